@@ -1,0 +1,52 @@
+/** Who may import whom (ARCHITECTURE.md), on the resolved graph: re-exports, type imports and cycles included. */
+
+function only(name, from, allowed) {
+  return {
+    name,
+    severity: 'error',
+    from: { path: from, pathNot: '/main\\.ts$' },
+    to: { path: `^(shared|agent|webhook|scheduler|dashboard|cli|sandbox|test|bench)/`, pathNot: allowed },
+  };
+}
+
+module.exports = {
+  forbidden: [
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'nobody-imports-a-main', severity: 'error', from: { pathNot: '^(test|bench)/' }, to: { path: '/main\\.ts$' } },
+    { name: 'nothing-unresolved', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    {
+      name: 'core-is-pure',
+      severity: 'error',
+      from: { path: '^shared/domain/' },
+      to: { pathNot: '^shared/domain/' },
+    },
+    only('kube', '^shared/kube/', '^shared/(kube|domain|runtime)/'),
+    only('http', '^shared/http/', '^shared/(http|runtime)/'),
+    only('runtime', '^shared/runtime/', '^shared/runtime/'),
+    only('agent', '^agent/', '^(agent|shared)/'),
+    only('webhook', '^webhook/', '^(webhook|shared)/'),
+    only('scheduler', '^scheduler/', '^(scheduler|shared)/'),
+    only('dashboard', '^dashboard/', '^(dashboard|shared)/'),
+    only('cli', '^cli/', '^(cli|shared)/'),
+    only('sandbox', '^sandbox/', '^(sandbox|shared)/'),
+    {
+      name: 'agent-is-light',
+      comment: 'express costs 15 MiB on every node',
+      severity: 'error',
+      from: { path: '^agent/' },
+      to: { path: 'node_modules/express/', reachable: true },
+    },
+    {
+      name: 'production-never-imports-tests',
+      severity: 'error',
+      from: { pathNot: '^(test|bench)/' },
+      to: { path: '^(test|bench)/' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+  },
+};

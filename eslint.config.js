@@ -1,0 +1,89 @@
+import js from '@eslint/js';
+import tseslint from 'typescript-eslint';
+
+/** Import prefixes of this house; a folder may import only those in its own line below. */
+const FOLDERS = ['webhook', 'agent', 'scheduler', 'dashboard', 'cli', 'sandbox', 'test', 'bench'];
+const SHARED = ['domain', 'kube', 'http', 'runtime'];
+
+const relative = { group: ['../*', '../**'], message: 'use the import map (#shared/…) across folders, ./ inside one' };
+
+/** Forbids every import prefix except those listed. */
+function onlyFrom(...allowed) {
+  const all = [...FOLDERS.map((folder) => `#${folder}`), ...SHARED.map((folder) => `#shared/${folder}`)];
+  const forbidden = all.filter((prefix) => !allowed.includes(prefix));
+  return [relative, { group: forbidden.map((prefix) => `${prefix}/**`), message: 'see ARCHITECTURE.md: who may import whom' }];
+}
+
+function mainModules() {
+  return { group: ['#*/main.ts', './main.ts'], message: 'nothing imports a main.ts' };
+}
+
+/** The whole import rule of one folder: a later block replaces an earlier one, so each is complete. */
+function folder(name, allowed, forbiddenPackages = []) {
+  return {
+    files: [`${name}/**/*.ts`],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        { patterns: [...onlyFrom(...allowed), mainModules(), ...forbiddenPackages] },
+      ],
+    },
+  };
+}
+
+const noPackages = { regex: '^(?!\\.|#shared/domain/)', message: 'the core imports nothing but itself' };
+const noExpress = { group: ['express'], message: 'the agent keeps its surface on node:http' };
+const allShared = SHARED.map((name) => `#shared/${name}`);
+
+const coreGlobals = ['Date', 'process', 'fetch', 'setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask', 'console', 'performance', 'Buffer', 'crypto'];
+
+export default tseslint.config(
+  { ignores: ['node_modules/', 'coverage/', 'test/vectors/', 'dashboard/page/dist/'] },
+  js.configs.recommended,
+  {
+    files: ['**/*.ts'],
+    extends: [...tseslint.configs.strictTypeChecked],
+    languageOptions: { parserOptions: { projectService: true } },
+    linterOptions: { reportUnusedDisableDirectives: 'error' },
+    rules: {
+      complexity: ['error', 10],
+      'max-depth': ['error', 3],
+      'max-params': ['error', 4],
+      'no-restricted-syntax': ['error', { selector: 'ExportDefaultDeclaration', message: 'no default exports' }],
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+    },
+  },
+  folder('shared/domain', ['#shared/domain'], [noPackages]),
+  {
+    files: ['shared/domain/**/*.ts'],
+    rules: {
+      'no-restricted-globals': ['error', ...coreGlobals],
+      'no-restricted-properties': ['error', { object: 'Math', property: 'random', message: 'the core is deterministic' }],
+    },
+  },
+  folder('shared/kube', ['#shared/kube', '#shared/domain', '#shared/runtime']),
+  folder('shared/http', ['#shared/http', '#shared/runtime']),
+  folder('shared/runtime', ['#shared/runtime']),
+  folder('agent', ['#agent', ...allShared], [noExpress]),
+  folder('webhook', ['#webhook', ...allShared]),
+  folder('scheduler', ['#scheduler', ...allShared]),
+  folder('dashboard', ['#dashboard', ...allShared]),
+  folder('cli', ['#cli', ...allShared]),
+  folder('sandbox', ['#sandbox', ...allShared]),
+  {
+    files: ['**/main.ts'],
+    rules: { 'no-restricted-imports': ['error', { patterns: [relative, mainModules()] }] },
+  },
+  {
+    files: ['test/**/*.ts', 'bench/**/*.ts'],
+    rules: {
+      'no-restricted-imports': ['error', { patterns: [relative] }],
+      'max-params': ['error', 5],
+    },
+  },
+  { files: ['vitest.config.ts'], rules: { 'no-restricted-syntax': 'off' } },
+  { files: ['eslint.config.js'], languageOptions: { globals: {} } },
+);

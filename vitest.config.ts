@@ -1,0 +1,36 @@
+import { defineConfig } from 'vitest/config';
+
+const shared = { environment: 'node', pool: 'forks', exclude: ['**/node_modules/**'] } as const;
+
+export default defineConfig({
+  test: {
+    maxWorkers: 2,
+    reporters: ['default'],
+    coverage: {
+      provider: 'v8',
+      include: ['shared/domain/**/*.ts'],
+      thresholds: { branches: 95 },
+    },
+    projects: [
+      {
+        test: {
+          ...shared,
+          name: 'quick',
+          include: ['test/**/*.test.ts'],
+          exclude: [...shared.exclude, 'test/**/*.long.test.ts', 'test/cluster/**'],
+          testTimeout: 30_000,
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: 'long',
+          include: ['test/**/*.long.test.ts'],
+          exclude: [...shared.exclude, 'test/cluster/**'],
+          testTimeout: 900_000,
+          hookTimeout: 120_000,
+        },
+      },
+    ],
+  },
+});
