@@ -12,7 +12,12 @@ function only(name, from, allowed) {
 module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
-    { name: 'nobody-imports-a-main', severity: 'error', from: { pathNot: '^(test|bench)/' }, to: { path: '/main\\.ts$' } },
+    {
+      name: 'nobody-imports-a-main',
+      severity: 'error',
+      from: { pathNot: '^(test|bench)/' },
+      to: { path: '/main\\.ts$' },
+    },
     { name: 'nothing-unresolved', severity: 'error', from: {}, to: { couldNotResolve: true } },
     {
       name: 'core-is-pure',

@@ -11,7 +11,10 @@ const relative = { group: ['../*', '../**'], message: 'use the import map (#shar
 function onlyFrom(...allowed) {
   const all = [...FOLDERS.map((folder) => `#${folder}`), ...SHARED.map((folder) => `#shared/${folder}`)];
   const forbidden = all.filter((prefix) => !allowed.includes(prefix));
-  return [relative, { group: forbidden.map((prefix) => `${prefix}/**`), message: 'see ARCHITECTURE.md: who may import whom' }];
+  return [
+    relative,
+    { group: forbidden.map((prefix) => `${prefix}/**`), message: 'see ARCHITECTURE.md: who may import whom' },
+  ];
 }
 
 function mainModules() {
@@ -23,10 +26,7 @@ function folder(name, allowed, forbiddenPackages = []) {
   return {
     files: [`${name}/**/*.ts`],
     rules: {
-      'no-restricted-imports': [
-        'error',
-        { patterns: [...onlyFrom(...allowed), mainModules(), ...forbiddenPackages] },
-      ],
+      'no-restricted-imports': ['error', { patterns: [...onlyFrom(...allowed), mainModules(), ...forbiddenPackages] }],
     },
   };
 }
@@ -35,7 +35,19 @@ const noPackages = { regex: '^(?!\\.|#shared/domain/)', message: 'the core impor
 const noExpress = { group: ['express'], message: 'the agent keeps its surface on node:http' };
 const allShared = SHARED.map((name) => `#shared/${name}`);
 
-const coreGlobals = ['Date', 'process', 'fetch', 'setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask', 'console', 'performance', 'Buffer', 'crypto'];
+const coreGlobals = [
+  'Date',
+  'process',
+  'fetch',
+  'setTimeout',
+  'setInterval',
+  'setImmediate',
+  'queueMicrotask',
+  'console',
+  'performance',
+  'Buffer',
+  'crypto',
+];
 
 export default tseslint.config(
   { ignores: ['node_modules/', 'coverage/', 'test/vectors/', 'dashboard/page/dist/'] },
@@ -61,7 +73,10 @@ export default tseslint.config(
     files: ['shared/domain/**/*.ts'],
     rules: {
       'no-restricted-globals': ['error', ...coreGlobals],
-      'no-restricted-properties': ['error', { object: 'Math', property: 'random', message: 'the core is deterministic' }],
+      'no-restricted-properties': [
+        'error',
+        { object: 'Math', property: 'random', message: 'the core is deterministic' },
+      ],
     },
   },
   folder('shared/kube', ['#shared/kube', '#shared/domain', '#shared/runtime']),
