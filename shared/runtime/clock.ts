@@ -1,0 +1,40 @@
+import { performance } from 'node:perf_hooks';
+
+/** The only source of time: processes hand in `systemClock`, tests a manual one. */
+export interface Clock {
+  /** Wall time, milliseconds since 1970-01-01T00:00:00Z; for text and timestamps, never for intervals. */
+  now(): number;
+  /** Milliseconds that only grow; for intervals and deadlines. */
+  monotonic(): number;
+  /** Resolves after `ms`, or at once when `signal` aborts; never rejects because of the signal. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** The longest delay a timer takes; beyond it Node fires after 1 ms. */
+export const LONGEST_DELAY_MS = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sleep,
+};
+
+function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  assertDelay(ms);
+  if (signal?.aborted === true) return Promise.resolve();
+  return new Promise((resolve) => {
+    const finish = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', finish);
+      resolve();
+    };
+    const timer = setTimeout(finish, ms);
+    signal?.addEventListener('abort', finish, { once: true });
+  });
+}
+
+/** Throws RangeError for a delay that a timer would silently turn into 1 ms. */
+export function assertDelay(ms: number): void {
+  if (ms >= 0 && ms <= LONGEST_DELAY_MS) return;
+  throw new RangeError(`Cannot wait ${ms} ms: expected 0 to ${LONGEST_DELAY_MS}`);
+}

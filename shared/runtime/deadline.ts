@@ -1,0 +1,33 @@
+import type { Clock } from './clock.ts';
+
+/** Thrown into a task's signal when its time is over. */
+export class DeadlineError extends Error {
+  override readonly name = 'DeadlineError';
+}
+
+/**
+ * Runs `task` with a signal that aborts when `outer` does or after `ms` on the given clock.
+ * The result is the task's own: a task that ignores its signal is waited for.
+ */
+export async function withDeadline<T>(
+  task: (signal: AbortSignal) => Promise<T>,
+  ms: number,
+  clock: Clock,
+  outer: AbortSignal,
+): Promise<T> {
+  const limited = new AbortController();
+  const timer = new AbortController();
+  // AbortSignal.any() would be shorter, but a long-lived source keeps memory of each signal derived from it.
+  const forward = (): void => limited.abort(outer.reason);
+  if (outer.aborted) forward();
+  outer.addEventListener('abort', forward);
+  void clock.sleep(ms, timer.signal).then(() => {
+    if (!timer.signal.aborted) limited.abort(new DeadlineError(`Not done within ${ms} ms`));
+  });
+  try {
+    return await task(limited.signal);
+  } finally {
+    timer.abort();
+    outer.removeEventListener('abort', forward);
+  }
+}

@@ -1,0 +1,35 @@
+/** An error as it may be logged: own properties (bodies, headers of API errors) stay out, text is bounded. */
+export interface DescribedError {
+  readonly type: string;
+  readonly message: string;
+  readonly code?: string;
+  readonly stack?: string;
+  readonly cause?: DescribedError;
+}
+
+const LONGEST_MESSAGE = 2_000;
+const LONGEST_STACK = 8_000;
+const MOST_CAUSES = 5;
+
+/** Describes anything that was thrown. */
+export function describeError(thrown: unknown, depth = 0): DescribedError {
+  if (!(thrown instanceof Error)) return { type: typeof thrown, message: bounded(String(thrown), LONGEST_MESSAGE) };
+  const code: unknown = Reflect.get(thrown, 'code');
+  return {
+    type: thrown.name,
+    message: bounded(thrown.message, LONGEST_MESSAGE),
+    ...(typeof code === 'string' && { code }),
+    ...(thrown.stack !== undefined && { stack: bounded(thrown.stack, LONGEST_STACK) }),
+    ...(thrown.cause !== undefined && depth < MOST_CAUSES && { cause: describeError(thrown.cause, depth + 1) }),
+  };
+}
+
+/** One line for people: the message of what was thrown and of its causes. */
+export function errorText(thrown: unknown): string {
+  const { message, cause } = describeError(thrown);
+  return cause === undefined ? message : `${message}: ${cause.message}`;
+}
+
+function bounded(text: string, longest: number): string {
+  return text.length <= longest ? text : `${text.slice(0, longest)}…`;
+}

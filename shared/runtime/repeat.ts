@@ -1,0 +1,49 @@
+import { backoffDelay, type Backoff } from './backoff.ts';
+import type { Clock } from './clock.ts';
+import { withDeadline } from './deadline.ts';
+
+export interface Repetition {
+  /** One round; its signal aborts at the deadline and when everything stops. */
+  readonly task: (signal: AbortSignal) => Promise<void>;
+  /** From start to start, in milliseconds; a function is asked after every round. */
+  readonly periodMs: number | (() => number);
+  readonly deadlineMs: number;
+  /** Waiting after failures; without it a failed round is followed after the usual period. */
+  readonly backoff?: Backoff;
+  /** Told about every failed round and how many failed in a row, this one included. */
+  readonly onError: (error: unknown, failuresInARow: number) => void;
+  readonly clock: Clock;
+  readonly random?: () => number;
+}
+
+/**
+ * Runs the task again and again until `signal` aborts, never two rounds at once: a round that overruns its
+ * deadline is told to stop and waited for. Resolves when the last round is over; never rejects.
+ */
+export async function repeat(repetition: Repetition, signal: AbortSignal): Promise<void> {
+  const { clock } = repetition;
+  let failures = 0;
+  while (!signal.aborted) {
+    const startedAt = clock.monotonic();
+    failures = await runRound(repetition, failures, signal);
+    await clock.sleep(pause(repetition, failures, clock.monotonic() - startedAt), signal);
+  }
+}
+
+async function runRound(repetition: Repetition, failures: number, signal: AbortSignal): Promise<number> {
+  try {
+    await withDeadline(repetition.task, repetition.deadlineMs, repetition.clock, signal);
+    return 0;
+  } catch (error) {
+    if (signal.aborted) return failures;
+    repetition.onError(error, failures + 1);
+    return failures + 1;
+  }
+}
+
+function pause(repetition: Repetition, failures: number, elapsedMs: number): number {
+  const { periodMs, backoff, random = Math.random } = repetition;
+  if (failures > 0 && backoff !== undefined) return backoffDelay(backoff, failures - 1, random());
+  const period = typeof periodMs === 'function' ? periodMs() : periodMs;
+  return Math.max(0, period - elapsedMs);
+}

@@ -1,0 +1,86 @@
+import type { Clock } from './clock.ts';
+import type { Log } from './log.ts';
+
+export interface Shutdown {
+  /** Aborts when the process shall end; everything long-lived listens to it. */
+  readonly signal: AbortSignal;
+  /** Registers what must be released; releases run one after the other, last registered first. */
+  onRelease(name: string, release: () => Promise<void> | void): void;
+  /** Starts the end; a second call waits for the first. `exitCode` is 0 unless said. */
+  stop(reason: string, exitCode?: number): Promise<void>;
+  /** The exit code, once everything is released or the deadline has passed. */
+  readonly finished: Promise<number>;
+}
+
+export interface ShutdownOptions {
+  readonly log: Log;
+  readonly clock: Clock;
+  /** All releases together get this long, in milliseconds; then the exit code is 1. */
+  readonly deadlineMs: number;
+  /** Where SIGTERM and SIGINT arrive: `process`, unless a test says otherwise. */
+  readonly processSignals?: Pick<NodeJS.EventEmitter, 'on' | 'off'>;
+}
+
+interface Release {
+  readonly name: string;
+  readonly run: () => Promise<void> | void;
+}
+
+const END_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+
+/** One orderly end per process: SIGTERM, SIGINT or `stop` → abort → releases in reverse order → exit code. */
+export function createShutdown(options: ShutdownOptions): Shutdown {
+  const { log, clock, deadlineMs, processSignals = process } = options;
+  const controller = new AbortController();
+  const releases: Release[] = [];
+  const { promise: finished, resolve: finish } = Promise.withResolvers<number>();
+
+  async function stop(reason: string, exitCode = 0): Promise<void> {
+    if (controller.signal.aborted) return finished.then(() => undefined);
+    log.info({ reason }, 'Stopping');
+    controller.abort(new Error(`Stopping: ${reason}`));
+    const released = await releaseAll(releases, { log, clock, deadlineMs });
+    for (const name of END_SIGNALS) processSignals.off(name, onSignal);
+    finish(released ? exitCode : 1);
+  }
+  const onSignal = (name: string): void => {
+    // Whoever asks twice does not want to wait for the drain.
+    if (controller.signal.aborted) finish(1);
+    else void stop(name);
+  };
+  for (const name of END_SIGNALS) processSignals.on(name, onSignal);
+
+  return {
+    signal: controller.signal,
+    onRelease: (name, run) => void releases.push({ name, run }),
+    stop,
+    finished,
+  };
+}
+
+/** True when every release ended well within the deadline. */
+async function releaseAll(
+  releases: readonly Release[],
+  { log, clock, deadlineMs }: Pick<ShutdownOptions, 'log' | 'clock' | 'deadlineMs'>,
+): Promise<boolean> {
+  const ended = new AbortController();
+  const late = clock.sleep(deadlineMs, ended.signal).then(() => false);
+  const all = releaseInReverse(releases, log);
+  const inTime = await Promise.race([all, late]);
+  ended.abort();
+  if (!inTime) log.error({ deadlineMs }, 'Did not end cleanly');
+  return inTime;
+}
+
+async function releaseInReverse(releases: readonly Release[], log: Log): Promise<boolean> {
+  let clean = true;
+  for (const release of releases.toReversed()) {
+    try {
+      await release.run();
+    } catch (error) {
+      clean = false;
+      log.error({ err: error, release: release.name }, 'Could not release');
+    }
+  }
+  return clean;
+}
