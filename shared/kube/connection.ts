@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+
+/** Where the API server is and who we are. Certificates and keys are PEM text. */
+export interface ClusterConnection {
+  /** `https://host:port`; plain http is accepted for loopback only. */
+  readonly server: string;
+  readonly ca?: string;
+  /** Asked before every request, because mounted tokens rotate. */
+  readonly token?: () => Promise<string>;
+  readonly clientCertificate?: string;
+  readonly clientKey?: string;
+  /** Name to verify the server's certificate against, where it differs from the host. */
+  readonly serverName?: string;
+  /** The namespace we live in. */
+  readonly namespace?: string;
+  /** Set only by a kubeconfig that says `insecure-skip-tls-verify`. */
+  readonly skipTlsVerify?: boolean;
+}
+
+const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
+const ENVIRONMENT_NAMES = 'PLIMSOLL_SERVER, PLIMSOLL_TOKEN_FILE and PLIMSOLL_CA_FILE';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A connection from plain values: an address, a bearer token and the PEM text of the server's CA. */
+export function directConnection(direct: {
+  readonly server: string;
+  readonly token?: string;
+  readonly ca?: string;
+}): ClusterConnection {
+  const { server, token, ca } = direct;
+  return {
+    server,
+    ...(token === undefined ? {} : { token: () => Promise.resolve(token) }),
+    ...(ca === undefined ? {} : { ca }),
+  };
+}
+
+/** The connection of a pod: mounted token (read anew each minute, as it rotates), CA and namespace. Throws outside a pod. */
+export function inClusterConnection(env: Environment, directory = SERVICE_ACCOUNT): ClusterConnection {
+  const host = env['KUBERNETES_SERVICE_HOST'];
+  const port = env['KUBERNETES_SERVICE_PORT'] ?? '443';
+  if (host === undefined) throw new Error('not in a cluster: KUBERNETES_SERVICE_HOST is not set');
+  return {
+    server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    ca: readFileSync(`${directory}/ca.crt`, 'utf8'),
+    token: tokenFromFile(`${directory}/token`),
+    namespace: readFileSync(`${directory}/namespace`, 'utf8').trim(),
+  };
+}
+
+/** The connection handed to a child process by the sandbox, or undefined when none is in the environment. */
+export function environmentConnection(env: Environment): ClusterConnection | undefined {
+  const server = env['PLIMSOLL_SERVER'];
+  const tokenFile = env['PLIMSOLL_TOKEN_FILE'];
+  const caFile = env['PLIMSOLL_CA_FILE'];
+  if (server === undefined && tokenFile === undefined && caFile === undefined) return undefined;
+  if (server === undefined || tokenFile === undefined || caFile === undefined) {
+    throw new Error(`incomplete connection in the environment: ${ENVIRONMENT_NAMES} belong together`);
+  }
+  return { server, ca: readFileSync(caFile, 'utf8'), token: tokenFromFile(tokenFile) };
+}
+
+const TOKEN_LIFE_MS = 60_000;
+
+/** Reads a token file at most once a minute; the kubelet replaces it well before it expires. */
+function tokenFromFile(path: string): () => Promise<string> {
+  let token = '';
+  let readAt = -Infinity;
+  return async () => {
+    if (performance.now() - readAt < TOKEN_LIFE_MS) return token;
+    token = (await readFile(path, 'utf8')).trim();
+    readAt = performance.now();
+    return token;
+  };
+}

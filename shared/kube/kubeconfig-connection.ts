@@ -1,0 +1,79 @@
+import type { RequestOptions } from 'node:https';
+import type { KubeConfig } from '@kubernetes/client-node';
+import type { ClusterConnection } from './connection.ts';
+
+/**
+ * The connection that a kubeconfig describes: `path`, else `$KUBECONFIG`, else `~/.kube/config`; `context`, else the current one.
+ * Certificates, exec plugins and token providers are the client library's work; it is loaded here and nowhere else,
+ * because importing it costs 75 MiB. Throws one sentence when the file cannot be used.
+ */
+export async function kubeconfigConnection(path?: string, context?: string): Promise<ClusterConnection> {
+  const config = await load(path, context);
+  const cluster = config.getCurrentCluster();
+  if (cluster === null)
+    throw new Error(`no usable cluster in ${describe(path)}: context "${config.getCurrentContext()}"`);
+  if (cluster.proxyUrl !== undefined) {
+    throw new Error(`cannot use ${describe(path)}: proxy-url "${cluster.proxyUrl}" is not supported`);
+  }
+  const options = await authenticate(config);
+  const namespace = config.getContextObject(config.getCurrentContext())?.namespace;
+  return {
+    server: cluster.server,
+    token: () => bearerToken(config),
+    ...pem('ca', options.ca),
+    ...pem('clientCertificate', options.cert),
+    ...pem('clientKey', options.key),
+    ...(options.servername === undefined ? {} : { serverName: options.servername }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(cluster.skipTLSVerify ? { skipTlsVerify: true } : {}),
+  };
+}
+
+async function load(path: string | undefined, context: string | undefined): Promise<KubeConfig> {
+  const library = await import('@kubernetes/client-node');
+  const config = new library.KubeConfig();
+  try {
+    if (path === undefined) config.loadFromDefault();
+    else config.loadFromFile(path);
+  } catch (error) {
+    throw new Error(`cannot read ${describe(path)}: ${firstLine(error)}`, { cause: error });
+  }
+  if (context !== undefined) useContext(config, context, describe(path));
+  return config;
+}
+
+function useContext(config: KubeConfig, context: string, source: string): void {
+  const names = config.getContexts().map((known) => known.name);
+  if (!names.includes(context)) {
+    throw new Error(
+      `no context "${context}" in ${source}: it has ${names.map((name) => `"${name}"`).join(', ') || 'none'}`,
+    );
+  }
+  config.setCurrentContext(context);
+}
+
+async function authenticate(config: KubeConfig): Promise<RequestOptions> {
+  const options: RequestOptions = {};
+  await config.applyToHTTPSOptions(options);
+  return options;
+}
+
+/** Exec plugins renew what they gave out; asking them each time is cheap, they keep it until it expires. */
+async function bearerToken(config: KubeConfig): Promise<string> {
+  const { headers } = await authenticate(config);
+  const header = headers !== undefined && 'Authorization' in headers ? headers['Authorization'] : undefined;
+  return typeof header === 'string' ? header.replace(/^Bearer /, '') : '';
+}
+
+function pem(field: 'ca' | 'clientCertificate' | 'clientKey', value: unknown): Partial<ClusterConnection> {
+  if (typeof value === 'string') return { [field]: value };
+  return Buffer.isBuffer(value) ? { [field]: value.toString('utf8') } : {};
+}
+
+function describe(path: string | undefined): string {
+  return path === undefined ? 'the default kubeconfig' : `kubeconfig "${path}"`;
+}
+
+function firstLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';
+}

@@ -1,0 +1,57 @@
+import type { Clock } from '#shared/runtime/clock.ts';
+import { errorText } from '#shared/runtime/describe-error.ts';
+import type { ByteStream, KubeClient, KubeRequest } from './client.ts';
+import { OversizedLineError } from './json-lines.ts';
+import { UnreadableListError } from './list-scanner.ts';
+import type { Outcome } from './outcome.ts';
+import type { Ending } from './reflector-plan.ts';
+import type { ReflectorStore } from './reflector-store.ts';
+import { type Resource, resourcePath } from './resource.ts';
+import { SilentStreamError } from './until-silent.ts';
+
+/** What a reflector reads, where it puts it, and who is told. */
+export interface Target {
+  readonly client: KubeClient;
+  readonly resource: Resource;
+  readonly namespace?: string;
+  readonly fieldSelector?: string;
+  readonly labelSelector?: string;
+  readonly pageSize: number;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly store: Pick<ReflectorStore<unknown>, 'set' | 'remove' | 'replace'>;
+  /** The server said something. */
+  readonly heard: () => void;
+  /** A list is complete; a watch may begin at its version. */
+  readonly listed: (resourceVersion: string) => void;
+  /** The store now stands at this version. */
+  readonly moved: (resourceVersion: string) => void;
+}
+
+/** The API server refuses objects above 3 MiB; what is several times larger is no object. */
+export const LARGEST_OBJECT_BYTES = 16 * 1024 * 1024;
+
+/** Bookmarks come about every minute, so a longer silence means a dead connection. */
+export const LONGEST_SILENCE_MS = 90_000;
+
+/** Opens a list or a watch of the target. */
+export function openStream(
+  target: Target,
+  query: NonNullable<KubeRequest['query']>,
+  signal: AbortSignal,
+): Promise<Outcome<ByteStream>> {
+  const { client, resource, namespace, fieldSelector, labelSelector } = target;
+  return client.stream({
+    path: resourcePath(resource, { namespace }),
+    query: { ...query, fieldSelector, labelSelector },
+    signal,
+  });
+}
+
+/** What an error while reading means. */
+export function endingOf(error: unknown): Ending {
+  const message = errorText(error);
+  if (error instanceof SilentStreamError) return { kind: 'silent', message };
+  const isUnreadable = error instanceof UnreadableListError || error instanceof OversizedLineError;
+  return { kind: isUnreadable ? 'unreadable' : 'broken', message };
+}

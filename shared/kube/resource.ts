@@ -1,0 +1,85 @@
+/** One kind of object as the API server names it in its paths. `group` is empty for core/v1. */
+export interface Resource {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+}
+
+function namespaced(apiVersion: string, plural: string, kind: string): Resource {
+  return { ...splitApiVersion(apiVersion), plural, kind, namespaced: true };
+}
+
+function clusterScoped(apiVersion: string, plural: string, kind: string): Resource {
+  return { ...splitApiVersion(apiVersion), plural, kind, namespaced: false };
+}
+
+function splitApiVersion(apiVersion: string): { readonly group: string; readonly version: string } {
+  const slash = apiVersion.indexOf('/');
+  if (slash < 0) return { group: '', version: apiVersion };
+  return { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) };
+}
+
+export const PODS = namespaced('v1', 'pods', 'Pod');
+export const NODES = clusterScoped('v1', 'nodes', 'Node');
+export const NAMESPACES = clusterScoped('v1', 'namespaces', 'Namespace');
+export const CONFIG_MAPS = namespaced('v1', 'configmaps', 'ConfigMap');
+export const SECRETS = namespaced('v1', 'secrets', 'Secret');
+export const SERVICE_ACCOUNTS = namespaced('v1', 'serviceaccounts', 'ServiceAccount');
+export const RESOURCE_QUOTAS = namespaced('v1', 'resourcequotas', 'ResourceQuota');
+export const DEPLOYMENTS = namespaced('apps/v1', 'deployments', 'Deployment');
+export const REPLICA_SETS = namespaced('apps/v1', 'replicasets', 'ReplicaSet');
+export const PRIORITY_CLASSES = clusterScoped('scheduling.k8s.io/v1', 'priorityclasses', 'PriorityClass');
+export const PDBS = namespaced('policy/v1', 'poddisruptionbudgets', 'PodDisruptionBudget');
+export const EVENTS = namespaced('events.k8s.io/v1', 'events', 'Event');
+export const LEASES = namespaced('coordination.k8s.io/v1', 'leases', 'Lease');
+export const MUTATING_WEBHOOKS = clusterScoped(
+  'admissionregistration.k8s.io/v1',
+  'mutatingwebhookconfigurations',
+  'MutatingWebhookConfiguration',
+);
+export const VALIDATING_WEBHOOKS = clusterScoped(
+  'admissionregistration.k8s.io/v1',
+  'validatingwebhookconfigurations',
+  'ValidatingWebhookConfiguration',
+);
+export const CUSTOM_RESOURCE_DEFINITIONS = clusterScoped(
+  'apiextensions.k8s.io/v1',
+  'customresourcedefinitions',
+  'CustomResourceDefinition',
+);
+export const PRIORITY_POLICIES = clusterScoped('plimsoll.dev/v1alpha1', 'prioritypolicies', 'PriorityPolicy');
+export const PRIORITY_QUOTAS = clusterScoped('plimsoll.dev/v1alpha1', 'priorityquotas', 'PriorityQuota');
+export const NODE_PRESSURE_POLICIES = clusterScoped(
+  'plimsoll.dev/v1alpha1',
+  'nodepressurepolicies',
+  'NodePressurePolicy',
+);
+export const NODE_PRESSURES = clusterScoped('plimsoll.dev/v1alpha1', 'nodepressures', 'NodePressure');
+
+/** The `apiVersion` text of a resource's objects: `v1`, `policy/v1`. */
+export function apiVersionOf(resource: Resource): string {
+  return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
+}
+
+/** A resource as metrics and logs name it: `pods`, `leases.coordination.k8s.io`. */
+export function resourceLabel(resource: Resource): string {
+  return resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
+}
+
+/** Where a list or an object lives; without `name` the collection, without `namespace` all namespaces. */
+export interface ResourceAddress {
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  readonly subresource?: string | undefined;
+}
+
+/** The URL path of a collection, an object or one of its subresources; names are escaped. */
+export function resourcePath(resource: Resource, address: ResourceAddress = {}): string {
+  const root = resource.group === '' ? '/api' : `/apis/${resource.group}`;
+  const namespace = resource.namespaced && address.namespace !== undefined ? ['namespaces', address.namespace] : [];
+  const segments = [...namespace, resource.plural, address.name, address.subresource];
+  const path = segments.filter((segment) => segment !== undefined).map(encodeURIComponent);
+  return [root, resource.version, ...path].join('/');
+}

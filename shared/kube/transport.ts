@@ -1,0 +1,108 @@
+import http, { type IncomingMessage, type RequestOptions } from 'node:http';
+import https from 'node:https';
+import type { KubeRequest } from './client.ts';
+import type { ClusterConnection } from './connection.ts';
+
+/** One HTTP exchange at a time, on kept-alive connections. */
+export interface Transport {
+  /** Resolves with the answer's head; rejects when none comes. */
+  send(request: KubeRequest, signal: AbortSignal): Promise<IncomingMessage>;
+  close(): void;
+}
+
+/** kube-apiserver closes idle connections after 90 s; being earlier avoids writing into a closing one. */
+const IDLE_MS = 60_000;
+
+/** The transport to one server. Throws when the address is no URL, or plain http that leaves this machine. */
+export function createTransport(connection: ClusterConnection, userAgent: string): Transport {
+  const base = serverUrl(connection.server);
+  const secure = base.protocol === 'https:';
+  const agent = secure ? secureAgent(connection) : new http.Agent({ keepAlive: true, timeout: IDLE_MS });
+  const start = secure ? https.request : http.request;
+
+  async function send(request: KubeRequest, signal: AbortSignal): Promise<IncomingMessage> {
+    const body = encodeBody(request.body);
+    const headers = await headersFor({ connection, userAgent, request, body });
+    const options: RequestOptions = { agent, method: request.method ?? 'GET', headers, signal };
+    return exchange(() => start(targetUrl(base, request), options), body);
+  }
+  return { send, close: () => agent.destroy() };
+}
+
+function serverUrl(server: string): URL {
+  if (!URL.canParse(server)) throw new Error(`unusable API server address "${server}": expected https://host:port`);
+  const url = new URL(server);
+  const isLoopback = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+  if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback)) return url;
+  throw new Error(`unusable API server address "${server}": expected https, or http on this machine only`);
+}
+
+function secureAgent(connection: ClusterConnection): https.Agent {
+  return new https.Agent({
+    keepAlive: true,
+    timeout: IDLE_MS,
+    ca: connection.ca,
+    cert: connection.clientCertificate,
+    key: connection.clientKey,
+    rejectUnauthorized: connection.skipTlsVerify !== true,
+    ...(connection.serverName === undefined ? {} : { servername: connection.serverName }),
+  });
+}
+
+function targetUrl(base: URL, { path, query = {} }: KubeRequest): URL {
+  const url = new URL(base);
+  url.pathname = `${base.pathname.replace(/\/$/, '')}${path}`;
+  for (const [key, value] of Object.entries(query)) {
+    if (value !== undefined && value !== false) url.searchParams.set(key, String(value));
+  }
+  return url;
+}
+
+function encodeBody(body: unknown): Uint8Array | undefined {
+  if (body === undefined || body instanceof Uint8Array) return body;
+  return Buffer.from(JSON.stringify(body));
+}
+
+interface Outgoing {
+  readonly connection: ClusterConnection;
+  readonly userAgent: string;
+  readonly request: KubeRequest;
+  readonly body: Uint8Array | undefined;
+}
+
+async function headersFor({ connection, userAgent, request, body }: Outgoing): Promise<Record<string, string>> {
+  const token = (await connection.token?.()) ?? '';
+  return {
+    accept: request.accept ?? 'application/json',
+    'user-agent': userAgent,
+    ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
+    ...(body === undefined ? {} : bodyHeaders(request, body)),
+  };
+}
+
+function bodyHeaders(request: KubeRequest, body: Uint8Array): Record<string, string> {
+  return { 'content-type': request.contentType ?? 'application/json', 'content-length': String(body.length) };
+}
+
+/** A read that hits a connection the server just closed is repeated once, on a new connection; a write never is. */
+async function exchange(start: () => http.ClientRequest, body: Uint8Array | undefined): Promise<IncomingMessage> {
+  const first = start();
+  try {
+    return await answerOf(first, body);
+  } catch (error) {
+    if (first.method !== 'GET' || !first.reusedSocket || !isReset(error)) throw error;
+    return answerOf(start(), body);
+  }
+}
+
+function answerOf(request: http.ClientRequest, body: Uint8Array | undefined): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    request.on('response', resolve);
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
+function isReset(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ECONNRESET';
+}

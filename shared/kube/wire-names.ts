@@ -1,0 +1,85 @@
+/** Every name that Plimsoll uses on the wire (design.md section 7). A name written twice is a name that drifts. */
+
+export const API_GROUP = 'plimsoll.dev';
+export const API_VERSION = 'plimsoll.dev/v1alpha1';
+export const CATEGORY = 'plimsoll';
+
+/** `plimsoll-system` is restricted; `plimsoll-node` holds the agent alone, because hostPath needs privileged. */
+export const NAMESPACE_SYSTEM = 'plimsoll-system';
+export const NAMESPACE_NODE = 'plimsoll-node';
+
+/** Namespaces whose pods no admission entry of ours judges, ours included: self-blocking is the classic outage. */
+export const EXEMPT_NAMESPACES = [
+  'kube-system',
+  'kube-node-lease',
+  'kube-public',
+  NAMESPACE_SYSTEM,
+  NAMESPACE_NODE,
+] as const;
+
+/** Service accounts, Services, Leases and field managers share these names. */
+export const COMPONENT_NAMES = {
+  webhook: 'plimsoll-webhook',
+  agent: 'plimsoll-agent',
+  scheduler: 'plimsoll-scheduler',
+} as const;
+
+/** `reportingController` of Events. */
+export const REPORTING_CONTROLLERS = {
+  webhook: 'plimsoll.dev/webhook',
+  agent: 'plimsoll.dev/agent',
+  scheduler: 'plimsoll.dev/scheduler',
+} as const;
+
+export const WEBHOOK_CONFIGURATION = 'plimsoll';
+export const WEBHOOK_ENTRIES = {
+  priority: 'priority.plimsoll.dev',
+  quota: 'quota.plimsoll.dev',
+  templates: 'templates.plimsoll.dev',
+  evictions: 'evictions.plimsoll.dev',
+  deletions: 'deletions.plimsoll.dev',
+} as const;
+
+export const LABEL_IGNORE = 'plimsoll.dev/ignore';
+export const LABEL_PRIORITY_QUOTA = 'plimsoll.dev/priority-quota';
+export const PRIORITY_QUOTA_ENFORCED = 'enforced';
+export const LABEL_QUEUE = 'plimsoll.dev/queue';
+export const ANNOTATION_EVICT = 'plimsoll.dev/evict';
+export const ANNOTATION_ALLOW_PREEMPTION = 'plimsoll.dev/allow-preemption';
+
+/** The same wishes in the words of other projects; honoured. */
+export const FOREIGN_ALLOW_PREEMPTION = 'yunikorn.apache.org/allow-preemption';
+export const FOREIGN_PREFER_NO_EVICTION = 'descheduler.alpha.kubernetes.io/prefer-no-eviction';
+
+/** Taint keys and node conditions by family; written by the scheduler process alone. */
+export const PRESSURE_TAINTS = {
+  memory: 'plimsoll.dev/memory-pressure',
+  cpu: 'plimsoll.dev/cpu-pressure',
+  io: 'plimsoll.dev/io-pressure',
+  disk: 'plimsoll.dev/disk-pressure',
+  pid: 'plimsoll.dev/pid-pressure',
+} as const;
+export const PRESSURE_CONDITIONS = {
+  memory: 'plimsoll.dev/MemoryContention',
+  cpu: 'plimsoll.dev/CpuContention',
+  io: 'plimsoll.dev/IoContention',
+  disk: 'plimsoll.dev/DiskContention',
+  pid: 'plimsoll.dev/PidContention',
+} as const;
+
+/** Reasons of Events; the first three are the kubelet's and kube-scheduler's own words. */
+export const EVENT_REASONS = {
+  thresholdMet: 'EvictionThresholdMet',
+  evicted: 'Evicted',
+  preempted: 'Preempted',
+  evictionFailed: 'EvictionFailed',
+  evictionIneffective: 'EvictionIneffective',
+  preemptionLoop: 'PreemptionLoopDetected',
+} as const;
+
+export const SHORT_NAMES = {
+  PriorityPolicy: 'prpol',
+  PriorityQuota: 'prquota',
+  NodePressurePolicy: 'nppol',
+  NodePressure: 'np',
+} as const;
