@@ -1,0 +1,93 @@
+import { existsSync, readFileSync } from 'node:fs';
+
+/** Where this node keeps its cgroup files; every directory is absolute, `undefined` where the node has no such tree. */
+export interface CgroupLayout {
+  readonly version: 'v1' | 'v2';
+  readonly driver: 'cgroupfs' | 'systemd';
+  /** Path of the group of all pods below each root, as `kubepods` or `kubepods.slice`. */
+  readonly kubepods: string;
+  readonly memory: string;
+  readonly cpu: string | undefined;
+  readonly cpuAccounting: string | undefined;
+  readonly pids: string | undefined;
+  readonly io: string | undefined;
+  /** The tree whose groups have cpu.pressure, memory.pressure and io.pressure. */
+  readonly pressure: string | undefined;
+}
+
+export type LayoutFound =
+  { readonly kind: 'layout'; readonly layout: CgroupLayout } | { readonly kind: 'unknown'; readonly because: string };
+
+/** Where kubelets put the pods: by driver, also below a `--cgroup-root` of `kubelet`. */
+const KUBEPODS: readonly Kubepods[] = [
+  { path: 'kubepods.slice', driver: 'systemd' },
+  { path: 'kubepods', driver: 'cgroupfs' },
+  { path: 'kubelet.slice/kubelet-kubepods.slice', driver: 'systemd' },
+  { path: 'kubelet/kubepods', driver: 'cgroupfs' },
+];
+
+interface Kubepods {
+  readonly path: string;
+  readonly driver: CgroupLayout['driver'];
+}
+
+function firstExisting(...directories: string[]): string | undefined {
+  return directories.find((directory) => existsSync(directory));
+}
+
+function hasMemoryController(root: string): boolean {
+  const file = `${root}/cgroup.controllers`;
+  return existsSync(file) && readFileSync(file, 'utf8').split(/\s+/).includes('memory');
+}
+
+type Trees = Omit<CgroupLayout, 'driver' | 'kubepods'>;
+
+function v2Trees(root: string): Trees {
+  return { version: 'v2', memory: root, cpu: root, cpuAccounting: root, pids: root, io: root, pressure: root };
+}
+
+/** On v1 each controller has a tree; PSI stands in the v2 tree beside them, where there is one (hybrid). */
+function v1Trees(root: string, memory: string): Trees {
+  const unified = `${root}/unified`;
+  return {
+    version: 'v1',
+    memory,
+    cpu: firstExisting(`${root}/cpu`, `${root}/cpu,cpuacct`),
+    cpuAccounting: firstExisting(`${root}/cpuacct`, `${root}/cpu,cpuacct`),
+    pids: firstExisting(`${root}/pids`),
+    io: firstExisting(`${root}/blkio`),
+    pressure: existsSync(`${unified}/cgroup.controllers`) ? unified : undefined,
+  };
+}
+
+function findTrees(root: string): Trees | undefined {
+  if (hasMemoryController(root)) return v2Trees(root);
+  const memory = firstExisting(`${root}/memory`);
+  return memory === undefined ? undefined : v1Trees(root, memory);
+}
+
+function configuredKubepods(path: string): Kubepods {
+  return { path, driver: path.endsWith('.slice') ? 'systemd' : 'cgroupfs' };
+}
+
+function findKubepods(memory: string, setting: string | undefined): Kubepods | undefined {
+  const candidates = setting === undefined ? KUBEPODS : [configuredKubepods(setting)];
+  return candidates.find(({ path }) => existsSync(`${memory}/${path}`));
+}
+
+/**
+ * Looks once at the mounted cgroup root: version, driver and the group of all pods. Containers get a private cgroup
+ * namespace, so `root` must be the host's tree. An unknown layout is an answer, not a guess (F-23).
+ */
+export function findCgroupLayout(root: string, kubepodsSetting?: string): LayoutFound {
+  const trees = findTrees(root);
+  if (trees === undefined) {
+    return { kind: 'unknown', because: `no memory controller below ${root}: expected cgroup.controllers or memory/` };
+  }
+  const kubepods = findKubepods(trees.memory, kubepodsSetting);
+  if (kubepods === undefined) {
+    const expected = kubepodsSetting ?? KUBEPODS.map(({ path }) => path).join(', ');
+    return { kind: 'unknown', because: `no group of all pods below ${trees.memory}: expected ${expected}` };
+  }
+  return { kind: 'layout', layout: { ...trees, driver: kubepods.driver, kubepods: kubepods.path } };
+}

@@ -1,0 +1,51 @@
+import { type IncomingMessage, request as httpRequest } from 'node:http';
+import { request as httpsRequest, type RequestOptions } from 'node:https';
+
+/** Where and as whom the kubelet's `/stats/summary` is read; the right needed is `get nodes/stats`, nothing more. */
+export interface KubeletAddress {
+  /** `https://NODE_IP:10250`, or plain http on loopback. */
+  readonly url: string;
+  readonly token: (() => Promise<string>) | undefined;
+  /** PEM; without it the system's authorities are used. */
+  readonly ca: string | undefined;
+  /** A kubelet often serves a certificate that it signed itself; then the operator says so. */
+  readonly skipTlsVerify: boolean;
+}
+
+/** 500 pods are about 2 MiB; a kubelet that sends more is not a kubelet. */
+const MOST_BYTES = 32 * 1024 * 1024;
+
+/** Reads the summary once as parsed JSON; rejects with what went wrong. */
+export async function fetchKubeletSummary(kubelet: KubeletAddress, signal: AbortSignal): Promise<unknown> {
+  const token = await kubelet.token?.();
+  const options: RequestOptions = {
+    signal,
+    headers: { accept: 'application/json', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
+    rejectUnauthorized: !kubelet.skipTlsVerify,
+  };
+  if (kubelet.ca !== undefined) options.ca = kubelet.ca;
+  const response = await send(`${kubelet.url}/stats/summary`, options);
+  if (response.statusCode !== 200) {
+    response.destroy();
+    throw new Error(`the kubelet answered with HTTP status ${response.statusCode ?? 0}, expected 200`);
+  }
+  return JSON.parse(await readBody(response));
+}
+
+function send(url: string, options: RequestOptions): Promise<IncomingMessage> {
+  const request = url.startsWith('https:') ? httpsRequest : httpRequest;
+  return new Promise((resolve, reject) => {
+    request(url, options, resolve).on('error', reject).end();
+  });
+}
+
+async function readBody(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MOST_BYTES) throw new Error(`the kubelet's answer is larger than ${MOST_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

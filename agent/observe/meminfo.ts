@@ -1,0 +1,43 @@
+import { createFieldFile } from './field-file.ts';
+import { failed, reading, type Reading, type Source } from './reading.ts';
+
+/** Bytes, as /proc/meminfo says; huge pages are memory that no pod without a hugepages request can have. */
+export interface MemoryInfo {
+  readonly totalBytes: number;
+  readonly freeBytes: number;
+  readonly availableBytes: number;
+  readonly swapTotalBytes: number;
+  readonly swapFreeBytes: number;
+  readonly hugepagesBytes: number;
+}
+
+const KEYS = ['MemTotal', 'MemFree', 'MemAvailable', 'SwapTotal', 'SwapFree', 'Hugetlb'] as const;
+const KIBIBYTE = 1024;
+
+/** /proc/meminfo: the capacity of the memory signal, and the free memory that evidence of a shortage needs. */
+export function meminfoSource(proc: string): Source<MemoryInfo> {
+  const file = createFieldFile(`${proc}/meminfo`, KEYS);
+
+  function bytes(index: number): number {
+    return (file.values[index] ?? Number.NaN) * KIBIBYTE;
+  }
+
+  function read(): Reading<MemoryInfo> {
+    const missing = file.read();
+    if (missing !== undefined) return missing;
+    const totalBytes = bytes(0);
+    const availableBytes = bytes(2);
+    if (!(totalBytes > 0))
+      return failed(`cannot use ${proc}/meminfo: MemTotal is ${totalBytes / KIBIBYTE}, expected kB above 0`);
+    if (Number.isNaN(availableBytes)) return failed(`cannot use ${proc}/meminfo: no MemAvailable`);
+    return reading({
+      totalBytes,
+      freeBytes: bytes(1),
+      availableBytes,
+      swapTotalBytes: bytes(3),
+      swapFreeBytes: bytes(4),
+      hugepagesBytes: bytes(5),
+    });
+  }
+  return { name: 'meminfo', read, close: file.close };
+}

@@ -1,0 +1,33 @@
+import type { CgroupLayout } from './cgroup-layout.ts';
+
+export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
+
+/** What decides the name of a pod's cgroup. */
+export interface PodCgroupName {
+  /** For a static pod the hash in its `kubernetes.io/config.mirror` annotation: the kubelet knows no other UID. */
+  readonly uid: string;
+  readonly qos: QosClass;
+}
+
+function lastPart(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+/** systemd names a slice after all its parents: `kubepods-burstable-podUID.slice`, dashes of the UID as underscores. */
+function systemdPath(kubepods: string, { uid, qos }: PodCgroupName): string {
+  const stem = lastPart(kubepods).replace(/\.slice$/, '');
+  const escaped = uid.replaceAll('-', '_');
+  if (qos === 'Guaranteed') return `${kubepods}/${stem}-pod${escaped}.slice`;
+  const level = `${stem}-${qos.toLowerCase()}`;
+  return `${kubepods}/${level}.slice/${level}-pod${escaped}.slice`;
+}
+
+function cgroupfsPath(kubepods: string, { uid, qos }: PodCgroupName): string {
+  const level = qos === 'Guaranteed' ? kubepods : `${kubepods}/${qos.toLowerCase()}`;
+  return `${level}/pod${uid}`;
+}
+
+/** The pod's group below each tree of the layout (real-kubernetes.md 5.9 and 8.3). */
+export function podCgroupPath(layout: Pick<CgroupLayout, 'driver' | 'kubepods'>, pod: PodCgroupName): string {
+  return layout.driver === 'systemd' ? systemdPath(layout.kubepods, pod) : cgroupfsPath(layout.kubepods, pod);
+}

@@ -1,0 +1,244 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { CgroupLayout } from '#agent/observe/cgroup-layout.ts';
+import { cpuCgroupSource } from '#agent/observe/cpu-cgroup.ts';
+import { ioCgroupSource } from '#agent/observe/io-cgroup.ts';
+import { meminfoSource } from '#agent/observe/meminfo.ts';
+import { memoryCgroupSource, nodeMemorySource } from '#agent/observe/memory-cgroup.ts';
+import { memoryEventsSource } from '#agent/observe/memory-events.ts';
+import { nodeCpuSource } from '#agent/observe/node-cpu.ts';
+import { pidsCgroupSource } from '#agent/observe/pids-cgroup.ts';
+import { processCountSource } from '#agent/observe/process-count.ts';
+import type { Source } from '#agent/observe/reading.ts';
+import { stallSource } from '#agent/observe/stall.ts';
+import { vmstatSource } from '#agent/observe/vmstat.ts';
+import { type TemporaryTree, temporaryTree } from './temporary-tree.ts';
+
+let tree: TemporaryTree | undefined;
+afterEach(() => tree?.remove());
+
+function v1(root: string): CgroupLayout {
+  return {
+    version: 'v1',
+    driver: 'cgroupfs',
+    kubepods: 'kubepods',
+    memory: `${root}/memory`,
+    cpu: `${root}/cpu`,
+    cpuAccounting: `${root}/cpuacct`,
+    pids: `${root}/pids`,
+    io: `${root}/blkio`,
+    pressure: `${root}/unified`,
+  };
+}
+
+function v2(root: string): CgroupLayout {
+  const trees = { memory: root, cpu: root, cpuAccounting: root, pids: root, io: root, pressure: root };
+  return { version: 'v2', driver: 'cgroupfs', kubepods: 'kubepods', ...trees };
+}
+
+interface SourceCase {
+  readonly files: Record<string, string>;
+  readonly source: (root: string) => Source<unknown>;
+  readonly expected: (root: string) => unknown;
+}
+
+const value = (content: object) => () => ({ kind: 'reading', value: content });
+const failed = (because: (root: string) => string) => (root: string) => ({ kind: 'failed', because: because(root) });
+const absent = (because: (root: string) => string) => (root: string) => ({ kind: 'absent', because: because(root) });
+
+const cases: Record<string, SourceCase> = {
+  'meminfo in bytes': {
+    files: {
+      meminfo:
+        'MemTotal: 1000 kB\nMemFree: 100 kB\nMemAvailable: 500 kB\nSwapTotal: 8 kB\nSwapFree: 4 kB\nHugetlb: 16 kB\n',
+    },
+    source: meminfoSource,
+    expected: value({
+      totalBytes: 1024000,
+      freeBytes: 102400,
+      availableBytes: 512000,
+      swapTotalBytes: 8192,
+      swapFreeBytes: 4096,
+      hugepagesBytes: 16384,
+    }),
+  },
+  'a MemTotal of 0 is a failure, not a full node (B-37)': {
+    files: { meminfo: 'MemTotal: 0 kB\nMemAvailable: 0 kB\n' },
+    source: meminfoSource,
+    expected: failed((root) => `cannot use ${root}/meminfo: MemTotal is 0, expected kB above 0`),
+  },
+  'meminfo without MemAvailable': {
+    files: { meminfo: 'MemTotal: 1 kB\n' },
+    source: meminfoSource,
+    expected: failed((root) => `cannot use ${root}/meminfo: no MemAvailable`),
+  },
+  'vmstat counters; one that the kernel lacks is unknown': {
+    files: { vmstat: 'pgmajfault 7\nworkingset_refault_file 3\noom_kill 2\n' },
+    source: vmstatSource,
+    expected: value({
+      oomKills: 2,
+      majorFaults: 7,
+      fileRefaults: 3,
+      anonRefaults: Number.NaN,
+      directScans: Number.NaN,
+      swapIns: Number.NaN,
+    }),
+  },
+  'an empty vmstat': {
+    files: { vmstat: '' },
+    source: vmstatSource,
+    expected: failed(
+      (root) =>
+        `cannot use ${root}/vmstat: none of oom_kill, pgmajfault, workingset_refault_file, workingset_refault_anon, pgscan_direct, pswpin is there`,
+    ),
+  },
+  'no PSI on this kernel is absent, not zero': {
+    files: {},
+    source: (root) => stallSource('node', `${root}/pressure/memory`),
+    expected: absent((root) => `cannot read ${root}/pressure/memory: ENOENT`),
+  },
+  'a pressure file without a some line': {
+    files: { memory: 'full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n' },
+    source: (root) => stallSource('node', `${root}/memory`),
+    expected: failed((root) => `cannot use ${root}/memory: no some line with a total`),
+  },
+  'tasks and the most there may be': {
+    files: {
+      loadavg: '0.83 1.36 1.51 1/213 27400\n',
+      'sys/kernel/pid_max': '32768\n',
+      'sys/kernel/threads-max': '9000\n',
+    },
+    source: processCountSource,
+    expected: value({ tasks: 213, most: 9000 }),
+  },
+  'a loadavg without tasks': {
+    files: { loadavg: '0.83 1.36\n', 'sys/kernel/pid_max': '32768\n', 'sys/kernel/threads-max': '9000\n' },
+    source: processCountSource,
+    expected: failed((root) => `cannot use ${root}/loadavg: expected running/tasks in the fourth field`),
+  },
+  'pid_max that cannot be read': {
+    files: { loadavg: '0.83 1.36 1.51 1/213 27400\n', 'sys/kernel/threads-max': '9000\n' },
+    source: processCountSource,
+    expected: failed((root) => `cannot use ${root}/sys/kernel: expected numbers in pid_max and threads-max`),
+  },
+  'busy time is all but idle and waiting for disks': {
+    files: { stat: 'cpu  100 20 300 5000 60 7 8 9 1 1\ncpu0 1 1 1 1 1 1 1 1 1 1\ncpu1 1 1 1 1 1 1 1 1 1 1\nintr 5\n' },
+    source: nodeCpuSource,
+    expected: value({ busySeconds: 4.44, processors: 2 }),
+  },
+  'a stat file without cpu lines': {
+    files: { stat: 'intr 5\n' },
+    source: nodeCpuSource,
+    expected: failed((root) => `cannot use ${root}/stat: expected cpu lines with eight numbers`),
+  },
+  'v1 memory counts usage minus inactive file cache of the whole subtree': {
+    files: {
+      'memory/a/memory.usage_in_bytes': '1000\n',
+      'memory/a/memory.limit_in_bytes': '9223372036854771712\n',
+      'memory/a/memory.stat': 'inactive_file 1\ntotal_inactive_file 400\n',
+    },
+    source: (root) => memoryCgroupSource(v1(root), 'a'),
+    expected: value({ usageBytes: 1000, workingSetBytes: 600, limitBytes: Number.POSITIVE_INFINITY }),
+  },
+  'v2 memory with a limit': {
+    files: { 'a/memory.current': '1000\n', 'a/memory.max': '2000\n', 'a/memory.stat': 'anon 5\ninactive_file 400\n' },
+    source: (root) => memoryCgroupSource(v2(root), 'a'),
+    expected: value({ usageBytes: 1000, workingSetBytes: 600, limitBytes: 2000 }),
+  },
+  'more inactive cache than usage is a working set of 0, as the kubelet has it': {
+    files: { 'a/memory.current': '10\n', 'a/memory.stat': 'inactive_file 400\n' },
+    source: (root) => memoryCgroupSource(v2(root), 'a'),
+    expected: value({ usageBytes: 10, workingSetBytes: 0, limitBytes: Number.POSITIVE_INFINITY }),
+  },
+  'a usage of max is a failure': {
+    files: { 'a/memory.current': 'max\n', 'a/memory.stat': 'inactive_file 400\n' },
+    source: (root) => memoryCgroupSource(v2(root), 'a'),
+    expected: failed((root) => `cannot use ${root}/a/memory.current: expected a number of bytes`),
+  },
+  'a memory.stat without inactive_file is a failure': {
+    files: { 'a/memory.current': '5\n', 'a/memory.stat': 'anon 1\n' },
+    source: (root) => memoryCgroupSource(v2(root), 'a'),
+    expected: failed((root) => `cannot use ${root}/a/memory.stat: no inactive_file`),
+  },
+  'a group that is gone is absent, not 0 (F-22)': {
+    files: {},
+    source: (root) => memoryCgroupSource(v2(root), 'a'),
+    expected: absent((root) => `cannot read ${root}/a/memory.current: ENOENT`),
+  },
+  'the root of v2 uses anon and file': {
+    files: { 'memory.stat': 'anon 100\nfile 50\nkernel 9\ninactive_file 20\n' },
+    source: (root) => nodeMemorySource(v2(root)),
+    expected: value({ usageBytes: 150, workingSetBytes: 130, limitBytes: Number.POSITIVE_INFINITY }),
+  },
+  'the root of v2 without file': {
+    files: { 'memory.stat': 'anon 100\n' },
+    source: (root) => nodeMemorySource(v2(root)),
+    expected: failed((root) => `cannot use ${root}/memory.stat: expected anon, file, inactive_file`),
+  },
+  'v2 limit hits and OOM kills': {
+    files: { 'a/memory.events': 'low 0\nhigh 0\nmax 121061\noom 0\noom_kill 4\noom_group_kill 0\n' },
+    source: (root) => memoryEventsSource(v2(root), 'a'),
+    expected: value({ limitHits: 121061, oomKills: 4 }),
+  },
+  'v1 limit hits and OOM kills': {
+    files: {
+      'memory/a/memory.failcnt': '5\n',
+      'memory/a/memory.oom_control': 'oom_kill_disable 0\nunder_oom 0\noom_kill 1\n',
+    },
+    source: (root) => memoryEventsSource(v1(root), 'a'),
+    expected: value({ limitHits: 5, oomKills: 1 }),
+  },
+  'v2 cpu in seconds': {
+    files: { 'a/cpu.stat': 'usage_usec 1500000\nuser_usec 1\nthrottled_usec 250000\n' },
+    source: (root) => cpuCgroupSource(v2(root), 'a'),
+    expected: value({ usageSeconds: 1.5, throttledSeconds: 0.25 }),
+  },
+  'v1 cpu in seconds from two trees': {
+    files: {
+      'cpuacct/a/cpuacct.usage': '4500000000\n',
+      'cpu/a/cpu.stat': 'nr_throttled 5\nthrottled_time 500000000\n',
+    },
+    source: (root) => cpuCgroupSource(v1(root), 'a'),
+    expected: value({ usageSeconds: 4.5, throttledSeconds: 0.5 }),
+  },
+  'a node without cpu accounting': {
+    files: {},
+    source: (root) => cpuCgroupSource({ ...v1(root), cpuAccounting: undefined }, 'a'),
+    expected: absent(() => 'this node has no cpu accounting tree'),
+  },
+  'tasks of a group': {
+    files: { 'a/pids.current': '13\n' },
+    source: (root) => pidsCgroupSource(v2(root), 'a'),
+    expected: value({ tasks: 13 }),
+  },
+  'tasks that are no number': {
+    files: { 'a/pids.current': 'max\n' },
+    source: (root) => pidsCgroupSource(v2(root), 'a'),
+    expected: failed((root) => `cannot use ${root}/a/pids.current: expected a number`),
+  },
+  'v2 bytes of all devices': {
+    files: {
+      'a/io.stat':
+        '254:0 rbytes=100 wbytes=7 rios=1 wios=1 dbytes=0 dios=0\n8:0 rbytes=1 wbytes=2 rios=1 wios=1\n259:0 \n',
+    },
+    source: (root) => ioCgroupSource(v2(root), 'a'),
+    expected: value({ readBytes: 101, writtenBytes: 9 }),
+  },
+  'v1 bytes of all devices': {
+    files: {
+      'blkio/a/blkio.throttle.io_service_bytes_recursive':
+        '254:0 Read 100\n254:0 Write 7\n254:0 Sync 0\n254:0 Total 107\n8:0 Read 1\n8:0 Write 2\nTotal 110\n',
+    },
+    source: (root) => ioCgroupSource(v1(root), 'a'),
+    expected: value({ readBytes: 101, writtenBytes: 9 }),
+  },
+};
+
+describe('each source', () => {
+  test.each(Object.entries(cases))('%s', (_sentence, { files, source, expected }) => {
+    tree = temporaryTree(files);
+    const opened = source(tree.root);
+    expect(opened.read()).toEqual(expected(tree.root));
+    expect(opened.read()).toEqual(expected(tree.root));
+    opened.close();
+  });
+});
