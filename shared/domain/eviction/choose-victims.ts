@@ -1,0 +1,36 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Pod } from '#shared/domain/model/pod.ts';
+import type { Candidate } from '#shared/domain/ranking/candidate.ts';
+
+export interface VictimRules {
+  /** Why a pod must not be taken, `undefined` if it may be. */
+  readonly protectionOf: (pod: Pod) => Because | undefined;
+  /** No more victims than this; 0 means none. */
+  readonly most: number;
+  /** What must come free, in the signal's unit. */
+  readonly gap: number;
+}
+
+export interface VictimChoice {
+  readonly victims: readonly Candidate[];
+  /** Candidates that were passed over before the last victim was found, each with its reason. */
+  readonly spared: readonly { readonly candidate: Candidate; readonly because: Because }[];
+  /** What the victims use together. */
+  readonly freed: number;
+}
+
+/** Walks the ranking from its head and takes pods until what they use closes the gap, or no more may be taken. */
+export function chooseVictims(ranked: readonly Candidate[], rules: VictimRules): VictimChoice {
+  const victims: Candidate[] = [];
+  const spared: { candidate: Candidate; because: Because }[] = [];
+  let freed = 0;
+  for (const candidate of ranked) {
+    if (victims.length >= rules.most || freed >= rules.gap) break;
+    const because = rules.protectionOf(candidate.facts.pod);
+    if (because === undefined) {
+      victims.push(candidate);
+      freed += candidate.usage ?? 0;
+    } else spared.push({ candidate, because });
+  }
+  return { victims, spared, freed };
+}

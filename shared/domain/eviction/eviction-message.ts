@@ -1,0 +1,107 @@
+import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
+import type { Container, Pod } from '#shared/domain/model/pod.ts';
+import { hasPodLevelResources } from '#shared/domain/model/pod-requests.ts';
+import type { Quantity } from '#shared/domain/model/quantity.ts';
+import { compareQuantities, ZERO } from '#shared/domain/model/quantity.ts';
+import { amountOf } from '#shared/domain/pressure/is-below.ts';
+import type { Observation } from '#shared/domain/pressure/observation.ts';
+import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
+import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
+import type { Threshold } from '#shared/domain/pressure/threshold.ts';
+import type { ContainerUsage, PodUsage } from '#shared/domain/ranking/pod-usage.ts';
+
+/** What stands in the pod's status and in the Event about an eviction. */
+export interface EvictionMessage {
+  readonly text: string;
+  /** Of the Event, in the kubelet's keys; `undefined` where the pod has no statistics. */
+  readonly annotations: Readonly<Record<string, string>> | undefined;
+}
+
+/** Why the eviction: what runs out, and the threshold with what was observed. */
+export interface Shortage {
+  readonly resource: StarvedResource;
+  readonly threshold: Threshold;
+  readonly observed: Observation | undefined;
+}
+
+/** Somebody who uses more than was requested, with both amounts as text. */
+interface Offender {
+  readonly name: string;
+  readonly usage: string;
+  readonly request: string;
+}
+
+/**
+ * The kubelet's words, to the last blank (`evictionMessage` in `pkg/kubelet/eviction/helpers.go`): the shortage, the
+ * pod if it has a memory request of its own, then each container above its request, in the order of the statistics.
+ */
+export function evictionMessage(shortage: Shortage, pod: Pod, usage: PodUsage | undefined): EvictionMessage {
+  const opening = describeShortage(shortage);
+  if (usage === undefined) return { text: opening, annotations: undefined };
+  const offendingPod = podToName(shortage.resource, pod, usage);
+  const containers = usage.containers.flatMap((each) => containerToBlame(shortage.resource, pod, each));
+  const blames = [
+    ...(offendingPod === undefined ? [] : [blame('Pod', offendingPod, shortage.resource)]),
+    ...containers.map((container) => blame('Container', container, shortage.resource)),
+  ];
+  return { text: opening + blames.join(''), annotations: annotate(shortage.resource, offendingPod, containers) };
+}
+
+function describeShortage({ resource, threshold, observed }: Shortage): string {
+  const low = `The node was low on resource: ${resource}. `;
+  if (observed === undefined) return low;
+  const needed = formatQuantity(amountOf(threshold.value, observed));
+  return `${low}Threshold quantity: ${needed}, available: ${formatQuantity(observed.available)}. `;
+}
+
+function blame(kind: 'Pod' | 'Container', { name, usage, request }: Offender, resource: StarvedResource): string {
+  return `${kind} ${name} was using ${usage}, request is ${request}, has larger consumption of ${resource}. `;
+}
+
+function annotate(
+  resource: StarvedResource,
+  pod: Offender | undefined,
+  containers: readonly Offender[],
+): Readonly<Record<string, string>> {
+  return {
+    ...(pod === undefined ? {} : { offending_pod: pod.name, offending_pod_usage: pod.usage }),
+    offending_containers: containers.map(({ name }) => name).join(','),
+    offending_containers_usage: containers.map(({ usage }) => usage).join(','),
+    starved_resource: resource,
+  };
+}
+
+/** A pod with a memory request of its own is named even if it stays below it, as the kubelet does. */
+function podToName(resource: StarvedResource, pod: Pod, usage: PodUsage): Offender | undefined {
+  const request = pod.spec.resources?.requests?.get(resource);
+  const isNamed = resource === 'memory' && hasPodLevelResources(pod) && usage.memory !== undefined;
+  if (!isNamed || request === undefined) return undefined;
+  const used = wholeQuantity(usage.memory.workingSetBytes ?? 0, 'BinarySI');
+  return { name: pod.name, usage: formatQuantity(used), request: formatQuantity(request) };
+}
+
+function containerToBlame(resource: StarvedResource, pod: Pod, usage: ContainerUsage): readonly Offender[] {
+  const container = findContainer(pod, usage.name);
+  const used = usedBy(resource, usage);
+  if (container === undefined || used === undefined) return [];
+  const request = container.resources.requests?.get(resource) ?? ZERO;
+  if (compareQuantities(used, request) <= 0) return [];
+  return [{ name: container.name, usage: formatQuantity(used), request: formatQuantity(request) }];
+}
+
+function findContainer(pod: Pod, name: string): Container | undefined {
+  return [...pod.spec.containers, ...pod.spec.initContainers].find((container) => container.name === name);
+}
+
+/** Only memory and disk are blamed on containers; disk only if both layer and logs were measured. */
+function usedBy(resource: StarvedResource, { workingSetBytes, rootfs, logs }: ContainerUsage): Quantity | undefined {
+  switch (resource) {
+    case 'memory':
+      return workingSetBytes === undefined ? undefined : wholeQuantity(workingSetBytes, 'BinarySI');
+    case 'ephemeral-storage':
+      if (rootfs.usedBytes === undefined || logs.usedBytes === undefined) return undefined;
+      return wholeQuantity(rootfs.usedBytes + logs.usedBytes, 'BinarySI');
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,129 @@
+import type { Instant } from '#shared/domain/model/pod.ts';
+import { isBelow } from './is-below.ts';
+import type { Observations } from './observation.ts';
+import type { PressureCondition } from './signal.ts';
+import { conditionOf } from './signal.ts';
+import type { Threshold } from './threshold.ts';
+import { isHard, sameness } from './threshold.ts';
+
+/**
+ * The kubelet's memory between two looks at the node (`synchronize` in `pkg/kubelet/eviction/eviction_manager.go`).
+ *
+ *     quiet ── available falls below ──▶ observed ── grace period passes ──▶ met ── new statistics ──▶ due
+ *       ▲                                   │                                 │
+ *       └───── available recovers ──────────┘      available recovers ────────┘
+ *              (grace starts over)                  beyond minimum reclaim
+ *
+ * It holds timing and nothing else: losing it costs a grace period, never a wrong eviction.
+ */
+export interface PressureState {
+  /** Crossed, or met earlier and not yet relieved; grace periods aside. */
+  readonly observed: readonly Threshold[];
+  /** By threshold id: since when it has been observed without a break. */
+  readonly firstObserved: ReadonlyMap<string, Instant>;
+  /** Observed for longer than their grace period. */
+  readonly met: readonly Threshold[];
+  /** Met, and measured anew since the last look: only these may evict. */
+  readonly due: readonly Threshold[];
+  readonly conditionLastObserved: ReadonlyMap<PressureCondition, Instant>;
+  /** Raised at once, lowered after a whole quiet transition period; sorted. */
+  readonly conditions: readonly PressureCondition[];
+  readonly observations: Observations;
+}
+
+export interface PressureRules {
+  readonly thresholds: readonly Threshold[];
+  /** 0 means that no condition is ever raised. */
+  readonly transitionPeriodMs: number;
+}
+
+/** Before the first look. */
+export const NO_PRESSURE: PressureState = {
+  observed: [],
+  firstObserved: new Map(),
+  met: [],
+  due: [],
+  conditionLastObserved: new Map(),
+  conditions: [],
+  observations: new Map(),
+};
+
+/** The state after one look at the node. Thresholds that are no longer configured are forgotten. */
+export function advancePressure(
+  previous: PressureState,
+  observations: Observations,
+  rules: PressureRules,
+  now: Instant,
+): PressureState {
+  const crossed = rules.thresholds.filter((threshold) => isBelow(threshold, observations));
+  const observed = merge(crossed, unrelieved(previous.met, observations, rules.thresholds));
+  const firstObserved = sinceWhen(observed, previous.firstObserved, now);
+  const met = observed.filter((threshold) => hasGracePassed(threshold, firstObserved, now));
+  const conditionLastObserved = noteConditions(observed, previous.conditionLastObserved, now);
+  return {
+    observed,
+    firstObserved,
+    met,
+    due: met.filter((threshold) => isMeasuredAnew(threshold, observations, previous.observations)),
+    conditionLastObserved,
+    conditions: conditionsWithin(conditionLastObserved, rules.transitionPeriodMs, now),
+    observations,
+  };
+}
+
+function unrelieved(
+  met: readonly Threshold[],
+  observations: Observations,
+  configured: readonly Threshold[],
+): readonly Threshold[] {
+  const known = new Set(configured.map((threshold) => threshold.id));
+  return met.filter((threshold) => known.has(threshold.id) && isBelow(threshold, observations, 'withMinimumReclaim'));
+}
+
+/** Two that differ in nothing but minimum reclaim count once (`mergeThresholds`). */
+function merge(crossed: readonly Threshold[], unrelievedOnes: readonly Threshold[]): readonly Threshold[] {
+  const all = crossed.slice();
+  for (const threshold of unrelievedOnes) {
+    if (!all.some((other) => sameness(other) === sameness(threshold))) all.push(threshold);
+  }
+  return all;
+}
+
+/** A threshold that was observed last time keeps its time; any other starts now. */
+function sinceWhen(
+  observed: readonly Threshold[],
+  previous: ReadonlyMap<string, Instant>,
+  now: Instant,
+): ReadonlyMap<string, Instant> {
+  return new Map(observed.map(({ id }) => [id, previous.get(id) ?? now]));
+}
+
+function hasGracePassed(threshold: Threshold, firstObserved: ReadonlyMap<string, Instant>, now: Instant): boolean {
+  return isHard(threshold) || now - (firstObserved.get(threshold.id) ?? now) >= threshold.gracePeriodMs;
+}
+
+function noteConditions(
+  observed: readonly Threshold[],
+  previous: ReadonlyMap<PressureCondition, Instant>,
+  now: Instant,
+): ReadonlyMap<PressureCondition, Instant> {
+  return new Map([...previous, ...observed.map(({ signal }) => [conditionOf(signal), now] as const)]);
+}
+
+function conditionsWithin(
+  lastObserved: ReadonlyMap<PressureCondition, Instant>,
+  periodMs: number,
+  now: Instant,
+): readonly PressureCondition[] {
+  const recent = Array.from(lastObserved).filter(([, at]) => now - at < periodMs);
+  return recent.map(([condition]) => condition).sort();
+}
+
+/** Statistics as old as last time's would evict a second pod for the same shortage (`thresholdsUpdatedStats`). */
+function isMeasuredAnew({ signal }: Threshold, observations: Observations, previous: Observations): boolean {
+  const current = observations.get(signal);
+  if (current === undefined) return false;
+  const last = previous.get(signal);
+  if (last === undefined || current.at === undefined) return true;
+  return last.at === undefined || current.at > last.at;
+}

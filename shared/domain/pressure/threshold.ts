@@ -1,0 +1,39 @@
+import { canonicalQuantity } from '#shared/domain/model/format-quantity.ts';
+import type { Quantity } from '#shared/domain/model/quantity.ts';
+import type { KubeletSignal } from './signal.ts';
+
+/** An amount, or a share of the whole as a 32-bit float: 10 % is 0.10000000149011612. */
+export type ThresholdValue =
+  { readonly kind: 'amount'; readonly amount: Quantity } | { readonly kind: 'share'; readonly share: number };
+
+/** The least that must be left of something, and how long less may be bearable. */
+export interface Threshold {
+  /** The same for thresholds that are the same in every field. */
+  readonly id: string;
+  readonly signal: KubeletSignal;
+  readonly value: ThresholdValue;
+  /** 0 makes it hard, whatever it was configured as. */
+  readonly gracePeriodMs: number;
+  /** How far above the value the signal must rise before the pressure counts as over. */
+  readonly minimumReclaim: ThresholdValue | undefined;
+}
+
+/** A threshold with its identity. */
+export function createThreshold(fields: Omit<Threshold, 'id'>): Threshold {
+  return { ...fields, id: `${sameness(fields)} reclaim ${describeValue(fields.minimumReclaim)}` };
+}
+
+/** A hard threshold evicts at once (`isHardEvictionThreshold`). */
+export function isHard(threshold: Threshold): boolean {
+  return threshold.gracePeriodMs === 0;
+}
+
+/** What two thresholds share that count as one when old and new ones are merged (`hasThreshold`): all but minimum reclaim. */
+export function sameness(threshold: Omit<Threshold, 'id'>): string {
+  return `${threshold.signal} < ${describeValue(threshold.value)} for ${threshold.gracePeriodMs} ms`;
+}
+
+function describeValue(value: ThresholdValue | undefined): string {
+  if (value === undefined) return 'nothing';
+  return value.kind === 'amount' ? canonicalQuantity(value.amount) : `${value.share} of the whole`;
+}

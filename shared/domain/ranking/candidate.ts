@@ -1,0 +1,124 @@
+import type { Decimal } from '#shared/domain/model/decimal.ts';
+import { addDecimals, compareDecimals, negateDecimal, roundDecimal, toMantissa } from '#shared/domain/model/decimal.ts';
+import type { Instant, Pod } from '#shared/domain/model/pod.ts';
+import type { Quantity } from '#shared/domain/model/quantity.ts';
+import { kubeletRequest } from '#shared/domain/model/kubelet-request.ts';
+import type { QosClass } from '#shared/domain/model/qos.ts';
+import { reportedQosClass } from '#shared/domain/model/qos.ts';
+import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
+import type { Signal, StarvedResource } from '#shared/domain/pressure/signal.ts';
+import { resourceOf } from '#shared/domain/pressure/signal.ts';
+import { measuredUsage } from './measured-usage.ts';
+import type { PodUsage } from './pod-usage.ts';
+
+/** What of a pod decides its rank and changes only with the pod: worked out once per change. */
+export interface RankingFacts {
+  readonly pod: Pod;
+  readonly priority: number;
+  readonly qos: QosClass;
+  readonly isDaemonSetPod: boolean;
+  readonly hasController: boolean;
+  readonly startedAt: Instant | undefined;
+  /** What the kubelet holds usage against, by what can run out. */
+  readonly requests: Readonly<Record<StarvedResource, Decimal>>;
+}
+
+/** A pod as plain numbers for one signal: made once per look at the node, then only compared. */
+export interface Candidate {
+  readonly facts: RankingFacts;
+  readonly signal: Signal;
+  /** In the signal's unit; `undefined` where the pod has no statistics. */
+  readonly usage: number | undefined;
+  readonly request: Decimal;
+  readonly exceedsRequest: boolean;
+  /** Usage minus request, exact to the last milli-byte; of inodes, minus the bytes of disk requested. */
+  readonly overage: Decimal;
+  /** `overage` as a double: different doubles order it, equal ones need not be equal. */
+  readonly roundedOverage: number;
+  /** Usage divided by request; infinite for any usage without a request (S0-16). */
+  readonly share: number;
+  /** The pod asked to be taken last. */
+  readonly isMarkedLast: boolean;
+  /** When a pod of the same owner was last disrupted. */
+  readonly ownerDisruptedAt: Instant | undefined;
+}
+
+/** What the one who ranks knows beside pod and statistics. */
+export interface Circumstances {
+  readonly isMarkedLast?: boolean;
+  readonly ownerDisruptedAt?: Instant | undefined;
+}
+
+const NOTHING: Decimal = { mantissa: 0, exponent: 0 };
+const NANO_PER_CORE = 9;
+
+/** The facts of a pod; no stored priority counts as 0 (S1-32). */
+export function rankingFacts(pod: Pod): RankingFacts {
+  const controller = pod.owners.find((owner) => owner.isController);
+  return {
+    pod,
+    priority: pod.spec.priority ?? 0,
+    qos: reportedQosClass(pod),
+    isDaemonSetPod: controller?.kind === 'DaemonSet',
+    hasController: controller !== undefined,
+    startedAt: pod.status.startTime,
+    requests: requestsToHoldAgainst(pod),
+  };
+}
+
+function requestsToHoldAgainst(pod: Pod): RankingFacts['requests'] {
+  return {
+    memory: kubeletRequest(pod, 'memory'),
+    'ephemeral-storage': kubeletRequest(pod, 'ephemeral-storage'),
+    inodes: kubeletRequest(pod, 'inodes'),
+    pids: NOTHING,
+    cpu: inNanoCores(kubeletRequest(pod, 'cpu')),
+    io: NOTHING,
+  };
+}
+
+function inNanoCores(cores: Quantity): Decimal {
+  return { mantissa: cores.mantissa, exponent: cores.exponent + NANO_PER_CORE };
+}
+
+/** Puts a pod's facts and its statistics together for one signal. */
+export function prepareCandidate(
+  facts: RankingFacts,
+  usage: PodUsage | undefined,
+  against: { readonly signal: Signal; readonly layout: DiskLayout },
+  circumstances: Circumstances = {},
+): Candidate {
+  const measured = usage === undefined ? undefined : measuredUsage(against.signal, against.layout, facts.pod, usage);
+  const resource = resourceOf(against.signal);
+  return {
+    facts,
+    signal: against.signal,
+    usage: measured,
+    ...compareWithRequest(measured ?? 0, facts.requests[resource], facts.requests[subtrahendOf(resource)]),
+    isMarkedLast: circumstances.isMarkedLast ?? false,
+    ownerDisruptedAt: circumstances.ownerDisruptedAt,
+  };
+}
+
+/** Kubernetes takes bytes of disk off a number of inodes (`disk` in `pkg/kubelet/eviction/helpers.go`), so this does too. */
+function subtrahendOf(resource: StarvedResource): StarvedResource {
+  return resource === 'inodes' ? 'ephemeral-storage' : resource;
+}
+
+type Comparison = Pick<Candidate, 'request' | 'exceedsRequest' | 'overage' | 'roundedOverage' | 'share'>;
+
+function compareWithRequest(usage: number, request: Decimal, subtrahend: Decimal): Comparison {
+  const used: Decimal = { mantissa: Number.isSafeInteger(usage) ? usage : toMantissa(BigInt(usage)), exponent: 0 };
+  const overage = addDecimals(used, negateDecimal(subtrahend));
+  return {
+    request,
+    exceedsRequest: compareDecimals(used, request) > 0,
+    overage,
+    roundedOverage: Number(roundDecimal(overage, 0)),
+    share: usage === 0 ? 0 : usage / toDouble(request),
+  };
+}
+
+function toDouble({ mantissa, exponent }: Decimal): number {
+  return exponent < 0 ? Number(mantissa) / 10 ** -exponent : Number(mantissa) * 10 ** exponent;
+}

@@ -1,0 +1,36 @@
+import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
+import type { EvictionSettings } from '#shared/domain/pressure/parse-thresholds.ts';
+import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
+import type { Threshold, ThresholdValue } from '#shared/domain/pressure/threshold.ts';
+
+/** Kind `thresholds`: what the kubelet makes of eviction settings. */
+export function answer(vector: { readonly config: EvictionSettings }): unknown {
+  const parsed = parseThresholds(vector.config);
+  if (!parsed.ok) return { ok: false, errors: parsed.mistakes, want: [] };
+  return { ok: true, want: parsed.thresholds.toSorted(bySignalThenGrace).map(describe) };
+}
+
+function bySignalThenGrace(left: Threshold, right: Threshold): number {
+  if (left.signal !== right.signal) return left.signal < right.signal ? -1 : 1;
+  return left.gracePeriodMs - right.gracePeriodMs || kindPlace(left.value) - kindPlace(right.value);
+}
+
+/** The recorder prints amounts before shares, and leaves the rest as configured. */
+function kindPlace({ kind }: ThresholdValue): number {
+  return kind === 'amount' ? 0 : 1;
+}
+
+function describe({ signal, value, gracePeriodMs, minimumReclaim }: Threshold): unknown {
+  return {
+    signal,
+    operator: 'LessThan',
+    value: describeValue(value),
+    gracePeriodSeconds: gracePeriodMs / 1000,
+    ...(minimumReclaim === undefined ? {} : { minReclaim: describeValue(minimumReclaim) }),
+  };
+}
+
+function describeValue(value: ThresholdValue): unknown {
+  if (value.kind === 'amount') return { quantity: formatQuantity(value.amount) };
+  return { percentage: Number.isNaN(value.share) ? 'NaN' : value.share + 0 };
+}
