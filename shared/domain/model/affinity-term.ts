@@ -1,0 +1,33 @@
+import { prepareSelector, type Selector } from './label-selector.ts';
+import type { Pod, PodAffinityTerm } from './pod.ts';
+
+/** One required (anti-)affinity term, ready to be asked often. */
+export interface AffinityTerm {
+  readonly topologyKey: string;
+  readonly namespaces: ReadonlySet<string>;
+  readonly namespaceSelector: Selector;
+  readonly selector: Selector;
+}
+
+/**
+ * Prepares the terms of a pod. A term without namespaces and namespace selector means the pod's own namespace.
+ * `k8s.io/kube-scheduler/framework/types.go` newAffinityTerm; `matchLabelKeys` were merged by the API server.
+ */
+export function prepareTerms(pod: Pod, terms: readonly PodAffinityTerm[]): readonly AffinityTerm[] {
+  return terms.map((term) => ({
+    topologyKey: term.topologyKey,
+    namespaces: new Set(meansOwnNamespace(term) ? [pod.namespace] : term.namespaces),
+    namespaceSelector: prepareSelector(term.namespaceSelector),
+    selector: prepareSelector(term.labelSelector),
+  }));
+}
+
+/** True where the term selects the pod, which lives in a namespace with these labels. */
+export function selectsPod(term: AffinityTerm, pod: Pod, namespaceLabels: ReadonlyMap<string, string>): boolean {
+  if (!term.namespaces.has(pod.namespace) && !term.namespaceSelector.matches(namespaceLabels)) return false;
+  return term.selector.matches(pod.labels);
+}
+
+function meansOwnNamespace(term: PodAffinityTerm): boolean {
+  return term.namespaces.length === 0 && term.namespaceSelector === undefined;
+}

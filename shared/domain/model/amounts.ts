@@ -1,0 +1,64 @@
+import type { Quantity } from './quantity.ts';
+import { addQuantities, compareQuantities, quantitySign, subtractQuantities, ZERO } from './quantity.ts';
+
+/** Resource name to amount, as `ResourceList` of the core API. */
+export type Amounts = ReadonlyMap<string, Quantity>;
+
+export const NO_AMOUNTS: Amounts = new Map();
+
+/** Every resource of either, those of both added up. */
+export function addAmounts(a: Amounts, b: Amounts): Amounts {
+  if (b.size === 0) return a;
+  if (a.size === 0) return b;
+  const sum = new Map(a);
+  for (const [name, amount] of b) {
+    const present = sum.get(name);
+    sum.set(name, present === undefined ? amount : addQuantities(present, amount));
+  }
+  return sum;
+}
+
+/** Every resource of either: a minus b, what is missing counting as zero. */
+export function subtractAmounts(a: Amounts, b: Amounts): Amounts {
+  const difference = new Map(a);
+  for (const [name, amount] of b) {
+    difference.set(name, subtractQuantities(difference.get(name) ?? ZERO, amount));
+  }
+  return difference;
+}
+
+/** Every resource of either, the larger amount; of two equal ones that of a (oddity U6). */
+export function maxAmounts(a: Amounts, b: Amounts): Amounts {
+  if (b.size === 0) return a;
+  if (a.size === 0) return b;
+  const largest = new Map(a);
+  for (const [name, amount] of b) {
+    const present = largest.get(name);
+    if (present === undefined || compareQuantities(amount, present) > 0) largest.set(name, amount);
+  }
+  return largest;
+}
+
+/** Only the resources that `keep` says yes to. */
+export function filterAmounts(amounts: Amounts, keep: (name: string, amount: Quantity) => boolean): Amounts {
+  return new Map([...amounts].filter(([name, amount]) => keep(name, amount)));
+}
+
+/** Whether both name the same resources with equal amounts, however they are spelled. */
+export function equalAmounts(a: Amounts, b: Amounts): boolean {
+  if (a.size !== b.size) return false;
+  return [...a].every(([name, amount]) => {
+    const other = b.get(name);
+    return other !== undefined && compareQuantities(amount, other) === 0;
+  });
+}
+
+/** Whether no amount is other than zero. */
+export function areAllZero(amounts: Amounts): boolean {
+  return [...amounts.values()].every((amount) => quantitySign(amount) === 0);
+}
+
+/** The names in code unit order. */
+export function sortedNames(amounts: Amounts): readonly string[] {
+  return [...amounts.keys()].sort();
+}

@@ -1,0 +1,63 @@
+import type { BudgetEntry } from './budget-entry.ts';
+import type { Node } from './node.ts';
+import { createOccupancy, type Occupancy } from './occupancy.ts';
+import type { PlacedPod } from './placed-pod.ts';
+import { createColumns, type ResourceColumns } from './resource-columns.ts';
+import type { Whole } from './whole.ts';
+
+/**
+ * What scheduling decisions look at, prepared so that a decision only reads numbers. Decisions never change it; the
+ * functions of `snapshot-pods.ts`, `snapshot-nodes.ts` and `snapshot-budgets.ts` do, **in place**, in time that does not
+ * grow with the cluster unless they say so.
+ */
+export interface ClusterSnapshot {
+  readonly columns: ResourceColumns;
+  readonly nodes: Map<string, NodeEntry>;
+  /** By node name, also of nodes that are not known (yet). */
+  readonly occupancies: Map<string, Occupancy>;
+  /** Every pod that is on a node or nominated to one, by UID. */
+  readonly placedPods: Map<string, PlacedPod>;
+  /** Pods on nodes that keep others away. */
+  readonly antiAffine: Set<PlacedPod>;
+  readonly budgets: Map<string, BudgetEntry>;
+  /** Labels by namespace name. */
+  readonly namespaces: Map<string, ReadonlyMap<string, string>>;
+  arrivals: number;
+}
+
+/** A node in a snapshot. */
+export interface NodeEntry {
+  readonly node: Node;
+  /** By column. */
+  readonly allocatable: readonly Whole[];
+  readonly allowedPods: Whole;
+  readonly occupancy: Occupancy;
+}
+
+export function emptySnapshot(): ClusterSnapshot {
+  return {
+    columns: createColumns(),
+    nodes: new Map(),
+    occupancies: new Map(),
+    placedPods: new Map(),
+    antiAffine: new Set(),
+    budgets: new Map(),
+    namespaces: new Map(),
+    arrivals: 0,
+  };
+}
+
+/** Who is on a node; an empty place is made for a name not yet seen. */
+export function occupancyOf(snapshot: ClusterSnapshot, nodeName: string): Occupancy {
+  const known = snapshot.occupancies.get(nodeName);
+  if (known !== undefined) return known;
+  const occupancy = createOccupancy();
+  snapshot.occupancies.set(nodeName, occupancy);
+  return occupancy;
+}
+
+/** Forgets the place of a node that is not known and has nobody left. */
+export function forgetIfDeserted(snapshot: ClusterSnapshot, nodeName: string): void {
+  const { pods, nominated } = occupancyOf(snapshot, nodeName);
+  if (pods.length + nominated.length === 0 && !snapshot.nodes.has(nodeName)) snapshot.occupancies.delete(nodeName);
+}

@@ -1,0 +1,123 @@
+/**
+ * An exact number: mantissa × 10^exponent. The mantissa is a `number` while it is a safe integer and a `bigint`
+ * beyond, so that everyday amounts cost no allocation. Never `-0`.
+ */
+export interface Decimal {
+  readonly mantissa: number | bigint;
+  readonly exponent: number;
+}
+
+/**
+ * Digits between the first digit of one operand and the last of the other beyond which the smaller is left out of a
+ * sum, and to which a rounded integer is limited. Kubernetes multiplies such numbers out and does not return (Q12).
+ */
+const LONGEST = 10_000;
+
+const POWERS_OF_TEN: readonly number[] = Array.from({ length: 16 }, (_, power) => 10 ** power);
+
+/** The mantissa in its one form: `number` if safe, else `bigint`. */
+export function toMantissa(value: bigint): number | bigint {
+  return value >= -9007199254740991n && value <= 9007199254740991n ? Number(value) : value;
+}
+
+/** -1, 0 or 1 as `value` is below, at or above zero. */
+export function signOf(value: number | bigint): -1 | 0 | 1 {
+  if (value > 0) return 1;
+  return value < 0 ? -1 : 0;
+}
+
+/** -1, 0 or 1 as a is less than, equal to or greater than b. */
+export function compareDecimals(a: Decimal, b: Decimal): -1 | 0 | 1 {
+  if (a.exponent === b.exponent) return compareValues(a.mantissa, b.mantissa);
+  const sign = signOf(a.mantissa);
+  if (sign !== signOf(b.mantissa) || sign === 0) return compareValues(sign, signOf(b.mantissa));
+  const exponent = Math.min(a.exponent, b.exponent);
+  const left = scaledDown(a, exponent);
+  const right = scaledDown(b, exponent);
+  if (left !== undefined && right !== undefined) return compareValues(left, right);
+  return compareLarge(a, b, sign);
+}
+
+/** The exact sum; an operand more than 10,000 digits below the other is left out. */
+export function addDecimals(a: Decimal, b: Decimal): Decimal {
+  if (a.mantissa === 0) return b;
+  if (b.mantissa === 0) return a;
+  const exponent = Math.min(a.exponent, b.exponent);
+  const left = scaledDown(a, exponent);
+  const right = scaledDown(b, exponent);
+  if (left !== undefined && right !== undefined) {
+    const sum = left + right;
+    if (Number.isSafeInteger(sum)) return { mantissa: sum, exponent };
+  }
+  return addLarge(a, b, exponent);
+}
+
+/** The same number with the other sign. */
+export function negateDecimal(a: Decimal): Decimal {
+  return { mantissa: a.mantissa === 0 ? 0 : -a.mantissa, exponent: a.exponent };
+}
+
+/** a / 10^exponent as an integer, fractions rounded away from zero; limited to about 10,000 digits. */
+export function roundDecimal(a: Decimal, exponent: number): number | bigint {
+  const shift = a.exponent - exponent;
+  if (shift === 0 || a.mantissa === 0) return a.mantissa;
+  const small = shift > 0 ? scaledDown(a, exponent) : undefined;
+  if (small !== undefined) return small;
+  if (shift > 0) return toMantissa(BigInt(a.mantissa) * 10n ** BigInt(Math.min(shift, LONGEST)));
+  return divideAwayFromZero(a.mantissa, -shift);
+}
+
+/** How many digits the integer part has; zero or less when the number is below 1. */
+function integerDigits(a: Decimal): number {
+  return digitsOf(a.mantissa) + a.exponent;
+}
+
+/** The mantissa of `a` written with a lower exponent, where that is still a safe integer. */
+function scaledDown(a: Decimal, exponent: number): number | undefined {
+  if (typeof a.mantissa !== 'number') return undefined;
+  const power = POWERS_OF_TEN[a.exponent - exponent];
+  if (power === undefined) return undefined;
+  const scaled = a.mantissa * power;
+  return Number.isSafeInteger(scaled) ? scaled : undefined;
+}
+
+function compareValues(a: number | bigint, b: number | bigint): -1 | 0 | 1 {
+  if (a < b) return -1;
+  return a > b ? 1 : 0;
+}
+
+function compareLarge(a: Decimal, b: Decimal, sign: number): -1 | 0 | 1 {
+  const difference = integerDigits(a) - integerDigits(b);
+  if (difference !== 0) return difference > 0 === sign > 0 ? 1 : -1;
+  const exponent = Math.min(a.exponent, b.exponent);
+  return compareValues(atExponent(a, exponent), atExponent(b, exponent));
+}
+
+function addLarge(a: Decimal, b: Decimal, exponent: number): Decimal {
+  const difference = integerDigits(a) - integerDigits(b);
+  if (difference > LONGEST) return a;
+  if (difference < -LONGEST) return b;
+  return { mantissa: toMantissa(atExponent(a, exponent) + atExponent(b, exponent)), exponent };
+}
+
+function atExponent(a: Decimal, exponent: number): bigint {
+  return BigInt(a.mantissa) * 10n ** BigInt(a.exponent - exponent);
+}
+
+function digitsOf(mantissa: number | bigint): number {
+  const digits = mantissa.toString().length;
+  return mantissa < 0 ? digits - 1 : digits;
+}
+
+function divideAwayFromZero(mantissa: number | bigint, power: number): number | bigint {
+  if (power >= digitsOf(mantissa)) return signOf(mantissa);
+  const divisor = POWERS_OF_TEN[power];
+  if (typeof mantissa === 'number' && divisor !== undefined) {
+    const quotient = (mantissa - (mantissa % divisor)) / divisor;
+    return mantissa % divisor === 0 ? quotient : quotient + signOf(mantissa);
+  }
+  const large = BigInt(mantissa);
+  const largeDivisor = 10n ** BigInt(power);
+  const remainder = large % largeDivisor;
+  return toMantissa(large / largeDivisor + BigInt(signOf(remainder)));
+}

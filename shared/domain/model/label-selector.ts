@@ -1,0 +1,45 @@
+import type { LabelSelector, Requirement } from './pod.ts';
+import { isValidRequirement, meetsRequirement } from './requirement.ts';
+
+/** A label selector made ready to be asked often. */
+export interface Selector {
+  /** It has no requirement, and so matches everything; some readers take that for nothing. */
+  readonly isEmpty: boolean;
+  readonly matches: (labels: ReadonlyMap<string, string>) => boolean;
+}
+
+const NOTHING: Selector = { isEmpty: false, matches: () => false };
+
+const OPERATORS: readonly string[] = ['In', 'NotIn', 'Exists', 'DoesNotExist'];
+
+/**
+ * Prepares a selector: absent matches nothing, empty everything, one that the API server would refuse nothing.
+ * `apimachinery/pkg/apis/meta/v1/helpers.go` LabelSelectorAsSelector.
+ */
+export function prepareSelector(selector: LabelSelector | undefined): Selector {
+  if (selector === undefined) return NOTHING;
+  const requirements = [...labelsAsRequirements(selector.matchLabels), ...selector.matchExpressions];
+  if (!requirements.every(isValidLabelRequirement)) return NOTHING;
+  return {
+    isEmpty: requirements.length === 0,
+    matches: (labels) => requirements.every((requirement) => meetsRequirement(labels, requirement)),
+  };
+}
+
+/** Each label as the requirement that it has exactly this value. */
+export function labelsAsRequirements(labels: ReadonlyMap<string, string>): Requirement[] {
+  return Array.from(labels, ([key, value]) => ({ key, operator: 'In', values: [value] }));
+}
+
+/** True for selectors written alike, so that one need not be prepared again. */
+export function isSameSelector(a: LabelSelector | undefined, b: LabelSelector | undefined): boolean {
+  return spell(a) === spell(b);
+}
+
+function spell(selector: LabelSelector | undefined): string {
+  return JSON.stringify(selector && [[...selector.matchLabels], selector.matchExpressions]) ?? 'absent';
+}
+
+function isValidLabelRequirement(requirement: Requirement): boolean {
+  return OPERATORS.includes(requirement.operator) && isValidRequirement(requirement);
+}

@@ -1,0 +1,149 @@
+import type { Decimal } from './decimal.ts';
+import type { Quantity } from './quantity.ts';
+import type { QuantityUnit } from './quantity-units.ts';
+import { compareDecimals, roundDecimal, toMantissa } from './decimal.ts';
+import { unitOfSuffix } from './quantity-units.ts';
+
+/** Which of the three parse errors of apimachinery it is. */
+export type QuantityError = 'format' | 'suffix' | 'numeric';
+
+export type ParsedQuantity =
+  { readonly ok: true; readonly quantity: Quantity } | { readonly ok: false; readonly error: QuantityError };
+
+/** A text cut into its parts. Zeros before the integer digits are left out. */
+interface Scan {
+  readonly isNegative: boolean;
+  readonly hasDigits: boolean;
+  readonly integer: string;
+  readonly fraction: string;
+  readonly suffix: string;
+}
+
+/** Kubernetes reads any length and takes quadratic time; no honest amount is this long. */
+const LONGEST_TEXT = 4_096;
+
+const SMALLEST_EXPONENT = -9;
+const MOST_DECIMAL_DIGITS = 18;
+const LARGEST_BINARY: Decimal = { mantissa: 2n ** 63n - 1n, exponent: 0 };
+const ONE: Decimal = { mantissa: 1, exponent: 0 };
+
+const PLUS = 43;
+const MINUS = 45;
+const POINT = 46;
+const DIGIT_0 = 48;
+const DIGIT_9 = 57;
+
+const FORMAT_ERROR: ParsedQuantity = { ok: false, error: 'format' };
+const SUFFIX_ERROR: ParsedQuantity = { ok: false, error: 'suffix' };
+const NUMERIC_ERROR: ParsedQuantity = { ok: false, error: 'numeric' };
+
+/**
+ * Reads a quantity as `ParseQuantity` of apimachinery (pkg/api/resource/quantity.go), its three errors included.
+ * At most nine decimals, rounded away from zero (Q7); amounts in BinarySI are capped at ±(2^63-1) (Q6).
+ * Deviation: a text of more than 4,096 characters is refused as `format`.
+ */
+export function parseQuantity(text: string): ParsedQuantity {
+  if (text.length === 0 || text.length > LONGEST_TEXT) return FORMAT_ERROR;
+  const scan = scanQuantity(text);
+  if (scan === undefined) return FORMAT_ERROR;
+  const unit = unitOfSuffix(scan.suffix);
+  if (unit === undefined) return SUFFIX_ERROR;
+  if (fitsShortForm(scan, unit)) return { ok: true, quantity: shortQuantity(text, scan, unit) };
+  return scan.hasDigits ? { ok: true, quantity: longQuantity(scan, unit) } : NUMERIC_ERROR;
+}
+
+/** Cuts the text; `undefined` if something is left over. */
+function scanQuantity(text: string): Scan | undefined {
+  const first = text.charCodeAt(0);
+  const start = first === MINUS || first === PLUS ? 1 : 0;
+  const integerStart = skipZeros(text, start);
+  const integerEnd = skipDigits(text, integerStart);
+  const hasPoint = text.charCodeAt(integerEnd) === POINT;
+  const fractionStart = hasPoint ? integerEnd + 1 : integerEnd;
+  const suffixStart = hasPoint ? skipDigits(text, fractionStart) : integerEnd;
+  if (suffixEnd(text, suffixStart) !== text.length) return undefined;
+  return {
+    isNegative: first === MINUS,
+    hasDigits: integerEnd > start || suffixStart > fractionStart,
+    integer: integerEnd > integerStart ? text.slice(integerStart, integerEnd) : '0',
+    fraction: text.slice(fractionStart, suffixStart),
+    suffix: text.slice(suffixStart),
+  };
+}
+
+function skipZeros(text: string, from: number): number {
+  let at = from;
+  while (text.charCodeAt(at) === DIGIT_0) at++;
+  return at;
+}
+
+function skipDigits(text: string, from: number): number {
+  let at = from;
+  while (isDigit(text.charCodeAt(at))) at++;
+  return at;
+}
+
+/** Where letters, then a sign, then digits end. Which letters make sense is decided later. */
+function suffixEnd(text: string, from: number): number {
+  let at = from;
+  while (isSuffixLetter(text.charCodeAt(at))) at++;
+  const code = text.charCodeAt(at);
+  return skipDigits(text, code === MINUS || code === PLUS ? at + 1 : at);
+}
+
+function isDigit(code: number): boolean {
+  return code >= DIGIT_0 && code <= DIGIT_9;
+}
+
+function isSuffixLetter(code: number): boolean {
+  return code >= 65 && 'eEinumkKMGTP'.includes(String.fromCharCode(code));
+}
+
+/**
+ * The short form of Kubernetes: at most 18 digits and nine decimals, or with a binary suffix an integer of so many
+ * digits that the product has about 15. It takes text without any digit for zero and remembers spellings.
+ */
+function fitsShortForm(scan: Scan, unit: QuantityUnit): boolean {
+  const { integer, fraction } = scan;
+  if (unit.base === 2) return fraction === '' && integer.length <= 14 - Math.trunc(unit.exponent * 0.3);
+  return (
+    integer.length + fraction.length <= MOST_DECIMAL_DIGITS && unit.exponent - fraction.length >= SMALLEST_EXPONENT
+  );
+}
+
+function shortQuantity(text: string, scan: Scan, unit: QuantityUnit): Quantity {
+  const digits = scan.integer + scan.fraction;
+  const { format } = unit;
+  if (unit.base === 2) {
+    const value = Number(digits);
+    const mantissa = signed(value * 2 ** unit.exponent, scan.isNegative);
+    return { mantissa, exponent: 0, format, spelling: value % 8 === 0 ? undefined : text };
+  }
+  const exponent = unit.exponent - scan.fraction.length;
+  const mantissa = signed(digits.length < 16 ? Number(digits) : toMantissa(BigInt(digits)), scan.isNegative);
+  const isRemembered = exponent % 3 === 0 && !digits.endsWith('000') && !digits.startsWith('0');
+  return { mantissa, exponent, format, spelling: isRemembered ? text : undefined };
+}
+
+function longQuantity(scan: Scan, unit: QuantityUnit): Quantity {
+  const digits = BigInt(scan.integer + scan.fraction);
+  const isBinary = unit.base === 2;
+  const mantissa = toMantissa(isBinary ? digits << BigInt(unit.exponent) : digits);
+  const amount = roundToNano({ mantissa, exponent: (isBinary ? 0 : unit.exponent) - scan.fraction.length });
+  const kept = isBinary && compareDecimals(amount, LARGEST_BINARY) > 0 ? LARGEST_BINARY : amount;
+  const format = isBinary && isBetweenZeroAndOne(amount) ? 'DecimalSI' : unit.format;
+  return { mantissa: signed(kept.mantissa, scan.isNegative), exponent: kept.exponent, format, spelling: undefined };
+}
+
+function roundToNano(amount: Decimal): Decimal {
+  if (amount.exponent >= SMALLEST_EXPONENT) return amount;
+  return { mantissa: roundDecimal(amount, SMALLEST_EXPONENT), exponent: SMALLEST_EXPONENT };
+}
+
+function isBetweenZeroAndOne(amount: Decimal): boolean {
+  return amount.mantissa !== 0 && compareDecimals(amount, ONE) < 0;
+}
+
+function signed(value: number | bigint, isNegative: boolean): number | bigint {
+  return isNegative && value !== 0 ? -value : value;
+}

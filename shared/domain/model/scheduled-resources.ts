@@ -1,0 +1,35 @@
+import type { Amounts } from './amounts.ts';
+import { quantityMilliValue, quantityValue } from './quantity.ts';
+import { isQualifiedName } from './label-syntax.ts';
+import { wholeFrom, type Whole } from './whole.ts';
+
+const BASIC: readonly string[] = ['cpu', 'memory', 'ephemeral-storage'];
+
+/**
+ * The amounts of the resources that the scheduler counts: milli of cpu, whole units of the rest, rounded up.
+ * `pkg/scheduler/framework/types.go` Resource.Add.
+ */
+export function scheduledAmounts(amounts: Amounts): ReadonlyMap<string, Whole> {
+  const whole = new Map<string, Whole>();
+  for (const [name, quantity] of amounts) {
+    if (!isScheduledResource(name)) continue;
+    whole.set(name, wholeFrom(name === 'cpu' ? quantityMilliValue(quantity) : quantityValue(quantity)));
+  }
+  return whole;
+}
+
+/** True for a resource that the scheduler counts. `pkg/scheduler/util/utils.go` IsScalarResourceName, and the basic three. */
+function isScheduledResource(name: string): boolean {
+  return (
+    BASIC.includes(name) ||
+    name.startsWith('hugepages-') ||
+    name.startsWith('attachable-volumes-') ||
+    name.includes('kubernetes.io/') ||
+    isExtendedResource(name)
+  );
+}
+
+/** `pkg/apis/core/v1/helper/helpers.go` IsExtendedResourceName, for names outside `kubernetes.io/`. */
+function isExtendedResource(name: string): boolean {
+  return name.includes('/') && !name.startsWith('requests.') && isQualifiedName(`requests.${name}`);
+}

@@ -1,0 +1,25 @@
+/**
+ * A whole number of units (milli for cpu), exact at any size: a `number` while it is safe, a `bigint` beyond.
+ * The operators `<` and `>` compare the two forms exactly; add and subtract through the functions here.
+ */
+export type Whole = number | bigint;
+
+/** The shortest exact form of an integer. */
+export function wholeFrom(value: bigint): Whole {
+  const short = Number(value);
+  return Number.isSafeInteger(short) ? short : value;
+}
+
+/** a + b. */
+export function plus(a: Whole, b: Whole): Whole {
+  if (typeof a === 'number' && typeof b === 'number') {
+    const sum = a + b;
+    if (Number.isSafeInteger(sum)) return sum;
+  }
+  return wholeFrom(BigInt(a) + BigInt(b));
+}
+
+/** a - b. */
+export function minus(a: Whole, b: Whole): Whole {
+  return plus(a, -b);
+}
