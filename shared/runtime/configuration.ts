@@ -1,0 +1,127 @@
+import type { z } from 'zod';
+import { parseConfigurationFile } from './configuration-file.ts';
+import { errorText } from './describe-error.ts';
+import { nearestName } from './nearest-name.ts';
+import { knownKeys, listSettings, type ConfigurationSchema, type Setting } from './settings.ts';
+import { valuesFromEnvironment, valuesFromFlags, type SettingValue } from './setting-values.ts';
+
+export interface ConfigurationSources<Schema extends ConfigurationSchema> {
+  /** Of the file: `WebhookConfiguration` … */
+  readonly kind: string;
+  /** Strict objects with defaults; descriptions become the help. */
+  readonly schema: Schema;
+  /** Arguments after the program's name. */
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** `PLIMSOLL`: setting `logLevel` is read from PLIMSOLL_LOG_LEVEL. */
+  readonly envPrefix: string;
+  /** Gives the text of the file named by `--config`; throws when it cannot. */
+  readonly readFile: (path: string) => string;
+  /** More names for flags: `{ '--dry-run': 'dryRun' }`, to dotted keys. */
+  readonly flags?: Readonly<Record<string, string>>;
+}
+
+export type Configuration<Value> =
+  { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly mistakes: readonly string[] };
+
+type Content = Readonly<Record<string, unknown>>;
+
+/** Flags over environment over file over defaults, checked as a whole: either a typed value or every mistake at once. */
+export function loadConfiguration<Schema extends ConfigurationSchema>(
+  sources: ConfigurationSources<Schema>,
+): Configuration<z.output<Schema>> {
+  const { schema, env, envPrefix, argv, flags = {} } = sources;
+  const settings = [...listSettings(schema, envPrefix), configSetting(envPrefix)];
+  const environment = valuesFromEnvironment(settings, env);
+  const given = valuesFromFlags(settings, argv, flags);
+  const { content, mistakes: fileMistakes } = readContent(sources, [...environment.values, ...given.values]);
+  const merged = [...environment.values, ...combineLists(given.values)]
+    .filter(isNotConfigPath)
+    .reduce(overlay, content);
+  const checked = schema.safeParse(merged);
+  const mistakes = [
+    ...fileMistakes,
+    ...given.mistakes,
+    ...(checked.success ? [] : describe(checked.error, schema, merged)),
+  ];
+  return checked.success && mistakes.length === 0 ? { ok: true, value: checked.data } : { ok: false, mistakes };
+}
+
+/** The text of `--help`: one line per setting. */
+export function describeSettings(schema: ConfigurationSchema, envPrefix: string): string {
+  const settings = [configSetting(envPrefix), ...listSettings(schema, envPrefix)];
+  const width = Math.max(...settings.map(({ flag }) => flag.length));
+  return settings.map(({ flag, description }) => `  ${flag.padEnd(width)}  ${description}`.trimEnd()).join('\n');
+}
+
+function configSetting(envPrefix: string): Setting {
+  const description = 'Configuration file (YAML)';
+  return { path: ['config'], flag: '--config', variable: `${envPrefix}_CONFIG`, kind: 'text', description };
+}
+
+function isNotConfigPath({ path }: SettingValue): boolean {
+  return path.join('.') !== 'config';
+}
+
+function readContent(
+  { readFile, kind }: Pick<ConfigurationSources<ConfigurationSchema>, 'readFile' | 'kind'>,
+  values: readonly SettingValue[],
+): { readonly content: Content; readonly mistakes: readonly string[] } {
+  const file = values.findLast((value) => !isNotConfigPath(value))?.value;
+  if (typeof file !== 'string') return { content: {}, mistakes: [] };
+  try {
+    const parsed = parseConfigurationFile(readFile(file), file, kind);
+    return parsed.ok ? { content: parsed.content, mistakes: [] } : { content: {}, mistakes: parsed.mistakes };
+  } catch (error) {
+    return { content: {}, mistakes: [`Could not read configuration file "${file}": ${errorText(error)}`] };
+  }
+}
+
+/** A list flag given twice means both values. */
+function combineLists(values: readonly SettingValue[]): readonly SettingValue[] {
+  const lists = new Map<string, SettingValue>();
+  for (const { path, value } of values) {
+    const earlier = lists.get(path.join('.'))?.value;
+    const combined =
+      Array.isArray(earlier) && Array.isArray(value) ? [...(earlier as unknown[]), ...(value as unknown[])] : value;
+    lists.set(path.join('.'), { path, value: combined });
+  }
+  return [...lists.values()];
+}
+
+function overlay(content: Content, { path, value }: SettingValue): Content {
+  const [key, ...rest] = path;
+  if (key === undefined) return content;
+  if (rest.length === 0) return { ...content, [key]: value };
+  const child = content[key];
+  const inner = typeof child === 'object' && child !== null ? (child as Content) : {};
+  return { ...content, [key]: overlay(inner, { path: rest, value }) };
+}
+
+function describe(error: z.ZodError, schema: ConfigurationSchema, content: Content): readonly string[] {
+  return error.issues.flatMap((issue) => {
+    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(schema, issue.path, key));
+    return [`${dotted(issue.path)}: ${issue.message}${quotedValue(content, issue.path)}`];
+  });
+}
+
+function unknownKey(schema: ConfigurationSchema, path: readonly PropertyKey[], key: string): string {
+  const nearest = nearestName(key, knownKeys(schema, path));
+  const hint = nearest === undefined ? '' : `, did you mean "${nearest}"?`;
+  return `${dotted([...path, key])}: unknown key${hint}`;
+}
+
+function quotedValue(content: Content, path: readonly PropertyKey[]): string {
+  const value = path.reduce<unknown>((node, key) => (isContent(node) ? Reflect.get(node, key) : undefined), content);
+  return typeof value === 'string' || typeof value === 'number'
+    ? ` (found ${JSON.stringify(value).slice(0, 100)})`
+    : '';
+}
+
+function isContent(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function dotted(path: readonly PropertyKey[]): string {
+  return path.length === 0 ? 'configuration' : path.map(String).join('.');
+}

@@ -1,0 +1,88 @@
+import { nearestName } from './nearest-name.ts';
+import type { Setting } from './settings.ts';
+
+/** A value and the keys under which it belongs. */
+export interface SettingValue {
+  readonly path: readonly string[];
+  readonly value: unknown;
+}
+
+/** What flags or the environment say, and what was wrong with them. */
+export interface SettingValues {
+  readonly values: readonly SettingValue[];
+  readonly mistakes: readonly string[];
+}
+
+/** The settings found in the environment; variables nobody knows belong to somebody else. */
+export function valuesFromEnvironment(
+  settings: readonly Setting[],
+  env: Readonly<Record<string, string | undefined>>,
+): SettingValues {
+  const values = settings.flatMap((setting) => {
+    const text = env[setting.variable];
+    return text === undefined || text === '' ? [] : [{ path: setting.path, value: parseText(setting, text) }];
+  });
+  return { values, mistakes: [] };
+}
+
+type Aliases = Readonly<Record<string, string>>;
+
+/** The settings given as `--flag value`, `--flag=value` or, for booleans, `--flag`. Repeated list flags add up. */
+export function valuesFromFlags(
+  settings: readonly Setting[],
+  argv: readonly string[],
+  aliases: Aliases,
+): SettingValues {
+  const values: SettingValue[] = [];
+  const mistakes: string[] = [];
+  for (let index = 0; index < argv.length;) {
+    const { flag, attached } = splitFlag(argv[index] ?? '');
+    const setting = settings.find((known) => known.flag === flag || known.path.join('.') === aliases[flag]);
+    const next = attached === undefined && takesNext(setting, argv[index + 1]) ? argv[index + 1] : undefined;
+    const read =
+      setting === undefined ? unknownFlag(flag, settings, aliases) : readFlag(setting, flag, attached ?? next);
+    if (typeof read === 'string') mistakes.push(read);
+    else values.push(read);
+    index += next === undefined ? 1 : 2;
+  }
+  return { values, mistakes };
+}
+
+/** The value, or what is wrong with it. */
+function readFlag(setting: Setting, flag: string, given: string | undefined): SettingValue | string {
+  const text = given ?? (setting.kind === 'boolean' ? 'true' : undefined);
+  return text === undefined ? `${flag}: a value must follow` : { path: setting.path, value: parseText(setting, text) };
+}
+
+function splitFlag(argument: string): { readonly flag: string; readonly attached: string | undefined } {
+  const equals = argument.startsWith('--') ? argument.indexOf('=') : -1;
+  if (equals < 0) return { flag: argument, attached: undefined };
+  return { flag: argument.slice(0, equals), attached: argument.slice(equals + 1) };
+}
+
+/** A flag nobody knows takes what follows as well, so that one mistake is not reported as two. */
+function takesNext(setting: Setting | undefined, next: string | undefined): boolean {
+  if (next === undefined || next.startsWith('--')) return false;
+  return setting?.kind !== 'boolean' || next === 'true' || next === 'false';
+}
+
+/** A text that does not fit its kind stays a text, so that the schema names the mistake. */
+function parseText(setting: Setting, text: string): unknown {
+  switch (setting.kind) {
+    case 'number':
+      return /^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : text;
+    case 'boolean':
+      return text === 'true' || text === 'false' ? text === 'true' : text;
+    case 'list':
+      return text.split(',').map((part) => part.trim());
+    case 'text':
+      return text;
+  }
+}
+
+function unknownFlag(flag: string, settings: readonly Setting[], aliases: Aliases): string {
+  const known = [...settings.map((setting) => setting.flag), ...Object.keys(aliases)];
+  if (!flag.startsWith('--')) return `"${flag}": expected a flag`;
+  const nearest = nearestName(flag, known);
+  return nearest === undefined ? `${flag}: unknown flag` : `${flag}: unknown flag, did you mean ${nearest}?`;
+}

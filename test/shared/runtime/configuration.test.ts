@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { describeSettings, loadConfiguration } from '#shared/runtime/configuration.ts';
+
+const schema = z.strictObject({
+  port: z.number().int().min(1).max(65_535).default(10_250).describe('Port to listen on'),
+  mode: z.enum(['DryRun', 'Enforce']).default('Enforce'),
+  logLevel: z.enum(['info', 'debug']).default('info'),
+  verbose: z.boolean().default(false),
+  tls: z
+    .strictObject({
+      mode: z.enum(['self-signed', 'existing-secret']).default('self-signed'),
+      dnsNames: z.array(z.string()).default([]),
+    })
+    .prefault({}),
+});
+const DEFAULTS = {
+  port: 10_250,
+  mode: 'Enforce',
+  logLevel: 'info',
+  verbose: false,
+  tls: { mode: 'self-signed', dnsNames: [] },
+};
+const HEADER = 'apiVersion: config.plimsoll.dev/v1alpha1\nkind: TestConfiguration\n';
+
+function load(argv: readonly string[], file = '', env: Record<string, string> = {}) {
+  return loadConfiguration({
+    kind: 'TestConfiguration',
+    schema,
+    argv,
+    env,
+    envPrefix: 'PLIMSOLL',
+    readFile: (path) => {
+      if (path === 'absent.yaml') throw new Error('no such file');
+      return file;
+    },
+    flags: { '--webhook-port': 'port' },
+  });
+}
+
+describe('loadConfiguration', () => {
+  test('gives the defaults when nothing is said', () => {
+    expect(load([])).toEqual({ ok: true, value: DEFAULTS });
+  });
+
+  test('lets flags win over the environment and the environment over the file', () => {
+    const file = `${HEADER}port: 1\nmode: DryRun\nlogLevel: debug\n`;
+    const env = {
+      PLIMSOLL_PORT: '2',
+      PLIMSOLL_MODE: 'Enforce',
+      PLIMSOLL_CONFIG: 'a.yaml',
+      PLIMSOLL_SERVER: 'not ours',
+    };
+    expect(load(['--port', '3'], file, env)).toEqual({
+      ok: true,
+      value: { ...DEFAULTS, port: 3, mode: 'Enforce', logLevel: 'debug' },
+    });
+  });
+
+  const accepted: Record<string, { argv: string[]; value: unknown }> = {
+    'a flag with an equals sign': { argv: ['--port=7'], value: { ...DEFAULTS, port: 7 } },
+    'an alias': { argv: ['--webhook-port', '8'], value: { ...DEFAULTS, port: 8 } },
+    'a boolean flag alone': { argv: ['--verbose', '--port', '9'], value: { ...DEFAULTS, verbose: true, port: 9 } },
+    'a boolean flag with its value': { argv: ['--verbose', 'false'], value: DEFAULTS },
+    'a nested setting and a list given twice': {
+      argv: ['--tls-mode', 'existing-secret', '--tls-dns-names', 'a,b', '--tls-dns-names', 'c'],
+      value: { ...DEFAULTS, tls: { mode: 'existing-secret', dnsNames: ['a', 'b', 'c'] } },
+    },
+  };
+  test.each(Object.entries(accepted))('accepts %s', (_, { argv, value }) => {
+    expect(load(argv)).toEqual({ ok: true, value });
+  });
+
+  const refused: Record<string, { argv: string[]; file?: string; mistakes: string[] }> = {
+    'a misspelt key, at the top and nested, and a wrong value, all at once': {
+      argv: ['--config', 'a.yaml'],
+      file: `${HEADER}prot: 1\nmode: Maybe\ntls: {mod: x}\n`,
+      mistakes: [
+        'mode: Invalid option: expected one of "DryRun"|"Enforce" (found "Maybe")',
+        'tls.mod: unknown key, did you mean "mode"?',
+        'prot: unknown key, did you mean "port"?',
+      ],
+    },
+    'a key like nothing known': {
+      argv: ['--config', 'a.yaml'],
+      file: `${HEADER}zebra: 1\n`,
+      mistakes: ['zebra: unknown key'],
+    },
+    'a prototype key': {
+      argv: ['--config', 'a.yaml'],
+      file: `${HEADER}__proto__: {port: 1}\n`,
+      mistakes: ['__proto__: unknown key'],
+    },
+    'an unknown flag': { argv: ['--prot', '1'], mistakes: ['--prot: unknown flag, did you mean --port?'] },
+    'an argument that is no flag': { argv: ['serve'], mistakes: ['"serve": expected a flag'] },
+    'a flag without its value': { argv: ['--port'], mistakes: ['--port: a value must follow'] },
+    'a number in hexadecimal': {
+      argv: ['--port', '0x10'],
+      mistakes: ['port: Invalid input: expected number, received string (found "0x10")'],
+    },
+    'a number out of range': {
+      argv: ['--port', '70000'],
+      mistakes: ['port: Too big: expected number to be <=65535 (found 70000)'],
+    },
+    'an unreadable file': {
+      argv: ['--config', 'absent.yaml'],
+      mistakes: ['Could not read configuration file "absent.yaml": no such file'],
+    },
+    'a file of another kind': {
+      argv: ['--config', 'a.yaml'],
+      file: 'apiVersion: v1\nport: 1\n',
+      mistakes: [
+        'a.yaml: apiVersion: expected "config.plimsoll.dev/v1alpha1", found "v1"',
+        'a.yaml: kind: expected "TestConfiguration", found nothing',
+      ],
+    },
+    'a file that is a list': {
+      argv: ['--config', 'a.yaml'],
+      file: '- 1\n',
+      mistakes: ['a.yaml: expected a mapping of settings'],
+    },
+    'doubled keys': {
+      argv: ['--config', 'a.yaml'],
+      file: `${HEADER}port: 1\nport: 2\n`,
+      mistakes: ['a.yaml: Map keys must be unique at line 4, column 1'],
+    },
+  };
+  test.each(Object.entries(refused))('refuses %s', (_, { argv, file, mistakes }) => {
+    expect(load(argv, file)).toEqual({ ok: false, mistakes });
+  });
+
+  test('refuses an anchor bomb without unfolding it', () => {
+    const levels = Array.from(
+      { length: 20 },
+      (_, level) => `l${level + 1}: &l${level + 1} [*l${level}, *l${level}, *l${level}]`,
+    );
+    const result = load(['--config', 'a.yaml'], `${HEADER}l0: &l0 [x, x]\n${levels.join('\n')}\n`);
+    expect(result).toEqual({
+      ok: false,
+      mistakes: ['a.yaml: Excessive alias count indicates a resource exhaustion attack'],
+    });
+  });
+});
+
+describe('describeSettings', () => {
+  test('lists every flag with its description', () => {
+    expect(describeSettings(schema, 'PLIMSOLL').split('\n').slice(0, 2)).toEqual([
+      '  --config         Configuration file (YAML)',
+      '  --port           Port to listen on',
+    ]);
+  });
+});

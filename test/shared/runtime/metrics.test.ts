@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import { createMetrics } from '#shared/runtime/metrics.ts';
+
+describe('createMetrics', () => {
+  test('tells what runs', async () => {
+    const text = await createMetrics('agent').text();
+    expect(text).toMatch(
+      /^plimsoll_build_info\{component="agent",version="[^"]+",commit="[^"]+",node_version="[^"]+"\} 1$/m,
+    );
+  });
+
+  test('gives the same metric when asked twice', async () => {
+    const metrics = createMetrics('agent');
+    metrics.counter('plimsoll_tests_total', 'Tests run', ['kind']).add({ kind: 'unit' });
+    metrics.counter('plimsoll_tests_total', 'Tests run', ['kind']).add({ kind: 'unit' }, 2);
+    expect(await metrics.text()).toContain('plimsoll_tests_total{kind="unit"} 3\n');
+  });
+
+  test('forgets series that are gone', async () => {
+    const metrics = createMetrics('agent');
+    const gauge = metrics.gauge('plimsoll_ranked_pods', 'Pods ranked', ['pod']);
+    gauge.set(1, { pod: 'a' });
+    gauge.set(2, { pod: 'b' });
+    gauge.remove({ pod: 'a' });
+    expect((await metrics.text()).match(/^plimsoll_ranked_pods.*/gm)).toEqual(['plimsoll_ranked_pods{pod="b"} 2']);
+    gauge.reset();
+    expect((await metrics.text()).match(/^plimsoll_ranked_pods.*/gm)).toBeNull();
+  });
+
+  test('counts observations in buckets', async () => {
+    const metrics = createMetrics('agent');
+    metrics.histogram('plimsoll_wait_seconds', 'Waiting', [], [0.1, 1]).observe(0.5);
+    expect((await metrics.text()).match(/^plimsoll_wait_seconds.*/gm)).toEqual([
+      'plimsoll_wait_seconds_bucket{le="0.1"} 0',
+      'plimsoll_wait_seconds_bucket{le="1"} 1',
+      'plimsoll_wait_seconds_bucket{le="+Inf"} 1',
+      'plimsoll_wait_seconds_sum 0.5',
+      'plimsoll_wait_seconds_count 1',
+    ]);
+  });
+
+  const refused: Record<string, () => unknown> = {
+    'a counter without _total': () => createMetrics('a').counter('plimsoll_x', 'X'),
+    'a name without our prefix': () => createMetrics('a').gauge('x_bytes', 'X'),
+    'a help that ends in a full stop': () => createMetrics('a').gauge('plimsoll_x', 'X.'),
+    'one name as two kinds': () => createMetrics('a').histogram('plimsoll_build_info', 'X'),
+  };
+  test.each(Object.entries(refused))('refuses %s', (_, register) => {
+    expect(register).toThrow(/^(Counter|Metric|Help)/);
+  });
+});
