@@ -46,7 +46,9 @@ export function decodePodStats(raw: unknown): Decoded<PodUsage> {
 }
 
 function readNode(node: Place): NodeReadings {
-  const ofPods = items(at(node, 'systemContainers')).find((each) => text(at(each, 'name')) === SYSTEM_CONTAINER_OF_PODS);
+  const ofPods = items(at(node, 'systemContainers')).find(
+    (each) => text(at(each, 'name')) === SYSTEM_CONTAINER_OF_PODS,
+  );
   const runtime = at(node, 'runtime');
   return {
     memory: optional(at(node, 'memory'), readMemory),
@@ -93,7 +95,10 @@ function readPod(pod: Place): PodUsage {
     ioBytesPerSecond: undefined,
     ephemeralStorageBytes: whole(at(at(pod, 'ephemeral-storage'), 'usedBytes')),
     containers: items(at(pod, 'containers')).map(readContainer),
-    volumes: items(at(pod, 'volume')).map((volume) => ({ name: text(at(volume, 'name')), ...readFilesystemUsage(volume) })),
+    volumes: items(at(pod, 'volume')).map((volume) => ({
+      name: text(at(volume, 'name')),
+      ...readFilesystemUsage(volume),
+    })),
   };
 }
 
@@ -125,7 +130,8 @@ function at(parent: Place, key: string): Place {
 
 function items(list: Place): readonly Place[] {
   const { value, path, faults } = list;
-  if (Array.isArray(value)) return value.map((item: unknown, index) => ({ value: item, path: `${path}[${index}]`, faults }));
+  if (Array.isArray(value))
+    return value.map((item: unknown, index) => ({ value: item, path: `${path}[${index}]`, faults }));
   if (!isAbsent(value)) note(list, 'a list');
   return [];
 }

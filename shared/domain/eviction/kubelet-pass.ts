@@ -107,7 +107,9 @@ function localStorageEvictions({ pods, statistics }: PassInput, layout: DiskLayo
     const usage = statistics.usage.get(pod.uid);
     if (usage === undefined || isCriticalPod(pod)) return [];
     const text = localStorageExcess(pod, usage, layout);
-    return text === undefined ? [] : [{ pod, graceSeconds: HARD_GRACE_SECONDS, message: { text, annotations: undefined } }];
+    return text === undefined
+      ? []
+      : [{ pod, graceSeconds: HARD_GRACE_SECONDS, message: { text, annotations: undefined } }];
   });
 }
 

@@ -99,7 +99,8 @@ function sinceWhen(
 }
 
 function hasGracePassed(threshold: Threshold, firstObserved: ReadonlyMap<string, Instant>, now: Instant): boolean {
-  return isHard(threshold) || now - (firstObserved.get(threshold.id) ?? now) >= threshold.gracePeriodMs;
+  const seconds = (now - (firstObserved.get(threshold.id) ?? now)) / 1000;
+  return isHard(threshold) || seconds >= threshold.gracePeriodSeconds;
 }
 
 function noteConditions(

@@ -46,12 +46,13 @@ export interface NodeReadings {
   readonly processes: ProcessReading | undefined;
 }
 
-/** A whole number as a quantity, also beyond 2^53. */
+/** A finite number as a quantity, also beyond 2^53; a fraction is cut off downwards. */
 export function wholeQuantity(value: number, format: QuantityFormat): Quantity {
-  return { mantissa: toMantissa(BigInt(value)), exponent: 0, format, spelling: undefined };
+  const mantissa = Number.isSafeInteger(value) ? value + 0 : toMantissa(BigInt(Math.floor(value)));
+  return { mantissa, exponent: 0, format, spelling: undefined };
 }
 
-/** Turns readings into observations; one half of a pair makes none (`makeSignalObservations` in `pkg/kubelet/eviction/helpers.go`). */
+/** Turns readings into observations; one half of a pair, or what is no number, makes none (`makeSignalObservations` in `pkg/kubelet/eviction/helpers.go`). */
 export function observe(readings: NodeReadings): Observations {
   const observations = new Map<KubeletSignal, Observation>();
   const note = (signal: KubeletSignal, observation: Observation | undefined) => {
@@ -94,7 +95,8 @@ function observation(
   available: number,
   capacity: number,
   at: Instant | undefined,
-): Observation {
+): Observation | undefined {
+  if (!Number.isFinite(available) || !Number.isFinite(capacity)) return undefined;
   const format = unit === 'binary' ? 'BinarySI' : 'DecimalSI';
   return { available: wholeQuantity(available, format), capacity: wholeQuantity(capacity, format), at };
 }

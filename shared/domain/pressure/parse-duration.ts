@@ -34,6 +34,13 @@ export function parseDuration(text: string): ParsedDuration {
   return sum === LONGEST ? refuse('invalid duration', text) : { ok: true, nanoseconds: sum };
 }
 
+/** A duration in seconds; beyond 104 days its nanoseconds are the nearest that a double holds. */
+export function durationSeconds(nanoseconds: bigint): number {
+  const short = Number(nanoseconds);
+  if (Number.isSafeInteger(short)) return short / 1e9;
+  return Number(nanoseconds / 1_000_000_000n) + Number(nanoseconds % 1_000_000_000n) / 1e9;
+}
+
 function refuse(fault: string, text: string): ParsedDuration {
   return { ok: false, message: `time: ${fault} ${quoteBytes(text)}` };
 }
@@ -41,7 +48,7 @@ function refuse(fault: string, text: string): ParsedDuration {
 /** Nanoseconds of all number-and-unit parts together, or what is wrong with the first bad one. */
 function sumParts(text: string): bigint | string {
   let sum = 0n;
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     PART.lastIndex = at;
     const [part = '', whole = '', point, fraction = '', unit = ''] = PART.exec(text) ?? [];
     const nanoseconds = readPart(whole, point, fraction, unit);

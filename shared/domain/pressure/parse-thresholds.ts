@@ -3,7 +3,7 @@ import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
 import type { QuantityError } from '#shared/domain/model/parse-quantity.ts';
 import { parseQuantity } from '#shared/domain/model/parse-quantity.ts';
 import { quantitySign } from '#shared/domain/model/quantity.ts';
-import { parseDuration } from './parse-duration.ts';
+import { durationSeconds, parseDuration } from './parse-duration.ts';
 import { parsePercentage } from './parse-percentage.ts';
 import type { KubeletSignal } from './signal.ts';
 import { isKubeletSignal } from './signal.ts';
@@ -62,15 +62,18 @@ export function parseThresholds(settings: EvictionSettings): ParsedThresholds {
 function assemble(
   signal: KubeletSignal,
   value: ThresholdValue,
-  gracePeriodMs: number,
+  gracePeriodSeconds: number,
   reclaims: Values<ThresholdValue>,
 ): Threshold {
-  return createThreshold({ signal, value, gracePeriodMs, minimumReclaim: reclaims.get(signal) });
+  return createThreshold({ signal, value, gracePeriodSeconds, minimumReclaim: reclaims.get(signal) });
 }
 
 function withAllocatableMemory(thresholds: readonly Threshold[]): readonly Threshold[] {
   const hardMemory = thresholds.filter((each) => each.signal === 'memory.available' && isHard(each));
-  return [...thresholds, ...hardMemory.map((each) => createThreshold({ ...each, signal: 'allocatableMemory.available' }))];
+  return [
+    ...thresholds,
+    ...hardMemory.map((each) => createThreshold({ ...each, signal: 'allocatableMemory.available' })),
+  ];
 }
 
 /** Reads every entry of a table; what is wrong goes to the list of mistakes. */
@@ -89,7 +92,9 @@ function readTable<T>(table: Table, parse: (entry: Entry) => Parsed<T>, mistakes
 
 /** Entries of unknown signals stay, to be complained about. */
 function withoutSwitchedOff(table: Table): Table {
-  const kept = Object.entries(table ?? {}).filter(([signal, text]) => !isKubeletSignal(signal) || !SWITCHED_OFF.includes(text));
+  const kept = Object.entries(table ?? {}).filter(
+    ([signal, text]) => !isKubeletSignal(signal) || !SWITCHED_OFF.includes(text),
+  );
   return Object.fromEntries(kept);
 }
 
@@ -139,8 +144,9 @@ function parseReclaimAmount([signal, text]: Entry): Parsed<ThresholdValue> {
 function parseGracePeriod([, text]: Entry): Parsed<number> {
   const parsed = parseDuration(text);
   if (!parsed.ok) return mistake(parsed.message);
-  if (parsed.nanoseconds < 0n) return mistake(`invalid eviction grace period specified: ${text}, must be a positive value`);
-  return { kind: 'value', value: Number(parsed.nanoseconds) / 1e6 };
+  if (parsed.nanoseconds < 0n)
+    return mistake(`invalid eviction grace period specified: ${text}, must be a positive value`);
+  return { kind: 'value', value: durationSeconds(parsed.nanoseconds) };
 }
 
 function share(of: number): Parsed<ThresholdValue> {

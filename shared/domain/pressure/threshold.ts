@@ -13,7 +13,7 @@ export interface Threshold {
   readonly signal: KubeletSignal;
   readonly value: ThresholdValue;
   /** 0 makes it hard, whatever it was configured as. */
-  readonly gracePeriodMs: number;
+  readonly gracePeriodSeconds: number;
   /** How far above the value the signal must rise before the pressure counts as over. */
   readonly minimumReclaim: ThresholdValue | undefined;
 }
@@ -25,12 +25,12 @@ export function createThreshold(fields: Omit<Threshold, 'id'>): Threshold {
 
 /** A hard threshold evicts at once (`isHardEvictionThreshold`). */
 export function isHard(threshold: Threshold): boolean {
-  return threshold.gracePeriodMs === 0;
+  return threshold.gracePeriodSeconds === 0;
 }
 
 /** What two thresholds share that count as one when old and new ones are merged (`hasThreshold`): all but minimum reclaim. */
 export function sameness(threshold: Omit<Threshold, 'id'>): string {
-  return `${threshold.signal} < ${describeValue(threshold.value)} for ${threshold.gracePeriodMs} ms`;
+  return `${threshold.signal} < ${describeValue(threshold.value)} for ${threshold.gracePeriodSeconds} s`;
 }
 
 function describeValue(value: ThresholdValue | undefined): string {

@@ -62,7 +62,9 @@ export function policyOrder(policy: RankingPolicy, resource: StarvedResource): R
     markedLast,
     ...(policy.daemonSets === 'Last' ? [daemonSetsLast] : []),
     ...(policy.missingStats === 'First' ? [] : [missingStatisticsLast]),
-    ...keysOf(policy.ranking, resource).filter((key) => policy.missingStats === 'First' || key !== missingStatisticsFirst),
+    ...keysOf(policy.ranking, resource).filter(
+      (key) => policy.missingStats === 'First' || key !== missingStatisticsFirst,
+    ),
     ...TIE_BREAKERS,
   ];
 }

@@ -19,7 +19,8 @@ export function sortRows<Row>(table: Table<Row>): readonly Row[] {
   let spare = new Uint32Array(rows.length);
   for (let start = 0; start < rows.length; start += RUN) insertionSort(table, sorted, start);
   for (let width = RUN; width < rows.length; width *= 2) {
-    for (let start = 0; start < rows.length; start += 2 * width) merge(table, { from: sorted, to: spare, start, width });
+    for (let start = 0; start < rows.length; start += 2 * width)
+      merge(table, { from: sorted, to: spare, start, width });
     [sorted, spare] = [spare, sorted];
   }
   return Array.from(sorted, (row) => rows[row] as Row);

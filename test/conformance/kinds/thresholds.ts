@@ -12,7 +12,7 @@ export function answer(vector: { readonly config: EvictionSettings }): unknown {
 
 function bySignalThenGrace(left: Threshold, right: Threshold): number {
   if (left.signal !== right.signal) return left.signal < right.signal ? -1 : 1;
-  return left.gracePeriodMs - right.gracePeriodMs || kindPlace(left.value) - kindPlace(right.value);
+  return left.gracePeriodSeconds - right.gracePeriodSeconds || kindPlace(left.value) - kindPlace(right.value);
 }
 
 /** The recorder prints amounts before shares, and leaves the rest as configured. */
@@ -20,12 +20,12 @@ function kindPlace({ kind }: ThresholdValue): number {
   return kind === 'amount' ? 0 : 1;
 }
 
-function describe({ signal, value, gracePeriodMs, minimumReclaim }: Threshold): unknown {
+function describe({ signal, value, gracePeriodSeconds, minimumReclaim }: Threshold): unknown {
   return {
     signal,
     operator: 'LessThan',
     value: describeValue(value),
-    gracePeriodSeconds: gracePeriodMs / 1000,
+    gracePeriodSeconds,
     ...(minimumReclaim === undefined ? {} : { minReclaim: describeValue(minimumReclaim) }),
   };
 }
