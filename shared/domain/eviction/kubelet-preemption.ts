@@ -1,8 +1,8 @@
-import { kubeletRequest } from '#shared/domain/model/kubelet-request.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
 import type { QosClass } from '#shared/domain/model/qos.ts';
 import { reportedQosClass } from '#shared/domain/model/qos.ts';
-import { quantityMilliNumber, quantityNumber } from '#shared/domain/model/quantity.ts';
+import { quantityMilliNumber, quantityNumber, ZERO } from '#shared/domain/model/quantity.ts';
+import { kubeletRequests } from '#shared/domain/ranking/kubelet-requests.ts';
 import { isCriticalPod } from './protection.ts';
 
 /** What must come free: cpu in milli, everything else in units; `pods` counts one per pod. */
@@ -54,18 +54,13 @@ export function mayPreempt(preemptor: Pod, victim: Pod): boolean {
 }
 
 function createGiver(pod: Pod): Giver {
-  const known = new Map<string, number>([['pods', 1]]);
+  const requests = kubeletRequests(pod);
   const gives = (resource: string) => {
-    const amount = known.get(resource) ?? requestOf(pod, resource);
-    known.set(resource, amount);
-    return amount;
+    if (resource === 'pods') return 1;
+    const request = requests.get(resource) ?? ZERO;
+    return resource === 'cpu' ? quantityMilliNumber(request) : quantityNumber(request);
   };
   return { pod, gives };
-}
-
-function requestOf(pod: Pod, resource: string): number {
-  const request = kubeletRequest(pod, resource);
-  return resource === 'cpu' ? quantityMilliNumber(request) : quantityNumber(request);
 }
 
 /** What is still missing once these have given. */

@@ -1,13 +1,11 @@
 import type { Decimal } from '#shared/domain/model/decimal.ts';
 import { addDecimals, compareDecimals, negateDecimal, roundDecimal, toMantissa } from '#shared/domain/model/decimal.ts';
 import type { Instant, Pod } from '#shared/domain/model/pod.ts';
-import type { Quantity } from '#shared/domain/model/quantity.ts';
-import { kubeletRequest } from '#shared/domain/model/kubelet-request.ts';
-import type { QosClass } from '#shared/domain/model/qos.ts';
 import { reportedQosClass } from '#shared/domain/model/qos.ts';
 import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
 import type { Signal, StarvedResource } from '#shared/domain/pressure/signal.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
+import { kubeletRequests } from './kubelet-requests.ts';
 import { measuredUsage } from './measured-usage.ts';
 import type { PodUsage } from './pod-usage.ts';
 
@@ -15,7 +13,8 @@ import type { PodUsage } from './pod-usage.ts';
 export interface RankingFacts {
   readonly pod: Pod;
   readonly priority: number;
-  readonly qos: QosClass;
+  /** As reported, whatever it says, else as computed. */
+  readonly qos: string;
   readonly isDaemonSetPod: boolean;
   readonly hasController: boolean;
   readonly startedAt: Instant | undefined;
@@ -67,18 +66,16 @@ export function rankingFacts(pod: Pod): RankingFacts {
 }
 
 function requestsToHoldAgainst(pod: Pod): RankingFacts['requests'] {
+  const requests = kubeletRequests(pod);
+  const { mantissa, exponent } = requests.get('cpu') ?? NOTHING;
   return {
-    memory: kubeletRequest(pod, 'memory'),
-    'ephemeral-storage': kubeletRequest(pod, 'ephemeral-storage'),
-    inodes: kubeletRequest(pod, 'inodes'),
+    memory: requests.get('memory') ?? NOTHING,
+    'ephemeral-storage': requests.get('ephemeral-storage') ?? NOTHING,
+    inodes: requests.get('inodes') ?? NOTHING,
     pids: NOTHING,
-    cpu: inNanoCores(kubeletRequest(pod, 'cpu')),
+    cpu: { mantissa, exponent: exponent + NANO_PER_CORE },
     io: NOTHING,
   };
-}
-
-function inNanoCores(cores: Quantity): Decimal {
-  return { mantissa: cores.mantissa, exponent: cores.exponent + NANO_PER_CORE };
 }
 
 /** Puts a pod's facts and its statistics together for one signal. */
@@ -94,7 +91,10 @@ export function prepareCandidate(
     facts,
     signal: against.signal,
     usage: measured,
-    ...compareWithRequest(measured ?? 0, facts.requests[resource], facts.requests[subtrahendOf(resource)]),
+    ...(measured === undefined
+      ? NO_COMPARISON
+      : compareWithRequest(measured, facts.requests[resource], facts.requests[subtrahendOf(resource)])),
+    request: facts.requests[resource],
     isMarkedLast: circumstances.isMarkedLast ?? false,
     ownerDisruptedAt: circumstances.ownerDisruptedAt,
   };
@@ -105,13 +105,15 @@ function subtrahendOf(resource: StarvedResource): StarvedResource {
   return resource === 'inodes' ? 'ephemeral-storage' : resource;
 }
 
-type Comparison = Pick<Candidate, 'request' | 'exceedsRequest' | 'overage' | 'roundedOverage' | 'share'>;
+type Comparison = Pick<Candidate, 'exceedsRequest' | 'overage' | 'roundedOverage' | 'share'>;
+
+/** Two pods without statistics tie, whatever they request. */
+const NO_COMPARISON: Comparison = { exceedsRequest: false, overage: NOTHING, roundedOverage: 0, share: 0 };
 
 function compareWithRequest(usage: number, request: Decimal, subtrahend: Decimal): Comparison {
   const used: Decimal = { mantissa: Number.isSafeInteger(usage) ? usage : toMantissa(BigInt(usage)), exponent: 0 };
   const overage = addDecimals(used, negateDecimal(subtrahend));
   return {
-    request,
     exceedsRequest: compareDecimals(used, request) > 0,
     overage,
     roundedOverage: Number(roundDecimal(overage, 0)),

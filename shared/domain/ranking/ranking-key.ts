@@ -39,10 +39,10 @@ export const usageAboveRequests: RankingKey = {
 /** The larger usage divided by request goes first (S0-15). */
 export const shareOfRequest: RankingKey = { name: 'shareOfRequest', placeOf: ({ share }) => -share };
 
-const QOS_PLACES = { BestEffort: 0, Burstable: 1, Guaranteed: 2 } as const;
+const QOS_CLASSES: readonly string[] = ['BestEffort', 'Burstable', 'Guaranteed'];
 
-/** BestEffort, then Burstable, then Guaranteed. */
-export const qos: RankingKey = { name: 'qos', placeOf: ({ facts }) => QOS_PLACES[facts.qos] };
+/** BestEffort, then Burstable, then Guaranteed; a class that is none of them goes first. */
+export const qos: RankingKey = { name: 'qos', placeOf: ({ facts }) => QOS_CLASSES.indexOf(facts.qos) };
 
 /** Who has run for the shortest time, and so loses the least work, goes first; not started is shorter than any. */
 export const runTime: RankingKey = { name: 'runTime', placeOf: ({ facts }) => -(facts.startedAt ?? Infinity) };

@@ -1,0 +1,27 @@
+import type { Amounts } from '#shared/domain/model/amounts.ts';
+import { hasPodLevelResources, podRequests } from '#shared/domain/model/pod-requests.ts';
+import type { Pod } from '#shared/domain/model/pod.ts';
+import { addQuantities, quantitySign } from '#shared/domain/model/quantity.ts';
+
+/**
+ * A pod's requests as the kubelet sees them: pod-level resources hide those of the containers altogether, and overhead
+ * is added only where something is requested (`GetResourceRequestQuantity` in `pkg/api/v1/resource/helpers.go`).
+ */
+export function kubeletRequests(pod: Pod): Amounts {
+  const visible = hasPodLevelResources(pod) ? withoutContainers(pod) : pod;
+  const requests = podRequests(visible, { excludeOverhead: true });
+  return pod.spec.overhead.size === 0 ? requests : withOverhead(requests, pod.spec.overhead);
+}
+
+function withoutContainers(pod: Pod): Pod {
+  return { ...pod, spec: { ...pod.spec, containers: [], initContainers: [] } };
+}
+
+function withOverhead(requests: Amounts, overhead: Amounts): Amounts {
+  return new Map(
+    Array.from(requests, ([name, request]) => {
+      const added = overhead.get(name);
+      return [name, added === undefined || quantitySign(request) === 0 ? request : addQuantities(request, added)];
+    }),
+  );
+}
