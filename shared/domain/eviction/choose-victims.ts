@@ -1,13 +1,12 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 
 export interface VictimRules {
   /** Why a pod must not be taken, `undefined` if it may be. */
-  readonly protectionOf: (pod: Pod) => Because | undefined;
+  readonly protectionOf: (candidate: Candidate) => Because | undefined;
   /** No more victims than this; 0 means none. */
   readonly most: number;
-  /** What must come free, in the signal's unit. */
+  /** What must come free, in the signal's unit; infinite where only the number of victims counts. */
   readonly gap: number;
 }
 
@@ -26,7 +25,7 @@ export function chooseVictims(ranked: readonly Candidate[], rules: VictimRules):
   let freed = 0;
   for (const candidate of ranked) {
     if (victims.length >= rules.most || freed >= rules.gap) break;
-    const because = rules.protectionOf(candidate.facts.pod);
+    const because = rules.protectionOf(candidate);
     if (because === undefined) {
       victims.push(candidate);
       freed += candidate.usage ?? 0;

@@ -14,13 +14,15 @@ import { prepareCandidate, rankingFacts } from '#shared/domain/ranking/candidate
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import { rankPods } from '#shared/domain/ranking/rank-pods.ts';
 import { kubeletOrder } from '#shared/domain/ranking/ranking-order.ts';
+import type { VictimRules } from './choose-victims.ts';
+import { chooseVictims } from './choose-victims.ts';
 import type { EvictionMessage } from './eviction-message.ts';
 import { evictionMessage } from './eviction-message.ts';
 import { gracePeriodSeconds, HARD_GRACE_SECONDS } from './grace-period.ts';
 import { localStorageExcess } from './local-storage.ts';
 import type { NodeReclaim } from './node-reclaim.ts';
 import { nodeReclaimFor } from './node-reclaim.ts';
-import { isCriticalPod } from './protection.ts';
+import { criticalProtection, isCriticalPod } from './protection.ts';
 
 export interface KubeletSettings {
   readonly thresholds: readonly Threshold[];
@@ -69,6 +71,13 @@ export type PassOutcome =
       /** `undefined` where node reclaim was enough, or nobody may be evicted. */
       readonly eviction: PodEviction | undefined;
     };
+
+/** The kubelet takes one pod and looks again. */
+const AT_MOST_ONE: VictimRules = {
+  protectionOf: ({ facts }) => criticalProtection(facts.pod),
+  most: 1,
+  gap: Infinity,
+};
 
 /**
  * One pass of the kubelet's eviction manager (`synchronize` in `pkg/kubelet/eviction/eviction_manager.go`): pressure
@@ -128,9 +137,9 @@ function evictOne(
   const resource = resourceOf(threshold.signal);
   const against = { signal: threshold.signal, layout: settings.layout };
   const candidates = pods.map((pod) => prepareCandidate(rankingFacts(pod), statistics.usage.get(pod.uid), against));
-  const ranked = rankPods(candidates, kubeletOrder(resource)).map(({ facts }) => facts.pod);
-  const pod = ranked.find((each) => !isCriticalPod(each));
-  if (pod === undefined) return undefined;
+  const [victim] = chooseVictims(rankPods(candidates, kubeletOrder(resource)), AT_MOST_ONE).victims;
+  if (victim === undefined) return undefined;
+  const { pod } = victim.facts;
   const shortage = { resource, threshold, observed: pressure.observations.get(threshold.signal) };
   return {
     pod,

@@ -26,7 +26,14 @@ export function hasCriticalPriority(pod: Pod): boolean {
 
 /** Whether the kubelet refuses to evict the pod (`IsCriticalPod` in `pkg/kubelet/types/pod_update.go`). */
 export function isCriticalPod(pod: Pod): boolean {
-  return isStaticPod(pod) || isMirrorPod(pod) || hasCriticalPriority(pod);
+  return criticalProtection(pod) !== undefined;
+}
+
+/** Why the kubelet refuses to evict the pod, `undefined` if it does not. */
+export function criticalProtection(pod: Pod): Because | undefined {
+  if (isStaticPod(pod)) return protectedBecause('ProtectedStaticPod', 'is a static pod', {});
+  if (isMirrorPod(pod)) return protectedBecause('ProtectedMirrorPod', 'is the mirror of a static pod', {});
+  return hasCriticalPriority(pod) ? becauseOfPriority(pod) : undefined;
 }
 
 export interface ProtectionRules {
@@ -40,9 +47,8 @@ export interface ProtectionRules {
 
 /** Why a pod must never be chosen, `undefined` if it may be (design law 1). */
 export function protectionOf(pod: Pod, rules: ProtectionRules): Because | undefined {
-  if (isStaticPod(pod)) return protectedBecause('ProtectedStaticPod', 'is a static pod', {});
-  if (isMirrorPod(pod)) return protectedBecause('ProtectedMirrorPod', 'is the mirror of a static pod', {});
-  if (hasCriticalPriority(pod)) return becauseOfPriority(pod);
+  const critical = criticalProtection(pod);
+  if (critical !== undefined) return critical;
   if (rules.protectedNamespaces.has(pod.namespace)) return becauseOfNamespace(pod);
   return isOptOutHonoured(pod, rules) ? becauseOfOptOut(pod, rules) : undefined;
 }

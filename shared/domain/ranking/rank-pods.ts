@@ -1,4 +1,6 @@
 import type { Candidate } from './candidate.ts';
+import { compareByColumn, rankColumns } from './rank-columns.ts';
+import type { RankingKey } from './ranking-key.ts';
 import type { RankingOrder } from './ranking-order.ts';
 import { sortRows } from './sort-rows.ts';
 
@@ -7,28 +9,22 @@ import { sortRows } from './sort-rows.ts';
  * compared. What no key tells apart keeps the order given; an order that ends in `uid` leaves nothing to that.
  */
 export function rankPods(candidates: readonly Candidate[], order: RankingOrder): readonly Candidate[] {
-  const places = new Float64Array(candidates.length * order.length);
+  const columns = rankColumns(order);
+  const places = new Float64Array(candidates.length * columns.length);
   let at = 0;
   for (const candidate of candidates) {
-    for (const key of order) places[at++] = key.placeOf(candidate);
+    for (const column of columns) places[at++] = column.placeOf(candidate);
   }
-  const refinements = order.map((key) => key.refine);
-  return sortRows({ rows: candidates, places, refinements });
+  return sortRows({ rows: candidates, places, refinements: columns.map(({ refine }) => refine) });
 }
 
 /** Negative if `left` goes first, positive if `right` does, 0 if no key tells them apart. */
 export function compareCandidates(left: Candidate, right: Candidate, order: RankingOrder): number {
-  for (const key of order) {
-    const byKey = compareByKey(left, right, key);
-    if (byKey !== 0) return byKey;
-  }
-  return 0;
+  const key = decidingKey(left, right, order);
+  return key === undefined ? 0 : compareByColumn(left, right, key);
 }
 
-/** The same for one key. */
-export function compareByKey(left: Candidate, right: Candidate, key: RankingOrder[number]): number {
-  const leftPlace = key.placeOf(left);
-  const rightPlace = key.placeOf(right);
-  if (leftPlace !== rightPlace) return leftPlace < rightPlace ? -1 : 1;
-  return key.refine?.(left, right) ?? 0;
+/** The first key that tells two candidates apart. */
+export function decidingKey(left: Candidate, right: Candidate, order: RankingOrder): RankingKey | undefined {
+  return order.find((key) => compareByColumn(left, right, key) !== 0);
 }

@@ -1,0 +1,84 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Decimal } from '#shared/domain/model/decimal.ts';
+import { canonicalQuantity } from '#shared/domain/model/format-quantity.ts';
+import type { QuantityFormat } from '#shared/domain/model/quantity.ts';
+import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
+import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
+import { resourceOf } from '#shared/domain/pressure/signal.ts';
+import type { Candidate } from './candidate.ts';
+import { decidingKey } from './rank-pods.ts';
+import type { RankingKey } from './ranking-key.ts';
+import type { RankingOrder } from './ranking-order.ts';
+
+/** A place in the ranking, 1 going first, and why. */
+export interface RankedPod {
+  readonly position: number;
+  readonly candidate: Candidate;
+  readonly because: Because;
+}
+
+interface Unit {
+  readonly format: QuantityFormat;
+  readonly exponent: number;
+  readonly name: string;
+}
+
+/** How an amount of each resource is printed; cpu is measured in nanocores. */
+const UNITS: Readonly<Record<StarvedResource, Unit>> = {
+  memory: { format: 'BinarySI', exponent: 0, name: 'memory' },
+  'ephemeral-storage': { format: 'BinarySI', exponent: 0, name: 'ephemeral-storage' },
+  inodes: { format: 'DecimalSI', exponent: 0, name: 'inodes' },
+  pids: { format: 'DecimalSI', exponent: 0, name: 'processes' },
+  cpu: { format: 'DecimalSI', exponent: -9, name: 'cpu' },
+  io: { format: 'BinarySI', exponent: 0, name: 'bytes per second of io' },
+};
+
+/** The first `most` of a ranking, each with its numbers and with what puts it before the next. */
+export function explainRanking(ranked: readonly Candidate[], order: RankingOrder, most: number): readonly RankedPod[] {
+  return ranked.slice(0, most).map((candidate, index) => ({
+    position: index + 1,
+    candidate,
+    because: explain(candidate, ranked[index + 1], order),
+  }));
+}
+
+function explain(candidate: Candidate, next: Candidate | undefined, order: RankingOrder): Because {
+  const decidedBy = next === undefined ? undefined : decidingKey(candidate, next, order);
+  const standing = `${describeUsage(candidate)}, priority ${candidate.facts.priority}`;
+  const text =
+    next === undefined || decidedBy === undefined ? standing : `${standing}; before ${nameOf(next)}: ${decidedBy.says}`;
+  return { code: 'Ranked', text, facts: factsOf(candidate, decidedBy) };
+}
+
+function describeUsage(candidate: Candidate): string {
+  const unit = UNITS[resourceOf(candidate.signal)];
+  if (candidate.usage === undefined) return `has no statistics of ${unit.name}`;
+  const request = textOf(candidate.request, unit);
+  const relation = candidate.exceedsRequest ? 'over' : 'within';
+  return `uses ${usageText(candidate.usage, unit)} ${unit.name}, ${relation} its request of ${request}`;
+}
+
+function factsOf(candidate: Candidate, decidedBy: RankingKey | undefined): Because['facts'] {
+  const unit = UNITS[resourceOf(candidate.signal)];
+  const { signal, usage, request, exceedsRequest, facts } = candidate;
+  return {
+    signal,
+    ...(usage === undefined ? {} : { usage: usageText(usage, unit) }),
+    request: textOf(request, unit),
+    exceedsRequest,
+    priority: facts.priority,
+    ...(decidedBy === undefined ? {} : { decidedBy: decidedBy.name }),
+  };
+}
+
+function usageText(usage: number, unit: Unit): string {
+  return textOf(wholeQuantity(usage, unit.format), unit);
+}
+
+function textOf({ mantissa, exponent }: Decimal, unit: Unit): string {
+  return canonicalQuantity({ mantissa, exponent: exponent + unit.exponent, format: unit.format, spelling: undefined });
+}
+
+function nameOf({ facts }: Candidate): string {
+  return `${facts.pod.namespace}/${facts.pod.name}`;
+}
