@@ -1,0 +1,127 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Instant } from '#shared/domain/model/pod.ts';
+import type { EvictionOutcome } from '#shared/kube/evict-pod.ts';
+import type { AgentState, Pause } from './agent-state.ts';
+import type { Flight } from './flight.ts';
+
+/**
+ * What became of one attempt. Beside the API server's answers: `pretended` (a dry run), `overtaken` (the pod changed
+ * before anything was sent), and what a second look found after an answer that left it open.
+ */
+export type AttemptOutcome =
+  | EvictionOutcome
+  | { readonly kind: 'pretended' }
+  | { readonly kind: 'overtaken'; readonly message: string }
+  | { readonly kind: 'foundEnding' | 'foundGone' | 'foundUnharmed' };
+
+const SECOND = 1000;
+/** After any refusal the next candidate is tried at most once in this time. */
+const BETWEEN_ATTEMPTS_MS = SECOND;
+const FIRST_PAUSE_MS = 10 * SECOND;
+const LONGEST_PAUSE_MS = 300 * SECOND;
+/** A refusal by rights or validation will not change soon (F-30). */
+const REFUSED_PAUSE_MS = 600 * SECOND;
+
+type Consequence = 'taken' | 'pretended' | 'unclear' | 'over' | 'refused' | 'unharmed' | 'tooMany';
+
+const CONSEQUENCES: Readonly<Record<AttemptOutcome['kind'], Consequence>> = {
+  evicted: 'taken',
+  foundEnding: 'taken',
+  pretended: 'pretended',
+  serverError: 'unclear',
+  unreachable: 'unclear',
+  timeout: 'unclear',
+  notFound: 'over',
+  uidMismatch: 'over',
+  overtaken: 'over',
+  foundGone: 'over',
+  forbidden: 'refused',
+  unauthorized: 'refused',
+  invalid: 'refused',
+  severalBudgets: 'refused',
+  foundUnharmed: 'unharmed',
+  tooManyRequests: 'tooMany',
+};
+
+/** Whether the answer leaves open what happened, so that the pod must be read again before anything else (F-30). */
+export function isUnclear(outcome: AttemptOutcome): boolean {
+  return CONSEQUENCES[outcome.kind] === 'unclear';
+}
+
+/** Folds one outcome into the memory; an outcome for a flight that is not there changes nothing. */
+export function applyOutcome(state: AgentState, uid: string, outcome: AttemptOutcome, now: Instant): AgentState {
+  const flight = state.flights.find((each) => each.uid === uid);
+  if (flight === undefined) return state;
+  switch (CONSEQUENCES[outcome.kind]) {
+    case 'taken':
+      return remember(moveTo(state, flight, 'ending'), flight, now);
+    case 'pretended':
+      return remember(moveTo(state, flight, 'pretended'), flight, now);
+    case 'unclear':
+      return { ...moveTo(state, flight, 'unknown'), nextAttemptAt: now + BETWEEN_ATTEMPTS_MS };
+    case 'over':
+      return { ...land(state, flight), nextAttemptAt: now + BETWEEN_ATTEMPTS_MS };
+    case 'unharmed':
+      return pause(state, flight, { code: 'AnswerLost', text: 'the last attempt had no effect', ms: undefined }, now);
+    case 'refused':
+      return pause(
+        state,
+        flight,
+        { code: 'Refused', text: `refused: ${messageOf(outcome)}`, ms: REFUSED_PAUSE_MS },
+        now,
+      );
+    case 'tooMany':
+      return outcome.kind === 'tooManyRequests' ? afterTooMany(state, flight, outcome, now) : state;
+  }
+}
+
+function messageOf(outcome: AttemptOutcome): string {
+  return 'message' in outcome ? outcome.message : outcome.kind;
+}
+
+function moveTo(state: AgentState, flight: Flight, phase: Flight['phase']): AgentState {
+  return { ...state, flights: state.flights.map((each) => (each === flight ? { ...each, phase } : each)) };
+}
+
+function land(state: AgentState, flight: Flight): AgentState {
+  return { ...state, flights: state.flights.filter((each) => each !== flight) };
+}
+
+function remember(state: AgentState, { namespace, owner }: Flight, now: Instant): AgentState {
+  return { ...state, past: [...state.past, { at: now, namespace, owner }] };
+}
+
+interface Rest {
+  readonly code: string;
+  readonly text: string;
+  /** `undefined`: longer from time to time. */
+  readonly ms: number | undefined;
+}
+
+function pause(state: AgentState, flight: Flight, { code, text, ms }: Rest, now: Instant): AgentState {
+  const attempts = (state.pauses.get(flight.uid)?.attempts ?? 0) + 1;
+  const growing = Math.min(FIRST_PAUSE_MS * 2 ** (attempts - 1), LONGEST_PAUSE_MS);
+  const because: Because = { code, text, facts: { attempts } };
+  const resting: Pause = { until: now + (ms ?? growing), attempts, because };
+  return {
+    ...land(state, flight),
+    pauses: new Map([...state.pauses, [flight.uid, resting]]),
+    nextAttemptAt: now + BETWEEN_ATTEMPTS_MS,
+  };
+}
+
+type TooMany = Extract<AttemptOutcome, { kind: 'tooManyRequests' }>;
+
+/** A spent budget concerns this pod; a busy server concerns every request. */
+function afterTooMany(state: AgentState, flight: Flight, outcome: TooMany, now: Instant): AgentState {
+  const asked = outcome.retryAfterSeconds === undefined ? undefined : outcome.retryAfterSeconds * SECOND;
+  if (outcome.cause === 'budget') {
+    return pause(
+      state,
+      flight,
+      { code: 'BudgetSpent', text: `its budget is spent: ${outcome.message}`, ms: asked },
+      now,
+    );
+  }
+  return { ...land(state, flight), nextAttemptAt: now + (asked ?? FIRST_PAUSE_MS) };
+}

@@ -1,0 +1,53 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Instant, Pod } from '#shared/domain/model/pod.ts';
+import type { NodeReadings } from '#shared/domain/pressure/observation.ts';
+import type { Signal } from '#shared/domain/pressure/signal.ts';
+import type { RankingFacts } from '#shared/domain/ranking/candidate.ts';
+import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
+import type { StallRatio } from './stall-rule.ts';
+
+/** Everything that one decision sees. Times are monotonic milliseconds. */
+export interface Look {
+  readonly now: Instant;
+  readonly readings: NodeReadings;
+  readonly stalls: readonly StallRatio[];
+  /** Idle CPU over capacity, from 0 to 1. */
+  readonly cpuAvailableShare: number | undefined;
+  readonly usage: UsageByUid;
+  /** Every pod bound to this node, ended ones included. */
+  readonly pods: readonly RankingFacts[];
+  /** Namespaces whose labels are known; one that is not here may not lose a pod. */
+  readonly namespaces: ReadonlyMap<string, 'open' | 'ignored'>;
+  /** Signals that must not evict now, since their sources contradict each other. */
+  readonly doubts: ReadonlyMap<Signal, Because>;
+  /** What keeps the whole agent from acting: warming up, the API server is out of reach. */
+  readonly holds: readonly Because[];
+}
+
+const ENDED = new Set(['Succeeded', 'Failed']);
+
+/** Whether all its containers have ended for good. */
+export function hasEnded(pod: Pod): boolean {
+  return ENDED.has(pod.status.phase ?? '');
+}
+
+/** Whether it was asked to go and has not gone. */
+export function isEnding(pod: Pod): boolean {
+  return pod.deletion !== undefined && !hasEnded(pod);
+}
+
+function hasDisruption(pod: Pod, reason: string): boolean {
+  return pod.status.conditions.some(
+    (condition) => condition.type === 'DisruptionTarget' && condition.status === 'True' && condition.reason === reason,
+  );
+}
+
+/** Whether it ends because somebody used the Eviction API. */
+export function isBeingEvicted(pod: Pod): boolean {
+  return isEnding(pod) && hasDisruption(pod, 'EvictionByEvictionAPI');
+}
+
+/** Whether the kubelet ended it for node pressure. */
+export function wasEndedByKubelet(pod: Pod): boolean {
+  return hasDisruption(pod, 'TerminationByKubelet');
+}

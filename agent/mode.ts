@@ -1,0 +1,2 @@
+/** Whether decisions are carried out, or only told. */
+export type Mode = 'DryRun' | 'Enforce';

@@ -1,0 +1,81 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Instant } from '#shared/domain/model/pod.ts';
+import type { Flight } from './flight.ts';
+
+/**
+ * Stops the agent's own evictions when they do not help (F-33). A closed eviction waits for a measurement that is
+ * younger than its end; then what came free is held against what was expected.
+ */
+export interface StormGuard {
+  readonly ineffective: number;
+  readonly stoppedUntil: Instant | undefined;
+  readonly awaiting: readonly ClosedFlight[];
+}
+
+interface ClosedFlight {
+  readonly flight: Flight;
+  readonly closedAt: Instant;
+}
+
+export const CALM: StormGuard = { ineffective: 0, stoppedUntil: undefined, awaiting: [] };
+
+/** The kernel needs a moment to give the pages of a dead process back. */
+const SETTLE_MS = 2000;
+const LEAST_RELIEF = 0.1;
+const MOST_INEFFECTIVE = 2;
+const STOP_MS = 600_000;
+
+/** Flights to judge later: real evictions of a signal with an amount. */
+export function awaitRelief(guard: StormGuard, closed: readonly Flight[], now: Instant): StormGuard {
+  const judged = closed.filter(({ mode, availableBefore }) => mode === 'Enforce' && availableBefore !== undefined);
+  if (judged.length === 0) return guard;
+  return { ...guard, awaiting: [...guard.awaiting, ...judged.map((flight) => ({ flight, closedAt: now }))] };
+}
+
+function didHelp({ availableBefore, expected }: Flight, available: number): boolean {
+  return available - (availableBefore ?? 0) >= expected * LEAST_RELIEF;
+}
+
+/** What a signal has left, and when that was measured. */
+export interface Measured {
+  readonly available: number;
+  readonly at: Instant;
+}
+
+/** Judges every flight that is ripe; `measuredOf` gives `undefined` where a signal is not known now. */
+export function judgeRelief(
+  guard: StormGuard,
+  measuredOf: (signal: Flight['signal']) => Measured | undefined,
+  now: Instant,
+): StormGuard {
+  let ineffective = guard.ineffective;
+  const awaiting: ClosedFlight[] = [];
+  for (const each of guard.awaiting) {
+    const measured = measuredOf(each.flight.signal);
+    if (measured === undefined || measured.at - each.closedAt < SETTLE_MS) awaiting.push(each);
+    else ineffective = didHelp(each.flight, measured.available) ? 0 : ineffective + 1;
+  }
+  return trip({ ...guard, ineffective, awaiting }, now);
+}
+
+function trip(guard: StormGuard, now: Instant): StormGuard {
+  const isOver = guard.stoppedUntil !== undefined && now >= guard.stoppedUntil;
+  const stoppedUntil = isOver ? undefined : guard.stoppedUntil;
+  if (guard.ineffective < MOST_INEFFECTIVE) return { ...guard, stoppedUntil };
+  return { ...guard, ineffective: 0, stoppedUntil: now + STOP_MS };
+}
+
+/** Why the guard holds every eviction back now. */
+export function guardHold({ stoppedUntil, awaiting }: StormGuard, now: Instant): Because | undefined {
+  if (stoppedUntil !== undefined && now < stoppedUntil) {
+    const seconds = Math.ceil((stoppedUntil - now) / 1000);
+    const text = `the last ${MOST_INEFFECTIVE} evictions brought no relief; no more for ${seconds} s`;
+    return { code: 'Ineffective', text, facts: { evictions: MOST_INEFFECTIVE, seconds } };
+  }
+  if (awaiting.length === 0) return undefined;
+  return {
+    code: 'AwaitingRelief',
+    text: 'waiting to see what the last eviction brought',
+    facts: { count: awaiting.length },
+  };
+}

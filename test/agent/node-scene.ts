@@ -1,0 +1,111 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Owner, Pod } from '#shared/domain/model/pod.ts';
+import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
+import type { NodeReadings } from '#shared/domain/pressure/observation.ts';
+import { rankingFacts } from '#shared/domain/ranking/candidate.ts';
+import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
+import type { Look } from '#agent/look.ts';
+import { type AgentPolicy, DEFAULT_POLICY } from '#agent/policy.ts';
+import { buildPod, type PodFields } from '#test/build/cluster.ts';
+
+export const MIB = 1024 * 1024;
+
+/** A pod on the node with what it uses; `usageMiB` undefined means no statistics. */
+export interface NodePod extends PodFields {
+  readonly usageMiB?: number;
+  readonly cpuNanoCores?: number;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly owner?: string;
+  readonly ownerKind?: string;
+  readonly uid?: string;
+}
+
+/** The domain pod of a scene's pod. */
+export function nodePod(fields: NodePod): Pod {
+  const pod = buildPod({ phase: 'Running', ...fields });
+  const annotations = new Map(Object.entries(fields.annotations ?? {}));
+  return { ...pod, uid: fields.uid ?? pod.uid, annotations, owners: ownersOf(fields) };
+}
+
+function ownersOf({ owner, ownerKind = 'ReplicaSet' }: NodePod): readonly Owner[] {
+  if (owner === undefined) return [];
+  return [{ apiVersion: 'apps/v1', kind: ownerKind, name: owner, uid: `uid-${owner}`, isController: true }];
+}
+
+function usageOf(fields: NodePod): PodUsage {
+  const bytes = fields.usageMiB === undefined ? undefined : fields.usageMiB * MIB;
+  return {
+    uid: fields.uid ?? `uid-${fields.name}`,
+    memory: bytes === undefined ? undefined : { at: undefined, workingSetBytes: bytes },
+    processCount: undefined,
+    cpuNanoCores: fields.cpuNanoCores,
+    ioBytesPerSecond: undefined,
+    ephemeralStorageBytes: undefined,
+    containers: [
+      {
+        name: 'main',
+        workingSetBytes: bytes,
+        rootfs: { usedBytes: undefined, inodesUsed: undefined },
+        logs: { usedBytes: undefined, inodesUsed: undefined },
+      },
+    ],
+    volumes: [],
+  };
+}
+
+export function memoryReadings(availableMiB: number | undefined, capacityMiB: number, at: number): NodeReadings {
+  const memory =
+    availableMiB === undefined
+      ? undefined
+      : { at, availableBytes: availableMiB * MIB, workingSetBytes: (capacityMiB - availableMiB) * MIB };
+  return {
+    memory,
+    allocatableMemory: undefined,
+    nodeFilesystem: undefined,
+    imageFilesystem: undefined,
+    containerFilesystem: undefined,
+    processes: undefined,
+  };
+}
+
+export interface Scene {
+  readonly now: number;
+  readonly availableMiB?: number | undefined;
+  readonly capacityMiB?: number;
+  readonly pods?: readonly NodePod[];
+  readonly look?: Partial<Look>;
+}
+
+/** A look at a node of 1000 MiB whose namespaces are all open. */
+export function look(scene: Scene): Look {
+  const pods = scene.pods ?? [];
+  const domainPods = pods.map(nodePod);
+  const measured = pods.filter(({ usageMiB, cpuNanoCores }) => usageMiB !== undefined || cpuNanoCores !== undefined);
+  return {
+    now: scene.now,
+    readings: memoryReadings(scene.availableMiB, scene.capacityMiB ?? 1000, scene.now),
+    stalls: [],
+    cpuAvailableShare: undefined,
+    usage: new Map(measured.map((pod) => [pod.uid ?? `uid-${pod.name}`, usageOf(pod)])),
+    pods: domainPods.map(rankingFacts),
+    namespaces: new Map(domainPods.map(({ namespace }) => [namespace, 'open'])),
+    doubts: new Map(),
+    holds: [],
+    ...scene.look,
+  };
+}
+
+/** Enforces a hard threshold of 100Mi and a soft one of 200Mi after 30 s, unless changed. */
+export function policy(changes: Partial<AgentPolicy> = {}): AgentPolicy {
+  const parsed = parseThresholds({
+    evictionHard: { 'memory.available': '100Mi' },
+    evictionSoft: { 'memory.available': '200Mi' },
+    evictionSoftGracePeriod: { 'memory.available': '30s' },
+  });
+  if (!parsed.ok) throw new Error(parsed.mistakes.join('; '));
+  return { ...DEFAULT_POLICY, mode: 'Enforce', thresholds: parsed.thresholds, ...changes };
+}
+
+export function because(code: string): Because {
+  return { code, text: code, facts: {} };
+}
