@@ -111,6 +111,8 @@ export interface SchedulingRules {
   readonly nodeAffinity: NodeAffinity | undefined;
   readonly podAffinity: readonly PodAffinityTerm[];
   readonly podAntiAffinity: readonly PodAffinityTerm[];
+  /** The terms of preferred affinity and anti-affinity; their weights decide nothing here. */
+  readonly preferredPodTerms: readonly PodAffinityTerm[];
   readonly topologySpread: readonly TopologySpreadConstraint[];
 }
 

@@ -1,0 +1,151 @@
+import type {
+  Container,
+  ContainerStatus,
+  Deletion,
+  Owner,
+  Pod,
+  PodCondition,
+  PodSpec,
+  PodStatus,
+  Resources,
+  Volume,
+} from '#shared/domain/model/pod.ts';
+import { NO_AMOUNTS } from '#shared/domain/model/amounts.ts';
+import type { Decoded } from './decoded.ts';
+import { readScheduling } from './decode-scheduling.ts';
+import type { WireObject } from './wire-object.ts';
+import {
+  decodeObject,
+  readAmounts,
+  readBoolean,
+  readInstant,
+  readInteger,
+  readList,
+  readObject,
+  readPointerText,
+  readText,
+  readTextMap,
+} from './wire-object.ts';
+
+const EMPTY: WireObject = {};
+const NO_RESOURCES: Resources = { requests: undefined, limits: undefined };
+
+/** Reads the wire form of a `v1` Pod. Unknown fields are passed over, absent ones are `undefined` or empty. */
+export function decodePod(raw: unknown): Decoded<Pod> {
+  return decodeObject(raw, readPod);
+}
+
+function readPod(object: WireObject): Pod {
+  const identity = readObject(object, 'metadata', readMetadata) ?? readMetadata(EMPTY);
+  return {
+    ...identity,
+    spec: readObject(object, 'spec', readSpec) ?? readSpec(EMPTY),
+    status: readObject(object, 'status', readStatus) ?? readStatus(EMPTY),
+  };
+}
+
+function readMetadata(metadata: WireObject): Omit<Pod, 'spec' | 'status'> {
+  return {
+    namespace: readText(metadata, 'namespace') ?? '',
+    name: readText(metadata, 'name') ?? '',
+    generateName: readText(metadata, 'generateName'),
+    uid: readText(metadata, 'uid') ?? '',
+    resourceVersion: readText(metadata, 'resourceVersion'),
+    labels: readTextMap(metadata, 'labels'),
+    annotations: readTextMap(metadata, 'annotations'),
+    owners: readList(metadata, 'ownerReferences', readOwner),
+    createdAt: readInstant(metadata, 'creationTimestamp'),
+    deletion: readDeletion(metadata),
+  };
+}
+
+function readOwner(owner: WireObject): Owner {
+  return {
+    apiVersion: readText(owner, 'apiVersion') ?? '',
+    kind: readText(owner, 'kind') ?? '',
+    name: readText(owner, 'name') ?? '',
+    uid: readText(owner, 'uid') ?? '',
+    isController: readBoolean(owner, 'controller'),
+  };
+}
+
+function readDeletion(metadata: WireObject): Deletion | undefined {
+  const at = readInstant(metadata, 'deletionTimestamp');
+  if (at === undefined) return undefined;
+  return { at, gracePeriodSeconds: readInteger(metadata, 'deletionGracePeriodSeconds') };
+}
+
+function readSpec(spec: WireObject): PodSpec {
+  return {
+    nodeName: readText(spec, 'nodeName'),
+    priorityClassName: readText(spec, 'priorityClassName'),
+    priority: readInteger(spec, 'priority'),
+    preemptionPolicy: readPointerText(spec, 'preemptionPolicy'),
+    containers: readList(spec, 'containers', readContainer),
+    initContainers: readList(spec, 'initContainers', readContainer),
+    overhead: readAmounts(spec, 'overhead') ?? NO_AMOUNTS,
+    resources: readObject(spec, 'resources', readResources),
+    activeDeadlineSeconds: readInteger(spec, 'activeDeadlineSeconds'),
+    terminationGracePeriodSeconds: readInteger(spec, 'terminationGracePeriodSeconds'),
+    volumes: readList(spec, 'volumes', readVolume),
+    hostNetwork: readBoolean(spec, 'hostNetwork'),
+    scheduling: readScheduling(spec),
+  };
+}
+
+function readContainer(container: WireObject): Container {
+  return {
+    name: readText(container, 'name') ?? '',
+    resources: readObject(container, 'resources', readResources) ?? NO_RESOURCES,
+    restartPolicy: readText(container, 'restartPolicy'),
+    ports: readList(container, 'ports', (port) => ({
+      hostPort: readInteger(port, 'hostPort') ?? 0,
+      hostIP: readText(port, 'hostIP') ?? '',
+      protocol: readText(port, 'protocol') ?? '',
+    })),
+  };
+}
+
+function readResources(resources: WireObject): Resources {
+  return { requests: readAmounts(resources, 'requests'), limits: readAmounts(resources, 'limits') };
+}
+
+function readVolume(volume: WireObject): Volume {
+  const emptyDir = readObject(volume, 'emptyDir', (inner) => inner);
+  return {
+    name: readText(volume, 'name') ?? '',
+    source: Object.keys(volume).find((key) => key !== 'name' && volume[key] !== null) ?? '',
+    emptyDirMedium: (emptyDir && readText(emptyDir, 'medium')) ?? '',
+    emptyDirSizeLimit: emptyDir && readText(emptyDir, 'sizeLimit'),
+  };
+}
+
+function readStatus(status: WireObject): PodStatus {
+  return {
+    phase: readText(status, 'phase'),
+    qosClass: readText(status, 'qosClass'),
+    startTime: readInstant(status, 'startTime'),
+    nominatedNodeName: readText(status, 'nominatedNodeName'),
+    conditions: readList(status, 'conditions', readCondition),
+    containers: readList(status, 'containerStatuses', readContainerStatus),
+    initContainers: readList(status, 'initContainerStatuses', readContainerStatus),
+    resources: readObject(status, 'resources', readResources),
+    allocatedResources: readAmounts(status, 'allocatedResources'),
+  };
+}
+
+function readCondition(condition: WireObject): PodCondition {
+  return {
+    type: readText(condition, 'type') ?? '',
+    status: readText(condition, 'status') ?? '',
+    reason: readText(condition, 'reason') ?? '',
+  };
+}
+
+function readContainerStatus(status: WireObject): ContainerStatus {
+  return {
+    name: readText(status, 'name') ?? '',
+    resources: readObject(status, 'resources', readResources),
+    allocatedResources: readAmounts(status, 'allocatedResources'),
+  };
+}
