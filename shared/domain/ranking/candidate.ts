@@ -51,12 +51,15 @@ export interface Circumstances {
 const NOTHING: Decimal = { mantissa: 0, exponent: 0 };
 const NANO_PER_CORE = 9;
 
-/** The facts of a pod; no stored priority counts as 0 (S1-32). */
+export const LOWEST_PRIORITY = -(2 ** 31);
+export const HIGHEST_PRIORITY = 2 ** 31 - 1;
+
+/** The facts of a pod; no stored priority counts as 0 (S1-32), one beyond 32 bits as the nearest that the API stores. */
 export function rankingFacts(pod: Pod): RankingFacts {
   const controller = pod.owners.find((owner) => owner.isController);
   return {
     pod,
-    priority: pod.spec.priority ?? 0,
+    priority: Math.min(Math.max(pod.spec.priority ?? 0, LOWEST_PRIORITY), HIGHEST_PRIORITY),
     qos: reportedQosClass(pod),
     isDaemonSetPod: controller?.kind === 'DaemonSet',
     hasController: controller !== undefined,

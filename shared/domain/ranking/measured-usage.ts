@@ -5,11 +5,37 @@ import type { ContainerUsage, FilesystemUsage, PodUsage } from './pod-usage.ts';
 
 /** Places where a pod writes to disk; each may lie on another filesystem. */
 type Place = 'layers' | 'logs' | 'volumes';
+type Filesystem = 'nodefs' | 'imagefs' | 'containerfs';
+type DiskSignal = `${Filesystem}.${'available' | 'inodesFree'}`;
 
 interface DiskMeasure {
-  readonly places: readonly Place[];
+  readonly filesystem: Filesystem;
   readonly unit: keyof FilesystemUsage;
 }
+
+const DISK_MEASURES: Readonly<Record<DiskSignal, DiskMeasure>> = {
+  'nodefs.available': { filesystem: 'nodefs', unit: 'usedBytes' },
+  'nodefs.inodesFree': { filesystem: 'nodefs', unit: 'inodesUsed' },
+  'imagefs.available': { filesystem: 'imagefs', unit: 'usedBytes' },
+  'imagefs.inodesFree': { filesystem: 'imagefs', unit: 'inodesUsed' },
+  'containerfs.available': { filesystem: 'containerfs', unit: 'usedBytes' },
+  'containerfs.inodesFree': { filesystem: 'containerfs', unit: 'inodesUsed' },
+};
+
+type Figure = (usage: PodUsage) => number | undefined;
+
+const memory: Figure = (usage) => usage.memory?.workingSetBytes;
+const cpu: Figure = (usage) => usage.cpuNanoCores;
+
+const FIGURES: Readonly<Record<Exclude<Signal, DiskSignal>, Figure>> = {
+  'memory.available': memory,
+  'allocatableMemory.available': memory,
+  'memory.pressure': memory,
+  'pid.available': (usage) => usage.processCount,
+  'cpu.available': cpu,
+  'cpu.pressure': cpu,
+  'io.pressure': (usage) => usage.ioBytesPerSecond,
+};
 
 /** A volume of these kinds lies on the node's own disk; an emptyDir only if it is not in memory. */
 const LOCAL_VOLUMES: readonly string[] = ['hostPath', 'gitRepo', 'configMap'];
@@ -17,7 +43,7 @@ const LOCAL_VOLUMES: readonly string[] = ['hostPath', 'gitRepo', 'configMap'];
 const EVERYWHERE: readonly Place[] = ['layers', 'logs', 'volumes'];
 
 /** Which places a filesystem holds in each layout (`buildSignalToRankFunc` in `pkg/kubelet/eviction/helpers.go`). */
-const PLACES: Readonly<Record<DiskLayout, Readonly<Record<'nodefs' | 'imagefs' | 'containerfs', readonly Place[]>>>> = {
+const PLACES: Readonly<Record<DiskLayout, Readonly<Record<Filesystem, readonly Place[]>>>> = {
   single: { nodefs: EVERYWHERE, imagefs: EVERYWHERE, containerfs: EVERYWHERE },
   imagesAndLayersApart: { nodefs: ['logs', 'volumes'], imagefs: ['layers'], containerfs: ['layers'] },
   imagesApart: { nodefs: EVERYWHERE, imagefs: [], containerfs: EVERYWHERE },
@@ -29,45 +55,17 @@ const PLACES: Readonly<Record<DiskLayout, Readonly<Record<'nodefs' | 'imagefs' |
  * the pod that took the memory shows none.
  */
 export function measuredUsage(signal: Signal, layout: DiskLayout, pod: Pod, usage: PodUsage): number {
-  switch (signal) {
-    case 'memory.available':
-    case 'allocatableMemory.available':
-    case 'memory.pressure':
-      return usage.memory?.workingSetBytes ?? 0;
-    case 'pid.available':
-      return usage.processCount ?? 0;
-    case 'cpu.available':
-    case 'cpu.pressure':
-      return usage.cpuNanoCores ?? 0;
-    case 'io.pressure':
-      return usage.ioBytesPerSecond ?? 0;
-    default:
-      return diskUsage(diskMeasure(signal, layout), pod, usage);
-  }
+  if (!isDiskSignal(signal)) return FIGURES[signal](usage) ?? 0;
+  const { filesystem, unit } = DISK_MEASURES[signal];
+  return diskUsage(PLACES[layout][filesystem], unit, pod, usage);
 }
 
-type DiskSignal = `${'nodefs' | 'imagefs' | 'containerfs'}.${'available' | 'inodesFree'}`;
-
-function diskMeasure(signal: DiskSignal, layout: DiskLayout): DiskMeasure {
-  const places = PLACES[layout];
-  switch (signal) {
-    case 'nodefs.available':
-      return { places: places.nodefs, unit: 'usedBytes' };
-    case 'nodefs.inodesFree':
-      return { places: places.nodefs, unit: 'inodesUsed' };
-    case 'imagefs.available':
-      return { places: places.imagefs, unit: 'usedBytes' };
-    case 'imagefs.inodesFree':
-      return { places: places.imagefs, unit: 'inodesUsed' };
-    case 'containerfs.available':
-      return { places: places.containerfs, unit: 'usedBytes' };
-    case 'containerfs.inodesFree':
-      return { places: places.containerfs, unit: 'inodesUsed' };
-  }
+function isDiskSignal(signal: Signal): signal is DiskSignal {
+  return signal in DISK_MEASURES;
 }
 
 /** Follows `podDiskUsage`. */
-function diskUsage({ places, unit }: DiskMeasure, pod: Pod, usage: PodUsage): number {
+function diskUsage(places: readonly Place[], unit: keyof FilesystemUsage, pod: Pod, usage: PodUsage): number {
   let sum = 0;
   for (const place of places) sum += usageOfPlace(place, unit, pod, usage);
   return sum;

@@ -56,8 +56,7 @@ export function compareByColumn(left: Candidate, right: Candidate, { placeOf, re
 function packOf({ placeOf, range, refine }: RankingKey): Pack {
   if (range === undefined) return { placeOf, places: Infinity, refine };
   const [least, most] = range;
-  const inRange = (candidate: Candidate) => Math.min(Math.max(placeOf(candidate), least), most) - least;
-  return { placeOf: inRange, places: most - least + 1, refine };
+  return { placeOf: (candidate) => placeOf(candidate) - least, places: most - least + 1, refine };
 }
 
 function fitTogether(left: Pack, right: Pack): boolean {

@@ -1,5 +1,6 @@
 import { compareDecimals } from '#shared/domain/model/decimal.ts';
 import type { Candidate } from './candidate.ts';
+import { HIGHEST_PRIORITY, LOWEST_PRIORITY } from './candidate.ts';
 
 /** One reason to go before another: a number per pod, the smaller number goes first. */
 export interface RankingKey {
@@ -14,8 +15,6 @@ export interface RankingKey {
 }
 
 const YES_OR_NO = [0, 1] as const;
-/** 32 bits with a sign, as the API stores priorities. */
-const PRIORITIES = [-(2 ** 31), 2 ** 31 - 1] as const;
 
 /** Who has no statistics goes first, as with the kubelet. */
 export const missingStatisticsFirst: RankingKey = {
@@ -45,7 +44,7 @@ export const priority: RankingKey = {
   name: 'priority',
   says: 'its priority is lower',
   placeOf: ({ facts }) => facts.priority,
-  range: PRIORITIES,
+  range: [LOWEST_PRIORITY, HIGHEST_PRIORITY],
 };
 
 /** The larger usage minus request goes first, compared exactly. */

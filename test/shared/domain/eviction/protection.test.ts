@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest';
+import type { ProtectionRules } from '#shared/domain/eviction/protection.ts';
+import { isCriticalPod, protectionOf } from '#shared/domain/eviction/protection.ts';
+import { withinRequestProtection } from '#shared/domain/eviction/within-request.ts';
+import type { PodWish } from '#test/shared/domain/ranking/builders.ts';
+import { candidate, pod, usage } from '#test/shared/domain/ranking/builders.ts';
+
+const RULES: ProtectionRules = {
+  protectedNamespaces: new Set(['kube-system']),
+  optOutCeiling: 100,
+  wantsToStay: ({ annotations }) => annotations.get('plimsoll.dev/evict') === 'never',
+};
+
+function annotated(name: string, value: string): PodWish {
+  return { metadata: { annotations: { [name]: value } } };
+}
+
+const SOURCE = 'kubernetes.io/config.source';
+const MIRROR = 'kubernetes.io/config.mirror';
+const STAY = annotated('plimsoll.dev/evict', 'never');
+
+describe('protectionOf', () => {
+  test.each<[string, PodWish, string | undefined]>([
+    ['an ordinary pod', {}, undefined],
+    ['a pod from the API server', annotated(SOURCE, 'api'), undefined],
+    ['a pod from a file', annotated(SOURCE, 'file'), 'ProtectedStaticPod'],
+    ['a pod from nowhere', annotated(SOURCE, ''), 'ProtectedStaticPod'],
+    ['a pod from the API server in capitals', annotated(SOURCE, 'API'), 'ProtectedStaticPod'],
+    ['a mirror', annotated(MIRROR, ''), 'ProtectedMirrorPod'],
+    ['the highest user priority', { priority: 1_999_999_999 }, undefined],
+    ['the lowest system priority', { priority: 2_000_000_000 }, 'ProtectedPriority'],
+    ['the name of a system class alone', { spec: { priorityClassName: 'system-node-critical' } }, undefined],
+    ['a protected namespace', { namespace: 'kube-system' }, 'ProtectedNamespace'],
+    ['a wish to stay', STAY, 'ProtectedOptOut'],
+    ['a wish to stay at the ceiling', { ...STAY, priority: 100 }, 'ProtectedOptOut'],
+    ['a wish to stay above the ceiling', { ...STAY, priority: 101 }, undefined],
+  ])('%s', (_, wish, code) => {
+    expect(protectionOf(pod('p', wish), RULES)?.code).toBe(code);
+  });
+
+  test('says what it saw', () => {
+    expect(protectionOf(pod('p', { ...STAY, priority: 7 }), RULES)).toEqual({
+      code: 'ProtectedOptOut',
+      text: 'the pod asked never to be evicted',
+      facts: { priority: 7, optOutCeiling: 100 },
+    });
+  });
+});
+
+describe('isCriticalPod', () => {
+  test('neither namespaces nor wishes make a pod critical', () => {
+    expect([
+      isCriticalPod(pod('p', { ...STAY, namespace: 'kube-system' })),
+      isCriticalPod(pod('p', annotated(MIRROR, 'x'))),
+    ]).toEqual([false, true]);
+  });
+});
+
+describe('withinRequestProtection', () => {
+  test('protects who keeps to the request, and who was not measured', () => {
+    const of = pod('p', { requests: { memory: '10' } });
+    const codes = [usage({ memoryBytes: 10 }), usage({ memoryBytes: 11 }), undefined].map(
+      (each) => withinRequestProtection(candidate(of, each))?.code,
+    );
+    expect(codes).toEqual(['ProtectedWithinRequest', undefined, 'ProtectedWithinRequest']);
+  });
+});

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest';
+import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
+import { rankingFacts } from '#shared/domain/ranking/candidate.ts';
+import { kubeletRequests } from '#shared/domain/ranking/kubelet-requests.ts';
+import { candidate, pod, usage } from './builders.ts';
+
+describe('kubeletRequests', () => {
+  const text = (of: ReturnType<typeof pod>) =>
+    Object.fromEntries(Array.from(kubeletRequests(of), ([name, amount]) => [name, formatQuantity(amount)]));
+
+  test('adds overhead only where something is requested', () => {
+    const spec = { overhead: { memory: '64Mi', cpu: '250m' } };
+    expect(text(pod('p', { requests: { memory: '1Gi', cpu: '0' }, spec: { ...spec, containers: [] } }))).toEqual({});
+    const requests = { memory: '1Gi', cpu: '0', 'ephemeral-storage': '1Gi' };
+    const containers = [{ name: 'c', resources: { requests } }];
+    expect(text(pod('p', { spec: { ...spec, containers } }))).toEqual({
+      memory: '1088Mi',
+      cpu: '0',
+      'ephemeral-storage': '1Gi',
+    });
+  });
+
+  test('pod-level resources hide those of the containers altogether, even where they name a limit alone', () => {
+    const containers = [{ name: 'c', resources: { requests: { memory: '1Gi', 'ephemeral-storage': '1Gi' } } }];
+    expect(text(pod('p', { spec: { containers, resources: { requests: { cpu: '1' } } } }))).toEqual({ cpu: '1' });
+    expect(text(pod('p', { spec: { containers, resources: { limits: { memory: '2Gi' } } } }))).toEqual({});
+  });
+});
+
+describe('rankingFacts', () => {
+  test('no stored priority counts as 0', () => {
+    expect(rankingFacts(pod('p')).priority).toBe(0);
+  });
+
+  test('knows a DaemonSet’s pod by its controller', () => {
+    const { isDaemonSetPod, hasController } = rankingFacts(pod('p', { controller: 'DaemonSet' }));
+    expect({ isDaemonSetPod, hasController }).toEqual({ isDaemonSetPod: true, hasController: true });
+  });
+});
+
+describe('prepareCandidate', () => {
+  test('any usage without a request exceeds it, by an infinite share', () => {
+    expect(candidate(pod('p'), usage({ memoryBytes: 1 }))).toMatchObject({
+      exceedsRequest: true,
+      share: Infinity,
+      roundedOverage: 1,
+    });
+  });
+
+  test('no usage exceeds nothing', () => {
+    expect(candidate(pod('p'), usage())).toMatchObject({
+      usage: 0,
+      exceedsRequest: false,
+      share: 0,
+      roundedOverage: 0,
+    });
+  });
+
+  test('without statistics there is nothing to compare, whatever is requested', () => {
+    const unknown = candidate(pod('p', { requests: { memory: '1Gi' } }), undefined);
+    expect(unknown).toMatchObject({ usage: undefined, exceedsRequest: false, share: 0, roundedOverage: 0 });
+  });
+
+  test('cpu is held in nanocores', () => {
+    const busy = candidate(pod('p', { requests: { cpu: '250m' } }), usage({ cpuNanoCores: 5e8 }), 'cpu.available');
+    expect(busy).toMatchObject({ exceedsRequest: true, share: 2, roundedOverage: 250_000_000 });
+  });
+
+  test('of inodes any exceeds, and bytes of disk are taken off their number, as Kubernetes does', () => {
+    const container = {
+      name: 'c',
+      workingSetBytes: 0,
+      rootfs: { usedBytes: 0, inodesUsed: 5 },
+      logs: { usedBytes: 0, inodesUsed: 0 },
+    };
+    const of = pod('p', { requests: { 'ephemeral-storage': '100' } });
+    expect(candidate(of, usage({ containers: [container] }), 'nodefs.inodesFree')).toMatchObject({
+      exceedsRequest: true,
+      roundedOverage: -95,
+    });
+  });
+
+  test('a share of a fraction of a byte is a number', () => {
+    expect(candidate(pod('p', { requests: { memory: '500m' } }), usage({ memoryBytes: 1 })).share).toBe(2);
+  });
+});

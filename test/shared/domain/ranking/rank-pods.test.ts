@@ -1,0 +1,227 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Candidate } from '#shared/domain/ranking/candidate.ts';
+import { compareCandidates, rankPods } from '#shared/domain/ranking/rank-pods.ts';
+import type { PolicyKeyName, RankingOrder, RankingPolicy } from '#shared/domain/ranking/ranking-order.ts';
+import { kubeletOrder, POLICY_KEYS, policyOrder } from '#shared/domain/ranking/ranking-order.ts';
+import { candidate, names, pod, usage } from './builders.ts';
+
+const MI = 2 ** 20;
+const LENIENT: RankingPolicy = { ranking: 'Kubernetes', missingStats: 'Last', daemonSets: 'Last' };
+
+function memory(name: string, usedMi: number, wish: Parameters<typeof pod>[1] = {}): Candidate {
+  return candidate(pod(name, wish), usage({ memoryBytes: usedMi * MI }));
+}
+
+describe('rankPods in the order of the kubelet', () => {
+  test('above its request, then lower priority, then more above its request', () => {
+    const candidates = [
+      memory('within', 900, { requests: { memory: '1Gi' } }),
+      memory('high above', 1500, { requests: { memory: '1Gi' }, priority: 1000 }),
+      memory('above', 1100, { requests: { memory: '1Gi' } }),
+      memory('further above', 400, { requests: { memory: '100Mi' } }),
+    ];
+    expect(names(rankPods(candidates, kubeletOrder('memory')))).toEqual([
+      'further above',
+      'above',
+      'high above',
+      'within',
+    ]);
+  });
+
+  test('who has no statistics goes first, whatever its priority', () => {
+    const candidates = [
+      memory('known', 500, { priority: -5 }),
+      candidate(pod('unknown', { priority: 1000 }), undefined),
+    ];
+    expect(names(rankPods(candidates, kubeletOrder('memory')))).toEqual(['unknown', 'known']);
+  });
+
+  test('of processes priority counts before missing statistics, and requests not at all', () => {
+    const of = (name: string, processCount: number | undefined, priority: number) =>
+      candidate(
+        pod(name, { priority }),
+        processCount === undefined ? undefined : usage({ processCount }),
+        'pid.available',
+      );
+    const candidates = [of('many', 50, 1), of('unknown', undefined, 1), of('few', 2, 0)];
+    expect(names(rankPods(candidates, kubeletOrder('pids')))).toEqual(['few', 'unknown', 'many']);
+  });
+
+  test('a milli-byte of request is seen', () => {
+    const uses = (name: string, bytes: number, request: string) =>
+      candidate(pod(name, { requests: { memory: request } }), usage({ memoryBytes: bytes }));
+    const candidates = [uses('within', 1, '1500m'), uses('above', 2, '1500m'), uses('a little further', 2, '1499m')];
+    expect(names(rankPods(candidates, kubeletOrder('memory')))).toEqual(['a little further', 'above', 'within']);
+  });
+
+  test('amounts beyond what a double can tell apart are told apart', () => {
+    const within = (name: string, request: string) => memory(name, 1, { requests: { memory: request } });
+    const candidates = [within('more', '9223372036854775807'), within('less', '9223372036854775806')];
+    expect(names(rankPods(candidates, kubeletOrder('memory')))).toEqual(['less', 'more']);
+  });
+
+  test('ties stay in the order given', () => {
+    const candidates = ['c', 'a', 'b'].map((name) => memory(name, 10));
+    expect(names(rankPods(candidates, kubeletOrder('memory')))).toEqual(['c', 'a', 'b']);
+  });
+
+  test('nobody ranks as nobody, and an order without keys changes nothing', () => {
+    const candidates = [memory('b', 1), memory('a', 2)];
+    expect([rankPods([], kubeletOrder('memory')), names(rankPods(candidates, []))]).toEqual([[], ['b', 'a']]);
+  });
+});
+
+describe('rankPods in the order of a policy', () => {
+  test('share of request: lower priority, then the larger part of the request, no request counting as infinite', () => {
+    const candidates = [
+      memory('high', 1500, { requests: { memory: '1Gi' }, priority: 10 }),
+      memory('most of it', 900, { requests: { memory: '1Gi' } }),
+      memory('all of it and more', 200, { requests: { memory: '100Mi' } }),
+      memory('without request', 1),
+      memory('idle without request', 0),
+    ];
+    const order = policyOrder({ ...LENIENT, ranking: 'ShareOfRequest' }, 'memory');
+    expect(names(rankPods(candidates, order))).toEqual([
+      'without request',
+      'all of it and more',
+      'most of it',
+      'idle without request',
+      'high',
+    ]);
+  });
+
+  test.each<[string, PolicyKeyName, readonly string[]]>([
+    ['qos', 'qos', ['best effort', 'burstable', 'guaranteed']],
+    ['run time, shortest first', 'runTime', ['guaranteed', 'burstable', 'best effort']],
+    ['priority', 'priority', ['burstable', 'best effort', 'guaranteed']],
+  ])('its own key list: %s', (_, key, ranked) => {
+    const whole = { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '1', memory: '1Gi' } };
+    const candidates = [
+      memory('burstable', 1, { requests: { memory: '1Mi' }, startTime: '2026-01-01T00:00:01Z', priority: -1 }),
+      memory('guaranteed', 1, { spec: { priority: 7, containers: [{ name: 'c', resources: whole }] } }),
+      memory('best effort', 1, { startTime: '2026-01-01T00:00:00Z' }),
+    ];
+    const order = policyOrder({ ...LENIENT, ranking: { keys: [key] } }, 'memory');
+    expect(names(rankPods(candidates, order))).toEqual(ranked);
+  });
+
+  test.each<[RankingPolicy['missingStats'], readonly string[]]>([
+    ['First', ['unknown', 'known']],
+    ['Last', ['known', 'unknown']],
+    ['Never', ['known', 'unknown']],
+  ])('missing statistics %s', (missingStats, ranked) => {
+    const candidates = [candidate(pod('unknown'), undefined), memory('known', 0, { requests: { memory: '1' } })];
+    expect(names(rankPods(candidates, policyOrder({ ...LENIENT, missingStats }, 'memory')))).toEqual(ranked);
+  });
+
+  test('pods marked last go after all others, pods of DaemonSets before them', () => {
+    const marked = candidate(pod('marked'), usage({ memoryBytes: 9 }), 'memory.available', { isMarkedLast: true });
+    const candidates = [marked, memory('daemon', 9, { controller: 'DaemonSet' }), memory('plain', 0)];
+    expect(names(rankPods(candidates, policyOrder(LENIENT, 'memory')))).toEqual(['plain', 'daemon', 'marked']);
+  });
+
+  test('pods of DaemonSets rank like others where the policy says so', () => {
+    const candidates = [memory('plain', 0), memory('daemon', 9, { controller: 'DaemonSet' })];
+    const order = policyOrder({ ...LENIENT, daemonSets: 'Rank' }, 'memory');
+    expect(names(rankPods(candidates, order))).toEqual(['daemon', 'plain']);
+  });
+
+  test('ties: owner hit longest ago, with a controller, newest, UID', () => {
+    const tie = (name: string, wish: Parameters<typeof pod>[1], ownerDisruptedAt?: number) =>
+      candidate(pod(name, wish), usage({ memoryBytes: 1 }), 'memory.available', { ownerDisruptedAt });
+    const candidates = [
+      tie('b', { startTime: '2026-01-01T00:00:01Z' }),
+      tie('a', { startTime: '2026-01-01T00:00:01Z' }),
+      tie('hit lately', {}, 200),
+      tie('hit before', {}, 100),
+      tie('new', { startTime: '2026-01-01T00:00:02Z' }),
+      tie('starting', {}),
+      tie('controlled', { controller: 'ReplicaSet', startTime: '2026-01-01T00:00:00Z' }),
+    ];
+    expect(names(rankPods(candidates, policyOrder(LENIENT, 'memory')))).toEqual([
+      'controlled',
+      'starting',
+      'new',
+      'a',
+      'b',
+      'hit before',
+      'hit lately',
+    ]);
+  });
+});
+
+describe('laws of rankPods', () => {
+  const someone = fc.record({
+    uid: fc.uuid(),
+    priority: fc.constantFrom(undefined, 0, -1, 100, -(2 ** 31), 2 ** 31 - 1, 2 ** 40),
+    request: fc.constantFrom(undefined, '1', '1500m', '100Mi', '1Gi', '8Ei', '1e30'),
+    used: fc.option(fc.constantFrom(0, 1, 2, 100 * MI, 2 ** 53, 2 ** 60), { nil: undefined }),
+    controller: fc.constantFrom(undefined, 'ReplicaSet', 'DaemonSet'),
+    startTime: fc.constantFrom(undefined, '2026-01-01T00:00:00Z', '2026-01-01T00:00:01Z'),
+    isMarkedLast: fc.boolean(),
+    ownerDisruptedAt: fc.constantFrom(undefined, 1, 2),
+  });
+  const crowd = fc.uniqueArray(someone, { selector: ({ uid }) => uid, maxLength: 40 }).map((crowd) => crowd.map(build));
+  const policies = fc.record<RankingPolicy>({
+    ranking: fc.oneof(
+      fc.constantFrom('Kubernetes' as const, 'ShareOfRequest' as const),
+      fc.record({ keys: fc.shuffledSubarray(Object.keys(POLICY_KEYS) as PolicyKeyName[]) }),
+    ),
+    missingStats: fc.constantFrom('Never' as const, 'Last' as const, 'First' as const),
+    daemonSets: fc.constantFrom('Last' as const, 'Rank' as const),
+  });
+
+  function build(each: typeof someone extends fc.Arbitrary<infer T> ? T : never): Candidate {
+    const { uid, priority, request, used, controller, startTime } = each;
+    const of = pod(uid, {
+      ...(priority === undefined ? {} : { priority }),
+      ...(request === undefined ? {} : { requests: { memory: request } }),
+      ...(controller === undefined ? {} : { controller }),
+      ...(startTime === undefined ? {} : { startTime }),
+    });
+    return candidate(of, used === undefined ? undefined : usage({ memoryBytes: used }), 'memory.available', each);
+  }
+
+  test('a policy ranks the same pods the same way whatever order they come in', () => {
+    fc.assert(
+      fc.property(crowd, policies, fc.infiniteStream(fc.nat()), (candidates, policy, random) => {
+        const order = policyOrder(policy, 'memory');
+        const places = candidates.map(() => random.next().value ?? 0);
+        const shuffled = candidates.map((each, index) => [places[index] ?? 0, each] as const).sort(([a], [b]) => a - b);
+        expect(
+          names(
+            rankPods(
+              shuffled.map(([, each]) => each),
+              order,
+            ),
+          ),
+        ).toEqual(names(rankPods(candidates, order)));
+      }),
+    );
+  });
+
+  test('a ranking holds every candidate once, and each goes before all that follow', () => {
+    fc.assert(
+      fc.property(crowd, policies, (candidates, policy) => {
+        const order = policyOrder(policy, 'memory');
+        const ranked = rankPods(candidates, order);
+        expect(new Set(ranked)).toEqual(new Set(candidates));
+        ranked.forEach((each, index) => {
+          for (const later of ranked.slice(index + 1)) expect(compareCandidates(each, later, order)).toBeLessThan(0);
+        });
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('the kubelet’s order agrees with a plain stable sort by its keys', () => {
+    fc.assert(
+      fc.property(crowd, fc.constantFrom('memory' as const, 'pids' as const), (candidates, resource) => {
+        const order: RankingOrder = kubeletOrder(resource);
+        const plain = candidates.toSorted((left, right) => compareCandidates(left, right, order));
+        expect(names(rankPods(candidates, order))).toEqual(names(plain));
+      }),
+    );
+  });
+});
