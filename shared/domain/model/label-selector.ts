@@ -37,7 +37,7 @@ export function isSameSelector(a: LabelSelector | undefined, b: LabelSelector | 
 }
 
 function spell(selector: LabelSelector | undefined): string {
-  return JSON.stringify(selector && [[...selector.matchLabels], selector.matchExpressions]) ?? 'absent';
+  return selector === undefined ? '' : JSON.stringify([[...selector.matchLabels], selector.matchExpressions]);
 }
 
 function isValidLabelRequirement(requirement: Requirement): boolean {

@@ -1,7 +1,7 @@
 import { prepareTerms, type AffinityTerm } from './affinity-term.ts';
 import type { BudgetEntry } from './budget-entry.ts';
 import type { Instant, Pod } from './pod.ts';
-import { podRequests } from './pod-requests.ts';
+import { podRequests, SCHEDULER_VIEW } from './pod-requests.ts';
 import { toRow, type ResourceColumns } from './resource-columns.ts';
 import { scheduledAmounts } from './scheduled-resources.ts';
 import type { Whole } from './whole.ts';
@@ -28,7 +28,7 @@ export function preparePlacedPod(pod: Pod, columns: ResourceColumns, arrival: nu
     priority: priorityOf(pod),
     startedAt: pod.status.startTime ?? Infinity,
     arrival,
-    row: toRow(columns, scheduledAmounts(podRequests(pod, { useStatus: true }))),
+    row: toRow(columns, scheduledAmounts(podRequests(pod, SCHEDULER_VIEW))),
     antiAffinity: prepareTerms(pod, pod.spec.scheduling.podAntiAffinity),
     budgets: [],
   };

@@ -1,0 +1,19 @@
+import type { ClusterSnapshot, NodeEntry } from '#shared/domain/model/cluster-snapshot.ts';
+import type { Pod } from '#shared/domain/model/pod.ts';
+import type { Refusal } from './refusal.ts';
+import { prepareScreening, type Screening } from './screening.ts';
+import { openTrial } from './trial.ts';
+
+/** Why a pod does not fit on a node as it stands; `undefined` where it fits. To ask about many nodes, prepare once. */
+export function fitsNode(snapshot: ClusterSnapshot, entry: NodeEntry, pod: Pod): Refusal | undefined {
+  return refusalOn(prepareScreening(snapshot, pod), entry);
+}
+
+/** The first filter that fails decides. `pkg/scheduler/framework/runtime/framework.go` RunFilterPlugins. */
+export function refusalOn(screening: Screening, entry: NodeEntry): Refusal | undefined {
+  for (const filter of screening.nodeFilters) {
+    const refusal = filter(entry);
+    if (refusal !== undefined) return refusal;
+  }
+  return openTrial(screening, entry).refusal();
+}

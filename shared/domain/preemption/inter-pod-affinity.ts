@@ -1,0 +1,161 @@
+import { prepareTerms, selectsPod, type AffinityTerm } from '#shared/domain/model/affinity-term.ts';
+import type { ClusterSnapshot, NodeEntry } from '#shared/domain/model/cluster-snapshot.ts';
+import type { Node } from '#shared/domain/model/node.ts';
+import type { PlacedPod } from '#shared/domain/model/placed-pod.ts';
+import type { Pod, PodAffinityTerm } from '#shared/domain/model/pod.ts';
+import type { CompanyFilter, Watch } from './filter.ts';
+import { createPairCounts, type PairCounts } from './pair-counts.ts';
+import type { Refusal } from './refusal.ts';
+
+const FILTER = 'InterPodAffinity';
+const LONELY: Refusal = { filter: FILTER, reasons: ["node(s) didn't match pod affinity rules"], mayBeHelped: false };
+const AVOIDING: Refusal = {
+  filter: FILTER,
+  reasons: ["node(s) didn't match pod anti-affinity rules"],
+  mayBeHelped: true,
+};
+const AVOIDED: Refusal = {
+  filter: FILTER,
+  reasons: ["node(s) didn't satisfy existing pods anti-affinity rules"],
+  mayBeHelped: true,
+};
+
+/** The incoming pod's side of the matter. */
+interface Incoming {
+  readonly pod: Pod;
+  readonly namespaceLabels: ReadonlyMap<string, string>;
+  readonly affinity: readonly AffinityTerm[];
+  readonly antiAffinity: readonly AffinityTerm[];
+}
+
+/** Who wants whom near or far, by topology pair. */
+interface Company {
+  /** Pods that all affinity terms select. */
+  readonly wanted: PairCounts;
+  /** Pods that an anti-affinity term selects. */
+  readonly unwanted: PairCounts;
+  /** Pods whose own anti-affinity selects the incoming pod. */
+  readonly unwilling: PairCounts;
+}
+
+type Match = (placed: PlacedPod, node: Node, by: number) => void;
+
+const NO_LABELS: ReadonlyMap<string, string> = new Map();
+
+/** Required affinity and anti-affinity, of the incoming pod and towards it. `plugins/interpodaffinity/filtering.go`. */
+export function interPodAffinity(pod: Pod, snapshot: ClusterSnapshot): CompanyFilter | undefined {
+  const incoming = prepareIncoming(pod, snapshot);
+  const company = countCompany(incoming, snapshot);
+  const hasTerms = incoming.affinity.length + incoming.antiAffinity.length > 0;
+  if (!hasTerms && company.unwilling.size() === 0) return undefined;
+  return { open: (entry) => openWatch(incoming, company, entry) };
+}
+
+function prepareIncoming(pod: Pod, snapshot: ClusterSnapshot): Incoming {
+  const { podAffinity, podAntiAffinity } = pod.spec.scheduling;
+  return {
+    pod,
+    namespaceLabels: snapshot.namespaces.get(pod.namespace) ?? NO_LABELS,
+    affinity: resolveTerms(pod, podAffinity, snapshot),
+    antiAffinity: resolveTerms(pod, podAntiAffinity, snapshot),
+  };
+}
+
+/**
+ * Terms of the incoming pod name their namespaces outright, so that the namespaces of all other pods need no look-up.
+ * `plugins/interpodaffinity/plugin.go` mergeAffinityTermNamespacesIfNotEmpty.
+ */
+function resolveTerms(pod: Pod, terms: readonly PodAffinityTerm[], snapshot: ClusterSnapshot): readonly AffinityTerm[] {
+  return prepareTerms(pod, terms).map((term) => ({
+    ...term,
+    namespaces: new Set([...term.namespaces, ...selectedNamespaces(term, snapshot)]),
+    namespaceSelector: { isEmpty: false, matches: () => term.namespaceSelector.isEmpty },
+  }));
+}
+
+function selectedNamespaces({ namespaceSelector }: AffinityTerm, snapshot: ClusterSnapshot): readonly string[] {
+  return [...snapshot.namespaces].filter(([, labels]) => namespaceSelector.matches(labels)).map(([name]) => name);
+}
+
+function countCompany(incoming: Incoming, snapshot: ClusterSnapshot): Company {
+  const company = { wanted: createPairCounts(), unwanted: createPairCounts(), unwilling: createPairCounts() };
+  countUnwilling(incoming, company, snapshot);
+  if (incoming.affinity.length + incoming.antiAffinity.length === 0) return company;
+  for (const { node, occupancy } of snapshot.nodes.values()) {
+    for (const placed of occupancy.pods) countWishes(incoming, company)(placed, node, 1);
+  }
+  return company;
+}
+
+function countUnwilling(incoming: Incoming, company: Company, snapshot: ClusterSnapshot): void {
+  const count = countReluctance(incoming, company);
+  for (const placed of snapshot.antiAffine) {
+    const entry = snapshot.nodes.get(placed.pod.spec.nodeName ?? '');
+    if (entry !== undefined) count(placed, entry.node, 1);
+  }
+}
+
+/** Counts a pod where the incoming pod's terms select it: for affinity all of them, for anti-affinity each. */
+function countWishes({ affinity, antiAffinity }: Incoming, { wanted, unwanted }: Company): Match {
+  return ({ pod }, node, by) => {
+    if (isSelectedByAll(affinity, pod)) for (const term of affinity) count(wanted, term, node, by);
+    for (const term of antiAffinity) if (selectsPod(term, pod, NO_LABELS)) count(unwanted, term, node, by);
+  };
+}
+
+/** Counts a pod for each of its anti-affinity terms that selects the incoming pod. */
+function countReluctance({ pod, namespaceLabels }: Incoming, { unwilling }: Company): Match {
+  return (placed, node, by) => {
+    for (const term of placed.antiAffinity)
+      if (selectsPod(term, pod, namespaceLabels)) count(unwilling, term, node, by);
+  };
+}
+
+function count(counts: PairCounts, { topologyKey }: AffinityTerm, node: Node, by: number): void {
+  const value = node.labels.get(topologyKey);
+  if (value !== undefined) counts.add(topologyKey, value, by);
+}
+
+function isSelectedByAll(terms: readonly AffinityTerm[], pod: Pod): boolean {
+  return terms.length > 0 && terms.every((term) => selectsPod(term, pod, NO_LABELS));
+}
+
+/** In a trial only the node at hand changes; the rest of the cluster stays as it is. */
+function openWatch(incoming: Incoming, cluster: Company, { node }: NodeEntry): Watch {
+  const company: Company = {
+    wanted: createPairCounts(cluster.wanted),
+    unwanted: createPairCounts(cluster.unwanted),
+    unwilling: createPairCounts(cluster.unwilling),
+  };
+  const countBoth = (by: number) => (placed: PlacedPod) => {
+    countWishes(incoming, company)(placed, node, by);
+    countReluctance(incoming, company)(placed, node, by);
+  };
+  return { add: countBoth(1), remove: countBoth(-1), refusal: () => firstRefusal(incoming, company, node) };
+}
+
+function firstRefusal(incoming: Incoming, company: Company, node: Node): Refusal | undefined {
+  if (!hasWantedCompany(incoming, company, node)) return LONELY;
+  if (hasUnwantedCompany(incoming, company, node)) return AVOIDING;
+  return hasUnwillingCompany(company, node) ? AVOIDED : undefined;
+}
+
+/** Every affinity term finds a pod in the node's domain, or the incoming pod is the first of a group that wants itself. */
+function hasWantedCompany({ affinity, pod }: Incoming, { wanted }: Company, node: Node): boolean {
+  if (!affinity.every(({ topologyKey }) => node.labels.has(topologyKey))) return false;
+  if (affinity.every(({ topologyKey }) => countAt(wanted, topologyKey, node) > 0)) return true;
+  return wanted.size() === 0 && isSelectedByAll(affinity, pod);
+}
+
+function hasUnwantedCompany({ antiAffinity }: Incoming, { unwanted }: Company, node: Node): boolean {
+  return antiAffinity.some(({ topologyKey }) => countAt(unwanted, topologyKey, node) > 0);
+}
+
+function hasUnwillingCompany({ unwilling }: Company, node: Node): boolean {
+  return unwilling.size() > 0 && [...node.labels].some(([key, value]) => unwilling.get(key, value) > 0);
+}
+
+function countAt(counts: PairCounts, key: string, node: Node): number {
+  const value = node.labels.get(key);
+  return value === undefined ? 0 : counts.get(key, value);
+}

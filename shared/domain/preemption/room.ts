@@ -1,0 +1,64 @@
+import type { ClusterSnapshot, NodeEntry } from '#shared/domain/model/cluster-snapshot.ts';
+import type { PlacedPod } from '#shared/domain/model/placed-pod.ts';
+import type { Pod } from '#shared/domain/model/pod.ts';
+import { podRequests } from '#shared/domain/model/pod-requests.ts';
+import { scheduledAmounts } from '#shared/domain/model/scheduled-resources.ts';
+import { minus, plus, type Whole } from '#shared/domain/model/whole.ts';
+
+/** One resource that the incoming pod needs. */
+export interface Need {
+  readonly resource: string;
+  /** Its column, -1 where the snapshot has never heard of it. */
+  readonly column: number;
+  /** Above 0. */
+  readonly amount: Whole;
+}
+
+/** What would be left on a node beyond what the incoming pod needs; below 0 where that is more than there is. */
+export interface Room {
+  readonly needs: readonly Need[];
+  /** In the order of the needs. */
+  readonly left: Whole[];
+  slots: Whole;
+}
+
+/** What the pod needs; a resource requested as 0 is not looked at. `plugins/noderesources/fit.go` computePodResourceRequest. */
+export function needsOf(pod: Pod, snapshot: ClusterSnapshot): readonly Need[] {
+  const amounts = [...scheduledAmounts(podRequests(pod))].filter(([, amount]) => amount > 0);
+  return amounts.map(([resource, amount]) => ({
+    resource,
+    column: snapshot.columns.indexes.get(resource) ?? -1,
+    amount,
+  }));
+}
+
+/** The room on a node with everybody on it. */
+export function openRoom(needs: readonly Need[], { allocatable, allowedPods, occupancy }: NodeEntry): Room {
+  const left = needs.map(({ amount, column }) =>
+    minus(minus(allocatable[column] ?? 0, occupancy.requested[column] ?? 0), amount),
+  );
+  return { needs, left, slots: minus(allowedPods, occupancy.pods.length + 1) };
+}
+
+/** A pod comes. */
+export function take(room: Room, { row }: PlacedPod): void {
+  room.needs.forEach(({ column }, index) => (room.left[index] = minus(room.left[index] ?? 0, row[column] ?? 0)));
+  room.slots = minus(room.slots, 1);
+}
+
+/** A pod leaves. */
+export function release(room: Room, { row }: PlacedPod): void {
+  room.needs.forEach(({ column }, index) => (room.left[index] = plus(room.left[index] ?? 0, row[column] ?? 0)));
+  room.slots = plus(room.slots, 1);
+}
+
+/** True where the pod may come and the incoming pod still fits. */
+export function hasRoomFor(room: Room, { row }: PlacedPod): boolean {
+  return room.slots >= 1 && room.needs.every(({ column }, index) => (row[column] ?? 0) <= (room.left[index] ?? 0));
+}
+
+/** What is missing, in the words of `plugins/noderesources/fit.go` fitsRequest. */
+export function shortReasons({ needs, left, slots }: Room): readonly string[] {
+  const short = needs.filter((_, index) => (left[index] ?? 0) < 0).map(({ resource }) => `Insufficient ${resource}`);
+  return slots < 0 ? ['Too many pods', ...short] : short;
+}

@@ -1,0 +1,45 @@
+import type { ClusterSnapshot } from '#shared/domain/model/cluster-snapshot.ts';
+import { priorityOf } from '#shared/domain/model/placed-pod.ts';
+import type { Pod } from '#shared/domain/model/pod.ts';
+import type { CompanyFilter, NodeFilter } from './filter.ts';
+import { interPodAffinity } from './inter-pod-affinity.ts';
+import { nodeAffinity } from './node-affinity.ts';
+import { nodeName } from './node-name.ts';
+import { nodePorts } from './node-ports.ts';
+import { nodeResourcesFit } from './node-resources-fit.ts';
+import { nodeUnschedulable } from './node-unschedulable.ts';
+import { podTopologySpread } from './pod-topology-spread.ts';
+import { needsOf, type Need } from './room.ts';
+import { taintToleration } from './taint-toleration.ts';
+
+/** All filters made ready for one incoming pod on one snapshot; stale as soon as the snapshot changes. */
+export interface Screening {
+  readonly snapshot: ClusterSnapshot;
+  readonly pod: Pod;
+  readonly priority: number;
+  readonly needs: readonly Need[];
+  readonly nodeFilters: readonly NodeFilter[];
+  readonly companyFilters: readonly CompanyFilter[];
+  /** Nothing but resources depends on who else is on a node. */
+  readonly isResourcesOnly: boolean;
+}
+
+/** Prepares the filters, in the order of the default plugins: `pkg/scheduler/apis/config/v1/default_plugins.go`. */
+export function prepareScreening(snapshot: ClusterSnapshot, pod: Pod): Screening {
+  const needs = needsOf(pod, snapshot);
+  const companyFilters = [
+    nodePorts(pod),
+    nodeResourcesFit(needs),
+    podTopologySpread(pod, snapshot),
+    interPodAffinity(pod, snapshot),
+  ].filter((filter) => filter !== undefined);
+  return {
+    snapshot,
+    pod,
+    priority: priorityOf(pod),
+    needs,
+    nodeFilters: [nodeUnschedulable(pod), nodeName(pod), taintToleration(pod), nodeAffinity(pod)],
+    companyFilters,
+    isResourcesOnly: companyFilters.length === 1,
+  };
+}
