@@ -32,7 +32,7 @@ const UNSET = Date.parse('0001-01-01T00:00:00Z');
 /** Reads the wire form of `Summary` (`k8s.io/kubelet/pkg/apis/stats/v1alpha1`); what is absent stays absent. */
 export function decodeSummary(raw: unknown): Decoded<Summary> {
   return decodeObject(raw, (summary) => ({
-    readings: readNode(readObject(summary, 'node', asIs) ?? EMPTY),
+    readings: readObject(summary, 'node', readNode) ?? readNode(EMPTY),
     pods: readList(summary, 'pods', readPod),
   }));
 }
@@ -42,25 +42,28 @@ export function decodePodStats(raw: unknown): Decoded<PodUsage> {
   return decodeObject(raw, readPod);
 }
 
-function asIs(object: WireObject): WireObject {
-  return object;
-}
-
 function readNode(node: WireObject): NodeReadings {
   const system = readList(node, 'systemContainers', readSystemContainer);
-  const runtime = readObject(node, 'runtime', asIs) ?? EMPTY;
+  const runtime = readObject(node, 'runtime', readRuntime);
   return {
     memory: readObject(node, 'memory', readMemory),
     allocatableMemory: system.find(({ name }) => name === CONTAINER_OF_PODS)?.memory,
     nodeFilesystem: readObject(node, 'fs', readFilesystem),
-    imageFilesystem: readObject(runtime, 'imageFs', readFilesystem),
-    containerFilesystem: readObject(runtime, 'containerFs', readFilesystem),
+    imageFilesystem: runtime?.imageFilesystem,
+    containerFilesystem: runtime?.containerFilesystem,
     processes: readObject(node, 'rlimit', readProcesses),
   };
 }
 
 function readSystemContainer(container: WireObject) {
   return { name: readText(container, 'name'), memory: readObject(container, 'memory', readMemory) };
+}
+
+function readRuntime(runtime: WireObject) {
+  return {
+    imageFilesystem: readObject(runtime, 'imageFs', readFilesystem),
+    containerFilesystem: readObject(runtime, 'containerFs', readFilesystem),
+  };
 }
 
 function readMemory(memory: WireObject): MemoryReading {

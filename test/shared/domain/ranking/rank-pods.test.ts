@@ -151,8 +151,19 @@ describe('rankPods in the order of a policy', () => {
   });
 });
 
+interface Someone {
+  readonly uid: string;
+  readonly priority: number | undefined;
+  readonly request: string | undefined;
+  readonly used: number | undefined;
+  readonly controller: string | undefined;
+  readonly startTime: string | undefined;
+  readonly isMarkedLast: boolean;
+  readonly ownerDisruptedAt: number | undefined;
+}
+
 describe('laws of rankPods', () => {
-  const someone = fc.record({
+  const someone = fc.record<Someone>({
     uid: fc.uuid(),
     priority: fc.constantFrom(undefined, 0, -1, 100, -(2 ** 31), 2 ** 31 - 1, 2 ** 40),
     request: fc.constantFrom(undefined, '1', '1500m', '100Mi', '1Gi', '8Ei', '1e30'),
@@ -162,7 +173,9 @@ describe('laws of rankPods', () => {
     isMarkedLast: fc.boolean(),
     ownerDisruptedAt: fc.constantFrom(undefined, 1, 2),
   });
-  const crowd = fc.uniqueArray(someone, { selector: ({ uid }) => uid, maxLength: 40 }).map((crowd) => crowd.map(build));
+  const crowd = fc
+    .uniqueArray(someone, { selector: ({ uid }) => uid, maxLength: 40 })
+    .map((people) => people.map(build));
   const policies = fc.record<RankingPolicy>({
     ranking: fc.oneof(
       fc.constantFrom('Kubernetes' as const, 'ShareOfRequest' as const),
@@ -172,7 +185,7 @@ describe('laws of rankPods', () => {
     daemonSets: fc.constantFrom('Last' as const, 'Rank' as const),
   });
 
-  function build(each: typeof someone extends fc.Arbitrary<infer T> ? T : never): Candidate {
+  function build(each: Someone): Candidate {
     const { uid, priority, request, used, controller, startTime } = each;
     const of = pod(uid, {
       ...(priority === undefined ? {} : { priority }),
@@ -187,7 +200,7 @@ describe('laws of rankPods', () => {
     fc.assert(
       fc.property(crowd, policies, fc.infiniteStream(fc.nat()), (candidates, policy, random) => {
         const order = policyOrder(policy, 'memory');
-        const places = candidates.map(() => random.next().value ?? 0);
+        const places = [...random.take(candidates.length)];
         const shuffled = candidates.map((each, index) => [places[index] ?? 0, each] as const).sort(([a], [b]) => a - b);
         expect(
           names(
