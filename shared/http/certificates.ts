@@ -1,0 +1,176 @@
+import { createHash, createPrivateKey, generateKeyPairSync, randomBytes, sign, X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
+import { addressBytes } from './address-bytes.ts';
+import {
+  derBitString,
+  derBoolean,
+  derInteger,
+  derObjectId,
+  derOctetString,
+  derSequence,
+  derSet,
+  derTagged,
+  derTime,
+  derUtf8,
+} from './der.ts';
+
+/** A certificate with its private key, PEM. */
+export interface CertificatePair {
+  readonly certPem: string;
+  readonly keyPem: string;
+  /** Milliseconds since the epoch. */
+  readonly notAfter: number;
+}
+
+export interface AuthorityRequest {
+  readonly commonName: string;
+  readonly days: number;
+  readonly now: number;
+}
+
+export interface LeafRequest {
+  /** The first name (or address) becomes the subject unless `commonName` says otherwise. */
+  readonly dnsNames: readonly string[];
+  readonly ipAddresses: readonly string[];
+  readonly days: number;
+  readonly now: number;
+  readonly commonName?: string;
+}
+
+const DAY_MS = 86_400_000;
+/** Clocks of replicas and callers may differ by this much. */
+const TOLERATED_SKEW_MS = 300_000;
+
+const ID = {
+  commonName: '2.5.4.3',
+  ecdsaWithSha256: '1.2.840.10045.4.3.2',
+  subjectKeyIdentifier: '2.5.29.14',
+  keyUsage: '2.5.29.15',
+  subjectAltName: '2.5.29.17',
+  basicConstraints: '2.5.29.19',
+  authorityKeyIdentifier: '2.5.29.35',
+  extendedKeyUsage: '2.5.29.37',
+  serverAuth: '1.3.6.1.5.5.7.3.1',
+  clientAuth: '1.3.6.1.5.5.7.3.2',
+} as const;
+
+/** A self-signed ECDSA P-256 authority that signs leaves only. */
+export function createAuthority({ commonName, days, now }: AuthorityRequest): CertificatePair {
+  return signCertificate({ commonName, days, now, issuer: undefined }, (keyId) => [
+    extension(ID.basicConstraints, derSequence(derBoolean(true), derInteger(Buffer.of(0))), 'critical'),
+    // keyCertSign and cRLSign, the sixth and seventh bit
+    extension(ID.keyUsage, derBitString(Buffer.of(0b0000_0110), 1), 'critical'),
+    extension(ID.subjectKeyIdentifier, derOctetString(keyId)),
+  ]);
+}
+
+/** A certificate for a TLS server, signed by the authority. Throws when an address is none. */
+export function issueServerCertificate(authority: CertificatePair, request: LeafRequest): CertificatePair {
+  return issueLeaf(authority, request, ID.serverAuth);
+}
+
+/** A certificate by which a caller proves who it is (its common name), signed by the authority. */
+export function issueClientCertificate(
+  authority: CertificatePair,
+  { commonName, days, now }: AuthorityRequest,
+): CertificatePair {
+  return issueLeaf(authority, { commonName, days, now, dnsNames: [], ipAddresses: [] }, ID.clientAuth);
+}
+
+function issueLeaf(authority: CertificatePair, request: LeafRequest, purpose: string): CertificatePair {
+  const { dnsNames, ipAddresses, days, now } = request;
+  const commonName = request.commonName ?? dnsNames[0] ?? ipAddresses[0] ?? 'plimsoll';
+  const names = subjectAltNames(dnsNames, ipAddresses);
+  return signCertificate({ commonName, days, now, issuer: authority }, (keyId, issuerKeyId) => [
+    extension(ID.basicConstraints, derSequence(), 'critical'),
+    // digitalSignature, the first bit
+    extension(ID.keyUsage, derBitString(Buffer.of(0b1000_0000), 7), 'critical'),
+    extension(ID.extendedKeyUsage, derSequence(derObjectId(purpose))),
+    extension(ID.subjectKeyIdentifier, derOctetString(keyId)),
+    extension(ID.authorityKeyIdentifier, derSequence(derTagged(0, issuerKeyId, 'primitive'))),
+    ...(names.length === 0 ? [] : [extension(ID.subjectAltName, derSequence(...names))]),
+  ]);
+}
+
+interface Signing {
+  readonly commonName: string;
+  readonly days: number;
+  readonly now: number;
+  /** `undefined` signs with the certificate's own key. */
+  readonly issuer: CertificatePair | undefined;
+}
+
+function signCertificate(
+  { commonName, days, now, issuer }: Signing,
+  extensions: (keyId: Buffer, issuerKeyId: Buffer) => readonly Buffer[],
+): CertificatePair {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const publicInfo = publicKey.export({ type: 'spki', format: 'der' });
+  const parent = issuer === undefined ? undefined : new X509Certificate(issuer.certPem);
+  const issuerInfo = parent?.publicKey.export({ type: 'spki', format: 'der' }) ?? publicInfo;
+  const notAfter = Math.floor((now + days * DAY_MS) / 1_000) * 1_000;
+  const body = derSequence(
+    derTagged(0, derInteger(Buffer.of(2)), 'constructed'),
+    derInteger(serialNumber()),
+    signatureAlgorithm(),
+    distinguishedName(parent === undefined ? commonName : commonNameOf(parent)),
+    derSequence(derTime(now - TOLERATED_SKEW_MS), derTime(notAfter)),
+    distinguishedName(commonName),
+    publicInfo,
+    derTagged(3, derSequence(...extensions(keyIdentifier(publicInfo), keyIdentifier(issuerInfo))), 'constructed'),
+  );
+  const signature = sign('sha256', body, issuer === undefined ? privateKey : createPrivateKey(issuer.keyPem));
+  return {
+    certPem: toPem(derSequence(body, signatureAlgorithm(), derBitString(signature))),
+    keyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    notAfter,
+  };
+}
+
+/** The validity of a PEM certificate (the first one of a chain), milliseconds since the epoch. Throws when it is none. */
+export function certificateValidity(certPem: string): { readonly notBefore: number; readonly notAfter: number } {
+  const { validFromDate, validToDate } = new X509Certificate(certPem);
+  return { notBefore: validFromDate.getTime(), notAfter: validToDate.getTime() };
+}
+
+function signatureAlgorithm(): Buffer {
+  return derSequence(derObjectId(ID.ecdsaWithSha256));
+}
+
+/** Positive and without a leading zero byte, as DER wants it. */
+function serialNumber(): Buffer {
+  const serial = randomBytes(16);
+  serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40;
+  return serial;
+}
+
+function distinguishedName(commonName: string): Buffer {
+  return derSequence(derSet(derSequence(derObjectId(ID.commonName), derUtf8(commonName))));
+}
+
+function commonNameOf(certificate: X509Certificate): string {
+  return /^CN=(.*)$/m.exec(certificate.subject)?.[1] ?? '';
+}
+
+function keyIdentifier(publicInfo: Buffer): Buffer {
+  return createHash('sha256').update(publicInfo).digest().subarray(0, 20);
+}
+
+function subjectAltNames(dnsNames: readonly string[], ipAddresses: readonly string[]): readonly Buffer[] {
+  const wrong = ipAddresses.find((address) => isIP(address) === 0);
+  if (wrong !== undefined) throw new Error(`Could not issue a certificate: "${wrong}" is no IP address`);
+  return [
+    ...dnsNames.map((name) => derTagged(2, Buffer.from(name, 'ascii'), 'primitive')),
+    ...ipAddresses.map((address) => derTagged(7, addressBytes(address), 'primitive')),
+  ];
+}
+
+function extension(id: string, value: Buffer, weight: 'critical' | 'ordinary' = 'ordinary'): Buffer {
+  const marker = weight === 'critical' ? [derBoolean(true)] : [];
+  return derSequence(derObjectId(id), ...marker, derOctetString(value));
+}
+
+function toPem(der: Buffer): string {
+  const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
+  return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n');
+}

@@ -1,0 +1,70 @@
+import type { Metrics } from '#shared/runtime/metrics.ts';
+import { errorText } from '#shared/runtime/describe-error.ts';
+import { redactSecrets } from './redact-secrets.ts';
+import { failureStatus } from './status.ts';
+
+/** A named condition of readiness. */
+export interface HealthCheck {
+  readonly name: string;
+  /** What is missing, in words; `undefined` when all is well. */
+  readonly problem: () => string | undefined;
+}
+
+export interface HealthSources {
+  /** Asked by `/readyz`. */
+  readonly checks: readonly HealthCheck[];
+  /** Asked by `/livez`: only what a restart would cure, never the API server. */
+  readonly liveChecks?: readonly HealthCheck[];
+  readonly metrics: Metrics;
+  /** Shown by `/configz`, secrets redacted. */
+  readonly configuration: unknown;
+}
+
+export interface HealthAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+const TEXT = 'text/plain; charset=utf-8';
+const JSON_TYPE = 'application/json';
+
+/** Answers `/livez`, `/readyz` (`?verbose` lists the checks), `/metrics` and `/configz`; 404 for any other path. */
+export async function answerHealth(
+  sources: HealthSources,
+  path: string,
+  query: URLSearchParams,
+): Promise<HealthAnswer> {
+  switch (path) {
+    case '/livez':
+      return answerChecks('livez', sources.liveChecks ?? [], query.has('verbose'));
+    case '/readyz':
+      return answerChecks('readyz', sources.checks, query.has('verbose'));
+    case '/metrics':
+      return { status: 200, contentType: sources.metrics.contentType, body: await sources.metrics.text() };
+    case '/configz':
+      return { status: 200, contentType: JSON_TYPE, body: JSON.stringify(redactSecrets(sources.configuration)) };
+    default:
+      return { status: 404, contentType: JSON_TYPE, body: JSON.stringify(failureStatus(404, 'Path not found')) };
+  }
+}
+
+/** The API server's own shape: `ok`, or one line per check when asked or when something is missing. */
+function answerChecks(name: string, checks: readonly HealthCheck[], verbose: boolean): HealthAnswer {
+  const results = checks.map((check) => ({ name: check.name, problem: problemOf(check) }));
+  const isWell = results.every(({ problem }) => problem === undefined);
+  if (isWell && !verbose) return { status: 200, contentType: TEXT, body: 'ok' };
+  const lines = results.map((result) =>
+    result.problem === undefined ? `[+]${result.name} ok` : `[-]${result.name} failed: ${result.problem}`,
+  );
+  const body = [...lines, `${name} check ${isWell ? 'passed' : 'failed'}`, ''].join('\n');
+  return { status: isWell ? 200 : 503, contentType: TEXT, body };
+}
+
+function problemOf(check: HealthCheck): string | undefined {
+  try {
+    return check.problem();
+  } catch (error) {
+    return errorText(error);
+  }
+}

@@ -1,0 +1,65 @@
+import type { IncomingMessage } from 'node:http';
+
+export type Body =
+  | { readonly kind: 'body'; readonly bytes: Buffer }
+  | { readonly kind: 'tooLarge'; readonly limitBytes: number }
+  /** The process holds as many bytes of bodies as it may. */
+  | { readonly kind: 'overloaded' }
+  /** The caller went away before the body was complete. */
+  | { readonly kind: 'aborted' };
+
+export interface BodyLimits {
+  readonly maxBytes: number;
+  /** Shared by all requests of a process; without it only `maxBytes` counts. */
+  readonly allowance?: BodyAllowance;
+}
+
+/** How many bytes of bodies a process may hold at once. */
+export interface BodyAllowance {
+  take(bytes: number): boolean;
+  giveBack(bytes: number): void;
+}
+
+export const DEFAULT_BODY_LIMIT_BYTES = 8 * 1024 * 1024;
+
+/** An allowance of `total` bytes. */
+export function createBodyAllowance(total: number): BodyAllowance {
+  let held = 0;
+  return {
+    take: (bytes) => {
+      if (held + bytes > total) return false;
+      held += bytes;
+      return true;
+    },
+    giveBack: (bytes) => void (held -= bytes),
+  };
+}
+
+const UNLIMITED: BodyAllowance = createBodyAllowance(Number.POSITIVE_INFINITY);
+
+/** Reads a whole body while counting: stops at the limit whatever Content-Length says. Never rejects. */
+export function readBody(request: IncomingMessage, { maxBytes, allowance = UNLIMITED }: BodyLimits): Promise<Body> {
+  const tooLarge: Body = { kind: 'tooLarge', limitBytes: maxBytes };
+  if (Number(request.headers['content-length']) > maxBytes) return Promise.resolve(tooLarge);
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const finish = (body: Body): void => {
+      allowance.giveBack(size);
+      request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
+      resolve(body);
+    };
+    const onData = (chunk: Buffer): void => {
+      if (size + chunk.length > maxBytes) finish(tooLarge);
+      else if (!allowance.take(chunk.length)) finish({ kind: 'overloaded' });
+      else keep(chunk);
+    };
+    const keep = (chunk: Buffer): void => {
+      chunks.push(chunk);
+      size += chunk.length;
+    };
+    const onEnd = (): void => finish({ kind: 'body', bytes: Buffer.concat(chunks, size) });
+    const onClose = (): void => finish({ kind: 'aborted' });
+    request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
+  });
+}

@@ -1,0 +1,160 @@
+import {
+  createServer as createPlainServer,
+  type IncomingMessage,
+  type Server as NodeServer,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
+import { isIPv6, type AddressInfo, type Socket } from 'node:net';
+
+export interface TlsOptions {
+  readonly certPem: string;
+  readonly keyPem: string;
+  /** When given, callers must show a certificate signed by one of these authorities. */
+  readonly clientCaPem?: string;
+}
+
+export interface ServeOptions {
+  /** An express app is such a listener. */
+  readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Without it the server speaks plain HTTP. */
+  readonly tls?: TlsOptions;
+  /** Callers (Go) keep idle connections for 90 s; closing first would make them race. */
+  readonly keepAliveMs?: number;
+  /** A whole request must have arrived by then. */
+  readonly requestTimeoutMs?: number;
+  /** How long `close` waits for answers under way before it cuts them off. */
+  readonly drainMs?: number;
+  readonly maxConnections?: number;
+}
+
+export interface Server {
+  readonly port: number;
+  readonly url: string;
+  /** New connections get the new certificate; open ones keep theirs. Throws on a plain server. */
+  setCertificate(tls: TlsOptions): void;
+  /** Stops listening, lets answers under way end, then ends every connection. */
+  close(): Promise<void>;
+}
+
+const HEADERS_TIMEOUT_MS = 10_000;
+const UNREAD_LINGER_MS = 500;
+const CHECK_CONNECTIONS_EVERY_MS = 2_000;
+
+/** Starts listening; rejects with a sentence when the port cannot be had. */
+export async function serve(options: ServeOptions): Promise<Server> {
+  const { tls, host, drainMs = 10_000 } = options;
+  const server =
+    tls === undefined
+      ? createPlainServer(timeouts(options))
+      : createTlsServer({ ...timeouts(options), ...secure(tls) });
+  if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections;
+  server.keepAliveTimeout = options.keepAliveMs ?? 95_000;
+  const underWay = trackAnswers(server, options.handler);
+  refuseBrokenRequests(server);
+  await listen(server, host, options.port);
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    url: `${tls === undefined ? 'http' : 'https'}://${isIPv6(host) ? `[${host}]` : host}:${port}`,
+    setCertificate: (next) => replaceCertificate(server, next),
+    close: () => drain(server, underWay, drainMs),
+  };
+}
+
+function timeouts({ requestTimeoutMs = 10_000 }: ServeOptions) {
+  return {
+    headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeoutMs),
+    requestTimeout: requestTimeoutMs,
+    connectionsCheckingInterval: CHECK_CONNECTIONS_EVERY_MS,
+    noDelay: true,
+  };
+}
+
+function secure({ certPem, keyPem, clientCaPem }: TlsOptions) {
+  return {
+    cert: certPem,
+    key: keyPem,
+    minVersion: 'TLSv1.2' as const,
+    handshakeTimeout: HEADERS_TIMEOUT_MS,
+    // The API server speaks HTTP/1.1 to webhooks.
+    ALPNProtocols: ['http/1.1'],
+    ...(clientCaPem !== undefined && { ca: clientCaPem, requestCert: true, rejectUnauthorized: true }),
+  };
+}
+
+function replaceCertificate(server: NodeServer | TlsServer, tls: TlsOptions): void {
+  if (!('setSecureContext' in server)) throw new Error('Could not set a certificate: this server speaks plain HTTP');
+  server.setSecureContext(secure(tls));
+}
+
+/** The answers not yet finished; while draining, each says that its connection ends. */
+function trackAnswers(server: NodeServer, handler: ServeOptions['handler']): Set<ServerResponse> {
+  const underWay = new Set<ServerResponse>();
+  server.on('request', (request, response) => {
+    underWay.add(response);
+    response.on('close', () => underWay.delete(response));
+    response.on('finish', () => endUnreadRequest(request));
+    if (!server.listening) response.shouldKeepAlive = false;
+    handler(request, response);
+  });
+  return underWay;
+}
+
+/**
+ * A request answered before its body had arrived (too large, not wanted) ends its connection. No more is read,
+ * and the caller gets a moment to read the answer: closing at once would reset the connection under it.
+ */
+function endUnreadRequest(request: IncomingMessage): void {
+  if (request.complete) return;
+  request.socket.pause();
+  setTimeout(() => request.socket.destroy(), UNREAD_LINGER_MS).unref();
+}
+
+/** What is no HTTP gets a bare 4xx instead of a reset, and nothing of it is echoed. */
+function refuseBrokenRequests(server: NodeServer): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (!socket.writable) return void socket.destroy();
+    const line = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : lineOf(error.code);
+    socket.end(`HTTP/1.1 ${line}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  });
+}
+
+function lineOf(code: string | undefined): string {
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? '408 Request Timeout' : '400 Bad Request';
+}
+
+function listen(server: NodeServer, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onError = (error: NodeJS.ErrnoException): void => reject(listenError(error, host, port));
+    server.once('error', onError);
+    server.listen(port, host, () => {
+      server.off('error', onError);
+      resolve();
+    });
+  });
+}
+
+function listenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  const known: Readonly<Record<string, string>> = {
+    EADDRINUSE: 'the port is in use',
+    EACCES: 'not allowed for this user',
+    EADDRNOTAVAIL: 'this machine does not have the address',
+  };
+  const why = known[error.code ?? ''] ?? error.message;
+  return new Error(`Could not listen on "${host}:${port}": ${why}`, { cause: error });
+}
+
+async function drain(server: NodeServer, underWay: ReadonlySet<ServerResponse>, drainMs: number): Promise<void> {
+  if (!server.listening) return;
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const cut = setTimeout(() => server.closeAllConnections(), drainMs);
+  // A connection that becomes idle now would otherwise be kept for the whole keep-alive time.
+  for (const response of underWay) response.once('finish', () => setImmediate(() => server.closeIdleConnections()));
+  server.closeIdleConnections();
+  await closed;
+  clearTimeout(cut);
+}
