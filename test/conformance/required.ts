@@ -1,7 +1,19 @@
 import type { Decoded } from '#shared/kube/decoded.ts';
+import type { WireObject } from '#shared/kube/wire-object.ts';
+import { decodeObject } from '#shared/kube/wire-object.ts';
 
 /** The decoded value; throws where a case cannot be read, which fails that case alone. */
 export function required<T>(decoded: Decoded<T>): T {
   if (decoded.ok) return decoded.value;
   throw new Error(`cannot read the case: ${decoded.field}: ${decoded.message}`);
+}
+
+/** A case read field by field. */
+export function readCase<T>(raw: unknown, read: (vector: WireObject) => T): T {
+  return required(decodeObject(raw, read));
+}
+
+/** An inner object that somebody else decodes. */
+export function asIs(object: WireObject): WireObject {
+  return object;
 }

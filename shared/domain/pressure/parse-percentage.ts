@@ -1,7 +1,7 @@
 import { quote } from './quote.ts';
 
 export type ParsedPercentage =
-  /** A share of the whole as a 32-bit float; not a number where the text says so. */
+  /** A share of the whole as a 32-bit float, never -0; not a number where the text says so. */
   { readonly ok: true; readonly share: number } | { readonly ok: false; readonly message: string };
 
 /** Longer texts are refused as no number; the kubelet would read them, nobody writes them. */
@@ -25,7 +25,7 @@ export function parsePercentage(text: string): ParsedPercentage {
   const value = number.length > LONGEST ? undefined : parseFloat32(number);
   if (value === undefined) return refuse(number, 'invalid syntax');
   if (Math.abs(value) > LARGEST_FLOAT32 && !INFINITE.test(number)) return refuse(number, 'value out of range');
-  return { ok: true, share: Math.fround(value / 100) };
+  return { ok: true, share: Math.fround(value / 100) + 0 };
 }
 
 function withoutTrailingPercents(text: string): string {

@@ -1,84 +1,78 @@
-import type { KubeletSettings, PassOutcome, PodEviction } from '#shared/domain/eviction/kubelet-pass.ts';
+import type { KubeletSettings, PassInput, PassOutcome, PodEviction } from '#shared/domain/eviction/kubelet-pass.ts';
 import { KUBELET_START, kubeletPass } from '#shared/domain/eviction/kubelet-pass.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
+import type { PressureState } from '#shared/domain/pressure/advance-pressure.ts';
 import { diskLayout } from '#shared/domain/pressure/disk-layout.ts';
 import { durationSeconds, parseDuration } from '#shared/domain/pressure/parse-duration.ts';
-import type { EvictionSettings } from '#shared/domain/pressure/parse-thresholds.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import type { Threshold } from '#shared/domain/pressure/threshold.ts';
 import { usageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import { decodePod } from '#shared/kube/decode-pod.ts';
 import { decodeSummary } from '#shared/kube/decode-summary.ts';
-import { required } from '#test/conformance/required.ts';
-
-interface EpisodeConfig extends EvictionSettings {
-  readonly pressureTransitionPeriod: string;
-  readonly maxPodGracePeriodSeconds: number;
-  readonly localStorageCapacityIsolation: boolean;
-  readonly imageFs: boolean;
-  readonly splitFs: boolean;
-}
-
-interface EpisodeStep {
-  readonly t: number;
-  readonly active: readonly string[];
-  readonly summary: unknown;
-  readonly summaryAfterReclaim?: unknown;
-}
-
-interface EpisodeVector {
-  readonly config: EpisodeConfig;
-  readonly pods: readonly unknown[];
-  readonly steps: readonly EpisodeStep[];
-}
+import type { WireObject } from '#shared/kube/wire-object.ts';
+import { readBoolean, readInteger, readList, readObject, readText, readTexts } from '#shared/kube/wire-object.ts';
+import { readSettings } from '#test/conformance/read-settings.ts';
+import { asIs, readCase, required } from '#test/conformance/required.ts';
 
 /** Second 0 of every episode. */
 const START = Date.UTC(2026, 0, 1);
 
 /** Kind `episodes`: the kubelet's eviction manager, pass by pass. */
-export function answer(vector: EpisodeVector): unknown {
-  const settings = settingsFrom(vector.config);
-  const pods = new Map(vector.pods.map((raw) => required(decodePod(raw))).map((pod) => [keyOf(pod), pod]));
+export function answer(raw: unknown): unknown {
+  const { settings, pods, steps } = readCase(raw, readEpisode);
+  const podsByKey = new Map(pods.map((each) => required(decodePod(each))).map((pod) => [keyOf(pod), pod]));
   let state = KUBELET_START;
-  const steps = vector.steps.map((step) => {
-    const pass = kubeletPass(state, inputFrom(step, pods), settings);
+  const answers = steps.map((step) => {
+    const pass = kubeletPass(state, inputFrom(step, podsByKey), settings);
     state = pass.state;
-    return {
-      want: {
-        ...describeOutcome(pass.outcome),
-        nodeConditions: state.pressure.conditions,
-        thresholdsObserved: signalsOf(state.pressure.observed),
-        thresholdsMet: signalsOf(state.pressure.met),
-      },
-    };
+    return { want: { ...describeOutcome(pass.outcome), ...describePressure(state.pressure) } };
   });
-  return { steps };
+  return { steps: answers };
 }
 
-function settingsFrom(config: EpisodeConfig): KubeletSettings {
-  const parsed = parseThresholds(config);
+function readEpisode(episode: WireObject) {
+  return {
+    settings: settingsFrom(readObject(episode, 'config', asIs) ?? {}),
+    pods: readList(episode, 'pods', asIs),
+    steps: readList(episode, 'steps', readStep),
+  };
+}
+
+function readStep(step: WireObject) {
+  return {
+    seconds: readInteger(step, 't') ?? 0,
+    active: readTexts(step, 'active'),
+    summary: readObject(step, 'summary', asIs) ?? {},
+    summaryAfterReclaim: readObject(step, 'summaryAfterReclaim', asIs),
+  };
+}
+
+function settingsFrom(config: WireObject): KubeletSettings {
+  const parsed = parseThresholds(readSettings(config));
   if (!parsed.ok) throw new Error(`cannot read the case: config: ${parsed.mistakes.join('; ')}`);
-  const period = parseDuration(config.pressureTransitionPeriod);
+  const period = parseDuration(readText(config, 'pressureTransitionPeriod') ?? '');
   if (!period.ok) throw new Error(`cannot read the case: pressureTransitionPeriod: ${period.message}`);
   return {
     thresholds: parsed.thresholds,
     transitionPeriodMs: durationSeconds(period.nanoseconds) * 1000,
-    mostGraceSeconds: config.maxPodGracePeriodSeconds,
-    isLocalStorageLimited: config.localStorageCapacityIsolation,
-    layout: diskLayout(config.imageFs, config.splitFs),
+    mostGraceSeconds: readInteger(config, 'maxPodGracePeriodSeconds') ?? 0,
+    isLocalStorageLimited: readBoolean(config, 'localStorageCapacityIsolation'),
+    layout: diskLayout(readBoolean(config, 'imageFs'), readBoolean(config, 'splitFs')),
   };
 }
 
-function inputFrom(step: EpisodeStep, pods: ReadonlyMap<string, Pod>): Parameters<typeof kubeletPass>[1] {
+function inputFrom(step: ReturnType<typeof readStep>, pods: ReadonlyMap<string, Pod>): PassInput {
   const { readings, pods: usages } = required(decodeSummary(step.summary));
-  const after =
-    step.summaryAfterReclaim === undefined ? readings : required(decodeSummary(step.summaryAfterReclaim)).readings;
   return {
-    now: START + step.t * 1000,
+    now: START + step.seconds * 1000,
     pods: step.active.flatMap((key) => pods.get(key) ?? []),
     statistics: { readings, usage: usageByUid(usages) },
-    readingsAfterReclaim: after,
+    readingsAfterReclaim: required(decodeSummary(step.summaryAfterReclaim ?? step.summary)).readings,
   };
+}
+
+function describePressure({ conditions, observed, met }: PressureState): object {
+  return { nodeConditions: conditions, thresholdsObserved: signalsOf(observed), thresholdsMet: signalsOf(met) };
 }
 
 function describeOutcome(outcome: PassOutcome): object {

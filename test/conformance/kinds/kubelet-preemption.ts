@@ -1,18 +1,27 @@
 import type { Requirement } from '#shared/domain/eviction/kubelet-preemption.ts';
 import { kubeletPreemption } from '#shared/domain/eviction/kubelet-preemption.ts';
 import { decodePod } from '#shared/kube/decode-pod.ts';
-import { required } from '#test/conformance/required.ts';
-
-interface KubeletPreemptionVector {
-  readonly pod: unknown;
-  readonly pods: readonly unknown[];
-  readonly requirements: readonly Requirement[];
-}
+import type { WireObject } from '#shared/kube/wire-object.ts';
+import { readCount, readList, readObject, readText } from '#shared/kube/wire-object.ts';
+import { asIs, readCase, required } from '#test/conformance/required.ts';
 
 /** Kind `kubelet-preemption`: whom the kubelet stops for a critical pod. */
-export function answer({ pod, pods, requirements }: KubeletPreemptionVector): unknown {
+export function answer(vector: unknown): unknown {
+  const { pod, pods, requirements } = readCase(vector, readVector);
   const running = pods.map((each) => required(decodePod(each)));
   const found = kubeletPreemption(required(decodePod(pod)), running, requirements);
   if (found.kind === 'impossible') return { want: [], error: found.message };
   return { want: found.victims.map(({ namespace, name }) => `${namespace}/${name}`) };
+}
+
+function readVector(vector: WireObject) {
+  return {
+    pod: readObject(vector, 'pod', asIs),
+    pods: readList(vector, 'pods', asIs),
+    requirements: readList(vector, 'requirements', readRequirement),
+  };
+}
+
+function readRequirement(requirement: WireObject): Requirement {
+  return { resource: readText(requirement, 'resource') ?? '', quantity: readCount(requirement, 'quantity') ?? 0 };
 }

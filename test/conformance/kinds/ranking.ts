@@ -1,32 +1,39 @@
 import { decodePodStats } from '#shared/kube/decode-summary.ts';
 import { decodePod } from '#shared/kube/decode-pod.ts';
 import { diskLayout } from '#shared/domain/pressure/disk-layout.ts';
-import type { KubeletSignal } from '#shared/domain/pressure/signal.ts';
-import { resourceOf } from '#shared/domain/pressure/signal.ts';
+import { isKubeletSignal, resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import { prepareCandidate, rankingFacts } from '#shared/domain/ranking/candidate.ts';
 import { usageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import { compareCandidates, rankPods } from '#shared/domain/ranking/rank-pods.ts';
 import type { RankingOrder } from '#shared/domain/ranking/ranking-order.ts';
 import { kubeletOrder } from '#shared/domain/ranking/ranking-order.ts';
-import { required } from '#test/conformance/required.ts';
-
-interface RankingVector {
-  readonly signal: KubeletSignal;
-  readonly imageFs: boolean;
-  readonly splitFs: boolean;
-  readonly pods: readonly unknown[];
-  readonly stats: readonly unknown[];
-}
+import type { WireObject } from '#shared/kube/wire-object.ts';
+import { readBoolean, readList, readText } from '#shared/kube/wire-object.ts';
+import { asIs, readCase, required } from '#test/conformance/required.ts';
 
 /** Kind `ranking`: the kubelet's order of eviction, pods that tie in one group. */
-export function answer(vector: RankingVector): unknown {
-  const order = kubeletOrder(resourceOf(vector.signal));
-  const against = { signal: vector.signal, layout: diskLayout(vector.imageFs, vector.splitFs) };
+export function answer(raw: unknown): unknown {
+  const vector = readCase(raw, readVector);
+  const { signal } = vector;
+  if (!isKubeletSignal(signal))
+    throw new Error(`cannot read the case: signal: expected one of the kubelet's, got "${signal}"`);
+  const order = kubeletOrder(resourceOf(signal));
+  const against = { signal, layout: diskLayout(vector.imageFs, vector.splitFs) };
   const usage = usageByUid(vector.stats.map((stats) => required(decodePodStats(stats))));
   const pods = vector.pods.map((pod) => required(decodePod(pod)));
   const candidates = pods.map((pod) => prepareCandidate(rankingFacts(pod), usage.get(pod.uid), against));
   return { want: groupTies(rankPods(candidates, order), order).map((group) => group.map(keyOf).sort()) };
+}
+
+function readVector(vector: WireObject) {
+  return {
+    signal: readText(vector, 'signal') ?? '',
+    imageFs: readBoolean(vector, 'imageFs'),
+    splitFs: readBoolean(vector, 'splitFs'),
+    pods: readList(vector, 'pods', asIs),
+    stats: readList(vector, 'stats', asIs),
+  };
 }
 
 function groupTies(ranked: readonly Candidate[], order: RankingOrder): readonly (readonly Candidate[])[] {

@@ -1,11 +1,14 @@
 import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
-import type { EvictionSettings } from '#shared/domain/pressure/parse-thresholds.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import type { Threshold, ThresholdValue } from '#shared/domain/pressure/threshold.ts';
+import { readObject } from '#shared/kube/wire-object.ts';
+import { readSettings } from '#test/conformance/read-settings.ts';
+import { readCase } from '#test/conformance/required.ts';
 
 /** Kind `thresholds`: what the kubelet makes of eviction settings. */
-export function answer(vector: { readonly config: EvictionSettings }): unknown {
-  const parsed = parseThresholds(vector.config);
+export function answer(vector: unknown): unknown {
+  const settings = readCase(vector, (fields) => readObject(fields, 'config', readSettings) ?? {});
+  const parsed = parseThresholds(settings);
   if (!parsed.ok) return { ok: false, errors: parsed.mistakes, want: [] };
   return { ok: true, want: parsed.thresholds.toSorted(bySignalThenGrace).map(describe) };
 }
@@ -32,5 +35,5 @@ function describe({ signal, value, gracePeriodSeconds, minimumReclaim }: Thresho
 
 function describeValue(value: ThresholdValue): unknown {
   if (value.kind === 'amount') return { quantity: formatQuantity(value.amount) };
-  return { percentage: Number.isNaN(value.share) ? 'NaN' : value.share + 0 };
+  return { percentage: Number.isNaN(value.share) ? 'NaN' : value.share };
 }

@@ -21,6 +21,7 @@ describe('parsePercentage', () => {
     ['1e-44%', 0],
     ['1e-99999%', 0],
     ['0%', 0],
+    ['-0%', 0],
     ['Inf%', Infinity],
     ['-infinity%', -Infinity],
   ])('reads %j', (text, share) => {
@@ -62,7 +63,7 @@ describe('parsePercentage', () => {
   test('agrees with the platform wherever a double has room', () => {
     fc.assert(
       fc.property(fc.float({ noNaN: true, noDefaultInfinity: true }), (value) => {
-        const share = Math.fround(Math.fround(value) / 100);
+        const share = Math.fround(Math.fround(value) / 100) + 0;
         expect(parsePercentage(`${value}%`)).toEqual({ ok: true, share });
       }),
     );
