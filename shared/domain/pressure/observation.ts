@@ -46,10 +46,14 @@ export interface NodeReadings {
   readonly processes: ProcessReading | undefined;
 }
 
-/** A finite number as a quantity, also beyond 2^53; a fraction is cut off downwards. */
+/** A measured number as a quantity, also beyond 2^53; a fraction is cut off downwards, what is no number counts as 0. */
 export function wholeQuantity(value: number, format: QuantityFormat): Quantity {
-  const mantissa = Number.isSafeInteger(value) ? value + 0 : toMantissa(BigInt(Math.floor(value)));
-  return { mantissa, exponent: 0, format, spelling: undefined };
+  return { mantissa: wholeMantissa(value), exponent: 0, format, spelling: undefined };
+}
+
+function wholeMantissa(value: number): number | bigint {
+  if (Number.isSafeInteger(value)) return value + 0;
+  return Number.isFinite(value) ? toMantissa(BigInt(Math.floor(value))) : 0;
 }
 
 /** Turns readings into observations; one half of a pair, or what is no number, makes none (`makeSignalObservations` in `pkg/kubelet/eviction/helpers.go`). */

@@ -1,8 +1,9 @@
 import type { Decimal } from '#shared/domain/model/decimal.ts';
-import { addDecimals, compareDecimals, negateDecimal, roundDecimal, toMantissa } from '#shared/domain/model/decimal.ts';
+import { addDecimals, compareDecimals, negateDecimal, roundDecimal } from '#shared/domain/model/decimal.ts';
 import type { Instant, Pod } from '#shared/domain/model/pod.ts';
 import { reportedQosClass } from '#shared/domain/model/qos.ts';
 import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
+import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
 import type { Signal, StarvedResource } from '#shared/domain/pressure/signal.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import { kubeletRequests } from './kubelet-requests.ts';
@@ -81,23 +82,24 @@ function requestsToHoldAgainst(pod: Pod): RankingFacts['requests'] {
   };
 }
 
-/** Puts a pod's facts and its statistics together for one signal. */
+/** Puts a pod's facts and its statistics together for one signal; a usage that is no number is none. */
 export function prepareCandidate(
   facts: RankingFacts,
   usage: PodUsage | undefined,
   against: { readonly signal: Signal; readonly layout: DiskLayout },
   circumstances: Circumstances = {},
 ): Candidate {
-  const measured = usage === undefined ? undefined : measuredUsage(against.signal, against.layout, facts.pod, usage);
-  const resource = resourceOf(against.signal);
+  const { signal, layout } = against;
+  const measured = usage === undefined ? NaN : measuredUsage(signal, layout, facts.pod, usage);
+  const isKnown = Number.isFinite(measured);
+  const request = facts.requests[resourceOf(signal)];
+  const subtrahend = facts.requests[subtrahendOf(resourceOf(signal))];
   return {
     facts,
-    signal: against.signal,
-    usage: measured,
-    ...(measured === undefined
-      ? NO_COMPARISON
-      : compareWithRequest(measured, facts.requests[resource], facts.requests[subtrahendOf(resource)])),
-    request: facts.requests[resource],
+    signal,
+    usage: isKnown ? measured : undefined,
+    request,
+    ...(isKnown ? compareWithRequest(measured, request, subtrahend) : NO_COMPARISON),
     isMarkedLast: circumstances.isMarkedLast ?? false,
     ownerDisruptedAt: circumstances.ownerDisruptedAt,
   };
@@ -114,7 +116,7 @@ type Comparison = Pick<Candidate, 'exceedsRequest' | 'overage' | 'roundedOverage
 const NO_COMPARISON: Comparison = { exceedsRequest: false, overage: NOTHING, roundedOverage: 0, share: 0 };
 
 function compareWithRequest(usage: number, request: Decimal, subtrahend: Decimal): Comparison {
-  const used: Decimal = { mantissa: Number.isSafeInteger(usage) ? usage : toMantissa(BigInt(usage)), exponent: 0 };
+  const used = wholeQuantity(usage, 'DecimalSI');
   const overage = addDecimals(used, negateDecimal(subtrahend));
   return {
     exceedsRequest: compareDecimals(used, request) > 0,

@@ -41,10 +41,10 @@ export interface RankingPolicy {
   readonly daemonSets: 'Last' | 'Rank';
 }
 
-const NEWEST_FIRST = runTime;
+const UNREQUESTED: readonly StarvedResource[] = ['pids', 'io'];
 
 /** What decides between pods that are equal in every key of the policy: always somebody goes first, always the same one. */
-const TIE_BREAKERS: RankingOrder = [ownerDisruptedLongestAgo, withControllerFirst, NEWEST_FIRST, uid];
+const TIE_BREAKERS: RankingOrder = [ownerDisruptedLongestAgo, withControllerFirst, runTime, uid];
 
 /**
  * The kubelet's own order (`rankMemoryPressure`, `rankDiskPressureFunc` and `rankPIDPressure` in
@@ -62,15 +62,18 @@ export function policyOrder(policy: RankingPolicy, resource: StarvedResource): R
     markedLast,
     ...(policy.daemonSets === 'Last' ? [daemonSetsLast] : []),
     ...(policy.missingStats === 'First' ? [] : [missingStatisticsLast]),
-    ...keysOf(policy.ranking, resource).filter(
-      (key) => policy.missingStats === 'First' || key !== missingStatisticsFirst,
-    ),
+    ...keysOf(policy.ranking, resource),
     ...TIE_BREAKERS,
   ];
 }
 
 function keysOf(ranking: PolicyRanking, resource: StarvedResource): RankingOrder {
   if (ranking === 'Kubernetes') return kubeletOrder(resource);
-  if (ranking === 'ShareOfRequest') return [missingStatisticsFirst, priority, shareOfRequest];
+  if (ranking === 'ShareOfRequest') return [missingStatisticsFirst, priority, ...shareKeys(resource)];
   return [missingStatisticsFirst, ...ranking.keys.map((name) => POLICY_KEYS[name])];
+}
+
+/** Of what nobody can request every share is infinite, so the amount decides. */
+function shareKeys(resource: StarvedResource): RankingOrder {
+  return UNREQUESTED.includes(resource) ? [usageAboveRequests] : [shareOfRequest];
 }

@@ -72,6 +72,8 @@ describe('wholeQuantity', () => {
     [1.9, '1'],
     [-1.1, '-2'],
     [2 ** 60, '1Ei'],
+    [NaN, '0'],
+    [-Infinity, '0'],
   ])('writes %d as %s', (value, text) => {
     expect(formatQuantity(wholeQuantity(value, 'BinarySI'))).toBe(text);
   });

@@ -61,6 +61,14 @@ describe('prepareCandidate', () => {
     expect(unknown).toMatchObject({ usage: undefined, exceedsRequest: false, share: 0, roundedOverage: 0 });
   });
 
+  test('a usage that is no number is none, a fraction is cut off', () => {
+    const measured = [NaN, Infinity, 1.5].map(
+      (memoryBytes) => candidate(pod('p'), usage({ memoryBytes })).roundedOverage,
+    );
+    expect(measured).toEqual([0, 0, 1]);
+    expect(candidate(pod('p'), usage({ memoryBytes: NaN })).usage).toBeUndefined();
+  });
+
   test('cpu is held in nanocores', () => {
     const busy = candidate(pod('p', { requests: { cpu: '250m' } }), usage({ cpuNanoCores: 5e8 }), 'cpu.available');
     expect(busy).toMatchObject({ exceedsRequest: true, share: 2, roundedOverage: 250_000_000 });

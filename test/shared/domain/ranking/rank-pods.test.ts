@@ -91,6 +91,12 @@ describe('rankPods in the order of a policy', () => {
     ]);
   });
 
+  test('share of request of what nobody can request: the larger amount', () => {
+    const of = (name: string, processCount: number) => candidate(pod(name), usage({ processCount }), 'pid.available');
+    const order = policyOrder({ ...LENIENT, ranking: 'ShareOfRequest' }, 'pids');
+    expect(names(rankPods([of('few', 2), of('many', 50)], order))).toEqual(['many', 'few']);
+  });
+
   test.each<[string, PolicyKeyName, readonly string[]]>([
     ['qos', 'qos', ['best effort', 'burstable', 'guaranteed']],
     ['run time, shortest first', 'runTime', ['guaranteed', 'burstable', 'best effort']],
