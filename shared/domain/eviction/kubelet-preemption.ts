@@ -33,12 +33,13 @@ export function kubeletPreemption(
   requirements: readonly Requirement[],
 ): KubeletPreemption {
   const givers = running.filter((pod) => mayPreempt(preemptor, pod)).map(createGiver);
-  const missing = remaining(requirements, givers);
-  if (missing.length > 0) return { kind: 'impossible', message: describeMissing(missing) };
   const ofClass = (qos: QosClass) => givers.filter(({ pod }) => reportedQosClass(pod) === qos);
   const bestEffort = ofClass('BestEffort');
   const burstable = ofClass('Burstable');
-  const guaranteedVictims = nearest(ofClass('Guaranteed'), remaining(requirements, [...bestEffort, ...burstable]));
+  const guaranteed = ofClass('Guaranteed');
+  const missing = remaining(requirements, [...bestEffort, ...burstable, ...guaranteed]);
+  if (missing.length > 0) return { kind: 'impossible', message: describeMissing(missing) };
+  const guaranteedVictims = nearest(guaranteed, remaining(requirements, [...bestEffort, ...burstable]));
   const burstableVictims = nearest(burstable, remaining(requirements, [...bestEffort, ...guaranteedVictims]));
   const bestEffortVictims = nearest(bestEffort, remaining(requirements, [...burstableVictims, ...guaranteedVictims]));
   const victims = [...bestEffortVictims, ...burstableVictims, ...guaranteedVictims];
@@ -79,13 +80,10 @@ function nearest(givers: readonly Giver[], requirements: readonly Requirement[])
   const taken: Giver[] = [];
   let missing = requirements;
   while (missing.length > 0 && left.length > 0) {
-    const index = indexOfNearest(left, missing);
-    const [giver] = left.slice(index, index + 1);
-    const last = left.pop();
-    if (giver === undefined || last === undefined) break;
-    if (index < left.length) left[index] = last;
-    taken.push(giver);
-    missing = remaining(missing, [giver]);
+    const found = left.splice(indexOfNearest(left, missing), 1, ...left.slice(-1));
+    left.pop();
+    taken.push(...found);
+    missing = remaining(missing, found);
   }
   return taken;
 }

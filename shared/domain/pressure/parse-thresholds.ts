@@ -1,12 +1,7 @@
-import type { Quantity } from '#shared/domain/model/quantity.ts';
-import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
-import type { QuantityError } from '#shared/domain/model/parse-quantity.ts';
-import { parseQuantity } from '#shared/domain/model/parse-quantity.ts';
-import { quantitySign } from '#shared/domain/model/quantity.ts';
-import { durationSeconds, parseDuration } from './parse-duration.ts';
-import { parsePercentage } from './parse-percentage.ts';
 import type { KubeletSignal } from './signal.ts';
 import { isKubeletSignal } from './signal.ts';
+import type { Entry, Parsed } from './parse-setting.ts';
+import { parseGracePeriod, parseMinimumReclaim, parseValue } from './parse-setting.ts';
 import type { Threshold, ThresholdValue } from './threshold.ts';
 import { createThreshold, isHard } from './threshold.ts';
 
@@ -25,19 +20,10 @@ export type ParsedThresholds =
   | { readonly ok: false; readonly mistakes: readonly string[] };
 
 type Table = Readonly<Record<string, string>> | undefined;
-type Entry = readonly [signal: KubeletSignal, text: string];
-type Parsed<T> = { readonly kind: 'value'; readonly value: T } | { readonly kind: 'mistake'; readonly message: string };
 type Values<T> = ReadonlyMap<KubeletSignal, T>;
 
 /** Exactly these switch a threshold off; `0.0%` does not. */
 const SWITCHED_OFF: readonly string[] = ['0%', '100%'];
-
-/** Error texts of apimachinery (`pkg/api/resource/quantity.go`). */
-const QUANTITY_MESSAGES: Readonly<Record<QuantityError, string>> = {
-  format: "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
-  suffix: "unable to parse quantity's suffix",
-  numeric: 'unable to parse numeric part of quantity',
-};
 
 /**
  * Reads eviction settings as the kubelet does (`ParseThresholdConfig` in `pkg/kubelet/eviction/helpers.go`), hard
@@ -102,61 +88,4 @@ function missingGracePeriods(soft: Values<ThresholdValue>, graces: Table): reado
   return Array.from(soft.keys())
     .filter((signal) => !Object.hasOwn(graces ?? {}, signal))
     .map((signal) => `grace period must be specified for the soft eviction threshold ${signal}`);
-}
-
-function parseValue([signal, text]: Entry): Parsed<ThresholdValue> {
-  return text.endsWith('%') ? parseShare([signal, text]) : parseAmount([signal, text]);
-}
-
-function parseShare([signal, text]: Entry): Parsed<ThresholdValue> {
-  const parsed = parsePercentage(text);
-  if (!parsed.ok) return mistake(parsed.message);
-  if (parsed.share < 0) return mistake(`eviction percentage threshold ${signal} must be >= 0%: ${text}`);
-  if (parsed.share > 1) return mistake(`eviction percentage threshold ${signal} must be <= 100%: ${text}`);
-  return share(parsed.share);
-}
-
-function parseAmount([signal, text]: Entry): Parsed<ThresholdValue> {
-  const parsed = parseQuantity(text);
-  if (!parsed.ok) return mistake(QUANTITY_MESSAGES[parsed.error]);
-  if (quantitySign(parsed.quantity) > 0) return amount(parsed.quantity);
-  return mistake(`eviction threshold ${signal} must be positive: ${formatQuantity(parsed.quantity)}`);
-}
-
-function parseMinimumReclaim([signal, text]: Entry): Parsed<ThresholdValue> {
-  return text.endsWith('%') ? parseReclaimShare([signal, text]) : parseReclaimAmount([signal, text]);
-}
-
-function parseReclaimShare([signal, text]: Entry): Parsed<ThresholdValue> {
-  const parsed = parsePercentage(text);
-  if (!parsed.ok) return mistake(parsed.message);
-  if (parsed.share <= 0) return mistake(`eviction percentage minimum reclaim ${signal} must be positive: ${text}`);
-  return share(parsed.share);
-}
-
-function parseReclaimAmount([signal, text]: Entry): Parsed<ThresholdValue> {
-  const parsed = parseQuantity(text);
-  if (!parsed.ok) return mistake(QUANTITY_MESSAGES[parsed.error]);
-  if (quantitySign(parsed.quantity) >= 0) return amount(parsed.quantity);
-  return mistake(`negative eviction minimum reclaim specified for ${signal}`);
-}
-
-function parseGracePeriod([, text]: Entry): Parsed<number> {
-  const parsed = parseDuration(text);
-  if (!parsed.ok) return mistake(parsed.message);
-  if (parsed.nanoseconds < 0n)
-    return mistake(`invalid eviction grace period specified: ${text}, must be a positive value`);
-  return { kind: 'value', value: durationSeconds(parsed.nanoseconds) };
-}
-
-function share(of: number): Parsed<ThresholdValue> {
-  return { kind: 'value', value: { kind: 'share', share: of } };
-}
-
-function amount(quantity: Quantity): Parsed<ThresholdValue> {
-  return { kind: 'value', value: { kind: 'amount', amount: quantity } };
-}
-
-function mistake(message: string): Parsed<never> {
-  return { kind: 'mistake', message };
 }
