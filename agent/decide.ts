@@ -2,12 +2,13 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
 import { quantityNumber } from '#shared/domain/model/quantity.ts';
 import { chooseVictims } from '#shared/domain/eviction/choose-victims.ts';
-import { evictionMessage, type EvictionMessage } from '#shared/domain/eviction/eviction-message.ts';
 import { gracePeriodSeconds } from '#shared/domain/eviction/grace-period.ts';
 import { advancePressure } from '#shared/domain/pressure/advance-pressure.ts';
-import { observe } from '#shared/domain/pressure/observation.ts';
+import { type Observation, observe } from '#shared/domain/pressure/observation.ts';
 import { resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
+import type { Threshold } from '#shared/domain/pressure/threshold.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
+import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import type { AgentState } from './agent-state.ts';
 import { advanceTrend, expectedLoss } from './fill-rate.ts';
 import type { Flight, Stage } from './flight.ts';
@@ -29,8 +30,11 @@ export interface Eviction {
   readonly stage: Stage;
   readonly mode: Mode;
   readonly graceSeconds: number;
-  /** In the kubelet's words. */
-  readonly message: EvictionMessage;
+  /** What was short, for the kubelet's sentence. */
+  readonly threshold: Threshold;
+  readonly observed: Observation | undefined;
+  /** Of the pod, as it was ranked. */
+  readonly usage: PodUsage | undefined;
   readonly because: Because;
 }
 
@@ -60,7 +64,7 @@ const EVERYDAY_SIGNAL: Signal = 'memory.available';
  */
 export function decide(previous: AgentState, look: Look, policy: AgentPolicy): Decision {
   const state = advance(previous, look, policy);
-  const due = findShortage(state, policy);
+  const due = findShortage(state, policy, look.now);
   const signal = due?.signal ?? EVERYDAY_SIGNAL;
   const ranked = rankNode(signal, state, look, policy);
   const spareReason = sparing(due?.stage ?? 'mild', state, look, policy);
@@ -116,22 +120,15 @@ function measured(
   return { available: quantityNumber(observation.available), at: observation.at ?? now };
 }
 
-function plan({ facts: { pod } }: Candidate, due: Due, look: Look, policy: AgentPolicy): Eviction {
-  const shortage = { resource: resourceOf(due.signal), threshold: due.threshold, observed: due.observed };
-  return {
-    pod,
-    signal: due.signal,
-    stage: due.stage,
-    mode: due.mode,
-    graceSeconds: Math.max(1, gracePeriodSeconds(due.threshold, pod, policy.mostGraceSeconds)),
-    message: evictionMessage(shortage, pod, look.usage.get(pod.uid)),
-    because: due.because,
-  };
+function plan({ facts: { pod } }: Candidate, due: Due, look: Look, { mostGraceSeconds }: AgentPolicy): Eviction {
+  const { signal, stage, mode, threshold, observed, because } = due;
+  const graceSeconds = Math.max(1, gracePeriodSeconds(threshold, pod, mostGraceSeconds));
+  const usage = look.usage.get(pod.uid);
+  return { pod, signal, stage, mode, graceSeconds, threshold, observed, usage, because };
 }
 
 function takeOff(eviction: Eviction, due: Due, look: Look): Flight {
-  const { pod, signal, stage, mode, graceSeconds } = eviction;
-  const usage = look.usage.get(pod.uid)?.memory?.workingSetBytes ?? 0;
+  const { pod, signal, stage, mode, graceSeconds, usage } = eviction;
   return {
     uid: pod.uid,
     namespace: pod.namespace,
@@ -143,7 +140,7 @@ function takeOff(eviction: Eviction, due: Due, look: Look): Flight {
     phase: 'asking',
     requestedAt: look.now,
     graceSeconds,
-    expected: usage,
+    expected: usage?.memory?.workingSetBytes ?? 0,
     availableBefore: due.observed === undefined ? undefined : quantityNumber(due.observed.available),
     wasAdopted: false,
   };

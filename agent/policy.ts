@@ -3,7 +3,7 @@ import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import type { Threshold } from '#shared/domain/pressure/threshold.ts';
 import type { RankingPolicy } from '#shared/domain/ranking/ranking-order.ts';
 import type { Mode } from './mode.ts';
-import type { StallRule } from './stall-rule.ts';
+import { CPU_EVIDENCE, MEMORY_EVIDENCE, type StallRule } from './stall-rule.ts';
 
 /** How many evictions there may be; 0 means none, never unlimited (law 4). */
 export interface EvictionLimits {
@@ -53,7 +53,8 @@ export const DEFAULT_STALL_RULES: readonly StallRule[] = [
     share: 'full',
     short: { windowMs: 10_000, ratio: 0.2 },
     long: { windowMs: 60_000, ratio: 0.1 },
-    evidence: { signal: 'memory.available', belowShare: 0.1 },
+    evidence: MEMORY_EVIDENCE,
+    gracePeriodMs: 0,
     mode: 'Enforce',
   },
   {
@@ -61,7 +62,8 @@ export const DEFAULT_STALL_RULES: readonly StallRule[] = [
     share: 'some',
     short: { windowMs: 10_000, ratio: 0.5 },
     long: { windowMs: 300_000, ratio: 0.4 },
-    evidence: { signal: 'cpu.available', belowShare: 0.05 },
+    evidence: CPU_EVIDENCE,
+    gracePeriodMs: 300_000,
     // CPU is compressible: only an operator may switch this on (law 6).
     mode: 'DryRun',
   },

@@ -1,4 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
+import type { Instant } from '#shared/domain/model/pod.ts';
 import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
 import { quantityNumber } from '#shared/domain/model/quantity.ts';
 import type { PressureState } from '#shared/domain/pressure/advance-pressure.ts';
@@ -81,8 +82,13 @@ function stricter(left: Mode, right: Mode): Mode {
   return left === 'Enforce' && right === 'Enforce' ? 'Enforce' : 'DryRun';
 }
 
-function dueStall(state: AgentState, policy: AgentPolicy): Due | undefined {
-  const rule = policy.stallRules.find(({ signal }) => state.stallsSince.has(signal));
+function hasLasted({ signal, gracePeriodMs }: StallRule, { stallsSince }: AgentState, now: Instant): boolean {
+  const since = stallsSince.get(signal);
+  return since !== undefined && now - since >= gracePeriodMs;
+}
+
+function dueStall(state: AgentState, policy: AgentPolicy, now: Instant): Due | undefined {
+  const rule = policy.stallRules.find((each) => hasLasted(each, state, now));
   if (rule === undefined) return undefined;
   return {
     signal: rule.signal,
@@ -97,6 +103,6 @@ function dueStall(state: AgentState, policy: AgentPolicy): Due | undefined {
 }
 
 /** What to act on: a met threshold first, as the kubelet orders them, then waiting that coincides with a shortage. */
-export function findShortage(state: AgentState, policy: AgentPolicy): Due | undefined {
-  return dueThreshold(state.pressure, policy.mode) ?? dueStall(state, policy);
+export function findShortage(state: AgentState, policy: AgentPolicy, now: Instant): Due | undefined {
+  return dueThreshold(state.pressure, policy.mode) ?? dueStall(state, policy, now);
 }

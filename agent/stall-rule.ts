@@ -17,9 +17,20 @@ export interface StallRule {
    * Waiting alone proves no shortage: one pod that thrashes inside its own limit raises the node's memory PSI while
    * gigabytes are free (real-kubernetes.md 8.3). So less than this share of the capacity must be left as well.
    */
-  readonly evidence: { readonly signal: 'memory.available' | 'cpu.available'; readonly belowShare: number };
+  readonly evidence: StallEvidenceLimit;
+  /** How long all of it must last; the windows come on top. */
+  readonly gracePeriodMs: number;
   readonly mode: Mode;
 }
+
+/** What must be short as well, and below which share of its capacity. */
+export interface StallEvidenceLimit {
+  readonly signal: 'memory.available' | 'cpu.available';
+  readonly belowShare: number;
+}
+
+export const MEMORY_EVIDENCE: StallEvidenceLimit = { signal: 'memory.available', belowShare: 0.1 };
+export const CPU_EVIDENCE: StallEvidenceLimit = { signal: 'cpu.available', belowShare: 0.05 };
 
 export interface StallLimit {
   readonly windowMs: number;

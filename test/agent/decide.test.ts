@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type AgentState, FIRST_STATE } from '#agent/agent-state.ts';
 import { applyOutcome, type AttemptOutcome } from '#agent/apply-outcome.ts';
 import { decide } from '#agent/decide.ts';
+import { describeEviction } from '#agent/describe-eviction.ts';
 import type { Look } from '#agent/look.ts';
 import type { AgentPolicy } from '#agent/policy.ts';
 import { because, look, MIB, type NodePod, policy, type Scene } from './node-scene.ts';
@@ -35,22 +36,15 @@ describe('decide', () => {
   });
 
   test('a hard threshold takes the pod above its request at once, in the words of the kubelet', () => {
-    const decision = decide(FIRST_STATE, look({ now: 0, availableMiB: 50, pods: [quiet, hog] }), policy());
-    expect(decision.evictions).toEqual([
+    const scene = look({ now: 0, availableMiB: 50, pods: [quiet, hog] });
+    const decision = decide(FIRST_STATE, scene, policy());
+    expect(decision.evictions).toMatchObject([
       {
-        pod: expect.objectContaining({ name: 'hog', uid: 'uid-hog' }) as unknown,
+        pod: { name: 'hog', uid: 'uid-hog' },
         signal: 'memory.available',
         stage: 'severe',
         mode: 'Enforce',
         graceSeconds: 1,
-        message: {
-          text: 'The node was low on resource: memory. Threshold quantity: 100Mi, available: 50Mi. Container main was using 500Mi, request is 100Mi, has larger consumption of memory. ',
-          annotations: {
-            offending_containers: 'main',
-            offending_containers_usage: '500Mi',
-            starved_resource: 'memory',
-          },
-        },
         because: {
           code: 'HardThresholdMet',
           text: 'memory.available is 50Mi, below the hard threshold of 100Mi',
@@ -58,6 +52,11 @@ describe('decide', () => {
         },
       },
     ]);
+    const [eviction] = decision.evictions;
+    expect(eviction && describeEviction(eviction, [])).toEqual({
+      text: 'The node was low on resource: memory. Threshold quantity: 100Mi, available: 50Mi. Container main was using 500Mi, request is 100Mi, has larger consumption of memory. ',
+      annotations: { offending_containers: 'main', offending_containers_usage: '500Mi', starved_resource: 'memory' },
+    });
   });
 
   test('a soft threshold waits for its grace period, and starts over after one good look', () => {
@@ -375,8 +374,10 @@ describe('decide', () => {
       ];
       const burner: NodePod = { name: 'burner', requests: { cpu: '100m' }, cpuNanoCores: 2e9, usageMiB: 1 };
       const scene = { now: 0, availableMiB: 900, pods: [hog, burner], look: { stalls, cpuAvailableShare: 0.01 } };
-      const decision = decide(FIRST_STATE, look(scene), none);
-      expect(decision.evictions.map(({ pod, mode, signal }) => [pod.name, mode, signal])).toEqual([
+      const first = decide(FIRST_STATE, look(scene), none);
+      expect(first.evictions).toEqual([]);
+      const later = decide(first.state, look({ ...scene, now: 300_000 }), none);
+      expect(later.evictions.map(({ pod, mode, signal }) => [pod.name, mode, signal])).toEqual([
         ['burner', 'DryRun', 'cpu.pressure'],
       ]);
     });

@@ -1,0 +1,45 @@
+import type { Eviction } from '#agent/decide.ts';
+import type { AttemptOutcome } from '#agent/apply-outcome.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
+import { evictPod } from '#shared/kube/evict-pod.ts';
+import { getObject } from '#shared/kube/objects.ts';
+import { PODS } from '#shared/kube/resource.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+
+/** Carries one eviction out, or pretends to; resolves with what became of it and never rejects. */
+export type AttemptEviction = (eviction: Eviction, signal: AbortSignal) => Promise<AttemptOutcome>;
+
+/** Enforce: the Eviction API with the UID of the pod that was judged. There is no other way to remove a pod here. */
+export function enforceEviction(client: KubeClient): AttemptEviction {
+  return ({ pod: { namespace, name, uid }, graceSeconds }, signal) =>
+    evictPod(client, { namespace, name, uid, gracePeriodSeconds: graceSeconds, signal });
+}
+
+/** DryRun: the same decision, with nobody to carry it out. */
+export function pretendEviction(): AttemptEviction {
+  return () => Promise.resolve({ kind: 'pretended' });
+}
+
+const RETRY_MS = 1000;
+const TIMEOUT_MS = 5000;
+
+/** After an answer that left it open: reads the pod by UID until the API server tells what happened (F-01, F-30). */
+export async function readAgain(
+  client: KubeClient,
+  { pod }: Pick<Eviction, 'pod'>,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<AttemptOutcome> {
+  const address = { resource: PODS, namespace: pod.namespace, name: pod.name };
+  while (!signal.aborted) {
+    const outcome = await getObject(client, address, { signal, timeoutMs: TIMEOUT_MS });
+    if (outcome.kind === 'notFound') return { kind: 'foundGone' };
+    if (outcome.kind === 'ok') {
+      const { uid, deletionTimestamp } = outcome.object.metadata;
+      if (uid !== pod.uid) return { kind: 'foundGone' };
+      return { kind: deletionTimestamp === undefined ? 'foundUnharmed' : 'foundEnding' };
+    }
+    await clock.sleep(RETRY_MS, signal);
+  }
+  return { kind: 'timeout', message: 'stopped before the outcome was known' };
+}

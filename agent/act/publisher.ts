@@ -1,0 +1,56 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import type { AgentMetrics } from '#agent/agent-metrics.ts';
+import { nodePressureStatus, type NodePressureStatus } from '#agent/node-pressure-status.ts';
+import type { SourceHealth } from '#agent/observe/watched-source.ts';
+import type { EvictionRecord, Picture } from '#agent/picture.ts';
+import { isStatusDue, type Written } from '#agent/status-pace.ts';
+import { type StatusTarget, writeStatus } from './write-status.ts';
+
+export interface PublisherPorts {
+  readonly target: StatusTarget;
+  readonly agent: NodePressureStatus['agent'];
+  readonly picture: () => Picture | undefined;
+  readonly records: () => readonly EvictionRecord[];
+  readonly disagreement: () => Because | undefined;
+  readonly sources: () => readonly SourceHealth[];
+  readonly metrics: AgentMetrics;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Brings gauges up to date and, when it is time, the NodePressure status; called once a second. Never rejects. */
+export function createPublisher(ports: PublisherPorts): (signal: AbortSignal) => Promise<void> {
+  const { target, clock, log } = ports;
+  let written: Written | undefined;
+  let previous: NodePressureStatus | undefined;
+  let generation: number | undefined;
+  let hasFailed = false;
+
+  async function write(status: NodePressureStatus, signal: AbortSignal): Promise<void> {
+    const outcome = await writeStatus(target, status, signal);
+    if (outcome.kind === 'ok') {
+      generation = outcome.object.metadata.generation;
+      written = { status, atMs: clock.monotonic() };
+    } else if (!hasFailed)
+      log.warn({ kind: outcome.kind, message: outcome.message }, 'NodePressure status not written');
+    hasFailed = outcome.kind !== 'ok';
+  }
+
+  return async (signal) => {
+    const picture = ports.picture();
+    if (picture === undefined) return;
+    ports.metrics.show(picture, ports.sources(), clock.monotonic());
+    const status = nodePressureStatus(picture, {
+      agent: ports.agent,
+      records: ports.records(),
+      sourcesAgree: ports.disagreement(),
+      wallOffsetMs: clock.now() - clock.monotonic(),
+      generation,
+      previous,
+    });
+    previous = status;
+    if (isStatusDue(status, written, clock.monotonic())) await write(status, signal);
+  };
+}

@@ -1,0 +1,65 @@
+import type { EvictionMessage } from '#shared/domain/eviction/eviction-message.ts';
+import type { EventRecorder } from '#shared/kube/event-recorder.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { AgentLog } from '#agent/agent-log.ts';
+import type { AgentMetrics } from '#agent/agent-metrics.ts';
+import type { Eviction } from '#agent/decide.ts';
+import { describeEviction } from '#agent/describe-eviction.ts';
+import { noteEnds, noteOutcome, noteRequest } from '#agent/eviction-records.ts';
+import type { NodeSource } from '#agent/observe/node-source.ts';
+import type { Attempt, EvictionRecord, Picture } from '#agent/picture.ts';
+import { type NodeReference, tellIneffective, tellOutcome, tellThresholdMet } from './tell-eviction.ts';
+
+export interface ReporterPorts {
+  readonly recorder: Pick<EventRecorder, 'record'>;
+  readonly log: AgentLog;
+  readonly metrics: AgentMetrics;
+  readonly node: () => NodeReference;
+  readonly containers: NodeSource['containers'];
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+}
+
+/** Says everything that happens once in each of the places where people look: Events, log, metrics, status. */
+export interface Reporter {
+  readonly requested: (eviction: Eviction) => void;
+  readonly answered: (attempt: Attempt) => void;
+  readonly passed: (picture: Picture) => void;
+  /** The newest first. */
+  readonly records: () => readonly EvictionRecord[];
+}
+
+export function createReporter({ recorder, log, metrics, node, containers, clock }: ReporterPorts): Reporter {
+  let records: readonly EvictionRecord[] = [];
+  let wasStopped = false;
+  const messages = new Map<string, EvictionMessage>();
+
+  function requested(eviction: Eviction): void {
+    messages.set(eviction.pod.uid, describeEviction(eviction, containers(eviction.pod.uid)));
+    records = noteRequest(records, eviction, clock.now());
+    tellThresholdMet(recorder, node(), eviction);
+  }
+
+  function answered({ eviction, outcome }: Attempt): void {
+    const { uid } = eviction.pod;
+    const message = messages.get(uid) ?? describeEviction(eviction, []);
+    records = noteOutcome(records, uid, outcome.kind);
+    metrics.countAttempt({ eviction, outcome }, clock.monotonic());
+    log.showOutcome(eviction, outcome, message);
+    tellOutcome(recorder, eviction, outcome, message);
+  }
+
+  function tellGuard({ decision: { judgement } }: Picture): void {
+    const stopped = judgement.holds.find(({ code }) => code === 'Ineffective');
+    if (stopped !== undefined && !wasStopped) tellIneffective(recorder, node(), stopped.text);
+    wasStopped = stopped !== undefined;
+  }
+
+  function passed(picture: Picture): void {
+    records = noteEnds(records, picture.decision.state, clock.now());
+    for (const uid of messages.keys())
+      if (records.every(({ pod, endedAt }) => pod.uid !== uid || endedAt !== undefined)) messages.delete(uid);
+    log.showPass(picture);
+    tellGuard(picture);
+  }
+  return { requested, answered, passed, records: () => records };
+}

@@ -1,0 +1,99 @@
+import { createClient, type KubeClient } from '#shared/kube/client.ts';
+import { createEventRecorder, type EventRecorder } from '#shared/kube/event-recorder.ts';
+import type { Reflector } from '#shared/kube/reflector.ts';
+import { REPORTING_CONTROLLERS } from '#shared/kube/wire-names.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import { createMetrics, type Metrics } from '#shared/runtime/metrics.ts';
+import { createAgentMetrics, type AgentMetrics } from './agent-metrics.ts';
+import type { OwnReading } from './compare-opinion.ts';
+import type { AgentConfiguration } from './configuration.ts';
+import { connect } from './connect.ts';
+import { createCrossCheck, type CrossCheck } from './cross-check.ts';
+import { createNamespaceLabels, type NamespaceLabels } from './namespace-labels.ts';
+import { createNodePods, type NodePod } from './node-pods.ts';
+import type { NodeSource } from './observe/node-source.ts';
+import { kubeletAddress, openSource } from './open-source.ts';
+import { createOwnNode, type OwnNode } from './own-node.ts';
+import type { Picture } from './picture.ts';
+import { createPolicies, type Policies } from './policies.ts';
+import { questionedSources } from './questioned-sources.ts';
+import { createRecentRange } from './recent-range.ts';
+
+export interface AgentPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** What the agent is made of: everything that reads or writes, opened and not yet running. */
+export interface AgentParts {
+  readonly metrics: Metrics;
+  readonly agentMetrics: AgentMetrics;
+  readonly client: KubeClient;
+  readonly source: NodeSource;
+  readonly pods: Reflector<NodePod>;
+  readonly ownNode: Reflector<OwnNode>;
+  readonly policies: Policies;
+  readonly namespaces: NamespaceLabels;
+  readonly crossCheck: CrossCheck;
+  readonly recorder: EventRecorder;
+  /** Takes the memory signal of a pass for later comparison. */
+  readonly noteSignal: (picture: Picture) => void;
+}
+
+/** The kubelet's node figures are up to 16 s old when they arrive. */
+const SUMMARY_AGE_MS = 20_000;
+
+/** Opens everything; throws when the node's figures cannot be read at all or there is no way to the API server. */
+export async function openParts(configuration: AgentConfiguration, ports: AgentPorts): Promise<AgentParts> {
+  const { clock, log, env } = ports;
+  const metrics = createMetrics('agent');
+  const connection = await connect(configuration.kubeconfig, env);
+  const client = createClient(connection, { userAgent: 'plimsoll-agent', clock, metrics });
+  const kubelet = kubeletAddress(configuration, connection);
+  const source = openSource(configuration, kubelet, clock);
+  const watching = { client, clock, log, metrics, random: Math.random };
+  const ownNode = createOwnNode(configuration.nodeName, watching);
+  const memory = rememberSignal(clock);
+  const questioned = questionedSources(configuration, { kubelet, signal: memory.reading });
+  return {
+    metrics,
+    agentMetrics: createAgentMetrics(metrics),
+    client,
+    source,
+    pods: createNodePods(configuration.nodeName, watching),
+    ownNode,
+    policies: createPolicies(configuration.mode, ownNode, watching),
+    namespaces: createNamespaceLabels(client, clock),
+    crossCheck: createCrossCheck(questioned, configuration.crossCheck.tolerancePercent / 100),
+    recorder: openRecorder(configuration.nodeName, { client, clock, log, metrics }),
+    noteSignal: memory.note,
+  };
+}
+
+function openRecorder(
+  instance: string,
+  given: { readonly client: KubeClient; readonly clock: Clock; readonly log: Log; readonly metrics: Metrics },
+): EventRecorder {
+  return createEventRecorder({ ...given, component: REPORTING_CONTROLLERS.agent, instance });
+}
+
+function rememberSignal(clock: Pick<Clock, 'monotonic'>) {
+  const range = createRecentRange(SUMMARY_AGE_MS);
+  let totalBytes: number | undefined;
+
+  function note({ view, look }: Picture): void {
+    const { availableBytes, workingSetBytes } = view.readings.memory ?? {};
+    if (availableBytes === undefined || workingSetBytes === undefined) return;
+    totalBytes = availableBytes + workingSetBytes;
+    range.note(availableBytes, look.now);
+  }
+
+  function reading(): OwnReading | undefined {
+    const recent = range.range(clock.monotonic());
+    if (totalBytes === undefined || recent === undefined) return undefined;
+    return { totalBytes, lowBytes: recent.low, highBytes: recent.high };
+  }
+  return { note, reading };
+}

@@ -1,0 +1,139 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import { observe } from '#shared/domain/pressure/observation.ts';
+import type { Signal } from '#shared/domain/pressure/signal.ts';
+import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
+import type { Reflector } from '#shared/kube/reflector.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { AttemptEviction } from './act/attempt-eviction.ts';
+import { type AgentState, FIRST_STATE } from './agent-state.ts';
+import { applyOutcome, type AttemptOutcome, isUnclear } from './apply-outcome.ts';
+import { decide, type Eviction } from './decide.ts';
+import { isEnding, type Look } from './look.ts';
+import type { Mode } from './mode.ts';
+import { leastHeadroom, periodFor, type Periods } from './near.ts';
+import type { NodePod } from './node-pods.ts';
+import type { NodeSource, NodeView } from './observe/node-source.ts';
+import type { Attempt, Picture } from './picture.ts';
+import type { AgentPolicy } from './policy.ts';
+
+/** Everything that a pass reads and writes; all of it made in main.ts. */
+export interface CyclePorts {
+  readonly source: NodeSource;
+  readonly pods: Pick<Reflector<NodePod>, 'values' | 'get' | 'onChange'>;
+  readonly namespaces: () => Look['namespaces'];
+  readonly policy: () => AgentPolicy;
+  readonly doubts: () => ReadonlyMap<Signal, Because>;
+  readonly holds: () => readonly Because[];
+  readonly attempt: Readonly<Record<Mode, AttemptEviction>>;
+  readonly readAgain: AttemptEviction;
+  /** Told when an eviction is asked for, before anything is sent. */
+  readonly requested: (eviction: Eviction) => void;
+  /** Told about every answer. */
+  readonly answered: (attempt: Attempt) => void;
+  readonly clock: Clock;
+  readonly periods: Periods & { readonly podsMs: number; readonly slowMs: number };
+}
+
+export interface Cycle {
+  /** One pass: read, decide, and set off what was decided. */
+  readonly pass: (signal: AbortSignal) => Picture;
+  /** Until the next pass, in milliseconds. */
+  readonly periodMs: () => number;
+  /** Resolves when every attempt that was set off is answered. */
+  readonly settled: () => Promise<void>;
+}
+
+const NO_USAGE: UsageByUid = new Map();
+
+/** The agent's rhythm. Passes are synchronous; what they set off comes back as outcomes between them. */
+export function createCycle(ports: CyclePorts): Cycle {
+  const { source, pods, clock, periods } = ports;
+  let state: AgentState = FIRST_STATE;
+  let headroom = Number.POSITIVE_INFINITY;
+  let current: readonly NodePod[] = [];
+  let haveChanged = true;
+  let usage = NO_USAGE;
+  let measuredAtMs = -Infinity;
+  let measuredAllAtMs = -Infinity;
+  const underWay = new Set<Promise<void>>();
+  pods.onChange(() => void (haveChanged = true));
+
+  function followPods(): void {
+    if (!haveChanged) return;
+    haveChanged = false;
+    current = [...pods.values()];
+    source.follow(current.map(({ observed }) => observed));
+  }
+
+  function measurePods(now: number): void {
+    const isSlowBeat = now - measuredAllAtMs >= periods.slowMs;
+    const isNear = periodFor(headroom, periods) < periods.farMs;
+    const isShort = headroom <= 0 || state.pressure.observed.length > 0 || state.stallsSince.size > 0;
+    if (!isSlowBeat && !isShort && !(isNear && now - measuredAtMs >= periods.podsMs)) return;
+    usage = source.usage(isSlowBeat ? 'all' : 'memory', now);
+    measuredAtMs = now;
+    if (isSlowBeat) measuredAllAtMs = now;
+  }
+
+  function look(view: NodeView, now: number): Look {
+    return {
+      now,
+      readings: view.readings,
+      stalls: view.stalls,
+      cpuAvailableShare: view.cpuAvailableShare,
+      usage,
+      pods: current.map(({ facts }) => facts),
+      namespaces: ports.namespaces(),
+      doubts: ports.doubts(),
+      holds: ports.holds(),
+    };
+  }
+
+  function pass(signal: AbortSignal): Picture {
+    const now = clock.monotonic();
+    const policy = ports.policy();
+    followPods();
+    const view = source.look(now);
+    headroom = leastHeadroom(policy.thresholds, observe(view.readings));
+    measurePods(now);
+    const seen = look(view, now);
+    const decision = decide(state, seen, policy);
+    state = decision.state;
+    for (const eviction of decision.evictions) setOff(eviction, signal);
+    return { view, look: seen, policy, decision: { ...decision, state } };
+  }
+
+  function setOff(eviction: Eviction, signal: AbortSignal): void {
+    ports.requested(eviction);
+    const attempt = carryOut(eviction, signal).finally(() => underWay.delete(attempt));
+    underWay.add(attempt);
+  }
+
+  async function carryOut(eviction: Eviction, signal: AbortSignal): Promise<void> {
+    const overtaken = findOvertaken(eviction);
+    const outcome = overtaken ?? (await ports.attempt[eviction.mode](eviction, signal));
+    fold(eviction, outcome);
+    if (isUnclear(outcome)) fold(eviction, await ports.readAgain(eviction, signal));
+  }
+
+  /** The last look before acting: the pod must still be the one that was judged (F-29). */
+  function findOvertaken({ pod }: Eviction): AttemptOutcome | undefined {
+    const key = `${pod.namespace}/${pod.name}`;
+    const now = pods.get(key)?.facts.pod;
+    if (now?.uid === pod.uid && !isEnding(now)) return undefined;
+    return { kind: 'overtaken', message: `pod ${key} changed before it was asked to go` };
+  }
+
+  function fold(eviction: Eviction, outcome: AttemptOutcome): void {
+    state = applyOutcome(state, eviction.pod.uid, outcome, clock.monotonic());
+    ports.answered({ eviction, outcome });
+  }
+
+  return {
+    pass,
+    periodMs: () => periodFor(headroom, periods),
+    settled: async () => {
+      await Promise.all(underWay);
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import type { NodeReadings } from '#shared/domain/pressure/observation.ts';
+import type { ContainerUsage, UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
+import type { StallRatio } from '#agent/stall-rule.ts';
+import type { QosClass } from './pod-cgroup-path.ts';
+import type { SourceHealth } from './watched-source.ts';
+
+/** The node as one source of pressure sees it; times are monotonic milliseconds. */
+export interface NodeView {
+  readonly readings: NodeReadings;
+  readonly stalls: readonly StallRatio[];
+  /** Idle CPU over capacity in the last minute, from 0 to 1. */
+  readonly cpuAvailableShare: number | undefined;
+  readonly processors: number | undefined;
+  /** What the kernel calls available; for the cross-check. */
+  readonly memAvailableBytes: number | undefined;
+  readonly memTotalBytes: number | undefined;
+  /** Since boot; grows when the kernel's OOM killer was faster. */
+  readonly oomKills: number | undefined;
+}
+
+/** A pod as far as its statistics need it. */
+export interface ObservedPod {
+  readonly uid: string;
+  readonly cgroup: { readonly uid: string; readonly qos: QosClass };
+  readonly containers: readonly { readonly name: string; readonly id: string }[];
+}
+
+/** Where the agent gets its figures: the kernel's own files, or the kubelet's summary. */
+export interface NodeSource {
+  readonly kind: 'kernel' | 'summary';
+  /** The newest figures of the node; cheap enough for every 100 ms. */
+  readonly look: (nowMs: number) => NodeView;
+  /** Tells which pods there are, whenever that changes. */
+  readonly follow: (pods: readonly ObservedPod[]) => void;
+  /** `memory` is enough to rank for memory; `all` is the slow beat. */
+  readonly usage: (depth: 'memory' | 'all', nowMs: number) => UsageByUid;
+  /** Of one pod, by container: for the words about a victim. */
+  readonly containers: (uid: string) => readonly ContainerUsage[];
+  readonly health: () => readonly SourceHealth[];
+  /** Asks what takes time to ask (disks, the kubelet) until the signal aborts. */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+  readonly close: () => void;
+}

@@ -1,0 +1,43 @@
+import type { StallRatio } from '#agent/stall-rule.ts';
+import { createCounterWindow, type CounterWindow } from './counter-window.ts';
+import type { Reading } from './reading.ts';
+import type { Stalls } from './stall.ts';
+
+/** The windows that rules may name and metrics show, in milliseconds. */
+export const STALL_WINDOWS_MS = [10_000, 60_000, 300_000] as const;
+
+const SHARES = ['some', 'full'] as const;
+const MICROSECONDS_PER_MILLISECOND = 1000;
+
+interface Meter {
+  readonly share: (typeof SHARES)[number];
+  readonly windowMs: number;
+  readonly window: CounterWindow;
+}
+
+/** PSI of one resource as shares of time, from the difference of the kernel's counters: sharper and sooner than its averages. */
+export interface StallMeter {
+  readonly note: (answer: Reading<Stalls>, atMs: number) => void;
+  /** Windows that are full; 0 to 1. */
+  readonly ratios: () => readonly StallRatio[];
+}
+
+/** Notes nothing for readings that are absent or failed: their windows run dry. */
+export function createStallMeter(signal: StallRatio['signal']): StallMeter {
+  const meters: readonly Meter[] = SHARES.flatMap((share) =>
+    STALL_WINDOWS_MS.map((windowMs) => ({ share, windowMs, window: createCounterWindow(windowMs) })),
+  );
+
+  function note(answer: Reading<Stalls>, atMs: number): void {
+    if (answer.kind !== 'reading') return;
+    for (const { share, window } of meters) window.add(answer.value[share]?.totalMicroseconds ?? Number.NaN, atMs);
+  }
+
+  function ratioOf({ share, windowMs, window }: Meter): readonly StallRatio[] {
+    const rate = window.rate();
+    return rate === undefined
+      ? []
+      : [{ signal, share, windowMs, ratio: Math.min(1, rate / MICROSECONDS_PER_MILLISECOND) }];
+  }
+  return { note, ratios: () => meters.flatMap(ratioOf) };
+}

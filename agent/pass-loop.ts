@@ -1,0 +1,32 @@
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { AgentMetrics } from './agent-metrics.ts';
+import type { Cycle } from './cycle.ts';
+import type { Picture } from './picture.ts';
+
+export interface PassLoop {
+  readonly cycle: Pick<Cycle, 'pass' | 'periodMs'>;
+  readonly metrics: Pick<AgentMetrics, 'noteLateness' | 'notePass'>;
+  readonly passed: (picture: Picture) => void;
+  readonly onError: (error: unknown) => void;
+  readonly clock: Clock;
+}
+
+/** Runs passes until the signal aborts and measures how late each began; an error costs one pass, not the process. */
+export async function runPasses(
+  { cycle, metrics, passed, onError, clock }: PassLoop,
+  signal: AbortSignal,
+): Promise<void> {
+  let dueAt = clock.monotonic();
+  while (!signal.aborted) {
+    const beganAt = clock.monotonic();
+    metrics.noteLateness(Math.max(0, beganAt - dueAt) / 1000);
+    try {
+      passed(cycle.pass(signal));
+    } catch (error) {
+      onError(error);
+    }
+    metrics.notePass((clock.monotonic() - beganAt) / 1000);
+    dueAt = beganAt + cycle.periodMs();
+    await clock.sleep(Math.max(0, dueAt - clock.monotonic()), signal);
+  }
+}

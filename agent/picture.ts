@@ -1,0 +1,37 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Instant, Pod } from '#shared/domain/model/pod.ts';
+import type { Signal } from '#shared/domain/pressure/signal.ts';
+import type { AttemptOutcome } from './apply-outcome.ts';
+import type { Decision, Eviction } from './decide.ts';
+import type { Stage } from './flight.ts';
+import type { Look } from './look.ts';
+import type { Mode } from './mode.ts';
+import type { NodeView } from './observe/node-source.ts';
+import type { AgentPolicy } from './policy.ts';
+
+/** One pass as a whole: what was seen, by which rules it was judged, and what came of it. */
+export interface Picture {
+  readonly view: NodeView;
+  readonly look: Look;
+  readonly policy: AgentPolicy;
+  readonly decision: Decision;
+}
+
+/** How an attempt went, for the log, Events and the status; the same for a dry run. */
+export interface Attempt {
+  readonly eviction: Eviction;
+  readonly outcome: AttemptOutcome;
+}
+
+/** One eviction as the status and the dashboard show it; times are wall time. */
+export interface EvictionRecord {
+  readonly pod: Pick<Pod, 'namespace' | 'name' | 'uid'>;
+  readonly owner: string | undefined;
+  readonly signal: Signal;
+  readonly stage: Stage;
+  readonly mode: Mode;
+  readonly outcome: AttemptOutcome['kind'] | 'requested';
+  readonly requestedAt: Instant;
+  readonly endedAt: Instant | undefined;
+  readonly because: Because;
+}
