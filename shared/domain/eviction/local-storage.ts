@@ -6,7 +6,7 @@ import { compareQuantities, quantitySign } from '#shared/domain/model/quantity.t
 import { podLimits } from '#shared/domain/model/pod-requests.ts';
 import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
 import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
-import { quote } from '#shared/domain/pressure/quote.ts';
+import { quote } from '#shared/domain/model/quote.ts';
 import type { ContainerUsage, PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 
 /**

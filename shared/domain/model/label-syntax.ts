@@ -27,7 +27,8 @@ function isDnsSubdomain(text: string): boolean {
   return text.length <= LONGEST_PREFIX && text.split('.').every(isDnsLabel);
 }
 
-function isDnsLabel(text: string): boolean {
+/** True for one dot-free part of a DNS name; its length is for the caller. */
+export function isDnsLabel(text: string): boolean {
   if (text.length === 0 || text.startsWith('-') || text.endsWith('-')) return false;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);

@@ -1,0 +1,21 @@
+import { isDnsLabel } from './label-syntax.ts';
+
+const LONGEST = 253;
+
+const MALFORMED =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and " +
+  "end with an alphanumeric character (e.g. 'example.com', regex used for validation is " +
+  "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+
+/** What keeps a text from being a DNS subdomain, in the API's words. apimachinery `util/validation` IsDNS1123Subdomain. */
+export function subdomainFaults(text: string): readonly string[] {
+  const faults: string[] = [];
+  if (utf8Length(text) > LONGEST) faults.push(`must be no more than ${LONGEST} characters`);
+  if (!text.split('.').every(isDnsLabel)) faults.push(MALFORMED);
+  return faults;
+}
+
+/** How many bytes a text takes as UTF-8, which is what Go counts. */
+export function utf8Length(text: string): number {
+  return new TextEncoder().encode(text).length;
+}

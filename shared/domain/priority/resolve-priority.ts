@@ -1,0 +1,81 @@
+import type { ApiRefusal } from '#shared/domain/model/api-refusal.ts';
+import { displayName, forbidden } from '#shared/domain/model/api-refusal.ts';
+import type { Pod } from '#shared/domain/model/pod.ts';
+import type { PriorityClasses } from './priority-class.ts';
+import { defaultClass, PREEMPT_LOWER_PRIORITY, PREEMPT_NEVER } from './priority-class.ts';
+
+/** The three fields that must agree, as they are to be stored. */
+export interface PodPriority {
+  readonly kind: 'resolved';
+  readonly priorityClassName: string;
+  readonly priority: number | undefined;
+  readonly preemptionPolicy: string | undefined;
+}
+
+/**
+ * What a new pod's priority is: its class, else the default class, else 0. An explicit number or policy must equal the
+ * computed one; the number is checked first (oddity P2). `plugin/pkg/admission/priority/admission.go` admitPod.
+ */
+export function resolvePriority(pod: Pod, classes: PriorityClasses): PodPriority | ApiRefusal {
+  const computed = computePriority(pod.spec.priorityClassName, classes);
+  if (computed === undefined) {
+    return refuse(pod, `no PriorityClass with name ${pod.spec.priorityClassName ?? ''} was found`);
+  }
+  const { priority, preemptionPolicy } = pod.spec;
+  if (priority !== undefined && priority !== computed.priority) {
+    return refuse(pod, mismatch('integer value of priority', String(priority), String(computed.priority)));
+  }
+  if (preemptionPolicy !== undefined && preemptionPolicy !== computed.preemptionPolicy) {
+    return refuse(pod, mismatch('string value of PreemptionPolicy', preemptionPolicy, computed.preemptionPolicy));
+  }
+  return computed;
+}
+
+/** An update looks no class up: number and policy are kept where the new pod lacks them (oddity P6). */
+export function keepPriority(pod: Pod, oldPod: Pod): PodPriority {
+  return {
+    kind: 'resolved',
+    priorityClassName: pod.spec.priorityClassName ?? '',
+    priority: pod.spec.priority ?? oldPod.spec.priority,
+    preemptionPolicy: pod.spec.preemptionPolicy ?? oldPod.spec.preemptionPolicy,
+  };
+}
+
+/**
+ * Whether the validation after admission accepts what `keepPriority` left: nothing may change, and the policy must be
+ * a known one even if unchanged. `pkg/apis/core/validation/validation.go` ValidatePodUpdate.
+ */
+export function isPriorityKept(kept: PodPriority, oldPod: Pod): boolean {
+  return (
+    kept.priorityClassName === (oldPod.spec.priorityClassName ?? '') &&
+    kept.priority === oldPod.spec.priority &&
+    kept.preemptionPolicy === oldPod.spec.preemptionPolicy &&
+    isKnownPolicy(kept.preemptionPolicy)
+  );
+}
+
+function computePriority(className: string | undefined, classes: PriorityClasses) {
+  const found = className === undefined ? defaultClass(classes) : classes.get(className);
+  if (found === undefined && className !== undefined) return undefined;
+  return {
+    kind: 'resolved',
+    priorityClassName: found?.name ?? '',
+    priority: found?.value ?? 0,
+    preemptionPolicy: found?.preemptionPolicy ?? PREEMPT_LOWER_PRIORITY,
+  } as const;
+}
+
+function isKnownPolicy(policy: string | undefined): boolean {
+  return policy === undefined || policy === PREEMPT_LOWER_PRIORITY || policy === PREEMPT_NEVER;
+}
+
+function refuse(pod: Pod, why: string): ApiRefusal {
+  return forbidden('pods', displayName(pod), why);
+}
+
+function mismatch(what: string, given: string, computed: string): string {
+  return (
+    `the ${what} (${given}) must not be provided in pod spec; ` +
+    `priority admission controller computed ${computed} from the given PriorityClass name`
+  );
+}
