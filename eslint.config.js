@@ -99,6 +99,6 @@ export default tseslint.config(
       'max-params': ['error', 5],
     },
   },
-  { files: ['vitest.config.ts'], rules: { 'no-restricted-syntax': 'off' } },
+  { files: ['**/vitest.config.ts'], rules: { 'no-restricted-syntax': 'off' } },
   { files: ['eslint.config.js'], languageOptions: { globals: {} } },
 );

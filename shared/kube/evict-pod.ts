@@ -39,7 +39,8 @@ export type EvictionOutcome =
       readonly message: string;
     };
 
-const TIMEOUT_MS = 10_000;
+/** The API server itself repeats conflicts for 10 s: a wrong UID of a pending pod is refused only then. */
+const TIMEOUT_MS = 15_000;
 
 /** Asks the API server to evict one pod, by UID and with a grace of at least a second. */
 export async function evictPod(client: KubeClient, eviction: EvictionRequest): Promise<EvictionOutcome> {

@@ -38,6 +38,8 @@ export interface Plan {
   readonly retryAfterMs: number;
 }
 
+const PATIENCE = 5;
+
 /** Full jitter, so that a restarted API server is not met by everybody at once (F-02). */
 export const REFLECTOR_BACKOFF: Backoff = { initialMs: 800, maxMs: 30_000, factor: 2, jitter: 1 };
 
@@ -47,10 +49,9 @@ export const REFLECTOR_BACKOFF: Backoff = { initialMs: 800, maxMs: 30_000, facto
  */
 export function planAfter(reading: Reading, failures: number, isListDue: boolean): Plan {
   const { ending, during, hasProgressed } = reading;
-  const step = stepAfter(during, ending);
-  if (isFailure(ending)) {
-    return { step, failures: (hasProgressed ? 0 : failures) + 1, retryAfterMs: retryAfterMs(ending) };
-  }
+  const failed = (hasProgressed ? 0 : failures) + 1;
+  const step = isStubborn(ending, failed) ? 'list' : stepAfter(during, ending);
+  if (isFailure(ending)) return { step, failures: failed, retryAfterMs: retryAfterMs(ending) };
   if (ending.kind === 'listed') return { step, failures, retryAfterMs: 0 };
   return { step: isListDue ? 'list' : step, failures: 0, retryAfterMs: 0 };
 }
@@ -78,6 +79,11 @@ function stepAfter(during: Step, ending: Ending): Step {
 /** Otherwise (410, or a version that the server calls invalid) only a list helps. */
 function mayPassLater({ kind }: Failure): boolean {
   return kind !== 'gone' && kind !== 'invalid' && kind !== 'notFound' && kind !== 'conflict';
+}
+
+/** A server that keeps answering errors may dislike the version: kube-apiserver answers 500 to one it cannot read. */
+function isStubborn(ending: Ending, failures: number): boolean {
+  return ending.kind === 'refused' && ending.failure.kind === 'serverError' && failures >= PATIENCE;
 }
 
 function retryAfterMs(ending: Ending): number {
