@@ -1,0 +1,105 @@
+import { parseQuantity } from '#shared/domain/model/parse-quantity.ts';
+import { quantityMilliNumber, quantityNumber } from '#shared/domain/model/quantity.ts';
+import { DEMO_IMAGES, type DemoImage, findDemoImage, type ImageOption } from './demo-images.ts';
+import type { WireContainer } from './wire-pod.ts';
+
+/** What the runtime of a demo image is told, as JSON. */
+export interface ContainerParameters {
+  readonly image: string;
+  readonly memoryBytes: number;
+  readonly growBytesPerSecond: number;
+  readonly mostBytes: number;
+  readonly milliCpu: number;
+  /** Runs until it is stopped when absent. */
+  readonly seconds?: number;
+  readonly exitCode: number;
+  readonly ignoresTerm: boolean;
+}
+
+/** Either what to run, or the kubelet's reason for not starting the container. */
+export type ContainerPlan =
+  | { readonly kind: 'run'; readonly parameters: ContainerParameters }
+  | { readonly kind: 'refuse'; readonly reason: string; readonly message: string };
+
+type Settings = Readonly<Partial<Record<ImageOption, string>>>;
+
+/** Reads a container as one of the demo images. Only arguments that the image knows count; a command never runs. */
+export function planContainer(container: WireContainer): ContainerPlan {
+  const found = findDemoImage(container.image);
+  if (found === undefined) return refuse('ImagePullBackOff', unknownImage(container.image));
+  if ((container.command ?? []).length > 0) return refuse('CreateContainerConfigError', commandRefused());
+  const settings = readArguments(container.args ?? [], found.image);
+  if (typeof settings === 'string') return refuse('CreateContainerConfigError', settings);
+  const parameters = readSettings(found.name, settings);
+  return typeof parameters === 'string'
+    ? refuse('CreateContainerConfigError', parameters)
+    : { kind: 'run', parameters };
+}
+
+function refuse(reason: string, message: string): ContainerPlan {
+  return { kind: 'refuse', reason, message };
+}
+
+function unknownImage(image: string): string {
+  return `Could not pull image "${image}": the sandbox has only ${Object.keys(DEMO_IMAGES).join(', ')}`;
+}
+
+function commandRefused(): string {
+  return 'Could not run a command: the sandbox runs its demo images only, expected args such as --memory=40Mi';
+}
+
+/** Settings by option, or what is wrong with an argument. */
+function readArguments(args: readonly string[], image: DemoImage): Settings | string {
+  const settings: Partial<Record<ImageOption, string>> = { ...image.options };
+  for (const argument of args) {
+    const [, name, value] = /^--([a-z-]+)(?:=(.*))?$/.exec(argument) ?? [];
+    if (name === undefined || !isOptionOf(image, name)) return unknownArgument(argument, image);
+    settings[name] = value ?? 'true';
+  }
+  return settings;
+}
+
+function isOptionOf(image: DemoImage, name: string): name is ImageOption {
+  return Object.hasOwn(image.options, name);
+}
+
+function unknownArgument(argument: string, image: DemoImage): string {
+  const known = Object.keys(image.options).map((name) => `--${name}=…`);
+  return `Unknown argument "${argument}": expected ${known.join(', ')}`;
+}
+
+function readSettings(image: string, settings: Settings): ContainerParameters | string {
+  const memoryBytes = readBytes(settings.memory);
+  const growBytesPerSecond = readBytes(settings.grow);
+  const mostBytes = readBytes(settings.most);
+  const milliCpu = readMilli(settings.cpu);
+  const seconds = readMilli(settings.seconds);
+  const exitCode = readBytes(settings['exit-code']);
+  const values = { memory: memoryBytes, grow: growBytesPerSecond, most: mostBytes, cpu: milliCpu, seconds };
+  const bad = Object.entries({ ...values, 'exit-code': exitCode }).find(([, value]) => Number.isNaN(value));
+  if (bad !== undefined) return badValue(bad[0] as ImageOption, settings);
+  return {
+    image,
+    memoryBytes,
+    growBytesPerSecond,
+    mostBytes: Math.max(mostBytes, memoryBytes),
+    milliCpu,
+    ...(settings.seconds === undefined ? {} : { seconds: seconds / 1000 }),
+    exitCode: exitCode % 256,
+    ignoresTerm: settings['ignore-sigterm'] === 'true',
+  };
+}
+
+function badValue(option: ImageOption, settings: Settings): string {
+  return `Bad value "${settings[option] ?? ''}" of --${option}: expected a quantity of at least 0 such as 40Mi`;
+}
+
+function readBytes(text = '0'): number {
+  const parsed = parseQuantity(text);
+  return parsed.ok && parsed.quantity.mantissa >= 0 ? quantityNumber(parsed.quantity) : NaN;
+}
+
+function readMilli(text = '0'): number {
+  const parsed = parseQuantity(text);
+  return parsed.ok && parsed.quantity.mantissa >= 0 ? quantityMilliNumber(parsed.quantity) : NaN;
+}

@@ -1,0 +1,68 @@
+import type { Log } from '#shared/runtime/log.ts';
+import type { EventRecorder } from '#shared/kube/event-recorder.ts';
+import { chooseOomVictim, type MemoryHolder, overLimit } from './choose-oom-victim.ts';
+import { type Measurement, usedBytes } from './measurement.ts';
+import type { PodWorker } from './pod-worker.ts';
+import type { WireContainer, WirePod } from './wire-pod.ts';
+
+export interface MemoryKeeper {
+  readonly nodeName: string;
+  readonly capacityBytes: number;
+  readonly events: EventRecorder;
+  readonly log: Log;
+}
+
+interface Cause {
+  readonly reason: 'OOMKilling' | 'SystemOOM';
+  readonly text: string;
+}
+
+const OVER_LIMIT: Cause = { reason: 'OOMKilling', text: 'it passed its memory limit' };
+const NODE_FULL: Cause = { reason: 'SystemOOM', text: 'the node ran out of memory' };
+
+/** Does what the kernel would: kills containers over their limit, and somebody when the whole node is full. */
+export function keepMemory(
+  keeper: MemoryKeeper,
+  workers: ReadonlyMap<string, PodWorker>,
+  measurement: Measurement,
+): void {
+  const holders = memoryHolders(workers, measurement);
+  const over = overLimit(holders);
+  for (const holder of over) kill(keeper, workers, holder, OVER_LIMIT);
+  if (over.length > 0 || usedBytes(measurement) <= keeper.capacityBytes) return;
+  const victim = chooseOomVictim(holders, keeper.capacityBytes);
+  if (victim !== undefined) kill(keeper, workers, victim, NODE_FULL);
+}
+
+function memoryHolders(workers: ReadonlyMap<string, PodWorker>, measurement: Measurement): readonly MemoryHolder[] {
+  return measurement.containers.flatMap((usage): MemoryHolder[] => {
+    const pod = workers.get(usage.podUid)?.pod();
+    const container = pod === undefined ? undefined : containerOf(pod, usage.container);
+    if (pod === undefined || container === undefined) return [];
+    return [{ usage, container, qosClass: pod.status?.qosClass ?? 'BestEffort', priority: pod.spec.priority ?? 0 }];
+  });
+}
+
+function containerOf({ spec }: WirePod, name: string): WireContainer | undefined {
+  return [...(spec.initContainers ?? []), ...spec.containers].find((each) => each.name === name);
+}
+
+function kill(keeper: MemoryKeeper, workers: ReadonlyMap<string, PodWorker>, holder: MemoryHolder, cause: Cause): void {
+  const { usage } = holder;
+  const runner = workers.get(usage.podUid)?.runners.find((each) => each.record().name === usage.container);
+  const pid = runner?.pid();
+  if (runner === undefined || pid === undefined) return;
+  runner.killForMemory();
+  const pod = `${usage.namespace}/${usage.pod}`;
+  keeper.log.warn(
+    { pod, container: usage.container, workingSetBytes: usage.workingSetBytes, cause: cause.text },
+    'Container killed',
+  );
+  keeper.events.record({
+    regarding: { apiVersion: 'v1', kind: 'Node', name: keeper.nodeName },
+    type: 'Warning',
+    reason: cause.reason,
+    note: `Killed container ${usage.container} of pod ${pod} (pid ${pid}): ${cause.text}`,
+    action: 'Killing',
+  });
+}

@@ -1,0 +1,68 @@
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
+import { patchObject } from '#shared/kube/objects.ts';
+import { PODS, resourcePath } from '#shared/kube/resource.ts';
+import { podStatus } from './pod-status.ts';
+import type { PodWorker } from './pod-worker.ts';
+import type { WirePod } from './wire-pod.ts';
+
+export interface StatusPublisher {
+  /** Says that the pod's status has changed; writes are one at a time and the last state always arrives. */
+  readonly changed: () => void;
+  /** Resolves when the present state is written, or the pod is gone. */
+  readonly settled: () => Promise<void>;
+}
+
+const RETRY_MS = 500;
+
+/** Writes one pod's status as it changes, under its UID, until the pod is gone or the node stops. */
+export function createStatusPublisher(
+  worker: () => PodWorker,
+  { client, clock, log, signal }: { client: KubeClient; clock: Clock; log: Log; signal: AbortSignal },
+): StatusPublisher {
+  let isDirty = false;
+  let writing: Promise<void> | undefined;
+
+  async function write(): Promise<void> {
+    while (isDirty && !signal.aborted) {
+      isDirty = false;
+      if (await isWritten()) continue;
+      isDirty = true;
+      await clock.sleep(RETRY_MS, signal);
+    }
+    writing = undefined;
+  }
+
+  /** True also when nobody wants it any more. */
+  async function isWritten(): Promise<boolean> {
+    const { metadata } = worker().pod();
+    const address = { resource: PODS, namespace: metadata.namespace, name: metadata.name ?? '', subresource: 'status' };
+    const patch = { metadata: { uid: metadata.uid }, status: podStatus(worker().facts(), clock.now()) };
+    const outcome = await patchObject(client, address, patch, { type: 'strategic', fieldManager: 'kubelet', signal });
+    if (outcome.kind === 'ok' || outcome.kind === 'notFound' || outcome.kind === 'conflict') return true;
+    if (!signal.aborted)
+      log.warn({ pod: metadata.name, kind: outcome.kind, message: outcome.message }, 'Pod status not written');
+    return false;
+  }
+
+  return {
+    changed() {
+      isDirty = true;
+      writing ??= Promise.resolve().then(write);
+    },
+    settled: async () => {
+      while (writing !== undefined) await writing;
+    },
+  };
+}
+
+/**
+ * The kubelet's last word on a deleted pod: grace 0, so that the object goes. It is the only DELETE in the sandbox
+ * without a grace, and carries the UID.
+ */
+export async function deleteForGood(client: KubeClient, pod: WirePod): Promise<void> {
+  const { namespace, name, uid } = pod.metadata;
+  const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0, preconditions: { uid } };
+  await client.request({ method: 'DELETE', path: resourcePath(PODS, { namespace, name }), body });
+}

@@ -1,0 +1,129 @@
+import { statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { parseQuantity } from '#shared/domain/model/parse-quantity.ts';
+import { quantityNumber } from '#shared/domain/model/quantity.ts';
+import { serve, type TlsOptions } from '#shared/http/serve.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
+import { createEventRecorder } from '#shared/kube/event-recorder.ts';
+import { repeat } from '#shared/runtime/repeat.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import { keepMemory } from './keep-memory.ts';
+import { kubeletListener } from './kubelet-server.ts';
+import { createMeasure } from './measure-containers.ts';
+import type { Measurement } from './measurement.ts';
+import { keepNodeObject } from './keep-node-object.ts';
+import { createPodSet, type PodSet } from './pod-set.ts';
+import { readLogs } from './read-logs.ts';
+import { readProcess } from './read-process.ts';
+import { KUBELET_BACKOFF, type RestartBackoff } from './restart-delay.ts';
+import { startProcess } from './start-process.ts';
+import { available, type DiskSpace, statsSummary } from './stats-summary.ts';
+
+export interface NodeOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly name: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Virtual capacity, as quantities. */
+  readonly cpu: string;
+  readonly memory: string;
+  /** Of the kubelet's surface. */
+  readonly tls: TlsOptions;
+  readonly token: string;
+  readonly backoff?: RestartBackoff;
+}
+
+export interface SandboxNode {
+  /** Of the kubelet's surface. */
+  readonly url: string;
+  /** Resolves when the node is registered and pods are watched. */
+  readonly ready: Promise<void>;
+  /** Ends all containers at once, and then the node. */
+  stop(): Promise<void>;
+}
+
+const MEASURE_EVERY_MS = 200;
+const MEASURE_DEADLINE_MS = 5_000;
+
+/** A node that runs demo images as real processes: registers itself, runs what is bound to it, tells what they use. */
+export async function startNode(options: NodeOptions): Promise<SandboxNode> {
+  const { client, clock, log, name } = options;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const capacityBytes = bytesOf(options.memory);
+  const events = createEventRecorder({ client, component: 'kubelet', instance: name, clock, log });
+  const pods = createPodSet({
+    ...options,
+    signal,
+    ports: { startProcess, clock, backoff: options.backoff ?? KUBELET_BACKOFF },
+  });
+  const measure = createMeasure(readProcess, clock);
+  let measurement: Measurement = { at: clock.now(), containers: [] };
+  const startedAt = clock.now();
+
+  async function look(): Promise<void> {
+    measurement = await measure(pods.workers.values());
+    keepMemory({ nodeName: name, capacityBytes, events, log }, pods.workers, measurement);
+  }
+
+  const server = await serve({
+    handler: kubeletListener({
+      token: options.token,
+      summary: async () =>
+        statsSummary({ nodeName: name, startedAt, memoryBytes: capacityBytes, measurement, disk: await diskSpace() }),
+      logs: (request) => readLogs(pods.workers.values(), request),
+    }),
+    host: '127.0.0.1',
+    port: 0,
+    tls: options.tls,
+  });
+  const facts = { ...options, labels: options.labels ?? {}, kubeletPort: server.port };
+  const nodeObject = keepNodeObject({
+    client,
+    clock,
+    log,
+    facts,
+    availableBytes: () => available(measurement, capacityBytes),
+  });
+  const measuring = repeat(
+    {
+      task: look,
+      periodMs: MEASURE_EVERY_MS,
+      deadlineMs: MEASURE_DEADLINE_MS,
+      onError: (error) => log.error({ err: error }, 'Containers not measured'),
+      clock,
+    },
+    signal,
+  );
+  const running = [measuring, pods.run(), nodeObject.run(signal)];
+
+  return {
+    url: server.url,
+    ready: Promise.all([nodeObject.registered, pods.synced]).then(() => undefined),
+    stop: () => stop(stopping, pods, running, server),
+  };
+}
+
+async function stop(
+  stopping: AbortController,
+  pods: PodSet,
+  running: readonly Promise<void>[],
+  server: { close(): Promise<void> },
+): Promise<void> {
+  stopping.abort();
+  await Promise.all([...pods.workers.values()].map((worker) => worker.end(0)));
+  await Promise.all([...running, server.close()]);
+}
+
+async function diskSpace(): Promise<DiskSpace> {
+  const { bavail, blocks, bsize, ffree, files } = await statfs(tmpdir());
+  return { availableBytes: bavail * bsize, capacityBytes: blocks * bsize, inodesFree: ffree, inodes: files };
+}
+
+function bytesOf(text: string): number {
+  const parsed = parseQuantity(text);
+  if (!parsed.ok) throw new Error(`Could not read the node's memory "${text}": expected a quantity such as 1Gi`);
+  return quantityNumber(parsed.quantity);
+}
