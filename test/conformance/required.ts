@@ -17,3 +17,8 @@ export function readCase<T>(raw: unknown, read: (vector: WireObject) => T): T {
 export function asIs(object: WireObject): WireObject {
   return object;
 }
+
+/** Objects by name. */
+export function byName<T extends { readonly name: string }>(objects: readonly T[]): ReadonlyMap<string, T> {
+  return new Map(objects.map((object) => [object.name, object]));
+}

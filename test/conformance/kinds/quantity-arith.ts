@@ -1,0 +1,22 @@
+import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
+import { parseQuantity } from '#shared/domain/model/parse-quantity.ts';
+import type { Quantity } from '#shared/domain/model/quantity.ts';
+import { addQuantities, compareQuantities, subtractQuantities } from '#shared/domain/model/quantity.ts';
+import type { WireObject } from '#shared/kube/wire-object.ts';
+import { readPointerText, refuseField } from '#shared/kube/wire-object.ts';
+import { readCase } from '#test/conformance/required.ts';
+
+/** Kind `quantity-arith`: two quantities compared, added and subtracted. */
+export function answer(raw: unknown): unknown {
+  const { a, b } = readCase(raw, (vector) => ({ a: readOperand(vector, 'a'), b: readOperand(vector, 'b') }));
+  return {
+    cmp: compareQuantities(a, b),
+    sum: formatQuantity(addQuantities(a, b)),
+    sub: formatQuantity(subtractQuantities(a, b)),
+  };
+}
+
+function readOperand(vector: WireObject, key: string): Quantity {
+  const parsed = parseQuantity(readPointerText(vector, key) ?? '');
+  return parsed.ok ? parsed.quantity : refuseField(key, 'expected a quantity');
+}

@@ -1,0 +1,26 @@
+import type { PodResourceOptions } from '#shared/domain/model/pod-requests.ts';
+import { podLimits, podRequests } from '#shared/domain/model/pod-requests.ts';
+import { decodePod } from '#shared/kube/decode-pod.ts';
+import type { WireObject } from '#shared/kube/wire-object.ts';
+import { readBoolean, readObject } from '#shared/kube/wire-object.ts';
+import { printAmounts } from '#test/conformance/print-amounts.ts';
+import { readCase, required } from '#test/conformance/required.ts';
+
+/** Kind `requests`: effective requests and limits of a pod. */
+export function answer(raw: unknown): unknown {
+  const { wirePod, options } = readCase(raw, (vector) => ({
+    wirePod: vector['pod'],
+    options: readObject(vector, 'options', readOptions) ?? {},
+  }));
+  const pod = required(decodePod(wirePod));
+  return { requests: printAmounts(podRequests(pod, options)), limits: printAmounts(podLimits(pod, options)) };
+}
+
+function readOptions(options: WireObject): PodResourceOptions {
+  return {
+    useStatus: readBoolean(options, 'useStatusResources'),
+    usePodLevelStatus: readBoolean(options, 'inPlacePodLevelResourcesVerticalScalingEnabled'),
+    excludeOverhead: readBoolean(options, 'excludeOverhead'),
+    skipPodLevel: readBoolean(options, 'skipPodLevelResources'),
+  };
+}

@@ -1,0 +1,7 @@
+import type { Amounts } from '#shared/domain/model/amounts.ts';
+import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
+
+/** Amounts as the API prints them. */
+export function printAmounts(amounts: Amounts): Readonly<Record<string, string>> {
+  return Object.fromEntries([...amounts].map(([name, amount]) => [name, formatQuantity(amount)]));
+}
