@@ -4,6 +4,7 @@ import { createAgent } from './agent.ts';
 import { agentConfiguration } from './configuration.ts';
 import { describeSettings, loadConfiguration } from '#shared/runtime/configuration.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
+import { errorText } from '#shared/runtime/describe-error.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createShutdown } from '#shared/runtime/shutdown.ts';
 
@@ -39,7 +40,7 @@ try {
   shutdown.onRelease('agent', agent.stop);
   await agent.start(shutdown.signal);
 } catch (error) {
-  log.fatal({ err: error }, 'Could not start');
+  log.fatal(`Could not start: ${errorText(error)}`);
   await shutdown.stop('could not start', 1);
 }
 process.exit(await shutdown.finished);

@@ -21,8 +21,10 @@ interface SummaryNodeOptions {
 }
 
 const DEADLINE_MS = 5000;
-/** The kubelet's own node entries are up to 16 s old; what was fetched longer ago than this is no answer any more. */
+/** What was fetched longer ago than this is no answer any more. */
 const TIME_TO_LIVE_MS = 10_000;
+/** The kubelet's own entries are up to 16 s old when they arrive (real-kubernetes.md 5.9). */
+const OLDEST_MS = 20_000;
 const NO_READINGS: NodeReadings = {
   memory: undefined,
   allocatableMemory: undefined,
@@ -48,11 +50,14 @@ export async function askSummary(kubelet: KubeletAddress, signal: AbortSignal): 
 
 type Timed = MemoryReading | FilesystemReading | ProcessReading;
 
-/** Wall times of the kubelet, which shares this node's clock, as monotonic ones: an age survives a jump of the clock. */
+/**
+ * Wall times of the kubelet, which shares this node's clock, as monotonic ones: an age survives a jump of the clock.
+ * A figure that is too old is none (law 3).
+ */
 function onClock<T extends Timed>(reading: T | undefined, clock: Clock): T | undefined {
   if (reading?.at === undefined) return reading;
   const ageMs = Math.max(0, clock.now() - reading.at);
-  return { ...reading, at: clock.monotonic() - ageMs };
+  return ageMs > OLDEST_MS ? undefined : { ...reading, at: clock.monotonic() - ageMs };
 }
 
 function timed(readings: NodeReadings, clock: Clock): NodeReadings {

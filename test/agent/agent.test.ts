@@ -1,0 +1,225 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createAgent } from '#agent/agent.ts';
+import { agentConfiguration } from '#agent/configuration.ts';
+import { createLog } from '#shared/runtime/log.ts';
+import { systemClock } from '#shared/runtime/clock.ts';
+import { type FakeApiServer, startFakeApiServer } from './fake-api-server.ts';
+import { wirePod, wireSummary } from './wire-node.ts';
+
+const PODS = '/api/v1/pods';
+const POLICIES = '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies';
+const NODE_PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
+
+let api: FakeApiServer;
+let kubelet: Server;
+let summary: () => object;
+let directory: string;
+let stop: () => Promise<void>;
+
+beforeEach(async () => {
+  api = await startFakeApiServer();
+  kubelet = createServer((_request, response) => response.end(JSON.stringify(summary())));
+  await new Promise<void>((resolve) => kubelet.listen(0, '127.0.0.1', resolve));
+  directory = mkdtempSync(join(tmpdir(), 'plimsoll-agent-'));
+  writeFileSync(join(directory, 'token'), 'secret');
+  writeFileSync(join(directory, 'ca.crt'), '');
+  api.put('/api/v1/nodes', { metadata: { name: 'n1', uid: 'uid-n1', labels: { pool: 'batch' } } });
+  api.put('/api/v1/namespaces', { metadata: { name: 'default', labels: {} } });
+});
+
+afterEach(async () => {
+  await stop();
+  await api.close();
+  kubelet.closeAllConnections();
+  kubelet.close();
+  rmSync(directory, { recursive: true });
+});
+
+async function start(changes: object = {}): Promise<string> {
+  const configuration = agentConfiguration.parse({
+    nodeName: 'n1',
+    mode: 'Enforce',
+    source: 'summary',
+    warmUpMs: 0,
+    kubelet: { url: `http://127.0.0.1:${(kubelet.address() as AddressInfo).port}` },
+    period: { nearMs: 20, farMs: 100, podsMs: 100, slowMs: 1000 },
+    health: { host: '127.0.0.1', port: 0 },
+    ...changes,
+  });
+  const env = {
+    PLIMSOLL_SERVER: api.url,
+    PLIMSOLL_TOKEN_FILE: join(directory, 'token'),
+    PLIMSOLL_CA_FILE: join(directory, 'ca.crt'),
+    POD_NAME: 'agent-x',
+  };
+  const log = createLog({ component: 'agent', level: 'silent', format: 'json' });
+  const agent = await createAgent(configuration, { clock: systemClock, log, env });
+  const controller = new AbortController();
+  stop = async () => {
+    controller.abort();
+    await agent.stop();
+  };
+  return (await agent.start(controller.signal)).url;
+}
+
+function evictions() {
+  return api.writes.filter(({ path }) => path.endsWith('/eviction'));
+}
+
+function events(): Record<string, unknown>[] {
+  return api.writes.filter(({ path }) => path.includes('/events')).map(({ body }) => body);
+}
+
+function status(): Record<string, unknown> {
+  const patch = api.writes.findLast(({ method, path }) => method === 'PATCH' && path.startsWith(NODE_PRESSURES));
+  return (patch?.body['status'] ?? {}) as Record<string, unknown>;
+}
+
+const SHORT_OF_MEMORY = () => wireSummary(100, 1000, { hog: 600, quiet: 250 });
+
+describe('the agent', () => {
+  beforeEach(() => {
+    summary = SHORT_OF_MEMORY;
+    api.put(PODS, wirePod({ name: 'hog', requestMiB: 100 }));
+    api.put(PODS, wirePod({ name: 'quiet', requestMiB: 300, priority: 1000 }));
+    api.onEvicted = () => {
+      summary = () => wireSummary(700, 1000, { quiet: 250 });
+      const server = api;
+      setTimeout(() => server.remove(PODS, 'hog'), 50);
+    };
+  });
+
+  test('evicts the pod above its request, once, with its UID, and says so everywhere', async () => {
+    await start();
+    await vi.waitFor(
+      () => expect(status()).toMatchObject({ evictions: [{ endedAt: expect.any(String) as string }] }),
+      8000,
+    );
+    expect(evictions().map(({ path, body }) => [path, body['deleteOptions']])).toEqual([
+      ['/api/v1/namespaces/default/pods/hog/eviction', { preconditions: { uid: 'uid-hog' }, gracePeriodSeconds: 1 }],
+    ]);
+    expect(events()).toMatchObject([
+      {
+        reason: 'EvictionThresholdMet',
+        note: 'Attempting to reclaim memory',
+        regarding: { kind: 'Node', name: 'n1', uid: 'uid-n1' },
+      },
+      {
+        reason: 'Evicted',
+        type: 'Warning',
+        regarding: { kind: 'Pod', name: 'hog', uid: 'uid-hog' },
+        reportingController: 'plimsoll.dev/agent',
+        reportingInstance: 'n1',
+        note: 'The node was low on resource: memory. Threshold quantity: 250Mi, available: 100Mi. Container main was using 600Mi, request is 100Mi, has larger consumption of memory. ',
+        metadata: {
+          annotations: {
+            offending_containers: 'main',
+            offending_containers_usage: '600Mi',
+            starved_resource: 'memory',
+          },
+        },
+      },
+    ]);
+    expect(status()).toMatchObject({
+      mode: 'Enforce',
+      policy: 'default',
+      agent: { pod: 'agent-x' },
+      next: [{ pod: 'default/quiet', uid: 'uid-quiet', priority: 1000, usage: '250Mi', request: '300Mi' }],
+      evictions: [
+        { pod: 'default/hog', uid: 'uid-hog', signal: 'memory.available', stage: 'severe', outcome: 'evicted' },
+      ],
+    });
+    const created = api.writes.find(({ method, path }) => method === 'POST' && path === NODE_PRESSURES);
+    expect(created?.body['metadata']).toEqual({
+      name: 'n1',
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'uid-n1' }],
+    });
+  });
+
+  test('a dry run says the same and touches nobody', async () => {
+    await start({ mode: 'DryRun' });
+    await vi.waitFor(() => expect(status()).toMatchObject({ evictions: [{ outcome: 'pretended (dry run)' }] }), 8000);
+    expect(evictions()).toEqual([]);
+    expect(events()).toMatchObject([
+      { note: 'Attempting to reclaim memory (dry run)' },
+      {
+        reason: 'Evicted',
+        note: expect.stringMatching(/^The node was low on resource: memory\. .* \(dry run\)$/) as string,
+      },
+    ]);
+  });
+
+  test('a figure of another machine is said to be incomparable, not a disagreement', async () => {
+    await start({ mode: 'DryRun' });
+    await vi.waitFor(() => {
+      const conditions = status()['conditions'] as { type: string }[] | undefined;
+      expect(conditions?.find(({ type }) => type === 'SourcesAgree')).toMatchObject({
+        status: 'Unknown',
+        reason: 'SourcesNotComparable',
+      });
+    }, 8000);
+  });
+
+  test('a spent budget is respected and the next candidate asked for', async () => {
+    summary = () => wireSummary(100, 1000, { hog: 600, second: 200, quiet: 50 });
+    api.put(PODS, wirePod({ name: 'second', requestMiB: 10, priority: 5 }));
+    const details = { causes: [{ reason: 'DisruptionBudget', message: 'needs 1' }] };
+    api.evictionAnswers.push({
+      status: 429,
+      body: { kind: 'Status', code: 429, reason: 'TooManyRequests', message: 'budget', details },
+    });
+    await start();
+    await vi.waitFor(() => expect(evictions().length).toBe(2), 8000);
+    expect(evictions().map(({ path }) => path)).toEqual([
+      '/api/v1/namespaces/default/pods/hog/eviction',
+      '/api/v1/namespaces/default/pods/second/eviction',
+    ]);
+    expect(events().find(({ reason }) => reason === 'EvictionFailed')).toMatchObject({
+      note: 'Could not evict: budget',
+    });
+  });
+
+  test('an answer that was lost is looked up before anything else', async () => {
+    api.evictionAnswers.push({ status: 503, body: { kind: 'Status', code: 503, message: 'try later' } });
+    await start();
+    await vi.waitFor(() => expect(evictions().length).toBe(1), 8000);
+    await vi.waitFor(() => expect(status()).toMatchObject({ evictions: [{ outcome: 'foundUnharmed' }] }), 8000);
+    expect(evictions().length).toBe(1);
+  });
+
+  test('a policy of the cluster takes effect while the agent runs, and one that cannot be read leaves the last one', async () => {
+    summary = () => wireSummary(100, 1000, { hog: 600 });
+    const policy = (spec: object) => ({
+      metadata: { name: 'batch' },
+      spec: { nodeSelector: { matchLabels: { pool: 'batch' } }, ...spec },
+    });
+    api.put(POLICIES, policy({ mode: 'Enforce', evictionHard: { 'memory.available': '50Mi' } }));
+    await start({ mode: 'Policy' });
+    await vi.waitFor(() => expect(status()).toMatchObject({ policy: 'batch', mode: 'Enforce' }), 8000);
+    api.put(POLICIES, policy({ mode: 'Enforce', evictionHard: { 'memory.available': 'lots' } }));
+    await vi.waitFor(() => expect(status()).toMatchObject({ signals: [{ threshold: '50Mi' }] }), 8000);
+    expect(evictions()).toEqual([]);
+    api.put(POLICIES, policy({ mode: 'Enforce', evictionHard: { 'memory.available': '200Mi' } }));
+    await vi.waitFor(() => expect(evictions().length).toBe(1), 8000);
+  });
+
+  test('health names what is missing, and metrics have the signal and the first candidates', async () => {
+    const url = await start({ mode: 'DryRun' });
+    await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), 8000);
+    await vi.waitFor(
+      async () => expect(await (await fetch(`${url}/metrics`)).text()).toContain('plimsoll_eviction_candidate_rank{'),
+      8000,
+    );
+    const text = await (await fetch(`${url}/metrics`)).text();
+    expect(text).toContain('plimsoll_eviction_signal_available{eviction_signal="memory.available"} 104857600');
+    expect(text).toContain(
+      'plimsoll_evictions_total{eviction_signal="memory.available",result="pretended",mode="dry-run"} 1',
+    );
+    expect(text).toContain('plimsoll_source_success{source="kubelet-summary"} 1');
+  });
+});
