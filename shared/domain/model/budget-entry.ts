@@ -6,10 +6,12 @@ import type { Pod } from './pod.ts';
 export interface BudgetEntry {
   budget: DisruptionBudget;
   readonly selector: Selector;
+  /** Its place among the budgets of the snapshot, which another may take once it is gone. */
+  readonly slot: number;
 }
 
-export function prepareBudget(budget: DisruptionBudget): BudgetEntry {
-  return { budget, selector: prepareSelector(budget.selector) };
+export function prepareBudget(budget: DisruptionBudget, slot: number): BudgetEntry {
+  return { budget, selector: prepareSelector(budget.selector), slot };
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { BudgetEntry } from './budget-entry.ts';
 import type { Node } from './node.ts';
+import type { NodeSheet } from './node-sheet.ts';
 import { createOccupancy, type Occupancy } from './occupancy.ts';
 import type { PlacedPod } from './placed-pod.ts';
 import { createColumns, type ResourceColumns } from './resource-columns.ts';
@@ -20,6 +21,8 @@ export interface ClusterSnapshot {
   /** Pods on nodes that keep others away. */
   readonly antiAffine: Set<PlacedPod>;
   readonly budgets: Map<string, BudgetEntry>;
+  /** The same by slot; a slot may be free. */
+  readonly budgetSlots: (BudgetEntry | undefined)[];
   /** Labels by namespace name. */
   readonly namespaces: Map<string, ReadonlyMap<string, string>>;
   arrivals: number;
@@ -32,6 +35,8 @@ export interface NodeEntry {
   readonly allocatable: readonly Whole[];
   readonly allowedPods: Whole;
   readonly occupancy: Occupancy;
+  /** Absent after a change, until it is asked for. */
+  sheet: NodeSheet | undefined;
 }
 
 export function emptySnapshot(): ClusterSnapshot {
@@ -42,6 +47,7 @@ export function emptySnapshot(): ClusterSnapshot {
     placedPods: new Map(),
     antiAffine: new Set(),
     budgets: new Map(),
+    budgetSlots: [],
     namespaces: new Map(),
     arrivals: 0,
   };
@@ -60,4 +66,10 @@ export function occupancyOf(snapshot: ClusterSnapshot, nodeName: string): Occupa
 export function forgetIfDeserted(snapshot: ClusterSnapshot, nodeName: string): void {
   const { pods, nominated } = occupancyOf(snapshot, nodeName);
   if (pods.length + nominated.length === 0 && !snapshot.nodes.has(nodeName)) snapshot.occupancies.delete(nodeName);
+}
+
+/** Notes that the pods of a node, or what they count for, have changed. */
+export function forgetSheet(snapshot: ClusterSnapshot, nodeName: string): void {
+  const entry = snapshot.nodes.get(nodeName);
+  if (entry !== undefined) entry.sheet = undefined;
 }

@@ -1,7 +1,7 @@
 import { compareImportance, type PlacedPod } from './placed-pod.ts';
 import { minus, plus, type Whole } from './whole.ts';
 
-/** Who is on one node, known or not yet known. Changed only through the functions of this file and of `snapshot-pods.ts`. */
+/** Who is on one node, known or not yet known. Changed only through the functions of this folder. */
 export interface Occupancy {
   /** In order of importance. */
   readonly pods: PlacedPod[];
@@ -17,32 +17,22 @@ export function createOccupancy(): Occupancy {
 
 /** Puts a pod among the others. */
 export function admit(occupancy: Occupancy, placed: PlacedPod): void {
-  let at = occupancy.pods.length;
-  for (let before = occupancy.pods[at - 1]; before !== undefined; before = occupancy.pods[at - 1]) {
+  const { pods, requested } = occupancy;
+  let at = pods.length;
+  for (let before = pods[at - 1]; before !== undefined; before = pods[at - 1]) {
     if (compareImportance(before, placed) <= 0) break;
     at -= 1;
   }
-  occupancy.pods.splice(at, 0, placed);
-  addRow(occupancy.requested, placed.row);
+  pods.splice(at, 0, placed);
+  placed.row.forEach((amount, column) => {
+    while (requested.length <= column) requested.push(0);
+    requested[column] = plus(requested[column] ?? 0, amount);
+  });
 }
 
 /** Takes a pod off. */
 export function dismiss(occupancy: Occupancy, placed: PlacedPod): void {
-  occupancy.pods.splice(occupancy.pods.indexOf(placed), 1);
-  subtractRow(occupancy.requested, placed.row);
-}
-
-/** Adds a row of amounts to a sum, in place. */
-function addRow(sum: Whole[], row: readonly Whole[]): void {
-  row.forEach((amount, column) => {
-    while (sum.length <= column) sum.push(0);
-    sum[column] = plus(sum[column] ?? 0, amount);
-  });
-}
-
-/** Subtracts a row of amounts from a sum that contains it, in place. */
-function subtractRow(sum: Whole[], row: readonly Whole[]): void {
-  row.forEach((amount, column) => {
-    sum[column] = minus(sum[column] ?? 0, amount);
-  });
+  const { pods, requested } = occupancy;
+  pods.splice(pods.indexOf(placed), 1);
+  placed.row.forEach((amount, column) => (requested[column] = minus(requested[column] ?? 0, amount)));
 }

@@ -18,7 +18,7 @@ export interface PlacedPod {
   readonly row: readonly Whole[];
   readonly antiAffinity: readonly AffinityTerm[];
   /** The disruption budgets that count it. */
-  readonly budgets: BudgetEntry[];
+  budgets: readonly BudgetEntry[];
 }
 
 /** Prepares a pod. Requests follow a resize in progress. `pkg/scheduler/framework/types.go` PodInfo.CalculateResource. */

@@ -1,7 +1,9 @@
-import { countsPod, prepareBudget } from './budget-entry.ts';
-import type { ClusterSnapshot } from './cluster-snapshot.ts';
+import { countsPod, prepareBudget, type BudgetEntry } from './budget-entry.ts';
+import { forgetSheet, type ClusterSnapshot } from './cluster-snapshot.ts';
 import type { DisruptionBudget } from './disruption-budget.ts';
 import { isSameSelector } from './label-selector.ts';
+import type { PlacedPod } from './placed-pod.ts';
+import { placeOf } from './snapshot-pods.ts';
 
 /** Adds or replaces a budget. Changed counters cost nothing; a new or changed selector looks at every pod. */
 export function putBudget(snapshot: ClusterSnapshot, budget: DisruptionBudget): void {
@@ -11,9 +13,12 @@ export function putBudget(snapshot: ClusterSnapshot, budget: DisruptionBudget): 
     return;
   }
   removeBudget(snapshot, budget);
-  const entry = prepareBudget(budget);
+  const entry = prepareBudget(budget, freeSlot(snapshot));
   snapshot.budgets.set(budgetKey(budget), entry);
-  for (const placed of snapshot.placedPods.values()) if (countsPod(entry, placed.pod)) placed.budgets.push(entry);
+  snapshot.budgetSlots[entry.slot] = entry;
+  for (const placed of snapshot.placedPods.values()) {
+    if (countsPod(entry, placed.pod)) change(snapshot, placed, [...placed.budgets, entry]);
+  }
 }
 
 /** Removes a budget, known by its namespace and name; looks at every pod. */
@@ -21,9 +26,24 @@ export function removeBudget(snapshot: ClusterSnapshot, budget: DisruptionBudget
   const entry = snapshot.budgets.get(budgetKey(budget));
   if (entry === undefined) return;
   snapshot.budgets.delete(budgetKey(budget));
-  for (const { budgets } of snapshot.placedPods.values()) {
-    if (budgets.includes(entry)) budgets.splice(budgets.indexOf(entry), 1);
+  snapshot.budgetSlots[entry.slot] = undefined;
+  for (const placed of snapshot.placedPods.values()) {
+    if (placed.budgets.includes(entry)) change(snapshot, placed, without(placed.budgets, entry));
   }
+}
+
+function freeSlot({ budgetSlots }: ClusterSnapshot): number {
+  const free = budgetSlots.indexOf(undefined);
+  return free < 0 ? budgetSlots.length : free;
+}
+
+function change(snapshot: ClusterSnapshot, placed: PlacedPod, budgets: readonly BudgetEntry[]): void {
+  placed.budgets = budgets;
+  forgetSheet(snapshot, placeOf(placed.pod));
+}
+
+function without(budgets: readonly BudgetEntry[], entry: BudgetEntry): readonly BudgetEntry[] {
+  return budgets.filter((other) => other !== entry);
 }
 
 function budgetKey(budget: DisruptionBudget): string {

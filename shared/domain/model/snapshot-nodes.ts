@@ -14,6 +14,7 @@ export function putNode(snapshot: ClusterSnapshot, node: Node): void {
     allocatable: toRow(snapshot.columns, scheduledAmounts(node.allocatable)),
     allowedPods: pods === undefined ? 0 : wholeFrom(quantityValue(pods)),
     occupancy: occupancyOf(snapshot, node.name),
+    sheet: undefined,
   });
 }
 

@@ -1,5 +1,5 @@
 import { countsPod } from './budget-entry.ts';
-import { forgetIfDeserted, occupancyOf, type ClusterSnapshot } from './cluster-snapshot.ts';
+import { forgetIfDeserted, forgetSheet, occupancyOf, type ClusterSnapshot } from './cluster-snapshot.ts';
 import { admit, dismiss, type Occupancy } from './occupancy.ts';
 import { preparePlacedPod, type PlacedPod } from './placed-pod.ts';
 import type { Pod } from './pod.ts';
@@ -15,9 +15,10 @@ export function putPod(snapshot: ClusterSnapshot, pod: Pod): void {
   if (placeOf(pod) === '' || FINISHED.includes(pod.status.phase)) return;
   const placed = preparePlacedPod(pod, snapshot.columns, snapshot.arrivals);
   snapshot.arrivals += 1;
-  for (const budget of snapshot.budgets.values()) if (countsPod(budget, pod)) placed.budgets.push(budget);
+  placed.budgets = [...snapshot.budgets.values()].filter((budget) => countsPod(budget, pod));
   snapshot.placedPods.set(podKey(pod), placed);
   settle(snapshot, placed);
+  forgetSheet(snapshot, placeOf(pod));
 }
 
 /** Removes a pod, known by its UID; nothing happens where the snapshot does not hold it. */
@@ -27,6 +28,7 @@ export function removePod(snapshot: ClusterSnapshot, pod: Pod): void {
   snapshot.placedPods.delete(podKey(pod));
   snapshot.antiAffine.delete(placed);
   leave(occupancyOf(snapshot, placeOf(placed.pod)), placed);
+  forgetSheet(snapshot, placeOf(placed.pod));
   forgetIfDeserted(snapshot, placeOf(placed.pod));
 }
 
@@ -55,6 +57,6 @@ function isBound(pod: Pod): boolean {
 }
 
 /** The node that the pod is on or was promised; empty where there is none. */
-function placeOf(pod: Pod): string {
+export function placeOf(pod: Pod): string {
   return (isBound(pod) ? pod.spec.nodeName : pod.status.nominatedNodeName) ?? '';
 }

@@ -1,6 +1,6 @@
 import type { PlacedPod } from '#shared/domain/model/placed-pod.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
-import type { Refusal } from './refusal.ts';
+import type { Examined } from './examine-nodes.ts';
 import type { Screening } from './screening.ts';
 
 /** Why a pod may not preempt at all. */
@@ -21,12 +21,12 @@ const TERMINATING: Bar = {
  * What bars the pod from preemption, if anything: its policy, or earlier victims that are still leaving its nominated
  * node, unless that node is beyond help. `plugins/defaultpreemption/default_preemption.go` PodEligibleToPreemptOthers.
  */
-export function barToPreemption(screening: Screening, refusals: ReadonlyMap<string, Refusal>): Bar | undefined {
+export function barToPreemption(screening: Screening, examined: readonly Examined[]): Bar | undefined {
   if (screening.pod.spec.preemptionPolicy === 'Never') return NEVER;
-  const nominated = screening.pod.status.nominatedNodeName ?? '';
-  if (refusals.get(nominated)?.mayBeHelped !== true) return undefined;
-  const pods = screening.snapshot.nodes.get(nominated)?.occupancy.pods ?? [];
-  return pods.some((placed) => isLeavingFor(placed, screening)) ? TERMINATING : undefined;
+  const name = screening.pod.status.nominatedNodeName ?? '';
+  const nominated = name === '' ? undefined : examined.find(({ entry }) => entry.node.name === name);
+  if (nominated?.refusal?.mayBeHelped !== true) return undefined;
+  return nominated.entry.occupancy.pods.some((placed) => isLeavingFor(placed, screening)) ? TERMINATING : undefined;
 }
 
 function isLeavingFor({ pod, priority }: PlacedPod, screening: Screening): boolean {

@@ -1,7 +1,7 @@
 import type { NodeEntry } from '#shared/domain/model/cluster-snapshot.ts';
 import { refusalOn } from './fits-node.ts';
 import { namedNodes } from './node-affinity.ts';
-import { reasonsText, unavailableText } from './reasons-text.ts';
+import { countReasons, reasonsText, unavailableText, type ReasonCounts } from './reasons-text.ts';
 import type { Refusal } from './refusal.ts';
 import type { Screening } from './screening.ts';
 
@@ -10,13 +10,17 @@ export type Examination =
   | { readonly kind: 'fits'; readonly nodes: readonly string[] }
   | {
       readonly kind: 'fitsNowhere';
-      /** By name of the nodes that were looked at; the rest was ruled out before. */
-      readonly refusals: Refusals;
+      /** Every node. */
+      readonly examined: readonly Examined[];
       /** Kubernetes' text. */
       readonly text: string;
     };
 
-type Refusals = ReadonlyMap<string, Refusal>;
+/** A node and why the pod does not fit there; without a refusal it was ruled out before it was looked at. */
+export interface Examined {
+  readonly entry: NodeEntry;
+  readonly refusal: Refusal | undefined;
+}
 
 /**
  * Tries every node, the nominated one first: if that fits, no other is looked at. Affinity to nodes by name leaves only
@@ -24,44 +28,52 @@ type Refusals = ReadonlyMap<string, Refusal>;
  */
 export function examineNodes(screening: Screening): Examination {
   const { nodes } = screening.snapshot;
-  if (nodes.size === 0) return fitsNowhere(new Map(), 'no nodes available to schedule pods');
+  if (nodes.size === 0) return { kind: 'fitsNowhere', examined: [], text: 'no nodes available to schedule pods' };
   const names = namedNodes(screening.pod);
-  if (names?.size === 0) return fitsNowhere(new Map(), unavailableText(nodes.size, 'pod affinity terms conflict'));
+  if (names?.size === 0) return conflict(nodes);
   const nominated = nodes.get(screening.pod.status.nominatedNodeName ?? '');
-  if (nominated !== undefined && refusalOn(screening, nominated) === undefined) return fits([nominated.node.name]);
+  const nominatedRefusal = nominated && refusalOn(screening, nominated);
+  if (nominated !== undefined && nominatedRefusal === undefined) return fits([nominated.node.name]);
   const isLookedAt = (entry: NodeEntry): boolean => names?.has(entry.node.name) !== false || entry === nominated;
-  return examine(screening, [...nodes.values()].filter(isLookedAt), nominated);
+  return examine(screening, isLookedAt, nominatedRefusal);
 }
 
-function examine(screening: Screening, entries: readonly NodeEntry[], nominated?: NodeEntry): Examination {
+function examine(
+  screening: Screening,
+  isLookedAt: (entry: NodeEntry) => boolean,
+  nominatedRefusal: Refusal | undefined,
+): Examination {
   const feasible: string[] = [];
-  const refusals = new Map<string, Refusal>();
-  for (const entry of entries) {
-    const refusal = refusalOn(screening, entry);
-    if (refusal === undefined) feasible.push(entry.node.name);
-    else refusals.set(entry.node.name, refusal);
+  const examined: Examined[] = [];
+  for (const entry of screening.snapshot.nodes.values()) {
+    const isRuledOut = !isLookedAt(entry);
+    const refusal = isRuledOut ? undefined : refusalOn(screening, entry);
+    if (isRuledOut || refusal !== undefined) examined.push({ entry, refusal });
+    else feasible.push(entry.node.name);
   }
-  if (feasible.length > 0) return fits(feasible);
-  return fitsNowhere(refusals, textOf(screening.snapshot.nodes.size, refusals, nominated));
+  return feasible.length > 0
+    ? fits(feasible)
+    : { kind: 'fitsNowhere', examined, text: textOf(examined, nominatedRefusal) };
 }
 
-function textOf(nodeCount: number, refusals: Refusals, nominated?: NodeEntry): string {
-  const lookedAt = Array.from(refusals.values(), ({ reasons }) => ({ reasons, nodes: 1 }));
-  const ruledOut = { reasons: [ruledOutReason(refusals, nominated)], nodes: nodeCount - refusals.size };
-  return reasonsText(nodeCount, [...lookedAt, ruledOut]);
+function textOf(examined: readonly Examined[], nominatedRefusal: Refusal | undefined): string {
+  const counts: ReasonCounts = new Map();
+  const ruledOut = [ruledOutReason(nominatedRefusal)];
+  for (const { refusal } of examined) countReasons(counts, refusal?.reasons ?? ruledOut);
+  return reasonsText(examined.length, counts);
 }
 
-/** Kubernetes names the filter that refused the nominated node here too, as that was tried before the others were ruled out. */
-function ruledOutReason(refusals: Refusals, nominated?: NodeEntry): string {
-  const refused = refusals.get(nominated?.node.name ?? '')?.filter ?? 'NodeAffinity';
-  const filters = new Set(['NodeAffinity', refused]);
+/** Kubernetes also names the filter that refused the nominated node, which it tries before it rules out the others. */
+function ruledOutReason(nominatedRefusal: Refusal | undefined): string {
+  const filters = new Set(['NodeAffinity', nominatedRefusal?.filter ?? 'NodeAffinity']);
   return `node(s) didn't satisfy plugin(s) [${[...filters].sort().join(' ')}]`;
+}
+
+function conflict(nodes: ReadonlyMap<string, NodeEntry>): Examination {
+  const examined = Array.from(nodes.values(), (entry) => ({ entry, refusal: undefined }));
+  return { kind: 'fitsNowhere', examined, text: unavailableText(nodes.size, 'pod affinity terms conflict') };
 }
 
 function fits(nodes: readonly string[]): Examination {
   return { kind: 'fits', nodes };
-}
-
-function fitsNowhere(refusals: Refusals, text: string): Examination {
-  return { kind: 'fitsNowhere', refusals, text };
 }

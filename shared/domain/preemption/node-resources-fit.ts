@@ -1,7 +1,7 @@
 import type { NodeEntry } from '#shared/domain/model/cluster-snapshot.ts';
 import type { CompanyFilter } from './filter.ts';
 import type { Refusal } from './refusal.ts';
-import { openRoom, release, shortReasons, take, type Need, type Room } from './room.ts';
+import { openRoom, release, shortReasons, take, type Left, type Need } from './room.ts';
 
 /** The node must have a pod slot and enough of each resource left. `plugins/noderesources/fit.go` Filter. */
 export function nodeResourcesFit(needs: readonly Need[]): CompanyFilter {
@@ -18,7 +18,7 @@ export function nodeResourcesFit(needs: readonly Need[]): CompanyFilter {
 }
 
 /** What is missing, if anything; a need above what the whole node has for pods cannot be helped. `plugins/noderesources/fit.go` fitsRequest. */
-export function resourceRefusal(room: Room, { allocatable }: NodeEntry): Refusal | undefined {
+export function resourceRefusal(room: Left, { allocatable }: NodeEntry): Refusal | undefined {
   const reasons = shortReasons(room);
   if (reasons.length === 0) return undefined;
   const mayBeHelped = room.needs.every(({ amount, column }) => amount <= (allocatable[column] ?? 0));

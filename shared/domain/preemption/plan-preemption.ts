@@ -1,27 +1,25 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { ClusterSnapshot, NodeEntry } from '#shared/domain/model/cluster-snapshot.ts';
+import type { ClusterSnapshot } from '#shared/domain/model/cluster-snapshot.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
 import { chooseNode, type Criterion } from './choose-node.ts';
 import { barToPreemption, type Bar } from './eligibility.ts';
-import { examineNodes } from './examine-nodes.ts';
-import {
-  notTried,
-  outcomeOf,
-  type BudgetRule,
-  type Candidate,
-  type Dismissal,
-  type NodeOutcome,
-} from './node-outcome.ts';
-import { reasonsText } from './reasons-text.ts';
-import type { Refusal } from './refusal.ts';
+import { examineNodes, type Examined } from './examine-nodes.ts';
+import { reasonsOf } from './explain-outcome.ts';
+import type { Candidate, Dismissal, NodeOutcome } from './node-outcome.ts';
+import { countReasons, reasonsText, type ReasonCounts } from './reasons-text.ts';
 import { prepareScreening, type Screening } from './screening.ts';
 import { victimsOnNode, type MayTake } from './victims-on-node.ts';
 
 export interface PreemptionOptions {
   /** Which pods may be taken; all of lower priority unless given. */
   readonly mayTake?: MayTake;
-  /** `BestEffort` unless given. */
-  readonly budgets?: BudgetRule;
+  /** `Hard` rules out nodes where a disruption budget would be broken; unless given, others are only preferred. */
+  readonly budgets?: 'BestEffort' | 'Hard';
+}
+
+interface Outcomes {
+  readonly candidates: readonly Candidate[];
+  readonly dismissals: readonly Dismissal[];
 }
 
 /** What to do for a pod; `unschedulable` and `message` are Kubernetes' texts on why it fits nowhere and takes nobody. */
@@ -50,8 +48,6 @@ export type PreemptionPlan =
       readonly because: Because;
     };
 
-type Refusals = ReadonlyMap<string, Refusal>;
-
 /**
  * Plans the preemption of lower pods for one that fits on no node. Every node is tried, and the snapshot stays as it is.
  * `pkg/scheduler/framework/preemption/preemption.go` Preempt.
@@ -60,22 +56,32 @@ export function planPreemption(snapshot: ClusterSnapshot, pod: Pod, options: Pre
   const screening = prepareScreening(snapshot, pod);
   const examination = examineNodes(screening);
   if (examination.kind === 'fits') return fits(examination.nodes);
-  const bar = barToPreemption(screening, examination.refusals);
+  const bar = barToPreemption(screening, examination.examined);
   if (bar !== undefined) return notEligible(examination.text, bar);
-  const outcomes = tryNodes(screening, examination.refusals, options);
-  const candidates = outcomes.filter((outcome) => outcome.kind === 'candidate');
-  const dismissals = outcomes.filter((outcome) => outcome.kind === 'dismissal');
+  const { candidates, dismissals } = tryNodes(screening, examination.examined, options);
   if (candidates.length === 0) return noCandidate(examination.text, dismissals);
   return preempt(examination.text, candidates, dismissals);
 }
 
-function tryNodes(screening: Screening, refusals: Refusals, options: PreemptionOptions): readonly NodeOutcome[] {
-  const budgets = options.budgets ?? 'BestEffort';
-  return Array.from(screening.snapshot.nodes.values(), (entry: NodeEntry) => {
-    const refusal = refusals.get(entry.node.name);
-    if (refusal?.mayBeHelped !== true) return notTried(entry.node.name, refusal);
-    return outcomeOf(entry.node.name, victimsOnNode(screening, entry, options.mayTake), budgets);
-  });
+function tryNodes(screening: Screening, examined: readonly Examined[], options: PreemptionOptions): Outcomes {
+  const candidates: Candidate[] = [];
+  const dismissals: Dismissal[] = [];
+  for (const each of examined) {
+    const outcome = tryNode(screening, each, options);
+    if (outcome.kind === 'candidate') candidates.push(outcome);
+    else dismissals.push(outcome);
+  }
+  return { candidates, dismissals };
+}
+
+function tryNode(screening: Screening, { entry, refusal }: Examined, options: PreemptionOptions): NodeOutcome {
+  if (refusal?.mayBeHelped !== true) return { kind: 'notTried', node: entry.node.name, refusal };
+  return withinBudgets(victimsOnNode(screening, entry, options.mayTake), options);
+}
+
+function withinBudgets(outcome: NodeOutcome, { budgets }: PreemptionOptions): NodeOutcome {
+  if (budgets !== 'Hard' || outcome.kind !== 'candidate' || outcome.budgetViolations === 0) return outcome;
+  return { kind: 'overBudget', node: outcome.node, budgetViolations: outcome.budgetViolations };
 }
 
 function fits(nodes: readonly string[]): PreemptionPlan {
@@ -92,10 +98,9 @@ function notEligible(unschedulable: string, { code, text }: Bar): PreemptionPlan
 }
 
 function noCandidate(unschedulable: string, dismissals: readonly Dismissal[]): PreemptionPlan {
-  const text = reasonsText(
-    dismissals.length,
-    dismissals.map(({ reasons }) => ({ reasons, nodes: 1 })),
-  );
+  const counts: ReasonCounts = new Map();
+  for (const dismissal of dismissals) countReasons(counts, reasonsOf(dismissal));
+  const text = dismissals.length === 0 ? 'no nodes available' : reasonsText(dismissals.length, counts);
   const because = { code: 'noCandidate', text, facts: { nodes: dismissals.length } };
   return { kind: 'noCandidate', unschedulable, message: `preemption: ${text}`, dismissals, because };
 }

@@ -1,17 +1,14 @@
-/** Texts that hold for a number of nodes. */
-export interface ReasonCount {
-  readonly reasons: readonly string[];
-  readonly nodes: number;
+/** On how many nodes each reason holds. */
+export type ReasonCounts = Map<string, number>;
+
+/** Counts the reasons of one more node. */
+export function countReasons(counts: ReasonCounts, reasons: readonly string[]): void {
+  for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1);
 }
 
 /** `0/4 nodes are available: 1 Too many pods, 3 Insufficient cpu.` `pkg/scheduler/framework/types.go` FitError. */
-export function reasonsText(nodeCount: number, counts: readonly ReasonCount[]): string {
-  const nodesByReason = new Map<string, number>();
-  for (const { reasons, nodes } of counts) {
-    if (nodes === 0) continue;
-    for (const reason of reasons) nodesByReason.set(reason, (nodesByReason.get(reason) ?? 0) + nodes);
-  }
-  const parts = Array.from(nodesByReason, ([reason, nodes]) => `${nodes} ${reason}`);
+export function reasonsText(nodeCount: number, counts: ReasonCounts): string {
+  const parts = Array.from(counts, ([reason, nodes]) => `${nodes} ${reason}`);
   return unavailableText(nodeCount, parts.sort().join(', '));
 }
 

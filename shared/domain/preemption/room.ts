@@ -7,7 +7,8 @@ import { minus, plus, type Whole } from '#shared/domain/model/whole.ts';
 
 /** One resource that the incoming pod needs. */
 export interface Need {
-  readonly resource: string;
+  /** What Kubernetes says where it is missing. */
+  readonly shortage: string;
   /** Its column, -1 where the snapshot has never heard of it. */
   readonly column: number;
   /** Above 0. */
@@ -15,9 +16,15 @@ export interface Need {
 }
 
 /** What would be left on a node beyond what the incoming pod needs; below 0 where that is more than there is. */
-export interface Room {
+export interface Left {
   readonly needs: readonly Need[];
   /** In the order of the needs. */
+  readonly left: ArrayLike<Whole>;
+  readonly slots: Whole;
+}
+
+/** The same, to be changed as pods come and leave. */
+export interface Room extends Left {
   readonly left: Whole[];
   slots: Whole;
 }
@@ -26,7 +33,7 @@ export interface Room {
 export function needsOf(pod: Pod, snapshot: ClusterSnapshot): readonly Need[] {
   const amounts = [...scheduledAmounts(podRequests(pod))].filter(([, amount]) => amount > 0);
   return amounts.map(([resource, amount]) => ({
-    resource,
+    shortage: `Insufficient ${resource}`,
     column: snapshot.columns.indexes.get(resource) ?? -1,
     amount,
   }));
@@ -52,13 +59,11 @@ export function release(room: Room, { row }: PlacedPod): void {
   room.slots = plus(room.slots, 1);
 }
 
-/** True where the pod may come and the incoming pod still fits. */
-export function hasRoomFor(room: Room, { row }: PlacedPod): boolean {
-  return room.slots >= 1 && room.needs.every(({ column }, index) => (row[column] ?? 0) <= (room.left[index] ?? 0));
-}
-
 /** What is missing, in the words of `plugins/noderesources/fit.go` fitsRequest. */
-export function shortReasons({ needs, left, slots }: Room): readonly string[] {
-  const short = needs.filter((_, index) => (left[index] ?? 0) < 0).map(({ resource }) => `Insufficient ${resource}`);
-  return slots < 0 ? ['Too many pods', ...short] : short;
+export function shortReasons({ needs, left, slots }: Left): readonly string[] {
+  const reasons = slots < 0 ? ['Too many pods'] : [];
+  needs.forEach(({ shortage }, index) => {
+    if ((left[index] ?? 0) < 0) reasons.push(shortage);
+  });
+  return reasons;
 }

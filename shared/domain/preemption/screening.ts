@@ -1,6 +1,8 @@
 import type { ClusterSnapshot } from '#shared/domain/model/cluster-snapshot.ts';
+import { areExact } from '#shared/domain/model/node-sheet.ts';
 import { priorityOf } from '#shared/domain/model/placed-pod.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
+import { openAccount, type BudgetAccount } from './budget-account.ts';
 import type { CompanyFilter, NodeFilter } from './filter.ts';
 import { interPodAffinity } from './inter-pod-affinity.ts';
 import { nodeAffinity } from './node-affinity.ts';
@@ -18,9 +20,10 @@ export interface Screening {
   readonly pod: Pod;
   readonly priority: number;
   readonly needs: readonly Need[];
+  readonly account: BudgetAccount;
   readonly nodeFilters: readonly NodeFilter[];
   readonly companyFilters: readonly CompanyFilter[];
-  /** Nothing but resources depends on who else is on a node. */
+  /** Nothing but resources depends on who else is on a node, all of them known and the needs exact in doubles. */
   readonly isResourcesOnly: boolean;
 }
 
@@ -38,8 +41,13 @@ export function prepareScreening(snapshot: ClusterSnapshot, pod: Pod): Screening
     pod,
     priority: priorityOf(pod),
     needs,
+    account: openAccount(snapshot),
     nodeFilters: [nodeUnschedulable(pod), nodeName(pod), taintToleration(pod), nodeAffinity(pod)],
     companyFilters,
-    isResourcesOnly: companyFilters.length === 1,
+    isResourcesOnly: companyFilters.length === 1 && needs.every(isPlain),
   };
+}
+
+function isPlain({ amount, column }: Need): boolean {
+  return column >= 0 && areExact([amount]);
 }

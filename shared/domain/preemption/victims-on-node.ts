@@ -1,50 +1,79 @@
 import type { NodeEntry } from '#shared/domain/model/cluster-snapshot.ts';
+import { priorityAt, sheetOf } from '#shared/domain/model/node-sheet.ts';
 import { compareRank, type PlacedPod } from '#shared/domain/model/placed-pod.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
-import { podsBreakingBudgets } from './budget-violations.ts';
+import { splitByBudgets } from './budget-account.ts';
+import type { Candidate, NoLowerPods, StillRefused } from './node-outcome.ts';
 import type { Screening } from './screening.ts';
-import { openTrial, type Trial } from './trial.ts';
+import { openTrial } from './trial.ts';
 
 /** Whether a pod may be taken at all, beyond the rule that a victim's priority is strictly lower. */
 export type MayTake = (pod: Pod) => boolean;
 
-/** Who must leave a node, or why nobody's leaving helps. */
-export type VictimSearch =
-  | { readonly kind: 'victims'; readonly victims: readonly PlacedPod[]; readonly budgetViolations: number }
-  | { readonly kind: 'noLowerPods' }
-  | { readonly kind: 'stillRefused'; readonly reasons: readonly string[]; readonly removed: number };
-
 /**
  * The pods that must leave a node so that the incoming pod fits: take all lower ones off, then put back the most
- * important first, those that break a budget before the rest, each that the incoming pod leaves room for. Victims come
- * in order of importance. `plugins/defaultpreemption/default_preemption.go` SelectVictimsOnNode.
+ * important first, those that break a budget before the rest, each that the incoming pod leaves room for.
+ * `plugins/defaultpreemption/default_preemption.go` SelectVictimsOnNode.
  */
-export function victimsOnNode(screening: Screening, entry: NodeEntry, mayTake?: MayTake): VictimSearch {
-  const lower = lowerPods(screening, entry, mayTake);
-  if (lower.length === 0) return { kind: 'noLowerPods' };
+export function victimsOnNode(
+  screening: Screening,
+  entry: NodeEntry,
+  mayTake?: MayTake,
+): Candidate | NoLowerPods | StillRefused {
+  const lower = lowerPods(entry, screening.priority, mayTake);
+  if (lower.length === 0) return { kind: 'noLowerPods', node: entry.node.name };
   const trial = openTrial(screening, entry);
-  for (const placed of lower) trial.takeOff(placed);
+  trial.takeOff(lower);
   const refusal = trial.refusal();
-  if (refusal !== undefined) return { kind: 'stillRefused', reasons: refusal.reasons, removed: lower.length };
-  return putBack(trial, lower);
+  if (refusal !== undefined) return { kind: 'stillRefused', node: entry.node.name, refusal, removed: lower.length };
+  const { violators, others } = splitByBudgets(screening.account, entry, lower);
+  return candidate(entry, trial.putBack(violators), trial.putBack(others));
 }
 
-/** The pods of lower priority stand at the end, as pods stand in order of importance. */
-function lowerPods({ priority }: Screening, { occupancy }: NodeEntry, mayTake?: MayTake): readonly PlacedPod[] {
-  const first = occupancy.pods.findIndex((placed) => placed.priority < priority);
-  const lower = first < 0 ? [] : occupancy.pods.slice(first);
-  return mayTake === undefined ? lower : lower.filter(({ pod }) => mayTake(pod));
+/** The pods below a priority, by index, in order of importance: they stand at the end. */
+function lowerPods(entry: NodeEntry, priority: number, mayTake?: MayTake): readonly number[] {
+  const sheet = sheetOf(entry);
+  let first = sheet.podCount;
+  while (first > 0 && priorityAt(sheet, first - 1) < priority) first -= 1;
+  const lower: number[] = [];
+  for (let index = first; index < sheet.podCount; index += 1) {
+    const placed = mayTake && entry.occupancy.pods[index];
+    if (placed === undefined || mayTake?.(placed.pod) === true) lower.push(index);
+  }
+  return lower;
 }
 
-function putBack(trial: Trial, lower: readonly PlacedPod[]): VictimSearch {
-  const breaking = podsBreakingBudgets(lower);
-  const stays = (placed: PlacedPod): boolean => trial.putBack(placed);
-  const violators = lower.filter((placed) => breaking.has(placed) && !stays(placed));
-  const others = lower.filter((placed) => !breaking.has(placed) && !stays(placed));
-  return { kind: 'victims', victims: byImportance(violators, others), budgetViolations: violators.length };
+/** Added to each priority, so that none is below 0 and more victims always weigh more. */
+const PRIORITY_SHIFT = 2 ** 31;
+
+function candidate(entry: NodeEntry, violators: readonly number[], others: readonly number[]): Candidate {
+  const indexes = violators.length === 0 ? others : [...violators, ...others];
+  const sheet = sheetOf(entry);
+  let topPriority = -PRIORITY_SHIFT;
+  let prioritySum = 0;
+  for (const index of indexes) {
+    const priority = priorityAt(sheet, index);
+    topPriority = Math.max(topPriority, priority);
+    prioritySum += priority + PRIORITY_SHIFT;
+  }
+  const victims = podsAt(entry, indexes);
+  if (violators.length > 0) victims.sort(compareRank);
+  return {
+    kind: 'candidate',
+    node: entry.node.name,
+    victims,
+    budgetViolations: violators.length,
+    topPriority,
+    prioritySum,
+  };
 }
 
-/** Of equals those that break a budget come first: the scheduler sorts both lists as one, and the sort is stable. */
-function byImportance(violators: readonly PlacedPod[], others: readonly PlacedPod[]): readonly PlacedPod[] {
-  return violators.length === 0 ? others : [...violators, ...others].sort(compareRank);
+/** Of equals those that break a budget stay first when sorted: the scheduler sorts both lists as one, stably. */
+function podsAt({ occupancy: { pods } }: NodeEntry, indexes: readonly number[]): PlacedPod[] {
+  const found: PlacedPod[] = [];
+  for (const index of indexes) {
+    const placed = pods[index];
+    if (placed !== undefined) found.push(placed);
+  }
+  return found;
 }

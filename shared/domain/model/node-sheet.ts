@@ -1,0 +1,69 @@
+import type { NodeEntry } from './cluster-snapshot.ts';
+import { minus, type Whole } from './whole.ts';
+
+/**
+ * A node and its pods as numbers in one piece of memory: a plan that looks at every pod of a large cluster spends its
+ * time waiting for memory. Rows are `width + 1` long. The first row is what is free: pod slots, then each resource by
+ * column. Then a row for each pod in order of importance: its priority, then what it takes.
+ */
+export interface NodeSheet {
+  readonly numbers: Float64Array;
+  readonly width: number;
+  readonly podCount: number;
+  /** Every sum of amounts is exact in doubles. */
+  readonly isExact: boolean;
+  /** `undefined` where no disruption budget counts a pod of the node. */
+  readonly budgets: BudgetSlots | undefined;
+}
+
+/** Which disruption budgets count which pods. */
+export interface BudgetSlots {
+  /** Slots of the budgets, all pods one after the other. */
+  readonly slots: Int32Array;
+  /** Where the slots of each pod begin; one more entry says where the last ones end. */
+  readonly starts: Int32Array;
+}
+
+/** Sums of a few amounts up to here are exact in doubles. */
+const LARGEST_EXACT = 2 ** 50;
+
+/** The sheet of a node, made anew after a change. */
+export function sheetOf(entry: NodeEntry): NodeSheet {
+  entry.sheet ??= makeSheet(entry);
+  return entry.sheet;
+}
+
+/** The priority of a pod. */
+export function priorityAt({ numbers, width }: NodeSheet, index: number): number {
+  return numbers[(index + 1) * (width + 1)] ?? 0;
+}
+
+/** True for amounts whose sums are exact in doubles. */
+export function areExact(amounts: readonly Whole[]): boolean {
+  return amounts.every((amount) => amount >= 0 && amount <= LARGEST_EXACT);
+}
+
+function makeSheet({ allocatable, allowedPods, occupancy: { pods, requested } }: NodeEntry): NodeSheet {
+  const width = Math.max(allocatable.length, requested.length);
+  const numbers = new Float64Array((pods.length + 1) * (width + 1));
+  numbers[0] = Number(minus(allowedPods, pods.length));
+  for (let column = 0; column < width; column += 1) {
+    numbers[column + 1] = Number(minus(allocatable[column] ?? 0, requested[column] ?? 0));
+  }
+  pods.forEach(({ priority, row }, index) => numbers.set([priority, ...row.map(Number)], (index + 1) * (width + 1)));
+  return {
+    numbers,
+    width,
+    podCount: pods.length,
+    isExact: [allocatable, requested, ...pods.map(({ row }) => row)].every(areExact),
+    budgets: budgetsOf(pods.map(({ budgets }) => budgets.map(({ slot }) => slot))),
+  };
+}
+
+function budgetsOf(slotsByPod: readonly (readonly number[])[]): BudgetSlots | undefined {
+  const slots = slotsByPod.flat();
+  if (slots.length === 0) return undefined;
+  const starts = new Int32Array(slotsByPod.length + 1);
+  slotsByPod.forEach(({ length }, index) => (starts[index + 1] = (starts[index] ?? 0) + length));
+  return { slots: Int32Array.from(slots), starts };
+}

@@ -1,0 +1,63 @@
+import type { ClusterSnapshot, NodeEntry } from '#shared/domain/model/cluster-snapshot.ts';
+import { sheetOf, type BudgetSlots } from '#shared/domain/model/node-sheet.ts';
+
+/** The disruption budgets of a snapshot as numbers by slot, for one plan. */
+export interface BudgetAccount {
+  readonly allowed: Float64Array;
+  /** Pods whose disruption the API server has already counted; `undefined` where there are none. */
+  readonly disrupted: readonly (ReadonlySet<string> | undefined)[];
+  /** All 0 between two questions. */
+  readonly used: Int32Array;
+}
+
+type NameOf = (index: number) => string;
+
+const NOBODY: readonly number[] = [];
+
+/** Those of the leaving pods, by index and in their order, that break a budget, and the rest. */
+export interface BudgetSplit {
+  readonly violators: readonly number[];
+  readonly others: readonly number[];
+}
+
+export function openAccount({ budgetSlots }: ClusterSnapshot): BudgetAccount {
+  return {
+    allowed: Float64Array.from(budgetSlots, (entry) => entry?.budget.disruptionsAllowed ?? 0),
+    disrupted: budgetSlots.map((entry) => (entry?.budget.disruptedPods.size ? entry.budget.disruptedPods : undefined)),
+    used: new Int32Array(budgetSlots.length),
+  };
+}
+
+/**
+ * Splits the pods that would leave a node. Each uses up every budget that counts it, also the pods that are put back
+ * later. `plugins/defaultpreemption/default_preemption.go` filterPodsWithPDBViolation.
+ */
+export function splitByBudgets(account: BudgetAccount, entry: NodeEntry, leaving: readonly number[]): BudgetSplit {
+  const { budgets } = sheetOf(entry);
+  if (budgets === undefined) return { violators: NOBODY, others: leaving };
+  const violators: number[] = [];
+  const others: number[] = [];
+  const nameOf = (index: number): string => entry.occupancy.pods[index]?.pod.name ?? '';
+  for (const index of leaving) (charge(account, budgets, index, nameOf) ? violators : others).push(index);
+  account.used.fill(0);
+  return { violators, others };
+}
+
+/** Charges a pod to its budgets; true where one is broken. */
+function charge(
+  { allowed, disrupted, used }: BudgetAccount,
+  budgets: BudgetSlots,
+  index: number,
+  nameOf: NameOf,
+): boolean {
+  const end = budgets.starts[index + 1] ?? 0;
+  let isBroken = false;
+  for (let at = budgets.starts[index] ?? end; at < end; at += 1) {
+    const slot = budgets.slots[at] ?? 0;
+    if (disrupted[slot]?.has(nameOf(index)) === true) continue;
+    const count = (used[slot] ?? 0) + 1;
+    used[slot] = count;
+    isBroken ||= count > (allowed[slot] ?? 0);
+  }
+  return isBroken;
+}
