@@ -17,12 +17,13 @@ export type AttemptOutcome =
 const SECOND = 1000;
 /** After any refusal the next candidate is tried at most once in this time. */
 const BETWEEN_ATTEMPTS_MS = SECOND;
+const TROUBLE_PAUSE_MS = 10 * SECOND;
 const FIRST_PAUSE_MS = 10 * SECOND;
 const LONGEST_PAUSE_MS = 300 * SECOND;
 /** A refusal by rights or validation will not change soon (F-30). */
 const REFUSED_PAUSE_MS = 600 * SECOND;
 
-type Consequence = 'taken' | 'pretended' | 'unclear' | 'over' | 'refused' | 'unharmed' | 'tooMany';
+type Consequence = 'taken' | 'pretended' | 'unclear' | 'over' | 'refused' | 'troubled' | 'tooMany';
 
 const CONSEQUENCES: Readonly<Record<AttemptOutcome['kind'], Consequence>> = {
   evicted: 'taken',
@@ -36,10 +37,10 @@ const CONSEQUENCES: Readonly<Record<AttemptOutcome['kind'], Consequence>> = {
   overtaken: 'over',
   foundGone: 'over',
   forbidden: 'refused',
-  unauthorized: 'refused',
+  unauthorized: 'troubled',
   invalid: 'refused',
   severalBudgets: 'refused',
-  foundUnharmed: 'unharmed',
+  foundUnharmed: 'troubled',
   tooManyRequests: 'tooMany',
 };
 
@@ -61,8 +62,9 @@ export function applyOutcome(state: AgentState, uid: string, outcome: AttemptOut
       return { ...moveTo(state, flight, 'unknown'), nextAttemptAt: now + BETWEEN_ATTEMPTS_MS };
     case 'over':
       return { ...land(state, flight), nextAttemptAt: now + BETWEEN_ATTEMPTS_MS };
-    case 'unharmed':
-      return pause(state, flight, { code: 'AnswerLost', text: 'the last attempt had no effect', ms: undefined }, now);
+    // The server is in trouble, not this pod: nobody else may go in its stead.
+    case 'troubled':
+      return { ...land(state, flight), nextAttemptAt: now + TROUBLE_PAUSE_MS };
     case 'refused':
       return pause(
         state,
@@ -123,5 +125,5 @@ function afterTooMany(state: AgentState, flight: Flight, outcome: TooMany, now: 
       now,
     );
   }
-  return { ...land(state, flight), nextAttemptAt: now + (asked ?? FIRST_PAUSE_MS) };
+  return { ...land(state, flight), nextAttemptAt: now + (asked ?? TROUBLE_PAUSE_MS) };
 }

@@ -286,6 +286,12 @@ describe('decide', () => {
         { kind: 'tooManyRequests', cause: 'throttled', message: 'm', retryAfterSeconds: 60 },
         [['hog'], [], [], []],
       ],
+      [
+        'a token that is refused is our trouble, not the pod’s',
+        { kind: 'unauthorized', message: 'm' },
+        [['hog'], [], [], []],
+      ],
+      ['an attempt without effect is not made up for by another pod', { kind: 'foundUnharmed' }, [['hog'], [], [], []]],
       ['a refusal by rights rests for ten minutes', { kind: 'forbidden', message: 'm' }, [['hog'], [], ['small'], []]],
       [
         'two budgets on one pod are a refusal, not a 429',
