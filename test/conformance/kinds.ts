@@ -1,12 +1,15 @@
 import { answer as answerEpisode } from './kinds/episodes.ts';
 import { answer as answerEvictable } from './kinds/evictable.ts';
 import { answer as answerKubeletPreemption } from './kinds/kubelet-preemption.ts';
+import { answer as answerPodUsage } from './kinds/podusage.ts';
 import { answer as answerPreemption } from './kinds/preemption.ts';
 import { answer as answerPriority } from './kinds/priority.ts';
 import { answer as answerPriorityClass } from './kinds/priorityclass.ts';
 import { answer as answerQos } from './kinds/qos.ts';
 import { answer as answerQuantity } from './kinds/quantity.ts';
 import { answer as answerQuantityArithmetic } from './kinds/quantity-arith.ts';
+import { answer as answerQuotaCheck } from './kinds/quotacheck.ts';
+import { answer as answerQuotaScope } from './kinds/quotascope.ts';
 import { answer as answerRanking } from './kinds/ranking.ts';
 import { answer as answerRequests } from './kinds/requests.ts';
 import { answer as answerThresholds } from './kinds/thresholds.ts';
@@ -28,6 +31,9 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ['quantity-arith', { answer: answerQuantityArithmetic, answerFields: ['cmp', 'sum', 'sub'] }],
   ['priority', { answer: answerPriority, answerFields: ['want'] }],
   ['priorityclass', { answer: answerPriorityClass, answerFields: ['want'] }],
+  ['podusage', { answer: answerPodUsage, answerFields: ['usage'] }],
+  ['quotascope', { answer: answerQuotaScope, answerFields: ['matches', 'error'] }],
+  ['quotacheck', { answer: answerQuotaCheck, answerFields: ['want'] }],
   ['qos', { answer: answerQos, answerFields: ['qos', 'reported'] }],
   ['requests', { answer: answerRequests, answerFields: ['requests', 'limits'] }],
   ['ranking', { answer: answerRanking, answerFields: ['want'] }],

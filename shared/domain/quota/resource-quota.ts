@@ -4,29 +4,24 @@ import type { Amounts } from '#shared/domain/model/amounts.ts';
 export interface ResourceQuota {
   readonly namespace: string;
   readonly name: string;
-  readonly resourceVersion: string | undefined;
-  /** `spec.scopes`, each as `Exists`, then the terms of `spec.scopeSelector`; all must hold. */
+  /** `spec.scopes`, each as a term with `Exists`, then the terms of `spec.scopeSelector`. All must hold. */
   readonly scopes: readonly ScopeTerm[];
-  /** `spec.hard`: what somebody asked for. */
-  readonly wantedHard: Amounts;
-  /** `status.hard`: what is enforced (oddity M1). */
+  /** The limits in force: `status.hard`, never `spec.hard` (oddity M1). */
   readonly hard: Amounts;
-  /** `status.used`; a resource without an entry has not been counted yet. */
   readonly used: Amounts;
 }
 
-/** One scope that pods must be in. The operator and values decide only for `PriorityClass` (oddity M2). */
+/** One condition of a quota or of the plugin configuration; operator and values count for PriorityClass only (M2). */
 export interface ScopeTerm {
   readonly scopeName: string;
   readonly operator: string;
   readonly values: readonly string[];
 }
 
-/** An entry of the plugin's `limitedResources`: what nobody may use unless a quota covers it. */
+/** An entry of `limitedResources` in the plugin configuration: what needs a quota to be used at all. */
 export interface LimitedResource {
   readonly apiGroup: string;
   readonly resource: string;
-  /** Parts of resource names. */
   readonly matchContains: readonly string[];
   readonly matchScopes: readonly ScopeTerm[];
 }

@@ -1,0 +1,40 @@
+import { isExtendedResource, isNativeResource } from '#shared/domain/model/resource-name.ts';
+
+const COMPUTE: readonly string[] = ['cpu', 'memory', 'ephemeral-storage'];
+const HUGE_PAGES = 'hugepages-';
+const REQUESTS = 'requests.';
+const LIMITS = 'limits.';
+const DEVICE_CLASS = 'deviceclass.resource.kubernetes.io/';
+
+const FIXED: ReadonlySet<string> = new Set([
+  'count/pods',
+  'pods',
+  ...COMPUTE.flatMap((name) => [name, REQUESTS + name, LIMITS + name]),
+]);
+
+/** The quota entries that a request of a resource is charged to; none for what quota ignores (oddity U7). */
+export function namesOfRequest(resource: string): readonly string[] {
+  if (COMPUTE.includes(resource) || resource.startsWith(HUGE_PAGES)) return [resource, REQUESTS + resource];
+  return isCounted(resource) ? [REQUESTS + resource] : [];
+}
+
+/** The quota entries that a limit of a resource is charged to. */
+export function namesOfLimit(resource: string): readonly string[] {
+  return COMPUTE.includes(resource) ? [LIMITS + resource] : [];
+}
+
+/**
+ * Whether a quota entry counts something about pods, and not services, claims or other objects.
+ * `pkg/quota/v1/evaluator/core/pods.go` MatchingResources.
+ */
+export function countsPods(name: string): boolean {
+  if (FIXED.has(name) || name.startsWith(HUGE_PAGES)) return true;
+  if (!name.startsWith(REQUESTS)) return false;
+  const resource = name.slice(REQUESTS.length);
+  return resource.startsWith(HUGE_PAGES) || resource.startsWith(DEVICE_CLASS) || !isNative(name);
+}
+
+/** `pkg/scheduler/util/utils.go` IsDRAExtendedResourceName. */
+function isCounted(resource: string): boolean {
+  return resource.startsWith(DEVICE_CLASS) || isExtendedResource(resource);
+}
