@@ -1,0 +1,130 @@
+import type { DisruptionBudget } from '#shared/domain/model/disruption-budget.ts';
+import type { Namespace } from '#shared/domain/model/namespace.ts';
+import type { Node } from '#shared/domain/model/node.ts';
+import type { Pod } from '#shared/domain/model/pod.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
+import { decodeBudget } from '#shared/kube/decode-budget.ts';
+import type { Decoded } from '#shared/kube/decoded.ts';
+import { decodeNamespace } from '#shared/kube/decode-namespace.ts';
+import { decodeNode } from '#shared/kube/decode-node.ts';
+import { decodePod } from '#shared/kube/decode-pod.ts';
+import { createEventRecorder } from '#shared/kube/event-recorder.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { createReflector, type Reflector } from '#shared/kube/reflector.ts';
+import { NAMESPACES, NODES, PDBS, PODS, type Resource } from '#shared/kube/resource.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import { carryOut, SCHEDULER_NAME } from './carry-out.ts';
+import { planRound, type Placement } from './plan-round.ts';
+
+export interface SchedulerOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A pod with what only the scheduler's queue asks about. */
+interface QueuedPod {
+  readonly pod: Pod;
+  readonly isOurs: boolean;
+}
+
+/** Changes come in bursts; a round looks at all of them. */
+const GATHER_MS = 10;
+/** A round without a change heals what a failed write left behind. */
+const LONGEST_PAUSE_MS = 5_000;
+
+/** Binds waiting pods until the signal aborts; one round at a time. Never rejects. */
+export async function runScheduler(options: SchedulerOptions, signal: AbortSignal): Promise<void> {
+  const { client, clock, log } = options;
+  const events = createEventRecorder({ client, component: SCHEDULER_NAME, instance: 'sandbox', clock, log });
+  const reflect = <T>(resource: Resource, slim: (raw: KubeObject) => T | undefined): Reflector<T> =>
+    createReflector({ client, clock, log, resource, slim, random: Math.random });
+  const pods = reflect(PODS, queuedPod);
+  const nodes = reflect(NODES, decoded<Node>(decodeNode));
+  const budgets = reflect(PDBS, decoded<DisruptionBudget>(decodeBudget));
+  const namespaces = reflect(NAMESPACES, decoded<Namespace>(decodeNamespace));
+  const all = [pods, nodes, budgets, namespaces];
+  /** Bound by us and not yet seen so, by UID. */
+  const assumed = new Map<string, string>();
+  const told = new Map<string, string>();
+  let wake = new AbortController();
+  for (const reflector of all) reflector.onChange(() => wake.abort());
+
+  async function round(): Promise<void> {
+    const present = [...pods.values()].map(({ pod, isOurs }) => ({ pod: withAssumed(pod, assumed), isOurs }));
+    const waiting = present.filter(({ pod, isOurs }) => isOurs && isWaiting(pod)).map(({ pod }) => pod);
+    forgetAllBut(told, waiting);
+    if (waiting.length === 0) return;
+    const placed = present.map(({ pod }) => pod).filter((pod) => !hasEnded(pod));
+    const cluster = {
+      pods: placed,
+      nodes: [...nodes.values()],
+      budgets: [...budgets.values()],
+      namespaces: [...namespaces.values()],
+    };
+    for (const placement of planRound(cluster, waiting)) await execute(placement);
+  }
+
+  async function execute(placement: Placement): Promise<void> {
+    const { uid } = placement.pod;
+    const news = placement.kind === 'wait' ? placement.message : placement.kind;
+    if (placement.kind === 'wait' && told.get(uid) === news) return;
+    if (!(await carryOut({ client, events, clock, log }, placement))) return;
+    told.set(uid, news);
+    if (placement.kind === 'bind') assumed.set(uid, placement.node);
+  }
+
+  const reflecting = all.map((reflector) => reflector.run(signal));
+  await Promise.race([Promise.all(all.map(({ synced }) => synced)), whenAborted(signal)]);
+  while (!signal.aborted) {
+    wake = new AbortController();
+    await round();
+    await clock.sleep(LONGEST_PAUSE_MS, AbortSignal.any([wake.signal, signal]));
+    await clock.sleep(GATHER_MS, signal);
+  }
+  await Promise.all(reflecting);
+}
+
+function queuedPod(raw: KubeObject): QueuedPod | undefined {
+  const pod = decoded<Pod>(decodePod)(raw);
+  if (pod === undefined) return undefined;
+  const spec = raw['spec'] as { readonly schedulerName?: string; readonly schedulingGates?: readonly unknown[] };
+  const isGated = (spec.schedulingGates ?? []).length > 0;
+  return { pod, isOurs: (spec.schedulerName ?? SCHEDULER_NAME) === SCHEDULER_NAME && !isGated };
+}
+
+/** What cannot be read is left out; the API server has validated it, so this is somebody's newer field at most. */
+function decoded<T>(decode: (raw: unknown) => Decoded<T>): (raw: KubeObject) => T | undefined {
+  return (raw) => {
+    const result = decode(raw);
+    return result.ok ? result.value : undefined;
+  };
+}
+
+function withAssumed(pod: Pod, assumed: Map<string, string>): Pod {
+  const nodeName = assumed.get(pod.uid);
+  if (nodeName === undefined) return pod;
+  if (pod.spec.nodeName !== undefined) assumed.delete(pod.uid);
+  return { ...pod, spec: { ...pod.spec, nodeName } };
+}
+
+function isWaiting(pod: Pod): boolean {
+  return pod.spec.nodeName === undefined && pod.deletion === undefined && !hasEnded(pod);
+}
+
+function hasEnded({ status }: Pod): boolean {
+  return status.phase === 'Succeeded' || status.phase === 'Failed';
+}
+
+function forgetAllBut(told: Map<string, string>, pods: readonly Pod[]): void {
+  const uids = new Set(pods.map(({ uid }) => uid));
+  for (const uid of told.keys()) if (!uids.has(uid)) told.delete(uid);
+}
+
+function whenAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
