@@ -50,7 +50,7 @@ const coreGlobals = [
 ];
 
 export default tseslint.config(
-  { ignores: ['node_modules/', 'coverage/', 'test/vectors/', 'dashboard/page/dist/'] },
+  { ignores: ['node_modules/', 'coverage/', 'test/vectors/'] },
   js.configs.recommended,
   {
     files: ['**/*.ts'],
@@ -100,5 +100,9 @@ export default tseslint.config(
     },
   },
   { files: ['**/vitest.config.ts'], rules: { 'no-restricted-syntax': 'off' } },
-  { files: ['eslint.config.js'], languageOptions: { globals: {} } },
+  {
+    files: ['dashboard/page/*.js'],
+    languageOptions: { globals: { document: 'readonly', EventSource: 'readonly' } },
+  },
+  { files: ['.ci/*.mjs'], languageOptions: { globals: { console: 'readonly', process: 'readonly' } } },
 );
