@@ -28,6 +28,11 @@ const QUANTITY_FAULTS: Readonly<Record<QuantityError, string>> = {
   numeric: 'expected a number before the suffix',
 };
 
+/** Refuses a field whose value has the right type and makes no sense. */
+export function refuseField(key: string, message: string): never {
+  throw new FieldFault(key, message);
+}
+
 /** Reads an object with `read`; whatever it finds wrong becomes the answer. */
 export function decodeObject<T>(raw: unknown, read: (object: WireObject) => T): Decoded<T> {
   if (!isRecord(raw)) return { ok: false, field: '', message: 'expected an object' };
