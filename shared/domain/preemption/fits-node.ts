@@ -2,7 +2,7 @@ import type { ClusterSnapshot, NodeEntry } from '#shared/domain/model/cluster-sn
 import type { Pod } from '#shared/domain/model/pod.ts';
 import type { Refusal } from './refusal.ts';
 import { prepareScreening, type Screening } from './screening.ts';
-import { openTrial } from './trial.ts';
+import { openTrial, refusalIn } from './trial.ts';
 
 /** Why a pod does not fit on a node as it stands; `undefined` where it fits. To ask about many nodes, prepare once. */
 export function fitsNode(snapshot: ClusterSnapshot, entry: NodeEntry, pod: Pod): Refusal | undefined {
@@ -15,5 +15,5 @@ export function refusalOn(screening: Screening, entry: NodeEntry): Refusal | und
     const refusal = filter(entry);
     if (refusal !== undefined) return refusal;
   }
-  return openTrial(screening, entry).refusal();
+  return refusalIn(openTrial(screening, entry));
 }

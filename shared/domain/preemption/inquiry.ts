@@ -2,34 +2,49 @@ import type { NodeEntry } from '#shared/domain/model/cluster-snapshot.ts';
 import type { PlacedPod } from '#shared/domain/model/placed-pod.ts';
 import type { CompanyFilter, Watch } from './filter.ts';
 import type { Refusal } from './refusal.ts';
-import type { Trial } from './trial.ts';
+
+/** A trial by all filters. */
+export interface Inquiry {
+  readonly kind: 'inquiry';
+  readonly pods: readonly PlacedPod[];
+  readonly watches: readonly Watch[];
+}
 
 /**
- * A trial by all filters. Expected pods count as running there, and the incoming pod must fit both with and without
+ * Opens an inquiry. Expected pods count as running on the node, and the incoming pod must fit both with and without
  * them. `pkg/scheduler/framework/runtime/framework.go` RunFilterPluginsWithNominatedPods.
  */
 export function openInquiry(
   filters: readonly CompanyFilter[],
   entry: NodeEntry,
   expected: readonly PlacedPod[],
-): Trial {
+): Inquiry {
   const crowded = expected.length === 0 ? [] : openWatches(filters, entry);
   for (const placed of expected) addTo(crowded, placed);
-  const watches = [...crowded, ...openWatches(filters, entry)];
-  const { pods } = entry.occupancy;
-  const stays = (index: number): boolean => {
+  return { kind: 'inquiry', pods: entry.occupancy.pods, watches: [...crowded, ...openWatches(filters, entry)] };
+}
+
+export function takeOffAsking({ pods, watches }: Inquiry, indexes: readonly number[]): void {
+  for (const index of indexes) removeFrom(watches, pods[index]);
+}
+
+export function putBackAsking(inquiry: Inquiry, indexes: readonly number[]): readonly number[] {
+  const { pods, watches } = inquiry;
+  return indexes.filter((index) => {
     addTo(watches, pods[index]);
-    if (firstRefusal(watches) === undefined) return true;
+    if (inquiryRefusal(inquiry) === undefined) return false;
     removeFrom(watches, pods[index]);
-    return false;
-  };
-  return {
-    takeOff: (indexes) => {
-      for (const index of indexes) removeFrom(watches, pods[index]);
-    },
-    putBack: (indexes) => indexes.filter((index) => !stays(index)),
-    refusal: () => firstRefusal(watches),
-  };
+    return true;
+  });
+}
+
+/** The first filter that fails decides. */
+export function inquiryRefusal({ watches }: Inquiry): Refusal | undefined {
+  for (const watch of watches) {
+    const refusal = watch.refusal();
+    if (refusal !== undefined) return refusal;
+  }
+  return undefined;
 }
 
 function openWatches(filters: readonly CompanyFilter[], entry: NodeEntry): readonly Watch[] {
@@ -42,12 +57,4 @@ function addTo(watches: readonly Watch[], placed: PlacedPod | undefined): void {
 
 function removeFrom(watches: readonly Watch[], placed: PlacedPod | undefined): void {
   if (placed !== undefined) for (const watch of watches) watch.remove(placed);
-}
-
-function firstRefusal(watches: readonly Watch[]): Refusal | undefined {
-  for (const watch of watches) {
-    const refusal = watch.refusal();
-    if (refusal !== undefined) return refusal;
-  }
-  return undefined;
 }

@@ -20,7 +20,11 @@ export interface Screening {
   readonly pod: Pod;
   readonly priority: number;
   readonly needs: readonly Need[];
+  /** Where in a row of a node's sheet each need stands. */
+  readonly columns: readonly number[];
   readonly account: BudgetAccount;
+  /** Lists of indexes that nodes share, by end and start. */
+  readonly tails: Map<number, readonly number[]>[];
   readonly nodeFilters: readonly NodeFilter[];
   readonly companyFilters: readonly CompanyFilter[];
   /** Nothing but resources depends on who else is on a node, all of them known and the needs exact in doubles. */
@@ -41,7 +45,9 @@ export function prepareScreening(snapshot: ClusterSnapshot, pod: Pod): Screening
     pod,
     priority: priorityOf(pod),
     needs,
+    columns: needs.map(({ column }) => column + 1),
     account: openAccount(snapshot),
+    tails: [],
     nodeFilters: [nodeUnschedulable(pod), nodeName(pod), taintToleration(pod), nodeAffinity(pod)],
     companyFilters,
     isResourcesOnly: companyFilters.length === 1 && needs.every(isPlain),

@@ -1,69 +1,75 @@
 import type { NodeEntry } from '#shared/domain/model/cluster-snapshot.ts';
 import { sheetOf } from '#shared/domain/model/node-sheet.ts';
 import { resourceRefusal } from './node-resources-fit.ts';
+import type { Refusal } from './refusal.ts';
 import type { Need } from './room.ts';
-import type { Trial } from './trial.ts';
 
-/** The sheet of a node beside what is left on it beyond the needs of the incoming pod, below 0 where it lacks. */
-interface Sums {
-  readonly numbers: Float64Array;
-  readonly rowLength: number;
-  /** Where in a row each need stands. */
-  readonly offsets: readonly number[];
-  /** In the order of the needs. */
-  readonly left: number[];
-  slots: number;
+/** What tallies of one plan share. */
+export interface Tallied {
+  readonly needs: readonly Need[];
+  /** Where in a row of a sheet each need stands. */
+  readonly columns: readonly number[];
 }
 
 /**
  * A trial on resources alone, in plain sums of doubles: the needs and the node's sheet must be exact, and the sheet must
  * have a column for each need. The loops below are the inner loops of a plan over a large cluster.
  */
-export function openTally(needs: readonly Need[], entry: NodeEntry): Trial {
+export interface Tally extends Tallied {
+  readonly kind: 'tally';
+  readonly entry: NodeEntry;
+  readonly numbers: Float64Array;
+  readonly rowLength: number;
+  /** What is left of each need beyond what the incoming pod needs, below 0 where it lacks. */
+  readonly left: number[];
+  slots: number;
+}
+
+export function openTally({ columns, needs }: Tallied, entry: NodeEntry): Tally {
   const { numbers, width } = sheetOf(entry);
-  const offsets = needs.map(({ column }) => column + 1);
-  const left = needs.map(({ amount, column }) => (numbers[column + 1] ?? 0) - Number(amount));
-  const sums: Sums = { numbers, rowLength: width + 1, offsets, left, slots: (numbers[0] ?? 0) - 1 };
-  return {
-    takeOff: (indexes) => takeOff(sums, indexes),
-    putBack: (indexes) => putBack(sums, indexes),
-    refusal: () => resourceRefusal({ needs, left, slots: sums.slots }, entry),
-  };
+  const left: number[] = [];
+  for (const { amount, column } of needs) left.push((numbers[column + 1] ?? 0) - Number(amount));
+  return { kind: 'tally', columns, entry, numbers, rowLength: width + 1, needs, left, slots: (numbers[0] ?? 0) - 1 };
 }
 
-function takeOff(sums: Sums, indexes: readonly number[]): void {
-  const { left, numbers, offsets, rowLength } = sums;
-  for (const index of indexes) {
-    const row = (index + 1) * rowLength;
-    for (let need = 0; need < left.length; need += 1) {
-      left[need] = (left[need] ?? 0) + (numbers[row + (offsets[need] ?? 0)] ?? 0);
-    }
+export function takeOffTallying(tally: Tally, indexes: readonly number[]): void {
+  const { columns, left, numbers, rowLength } = tally;
+  for (let at = 0; at < columns.length; at += 1) {
+    const column = columns[at] ?? 0;
+    let sum = 0;
+    for (const index of indexes) sum += numbers[(index + 1) * rowLength + column] ?? 0;
+    left[at] = (left[at] ?? 0) + sum;
   }
-  sums.slots += indexes.length;
+  tally.slots += indexes.length;
 }
 
-function putBack(sums: Sums, indexes: readonly number[]): readonly number[] {
+export function putBackTallying(tally: Tally, indexes: readonly number[]): readonly number[] {
   const staysOff: number[] = [];
   for (const index of indexes) {
-    if (sums.slots < 1 || !hasRoomFor(sums, index)) staysOff.push(index);
-    else take(sums, index);
+    const row = (index + 1) * tally.rowLength;
+    if (hasRoomFor(tally, row)) take(tally, row);
+    else staysOff.push(index);
   }
   return staysOff;
 }
 
-function hasRoomFor({ left, numbers, offsets, rowLength }: Sums, index: number): boolean {
-  const row = (index + 1) * rowLength;
-  for (let need = 0; need < left.length; need += 1) {
-    if ((numbers[row + (offsets[need] ?? 0)] ?? 0) > (left[need] ?? 0)) return false;
-  }
-  return true;
+export function tallyRefusal(tally: Tally): Refusal | undefined {
+  return resourceRefusal(tally, tally.entry);
 }
 
-function take(sums: Sums, index: number): void {
-  const { left, numbers, offsets, rowLength } = sums;
-  const row = (index + 1) * rowLength;
-  for (let need = 0; need < left.length; need += 1) {
-    left[need] = (left[need] ?? 0) - (numbers[row + (offsets[need] ?? 0)] ?? 0);
+/** True where the pod in a row may come and the incoming pod still fits. */
+function hasRoomFor({ columns, left, numbers, slots }: Tally, row: number): boolean {
+  for (let at = 0; at < columns.length; at += 1) {
+    if ((numbers[row + (columns[at] ?? 0)] ?? 0) > (left[at] ?? 0)) return false;
   }
-  sums.slots -= 1;
+  return slots >= 1;
+}
+
+/** The pod in a row comes. */
+function take(tally: Tally, row: number): void {
+  const { columns, left, numbers } = tally;
+  for (let at = 0; at < columns.length; at += 1) {
+    left[at] = (left[at] ?? 0) - (numbers[row + (columns[at] ?? 0)] ?? 0);
+  }
+  tally.slots -= 1;
 }

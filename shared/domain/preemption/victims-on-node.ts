@@ -5,7 +5,7 @@ import type { Pod } from '#shared/domain/model/pod.ts';
 import { splitByBudgets } from './budget-account.ts';
 import type { Candidate, NoLowerPods, StillRefused } from './node-outcome.ts';
 import type { Screening } from './screening.ts';
-import { openTrial } from './trial.ts';
+import { openTrial, putBack, refusalIn, takeOff } from './trial.ts';
 
 /** Whether a pod may be taken at all, beyond the rule that a victim's priority is strictly lower. */
 export type MayTake = (pod: Pod) => boolean;
@@ -20,27 +20,34 @@ export function victimsOnNode(
   entry: NodeEntry,
   mayTake?: MayTake,
 ): Candidate | NoLowerPods | StillRefused {
-  const lower = lowerPods(entry, screening.priority, mayTake);
+  const lower = lowerPods(entry, screening, mayTake);
   if (lower.length === 0) return { kind: 'noLowerPods', node: entry.node.name };
   const trial = openTrial(screening, entry);
-  trial.takeOff(lower);
-  const refusal = trial.refusal();
+  takeOff(trial, lower);
+  const refusal = refusalIn(trial);
   if (refusal !== undefined) return { kind: 'stillRefused', node: entry.node.name, refusal, removed: lower.length };
   const { violators, others } = splitByBudgets(screening.account, entry, lower);
-  return candidate(entry, trial.putBack(violators), trial.putBack(others));
+  return candidate(entry, putBack(trial, violators), putBack(trial, others));
 }
 
 /** The pods below a priority, by index, in order of importance: they stand at the end. */
-function lowerPods(entry: NodeEntry, priority: number, mayTake?: MayTake): readonly number[] {
+function lowerPods(entry: NodeEntry, { priority, tails }: Screening, mayTake?: MayTake): readonly number[] {
   const sheet = sheetOf(entry);
   let first = sheet.podCount;
   while (first > 0 && priorityAt(sheet, first - 1) < priority) first -= 1;
-  const lower: number[] = [];
-  for (let index = first; index < sheet.podCount; index += 1) {
-    const placed = mayTake && entry.occupancy.pods[index];
-    if (placed === undefined || mayTake?.(placed.pod) === true) lower.push(index);
-  }
-  return lower;
+  const lower = tailOf(tails, first, sheet.podCount);
+  if (mayTake === undefined) return lower;
+  return lower.filter((index) => podsAt(entry, [index]).some(({ pod }) => mayTake(pod)));
+}
+
+/** The numbers from `first` up to `end`; nodes of a cluster are much alike, so a plan makes most of them once. */
+function tailOf(tails: Map<number, readonly number[]>[], first: number, end: number): readonly number[] {
+  const ending = (tails[end] ??= new Map());
+  const known = ending.get(first);
+  if (known !== undefined) return known;
+  const tail = Array.from({ length: end - first }, (_, at) => first + at);
+  ending.set(first, tail);
+  return tail;
 }
 
 /** Added to each priority, so that none is below 0 and more victims always weigh more. */
