@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { DEPLOYMENTS, REPLICA_SETS } from '#shared/kube/resource.ts';
+import { nextSizes, rolloutBounds, type Size } from './rollout.ts';
+import { type Deployment, ownedBy, type ReplicaSet } from './wire-workloads.ts';
+import { referenceTo, statusPatch, type Write } from './write.ts';
+
+const HASH_LABEL = 'pod-template-hash';
+const REVISION = 'deployment.kubernetes.io/revision';
+const DEFAULT_HISTORY = 10;
+
+/** One ReplicaSet for each template, sized so that the rollout keeps its bounds (`pkg/controller/deployment`). */
+export function planDeployment(
+  deployment: Deployment,
+  replicaSets: readonly ReplicaSet[],
+  now: number,
+): readonly Write[] {
+  const owned = ownedBy(deployment, replicaSets).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const hash = templateHash(deployment);
+  const current = owned.find(({ metadata }) => metadata.labels?.[HASH_LABEL] === hash);
+  const old = owned.filter((each) => each !== current);
+  const isLeaving = deployment.metadata.deletionTimestamp !== undefined;
+  const writes = isLeaving ? [] : roll(deployment, { hash, current, old });
+  return [...writes, ...report(deployment, { current, old, now })];
+}
+
+interface Sets {
+  readonly hash: string;
+  readonly current: ReplicaSet | undefined;
+  readonly old: readonly ReplicaSet[];
+}
+
+function roll(deployment: Deployment, { hash, current, old }: Sets): readonly Write[] {
+  const sizes = nextSizes({
+    ...rolloutBounds(deployment),
+    wanted: deployment.spec.replicas ?? 1,
+    current: current === undefined ? { replicas: 0, available: 0 } : sizeOf(current),
+    old: old.map(sizeOf),
+  });
+  const first =
+    current === undefined
+      ? [createReplicaSet(deployment, hash, sizes.current, nextRevision(old))]
+      : scale(current, sizes.current);
+  const others = old.flatMap((each, index) => scale(each, sizes.old[index] ?? 0));
+  return [...first, ...others, ...forgetHistory(deployment, old)];
+}
+
+function sizeOf({ spec, status }: ReplicaSet): Size {
+  return { replicas: spec.replicas ?? 1, available: status?.availableReplicas ?? 0 };
+}
+
+function scale(replicaSet: ReplicaSet, replicas: number): readonly Write[] {
+  if (replicaSet.spec.replicas === replicas) return [];
+  return [{ kind: 'patch', resource: REPLICA_SETS, object: replicaSet, patch: { spec: { replicas } } }];
+}
+
+function createReplicaSet(deployment: Deployment, hash: string, replicas: number, revision: number): Write {
+  const { template, selector } = deployment.spec;
+  const { name = '', namespace } = deployment.metadata;
+  const owner = referenceTo(deployment, 'apps/v1', 'Deployment');
+  const labels = { ...template.metadata?.labels, [HASH_LABEL]: hash };
+  const object = {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: {
+      name: `${name}-${hash}`,
+      namespace,
+      labels,
+      annotations: { [REVISION]: String(revision) },
+      ownerReferences: [owner],
+    },
+    spec: {
+      replicas,
+      selector: { ...selector, matchLabels: { ...selector.matchLabels, [HASH_LABEL]: hash } },
+      template: { ...template, metadata: { ...template.metadata, labels } },
+    },
+  };
+  return { kind: 'create', resource: REPLICA_SETS, namespace, owner, object };
+}
+
+function revisionOf({ metadata }: ReplicaSet): number {
+  return Number(metadata.annotations?.[REVISION] ?? 0);
+}
+
+function nextRevision(old: readonly ReplicaSet[]): number {
+  return 1 + Math.max(0, ...old.map(revisionOf));
+}
+
+function forgetHistory(deployment: Deployment, old: readonly ReplicaSet[]): readonly Write[] {
+  const empty = old.filter(({ spec, status }) => spec.replicas === 0 && (status?.replicas ?? 0) === 0);
+  const oldestFirst = empty.toSorted((left, right) => revisionOf(left) - revisionOf(right));
+  const excess = Math.max(0, empty.length - (deployment.spec.revisionHistoryLimit ?? DEFAULT_HISTORY));
+  return oldestFirst.slice(0, excess).map((object) => ({ kind: 'delete', resource: REPLICA_SETS, object }));
+}
+
+/** A short name for a template, the same for equal ones. */
+function templateHash({ spec }: Deployment): string {
+  return createHash('sha256').update(JSON.stringify(spec.template)).digest('hex').slice(0, 10);
+}
+
+function report(
+  deployment: Deployment,
+  { current, old, now }: Omit<Sets, 'hash'> & { readonly now: number },
+): readonly Write[] {
+  const all = current === undefined ? old : [current, ...old];
+  const replicas = total(all, 'replicas');
+  const available = total(all, 'availableReplicas');
+  const wanted = deployment.spec.replicas ?? 1;
+  const isAvailable = available >= wanted - rolloutBounds(deployment).unavailable;
+  return statusPatch(DEPLOYMENTS, deployment, {
+    observedGeneration: deployment.metadata.generation,
+    replicas,
+    updatedReplicas: current === undefined ? 0 : total([current], 'replicas'),
+    readyReplicas: total(all, 'readyReplicas'),
+    availableReplicas: available,
+    unavailableReplicas: Math.max(0, wanted - available),
+    conditions: conditions(deployment, isAvailable, now),
+  });
+}
+
+function conditions(deployment: Deployment, isAvailable: boolean, now: number) {
+  const wanted = [
+    {
+      type: 'Available',
+      status: isAvailable ? 'True' : 'False',
+      reason: isAvailable ? 'MinimumReplicasAvailable' : 'MinimumReplicasUnavailable',
+    },
+    { type: 'Progressing', status: 'True', reason: 'ReplicaSetUpdated' },
+  ];
+  const present = (deployment.status?.['conditions'] ?? []) as readonly {
+    readonly type: string;
+    readonly status: string;
+  }[];
+  const time = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+  return wanted.map((each) => {
+    const same = present.find(({ type, status }) => type === each.type && status === each.status);
+    return same ?? { ...each, lastUpdateTime: time, lastTransitionTime: time };
+  });
+}
+
+function total(sets: readonly ReplicaSet[], field: string): number {
+  return sets.reduce((sum, { status }) => sum + Number(status?.[field] ?? 0), 0);
+}
