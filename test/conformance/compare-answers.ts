@@ -1,0 +1,80 @@
+import { isDeepStrictEqual } from 'node:util';
+import { KINDS } from './kinds.ts';
+import type { Vector } from './read-vectors.ts';
+import { withoutAnswer } from './read-vectors.ts';
+
+/** What was recorded beside what was given, in a form in which right answers are equal. */
+export type Compared = readonly [expected: unknown, got: unknown];
+
+/** Fields that are recorded for curiosity and not asked for. */
+const NOT_ASKED: readonly string[] = ['goValue', 'goMilli'];
+
+/** What one pass did about pressure; the recorded one or any of its alternatives is right, as a whole. */
+const ACTION = ['evicted', 'gracePeriodOverride', 'evictMessage', 'annotations', 'reclaiming', 'nodeReclaim'];
+
+/** Puts two answers of a kind side by side, as `../shared/vectors/PROTOCOL.md` says they are compared. */
+export function compareAnswers(kind: string, recorded: Vector, given: Vector): Compared {
+  switch (kind) {
+    case 'quantity':
+      return compareQuantity(recorded, given);
+    case 'thresholds':
+      return compareThresholds(recorded, given);
+    case 'episodes':
+      return compareEpisodes(recorded, given);
+    case 'preemption-fit':
+    case 'preemption-full':
+      return [withBestAsSet(recorded), withBestAsSet(given)];
+    default:
+      return compareFields(recorded, given, KINDS.get(kind)?.answerFields ?? []);
+  }
+}
+
+function compareFields(recorded: Vector, given: Vector, fields: readonly string[]): Compared {
+  return [pick(recorded, fields), pick(given, fields)];
+}
+
+/** Integers of more than 400 digits are not recorded. */
+function compareQuantity(recorded: Vector, given: Vector): Compared {
+  const unrecorded = ['value', 'milli'].filter((field) => recorded[field] === undefined);
+  const fields = KINDS.get('quantity')?.answerFields ?? [];
+  return compareFields(
+    recorded,
+    given,
+    fields.filter((field) => !unrecorded.includes(field) && !NOT_ASKED.includes(field)),
+  );
+}
+
+/** Which of several mistakes Kubernetes reports is random: the first given must be one of them. */
+function compareThresholds(recorded: Vector, given: Vector): Compared {
+  const possible = (recorded['errors'] ?? []) as readonly string[];
+  const [first = 'no mistake'] = (given['errors'] ?? []) as readonly string[];
+  const isOneOfThem = possible.length === 0 || possible.includes(first);
+  return [
+    { ...pick(recorded, ['ok', 'want']), mistakes: isOneOfThem ? first : possible },
+    { ...pick(given, ['ok', 'want']), mistakes: first },
+  ];
+}
+
+function compareEpisodes(recorded: Vector, given: Vector): Compared {
+  const wants = ({ steps }: Vector) => (steps as readonly { readonly want: Vector }[]).map(({ want }) => want);
+  const givenWants = wants(given);
+  const right = wants(recorded).map((want, index) => rightAnswer(want, givenWants[index] ?? {}));
+  return [right, givenWants];
+}
+
+/** The recorded step with that of its alternatives that was given, if any was. */
+function rightAnswer({ alternatives, ...want }: Vector, given: Vector): Vector {
+  const others = (alternatives ?? []) as readonly Vector[];
+  const chosen = others.find((other) => isDeepStrictEqual(pick(other, ACTION), pick(given, ACTION)));
+  return chosen === undefined ? want : { ...withoutAnswer(want, ACTION), ...chosen };
+}
+
+/** kube-scheduler takes one of the best nodes at random. */
+function withBestAsSet({ want }: Vector): Vector {
+  const { best, ...rest } = want as { readonly best?: readonly string[] };
+  return { ...rest, best: best?.toSorted() };
+}
+
+function pick(vector: Vector, fields: readonly string[]): Vector {
+  return Object.fromEntries(fields.map((field) => [field, vector[field] ?? null]));
+}
