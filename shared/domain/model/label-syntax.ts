@@ -6,6 +6,11 @@ export function isLabelValue(text: string): boolean {
   return text === '' || isName(text);
 }
 
+/** True for what only its length can keep from being a label's value. */
+export function hasLabelValueShape(text: string): boolean {
+  return text === '' || hasNameShape(text);
+}
+
 /** True for `name` or `dns.prefix/name`. `apimachinery/pkg/util/validation` IsQualifiedName. */
 export function isQualifiedName(text: string): boolean {
   const slash = text.indexOf('/');
@@ -15,7 +20,10 @@ export function isQualifiedName(text: string): boolean {
 
 /** Up to 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both ends. */
 function isName(text: string): boolean {
-  if (text.length === 0 || text.length > LONGEST_NAME) return false;
+  return text.length > 0 && text.length <= LONGEST_NAME && hasNameShape(text);
+}
+
+function hasNameShape(text: string): boolean {
   if (!isAlphanumeric(text.charCodeAt(0)) || !isAlphanumeric(text.charCodeAt(text.length - 1))) return false;
   for (let at = 1; at < text.length - 1; at += 1) {
     if (!isAlphanumeric(text.charCodeAt(at)) && !'-_.'.includes(text.charAt(at))) return false;

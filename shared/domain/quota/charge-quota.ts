@@ -1,16 +1,18 @@
 import type { Amounts } from '#shared/domain/model/amounts.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
-import type { Quantity } from '#shared/domain/model/quantity.ts';
-import { addAmounts, filterAmounts, sortedNames } from '#shared/domain/model/amounts.ts';
+import { addAmounts, filterAmounts } from '#shared/domain/model/amounts.ts';
 import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
 import { addQuantities, compareQuantities, ZERO } from '#shared/domain/model/quantity.ts';
 import type { Excess, QuotaRefusal } from './refusal.ts';
 import { forbid } from './refusal.ts';
 import type { ResourceQuota } from './resource-quota.ts';
 
-/** `used` after a request; everything that the request does not touch stays as it is (oddity K10). */
+/** What a quota is charged for a request. */
 export interface Charged {
   readonly kind: 'charged';
+  /** The addition to what the quota limits; may be empty. */
+  readonly asked: Amounts;
+  /** `used` with it; what the request does not touch stays as it is (oddity K10). */
   readonly used: Amounts;
 }
 
@@ -20,23 +22,29 @@ export interface Charged {
  * `apiserver/pkg/admission/plugin/resourcequota/controller.go` CheckRequest.
  */
 export function chargeQuota(pod: Pod, quota: ResourceQuota, addition: Amounts): Charged | QuotaRefusal {
+  const exceeded = findExcesses(quota, addition);
+  if (exceeded.length > 0) return refuseExcesses(pod, quota.name, exceeded);
   const asked = filterAmounts(addition, (name) => quota.hard.has(name));
-  const exceeded = sortedNames(asked).flatMap((name) => findExcess(quota, asked, name));
-  if (exceeded.length > 0) return refuseExcess(pod, quota, exceeded);
-  return { kind: 'charged', used: addAmounts(quota.used, asked) };
+  return { kind: 'charged', asked, used: addAmounts(quota.used, asked) };
 }
 
-function findExcess(quota: ResourceQuota, addition: Amounts, resource: string): readonly Excess[] {
-  const [asked, used, hard] = [addition, quota.used, quota.hard].map((amounts) => amounts.get(resource) ?? ZERO);
+function findExcesses(quota: ResourceQuota, addition: Amounts): readonly Excess[] {
+  const excesses: Excess[] = [];
+  for (const [resource, hard] of quota.hard) {
+    const asked = addition.get(resource);
+    if (asked === undefined) continue;
+    const used = quota.used.get(resource) ?? ZERO;
+    if (compareQuantities(addQuantities(used, asked), hard) > 0) excesses.push({ resource, asked, used, hard });
+  }
+  return excesses.sort((a, b) => (a.resource < b.resource ? -1 : 1));
 }
 
-function refuseExcess(pod: Pod, quota: ResourceQuota, exceeded: readonly Excess[]): QuotaRefusal {
-  const print = (amountOf: (excess: Excess) => Quantity) => {
-    return exceeded.map((excess) => `${excess.resource}=${formatQuantity(amountOf(excess))}`).join(',');
+/** Each amount in its own spelling and format (oddity K9). */
+function refuseExcesses(pod: Pod, quota: string, exceeded: readonly Excess[]): QuotaRefusal {
+  const print = (amount: 'asked' | 'used' | 'hard') => {
+    return exceeded.map((excess) => `${excess.resource}=${formatQuantity(excess[amount])}`).join(',');
   };
-  const requested = print(({ asked }) => asked);
-  const used = print((excess) => excess.used);
-  const limited = print(({ hard }) => hard);
-  const text = `exceeded quota: ${quota.name}, requested: ${requested}, used: ${used}, limited: ${limited}`;
-  return { ...forbid(pod, 'QuotaExceeded', text, { quota: quota.name, requested, used, limited }), exceeded };
+  const facts = { quota, requested: print('asked'), used: print('used'), limited: print('hard') };
+  const amounts = `requested: ${facts.requested}, used: ${facts.used}, limited: ${facts.limited}`;
+  return { ...forbid(pod, 'QuotaExceeded', `exceeded quota: ${quota}, ${amounts}`, facts), exceeded };
 }

@@ -1,60 +1,40 @@
 import type { Amounts } from '#shared/domain/model/amounts.ts';
-import { NO_AMOUNTS } from '#shared/domain/model/amounts.ts';
 import type { Instant, Pod, Resources } from '#shared/domain/model/pod.ts';
-import { podLimits, podRequests, QUOTA_VIEW } from '#shared/domain/model/pod-requests.ts';
 import type { Quantity } from '#shared/domain/model/quantity.ts';
+import { NO_AMOUNTS } from '#shared/domain/model/amounts.ts';
+import { podLimits, podRequests, QUOTA_VIEW } from '#shared/domain/model/pod-requests.ts';
 import { quantityFromInteger } from '#shared/domain/model/quantity.ts';
-import { isExtendedResource } from '#shared/domain/model/resource-name.ts';
-import { DEVICE_CLASS_PREFIX } from './pod-resources.ts';
+import { namesOfLimit, namesOfRequest } from './charged-names.ts';
 
 const ONE = quantityFromInteger(1, 'DecimalSI');
-
-const COMPUTE: readonly string[] = ['cpu', 'memory', 'ephemeral-storage'];
+const MILLISECONDS = 1000;
 
 /**
- * What a pod costs in quotas: `count/pods` always, all else while it is live.
+ * What a pod costs each quota that it falls under: quota entry to amount. A pod that has ended, or whose deletion
+ * is overdue, costs only its place in storage (oddity U1).
  * `pkg/quota/v1/evaluator/core/pods.go` PodUsageFunc.
  */
-export function podCharge(pod: Pod, now: Instant): Amounts {
-  const charge = new Map([['count/pods', ONE]]);
-  if (!isLive(pod, now)) return charge;
-  const requests = podRequests(pod, QUOTA_VIEW);
-  const limits = podLimits(pod, QUOTA_VIEW);
-  for (const [name, amount] of resourceCharge({ requests, limits })) charge.set(name, amount);
-  return charge;
+export function charge(pod: Pod, now: Instant): Amounts {
+  const stored: readonly [string, Quantity] = ['count/pods', ONE];
+  if (!isLive(pod, now)) return new Map([stored]);
+  const amounts = { requests: podRequests(pod, QUOTA_VIEW), limits: podLimits(pod, QUOTA_VIEW) };
+  return new Map([stored, ['pods', ONE], ...resourceCharge(amounts)]);
 }
 
-/**
- * What requests and limits cost, under the names that quotas use: `cpu` also as `requests.cpu` and `limits.cpu`,
- * extended resources only as `requests.NAME` (oddity U7). podComputeUsageHelper.
- */
+/** What requests and limits are charged as, entry by entry. podComputeUsageHelper. */
 export function resourceCharge({ requests = NO_AMOUNTS, limits = NO_AMOUNTS }: Resources): Amounts {
-  const charge = new Map<string, Quantity>([['pods', ONE]]);
-  for (const [name, amount] of requests) {
-    if (COMPUTE.includes(name) || name.startsWith('hugepages-')) charge.set(name, amount);
-    if (isChargedAsRequest(name)) charge.set(`requests.${name}`, amount);
-  }
-  for (const name of COMPUTE) {
-    const limit = limits.get(name);
-    if (limit !== undefined) charge.set(`limits.${name}`, limit);
-  }
-  return charge;
+  return new Map([...chargeAs(namesOfRequest, requests), ...chargeAs(namesOfLimit, limits)]);
 }
 
-function isChargedAsRequest(name: string): boolean {
-  return (
-    COMPUTE.includes(name) ||
-    name.startsWith('hugepages-') ||
-    name.startsWith(DEVICE_CLASS_PREFIX) ||
-    isExtendedResource(name)
-  );
+function chargeAs(namesOf: (resource: string) => readonly string[], amounts: Amounts): [string, Quantity][] {
+  return Array.from(amounts).flatMap(([resource, amount]) => {
+    return namesOf(resource).map((name): [string, Quantity] => [name, amount]);
+  });
 }
 
-/** Not ended, and not deleted for longer than its grace period, which is counted a second time (oddity U1). QuotaV1Pod. */
-function isLive(pod: Pod, now: Instant): boolean {
-  const { phase } = pod.status;
-  if (phase === 'Failed' || phase === 'Succeeded') return false;
-  const { at, gracePeriodSeconds } = pod.deletion ?? {};
-  if (at === undefined || gracePeriodSeconds === undefined) return true;
-  return now <= at + gracePeriodSeconds * 1000;
+/** QuotaV1Pod. Without a stated grace period a deletion is never overdue. */
+function isLive({ status, deletion }: Pod, now: Instant): boolean {
+  if (status.phase === 'Failed' || status.phase === 'Succeeded') return false;
+  if (deletion?.gracePeriodSeconds === undefined) return true;
+  return now <= deletion.at + deletion.gracePeriodSeconds * MILLISECONDS;
 }

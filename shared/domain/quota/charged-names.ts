@@ -15,7 +15,7 @@ const FIXED: ReadonlySet<string> = new Set([
 /** The quota entries that a request of a resource is charged to; none for what quota ignores (oddity U7). */
 export function namesOfRequest(resource: string): readonly string[] {
   if (COMPUTE.includes(resource) || resource.startsWith(HUGE_PAGES)) return [resource, REQUESTS + resource];
-  return isCounted(resource) ? [REQUESTS + resource] : [];
+  return resource.startsWith(DEVICE_CLASS) || isExtendedResource(resource) ? [REQUESTS + resource] : [];
 }
 
 /** The quota entries that a limit of a resource is charged to. */
@@ -31,10 +31,5 @@ export function countsPods(name: string): boolean {
   if (FIXED.has(name) || name.startsWith(HUGE_PAGES)) return true;
   if (!name.startsWith(REQUESTS)) return false;
   const resource = name.slice(REQUESTS.length);
-  return resource.startsWith(HUGE_PAGES) || resource.startsWith(DEVICE_CLASS) || !isNative(name);
-}
-
-/** `pkg/scheduler/util/utils.go` IsDRAExtendedResourceName. */
-function isCounted(resource: string): boolean {
-  return resource.startsWith(DEVICE_CLASS) || isExtendedResource(resource);
+  return resource.startsWith(HUGE_PAGES) || resource.startsWith(DEVICE_CLASS) || !isNativeResource(name);
 }

@@ -1,96 +1,94 @@
+import type { Amounts } from '#shared/domain/model/amounts.ts';
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Pod } from '#shared/domain/model/pod.ts';
 import { filterAmounts, sortedNames } from '#shared/domain/model/amounts.ts';
-import type { ApiRefusal } from '#shared/domain/model/api-refusal.ts';
-import { untypedError } from '#shared/domain/model/api-refusal.ts';
-import type { Instant, Pod } from '#shared/domain/model/pod.ts';
 import { quantitySign } from '#shared/domain/model/quantity.ts';
-import { podCharge } from './charge.ts';
-import { limitedNames, limitedScopes, uncoveredNames, uncoveredScopes } from './limited-use.ts';
-import type { QuotaRequest } from './quota-request.ts';
-import { concernsQuota, refusePod } from './quota-request.ts';
-import { addedTo, requestCost } from './request-cost.ts';
-import { missingValues } from './required-values.ts';
-import type { LimitedResource, ResourceQuota, ScopeTerm } from './resource-quota.ts';
-import { concernedResources, matchingScopes, scopeText } from './scopes.ts';
-import type { Settled } from './settle-bills.ts';
-import { settleBills } from './settle-bills.ts';
+import { additions } from './additions.ts';
+import { chargeQuota } from './charge-quota.ts';
+import { charge } from './charge.ts';
+import type { Coverage } from './examine-quotas.ts';
+import { examineQuotas } from './examine-quotas.ts';
+import type { QuotaRefusal } from './refusal.ts';
+import { forbid } from './refusal.ts';
+import type { ToCover } from './refuse-uncovered.ts';
+import { namesToCover, refuseUncovered } from './refuse-uncovered.ts';
+import type { QuotaRequest } from './request.ts';
+import { isCountedRequest } from './request.ts';
+import type { LimitedResource, ResourceQuota } from './resource-quota.ts';
+import { matchingTerms } from './scopes.ts';
 
-const FREE: Settled = { kind: 'allowed', newUsed: new Map() };
+/** A request within all quotas. */
+export interface QuotaAllowance {
+  readonly kind: 'allowed';
+  /** The complete new `status.used` of each quota that is charged, by its name. */
+  readonly newUsed: ReadonlyMap<string, Amounts>;
+  readonly because: Because & { readonly code: QuotaAllowanceCode };
+}
+
+export type QuotaAllowanceCode = 'NotCounted' | 'NothingLimited' | 'LimitUnreadable' | 'NothingAdded' | 'WithinQuota';
 
 /**
- * Whether the quotas of a namespace have room for a request, as the ResourceQuota plugin decides it; the first failure
- * is the answer and nothing is written then (oddity K5). `quotas` in the order in which they are looked at, `limited`
- * from the configuration. A dry run is decided alike; not to write its usage is the caller's part (oddity K13).
- * apiserver `pkg/admission/plugin/resourcequota/controller.go` CheckRequest.
+ * Whether a request about a pod fits the quotas of its namespace, and what they are charged then. `quotas` are all of
+ * the namespace, in the order in which they are looked at; the first failure is the answer, and nothing is charged on
+ * any failure (oddity K5). `limited` is the plugin's configuration, usually empty.
+ * `apiserver/pkg/admission/plugin/resourcequota/controller.go` Evaluate, CheckRequest.
  */
 export function checkQuotas(
+  request: QuotaRequest,
   quotas: readonly ResourceQuota[],
   limited: readonly LimitedResource[],
+): QuotaAllowance | QuotaRefusal {
+  if (!isCountedRequest(request)) return allow('NotCounted', 'the request changes nothing that quotas count');
+  if (quotas.length + limited.length === 0) return allow('NothingLimited', 'there is no quota');
+  const scopes = limited.flatMap(({ matchScopes }) => matchScopes);
+  const met = matchingTerms(request.pod, scopes);
+  if (!met.ok) return allow('LimitUnreadable', `nothing is checked: ${met.message}`);
+  const covered = examineQuotas(request.pod, quotas);
+  if (covered.kind === 'refused') return covered;
+  const cost = charge(request.pod, request.now);
+  const refusal = refuseUncountable(request, cost);
+  return refusal ?? chargeAll(request, cost, covered, { resources: namesToCover(cost, limited), scopes: met.terms });
+}
+
+/** Charges each quota, unless nothing is added; only then cover is asked for, and only then limits are compared. */
+function chargeAll(
   request: QuotaRequest,
-  now: Instant,
-): Settled | ApiRefusal {
-  if (quotas.length === 0 && limited.length === 0) return FREE;
-  const { pod } = request;
-  const scopesInUse = concernsQuota(request) ? limitedScopes(limited, pod) : undefined;
-  if (scopesInUse === undefined) return FREE;
-  const found = findConcerned(quotas, pod);
-  if (found.kind === 'refused') return found;
-  const charge = podCharge(pod, now);
-  const negative = sortedNames(filterAmounts(charge, (_, amount) => quantitySign(amount) < 0));
-  if (negative.length > 0) return refusePod(pod, `quota usage is negative for resource(s): ${negative.join(',')}`);
-  const cost = requestCost(request, charge, now);
-  const bills = found.quotas.map((quota) => ({ quota, added: addedTo(quota, request, cost) }));
-  const isFree = bills.length === 0 ? cost.growth.size === 0 : bills.every(({ added }) => added.size === 0);
-  if (isFree) return FREE;
-  return (
-    refuseUncovered(pod, uncoveredNames(limitedNames(limited, charge), found.quotas)) ??
-    refuseUncoveredScopes(uncoveredScopes(scopesInUse, found.matchedScopes)) ??
-    settleBills(bills, pod)
-  );
-}
-
-interface Concerned {
-  readonly kind: 'concerned';
-  readonly quotas: readonly ResourceQuota[];
-  /** Matching terms of all quotas, also of those that do not match as a whole (oddity K3). */
-  readonly matchedScopes: readonly ScopeTerm[];
-}
-
-/** The quotas that match the pod, unless one of them is not ready for it. */
-function findConcerned(quotas: readonly ResourceQuota[], pod: Pod): Concerned | ApiRefusal {
-  const concerned: ResourceQuota[] = [];
-  const matchedScopes: ScopeTerm[] = [];
-  for (const quota of quotas) {
-    const scopes = matchingScopes(quota.scopes, pod);
-    if (scopes.kind === 'fault') return refuseFaultyScope(quota, scopes);
-    matchedScopes.push(...scopes.terms);
-    const names = concernedResources(quota, scopes.terms);
-    const refusal = refuseUnready(quota, names, pod);
-    if (refusal !== undefined) return refusal;
-    if (names.length > 0) concerned.push(quota);
+  cost: Amounts,
+  covered: Coverage,
+  toCover: ToCover,
+): QuotaAllowance | QuotaRefusal {
+  const { toQuota, plain } = additions(request, cost);
+  const due = covered.quotas.map((quota) => ({ quota, addition: toQuota(quota) }));
+  const added = due.length > 0 ? due.map(({ addition }) => addition) : [plain];
+  if (added.every(({ size }) => size === 0)) return allow('NothingAdded', 'the request adds nothing to any quota');
+  const uncovered = refuseUncovered(request.pod, toCover, covered);
+  if (uncovered !== undefined) return uncovered;
+  const newUsed = new Map<string, Amounts>();
+  for (const { quota, addition } of due) {
+    const charged = chargeQuota(request.pod, quota, addition);
+    if (charged.kind === 'refused') return charged;
+    if (charged.asked.size > 0) newUsed.set(quota.name, charged.used);
   }
-  return { kind: 'concerned', quotas: concerned, matchedScopes };
+  return allow('WithinQuota', 'there is room', request.isDryRun ? undefined : newUsed);
 }
 
-/** A term that cannot be evaluated blocks every pod of the namespace (oddity K2). */
-function refuseFaultyScope(quota: ResourceQuota, fault: { readonly term: ScopeTerm; readonly message: string }) {
-  const why = `error on matching scope ${scopeText(fault.term)}: ${fault.message}`;
-  return untypedError(`error matching scopes of quota ${quota.name}, err: ${why}`);
+/** A request that makes a cost negative (oddity U8), or an update without what it updates. */
+function refuseUncountable({ operation, pod, oldPod }: QuotaRequest, cost: Amounts): QuotaRefusal | undefined {
+  const negative = sortedNames(filterAmounts(cost, (_name, amount) => quantitySign(amount) < 0)).join(',');
+  if (negative !== '') return forbidNegative(pod, negative);
+  if (operation !== 'UPDATE' || oldPod !== undefined) return undefined;
+  const text = 'unable to get previous usage since prior version of object was not found';
+  return forbid(pod, 'OldPodMissing', text, {});
 }
 
-/** Every value demanded must be stated, and every limited resource already counted. */
-function refuseUnready({ name, used }: ResourceQuota, names: readonly string[], pod: Pod): ApiRefusal | undefined {
-  const missing = missingValues(names, pod);
-  if (missing !== undefined) return refusePod(pod, `failed quota: ${name}: ${missing}`);
-  if (names.every((resource) => used.has(resource))) return undefined;
-  return refusePod(pod, `status unknown for quota: ${name}, resources: ${names.toSorted().join(',')}`);
+function forbidNegative(pod: Pod, resources: string): QuotaRefusal {
+  return forbid(pod, 'UsageNegative', `quota usage is negative for resource(s): ${resources}`, { resources });
 }
 
-function refuseUncovered(pod: Pod, names: readonly string[]): ApiRefusal | undefined {
-  return names.length === 0 ? undefined : refusePod(pod, `insufficient quota to consume: ${names.join(',')}`);
-}
-
-/** An error without a type, HTTP 500, though it is a decision (oddity K1). */
-function refuseUncoveredScopes(terms: readonly ScopeTerm[]): ApiRefusal | undefined {
-  if (terms.length === 0) return undefined;
-  return untypedError(`insufficient quota to match these scopes: [${terms.map(scopeText).join(' ')}]`);
+function allow(
+  code: QuotaAllowanceCode,
+  text: string,
+  newUsed: ReadonlyMap<string, Amounts> = new Map(),
+): QuotaAllowance {
+  return { kind: 'allowed', newUsed, because: { code, text, facts: { charged: newUsed.size } } };
 }

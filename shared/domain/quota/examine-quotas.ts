@@ -1,10 +1,9 @@
 import type { Pod } from '#shared/domain/model/pod.ts';
-import { countsPods } from './charged-names.ts';
 import { missingValues } from './missing-values.ts';
 import type { QuotaRefusal } from './refusal.ts';
 import { fail, forbid } from './refusal.ts';
 import type { ResourceQuota, ScopeTerm } from './resource-quota.ts';
-import { matchingTerms } from './scopes.ts';
+import { limitedEntries, matchingTerms, printTerm } from './scopes.ts';
 
 /** What the quotas of a namespace mean for a pod. */
 export interface Coverage {
@@ -30,19 +29,14 @@ export function examineQuotas(pod: Pod, quotas: readonly ResourceQuota[]): Cover
     const met = matchingTerms(pod, quota.scopes);
     if (!met.ok) return refuseUnreadable(quota, met);
     for (const { scopeName } of met.terms) scopes.add(scopeName);
-    const limited = [...quota.hard.keys()].filter(countsPods);
-    if (met.terms.length < quota.scopes.length || limited.length === 0) continue;
+    const limited = limitedEntries(quota, met.terms);
+    if (limited.length === 0) continue;
     const refusal = refuseUnprepared(pod, quota, limited);
     if (refusal !== undefined) return refusal;
     matching.push(quota);
     for (const name of limited) resources.add(name);
   }
   return { kind: 'covered', quotas: matching, resources, scopes };
-}
-
-/** A list of terms as Go prints it: `{PriorityClass In [high low]}`, values without operator or values staying empty. */
-export function printTerm({ scopeName, operator, values }: ScopeTerm): string {
-  return `{${scopeName} ${operator} [${values.join(' ')}]}`;
 }
 
 /** One scope that cannot be read blocks every pod of the namespace (oddity K2). */

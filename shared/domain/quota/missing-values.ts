@@ -1,15 +1,11 @@
-import type { Container, Pod } from '#shared/domain/model/pod.ts';
+import type { Pod } from '#shared/domain/model/pod.ts';
 import { hasPodLevelResources } from '#shared/domain/model/pod-requests.ts';
-import { namesOfLimit, namesOfRequest } from './charged-names.ts';
+import { resourceCharge } from './charge.ts';
 
 /** Once a quota limits one of these, every container must state it. No other resource is demanded. */
 const DEMANDED: ReadonlySet<string> = new Set([
-  'cpu',
-  'memory',
-  'requests.cpu',
-  'requests.memory',
-  'limits.cpu',
-  'limits.memory',
+  ...['cpu', 'requests.cpu', 'limits.cpu'],
+  ...['memory', 'requests.memory', 'limits.memory'],
 ]);
 
 /**
@@ -17,20 +13,19 @@ const DEMANDED: ReadonlySet<string> = new Set([
  * `undefined`. Init containers are asked like containers; a pod with pod-level resources is not asked (oddity K6).
  * `pkg/quota/v1/evaluator/core/pods.go` Constraints.
  */
-export function missingValues(pod: Pod, limited: Iterable<string>): string | undefined {
+export function missingValues(pod: Pod, limited: readonly string[]): string | undefined {
   if (hasPodLevelResources(pod)) return undefined;
-  const containers = [...pod.spec.containers, ...pod.spec.initContainers];
-  const demanded = [...limited].filter((name) => DEMANDED.has(name)).sort();
+  const demanded = limited.filter((name) => DEMANDED.has(name)).sort();
   const complaints = demanded.flatMap((name) => {
-    const silent = containers.filter((container) => !states(container, name)).map((container) => container.name);
-    return silent.length === 0 ? [] : [`${name} for: ${[...new Set(silent)].sort().join(',')}`];
+    const silent = containersWithout(pod, name);
+    return silent.length === 0 ? [] : [`${name} for: ${silent.join(',')}`];
   });
   return complaints.length === 0 ? undefined : complaints.join('; ');
 }
 
-function states({ resources }: Container, name: string): boolean {
-  return (
-    [...(resources.requests?.keys() ?? [])].some((resource) => namesOfRequest(resource).includes(name)) ||
-    [...(resources.limits?.keys() ?? [])].some((resource) => namesOfLimit(resource).includes(name))
-  );
+function containersWithout({ spec }: Pod, name: string): readonly string[] {
+  const silent = [...spec.containers, ...spec.initContainers].filter(({ resources }) => {
+    return !resourceCharge(resources).has(name);
+  });
+  return [...new Set(silent.map((container) => container.name))].sort();
 }

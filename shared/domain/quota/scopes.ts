@@ -1,94 +1,86 @@
-import type { Pod } from '#shared/domain/model/pod.ts';
 import { reportedQosClass } from '#shared/domain/model/qos.ts';
-import { classSelector } from './class-selector.ts';
-import { podResources } from './pod-resources.ts';
+import type { Pod, PodAffinityTerm } from '#shared/domain/model/pod.ts';
+import { countsPods } from './charged-names.ts';
+import type { TermAnswer } from './class-term.ts';
+import { matchesClass } from './class-term.ts';
 import type { ResourceQuota, ScopeTerm } from './resource-quota.ts';
 
-/** An answer, or why there is none; `term` is the one that could not be evaluated. */
-export type ScopeMatch =
-  | { readonly kind: 'evaluated'; readonly matches: boolean }
-  | { readonly kind: 'fault'; readonly term: ScopeTerm; readonly message: string };
+/** The terms that a pod meets, in their order, or the first that cannot be evaluated and why. */
+export type MatchingTerms =
+  | { readonly ok: true; readonly terms: readonly ScopeTerm[] }
+  | { readonly ok: false; readonly term: ScopeTerm; readonly message: string };
 
-/** The terms that match a pod, or the fault of the first that cannot be evaluated. */
-export type MatchingScopes =
-  | { readonly kind: 'evaluated'; readonly terms: readonly ScopeTerm[] }
-  | { readonly kind: 'fault'; readonly term: ScopeTerm; readonly message: string };
+/** Which of the terms a pod meets. `pkg/quota/v1/evaluator/core/pods.go` MatchingScopes. */
+export function matchingTerms(pod: Pod, terms: readonly ScopeTerm[]): MatchingTerms {
+  const met: ScopeTerm[] = [];
+  for (const term of terms) {
+    const answer = meetsTerm(pod, term);
+    if (!answer.ok) return { ok: false, term, message: answer.message };
+    if (answer.matches) met.push(term);
+  }
+  return { ok: true, terms: met };
+}
 
 /**
- * Whether a quota concerns a pod: all its scopes hold and it limits something that pods are charged for. A fault in
- * any scope stands, also after one that does not hold (oddity M3). apiserver `pkg/quota/v1/generic/evaluator.go` Matches.
+ * Whether a quota limits a pod: all its scopes hold, and it limits something about pods. A term that cannot be
+ * evaluated is the answer even where another one does not hold (oddity M3).
+ * `apiserver/pkg/quota/v1/generic/evaluator.go` Matches.
  */
-export function matchesQuota(quota: ResourceQuota, pod: Pod): ScopeMatch {
-  const found = matchingScopes(quota.scopes, pod);
-  if (found.kind === 'fault') return found;
-  return evaluated(concernedResources(quota, found.terms).length > 0);
+export function matchesQuota(quota: ResourceQuota, pod: Pod): TermAnswer {
+  const met = matchingTerms(pod, quota.scopes);
+  if (!met.ok) return { ok: false, message: met.message };
+  return { ok: true, matches: limitedEntries(quota, met.terms).length > 0 };
 }
 
-/** What a quota limits of a pod that these of its terms match: nothing unless all of them do. */
-export function concernedResources(quota: ResourceQuota, matching: readonly ScopeTerm[]): readonly string[] {
-  return matching.length === quota.scopes.length ? podResources(quota.hard.keys()) : [];
+/** The entries about pods of a quota of which a pod meets these terms: none unless they are all that it has. */
+export function limitedEntries({ hard, scopes }: ResourceQuota, met: readonly ScopeTerm[]): readonly string[] {
+  return met.length === scopes.length ? [...hard.keys()].filter(countsPods) : [];
 }
 
-/** Those of the terms that hold for a pod. `pkg/quota/v1/evaluator/core/pods.go` MatchingScopes. */
-export function matchingScopes(terms: readonly ScopeTerm[], pod: Pod): MatchingScopes {
-  const matching: ScopeTerm[] = [];
-  for (const term of terms) {
-    const match = matchesScope(term, pod);
-    if (match.kind === 'fault') return match;
-    if (match.matches) matching.push(term);
-  }
-  return { kind: 'evaluated', terms: matching };
-}
-
-/** A scope term as Go prints it with `%v`. */
-export function scopeText({ scopeName, operator, values }: ScopeTerm): string {
+/** A term as Go prints it: `{PriorityClass In [high low]}`. */
+export function printTerm({ scopeName, operator, values }: ScopeTerm): string {
   return `{${scopeName} ${operator} [${values.join(' ')}]}`;
 }
 
-/** Whether a pod has a deadline; 0 is one (oddity M5). */
-export function isTerminating(pod: Pod): boolean {
-  return pod.spec.activeDeadlineSeconds !== undefined && pod.spec.activeDeadlineSeconds >= 0;
+/** Whether a pod has a deadline, also one of zero seconds (oddity M5). */
+export function isTerminating({ spec }: Pod): boolean {
+  return spec.activeDeadlineSeconds !== undefined && spec.activeDeadlineSeconds >= 0;
 }
 
-/** Only PriorityClass looks at the operator (oddity M2). `pkg/quota/v1/evaluator/core/pods.go` podMatchesScopeFunc. */
-function matchesScope(term: ScopeTerm, pod: Pod): ScopeMatch {
-  switch (term.scopeName) {
+/** podMatchesScopeFunc. Only PriorityClass looks at the operator (oddity M2). */
+function meetsTerm(pod: Pod, term: ScopeTerm): TermAnswer {
+  if (term.scopeName === 'PriorityClass') return matchesClass(term, pod.spec.priorityClassName);
+  return { ok: true, matches: isInScope(pod, term.scopeName) };
+}
+
+/** A scope that is not about pods has none in it (oddity M7). */
+function isInScope(pod: Pod, scopeName: string): boolean {
+  switch (scopeName) {
     case 'Terminating':
-      return evaluated(isTerminating(pod));
+      return isTerminating(pod);
     case 'NotTerminating':
-      return evaluated(!isTerminating(pod));
+      return !isTerminating(pod);
     case 'BestEffort':
-      return evaluated(isBestEffort(pod));
+      return isBestEffort(pod);
     case 'NotBestEffort':
-      return evaluated(!isBestEffort(pod));
+      return !isBestEffort(pod);
     case 'CrossNamespacePodAffinity':
-      return evaluated(usesCrossNamespaceAffinity(pod));
-    case 'PriorityClass':
-      return matchesClass(term, pod.spec.priorityClassName);
+      return looksBeyondItsNamespace(pod);
     default:
-      return evaluated(false);
+      return false;
   }
-}
-
-/** `Exists` ignores values, so that faulty ones do no harm (oddity M3). */
-function matchesClass(term: ScopeTerm, className: string | undefined): ScopeMatch {
-  if (term.operator === 'Exists') return evaluated(className !== undefined);
-  const selector = classSelector(term);
-  if (selector.kind === 'selector') return evaluated(selector.matches(className));
-  return { kind: 'fault', term, message: `failed to parse and convert selector: ${selector.message}` };
 }
 
 function isBestEffort(pod: Pod): boolean {
   return reportedQosClass(pod) === 'BestEffort';
 }
 
-/** A term that lists any namespace, its own included, or has a selector for them, also an empty one (oddity M6). */
-function usesCrossNamespaceAffinity(pod: Pod): boolean {
-  const { podAffinity, podAntiAffinity, preferredPodTerms } = pod.spec.scheduling;
-  const terms = [...podAffinity, ...podAntiAffinity, ...preferredPodTerms];
-  return terms.some((term) => term.namespaces.length > 0 || term.namespaceSelector !== undefined);
+function looksBeyondItsNamespace({ spec }: Pod): boolean {
+  const { podAffinity, podAntiAffinity, preferredPodTerms } = spec.scheduling;
+  return [podAffinity, podAntiAffinity, preferredPodTerms].some((terms) => terms.some(namesNamespaces));
 }
 
-function evaluated(matches: boolean): ScopeMatch {
-  return { kind: 'evaluated', matches };
+/** Naming any namespace is enough, the pod's own included, and so is an empty selector (oddity M6). */
+function namesNamespaces({ namespaces, namespaceSelector }: PodAffinityTerm): boolean {
+  return namespaces.length > 0 || namespaceSelector !== undefined;
 }

@@ -3,9 +3,9 @@ import { decodePod } from '#shared/kube/decode-pod.ts';
 import { decodeResourceQuota } from '#shared/kube/decode-resource-quota.ts';
 import { readCase, required } from '#test/conformance/required.ts';
 
-/** Kind `quotascope`: does a quota apply to a pod. */
+/** Kind `quotascope`: whether a quota limits a pod. */
 export function answer(raw: unknown): unknown {
-  const vector = readCase(raw, ({ quota, pod }) => ({ quota, pod }));
-  const match = matchesQuota(required(decodeResourceQuota(vector.quota)), required(decodePod(vector.pod)));
-  return match.kind === 'fault' ? { matches: false, error: match.message } : { matches: match.matches };
+  const { quota, pod } = readCase(raw, (vector) => ({ quota: vector['quota'], pod: vector['pod'] }));
+  const match = matchesQuota(required(decodeResourceQuota(quota)), required(decodePod(pod)));
+  return match.ok ? { matches: match.matches } : { matches: false, error: match.message };
 }
