@@ -1,51 +1,37 @@
 import { createSnapshot } from '#shared/domain/model/create-snapshot.ts';
 import type { Candidate } from '#shared/domain/preemption/node-outcome.ts';
 import { planPreemption, type PreemptionPlan } from '#shared/domain/preemption/plan-preemption.ts';
-import type { Decoded } from '#shared/kube/decoded.ts';
 import { decodeBudget } from '#shared/kube/decode-budget.ts';
 import { decodeNamespace } from '#shared/kube/decode-namespace.ts';
 import { decodeNode } from '#shared/kube/decode-node.ts';
 import { decodePod } from '#shared/kube/decode-pod.ts';
-
-interface Vector {
-  readonly nodes: readonly unknown[];
-  readonly pods: readonly unknown[];
-  readonly nominated?: readonly unknown[];
-  readonly pdbs?: readonly unknown[];
-  readonly namespaces?: readonly unknown[];
-  readonly pod: unknown;
-}
-
-interface Want {
-  readonly unschedulable: string;
-  readonly eligible: boolean;
-  readonly message?: string;
-  readonly candidates: readonly unknown[];
-  readonly best: readonly string[];
-}
+import { readList, readObject, type WireObject } from '#shared/kube/wire-object.ts';
+import { asIs, readCase, required } from '#test/conformance/required.ts';
 
 /** Kinds `preemption-fit` and `preemption-full`: whom kube-scheduler would remove, and where. */
-export function answer(vector: Vector): { readonly want: Want } {
+export function answer(raw: unknown): unknown {
+  const vector = readCase(raw, readVector);
   const snapshot = createSnapshot({
-    nodes: decodeAll(vector.nodes, decodeNode),
-    pods: decodeAll([...vector.pods, ...(vector.nominated ?? [])], decodePod),
-    budgets: decodeAll(vector.pdbs ?? [], decodeBudget),
-    namespaces: decodeAll(vector.namespaces ?? [], decodeNamespace),
+    nodes: vector.nodes.map((node) => required(decodeNode(node))),
+    pods: [...vector.pods, ...vector.nominated].map((pod) => required(decodePod(pod))),
+    budgets: vector.pdbs.map((budget) => required(decodeBudget(budget))),
+    namespaces: vector.namespaces.map((namespace) => required(decodeNamespace(namespace))),
   });
-  const [pod] = decodeAll([vector.pod], decodePod);
-  if (pod === undefined) throw new Error('the case has no pod');
-  return { want: describe(planPreemption(snapshot, pod)) };
+  return { want: describe(planPreemption(snapshot, required(decodePod(vector.pod)))) };
 }
 
-function decodeAll<T>(raws: readonly unknown[], decode: (raw: unknown) => Decoded<T>): readonly T[] {
-  return raws.map((raw) => {
-    const decoded = decode(raw);
-    if (!decoded.ok) throw new Error(`cannot read ${decoded.field}: ${decoded.message}`);
-    return decoded.value;
-  });
+function readVector(vector: WireObject) {
+  return {
+    nodes: readList(vector, 'nodes', asIs),
+    pods: readList(vector, 'pods', asIs),
+    nominated: readList(vector, 'nominated', asIs),
+    pdbs: readList(vector, 'pdbs', asIs),
+    namespaces: readList(vector, 'namespaces', asIs),
+    pod: readObject(vector, 'pod', asIs),
+  };
 }
 
-function describe(plan: PreemptionPlan): Want {
+function describe(plan: PreemptionPlan): unknown {
   switch (plan.kind) {
     case 'fits':
       return { unschedulable: '', eligible: false, candidates: [], best: [] };
