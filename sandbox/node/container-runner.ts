@@ -3,7 +3,7 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import { type ContainerRecord, createRecord, shallRestart, type Terminated } from './container-record.ts';
 import { planContainer } from './container-plan.ts';
-import { createLogBuffer } from './log-buffer.ts';
+import { createLogBuffer, type LogBuffer } from './log-buffer.ts';
 import { nextRestart, type RestartBackoff } from './restart-delay.ts';
 import type { DemoProcess, StartProcess } from './start-process.ts';
 import type { WireContainer } from './wire-pod.ts';
@@ -33,7 +33,7 @@ export interface ContainerRunner {
   /** Kills it as the kernel does when it passes its limit or the node has no memory left. */
   killForMemory(): void;
   /** What it wrote since its last start, or before that. */
-  logs(previous: boolean): ReturnType<typeof createLogBuffer> | undefined;
+  logs(previous: boolean): LogBuffer | undefined;
 }
 
 export function createContainerRunner(options: ContainerOptions): ContainerRunner {
@@ -42,8 +42,8 @@ export function createContainerRunner(options: ContainerOptions): ContainerRunne
   let record = createRecord(container);
   let process: DemoProcess | undefined;
   let wasOutOfMemory = false;
-  let log: ReturnType<typeof createLogBuffer> | undefined;
-  let previousLog: typeof log;
+  let log: LogBuffer | undefined;
+  let previousLog: LogBuffer | undefined;
 
   function change(next: Partial<ContainerRecord>): void {
     record = { ...record, ...next };
@@ -93,7 +93,9 @@ export function createContainerRunner(options: ContainerOptions): ContainerRunne
     change({ state: { kind: 'running', startedAt, parameters: plan.parameters }, containerId });
     // The order to stop may have come while the process was being started.
     if (isStopped(signal)) process.kill('SIGTERM');
-    return settle(await process.ended, startedAt);
+    const end = settle(await process.ended, startedAt);
+    buffer.close();
+    return end;
   }
 
   function settle({ exitCode }: { readonly exitCode: number }, startedAt: number): Terminated {

@@ -6,17 +6,6 @@ import { failureStatus } from '#shared/http/status.ts';
 export interface KubeletSources {
   readonly token: string;
   readonly summary: () => Promise<unknown>;
-  /** Text of a container's log, or why there is none. */
-  readonly logs: (request: LogRequest) => { readonly text: string } | { readonly missing: string };
-}
-
-export interface LogRequest {
-  readonly namespace: string;
-  readonly pod: string;
-  readonly container: string;
-  readonly previous: boolean;
-  readonly timestamps: boolean;
-  readonly tailLines?: number;
 }
 
 interface Answer {
@@ -25,7 +14,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** The read-only part of a kubelet's HTTPS surface: `/stats/summary`, `/containerLogs/…`, `/healthz`; by bearer token. */
+/** The read-only part of a kubelet's HTTPS surface: `/stats/summary` by bearer token, and `/healthz`. */
 export function kubeletListener(sources: KubeletSources): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     answer(sources, request).then(
@@ -40,25 +29,8 @@ async function answer(sources: KubeletSources, request: IncomingMessage): Promis
   if (url.pathname === '/healthz') return text('ok');
   if (!isAuthorized(request, sources.token)) return problem(401, 'Unauthorized');
   if (request.method !== 'GET') return problem(405, `Method ${request.method ?? ''} is not allowed: expected GET`);
-  return url.pathname === '/stats/summary' ? json(200, await sources.summary()) : logAnswer(sources, url);
-}
-
-function logAnswer(sources: KubeletSources, url: URL): Answer {
-  const [, namespace, pod, container] = /^\/containerLogs\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(url.pathname) ?? [];
-  if (namespace === undefined || pod === undefined || container === undefined) {
-    return problem(404, `Nothing at "${url.pathname}"`);
-  }
-  const found = sources.logs({ namespace, pod, container, ...logOptions(url.searchParams) });
-  return 'text' in found ? text(found.text) : problem(404, found.missing);
-}
-
-function logOptions(query: URLSearchParams): Pick<LogRequest, 'previous' | 'timestamps' | 'tailLines'> {
-  const tail = query.get('tailLines');
-  return {
-    previous: query.get('previous') === 'true',
-    timestamps: query.get('timestamps') === 'true',
-    ...(tail !== null && /^\d{1,9}$/.test(tail) && { tailLines: Number(tail) }),
-  };
+  if (url.pathname !== '/stats/summary') return problem(404, `Nothing at "${url.pathname}"`);
+  return json(200, await sources.summary());
 }
 
 function isAuthorized(request: IncomingMessage, token: string): boolean {

@@ -1,8 +1,21 @@
-/** The last lines that a container wrote, with the time of each; bounded like a rotated log file. */
+/** One line that a container wrote; `at` is milliseconds since 1970. */
+export interface LogLine {
+  /** Counts all lines since the start, also those forgotten. */
+  readonly number: number;
+  readonly at: number;
+  readonly text: string;
+}
+
+/** The last lines that a container wrote; bounded like a rotated log file. */
 export interface LogBuffer {
   readonly write: (chunk: string) => void;
-  /** Lines of at most `tailLines` from the end, with their times in front if `timestamps`. */
-  read(options?: { readonly tailLines?: number; readonly timestamps?: boolean }): string;
+  /** No more will come. */
+  close(): void;
+  readonly isClosed: boolean;
+  /** Lines from this number on, as far as they are still kept. */
+  linesFrom(number: number): readonly LogLine[];
+  /** Resolves at the next line, at the end, or when the signal aborts. */
+  changed(signal: AbortSignal): Promise<void>;
 }
 
 const MOST_LINES = 1_000;
@@ -10,12 +23,21 @@ const LONGEST_LINE = 4_096;
 
 /** `now` gives milliseconds since 1970. */
 export function createLogBuffer(now: () => number): LogBuffer {
-  const lines: { readonly at: number; readonly text: string }[] = [];
+  const lines: LogLine[] = [];
+  const waiting = new Set<() => void>();
+  let written = 0;
   let unfinished = '';
+  let isClosed = false;
 
   function push(text: string): void {
-    lines.push({ at: now(), text: text.slice(0, LONGEST_LINE) });
+    lines.push({ number: written, at: now(), text: text.slice(0, LONGEST_LINE) });
+    written += 1;
     if (lines.length > MOST_LINES) lines.shift();
+  }
+
+  function wake(): void {
+    for (const resolve of waiting) resolve();
+    waiting.clear();
   }
 
   return {
@@ -23,10 +45,23 @@ export function createLogBuffer(now: () => number): LogBuffer {
       const parts = (unfinished + chunk).split('\n');
       unfinished = (parts.pop() ?? '').slice(0, LONGEST_LINE);
       parts.forEach(push);
+      wake();
     },
-    read({ tailLines, timestamps = false } = {}) {
-      const wanted = tailLines === undefined ? lines : lines.slice(lines.length - Math.min(tailLines, lines.length));
-      return wanted.map(({ at, text }) => `${timestamps ? `${new Date(at).toISOString()} ` : ''}${text}\n`).join('');
+    close() {
+      if (unfinished !== '') push(unfinished);
+      unfinished = '';
+      isClosed = true;
+      wake();
     },
+    get isClosed() {
+      return isClosed;
+    },
+    linesFrom: (number) => lines.filter((line) => line.number >= number),
+    changed: (signal) =>
+      new Promise((resolve) => {
+        if (signal.aborted) resolve();
+        waiting.add(resolve);
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      }),
   };
 }

@@ -11,10 +11,10 @@ import type { Log } from '#shared/runtime/log.ts';
 import { keepMemory } from './keep-memory.ts';
 import { kubeletListener } from './kubelet-server.ts';
 import { createMeasure } from './measure-containers.ts';
+import type { LogBuffer } from './log-buffer.ts';
 import type { Measurement } from './measurement.ts';
 import { keepNodeObject } from './keep-node-object.ts';
 import { createPodSet, type PodSet } from './pod-set.ts';
-import { readLogs } from './read-logs.ts';
 import { readProcess } from './read-process.ts';
 import { KUBELET_BACKOFF, type RestartBackoff } from './restart-delay.ts';
 import { startProcess } from './start-process.ts';
@@ -38,6 +38,8 @@ export interface NodeOptions {
 export interface SandboxNode {
   /** Of the kubelet's surface. */
   readonly url: string;
+  /** A container's log, `undefined` where there is none (yet). */
+  log(podUid: string, container: string, previous: boolean): LogBuffer | undefined;
   /** Resolves when the node is registered and pods are watched. */
   readonly ready: Promise<void>;
   /** Ends all containers at once, and then the node. */
@@ -73,7 +75,6 @@ export async function startNode(options: NodeOptions): Promise<SandboxNode> {
       token: options.token,
       summary: async () =>
         statsSummary({ nodeName: name, startedAt, memoryBytes: capacityBytes, measurement, disk: await diskSpace() }),
-      logs: (request) => readLogs(pods.workers.values(), request),
     }),
     host: '127.0.0.1',
     port: 0,
@@ -101,6 +102,11 @@ export async function startNode(options: NodeOptions): Promise<SandboxNode> {
 
   return {
     url: server.url,
+    log: (podUid, container, previous) =>
+      pods.workers
+        .get(podUid)
+        ?.runners.find((runner) => runner.record().name === container)
+        ?.logs(previous),
     ready: Promise.all([nodeObject.registered, pods.synced]).then(() => undefined),
     stop: () => stop(stopping, pods, running, server),
   };

@@ -1,0 +1,44 @@
+import type { LogBuffer, LogLine } from './log-buffer.ts';
+
+/** Which part of a log is wanted, and how. */
+export interface LogRequest {
+  readonly follow: boolean;
+  readonly timestamps: boolean;
+  readonly tailLines: number | undefined;
+  readonly sinceSeconds: number | undefined;
+  readonly limitBytes: number | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** The text of a container's log in pieces; with `follow` until the container or the reader ends. */
+export async function* streamLog(buffer: LogBuffer, request: LogRequest, now: number): AsyncGenerator<string> {
+  let left = request.limitBytes ?? Infinity;
+  let next = 0;
+  let lines = firstLines(buffer, request, now);
+  for (;;) {
+    const text = cut(lines.map((line) => format(line, request.timestamps)).join(''), left);
+    left -= Buffer.byteLength(text);
+    next = (lines.at(-1)?.number ?? next - 1) + 1;
+    yield text;
+    if (!request.follow || left <= 0) return;
+    const isLast = buffer.isClosed;
+    if (!isLast) await buffer.changed(request.signal);
+    if (isLast || request.signal.aborted) return;
+    lines = buffer.linesFrom(next);
+  }
+}
+
+function firstLines(buffer: LogBuffer, { tailLines, sinceSeconds }: LogRequest, now: number): readonly LogLine[] {
+  const since = sinceSeconds === undefined ? -Infinity : now - sinceSeconds * 1000;
+  const lines = buffer.linesFrom(0).filter(({ at }) => at >= since);
+  return tailLines === undefined ? lines : lines.slice(lines.length - Math.min(tailLines, lines.length));
+}
+
+function format({ at, text }: LogLine, withTime: boolean): string {
+  return `${withTime ? `${new Date(at).toISOString()} ` : ''}${text}\n`;
+}
+
+/** The first `bytes` of a text; demo images write ASCII only. */
+function cut(text: string, bytes: number): string {
+  return Number.isFinite(bytes) ? Buffer.from(text).subarray(0, bytes).toString() : text;
+}
