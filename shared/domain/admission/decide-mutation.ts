@@ -1,0 +1,54 @@
+import { resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
+import { because, type AdmissionCode } from './admission-code.ts';
+import type { AdmissionWorld } from './admission-world.ts';
+import { chooseClass, type ClassChoice } from './choose-class.ts';
+import { allow, refuse, type AdmissionDecision, type PriorityFields } from './decision.ts';
+import type { PodRequest } from './pod-request.ts';
+import { policiesFor } from './policies-for.ts';
+import { priorityRefusal } from './priority-refusal.ts';
+
+/**
+ * What a new pod's class, number and preemption policy become. A pod that contradicts itself is refused as the API
+ * server would; whether its class is allowed is judged on the final pod, in the validating phase.
+ */
+export function decideMutation(request: PodRequest, world: AdmissionWorld): AdmissionDecision {
+  const resolved = resolvePriority(request.pod, world.classes);
+  if (resolved.kind === 'refused') return refuse(403, priorityRefusal(request.pod, resolved, world.classes));
+  const choice = chooseClass(request, policiesFor(request, world), world.classes);
+  const reason = because(CODES[choice.source], describe(choice), { ...choice.fields });
+  const isSame = hasFields(request, choice.fields);
+  return isSame ? allow(reason) : { ...allow(reason), change: choice.fields };
+}
+
+const CODES: Readonly<Record<ClassChoice['source'], AdmissionCode>> = {
+  pod: 'PriorityAccepted',
+  policy: 'PriorityFromPolicy',
+  globalDefault: 'PriorityAccepted',
+  substitute: 'PrioritySubstituted',
+  none: 'PriorityAccepted',
+};
+
+function hasFields({ pod }: PodRequest, fields: PriorityFields): boolean {
+  const { priorityClassName = '', priority, preemptionPolicy } = pod.spec;
+  return (
+    priorityClassName === fields.priorityClassName &&
+    priority === fields.priority &&
+    preemptionPolicy === fields.preemptionPolicy
+  );
+}
+
+function describe({ source, policy = '', fields }: ClassChoice): string {
+  const { priorityClassName, priority } = fields;
+  switch (source) {
+    case 'pod':
+      return `pod names priority class \`${priorityClassName}\` (${priority})`;
+    case 'policy':
+      return `priority class \`${priorityClassName}\` (${priority}) is the default of policy \`${policy}\``;
+    case 'globalDefault':
+      return `priority class \`${priorityClassName}\` (${priority}) is the global default`;
+    case 'substitute':
+      return `priority class \`${priorityClassName}\` (${priority}) takes the place of a class that preempts, by policy \`${policy}\``;
+    case 'none':
+      return 'no priority class is named and none is the default';
+  }
+}

@@ -1,0 +1,32 @@
+import type { AdmissionWorld } from './admission-world.ts';
+import { because } from './admission-code.ts';
+import type { AdmissionDecision } from './decision.ts';
+import { lintPod } from './lint-pod.ts';
+import type { PodRequest } from './pod-request.ts';
+import { policyViolations } from './policy-violations.ts';
+import { breaksPriorityRule } from './priority-rule.ts';
+import { breaksQosRule } from './qos-rule.ts';
+import { breaksResourceQuotaRule } from './resource-quota-rule.ts';
+import { decideByViolations, type Violation } from './violation.ts';
+
+/**
+ * Whether a new pod, as it is about to be stored, may exist: its priority is its class's, its policies allow it, and
+ * the quotas for its class have room. Everything another webhook changed in between is seen here.
+ */
+export function decideValidation(request: PodRequest, world: AdmissionWorld): AdmissionDecision {
+  const { priorityClassName = '', priority = 0 } = request.pod.spec;
+  const text =
+    priorityClassName === '' ? 'pod without a priority class' : `priority class \`${priorityClassName}\` may be used`;
+  const accepted = because('PriorityAccepted', text, { priorityClassName, priority });
+  return decideByViolations(accepted, violationsOf(request, world), lintPod(request, world));
+}
+
+function violationsOf(request: PodRequest, world: AdmissionWorld): readonly Violation[] {
+  const rules = [breaksPriorityRule(request, world.classes), breaksQosRule(request)];
+  const quota = breaksResourceQuotaRule(request, world.resourceQuotas(request.pod.namespace), world.now);
+  return [...rules.flatMap(denying), ...policyViolations(request, world), ...denying(quota)];
+}
+
+function denying(because: Violation['because'] | undefined): readonly Violation[] {
+  return because === undefined ? [] : [{ because, response: 'Deny' }];
+}

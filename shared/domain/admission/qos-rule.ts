@@ -1,0 +1,16 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import { qosClass } from '#shared/domain/model/qos.ts';
+import { because } from './admission-code.ts';
+import type { PodRequest } from './pod-request.ts';
+
+/**
+ * A QoS class that does not follow from the spec. Quota scopes believe `status.qosClass`, so that a forged one takes a
+ * pod out of a BestEffort quota (oddity S3).
+ */
+export function breaksQosRule({ pod }: PodRequest): Because | undefined {
+  const { qosClass: given } = pod.status;
+  const computed = qosClass(pod);
+  if (given === undefined || given === computed) return undefined;
+  const text = `status.qosClass must be \`${computed}\`, which follows from the pod's requests and limits, not \`${given}\``;
+  return because('ForgedQosClass', text, { given, computed });
+}

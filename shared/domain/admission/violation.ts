@@ -1,0 +1,20 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import { allow, refuse, type AdmissionDecision } from './decision.ts';
+
+/** A rule that a pod breaks, and whether that keeps it out. */
+export interface Violation {
+  readonly because: Because;
+  readonly response: 'Deny' | 'Warn';
+}
+
+/** Refused by the first violation that denies, else allowed; every other violation is told as a warning. */
+export function decideByViolations(
+  accepted: Because,
+  violations: readonly Violation[],
+  lints: readonly string[] = [],
+): AdmissionDecision {
+  const denying = violations.find(({ response }) => response === 'Deny');
+  const told = violations.filter((violation) => violation !== denying).map(({ because }) => because.text);
+  const warnings = [...new Set([...told, ...lints])];
+  return denying === undefined ? allow(accepted, warnings) : refuse(403, denying.because, warnings);
+}

@@ -1,0 +1,217 @@
+import type { KubeObject } from './kube-object.ts';
+import {
+  COMPONENT_NAMES,
+  EXEMPT_NAMESPACES,
+  LABEL_IGNORE,
+  LABEL_PRIORITY_QUOTA,
+  NAMESPACE_NODE,
+  NAMESPACE_SYSTEM,
+  PRIORITY_QUOTA_ENFORCED,
+  WEBHOOK_CONFIGURATION,
+  WEBHOOK_ENTRIES,
+} from './wire-names.ts';
+
+/** Where the API server finds the webhook: a Service in the cluster, or an address for one outside. */
+export type WebhookTarget =
+  | { readonly kind: 'service'; readonly namespace: string; readonly name: string; readonly port: number }
+  | { readonly kind: 'url'; readonly url: string };
+
+export interface RegistrationOptions {
+  readonly target: WebhookTarget;
+  /** PEM certificates that the webhook's own is signed by; left out where somebody else fills it in. */
+  readonly caBundlePem?: string;
+  /** What happens to a pod that the validating entry cannot judge; the quota entry is always `Fail`. */
+  readonly failurePolicy: 'Ignore' | 'Fail';
+  /** Who reaches the gates for evictions and deletions besides the scheduler and our own accounts. */
+  readonly gatedCallers: readonly string[];
+}
+
+/** Paths of the webhook by what is asked there. */
+export const WEBHOOK_PATHS = {
+  mutate: '/mutate',
+  validate: '/validate',
+  quota: '/validate/quota',
+  templates: '/validate/templates',
+  evictions: '/validate/evictions',
+  deletions: '/validate/deletions',
+} as const;
+
+interface Entry {
+  readonly name: string;
+  readonly path: string;
+  readonly rules: readonly unknown[];
+  readonly failurePolicy: 'Ignore' | 'Fail';
+  readonly timeoutSeconds: number;
+  readonly sideEffects: 'None' | 'NoneOnDryRun';
+  readonly namespaceSelector?: { readonly matchExpressions: readonly unknown[] };
+  readonly matchConditions: readonly MatchCondition[];
+}
+
+interface MatchCondition {
+  readonly name: string;
+  readonly expression: string;
+}
+
+const MUTATING_TIMEOUT_SECONDS = 2;
+const VALIDATING_TIMEOUT_SECONDS = 3;
+
+const OWN_ACCOUNTS = [
+  `system:serviceaccount:${NAMESPACE_SYSTEM}:${COMPONENT_NAMES.webhook}`,
+  `system:serviceaccount:${NAMESPACE_SYSTEM}:${COMPONENT_NAMES.scheduler}`,
+  `system:serviceaccount:${NAMESPACE_NODE}:${COMPONENT_NAMES.agent}`,
+];
+const SCHEDULER = 'system:kube-scheduler';
+
+/** A node creates mirror pods, which cannot be refused; the annotation alone, which any tenant can write, exempts nobody. */
+const NOT_A_NODE = condition('not-by-a-node', "!('system:nodes' in request.userInfo.groups)");
+const NOT_OURSELVES = condition('not-by-plimsoll', `!(request.userInfo.username in ${celList(OWN_ACCOUNTS)})`);
+
+const CREATED_PODS = rule('', ['pods'], ['CREATE']);
+
+/** The MutatingWebhookConfiguration and the ValidatingWebhookConfiguration, both named `plimsoll`. */
+export function webhookConfigurations(options: RegistrationOptions): readonly [KubeObject, KubeObject] {
+  return [
+    configuration('MutatingWebhookConfiguration', [
+      { ...wireEntry(mutatingEntry(), options), reinvocationPolicy: 'IfNeeded' },
+    ]),
+    configuration(
+      'ValidatingWebhookConfiguration',
+      validatingEntries(options).map((entry) => wireEntry(entry, options)),
+    ),
+  ];
+}
+
+function mutatingEntry(): Entry {
+  return {
+    name: WEBHOOK_ENTRIES.priority,
+    path: WEBHOOK_PATHS.mutate,
+    rules: [CREATED_PODS],
+    // Mutating fails open: the validating entry looks at the final state.
+    failurePolicy: 'Ignore',
+    timeoutSeconds: MUTATING_TIMEOUT_SECONDS,
+    sideEffects: 'None',
+    namespaceSelector: judgedNamespaces(),
+    matchConditions: [NOT_A_NODE, NOT_OURSELVES],
+  };
+}
+
+function validatingEntries({ failurePolicy, gatedCallers }: RegistrationOptions): readonly Entry[] {
+  const shared = { failurePolicy, timeoutSeconds: VALIDATING_TIMEOUT_SECONDS, sideEffects: 'None' } as const;
+  const gated = condition(
+    'by-a-gated-caller',
+    `request.userInfo.username in ${celList([SCHEDULER, ...OWN_ACCOUNTS, ...gatedCallers])}`,
+  );
+  return [
+    {
+      ...shared,
+      name: WEBHOOK_ENTRIES.priority,
+      path: WEBHOOK_PATHS.validate,
+      rules: [CREATED_PODS],
+      namespaceSelector: judgedNamespaces(),
+      matchConditions: [NOT_A_NODE, NOT_OURSELVES],
+    },
+    {
+      ...shared,
+      name: WEBHOOK_ENTRIES.quota,
+      path: WEBHOOK_PATHS.quota,
+      rules: [CREATED_PODS, rule('', ['pods/resize'], ['UPDATE'])],
+      failurePolicy: 'Fail',
+      sideEffects: 'NoneOnDryRun',
+      namespaceSelector: judgedNamespaces({
+        key: LABEL_PRIORITY_QUOTA,
+        operator: 'In',
+        values: [PRIORITY_QUOTA_ENFORCED],
+      }),
+      matchConditions: [NOT_A_NODE],
+    },
+    {
+      ...shared,
+      name: WEBHOOK_ENTRIES.templates,
+      path: WEBHOOK_PATHS.templates,
+      rules: [
+        rule('apps', ['deployments', 'statefulsets', 'daemonsets', 'replicasets'], ['CREATE', 'UPDATE']),
+        rule('batch', ['jobs', 'cronjobs'], ['CREATE', 'UPDATE']),
+        rule('', ['replicationcontrollers'], ['CREATE', 'UPDATE']),
+      ],
+      namespaceSelector: judgedNamespaces(),
+      matchConditions: [
+        NOT_OURSELVES,
+        // What a controller writes follows from a template that was judged when a person wrote it.
+        condition('not-by-a-controller', "!('system:serviceaccounts:kube-system' in request.userInfo.groups)"),
+        condition('spec-changed', "request.operation != 'UPDATE' || object.spec != oldObject.spec"),
+      ],
+    },
+    {
+      ...shared,
+      name: WEBHOOK_ENTRIES.evictions,
+      path: WEBHOOK_PATHS.evictions,
+      rules: [rule('', ['pods/eviction'], ['CREATE'])],
+      matchConditions: [gated],
+    },
+    {
+      ...shared,
+      name: WEBHOOK_ENTRIES.deletions,
+      path: WEBHOOK_PATHS.deletions,
+      rules: [rule('', ['pods'], ['DELETE'])],
+      matchConditions: [gated],
+    },
+  ];
+}
+
+/** Kubernetes' own namespaces and ours are never judged; an administrator may exempt others by label. */
+function judgedNamespaces(...more: readonly unknown[]) {
+  return {
+    matchExpressions: [
+      { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: [...EXEMPT_NAMESPACES] },
+      { key: LABEL_IGNORE, operator: 'NotIn', values: ['true'] },
+      ...more,
+    ],
+  };
+}
+
+function configuration(kind: string, webhooks: readonly unknown[]): KubeObject {
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind,
+    metadata: {
+      name: WEBHOOK_CONFIGURATION,
+      labels: {
+        'app.kubernetes.io/name': 'plimsoll',
+        'app.kubernetes.io/component': 'webhook',
+        'app.kubernetes.io/part-of': 'plimsoll',
+      },
+      annotations: { 'admissions.enforcer/disabled': 'true' },
+    },
+    webhooks,
+  };
+}
+
+function wireEntry({ path, ...entry }: Entry, { target, caBundlePem }: RegistrationOptions) {
+  return {
+    ...entry,
+    clientConfig: {
+      ...clientTarget(target, path),
+      ...(caBundlePem !== undefined && { caBundle: Buffer.from(caBundlePem).toString('base64') }),
+    },
+    admissionReviewVersions: ['v1'],
+    matchPolicy: 'Equivalent',
+  };
+}
+
+function clientTarget(target: WebhookTarget, path: string) {
+  if (target.kind === 'url') return { url: `${target.url}${path}` };
+  const { namespace, name, port } = target;
+  return { service: { namespace, name, port, path } };
+}
+
+function rule(group: string, resources: readonly string[], operations: readonly string[]) {
+  return { apiGroups: [group], apiVersions: ['v1'], resources, operations, scope: 'Namespaced' };
+}
+
+function condition(name: string, expression: string): MatchCondition {
+  return { name, expression };
+}
+
+function celList(names: readonly string[]): string {
+  return `[${names.map((name) => `'${name.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`).join(', ')}]`;
+}

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ObjectServer } from '#test/fakes/object-server.ts';
+import { createPodReview, pod, readAnswer, type Answer } from './reviews.ts';
+import { CLASSES, NAMESPACES, QUOTAS, runWebhook, type RunningWebhook } from './webhook-process.ts';
+
+function priorityClass(name: string, value: number, more: object = {}) {
+  return { metadata: { name }, value, preemptionPolicy: 'PreemptLowerPriority', ...more };
+}
+
+function prepare(api: ObjectServer): void {
+  api.put(NAMESPACES, { metadata: { name: 'team-a', labels: { 'kubernetes.io/metadata.name': 'team-a' } } });
+  api.put(CLASSES, priorityClass('high', 1_000));
+  api.put(CLASSES, priorityClass('standard', 100, { globalDefault: true }));
+  api.put(QUOTAS, {
+    metadata: { name: 'high-tier', namespace: 'team-a' },
+    spec: { scopeSelector: { matchExpressions: [{ scopeName: 'PriorityClass', operator: 'In', values: ['high'] }] } },
+    status: { hard: { 'requests.memory': '8Gi' }, used: { 'requests.memory': '7680Mi' } },
+  });
+}
+
+const HIGH = { priorityClassName: 'high', priority: 1_000, preemptionPolicy: 'PreemptLowerPriority' };
+
+describe('the webhook', () => {
+  let webhook: RunningWebhook;
+  beforeAll(async () => (webhook = await runWebhook(prepare)));
+  afterAll(() => webhook.stop());
+
+  async function ask(path: string, spec: Record<string, unknown>): Promise<Answer> {
+    const { status, body } = await webhook.post(path, createPodReview(pod(spec)));
+    expect(status).toBe(200);
+    return readAnswer(body);
+  }
+
+  test('sets class, number and policy of a pod that names none', async () => {
+    expect(await ask('/mutate', {})).toMatchObject({
+      allowed: true,
+      patch: [
+        { op: 'add', path: '/spec/priorityClassName', value: 'standard' },
+        { op: 'add', path: '/spec/priority', value: 100 },
+        { op: 'add', path: '/spec/preemptionPolicy', value: 'PreemptLowerPriority' },
+      ],
+    });
+  });
+
+  test('changes nothing about a pod that is complete', async () => {
+    expect(await ask('/mutate', HIGH)).toMatchObject({ allowed: true, patch: undefined });
+  });
+
+  test('refuses an unknown class', async () => {
+    expect(await ask('/mutate', { priorityClassName: 'gold' })).toMatchObject({
+      allowed: false,
+      code: 403,
+      message: 'pods "web" is forbidden: no PriorityClass with name gold was found',
+    });
+  });
+
+  test('refuses a number that is not the class’s', async () => {
+    const answer = await ask('/validate', { ...HIGH, priority: 4_242 });
+    expect(answer.message).toContain('the integer value of priority (4242) must not be provided in pod spec');
+    expect(answer).toMatchObject({ allowed: false, code: 403 });
+  });
+
+  test('refuses what exceeds the quota of its class, saying what is used, asked and allowed', async () => {
+    expect(await ask('/validate', HIGH)).toMatchObject({
+      allowed: false,
+      code: 403,
+      message:
+        'quota `high-tier` in namespace `team-a`: `requests.memory` must be less than or equal to 8Gi; ' +
+        'used 7.5Gi, this pod asks 1Gi (priority class `high`); at most 512Mi would fit',
+    });
+  });
+
+  test('looks at the API server itself before it refuses for a class it has not heard of', async () => {
+    webhook.api.put(CLASSES, priorityClass('fresh', 7));
+    expect(await ask('/mutate', { priorityClassName: 'fresh' })).toMatchObject({ allowed: true });
+  });
+
+  test('answers 500, and nothing about why, when it cannot decide', async () => {
+    webhook.api.failing = 500;
+    const { status, body } = await webhook.post('/mutate', createPodReview(pod({ priorityClassName: 'unheard' })));
+    webhook.api.failing = undefined;
+    expect({ status, message: (JSON.parse(body) as { message: string }).message }).toEqual({
+      status: 500,
+      message: 'Internal error',
+    });
+  });
+
+  test('registers itself with its authority and address', () => {
+    const configuration = webhook.api.get(
+      '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations',
+      'plimsoll',
+    );
+    const entries = configuration?.['webhooks'] as { name: string; clientConfig: { url: string } }[];
+    expect(entries.map(({ name, clientConfig }) => [name, clientConfig.url])).toEqual([
+      ['priority.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate`],
+      ['quota.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate/quota`],
+      ['templates.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate/templates`],
+      ['evictions.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate/evictions`],
+      ['deletions.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate/deletions`],
+    ]);
+  });
+
+  test('counts what it answered', async () => {
+    const text = await (await fetch(`${webhook.healthUrl}/metrics`)).text();
+    expect(text).toMatch(/plimsoll_webhook_requests_total\{webhook="\/validate",code="200"\} \d+/);
+    expect(text).toMatch(/plimsoll_webhook_decisions_total\{webhook="\/validate",reason="QuotaExceeded"\} \d+/);
+  });
+});
+
+describe('the webhook in dry run', () => {
+  test('lets in what it would refuse, and says so', async () => {
+    const webhook = await runWebhook(prepare, { mode: 'DryRun' });
+    const { body } = await webhook.post('/validate', createPodReview(pod(HIGH)));
+    expect(await webhook.stop()).toBe(0);
+    const { allowed, warnings } = readAnswer(body);
+    expect({ allowed, start: warnings[0]?.slice(0, 27) }).toEqual({
+      allowed: true,
+      start: '(dry run) quota `high-tier`',
+    });
+  });
+});

@@ -1,0 +1,70 @@
+import type { Namespace } from '#shared/domain/model/namespace.ts';
+import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
+import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
+import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
+import type { ResourceQuota } from '#shared/domain/quota/resource-quota.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
+import { decodeNamespace } from '#shared/kube/decode-namespace.ts';
+import { decodePriorityClass } from '#shared/kube/decode-priority-class.ts';
+import { decodePriorityPolicy } from '#shared/kube/decode-priority-policy.ts';
+import { decodePriorityQuota } from '#shared/kube/decode-priority-quota.ts';
+import { decodeResourceQuota } from '#shared/kube/decode-resource-quota.ts';
+import type { Decoded } from '#shared/kube/decoded.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { createReflector, type Reflector } from '#shared/kube/reflector.ts';
+import {
+  NAMESPACES,
+  PRIORITY_CLASSES,
+  PRIORITY_POLICIES,
+  PRIORITY_QUOTAS,
+  RESOURCE_QUOTAS,
+  type Resource,
+} from '#shared/kube/resource.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import type { Metrics } from '#shared/runtime/metrics.ts';
+
+/** Live copies of everything that admission decides from. */
+export interface Caches {
+  readonly classes: Reflector<PriorityClass>;
+  readonly namespaces: Reflector<Namespace>;
+  readonly resourceQuotas: Reflector<ResourceQuota>;
+  readonly policies: Reflector<PriorityPolicy>;
+  readonly priorityQuotas: Reflector<PriorityQuota>;
+}
+
+export interface CacheOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** Reflectors that have not begun yet. */
+export function createCaches(options: CacheOptions): Caches {
+  const reflect = <T>(resource: Resource, decode: (raw: unknown) => Decoded<T>): Reflector<T> =>
+    createReflector({ ...options, resource, slim: decodeWith(decode) });
+  return {
+    classes: reflect(PRIORITY_CLASSES, decodePriorityClass),
+    namespaces: reflect(NAMESPACES, decodeNamespace),
+    resourceQuotas: reflect(RESOURCE_QUOTAS, decodeResourceQuota),
+    policies: reflect(PRIORITY_POLICIES, decodePriorityPolicy),
+    priorityQuotas: reflect(PRIORITY_QUOTAS, decodePriorityQuota),
+  };
+}
+
+/** Every cache, to be run and waited for. */
+export function eachCache(caches: Caches): readonly Reflector<unknown>[] {
+  const all: readonly Reflector<unknown>[] = Object.values(caches);
+  return all;
+}
+
+/** Throws what cannot be read, which the reflector counts and logs. */
+function decodeWith<T>(decode: (raw: unknown) => Decoded<T>): (raw: KubeObject) => T {
+  return (raw) => {
+    const decoded = decode(raw);
+    if (decoded.ok) return decoded.value;
+    throw new Error(`${decoded.field}: ${decoded.message}`);
+  };
+}

@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { LOG_FORMATS, LOG_LEVELS } from '#shared/runtime/log.ts';
+
+const port = z.number().int().min(0).max(65_535);
+const MIB = 1024 * 1024;
+
+/** `WebhookConfiguration` of config.plimsoll.dev/v1alpha1. */
+export const webhookSchema = z.strictObject({
+  mode: z.enum(['Enforce', 'DryRun']).default('Enforce').describe('DryRun turns every refusal into a warning'),
+  kubeconfig: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Kubeconfig file; without it the mounted service account or PLIMSOLL_SERVER is used'),
+  host: z.string().min(1).default('0.0.0.0').describe('Address to answer admission requests on'),
+  port: port.default(10_250).describe('Port of the admission requests (TLS); 0 takes a free one'),
+  healthHost: z.string().min(1).default('0.0.0.0').describe('Address of health and metrics'),
+  healthPort: port.default(8_080).describe('Port of health and metrics (plain); 0 takes a free one'),
+  logLevel: z
+    .enum(LOG_LEVELS)
+    .default('info')
+    .describe(`One of ${LOG_LEVELS.join(', ')}`),
+  logFormat: z.enum(LOG_FORMATS).default('json').describe('json or text'),
+  drainSeconds: z
+    .number()
+    .min(0)
+    .max(60)
+    .default(5)
+    .describe('How long to stay reachable after SIGTERM before closing'),
+  bodyLimitBytes: z
+    .number()
+    .int()
+    .min(1_024)
+    .max(64 * MIB)
+    .default(8 * MIB)
+    .describe('Largest body of a request'),
+  requestSeconds: z
+    .number()
+    .min(0.1)
+    .max(30)
+    .default(1.5)
+    .describe('Deadline of one answer; below the registered timeouts'),
+  concurrentRequests: z
+    .number()
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(512)
+    .describe('More than so many at once are answered 429'),
+  gatedCallers: z
+    .array(z.string().min(1))
+    .default([])
+    .describe('User names whose evictions and deletions are judged too'),
+  tls: z
+    .strictObject({
+      mode: z
+        .enum(['self-signed', 'cert-manager', 'existing-secret'])
+        .default('self-signed')
+        .describe('Where the certificate comes from'),
+      certFile: z.string().min(1).optional().describe('Certificate, PEM; watched'),
+      keyFile: z.string().min(1).optional().describe('Private key, PEM; watched'),
+      caFile: z.string().min(1).optional().describe('Authority of the certificate, PEM, for the registration'),
+      clientCaFile: z.string().min(1).optional().describe('Authority that callers must be certified by'),
+      secretName: z
+        .string()
+        .min(1)
+        .optional()
+        .describe('Secret in which replicas share the self-made authority; without it each makes its own'),
+      secretNamespace: z.string().min(1).default('plimsoll-system').describe('Namespace of that Secret'),
+      dnsNames: z
+        .array(z.string().min(1))
+        .default(['plimsoll-webhook.plimsoll-system.svc', 'localhost'])
+        .describe('Names in the self-made certificate'),
+      ipAddresses: z.array(z.string().min(1)).default(['127.0.0.1']).describe('Addresses in the self-made certificate'),
+      authorityDays: z.number().min(0.0001).max(3_650).default(365).describe('Life of the self-made authority'),
+      leafDays: z.number().min(0.0001).max(3_650).default(7).describe('Life of the self-made certificate'),
+    })
+    .prefault({})
+    .refine(
+      ({ mode, certFile, keyFile }) => mode === 'self-signed' || (certFile !== undefined && keyFile !== undefined),
+      {
+        message: 'certFile and keyFile are needed unless mode is self-signed',
+      },
+    ),
+  registration: z
+    .strictObject({
+      mode: z
+        .enum(['None', 'CaBundle', 'Full'])
+        .default('CaBundle')
+        .describe('Full writes both webhook configurations, CaBundle keeps only the authority in them current'),
+      url: z
+        .string()
+        .startsWith('https://')
+        .optional()
+        .describe('Address to register in place of the Service; "https://HOST:0" takes our port'),
+      serviceNamespace: z.string().min(1).default('plimsoll-system').describe('Namespace of our Service'),
+      serviceName: z.string().min(1).default('plimsoll-webhook').describe('Name of our Service'),
+      servicePort: port.default(443).describe('Port of our Service'),
+      failurePolicy: z
+        .enum(['Ignore', 'Fail'])
+        .default('Ignore')
+        .describe('When we cannot be asked: let pods in, or refuse them'),
+    })
+    .prefault({}),
+});
+
+export type WebhookConfiguration = z.output<typeof webhookSchema>;

@@ -1,0 +1,100 @@
+import type { AdmissionRequest, Operation, Requester } from '#shared/domain/admission/request.ts';
+import { isRecord } from '#shared/kube/kube-object.ts';
+
+/** An AdmissionReview taken apart; the objects stay raw until a rule knows what they are. */
+export interface Review {
+  readonly request: AdmissionRequest;
+  /** `undefined` where the wire has null or nothing. */
+  readonly object: unknown;
+  readonly oldObject: unknown;
+}
+
+export type DecodedReview =
+  | { readonly kind: 'review'; readonly review: Review }
+  /** It is an AdmissionReview, but asks for what the API server never asks: an answer with the uid is due. */
+  | { readonly kind: 'unacceptable'; readonly uid: string; readonly message: string }
+  /** It is no AdmissionReview v1. */
+  | { readonly kind: 'notAReview'; readonly message: string };
+
+type WireRecord = Readonly<Record<string, unknown>>;
+
+const API_VERSION = 'admission.k8s.io/v1';
+const LONGEST_UID = 128;
+const OPERATIONS: readonly string[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] satisfies Operation[];
+const NEEDS_OBJECT = ['CREATE', 'UPDATE'];
+const NEEDS_OLD_OBJECT = ['UPDATE', 'DELETE'];
+
+/** Reads a parsed body; unknown fields are passed over. */
+export function decodeReview(body: unknown): DecodedReview {
+  const wire = findRequest(body);
+  if (typeof wire === 'string') return { kind: 'notAReview', message: wire };
+  const uid = wire['uid'] as string;
+  const problem = findProblem(wire);
+  if (problem !== undefined) return { kind: 'unacceptable', uid, message: problem };
+  return {
+    kind: 'review',
+    review: {
+      request: readRequest(wire, uid),
+      object: wire['object'] ?? undefined,
+      oldObject: wire['oldObject'] ?? undefined,
+    },
+  };
+}
+
+/** The request with its uid, or why there is none. */
+function findRequest(body: unknown): WireRecord | string {
+  if (!isRecord(body)) return 'Request body is not an AdmissionReview: expected an object';
+  const { apiVersion, kind, request } = body;
+  if (apiVersion !== API_VERSION || kind !== 'AdmissionReview') {
+    return `Request body is not an AdmissionReview: expected apiVersion "${API_VERSION}" and kind "AdmissionReview"`;
+  }
+  if (!isRecord(request)) return 'AdmissionReview has no request';
+  const { uid } = request;
+  const isUid = typeof uid === 'string' && uid.length > 0 && uid.length <= LONGEST_UID;
+  return isUid
+    ? request
+    : `AdmissionReview has no usable request.uid: expected a text of 1 to ${LONGEST_UID} characters`;
+}
+
+function findProblem({ operation, resource, object, oldObject }: WireRecord): string | undefined {
+  if (typeof operation !== 'string' || !OPERATIONS.includes(operation)) {
+    return `request.operation: expected one of ${OPERATIONS.join(', ')}`;
+  }
+  if (!isRecord(resource) || typeof resource['resource'] !== 'string') {
+    return 'request.resource: expected an object that names a resource';
+  }
+  if (NEEDS_OBJECT.includes(operation) && !isRecord(object))
+    return `request.object: expected an object for ${operation}`;
+  if (NEEDS_OLD_OBJECT.includes(operation) && !isRecord(oldObject)) {
+    return `request.oldObject: expected an object for ${operation}`;
+  }
+  return undefined;
+}
+
+function readRequest(wire: WireRecord, uid: string): AdmissionRequest {
+  const resource = asRecord(wire['resource']);
+  return {
+    uid,
+    operation: wire['operation'] as Operation,
+    group: text(resource['group']),
+    resource: text(resource['resource']),
+    subresource: text(wire['subResource']),
+    namespace: text(wire['namespace']),
+    name: text(wire['name']),
+    requester: readRequester(asRecord(wire['userInfo'])),
+    isDryRun: wire['dryRun'] === true,
+  };
+}
+
+function readRequester({ username, groups }: WireRecord): Requester {
+  const names: readonly unknown[] = Array.isArray(groups) ? groups : [];
+  return { name: text(username), groups: names.filter((group) => typeof group === 'string') };
+}
+
+function asRecord(value: unknown): WireRecord {
+  return isRecord(value) ? value : {};
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,39 @@
+import type { AdmissionDecision, Refused } from '#shared/domain/admission/decision.ts';
+import { priorityPatch } from '#shared/kube/priority-patch.ts';
+
+/** An admission answer as JSON text. `object` is the raw pod that a change is to be applied to. */
+export function encodeReview(uid: string, decision: AdmissionDecision, object: unknown): string {
+  const response = {
+    uid,
+    allowed: decision.kind === 'allowed',
+    ...(decision.warnings.length > 0 && { warnings: decision.warnings.map(boundedWarning) }),
+    ...(decision.kind === 'refused' && { status: refusalStatus(decision) }),
+    ...encodePatch(decision, object),
+    auditAnnotations: { decision: decision.because.code },
+  };
+  return JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response });
+}
+
+const REASONS = { 400: 'BadRequest', 403: 'Forbidden', 409: 'Conflict', 429: 'TooManyRequests' } as const;
+
+function refusalStatus({ code, because, retryAfterSeconds }: Refused) {
+  return {
+    status: 'Failure',
+    code,
+    reason: REASONS[code],
+    message: because.text,
+    ...(retryAfterSeconds !== undefined && { details: { retryAfterSeconds } }),
+  };
+}
+
+function encodePatch(decision: AdmissionDecision, object: unknown) {
+  if (decision.kind === 'refused' || decision.change === undefined) return {};
+  const patch = priorityPatch(object, decision.change);
+  if (patch.length === 0) return {};
+  return { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') };
+}
+
+/** kubectl shows warnings; the API server cuts them off beyond 4 KiB in all. */
+function boundedWarning(text: string): string {
+  return text.length <= 500 ? text : `${text.slice(0, 499)}…`;
+}

@@ -1,0 +1,69 @@
+import type { KubeClient } from '#shared/kube/client.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { isRecord } from '#shared/kube/kube-object.ts';
+import { createObject, getObject, patchObject, replaceObject } from '#shared/kube/objects.ts';
+import type { Outcome } from '#shared/kube/outcome.ts';
+import { MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS, type Resource } from '#shared/kube/resource.ts';
+import { webhookConfigurations, type RegistrationOptions } from '#shared/kube/webhook-configurations.ts';
+import { COMPONENT_NAMES, WEBHOOK_CONFIGURATION } from '#shared/kube/wire-names.ts';
+
+const RESOURCES: readonly [Resource, Resource] = [MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS];
+const FIELD_MANAGER = COMPONENT_NAMES.webhook;
+
+/** Writes both webhook configurations as a whole. Rejects with what the API server said. */
+export async function registerFully(client: KubeClient, options: RegistrationOptions): Promise<void> {
+  const wanted = webhookConfigurations(options);
+  await Promise.all(wanted.map((object, index) => writeConfiguration(client, resourceAt(index), object)));
+}
+
+/** Puts the authority into both configurations, which must exist, where it is not there yet. */
+export async function registerCaBundle(client: KubeClient, caBundlePem: string): Promise<void> {
+  const caBundle = Buffer.from(caBundlePem).toString('base64');
+  await Promise.all(RESOURCES.map((resource) => patchCaBundle(client, resource, caBundle)));
+}
+
+async function writeConfiguration(client: KubeClient, resource: Resource, object: KubeObject): Promise<void> {
+  const created = await createObject(client, { resource }, object, { fieldManager: FIELD_MANAGER });
+  if (created.kind !== 'alreadyExists') return void expectOk(created, resource);
+  const address = { resource, name: WEBHOOK_CONFIGURATION };
+  const { metadata } = expectOk(await getObject(client, address), resource);
+  const next = { ...object, metadata: { ...object.metadata, resourceVersion: metadata.resourceVersion } };
+  expectOk(await replaceObject(client, address, next, { fieldManager: FIELD_MANAGER }), resource);
+}
+
+async function patchCaBundle(client: KubeClient, resource: Resource, caBundle: string): Promise<void> {
+  const address = { resource, name: WEBHOOK_CONFIGURATION };
+  const current = expectOk(await getObject(client, address), resource);
+  const entries = webhookEntries(current);
+  const operations = entries.flatMap((entry, index) =>
+    entry.caBundle === caBundle
+      ? []
+      : [{ op: 'add', path: `/webhooks/${index}/clientConfig/caBundle`, value: caBundle }],
+  );
+  if (operations.length === 0) return;
+  // The version is tested first: somebody else's change of the list would move the entries.
+  const guard = { op: 'test', path: '/metadata/resourceVersion', value: current.metadata.resourceVersion };
+  const patched = await patchObject(client, address, [guard, ...operations], {
+    type: 'json',
+    fieldManager: FIELD_MANAGER,
+  });
+  expectOk(patched, resource);
+}
+
+function webhookEntries(configuration: KubeObject): readonly { readonly caBundle: unknown }[] {
+  const entries = configuration['webhooks'];
+  if (!Array.isArray(entries)) return [];
+  return entries.map((entry: unknown) => {
+    const clientConfig = isRecord(entry) ? entry['clientConfig'] : undefined;
+    return { caBundle: isRecord(clientConfig) ? clientConfig['caBundle'] : undefined };
+  });
+}
+
+function resourceAt(index: number): Resource {
+  return index === 0 ? MUTATING_WEBHOOKS : VALIDATING_WEBHOOKS;
+}
+
+function expectOk<T>(outcome: Outcome<T>, { kind }: Resource): T {
+  if (outcome.kind === 'ok') return outcome.object;
+  throw new Error(`Could not register in ${kind} "${WEBHOOK_CONFIGURATION}": ${outcome.message}`);
+}

@@ -1,0 +1,103 @@
+import { healthApp } from '#shared/http/health-app.ts';
+import type { HealthCheck } from '#shared/http/health.ts';
+import { createBodyAllowance } from '#shared/http/read-body.ts';
+import { serve } from '#shared/http/serve.ts';
+import { createClient } from '#shared/kube/client.ts';
+import { connect } from '#shared/kube/connect.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import { createMetrics, type Metrics } from '#shared/runtime/metrics.ts';
+import type { Shutdown } from '#shared/runtime/shutdown.ts';
+import { createCaches, eachCache, type Caches } from './caches.ts';
+import type { WebhookConfiguration } from './configuration.ts';
+import { fallbackApp } from './fallback-app.ts';
+import { createJudges, type JudgeSources } from './judges.ts';
+import { createLiveWorldReader } from './live-world.ts';
+import { createRegistration } from './registration.ts';
+import { reviewListener } from './review-listener.ts';
+import { createReviewMetrics } from './review-metrics.ts';
+import { readServingCertificate } from './serving-certificate.ts';
+import { createWorldReader, unsyncedCaches } from './world.ts';
+
+export interface Surroundings {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly shutdown: Shutdown;
+}
+
+/** Where a started webhook listens. */
+export interface Webhook {
+  readonly port: number;
+  readonly healthPort: number;
+}
+
+const ALL_BODIES_BYTES = 64 * 1024 * 1024;
+const LIVE_READ_MS = 1_000;
+
+/** Builds and starts the webhook; everything ends with the shutdown. Rejects with what to mend. */
+export async function startWebhook(configuration: WebhookConfiguration, surroundings: Surroundings): Promise<Webhook> {
+  const { clock, log, env, shutdown } = surroundings;
+  const metrics = createMetrics('webhook');
+  const certificate = readServingCertificate(configuration.tls, clock.now());
+  const client = createClient(await connect(configuration.kubeconfig, env), { userAgent: 'plimsoll-webhook', metrics });
+  shutdown.onRelease('connections to the API server', () => client.close());
+
+  const caches = createCaches({ ...surroundings, client, metrics });
+  const world = createWorldReader(caches, clock);
+  const liveWorld = createLiveWorldReader(client, world, LIVE_READ_MS);
+  const server = await serve({
+    host: configuration.host,
+    port: configuration.port,
+    handler: admissionHandler(configuration, { world, liveWorld, mode: configuration.mode }, { metrics, log }),
+    tls: certificate.tls,
+  });
+  shutdown.onRelease('admission port', () => server.close());
+
+  const caBundlePem = () => certificate.caBundlePem;
+  const registration = createRegistration({ client, configuration, port: server.port, caBundlePem, clock, log });
+  const checks = [stoppingCheck(shutdown), cachesCheck(caches), registration.check];
+  const health = await serve({
+    handler: healthApp({ checks, metrics, configuration }, log),
+    host: configuration.healthHost,
+    port: configuration.healthPort,
+  });
+  shutdown.onRelease('health port', () => health.close());
+  // Registered last and so released first: unready, but answering, until the Service has stopped sending.
+  shutdown.onRelease('drain', () => clock.sleep(configuration.drainSeconds * 1_000));
+
+  for (const cache of eachCache(caches)) void cache.run(shutdown.signal);
+  void Promise.all(eachCache(caches).map((cache) => cache.synced)).then(() => registration.run(shutdown.signal));
+  return { port: server.port, healthPort: health.port };
+}
+
+function admissionHandler(
+  configuration: WebhookConfiguration,
+  sources: JudgeSources,
+  { metrics, log }: { readonly metrics: Metrics; readonly log: Log },
+) {
+  return reviewListener({
+    judges: createJudges(sources),
+    fallback: fallbackApp(log),
+    bodyLimits: { maxBytes: configuration.bodyLimitBytes, allowance: createBodyAllowance(ALL_BODIES_BYTES) },
+    concurrentRequests: configuration.concurrentRequests,
+    deadlineMs: configuration.requestSeconds * 1_000,
+    metrics: createReviewMetrics(metrics, log),
+    log,
+  });
+}
+
+function stoppingCheck({ signal }: Shutdown): HealthCheck {
+  return { name: 'running', problem: () => (signal.aborted ? 'about to end' : undefined) };
+}
+
+function cachesCheck(caches: Caches): HealthCheck {
+  return {
+    name: 'caches',
+    problem: () => {
+      const missing = unsyncedCaches(caches);
+      return missing.length === 0 ? undefined : `not yet read: ${missing.join(', ')}`;
+    },
+  };
+}

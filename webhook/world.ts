@@ -1,0 +1,58 @@
+import type { AdmissionWorld } from '#shared/domain/admission/admission-world.ts';
+import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
+import type { ResourceQuota } from '#shared/domain/quota/resource-quota.ts';
+import type { Reflector } from '#shared/kube/reflector.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { Caches } from './caches.ts';
+
+/** Gives the world as the caches know it now; throws while any of them has not been filled. */
+export type WorldReader = () => AdmissionWorld;
+
+const NO_QUOTAS: readonly ResourceQuota[] = [];
+
+/** A reader whose indexes are renewed only when something has changed. */
+export function createWorldReader(caches: Caches, clock: Clock): WorldReader {
+  const classes = derived(
+    caches.classes,
+    (all): ReadonlyMap<string, PriorityClass> => new Map(all.map((each) => [each.name, each])),
+  );
+  const policies = derived(caches.policies, (all) => all.toSorted(byName));
+  const priorityQuotas = derived(caches.priorityQuotas, (all) => all.toSorted(byName));
+  const quotas = derived(caches.resourceQuotas, (all) =>
+    Map.groupBy(all.toSorted(byName), ({ namespace }) => namespace),
+  );
+  return () => {
+    assertSynced(caches);
+    return {
+      now: clock.now(),
+      classes: classes(),
+      policies: policies(),
+      priorityQuotas: priorityQuotas(),
+      namespaceLabels: (namespace) => caches.namespaces.get(namespace)?.labels,
+      resourceQuotas: (namespace) => quotas().get(namespace) ?? NO_QUOTAS,
+    };
+  };
+}
+
+/** The caches that have not been filled yet, by name. */
+export function unsyncedCaches(caches: Caches): readonly string[] {
+  return Object.entries(caches).flatMap(([name, cache]: [string, Reflector<unknown>]) =>
+    cache.isSynced() ? [] : [name],
+  );
+}
+
+function assertSynced(caches: Caches): void {
+  const missing = unsyncedCaches(caches);
+  if (missing.length > 0) throw new Error(`Could not decide: not yet read: ${missing.join(', ')}`);
+}
+
+/** Something computed from all objects of a kind, and again only after a change. */
+function derived<T, R>(reflector: Reflector<T>, compute: (all: readonly T[]) => R): () => R {
+  let current: { readonly value: R } | undefined;
+  reflector.onChange(() => (current = undefined));
+  return () => (current ??= { value: compute([...reflector.values()]) }).value;
+}
+
+function byName(a: { readonly name: string }, b: { readonly name: string }): number {
+  return a.name < b.name ? -1 : 1;
+}
