@@ -151,6 +151,7 @@ async function measure(slim: (raw: KubeObject) => unknown): Promise<object> {
       if ((changes += 1) === PODS_IN_ALL) resolve();
     });
   });
+  await new Promise((resolve) => setTimeout(resolve, SAMPLE_MS));
   relist();
   const relistPeakMib = await peakUntil(relisted);
   const keptAfterRelistMib = heapMib() - before;
