@@ -19,6 +19,7 @@ import {
   readAmounts,
   readBoolean,
   readInstant,
+  readInt32,
   readInteger,
   readList,
   readObject,
@@ -79,7 +80,7 @@ function readSpec(spec: WireObject): PodSpec {
   return {
     nodeName: readText(spec, 'nodeName'),
     priorityClassName: readText(spec, 'priorityClassName'),
-    priority: readInteger(spec, 'priority'),
+    priority: readInt32(spec, 'priority'),
     preemptionPolicy: readPointerText(spec, 'preemptionPolicy'),
     containers: readList(spec, 'containers', readContainer),
     initContainers: readList(spec, 'initContainers', readContainer),

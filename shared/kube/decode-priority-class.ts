@@ -2,13 +2,13 @@ import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import { PREEMPT_LOWER_PRIORITY } from '#shared/domain/priority/priority-class.ts';
 import type { Decoded } from './decoded.ts';
 import type { WireObject } from './wire-object.ts';
-import { decodeObject, readBoolean, readInteger, readObject, readPointerText, readText } from './wire-object.ts';
+import { decodeObject, readBoolean, readInt32, readObject, readPointerText, readText } from './wire-object.ts';
 
 /** Reads the wire form of a `scheduling.k8s.io/v1` PriorityClass; an absent policy is the API's default (oddity C4). */
 export function decodePriorityClass(raw: unknown): Decoded<PriorityClass> {
   return decodeObject(raw, (object) => ({
     ...(readObject(object, 'metadata', readIdentity) ?? readIdentity({})),
-    value: readInteger(object, 'value') ?? 0,
+    value: readInt32(object, 'value') ?? 0,
     isGlobalDefault: readBoolean(object, 'globalDefault'),
     preemptionPolicy: readPointerText(object, 'preemptionPolicy') ?? PREEMPT_LOWER_PRIORITY,
   }));

@@ -73,6 +73,13 @@ export function readCount(object: WireObject, key: string): number | undefined {
   return count;
 }
 
+/** A whole number of 32 bits, such as a priority. */
+export function readInt32(object: WireObject, key: string): number | undefined {
+  const value = readInteger(object, key);
+  if (value !== undefined && (value | 0) !== value) throw new FieldFault(key, `expected a 32-bit number, got ${value}`);
+  return value;
+}
+
 /** A yes or no; absent is no. */
 export function readBoolean(object: WireObject, key: string): boolean {
   const value = object[key] ?? false;
