@@ -1,0 +1,37 @@
+import { forbidden, notFound } from '#sandbox/api-server/errors/errors.ts';
+import { statusError } from '#sandbox/api-server/errors/status-error.ts';
+import type { Store } from '#sandbox/api-server/storage/store.ts';
+import { NAMESPACES } from '#sandbox/api-server/kinds/storage-names.ts';
+import type { Attributes } from './admission.ts';
+
+const IMMORTAL = new Set(['default', 'kube-system', 'kube-public']);
+const SUBJECT = { group: '', plural: 'namespaces', kind: 'Namespace' };
+
+/**
+ * Refuses new objects in a namespace that is missing or ending, and the end of the three that must stay.
+ * apiserver `pkg/admission/plugin/namespace/lifecycle/admission.go`. Throws 403 and 404.
+ */
+export function checkNamespaceLifecycle(store: Store, { type, operation, namespace, name, object }: Attributes): void {
+  const isNamespace = type.group === '' && type.plural === 'namespaces';
+  if (isNamespace) {
+    if (operation === 'DELETE' && IMMORTAL.has(name))
+      throw forbidden(SUBJECT, name, 'this namespace may not be deleted');
+    return;
+  }
+  if (namespace === '' || operation !== 'CREATE') return;
+  const found = store.collection(NAMESPACES).get(namespace)?.object;
+  if (found === undefined) throw notFound(SUBJECT, namespace);
+  if (found.metadata.deletionTimestamp === undefined) return;
+  const shownName = name || (object?.metadata.generateName ?? '');
+  const refusal = forbidden(
+    type,
+    shownName,
+    `unable to create new content in namespace ${namespace} because it is being terminated`,
+  );
+  const cause = {
+    reason: 'NamespaceTerminating',
+    message: `namespace ${namespace} is being terminated`,
+    field: 'metadata.namespace',
+  };
+  throw statusError({ ...refusal.status, details: { ...refusal.status.details, causes: [cause] } });
+}

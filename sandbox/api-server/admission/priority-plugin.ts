@@ -1,0 +1,93 @@
+import type { PriorityClass, PriorityClasses } from '#shared/domain/priority/priority-class.ts';
+import { keepPriority, resolvePriority, type PodPriority } from '#shared/domain/priority/resolve-priority.ts';
+import { validateChangedClass, validateNewClass } from '#shared/domain/priority/validate-priority-class.ts';
+import { decodePod } from '#shared/kube/decode-pod.ts';
+import { decodePriorityClass } from '#shared/kube/decode-priority-class.ts';
+import { badRequest, forbidden } from '#sandbox/api-server/errors/errors.ts';
+import { PRIORITY_CLASSES } from '#sandbox/api-server/kinds/storage-names.ts';
+import type { Store } from '#sandbox/api-server/storage/store.ts';
+import { fieldsAt, fieldsOf, type KubeObject } from '#sandbox/api-server/wire/object.ts';
+import type { Attributes } from './admission.ts';
+import { refusalError } from './refusal-error.ts';
+
+/** The in-tree Priority plugin (`plugin/pkg/admission/priority`) around the shared decisions. */
+export interface PriorityPlugin {
+  /** Writes class, number and policy into a pod. Throws 403. */
+  readonly mutate: (attributes: Attributes) => void;
+  /** Checks PriorityClasses. Throws 403 and 422. */
+  readonly validate: (attributes: Attributes) => void;
+}
+
+const SYSTEM_CLASSES = new Set(['system-node-critical', 'system-cluster-critical']);
+
+export function priorityPlugin(store: Store): PriorityPlugin {
+  const classes = knownClasses(store);
+  return {
+    mutate: (attributes) => {
+      const { type, subresource, operation, object } = attributes;
+      if (type.group !== '' || type.plural !== 'pods' || subresource !== '' || object === undefined) return;
+      if (operation !== 'DELETE') setPriority(attributes, object, classes());
+    },
+    validate: (attributes) => {
+      if (attributes.type.storage === PRIORITY_CLASSES) validateClass(attributes, classes());
+    },
+  };
+}
+
+/** Decoded once for every change of the classes. */
+function knownClasses(store: Store): () => PriorityClasses {
+  const collection = store.collection(PRIORITY_CLASSES);
+  let classes: PriorityClasses | undefined;
+  collection.onChange(() => {
+    classes = undefined;
+  });
+  return () =>
+    (classes ??= new Map(
+      collection
+        .values()
+        .map(({ object }) => decodeClass(object))
+        .map((one) => [one.name, one]),
+    ));
+}
+
+function decodeClass(object: KubeObject): PriorityClass {
+  const decoded = decodePriorityClass(object);
+  if (decoded.ok) return decoded.value;
+  throw badRequest(`PriorityClass ${decoded.field}: ${decoded.message}`);
+}
+
+function setPriority({ type, previous }: Attributes, object: KubeObject, classes: PriorityClasses): void {
+  const pod = decode(object);
+  const resolved = previous === undefined ? resolvePriority(pod, classes) : keepPriority(pod, decode(previous));
+  if (resolved.kind === 'refused') throw refusalError(resolved, type, object.metadata.name);
+  write(object, resolved);
+}
+
+function decode(object: KubeObject): Parameters<typeof resolvePriority>[0] {
+  const decoded = decodePod(object);
+  if (decoded.ok) return decoded.value;
+  throw badRequest(`Pod ${decoded.field}: ${decoded.message}`);
+}
+
+function write(object: KubeObject, { priorityClassName, priority, preemptionPolicy }: PodPriority): void {
+  fieldsOf(object)['spec'] = {
+    ...fieldsAt(object, 'spec'),
+    ...(priorityClassName === '' ? {} : { priorityClassName }),
+    ...(priority === undefined ? {} : { priority }),
+    ...(preemptionPolicy === undefined ? {} : { preemptionPolicy }),
+  };
+}
+
+function validateClass({ type, operation, name, object, previous }: Attributes, classes: PriorityClasses): void {
+  if (operation === 'DELETE') {
+    if (SYSTEM_CLASSES.has(name)) throw forbidden(type, name, 'this is a system priority class and cannot be deleted');
+    return;
+  }
+  if (object === undefined) return;
+  const next = decodeClass(object);
+  const outcome =
+    previous === undefined
+      ? validateNewClass(next, classes)
+      : validateChangedClass(next, decodeClass(previous), classes);
+  if (outcome.kind === 'refused') throw refusalError(outcome, type, name);
+}

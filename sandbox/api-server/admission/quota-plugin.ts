@@ -1,0 +1,65 @@
+import type { Amounts } from '#shared/domain/model/amounts.ts';
+import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
+import type { Pod } from '#shared/domain/model/pod.ts';
+import { checkQuotas } from '#shared/domain/quota/check-quotas.ts';
+import type { ResourceQuota } from '#shared/domain/quota/resource-quota.ts';
+import { decodePod } from '#shared/kube/decode-pod.ts';
+import { decodeResourceQuota } from '#shared/kube/decode-resource-quota.ts';
+import { badRequest } from '#sandbox/api-server/errors/errors.ts';
+import { RESOURCE_QUOTAS } from '#sandbox/api-server/kinds/storage-names.ts';
+import { keyOf } from '#sandbox/api-server/storage/revision.ts';
+import type { Store } from '#sandbox/api-server/storage/store.ts';
+import { copyOf, fieldsAt, fieldsOf, type KubeObject } from '#sandbox/api-server/wire/object.ts';
+import type { Attributes } from './admission.ts';
+import { refusalError } from './refusal-error.ts';
+
+/**
+ * The in-tree ResourceQuota plugin around the shared decisions, for pods: checks all quotas of the namespace and
+ * writes what they are charged. One turn of the event loop with the write of the pod, so no race is possible.
+ * Throws 403 and 500.
+ */
+export function chargeQuotas(store: Store, attributes: Attributes, now: number): void {
+  const { type, operation, subresource, namespace, object, previous, isDryRun } = attributes;
+  if (
+    type.group !== '' ||
+    type.plural !== 'pods' ||
+    object === undefined ||
+    subresource === 'eviction' ||
+    subresource === 'binding'
+  )
+    return;
+  const quotas = quotasOf(store, namespace);
+  if (quotas.length === 0) return;
+  const oldPod = previous === undefined ? undefined : decode(previous);
+  const outcome = checkQuotas({ operation, subresource, pod: decode(object), oldPod, isDryRun, now }, quotas, []);
+  if (outcome.kind === 'refused') throw refusalError(outcome, type, object.metadata.name);
+  for (const [name, used] of outcome.newUsed) writeUsed(store, keyOf(namespace, name), used);
+}
+
+function quotasOf(store: Store, namespace: string): ResourceQuota[] {
+  const collection = store.collection(RESOURCE_QUOTAS);
+  if (collection.size === 0) return [];
+  const found = collection.values().filter(({ object }) => object.metadata.namespace === namespace);
+  return found.map(({ object }) => decodeQuota(object));
+}
+
+function decodeQuota(object: KubeObject): ResourceQuota {
+  const decoded = decodeResourceQuota(object);
+  if (decoded.ok) return decoded.value;
+  throw badRequest(`ResourceQuota ${decoded.field}: ${decoded.message}`);
+}
+
+function decode(object: KubeObject): Pod {
+  const decoded = decodePod(object);
+  if (decoded.ok) return decoded.value;
+  throw badRequest(`Pod ${decoded.field}: ${decoded.message}`);
+}
+
+function writeUsed(store: Store, key: string, used: Amounts): void {
+  const revision = store.collection(RESOURCE_QUOTAS).get(key);
+  if (revision === undefined) return;
+  const next = copyOf(revision.object);
+  const texts = Object.fromEntries(Array.from(used, ([name, amount]) => [name, formatQuantity(amount)]));
+  fieldsOf(next)['status'] = { ...fieldsAt(next, 'status'), used: texts };
+  store.put(RESOURCE_QUOTAS, next);
+}

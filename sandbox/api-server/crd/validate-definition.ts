@@ -1,0 +1,83 @@
+import { compileExpression } from '#sandbox/api-server/cel/expression.ts';
+import type { FieldError } from '#sandbox/api-server/errors/field-error.ts';
+import { invalidValue, required, unsupported } from '#sandbox/api-server/errors/field-error.ts';
+import { fieldsAt, isFields, listAt, textAt, type Fields, type KubeObject } from '#sandbox/api-server/wire/object.ts';
+import { celRulesOf, RULE_VARIABLES } from './cel-rules.ts';
+
+/** Checks a CustomResourceDefinition for what would make it unusable. */
+export function validateDefinition(definition: KubeObject): FieldError[] {
+  const spec = fieldsAt(definition, 'spec');
+  const versions = listAt(spec, 'versions');
+  return [
+    ...validateName(definition.metadata.name, spec),
+    ...(textAt(spec, 'scope') === '' ? [required('spec.scope')] : scopeErrors(spec)),
+    ...['plural', 'kind']
+      .filter((name) => textAt(fieldsAt(spec, 'names'), name) === '')
+      .map((name) => required(`spec.names.${name}`)),
+    ...validateStorage(versions),
+    ...versions.flatMap((version, index) => validateVersion(version, `spec.versions[${index}]`)),
+  ];
+}
+
+function validateName(name: string, spec: Fields): FieldError[] {
+  const expected = `${textAt(fieldsAt(spec, 'names'), 'plural')}.${textAt(spec, 'group')}`;
+  return name === expected ? [] : [invalidValue('metadata.name', name, `must be spec.names.plural+"."+spec.group`)];
+}
+
+function scopeErrors(spec: Fields): FieldError[] {
+  const scope = textAt(spec, 'scope');
+  return scope === 'Cluster' || scope === 'Namespaced'
+    ? []
+    : [unsupported('spec.scope', scope, ['Cluster', 'Namespaced'])];
+}
+
+function validateStorage(versions: readonly Fields[]): FieldError[] {
+  const stored = versions.filter((version) => version['storage'] === true);
+  return stored.length === 1
+    ? []
+    : [
+        invalidValue(
+          'spec.versions',
+          versions.map((version) => textAt(version, 'name')),
+          'must have exactly one version marked as storage version',
+        ),
+      ];
+}
+
+function validateVersion(version: Fields, path: string): FieldError[] {
+  const schema = fieldsAt(version, 'schema')['openAPIV3Schema'];
+  if (!isFields(schema)) return [required(`${path}.schema.openAPIV3Schema`, 'schemas are required')];
+  const at = `${path}.schema.openAPIV3Schema`;
+  const type =
+    schema['type'] === 'object' ? [] : [invalidValue(`${at}.type`, schema['type'] ?? '', 'must be object at the root')];
+  return [...type, ...validateSchema(schema, at)];
+}
+
+/** Structural schemas: every node has a type, every rule compiles. */
+function validateSchema(schema: Fields, path: string): FieldError[] {
+  const hasType =
+    schema['type'] !== undefined ||
+    schema['x-kubernetes-int-or-string'] === true ||
+    schema['x-kubernetes-preserve-unknown-fields'] === true;
+  return [
+    ...(hasType ? [] : [required(`${path}.type`, 'must not be empty for specified object fields')]),
+    ...ruleErrors(schema, path),
+    ...Object.entries(fieldsAt(schema, 'properties')).flatMap(([name, property]) =>
+      validateSchema(property as Fields, `${path}.properties[${name}]`),
+    ),
+    ...(isFields(schema['items']) ? validateSchema(schema['items'], `${path}.items`) : []),
+    ...(isFields(schema['additionalProperties'])
+      ? validateSchema(schema['additionalProperties'], `${path}.additionalProperties`)
+      : []),
+  ];
+}
+
+function ruleErrors(schema: Fields, path: string): FieldError[] {
+  return celRulesOf(schema).flatMap(({ rule }, index) => {
+    const compiled = compileExpression(rule, RULE_VARIABLES);
+    if (compiled.ok) return [];
+    return [
+      invalidValue(`${path}.x-kubernetes-validations[${index}].rule`, rule, `compilation failed: ${compiled.message}`),
+    ];
+  });
+}

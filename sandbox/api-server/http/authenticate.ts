@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { unauthorized } from '#sandbox/api-server/errors/errors.ts';
+import type { User } from '#sandbox/api-server/operations/api-request.ts';
+
+/** Finds out who sends a request. Throws 401 without a token, or with one that nobody knows. */
+export type Authenticate = (headers: IncomingHttpHeaders) => User;
+
+const BEARER = /^Bearer\s+(\S+)$/i;
+
+/** Bearer tokens, compared by digest so that the time taken tells nothing; `Impersonate-*` headers are obeyed. */
+export function authenticator(users: ReadonlyMap<string, User>): Authenticate {
+  const byDigest = new Map(Array.from(users, ([token, user]) => [digest(token), user]));
+  return (headers) => {
+    const token = BEARER.exec(headers.authorization ?? '')?.[1];
+    const user = token === undefined ? undefined : byDigest.get(digest(token));
+    if (user === undefined) throw unauthorized();
+    return impersonated(headers) ?? user;
+  };
+}
+
+/** The user of a token, for TokenReviews. */
+export function userOfToken(users: ReadonlyMap<string, User>, token: string): User | undefined {
+  return users.get(token);
+}
+
+function digest(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}
+
+/** There is no RBAC, so whoever has a token may speak for anybody. */
+function impersonated(headers: IncomingHttpHeaders): User | undefined {
+  const username = headers['impersonate-user'];
+  if (typeof username !== 'string' || username === '') return undefined;
+  const groups = String(headers['impersonate-group'] ?? '')
+    .split(',')
+    .map((group) => group.trim())
+    .filter((group) => group !== '');
+  return { username, groups: [...groups, 'system:authenticated'] };
+}

@@ -1,0 +1,77 @@
+import type { Catalog } from '#sandbox/api-server/catalog/catalog.ts';
+import { unknownPath } from '#sandbox/api-server/errors/errors.ts';
+import type { ResourceType, SubresourceName } from '#sandbox/api-server/kinds/resource-type.ts';
+
+/** What a path names. */
+export interface Route {
+  readonly type: ResourceType;
+  readonly namespace: string;
+  readonly name: string;
+  readonly subresource: SubresourceName | '';
+  /** The old form `/api/v1/watch/pods`. */
+  readonly isWatchPath: boolean;
+}
+
+/** Reads a path below `/api` or `/apis`. Throws 404 for one that names nothing. */
+export function parseRoute(catalog: Catalog, path: string): Route {
+  const segments = path
+    .split('/')
+    .slice(1)
+    .map((segment) => decode(segment, path));
+  const isCore = segments[0] === 'api';
+  const [group, version, rest] = isCore
+    ? ['', segments[1], segments.slice(2)]
+    : [segments[1], segments[2], segments.slice(3)];
+  const isWatchPath = rest[0] === 'watch';
+  return {
+    ...resolve({ catalog, group: group ?? '', version: version ?? '', path }, isWatchPath ? rest.slice(1) : rest),
+    isWatchPath,
+  };
+}
+
+function decode(segment: string, path: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw unknownPath(path);
+  }
+}
+
+interface Place {
+  readonly catalog: Catalog;
+  readonly group: string;
+  readonly version: string;
+  readonly path: string;
+}
+
+/** `namespaces/NAME/…` is a namespace for what follows, unless what follows is a subresource of the namespace itself. */
+function resolve(place: Place, segments: readonly string[]): Omit<Route, 'isWatchPath'> {
+  const [first = '', namespace = '', plural = ''] = segments;
+  const inNamespace =
+    first === 'namespaces' && segments.length >= 3 && !(place.group === '' && isNamespaceSubresource(plural));
+  return inNamespace ? named(place, namespace, segments.slice(2)) : named(place, '', segments);
+}
+
+function isNamespaceSubresource(segment: string): boolean {
+  return segment === 'status' || segment === 'finalize';
+}
+
+function named(
+  { catalog, group, version, path }: Place,
+  namespace: string,
+  segments: readonly string[],
+): Omit<Route, 'isWatchPath'> {
+  const [plural = '', name = '', subresource = '', ...more] = segments;
+  const type = catalog.find(group, version, plural);
+  const isEmptyName = segments.length > 1 && name === '';
+  if (type === undefined || more.length > 0 || isEmptyName) throw unknownPath(path);
+  if (type.namespaced ? namespace === '' && name !== '' : namespace !== '') throw unknownPath(path);
+  return { type, namespace, name, subresource: checkedSubresource(type, subresource, path) };
+}
+
+function checkedSubresource(type: ResourceType, name: string, path: string): SubresourceName | '' {
+  if (name === '') return '';
+  const known = type.subresources.find((subresource) => subresource.name === name);
+  if (known === undefined) throw unknownPath(path);
+  return known.name;
+}

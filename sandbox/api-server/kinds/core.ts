@@ -1,0 +1,210 @@
+import { EVENT_COLUMNS } from '#sandbox/api-server/table/event-columns.ts';
+import { NODE_COLUMNS } from '#sandbox/api-server/table/node-columns.ts';
+import { POD_COLUMNS } from '#sandbox/api-server/table/pod-columns.ts';
+import {
+  CONFIG_MAP_COLUMNS,
+  NAMESPACE_COLUMNS,
+  QUOTA_COLUMNS,
+  SECRET_COLUMNS,
+  SERVICE_COLUMNS,
+} from '#sandbox/api-server/table/core-columns.ts';
+import { WORKLOAD_COLUMNS } from '#sandbox/api-server/table/workload-columns.ts';
+import {
+  prepareNamespace,
+  prepareService,
+  setNamespaceDefaults,
+  setSecretDefaults,
+  setServiceDefaults,
+} from './cluster-defaults.ts';
+import { eventFromStorage, eventToStorage } from './convert-event.ts';
+import { EVENT_FIELDS, NAMESPACE_FIELDS, NODE_FIELDS, POD_FIELDS, SECRET_FIELDS } from './field-readers.ts';
+import { SCALE, status, type KindSpec } from './kind-spec.ts';
+import { setPodDefaults } from './pod-defaults.ts';
+import { preparePod } from './prepare-pod.ts';
+import { validateNamespaceUpdate } from './validate-cluster.ts';
+import { validatePod } from './validate-pod.ts';
+import { validatePodUpdate } from './validate-pod-update.ts';
+import { setReplicationControllerDefaults } from './workload-defaults.ts';
+
+const ALL = ['all'];
+const core = { group: '', version: 'v1' };
+
+/** core/v1 and the second face of its Events. */
+export const CORE: readonly KindSpec[] = [
+  {
+    ...core,
+    kind: 'Pod',
+    plural: 'pods',
+    namespaced: true,
+    shortNames: ['po'],
+    categories: ALL,
+    subresources: [
+      status('Pod', ''),
+      { name: 'binding', kind: 'Binding', group: '', version: 'v1', verbs: ['create'] },
+      { name: 'eviction', kind: 'Eviction', group: 'policy', version: 'v1', verbs: ['create'] },
+      { name: 'log', kind: 'Pod', group: '', version: 'v1', verbs: ['get'] },
+      { name: 'resize', kind: 'Pod', group: '', version: 'v1', verbs: ['get', 'patch', 'update'] },
+    ],
+    behaviour: {
+      hasGeneration: true,
+      hasStatus: true,
+      returnsDeleted: true,
+      setDefaults: setPodDefaults,
+      prepareCreate: preparePod,
+      validate: validatePod,
+      validateUpdate: validatePodUpdate,
+    },
+    columns: POD_COLUMNS,
+    fieldReaders: POD_FIELDS,
+  },
+  {
+    ...core,
+    kind: 'Node',
+    plural: 'nodes',
+    namespaced: false,
+    shortNames: ['no'],
+    subresources: [status('Node', '')],
+    behaviour: { hasStatus: false },
+    columns: NODE_COLUMNS,
+    fieldReaders: NODE_FIELDS,
+  },
+  {
+    ...core,
+    kind: 'Namespace',
+    plural: 'namespaces',
+    namespaced: false,
+    shortNames: ['ns'],
+    subresources: [
+      status('Namespace', ''),
+      { name: 'finalize', kind: 'Namespace', group: '', version: 'v1', verbs: ['update'] },
+    ],
+    behaviour: {
+      nameRule: 'label',
+      hasStatus: true,
+      returnsDeleted: true,
+      setDefaults: setNamespaceDefaults,
+      prepareCreate: prepareNamespace,
+      validateUpdate: validateNamespaceUpdate,
+    },
+    columns: NAMESPACE_COLUMNS,
+    fieldReaders: NAMESPACE_FIELDS,
+  },
+  {
+    ...core,
+    kind: 'Event',
+    plural: 'events',
+    namespaced: true,
+    shortNames: ['ev'],
+    storage: 'events',
+    behaviour: { isCreatedByPut: true },
+    columns: EVENT_COLUMNS,
+    fieldReaders: EVENT_FIELDS,
+  },
+  {
+    group: 'events.k8s.io',
+    version: 'v1',
+    kind: 'Event',
+    plural: 'events',
+    namespaced: true,
+    shortNames: ['ev'],
+    storage: 'events',
+    behaviour: { isCreatedByPut: true },
+    columns: EVENT_COLUMNS,
+    fieldReaders: EVENT_FIELDS,
+    toStorage: eventToStorage,
+    fromStorage: eventFromStorage,
+  },
+  {
+    ...core,
+    kind: 'Service',
+    plural: 'services',
+    namespaced: true,
+    shortNames: ['svc'],
+    categories: ALL,
+    subresources: [status('Service', '')],
+    behaviour: {
+      nameRule: 'label',
+      hasStatus: true,
+      isCreatedByPut: true,
+      returnsDeleted: true,
+      setDefaults: setServiceDefaults,
+      prepareCreate: prepareService,
+    },
+    columns: SERVICE_COLUMNS,
+  },
+  {
+    ...core,
+    kind: 'Endpoints',
+    plural: 'endpoints',
+    namespaced: true,
+    shortNames: ['ep'],
+    behaviour: { isCreatedByPut: true },
+  },
+  {
+    ...core,
+    kind: 'ConfigMap',
+    plural: 'configmaps',
+    namespaced: true,
+    shortNames: ['cm'],
+    columns: CONFIG_MAP_COLUMNS,
+  },
+  {
+    ...core,
+    kind: 'Secret',
+    plural: 'secrets',
+    namespaced: true,
+    behaviour: { setDefaults: setSecretDefaults },
+    columns: SECRET_COLUMNS,
+    fieldReaders: SECRET_FIELDS,
+  },
+  {
+    ...core,
+    kind: 'ServiceAccount',
+    plural: 'serviceaccounts',
+    namespaced: true,
+    shortNames: ['sa'],
+    subresources: [
+      { name: 'token', kind: 'TokenRequest', group: 'authentication.k8s.io', version: 'v1', verbs: ['create'] },
+    ],
+    behaviour: { returnsDeleted: true },
+  },
+  {
+    ...core,
+    kind: 'ResourceQuota',
+    plural: 'resourcequotas',
+    namespaced: true,
+    shortNames: ['quota'],
+    subresources: [status('ResourceQuota', '')],
+    behaviour: { hasStatus: true, returnsDeleted: true },
+    columns: QUOTA_COLUMNS,
+  },
+  {
+    ...core,
+    kind: 'ReplicationController',
+    plural: 'replicationcontrollers',
+    namespaced: true,
+    shortNames: ['rc'],
+    categories: ALL,
+    subresources: [status('ReplicationController', ''), SCALE],
+    behaviour: { hasGeneration: true, hasStatus: true, setDefaults: setReplicationControllerDefaults },
+    columns: WORKLOAD_COLUMNS,
+  },
+  {
+    ...core,
+    kind: 'PersistentVolume',
+    plural: 'persistentvolumes',
+    namespaced: false,
+    shortNames: ['pv'],
+    subresources: [status('PersistentVolume', '')],
+    behaviour: { hasStatus: true, returnsDeleted: true },
+  },
+  {
+    ...core,
+    kind: 'PersistentVolumeClaim',
+    plural: 'persistentvolumeclaims',
+    namespaced: true,
+    shortNames: ['pvc'],
+    subresources: [status('PersistentVolumeClaim', '')],
+    behaviour: { hasStatus: true, returnsDeleted: true },
+  },
+];

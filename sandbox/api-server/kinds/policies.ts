@@ -1,0 +1,68 @@
+import { PDB_COLUMNS, PRIORITY_CLASS_COLUMNS } from '#sandbox/api-server/table/policy-columns.ts';
+import { LEASE_COLUMNS, WEBHOOK_COLUMNS } from '#sandbox/api-server/table/cluster-columns.ts';
+import { setPriorityClassDefaults, setWebhookDefaults } from './cluster-defaults.ts';
+import { status, type KindSpec } from './kind-spec.ts';
+import type { Behaviour } from './resource-type.ts';
+import { validateWebhookConfiguration } from './validate-webhook-configuration.ts';
+import { validateBudget } from './validate-workload.ts';
+
+const WEBHOOKS: Partial<Behaviour> = {
+  hasGeneration: true,
+  setDefaults: setWebhookDefaults,
+  validate: validateWebhookConfiguration,
+  validateUpdate: validateWebhookConfiguration,
+};
+const admission = {
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  namespaced: false,
+  categories: ['api-extensions'],
+};
+
+/** What says who may disrupt whom, and who is asked. */
+export const POLICIES: readonly KindSpec[] = [
+  {
+    group: 'policy',
+    version: 'v1',
+    kind: 'PodDisruptionBudget',
+    plural: 'poddisruptionbudgets',
+    namespaced: true,
+    shortNames: ['pdb'],
+    subresources: [status('PodDisruptionBudget', 'policy')],
+    behaviour: { hasGeneration: true, hasStatus: true, validate: validateBudget, validateUpdate: validateBudget },
+    columns: PDB_COLUMNS,
+  },
+  {
+    group: 'scheduling.k8s.io',
+    version: 'v1',
+    kind: 'PriorityClass',
+    plural: 'priorityclasses',
+    namespaced: false,
+    shortNames: ['pc'],
+    behaviour: { hasGeneration: true, setDefaults: setPriorityClassDefaults },
+    columns: PRIORITY_CLASS_COLUMNS,
+  },
+  {
+    ...admission,
+    kind: 'MutatingWebhookConfiguration',
+    plural: 'mutatingwebhookconfigurations',
+    behaviour: WEBHOOKS,
+    columns: WEBHOOK_COLUMNS,
+  },
+  {
+    ...admission,
+    kind: 'ValidatingWebhookConfiguration',
+    plural: 'validatingwebhookconfigurations',
+    behaviour: WEBHOOKS,
+    columns: WEBHOOK_COLUMNS,
+  },
+  {
+    group: 'coordination.k8s.io',
+    version: 'v1',
+    kind: 'Lease',
+    plural: 'leases',
+    namespaced: true,
+    behaviour: { isCreatedByPut: true },
+    columns: LEASE_COLUMNS,
+  },
+];

@@ -1,0 +1,75 @@
+import type { FieldError } from '#sandbox/api-server/errors/field-error.ts';
+import type { FieldReaders } from '#sandbox/api-server/selectors/field-query.ts';
+import type { JsonSchema } from '#sandbox/api-server/schema/compile-schema.ts';
+import type { Schema } from '#sandbox/api-server/schema/schema.ts';
+import type { View } from '#sandbox/api-server/storage/revision.ts';
+import type { Column } from '#sandbox/api-server/table/column.ts';
+import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
+
+/** Everything the server knows about one kind of object in one version. */
+export interface ResourceType {
+  readonly group: string;
+  readonly version: string;
+  /** `v1`, `apps/v1`. */
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly namespaced: boolean;
+  readonly subresources: readonly Subresource[];
+  readonly schema: Schema;
+  /** The OpenAPI definition's name; empty for custom resources. */
+  readonly definition: string;
+  /** The published schema of a custom resource. */
+  readonly openApi: JsonSchema | undefined;
+  /** The collection; Events of both groups share one. */
+  readonly storage: string;
+  readonly view: View;
+  /** From the version that clients speak to the one that is stored. */
+  readonly toStorage: ((object: KubeObject) => KubeObject) | undefined;
+  readonly behaviour: Behaviour;
+  readonly columns: readonly Column[];
+  readonly fieldReaders: FieldReaders;
+}
+
+export interface Subresource {
+  readonly name: SubresourceName;
+  readonly kind: string;
+  readonly group: string;
+  readonly version: string;
+  readonly verbs: readonly string[];
+}
+
+export type SubresourceName = 'status' | 'scale' | 'eviction' | 'binding' | 'log' | 'finalize' | 'resize' | 'token';
+
+/** What is particular to a kind. Functions that fill in change the object they get. */
+export interface Behaviour {
+  readonly nameRule: 'subdomain' | 'label' | 'path';
+  /** `metadata.generation` counts the changes of the spec. */
+  readonly hasGeneration: boolean;
+  readonly isCreatedByPut: boolean;
+  /** Answers a delete with the object, where other kinds answer with a Status. */
+  readonly returnsDeleted: boolean;
+  /** Fields that a create ignores and an update keeps. */
+  readonly hasStatus: boolean;
+  readonly setDefaults: (object: KubeObject) => void;
+  /** Fills in what the server decides when the object is made. */
+  readonly prepareCreate: (object: KubeObject) => void;
+  readonly validate: (object: KubeObject) => readonly FieldError[];
+  readonly validateUpdate: (next: KubeObject, previous: KubeObject) => readonly FieldError[];
+}
+
+/** A kind without rules of its own. */
+export const PLAIN: Behaviour = {
+  nameRule: 'subdomain',
+  hasGeneration: false,
+  isCreatedByPut: false,
+  returnsDeleted: false,
+  hasStatus: false,
+  setDefaults: () => undefined,
+  prepareCreate: () => undefined,
+  validate: () => [],
+  validateUpdate: () => [],
+};

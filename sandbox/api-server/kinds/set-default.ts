@@ -1,0 +1,16 @@
+import { isFields, type Fields } from '#sandbox/api-server/wire/object.ts';
+
+/** Gives a field a value where it has none. */
+export function setDefault(object: Fields, name: string, value: unknown): void {
+  if (object[name] === undefined) object[name] = value;
+}
+
+/** The record below `name`, made where there is none. */
+export function recordAt(object: object, name: string): Fields {
+  const fields = object as Fields;
+  const value = fields[name];
+  if (isFields(value)) return value;
+  const created: Fields = {};
+  fields[name] = created;
+  return created;
+}

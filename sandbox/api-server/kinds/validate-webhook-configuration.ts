@@ -1,0 +1,95 @@
+import type { FieldError } from '#sandbox/api-server/errors/field-error.ts';
+import { duplicate, invalidValue, required } from '#sandbox/api-server/errors/field-error.ts';
+import { fieldsAt, listAt, numberAt, textAt, type Fields, type KubeObject } from '#sandbox/api-server/wire/object.ts';
+import { oneOf } from './validate-pod.ts';
+
+const LONGEST_TIMEOUT = 30;
+const MOST_CONDITIONS = 64;
+
+/** Checks a webhook configuration. `pkg/apis/admissionregistration/validation/validation.go`. */
+export function validateWebhookConfiguration(configuration: KubeObject): FieldError[] {
+  const names = new Set<string>();
+  return listAt(configuration, 'webhooks').flatMap((webhook, index) => {
+    const path = `webhooks[${index}]`;
+    const name = textAt(webhook, 'name');
+    const repeated = names.has(name) ? [duplicate(`${path}.name`, name)] : [];
+    names.add(name);
+    return [...validateName(name, path), ...repeated, ...validateWebhook(webhook, path)];
+  });
+}
+
+function validateName(name: string, path: string): FieldError[] {
+  if (name === '') return [required(`${path}.name`)];
+  return name.split('.').length < 3
+    ? [invalidValue(`${path}.name`, name, 'should be a domain with at least three segments separated by dots')]
+    : [];
+}
+
+function validateWebhook(webhook: Fields, path: string): FieldError[] {
+  return [
+    ...validateClient(fieldsAt(webhook, 'clientConfig'), `${path}.clientConfig`),
+    ...oneOf(webhook, 'failurePolicy', ['Fail', 'Ignore'], path),
+    ...oneOf(webhook, 'matchPolicy', ['Equivalent', 'Exact'], path),
+    ...oneOf(webhook, 'reinvocationPolicy', ['Never', 'IfNeeded'], path),
+    ...(webhook['sideEffects'] === undefined
+      ? [required(`${path}.sideEffects`, 'must specify one of None, NoneOnDryRun')]
+      : oneOf(webhook, 'sideEffects', ['None', 'NoneOnDryRun'], path)),
+    ...validateTimeout(webhook, path),
+    ...validateVersions(webhook, path),
+    ...validateConditions(listAt(webhook, 'matchConditions'), `${path}.matchConditions`),
+  ];
+}
+
+function validateClient(client: Fields, path: string): FieldError[] {
+  const url = client['url'];
+  if ((url === undefined) === (client['service'] === undefined))
+    return [required(path, 'exactly one of url or service is required')];
+  if (url === undefined)
+    return ['namespace', 'name']
+      .filter((name) => textAt(fieldsAt(client, 'service'), name) === '')
+      .map((name) => required(`${path}.service.${name}`));
+  const address = URL.parse(String(url));
+  if (address?.protocol === 'https:') return [];
+  return [
+    invalidValue(
+      `${path}.url`,
+      address?.protocol.replace(':', '') ?? url,
+      "'https' is the only allowed URL scheme; desired format: https://host[/path]",
+    ),
+  ];
+}
+
+function validateTimeout(webhook: Fields, path: string): FieldError[] {
+  const seconds = numberAt(webhook, 'timeoutSeconds') ?? 1;
+  if (seconds >= 1 && seconds <= LONGEST_TIMEOUT) return [];
+  return [
+    invalidValue(
+      `${path}.timeoutSeconds`,
+      seconds,
+      `the timeout value must be between 1 and ${LONGEST_TIMEOUT} seconds`,
+    ),
+  ];
+}
+
+function validateVersions(webhook: Fields, path: string): FieldError[] {
+  const versions = webhook['admissionReviewVersions'];
+  if (!Array.isArray(versions) || versions.length === 0)
+    return [required(`${path}.admissionReviewVersions`, 'must specify one of v1, v1beta1')];
+  if (versions.includes('v1')) return [];
+  return [invalidValue(`${path}.admissionReviewVersions`, versions, 'must include at least one of v1, v1beta1')];
+}
+
+function validateConditions(conditions: readonly Fields[], path: string): FieldError[] {
+  const tooMany: FieldError[] =
+    conditions.length > MOST_CONDITIONS
+      ? [{ kind: 'TooMany', field: path, text: `${conditions.length}: must have at most ${MOST_CONDITIONS} items` }]
+      : [];
+  return [
+    ...tooMany,
+    ...conditions.flatMap((condition, index) =>
+      ['name', 'expression']
+        .filter((name) => textAt(condition, name) === '')
+        .map((name) => required(`${path}[${index}].${name}`)),
+    ),
+  ];
+}

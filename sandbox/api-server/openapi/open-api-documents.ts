@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import type { Catalog } from '#sandbox/api-server/catalog/catalog.ts';
+import type { ResourceType } from '#sandbox/api-server/kinds/resource-type.ts';
+import type { JsonSchema } from '#sandbox/api-server/schema/compile-schema.ts';
+import type { Definitions } from '#sandbox/api-server/schema/definitions.ts';
+import { pathsOf } from './open-api-paths.ts';
+import { definitionsFor } from './reachable-definitions.ts';
+
+/** OpenAPI documents as far as `kubectl apply` and `kubectl explain` read them. */
+export interface OpenApi {
+  /** Which documents there are, each with a hash that changes with its content. */
+  readonly index: () => object;
+  /** The document of `api/v1` or `apis/apps/v1` as JSON; undefined for an unknown one. */
+  readonly document: (path: string) => string | undefined;
+  /** All kinds in the old format. */
+  readonly swagger: () => string;
+}
+
+/** Documents are made when first asked for, and again after the catalog has changed. */
+export function createOpenApi(catalog: Catalog, definitions: Definitions): OpenApi {
+  const cache = new Map<string, string>();
+  let generation = -1;
+
+  function cached(key: string, make: () => string): string {
+    if (generation !== catalog.generation) cache.clear();
+    generation = catalog.generation;
+    const document = cache.get(key) ?? make();
+    cache.set(key, document);
+    return document;
+  }
+
+  function document(path: string): string | undefined {
+    const types = catalog.all().filter((type) => pathOf(type) === path);
+    return types.length === 0 ? undefined : cached(path, () => JSON.stringify(openApiV3(types, definitions)));
+  }
+
+  function index(): object {
+    const paths = [...new Set(catalog.all().map(pathOf))];
+    return {
+      paths: Object.fromEntries(
+        paths.map((path) => [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${hashOf(document(path) ?? '')}` }]),
+      ),
+    };
+  }
+
+  return { index, document, swagger: () => cached('v2', () => JSON.stringify(openApiV2(catalog.all(), definitions))) };
+}
+
+function pathOf({ group, version }: ResourceType): string {
+  return group === '' ? `api/${version}` : `apis/${group}/${version}`;
+}
+
+function hashOf(text: string): string {
+  return createHash('sha512').update(text).digest('hex').slice(0, 32).toUpperCase();
+}
+
+const INFO = { title: 'Kubernetes', version: 'v1.36.3' };
+
+function openApiV3(types: readonly ResourceType[], definitions: Definitions): object {
+  const schemas = definitionsFor(types, definitions);
+  return {
+    openapi: '3.0.0',
+    info: INFO,
+    paths: Object.assign({}, ...types.map(pathsOf)) as object,
+    components: { schemas: mapValues(schemas, (schema) => expandReferences(schema, '#/components/schemas/')) },
+  };
+}
+
+function openApiV2(types: readonly ResourceType[], definitions: Definitions): object {
+  const schemas = definitionsFor(types, definitions);
+  return {
+    swagger: '2.0',
+    info: INFO,
+    paths: Object.assign({}, ...types.map(pathsOf)) as object,
+    definitions: mapValues(schemas, (schema) => expandReferences(schema, '#/definitions/')),
+  };
+}
+
+function mapValues<A, B>(map: ReadonlyMap<string, A>, change: (value: A) => B): Record<string, B> {
+  return Object.fromEntries(Array.from(map, ([key, value]) => [key, change(value)]));
+}
+
+/** Short references become full ones; beside a `$ref` nothing else counts in OpenAPI, hence `allOf`. */
+export function expandReferences(schema: JsonSchema, prefix: string): object {
+  const { $ref, properties, items, additionalProperties, ...rest } = schema;
+  return {
+    ...rest,
+    ...($ref === undefined ? {} : { allOf: [{ $ref: `${prefix}${$ref}` }] }),
+    ...(properties === undefined
+      ? {}
+      : { properties: mapValues(new Map(Object.entries(properties)), (one) => expandReferences(one, prefix)) }),
+    ...(items === undefined ? {} : { items: expandReferences(items, prefix) }),
+    ...(typeof additionalProperties === 'object'
+      ? { additionalProperties: expandReferences(additionalProperties, prefix) }
+      : {}),
+  };
+}

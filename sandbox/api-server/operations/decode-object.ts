@@ -1,0 +1,75 @@
+import { badRequest } from '#sandbox/api-server/errors/errors.ts';
+import { DecodeError } from '#sandbox/api-server/schema/cursor.ts';
+import { decodeValue } from '#sandbox/api-server/schema/decode-value.ts';
+import type { Schema } from '#sandbox/api-server/schema/schema.ts';
+import { isFields, type Fields, type KubeObject } from '#sandbox/api-server/wire/object.ts';
+import type { ParsedBody } from './parse-body.ts';
+
+/** What an object is decoded as, and how strictly. */
+export interface DecodeTarget {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly schema: Schema;
+  readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
+  readonly warn: (text: string) => void;
+}
+
+/**
+ * Makes a typed object of a parsed body: the right kind, fields of the right types, unknown fields gone (and told about
+ * as `fieldValidation` says). Throws 400.
+ */
+export function decodeObject({ value, duplicates }: ParsedBody, target: DecodeTarget): KubeObject {
+  if (!isFields(value))
+    throw badRequest(
+      `couldn't get version/kind; json parse error: json: cannot unmarshal ${typeOf(value)} into Go value of type struct { APIVersion string; Kind string }`,
+    );
+  checkKind(value, target);
+  const unknown: string[] = [];
+  const { kind: ignoredKind, apiVersion: ignoredVersion, metadata = {}, ...rest } = value;
+  const object = decodeFields({ kind: target.kind, apiVersion: target.apiVersion, metadata, ...rest }, unknown, target);
+  object.metadata.name ??= '';
+  report(
+    [...unknown.map((path) => `unknown field "${path}"`), ...duplicates.map((path) => `duplicate field "${path}"`)],
+    target,
+  );
+  return object;
+}
+
+function decodeFields(fields: Fields, unknown: string[], { schema, kind, apiVersion }: DecodeTarget): KubeObject {
+  try {
+    return decodeValue(schema, fields, { unknown }) as KubeObject;
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    const version = apiVersion.slice(apiVersion.indexOf('/') + 1);
+    throw badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${error.message}`);
+  }
+}
+
+function typeOf(value: unknown): string {
+  if (value === null || value === undefined) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+/** A body may leave out kind and version; what it says must be what the path says. */
+function checkKind(value: Fields, { apiVersion, kind }: DecodeTarget): void {
+  const { kind: givenKind = kind, apiVersion: givenVersion = apiVersion } = value;
+  if (givenKind !== kind) {
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${kind}): kind ${JSON.stringify(givenKind)} does not match the path`,
+    );
+  }
+  if (givenVersion !== apiVersion) {
+    throw badRequest(
+      `the API version in the data (${String(givenVersion)}) does not match the expected API version (${apiVersion})`,
+    );
+  }
+}
+
+const MOST_REPORTED = 100;
+
+function report(mistakes: readonly string[], { fieldValidation, warn }: DecodeTarget): void {
+  if (mistakes.length === 0 || fieldValidation === 'Ignore') return;
+  const shown = mistakes.slice(0, MOST_REPORTED);
+  if (fieldValidation === 'Strict') throw badRequest(`strict decoding error: ${shown.join(', ')}`);
+  shown.forEach(warn);
+}

@@ -1,0 +1,163 @@
+import type { Attributes } from '#sandbox/api-server/admission/admission.ts';
+import { conflict, invalid } from '#sandbox/api-server/errors/errors.ts';
+import { copyOf, fieldsAt, numberAt, textAt, type KubeObject } from '#sandbox/api-server/wire/object.ts';
+import { timeText } from '#sandbox/api-server/wire/time.ts';
+import type { ApiRequest } from './api-request.ts';
+import type { DeleteOptions } from './delete-options.ts';
+import type { ServerState } from './server-state.ts';
+import { currentRevision } from './update.ts';
+
+/** What a delete came to. */
+export interface DeleteResult {
+  /** As it was last: gone, or marked for deletion. */
+  readonly object: KubeObject;
+  readonly isGone: boolean;
+}
+
+/** How a delete reaches admission. */
+export interface DeleteCall {
+  readonly options: DeleteOptions;
+  /** In a delete of a collection webhooks see no name. */
+  readonly isOfCollection: boolean;
+  /** An eviction has asked admission already. */
+  readonly skipsAdmission?: boolean;
+}
+
+/** Deletes the object a request names: at once, or by a mark when it has finalizers or is a pod that runs. */
+export async function deleteObject(server: ServerState, request: ApiRequest, call: DeleteCall): Promise<DeleteResult> {
+  const { object } = currentRevision(server, request);
+  checkPreconditions(object, call.options);
+  const grace = graceOf(object, call.options);
+  if (isAlreadyEnding(object, grace)) return { object, isGone: false };
+  if (call.skipsAdmission !== true) await admit(server, request, call, { object, grace });
+  const current = currentRevision(server, request).object;
+  checkPreconditions(current, call.options);
+  if (current.metadata.uid !== object.metadata.uid)
+    throw conflict(
+      request.type,
+      request.name,
+      `the UID in the precondition (${object.metadata.uid ?? ''}) does not match the UID in record (${current.metadata.uid ?? ''}). The object might have been deleted and then recreated`,
+    );
+  return removeOrMark(server, request, call.options, current);
+}
+
+/** 409 in the words of apiserver `pkg/registry/rest/delete.go`, which names the kind where others name the resource. */
+export function checkPreconditions(object: KubeObject, { preconditions }: DeleteOptions): void {
+  const { uid, resourceVersion } = preconditions;
+  const subject = { group: groupOf(object.apiVersion), plural: object.kind, kind: object.kind };
+  const { name, uid: ownUid = '', resourceVersion: ownVersion = '' } = object.metadata;
+  if (uid !== undefined && uid !== ownUid) {
+    throw conflict(
+      subject,
+      name,
+      `the UID in the precondition (${uid}) does not match the UID in record (${ownUid}). The object might have been deleted and then recreated`,
+    );
+  }
+  if (resourceVersion !== undefined && resourceVersion !== ownVersion) {
+    throw conflict(
+      subject,
+      name,
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${ownVersion}). The object might have been modified`,
+    );
+  }
+}
+
+function groupOf(apiVersion: string): string {
+  return apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '';
+}
+
+/** Seconds a pod may take to end; other kinds end at once. `pkg/registry/core/pod/strategy.go` CheckGracefulDelete. */
+function graceOf(object: KubeObject, { gracePeriodSeconds }: DeleteOptions): number {
+  if (object.kind !== 'Pod') return 0;
+  const spec = fieldsAt(object, 'spec');
+  const phase = textAt(fieldsAt(object, 'status'), 'phase');
+  if (textAt(spec, 'nodeName') === '' || phase === 'Succeeded' || phase === 'Failed') return 0;
+  const asked = gracePeriodSeconds ?? numberAt(spec, 'terminationGracePeriodSeconds') ?? 0;
+  return asked < 0 ? 1 : asked;
+}
+
+/** A second delete says nothing new, unless it is a pod's and asks for less time. */
+function isAlreadyEnding({ kind, metadata }: KubeObject, grace: number): boolean {
+  if (metadata.deletionTimestamp === undefined) return false;
+  const left = metadata.deletionGracePeriodSeconds ?? 0;
+  return kind === 'Pod' ? left > 0 && grace >= left : true;
+}
+
+interface Subject {
+  readonly object: KubeObject;
+  readonly grace: number;
+}
+
+async function admit(
+  server: ServerState,
+  request: ApiRequest,
+  { options, isOfCollection }: DeleteCall,
+  { object, grace }: Subject,
+): Promise<void> {
+  const { type, namespace, user, warnings } = request;
+  const isGraceful = object.kind === 'Pod' && !isOfCollection;
+  const attributes: Attributes = {
+    operation: 'DELETE',
+    type,
+    subresource: '',
+    kind: type,
+    namespace: type.plural === 'namespaces' && type.group === '' ? request.name : namespace,
+    name: isOfCollection ? '' : request.name,
+    user,
+    isDryRun: options.isDryRun,
+    options: { ...options.wire, ...(isGraceful ? { gracePeriodSeconds: grace } : {}) },
+    object: undefined,
+    previous: object,
+    warn: (text) => void warnings.push(text),
+  };
+  await server.admission.mutate(attributes);
+  const charge = await server.admission.validate(attributes);
+  charge();
+}
+
+/** Runs in one turn of the event loop. */
+function removeOrMark(
+  server: ServerState,
+  { type }: ApiRequest,
+  options: DeleteOptions,
+  current: KubeObject,
+): DeleteResult {
+  const grace = graceOf(current, options);
+  const next = copyOf(current);
+  const finalizers = finalizersAfter(next, options);
+  next.metadata.finalizers = finalizers;
+  if (finalizers.length === 0) Reflect.deleteProperty(next.metadata, 'finalizers');
+  markDeleted(next, grace, server.clock.now());
+  if (options.isDryRun) return { object: next, isGone: grace === 0 && !isHeld(next) };
+  if (grace === 0 && !isHeld(next)) return { object: server.store.remove(type.storage, next).object, isGone: true };
+  return { object: server.store.put(type.storage, next).object, isGone: false };
+}
+
+function markDeleted({ metadata, kind }: KubeObject, grace: number, now: number): void {
+  const isShorter = metadata.deletionTimestamp === undefined || grace < (metadata.deletionGracePeriodSeconds ?? 0);
+  if (!isShorter) return;
+  metadata.deletionTimestamp = timeText(now + grace * 1000);
+  metadata.deletionGracePeriodSeconds = grace;
+  if (kind === 'Pod' && metadata.generation !== undefined) metadata.generation += 1;
+}
+
+/** Something must happen before the object may go. */
+function isHeld(object: KubeObject): boolean {
+  if ((object.metadata.finalizers ?? []).length > 0) return true;
+  const finalizers = fieldsAt(object, 'spec')['finalizers'];
+  return object.kind === 'Namespace' && Array.isArray(finalizers) && finalizers.length > 0;
+}
+
+/** The propagation policy becomes a finalizer that the garbage collector works off. */
+function finalizersAfter({ metadata }: KubeObject, { propagationPolicy }: DeleteOptions): string[] {
+  const others = (metadata.finalizers ?? []).filter((name) => name !== 'orphan' && name !== 'foregroundDeletion');
+  if (propagationPolicy === 'Orphan') return [...others, 'orphan'];
+  if (propagationPolicy === 'Foreground') return [...others, 'foregroundDeletion'];
+  return propagationPolicy === 'Background' ? others : [...(metadata.finalizers ?? [])];
+}
+
+/** Throws 422 for options that contradict themselves. */
+export function checkDeleteOptions(options: DeleteOptions): void {
+  if (options.errors.length > 0)
+    throw invalid({ group: 'meta.k8s.io', plural: '', kind: 'DeleteOptions' }, '', options.errors);
+}

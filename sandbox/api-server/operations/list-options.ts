@@ -1,0 +1,69 @@
+import { badRequest, invalid } from '#sandbox/api-server/errors/errors.ts';
+import { forbiddenField, unsupported, type FieldError } from '#sandbox/api-server/errors/field-error.ts';
+
+const MATCHES = ['Exact', 'NotOlderThan', ''];
+
+/** Throws 422 for combinations that a list does not take. apimachinery `apis/meta/internalversion/validation`. */
+export function checkListOptions(query: URLSearchParams): void {
+  const errors = [
+    ...matchErrors(query),
+    ...(query.get('sendInitialEvents') === null
+      ? []
+      : [forbiddenField('sendInitialEvents', 'sendInitialEvents is forbidden for list')]),
+  ];
+  refuse(errors);
+}
+
+function matchErrors(query: URLSearchParams): FieldError[] {
+  const match = query.get('resourceVersionMatch') ?? '';
+  const version = query.get('resourceVersion') ?? '';
+  if (match === '') return [];
+  return [
+    ...(version === ''
+      ? [forbiddenField('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided')]
+      : []),
+    ...((query.get('continue') ?? '') === ''
+      ? []
+      : [forbiddenField('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided')]),
+    ...(MATCHES.includes(match) ? [] : [unsupported('resourceVersionMatch', match, MATCHES)]),
+    ...(match === 'Exact' && version === '0'
+      ? [forbiddenField('resourceVersionMatch', 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"')]
+      : []),
+  ];
+}
+
+/** The same for a watch. */
+export function checkWatchOptions(query: URLSearchParams): void {
+  const match = query.get('resourceVersionMatch') ?? '';
+  const initial = query.get('sendInitialEvents');
+  if (initial === null) {
+    refuse(
+      match === ''
+        ? []
+        : [
+            forbiddenField(
+              'resourceVersionMatch',
+              'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+            ),
+          ],
+    );
+    return;
+  }
+  if (match === '')
+    refuse([
+      forbiddenField('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'),
+    ]);
+  if (match !== 'NotOlderThan') refuse([unsupported('resourceVersionMatch', match, ['NotOlderThan'])]);
+}
+
+function refuse(errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', plural: '', kind: 'ListOptions' }, '', errors);
+}
+
+/** `resourceVersion` as a number; undefined where it is not given. Throws 400. */
+export function readVersion(query: URLSearchParams): number | undefined {
+  const text = query.get('resourceVersion') ?? '';
+  if (text === '') return undefined;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw badRequest(`resourceVersion: Invalid value: ${JSON.stringify(text.slice(0, 40))}: must be a whole number`);
+}

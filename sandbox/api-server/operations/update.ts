@@ -1,0 +1,184 @@
+import type { Attributes } from '#sandbox/api-server/admission/admission.ts';
+import { badRequest, conflict, invalid, MODIFIED, notFound } from '#sandbox/api-server/errors/errors.ts';
+import { validateMetadata, validateMetadataUpdate } from '#sandbox/api-server/kinds/validate-metadata.ts';
+import { managedFieldsAfterUpdate } from '#sandbox/api-server/ownership/managed-fields.ts';
+import { keyOf, type Revision } from '#sandbox/api-server/storage/revision.ts';
+import { isEqual } from '#sandbox/api-server/wire/equal.ts';
+import { copyOf, fieldsOf, type KubeObject } from '#sandbox/api-server/wire/object.ts';
+import type { ApiRequest } from './api-request.ts';
+import { checkNamespace, createObject, nameMismatch, writerOf } from './create.ts';
+import { decodeObject } from './decode-object.ts';
+import { parseObjectBody } from './parse-body.ts';
+import { restoreFields } from './restore-fields.ts';
+import type { ServerState } from './server-state.ts';
+import { readWriteOptions, type WriteOptions } from './write-options.ts';
+
+/** Makes the new state of an object from a copy of the stored one. */
+export type Change = (current: KubeObject) => KubeObject;
+
+/** An update without a resourceVersion of its own is tried again when another write came between. */
+const MOST_ATTEMPTS = 5;
+
+/** PUT of an object or of one of its subresources that replace it. Returns what is stored, and whether it is new. */
+export async function replaceObject(
+  server: ServerState,
+  request: ApiRequest,
+): Promise<{ object: KubeObject; isNew: boolean }> {
+  const { type } = request;
+  const options = readWriteOptions(request, 'UpdateOptions');
+  const warn = (text: string): void => void request.warnings.push(text);
+  const parsed = parseObjectBody(request.body, request.contentType);
+  const decoded = decodeObject(parsed, { ...type, fieldValidation: options.fieldValidation, warn });
+  if (decoded.metadata.name === '') throw badRequest('name must be provided');
+  if (decoded.metadata.name !== request.name) throw nameMismatch(decoded.metadata.name, request.name);
+  checkNamespace(request.namespace, decoded);
+  if (isCreate(server, request)) return { object: await createObject(server, request), isNew: true };
+  type.behaviour.setDefaults(decoded);
+  const next = type.toStorage?.(decoded) ?? decoded;
+  return { object: await changeObject(server, request, options, () => copyOf(next)), isNew: false };
+}
+
+function isCreate(server: ServerState, { type, namespace, name, subresource }: ApiRequest): boolean {
+  if (!type.behaviour.isCreatedByPut || subresource !== '') return false;
+  return server.store.collection(type.storage).get(keyOf(namespace, name)) === undefined;
+}
+
+/** The stored revision of the object a request names. Throws 404. */
+export function currentRevision(server: ServerState, { type, namespace, name }: ApiRequest): Revision {
+  const revision = server.store.collection(type.storage).get(keyOf(namespace, name));
+  if (revision === undefined) throw notFound(type, name);
+  return revision;
+}
+
+/**
+ * Changes a stored object: admission, validation, managedFields, and the write itself, repeated while other writes come
+ * between unless the new state names a resourceVersion. Returns the stored object.
+ */
+export async function changeObject(
+  server: ServerState,
+  request: ApiRequest,
+  options: WriteOptions,
+  change: Change,
+): Promise<KubeObject> {
+  for (let attempt = 1; ; attempt += 1) {
+    const current = currentRevision(server, request);
+    const next = change(copyOf(current.object));
+    const isConditional = checkPreconditions(request, current.object, next);
+    const admitted = await admit(server, request, options, { current: current.object, next });
+    if (isEqual(admitted, current.object)) return current.object;
+    if (options.isDryRun) return admitted;
+    if (server.store.collection(request.type.storage).get(current.key) === current)
+      return commitChange(server, request, admitted);
+    if (isConditional || attempt === MOST_ATTEMPTS) throw conflict(request.type, request.name, MODIFIED);
+  }
+}
+
+/** Throws 409 where the new state belongs to another object or to an older state; tells whether it names a state. */
+function checkPreconditions({ type, name }: ApiRequest, current: KubeObject, next: KubeObject): boolean {
+  const { uid, resourceVersion = '' } = next.metadata;
+  if (uid !== undefined && uid !== '' && uid !== current.metadata.uid) {
+    throw conflict(
+      type,
+      name,
+      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${current.metadata.uid ?? ''}`,
+    );
+  }
+  const isConditional = resourceVersion !== '' && resourceVersion !== '0';
+  if (isConditional && resourceVersion !== current.metadata.resourceVersion) throw conflict(type, name, MODIFIED);
+  return isConditional;
+}
+
+interface States {
+  readonly current: KubeObject;
+  readonly next: KubeObject;
+}
+
+async function admit(
+  server: ServerState,
+  request: ApiRequest,
+  options: WriteOptions,
+  { current, next }: States,
+): Promise<KubeObject> {
+  const { type, subresource } = request;
+  restoreFields(request, current, next);
+  next.metadata.managedFields = managedFields(server, request, options, { current, next });
+  const attributes = attributesOf(request, options, { current, next });
+  const admitted = (await server.admission.mutate(attributes)) ?? next;
+  if (admitted !== next) restoreFields(request, current, admitted);
+  setGeneration(type.behaviour.hasGeneration, current, admitted);
+  const errors = [
+    ...validateMetadata(type, admitted),
+    ...validateMetadataUpdate(admitted, current),
+    ...(subresource === '' ? type.behaviour.validateUpdate(admitted, current) : []),
+  ];
+  if (errors.length > 0) throw invalid(type, request.name, errors);
+  const charge = await server.admission.validate({ ...attributes, object: admitted });
+  charge();
+  return admitted;
+}
+
+/** An applier brings its own entries; everybody else owns what changed. */
+function managedFields(
+  server: ServerState,
+  request: ApiRequest,
+  options: WriteOptions,
+  { current, next }: States,
+): NonNullable<KubeObject['metadata']['managedFields']> {
+  const given = next.metadata.managedFields ?? [];
+  if (request.contentType.startsWith('application/apply-patch')) return given;
+  const base = clearsManagedFields(given)
+    ? { ...current, metadata: { ...current.metadata, managedFields: [] } }
+    : withEntries(current, given);
+  const writer = writerOf(server, request, options, next.apiVersion);
+  return managedFieldsAfterUpdate(request.type.schema, base, next, writer);
+}
+
+/** `managedFields: [{}]` is the documented way to clear them. */
+function clearsManagedFields(given: readonly object[]): boolean {
+  return given.length === 1 && Object.keys(given[0] ?? {}).length === 0;
+}
+
+/** Whoever sends entries sets them (kubectl migrates them so); without any the stored ones count. */
+function withEntries(current: KubeObject, given: NonNullable<KubeObject['metadata']['managedFields']>): KubeObject {
+  return given.length === 0 ? current : { ...current, metadata: { ...current.metadata, managedFields: given } };
+}
+
+function attributesOf(request: ApiRequest, options: WriteOptions, { current, next }: States): Attributes {
+  const { type, subresource, namespace, name, user, warnings } = request;
+  return {
+    operation: 'UPDATE',
+    type,
+    subresource,
+    kind: type,
+    namespace: type.plural === 'namespaces' && type.group === '' ? name : namespace,
+    name,
+    user,
+    isDryRun: options.isDryRun,
+    options: options.wire,
+    object: next,
+    previous: current,
+    warn: (text) => void warnings.push(text),
+  };
+}
+
+/** The generation counts changes of anything but metadata and status. */
+function setGeneration(hasGeneration: boolean, current: KubeObject, next: KubeObject): void {
+  if (!hasGeneration) return;
+  const changed = [...new Set([...Object.keys(current), ...Object.keys(next)])].some(
+    (name) => name !== 'metadata' && name !== 'status' && !isEqual(fieldsOf(current)[name], fieldsOf(next)[name]),
+  );
+  if (changed) next.metadata.generation = (current.metadata.generation ?? 0) + 1;
+}
+
+/** An object that is being deleted goes with its last finalizer. */
+function commitChange(server: ServerState, { type }: ApiRequest, next: KubeObject): KubeObject {
+  const stored = server.store.put(type.storage, next).object;
+  return isReadyToGo(stored) ? server.store.remove(type.storage, stored).object : stored;
+}
+
+function isReadyToGo({ kind, metadata, ...rest }: KubeObject): boolean {
+  if (metadata.deletionTimestamp === undefined || (metadata.finalizers ?? []).length > 0) return false;
+  if ((metadata.deletionGracePeriodSeconds ?? 0) > 0) return false;
+  const { spec } = rest as { spec?: { finalizers?: unknown[] } };
+  return kind !== 'Namespace' || (spec?.finalizers ?? []).length === 0;
+}

@@ -1,0 +1,130 @@
+import { isFields, type Fields, type KubeObject, type ManagedFieldsEntry } from '#sandbox/api-server/wire/object.ts';
+import type { ListSchema, Schema } from '#sandbox/api-server/schema/schema.ts';
+import { statusError, type StatusCause, type StatusError } from '#sandbox/api-server/errors/status-error.ts';
+import { changedFields } from './changed-fields.ts';
+import {
+  NO_FIELDS,
+  decodeFields,
+  intersect,
+  isEmptySet,
+  pathText,
+  pathsOf,
+  subtract,
+  unite,
+  type FieldSet,
+} from './field-set.ts';
+import { itemStep } from './list-keys.ts';
+import { entryOf, isEntryOf, sorted, without, type Writer } from './managed-fields.ts';
+import { removeFields } from './remove-fields.ts';
+import { fieldSchema, isAtomic, setOfObject } from './set-of-object.ts';
+
+export interface ApplyRequest {
+  readonly schema: Schema;
+  readonly live: KubeObject;
+  /** What the applier wants, as it wrote it: no defaults. */
+  readonly wanted: KubeObject;
+  readonly writer: Writer;
+  /** Takes fields that others own. */
+  readonly force: boolean;
+}
+
+/**
+ * Server-side apply: merges what is wanted into the live object, removes what the applier wanted before and wants no
+ * more, and refuses to change what others own. Throws the 409 with one cause per field.
+ * structured-merge-diff `merge.Updater.Apply`.
+ */
+export function applyObject({ schema, live, wanted, writer, force }: ApplyRequest): KubeObject {
+  const entries = live.metadata.managedFields ?? [];
+  const wantedSet = setOfObject(schema, wanted, false);
+  const merged = merge(schema, live, wanted) as KubeObject;
+  const taken = intersect(changedFields(schema, live, merged).set, wantedSet);
+  const conflicts = conflictsOf(entries, writer, taken);
+  if (conflicts.length > 0 && !force) throw applyConflict(conflicts);
+  const kept = entries.filter((entry) => !isEntryOf(entry, writer)).map((entry) => without(entry, taken));
+  const others = kept.filter((entry) => entry !== undefined);
+  const dropped = droppedFields(entries, writer, wantedSet);
+  const result = removeFields(schema, merged, subtract(dropped, ownedBy(others))) as KubeObject;
+  return {
+    ...result,
+    metadata: { ...result.metadata, managedFields: sorted([...others, entryOf(writer, wantedSet)]) },
+  };
+}
+
+/** What the applier asked for last time and does not ask for now. */
+function droppedFields(entries: readonly ManagedFieldsEntry[], writer: Writer, wantedSet: FieldSet): FieldSet {
+  const last = entries.find((entry) => isEntryOf(entry, writer));
+  return last === undefined ? NO_FIELDS : subtract(decodeFields(last.fieldsV1), wantedSet);
+}
+
+function ownedBy(entries: readonly ManagedFieldsEntry[]): FieldSet {
+  return entries.map((entry) => decodeFields(entry.fieldsV1)).reduce(unite, NO_FIELDS);
+}
+
+function merge(schema: Schema, live: unknown, wanted: unknown): unknown {
+  if (isFields(live) && isFields(wanted) && !isAtomic(schema)) return mergeFields(schema, live, wanted);
+  if (Array.isArray(live) && Array.isArray(wanted) && schema.kind === 'list' && schema.listType !== 'atomic') {
+    return mergeItems(schema, live, wanted);
+  }
+  return wanted;
+}
+
+function mergeFields(schema: Schema, live: Fields, wanted: Fields): Fields {
+  const result: Fields = { ...live };
+  for (const [name, value] of Object.entries(wanted)) {
+    result[name] = name in live ? merge(fieldSchema(schema, name), live[name], value) : value;
+  }
+  return result;
+}
+
+function mergeItems(schema: ListSchema, live: readonly unknown[], wanted: readonly unknown[]): unknown[] {
+  const byStep = new Map(live.map((item) => [itemStep(schema, item), item]));
+  for (const item of wanted) {
+    const step = itemStep(schema, item);
+    byStep.set(step, byStep.has(step) ? merge(schema.items, byStep.get(step), item) : item);
+  }
+  return Array.from(byStep.values());
+}
+
+interface Conflict {
+  readonly entry: ManagedFieldsEntry;
+  readonly path: string;
+}
+
+function conflictsOf(entries: readonly ManagedFieldsEntry[], writer: Writer, taken: FieldSet): Conflict[] {
+  const others = entries.filter((entry) => !isEntryOf(entry, writer));
+  return others.flatMap((entry) => {
+    const shared = intersect(decodeFields(entry.fieldsV1), taken);
+    return isEmptySet(shared) ? [] : pathsOf(shared).map((path) => ({ entry, path: pathText(path) }));
+  });
+}
+
+function applyConflict(conflicts: readonly Conflict[]): StatusError {
+  const causes: StatusCause[] = conflicts.map(({ entry, path }) => ({
+    reason: 'FieldManagerConflict',
+    message: `conflict with ${managerText(entry)}`,
+    field: path,
+  }));
+  return statusError({ code: 409, reason: 'Conflict', message: conflictText(conflicts), details: { causes } });
+}
+
+function conflictText(conflicts: readonly Conflict[]): string {
+  const [first] = conflicts;
+  if (conflicts.length === 1 && first !== undefined) {
+    return `Apply failed with 1 conflict: conflict with ${managerText(first.entry)}: ${first.path}`;
+  }
+  const byManager = Map.groupBy(conflicts, ({ entry }) => managerText(entry));
+  const lines = Array.from(byManager.keys())
+    .sort()
+    .flatMap((manager) => [
+      `conflicts with ${manager}:`,
+      ...(byManager.get(manager) ?? []).map(({ path }) => `- ${path}`),
+    ]);
+  return `Apply failed with ${conflicts.length} conflicts: ${lines.join('\n')}`;
+}
+
+function managerText(entry: ManagedFieldsEntry): string {
+  const subresource = entry.subresource === undefined ? '' : ` with subresource ${JSON.stringify(entry.subresource)}`;
+  const name = `${JSON.stringify(entry.manager)}${subresource}`;
+  if (entry.operation === 'Apply') return name;
+  return `${name} using ${entry.apiVersion}${entry.time === undefined ? '' : ` at ${entry.time}`}`;
+}

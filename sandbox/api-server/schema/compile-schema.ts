@@ -1,0 +1,150 @@
+import { ANY, type ListSchema, type ObjectSchema, type ScalarType, type Schema } from './schema.ts';
+
+/** The part of OpenAPI and of CRD structural schemas that decides the shape. */
+export interface JsonSchema {
+  readonly type?: string;
+  readonly format?: string;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly additionalProperties?: JsonSchema | boolean;
+  readonly items?: JsonSchema;
+  readonly required?: readonly string[];
+  readonly default?: unknown;
+  readonly $ref?: string;
+  readonly 'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map';
+  readonly 'x-kubernetes-list-map-keys'?: readonly string[];
+  readonly 'x-kubernetes-map-type'?: 'atomic' | 'granular';
+  readonly 'x-kubernetes-patch-strategy'?: string;
+  readonly 'x-kubernetes-patch-merge-key'?: string;
+  readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;
+  readonly 'x-kubernetes-int-or-string'?: boolean;
+  readonly 'x-kubernetes-embedded-resource'?: boolean;
+}
+
+/** What compiling needs beside the schema itself. */
+export interface CompileContext {
+  /** Go's name of the type, for error texts. */
+  readonly name: string;
+  readonly resolve: (reference: string) => Schema;
+  /** The definition's full name: some types are not what their OpenAPI says. */
+  readonly special?: string;
+}
+
+const SPECIAL: ReadonlyMap<string, Schema> = new Map<string, Schema>([
+  ['io.k8s.apimachinery.pkg.api.resource.Quantity', { kind: 'scalar', type: 'quantity' }],
+  ['io.k8s.apimachinery.pkg.util.intstr.IntOrString', { kind: 'scalar', type: 'int-or-string' }],
+  ['io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1', ANY],
+  ['io.k8s.apimachinery.pkg.runtime.RawExtension', ANY],
+]);
+
+/** Compiles one schema; objects resolve their fields lazily, because definitions may be recursive. */
+export function compileSchema(schema: JsonSchema, context: CompileContext): Schema {
+  const special = context.special === undefined ? undefined : SPECIAL.get(context.special);
+  if (special !== undefined) return special;
+  if (schema.$ref !== undefined) return resolved(schema, schema.$ref, context);
+  if (schema['x-kubernetes-int-or-string'] === true) return { kind: 'scalar', type: 'int-or-string' };
+  switch (schema.type) {
+    case 'object':
+      return compileObject(schema, context);
+    case 'array':
+      return compileList(schema, context);
+    case undefined:
+      return ANY;
+    default:
+      return { kind: 'scalar', type: scalarType(schema) };
+  }
+}
+
+/** A reference may add how the field is patched or owned to what its type says. */
+function resolved(schema: JsonSchema, reference: string, context: CompileContext): Schema {
+  const target = context.resolve(reference);
+  if (target.kind !== 'object') return target;
+  const isAtomic = target.isAtomic || schema['x-kubernetes-map-type'] === 'atomic';
+  const patchStrategy = schema['x-kubernetes-patch-strategy'] ?? target.patchStrategy;
+  if (isAtomic === target.isAtomic && patchStrategy === target.patchStrategy) return target;
+  const { kind, name, required, keepsUnknown } = target;
+  return {
+    kind,
+    name,
+    required,
+    isAtomic,
+    keepsUnknown,
+    patchStrategy,
+    get fields() {
+      return target.fields;
+    },
+  };
+}
+
+function compileObject(schema: JsonSchema, context: CompileContext): Schema {
+  const isAtomic = schema['x-kubernetes-map-type'] === 'atomic';
+  if (schema.properties === undefined) return compileMap(schema, isAtomic, context);
+  const { properties } = schema;
+  let fields: ObjectSchema['fields'] | undefined;
+  return {
+    kind: 'object',
+    name: context.name,
+    get fields() {
+      fields ??= new Map(
+        Object.entries(properties).map(([name, field]) => [name, compileSchema(field, unnamed(context))]),
+      );
+      return fields;
+    },
+    required: new Set(schema.required),
+    isAtomic,
+    keepsUnknown: schema['x-kubernetes-preserve-unknown-fields'] === true,
+    patchStrategy: schema['x-kubernetes-patch-strategy'] ?? '',
+  };
+}
+
+function compileMap(schema: JsonSchema, isAtomic: boolean, context: CompileContext): Schema {
+  const values = schema.additionalProperties;
+  if (typeof values === 'object') return { kind: 'map', values: compileSchema(values, unnamed(context)), isAtomic };
+  const keepsUnknown = values === true || schema['x-kubernetes-preserve-unknown-fields'] === true;
+  if (keepsUnknown || context.special !== undefined) return { kind: 'map', values: ANY, isAtomic };
+  return {
+    kind: 'object',
+    name: context.name,
+    fields: new Map(),
+    required: new Set(),
+    isAtomic,
+    keepsUnknown,
+    patchStrategy: '',
+  };
+}
+
+function compileList(schema: JsonSchema, context: CompileContext): ListSchema {
+  const mapKeys = schema['x-kubernetes-list-map-keys'] ?? [];
+  let items: Schema | undefined;
+  const itemSchema = schema.items;
+  return {
+    kind: 'list',
+    get items() {
+      items ??= itemSchema === undefined ? ANY : compileSchema(itemSchema, unnamed(context));
+      return items;
+    },
+    listType: schema['x-kubernetes-list-type'] ?? 'atomic',
+    mapKeys,
+    keyDefaults: Object.fromEntries(mapKeys.filter((key) => key === 'protocol').map((key) => [key, 'TCP'])),
+    patchStrategy: schema['x-kubernetes-patch-strategy'] ?? '',
+    patchMergeKey: schema['x-kubernetes-patch-merge-key'] ?? '',
+  };
+}
+
+function unnamed(context: CompileContext): CompileContext {
+  return { name: context.name, resolve: context.resolve };
+}
+
+const SCALARS: Readonly<Record<string, ScalarType>> = {
+  'integer/int32': 'int32',
+  'integer/int64': 'int64',
+  'integer/': 'int64',
+  'number/double': 'number',
+  'number/': 'number',
+  'boolean/': 'boolean',
+  'string/byte': 'bytes',
+  'string/date-time': 'time',
+};
+
+function scalarType(schema: JsonSchema): ScalarType {
+  return SCALARS[`${schema.type ?? ''}/${schema.format ?? ''}`] ?? 'string';
+}

@@ -1,0 +1,89 @@
+import { isLabelValue, isQualifiedName } from '#shared/domain/model/label-syntax.ts';
+import { meetsRequirement } from '#shared/domain/model/requirement.ts';
+import type { Requirement } from '#shared/domain/model/pod.ts';
+import { badRequest } from '#sandbox/api-server/errors/errors.ts';
+
+/** A prepared question to an object's labels. */
+export type LabelQuery = (labels: Readonly<Record<string, string>>) => boolean;
+
+const LONGEST_QUERY = 20_000;
+
+/** Reads a `labelSelector` parameter: `a=b,c!=d,e in (x,y),f notin (z),g,!h,k>5`. Empty matches all. Throws 400. */
+export function parseLabelQuery(text: string): LabelQuery {
+  if (text === '') return () => true;
+  const requirements = parseRequirements(text);
+  return (labels) => {
+    const map = new Map(Object.entries(labels));
+    return requirements.every((requirement) => meetsRequirement(map, requirement));
+  };
+}
+
+/** The requirements of a label selector's text. Throws 400 for text that is none. */
+export function parseRequirements(text: string): readonly Requirement[] {
+  if (text.length > LONGEST_QUERY)
+    throw badRequest(`unable to parse requirement: label selector longer than ${LONGEST_QUERY} characters`);
+  return splitOutsideBrackets(text).map(parseRequirement);
+}
+
+function splitOutsideBrackets(text: string): string[] {
+  const parts: string[] = [];
+  let depth = 0;
+  let start = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text.charAt(at);
+    if (char === '(') depth += 1;
+    if (char === ')') depth -= 1;
+    if (char !== ',' || depth > 0) continue;
+    parts.push(text.slice(start, at));
+    start = at + 1;
+  }
+  return [...parts, text.slice(start)];
+}
+
+const SET = /^\s*(\S+)\s+(in|notin)\s*\(([^()]*)\)\s*$/;
+const COMPARISON = /^\s*([^\s=!<>(),]+)\s*(==|=|!=|<|>)\s*([^\s=!<>(),]*)\s*$/;
+const EXISTENCE = /^\s*(!?)\s*([^\s=!<>(),]+)\s*$/;
+
+const OPERATORS: Readonly<Record<string, string>> = {
+  in: 'In',
+  notin: 'NotIn',
+  '=': 'In',
+  '==': 'In',
+  '!=': 'NotIn',
+  '>': 'Gt',
+  '<': 'Lt',
+};
+
+function parseRequirement(text: string): Requirement {
+  const requirement = matchRequirement(text);
+  if (requirement === undefined)
+    throw badRequest(`unable to parse requirement: found '${text.trim().slice(0, 100)}', expected: identifier`);
+  if (!isQualifiedName(requirement.key)) {
+    throw badRequest(
+      `unable to parse requirement: <nil>: Invalid value: ${JSON.stringify(requirement.key)}: name part must consist of alphanumeric characters, '-', '_' or '.'`,
+    );
+  }
+  const badValue = requirement.values.find((value) => !isLabelValue(value));
+  if (badValue !== undefined) {
+    throw badRequest(
+      `unable to parse requirement: values[0][${requirement.key}]: Invalid value: ${JSON.stringify(badValue)}: a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character`,
+    );
+  }
+  return requirement;
+}
+
+function matchRequirement(text: string): Requirement | undefined {
+  const set = SET.exec(text);
+  if (set !== null)
+    return {
+      key: set[1] ?? '',
+      operator: OPERATORS[set[2] ?? ''] ?? '',
+      values: (set[3] ?? '').split(',').map((value) => value.trim()),
+    };
+  const comparison = COMPARISON.exec(text);
+  if (comparison !== null)
+    return { key: comparison[1] ?? '', operator: OPERATORS[comparison[2] ?? ''] ?? '', values: [comparison[3] ?? ''] };
+  const existence = EXISTENCE.exec(text);
+  if (existence === null) return undefined;
+  return { key: existence[2] ?? '', operator: existence[1] === '!' ? 'DoesNotExist' : 'Exists', values: [] };
+}

@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto';
+import { createAuthority, issueServerCertificate, type CertificatePair } from '#shared/http/certificates.ts';
+import { serve } from '#shared/http/serve.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import { apiApp } from './http/app.ts';
+import { authenticator } from './http/authenticate.ts';
+import { kubeconfigText } from './kubeconfig-text.ts';
+import { createServerState, type ServerParts } from './create-server-state.ts';
+import type { User } from './operations/api-request.ts';
+import type { PodLogs } from './operations/server-state.ts';
+
+export interface ApiServerOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The administrator's token; made up where it is not given. */
+  readonly token?: string;
+  /** Further tokens and whose they are. */
+  readonly users?: ReadonlyMap<string, User>;
+  /** Signs the serving certificate; made up where it is not given. */
+  readonly authority?: CertificatePair;
+  /** Where webhooks with a `service` reference listen: `name.namespace` to `https://127.0.0.1:PORT`. May grow later. */
+  readonly services?: ReadonlyMap<string, string>;
+  /** The output of pods; without it `kubectl logs` is told that there is none. */
+  readonly podLogs?: PodLogs;
+  /** How many changes of each kind a watch can look back on. */
+  readonly historyLimit?: number;
+}
+
+/** A running API server. */
+export interface ApiServer {
+  readonly url: string;
+  readonly port: number;
+  readonly token: string;
+  readonly caPem: string;
+  readonly kubeconfig: () => string;
+  /** What it works on, for those who run in the same process. */
+  readonly state: ServerParts['server'];
+  /** Forgets the history up to now, so that every watch from before is told 410. */
+  readonly compact: () => void;
+  readonly close: () => Promise<void>;
+}
+
+const ADMINISTRATOR: User = { username: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] };
+const CERTIFICATE_DAYS = 30;
+/** Watches end with their connections, so there is little to wait for. */
+const DRAIN_MS = 500;
+const REQUEST_TIMEOUT_MS = 60_000;
+
+/** Starts an empty cluster's API server over TLS. Rejects with a sentence when the port cannot be had. */
+export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
+  const { host, port, clock, log } = options;
+  const token = options.token ?? randomBytes(24).toString('base64url');
+  const now = clock.now();
+  const authority =
+    options.authority ?? createAuthority({ commonName: 'plimsoll-sandbox', days: CERTIFICATE_DAYS, now });
+  const tls = issueServerCertificate(authority, {
+    dnsNames: ['localhost', 'kubernetes.default.svc'],
+    ipAddresses: [...new Set(['127.0.0.1', host])],
+    days: CERTIFICATE_DAYS,
+    now,
+  });
+  const parts = createServerState({ ...options, clock, log });
+  const users = new Map([...(options.users ?? []), [token, ADMINISTRATOR]]);
+  const app = apiApp({
+    server: parts.server,
+    authenticate: authenticator(users),
+    userOfToken: (text) => users.get(text),
+  });
+  const listener = await serve({
+    handler: app,
+    host,
+    port,
+    tls,
+    drainMs: DRAIN_MS,
+    requestTimeoutMs: REQUEST_TIMEOUT_MS,
+  });
+  return {
+    url: listener.url,
+    port: listener.port,
+    token,
+    caPem: authority.certPem,
+    kubeconfig: () => kubeconfigText({ server: listener.url, caPem: authority.certPem, token }),
+    state: parts.server,
+    compact: () => parts.server.store.compact(),
+    close: async () => {
+      parts.stop();
+      await listener.close();
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import { compileExpression, type Expression } from '#sandbox/api-server/cel/expression.ts';
+import { selectorOf } from '#sandbox/api-server/selectors/label-selector.ts';
+import {
+  fieldsAt,
+  isFields,
+  listAt,
+  numberAt,
+  textAt,
+  type Fields,
+  type KubeObject,
+} from '#sandbox/api-server/wire/object.ts';
+import type { Selector } from '#shared/domain/model/label-selector.ts';
+
+/** One entry of a webhook configuration, made ready to be matched and called. */
+export interface Webhook {
+  /** Configuration and entry, unique among all. */
+  readonly id: string;
+  readonly name: string;
+  readonly configuration: string;
+  readonly isMutating: boolean;
+  readonly rules: readonly Rule[];
+  readonly namespaceSelector: Selector;
+  readonly objectSelector: Selector;
+  readonly conditions: readonly Condition[];
+  readonly failurePolicy: 'Fail' | 'Ignore';
+  readonly isReinvoked: boolean;
+  /** Neither `None` nor `NoneOnDryRun` would let a dry run reach it; both do. */
+  readonly timeoutSeconds: number;
+  readonly client: WebhookClient;
+}
+
+export interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly apiVersions: readonly string[];
+  readonly operations: readonly string[];
+  readonly resources: readonly string[];
+  readonly scope: string;
+}
+
+export interface Condition {
+  readonly name: string;
+  readonly expression: Expression;
+}
+
+/** Where a webhook listens: a URL, or a Service that the override table leads to loopback. */
+export interface WebhookClient {
+  readonly url: string | undefined;
+  readonly service:
+    { readonly namespace: string; readonly name: string; readonly path: string; readonly port: number } | undefined;
+  /** PEM. */
+  readonly ca: string | undefined;
+}
+
+/** What a match condition may name. */
+export const CONDITION_VARIABLES = ['object', 'oldObject', 'request', 'authorizer'];
+
+/** The entries of one stored configuration, in their order. */
+export function webhooksOf(configuration: KubeObject): Webhook[] {
+  const isMutating = configuration.kind === 'MutatingWebhookConfiguration';
+  return listAt(configuration, 'webhooks').map((entry) => webhookOf(configuration.metadata.name, entry, isMutating));
+}
+
+function webhookOf(configuration: string, entry: Fields, isMutating: boolean): Webhook {
+  const name = textAt(entry, 'name');
+  return {
+    id: `${configuration}/${name}`,
+    name,
+    configuration,
+    isMutating,
+    rules: listAt(entry, 'rules').map(ruleOf),
+    namespaceSelector: selectorOf(entry['namespaceSelector'] ?? {}),
+    objectSelector: selectorOf(entry['objectSelector'] ?? {}),
+    conditions: listAt(entry, 'matchConditions').map(conditionOf),
+    failurePolicy: textAt(entry, 'failurePolicy') === 'Ignore' ? 'Ignore' : 'Fail',
+    isReinvoked: textAt(entry, 'reinvocationPolicy') === 'IfNeeded',
+    timeoutSeconds: numberAt(entry, 'timeoutSeconds') ?? 10,
+    client: clientOf(fieldsAt(entry, 'clientConfig')),
+  };
+}
+
+function texts(fields: Fields, name: string): string[] {
+  const value = fields[name];
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+function ruleOf(rule: Fields): Rule {
+  return {
+    apiGroups: texts(rule, 'apiGroups'),
+    apiVersions: texts(rule, 'apiVersions'),
+    operations: texts(rule, 'operations'),
+    resources: texts(rule, 'resources'),
+    scope: textAt(rule, 'scope') || '*',
+  };
+}
+
+/** Registration refuses what does not compile, so that here it is a broken store. */
+function conditionOf(condition: Fields): Condition {
+  const compiled = compileExpression(textAt(condition, 'expression'), CONDITION_VARIABLES);
+  const name = textAt(condition, 'name');
+  if (compiled.ok) return { name, expression: compiled.expression };
+  const fail = (): never => {
+    throw new Error(compiled.message);
+  };
+  return { name, expression: { evaluate: fail } };
+}
+
+function clientOf(client: Fields): WebhookClient {
+  const service = client['service'];
+  const bundle = textAt(client, 'caBundle');
+  return {
+    url: typeof client['url'] === 'string' ? client['url'] : undefined,
+    service: isFields(service)
+      ? {
+          namespace: textAt(service, 'namespace'),
+          name: textAt(service, 'name'),
+          path: textAt(service, 'path'),
+          port: numberAt(service, 'port') ?? 443,
+        }
+      : undefined,
+    ca: bundle === '' ? undefined : Buffer.from(bundle, 'base64').toString(),
+  };
+}

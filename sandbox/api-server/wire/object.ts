@@ -1,0 +1,89 @@
+/** One JSON object of a request or of the store; its fields are `unknown` until a decoder has looked at them. */
+export type Fields = Record<string, unknown>;
+
+/** An object as the server keeps it. It is changed only between decoding and storing, never afterwards. */
+export interface KubeObject {
+  kind: string;
+  apiVersion: string;
+  metadata: Metadata;
+}
+
+export interface Metadata {
+  name: string;
+  generateName?: string;
+  namespace?: string;
+  uid?: string;
+  resourceVersion?: string;
+  generation?: number;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  deletionGracePeriodSeconds?: number;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  ownerReferences?: OwnerReference[];
+  finalizers?: string[];
+  managedFields?: ManagedFieldsEntry[];
+}
+
+export interface OwnerReference {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+  controller?: boolean;
+  blockOwnerDeletion?: boolean;
+}
+
+/** Who set which fields; `fieldsV1` is the trie of `meta/v1` FieldsV1. */
+export interface ManagedFieldsEntry {
+  manager: string;
+  operation: 'Apply' | 'Update';
+  apiVersion: string;
+  time?: string;
+  fieldsType: string;
+  fieldsV1: Fields;
+  subresource?: string;
+}
+
+/** Whether a JSON value is an object with fields, so neither a list nor null. */
+export function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The fields of an object, to reach those which every kind has in its own way (`spec`, `status`, `data`). */
+export function fieldsOf(object: object): Fields {
+  return object as Fields;
+}
+
+/** The object below `name`, or an empty one where there is none. */
+export function fieldsAt(object: object, name: string): Fields {
+  const value = (object as Fields)[name];
+  return isFields(value) ? value : {};
+}
+
+/** The list below `name`, or an empty one where there is none. */
+export function listAt(object: object, name: string): readonly Fields[] {
+  const value = (object as Fields)[name];
+  return Array.isArray(value) ? (value as Fields[]) : [];
+}
+
+/** The text below `name`, or empty text. */
+export function textAt(object: object, name: string): string {
+  const value = (object as Fields)[name];
+  return typeof value === 'string' ? value : '';
+}
+
+/** The number below `name`, where there is one. */
+export function numberAt(object: object, name: string): number | undefined {
+  const value = (object as Fields)[name];
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** A deep copy of plain JSON, so that a stored object can be the base of a new one. */
+export function copyOf<T>(value: T): T {
+  if (Array.isArray(value)) return value.map((item: unknown) => copyOf(item)) as T;
+  if (!isFields(value)) return value;
+  const copy: Fields = {};
+  for (const key of Object.keys(value)) copy[key] = copyOf((value as Fields)[key]);
+  return copy as T;
+}
