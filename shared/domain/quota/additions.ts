@@ -7,13 +7,11 @@ import type { QuotaRequest } from './request.ts';
 import type { ResourceQuota } from './resource-quota.ts';
 import { matchesQuota } from './scopes.ts';
 
-/** What a request adds to a quota that its pod falls under; nothing where the map is empty. */
-export type AdditionOf = (quota: ResourceQuota) => Amounts;
-
-/** What a request adds. */
+/** What a request adds; only amounts above zero. */
 export interface Additions {
-  readonly toQuota: AdditionOf;
-  /** To a quota that covers the pod and has always covered it. */
+  /** To a quota that the pod falls under. */
+  readonly toQuota: (quota: ResourceQuota) => Amounts;
+  /** To a quota that the pod has fallen under ever since it is there. */
   readonly plain: Amounts;
 }
 

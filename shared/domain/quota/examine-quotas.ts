@@ -51,7 +51,8 @@ function refuseUnreadable(
 function refuseUnprepared(pod: Pod, quota: ResourceQuota, limited: readonly string[]): QuotaRefusal | undefined {
   const missing = missingValues(pod, limited);
   if (missing !== undefined) {
-    return forbid(pod, 'ValuesMissing', `failed quota: ${quota.name}: must specify ${missing}`, { quota: quota.name });
+    const text = `failed quota: ${quota.name}: must specify ${missing}`;
+    return forbid(pod, 'ValuesMissing', text, { quota: quota.name, missing });
   }
   if (limited.every((name) => quota.used.has(name))) return undefined;
   const resources = limited.toSorted().join(',');

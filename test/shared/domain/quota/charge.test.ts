@@ -1,0 +1,73 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { addAmounts, areAllZero, subtractAmounts } from '#shared/domain/model/amounts.ts';
+import { charge } from '#shared/domain/quota/charge.ts';
+import { decodePod } from '#shared/kube/decode-pod.ts';
+import { printAmounts } from '#test/conformance/print-amounts.ts';
+import { readVectors } from '#test/conformance/read-vectors.ts';
+import { required } from '#test/conformance/required.ts';
+import type { PodWish } from '#test/shared/domain/ranking/builders.ts';
+import { pod } from '#test/shared/domain/ranking/builders.ts';
+import { NOW } from './builders.ts';
+
+const DELETED = '2026-03-01T11:59:30Z';
+
+describe('charge', () => {
+  test('names what a pod asks for in every way that quotas know', () => {
+    const resources = {
+      requests: { cpu: '100m', memory: '1Gi', 'hugepages-2Mi': '4Mi', 'example.com/gpu': '1' },
+      limits: { cpu: '200m', memory: '2Gi', 'hugepages-2Mi': '4Mi', 'example.com/gpu': '1' },
+    };
+    const charged = charge(pod('p', { spec: { containers: [{ name: 'c', resources }] } }), NOW);
+    expect(printAmounts(charged)).toEqual({
+      'count/pods': '1',
+      pods: '1',
+      cpu: '100m',
+      'requests.cpu': '100m',
+      'limits.cpu': '200m',
+      memory: '1Gi',
+      'requests.memory': '1Gi',
+      'limits.memory': '2Gi',
+      'hugepages-2Mi': '4Mi',
+      'requests.hugepages-2Mi': '4Mi',
+      'requests.example.com/gpu': '1',
+    });
+  });
+
+  test.each<[string, PodWish, boolean]>([
+    ['a running pod is charged', { status: { phase: 'Running' } }, true],
+    ['so is a pod without a phase', {}, true],
+    ['a pod that failed costs only its place in storage', { status: { phase: 'Failed' } }, false],
+    ['so does a pod that succeeded', { status: { phase: 'Succeeded' } }, false],
+    [
+      'so does a pod whose deletion is overdue',
+      { metadata: { deletionTimestamp: DELETED, deletionGracePeriodSeconds: 29 } },
+      false,
+    ],
+    [
+      'a pod whose deletion is due now is charged',
+      { metadata: { deletionTimestamp: DELETED, deletionGracePeriodSeconds: 30 } },
+      true,
+    ],
+    ['so is one to be deleted without a grace period', { metadata: { deletionTimestamp: DELETED } }, true],
+  ])('%s', (_, wish, isCharged) => {
+    const charged = printAmounts(charge(pod('p', { requests: { cpu: '1' }, ...wish }), NOW));
+    const live = { 'count/pods': '1', pods: '1', cpu: '1', 'requests.cpu': '1' };
+    expect(charged).toEqual(isCharged ? live : { 'count/pods': '1' });
+  });
+
+  test('a negative request makes a negative charge', () => {
+    expect(printAmounts(charge(pod('p', { requests: { cpu: '-1' } }), NOW))).toMatchObject({ cpu: '-1' });
+  });
+
+  test('charging any two recorded pods and releasing them in any order leaves nothing', () => {
+    const charges = readVectors('podusage').map((vector) => charge(required(decodePod(vector['pod'])), NOW));
+    fc.assert(
+      fc.property(fc.constantFrom(...charges), fc.constantFrom(...charges), (one, other) => {
+        const both = addAmounts(one, other);
+        expect(areAllZero(subtractAmounts(subtractAmounts(both, one), other))).toBe(true);
+        expect(areAllZero(subtractAmounts(subtractAmounts(both, other), one))).toBe(true);
+      }),
+    );
+  });
+});
