@@ -10,6 +10,7 @@ import { decodePriorityPolicy } from '#shared/kube/decode-priority-policy.ts';
 import { decodePriorityQuota } from '#shared/kube/decode-priority-quota.ts';
 import { decodeResourceQuota } from '#shared/kube/decode-resource-quota.ts';
 import type { Decoded } from '#shared/kube/decoded.ts';
+import { fieldOf } from '#shared/kube/field-of.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector.ts';
 import {
@@ -20,13 +21,19 @@ import {
   RESOURCE_QUOTAS,
   type Resource,
 } from '#shared/kube/resource.ts';
+import { decodeObject, readTextMap } from '#shared/kube/wire-object.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 
+/** A class with what its owner wrote beside it. */
+export interface CachedClass extends PriorityClass {
+  readonly annotations: ReadonlyMap<string, string>;
+}
+
 /** Live copies of everything that admission decides from. */
 export interface Caches {
-  readonly classes: Reflector<PriorityClass>;
+  readonly classes: Reflector<CachedClass>;
   readonly namespaces: Reflector<Namespace>;
   readonly resourceQuotas: Reflector<ResourceQuota>;
   readonly policies: Reflector<PriorityPolicy>;
@@ -46,7 +53,7 @@ export function createCaches(options: CacheOptions): Caches {
   const reflect = <T>(resource: Resource, decode: (raw: unknown) => Decoded<T>): Reflector<T> =>
     createReflector({ ...options, resource, slim: decodeWith(decode) });
   return {
-    classes: reflect(PRIORITY_CLASSES, decodePriorityClass),
+    classes: reflect(PRIORITY_CLASSES, decodeCachedClass),
     namespaces: reflect(NAMESPACES, decodeNamespace),
     resourceQuotas: reflect(RESOURCE_QUOTAS, decodeResourceQuota),
     policies: reflect(PRIORITY_POLICIES, decodePriorityPolicy),
@@ -58,6 +65,15 @@ export function createCaches(options: CacheOptions): Caches {
 export function eachCache(caches: Caches): readonly Reflector<unknown>[] {
   const all: readonly Reflector<unknown>[] = Object.values(caches);
   return all;
+}
+
+function decodeCachedClass(raw: unknown): Decoded<CachedClass> {
+  const decoded = decodePriorityClass(raw);
+  if (!decoded.ok) return decoded;
+  return decodeObject(fieldOf(raw, 'metadata'), (metadata) => ({
+    ...decoded.value,
+    annotations: readTextMap(metadata, 'annotations'),
+  }));
 }
 
 /** Throws what cannot be read, which the reflector counts and logs. */

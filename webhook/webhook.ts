@@ -2,8 +2,9 @@ import { healthApp } from '#shared/http/health-app.ts';
 import type { HealthCheck } from '#shared/http/health.ts';
 import { createBodyAllowance } from '#shared/http/read-body.ts';
 import { serve } from '#shared/http/serve.ts';
-import { createClient } from '#shared/kube/client.ts';
+import { createClient, type KubeClient } from '#shared/kube/client.ts';
 import { connect } from '#shared/kube/connect.ts';
+import { LABEL_IGNORE } from '#shared/kube/wire-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import { createMetrics, type Metrics } from '#shared/runtime/metrics.ts';
@@ -12,6 +13,7 @@ import { createCaches, eachCache, type Caches } from './caches.ts';
 import type { WebhookConfiguration } from './configuration.ts';
 import { fallbackApp } from './fallback-app.ts';
 import { createJudges, type JudgeSources } from './judges.ts';
+import type { PodSources } from './judge-pods.ts';
 import { createLiveWorldReader } from './live-world.ts';
 import { createRegistration } from './registration.ts';
 import { reviewListener } from './review-listener.ts';
@@ -50,7 +52,10 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
   const server = await serve({
     host: configuration.host,
     port: configuration.port,
-    handler: admissionHandler(configuration, { world, liveWorld, mode: configuration.mode }, { metrics, log }),
+    handler: admissionHandler(configuration, judgeSources(configuration, { client, caches, world, liveWorld }), {
+      metrics,
+      log,
+    }),
     tls: certificate.tls,
   });
   shutdown.onRelease('admission port', () => server.close());
@@ -70,6 +75,20 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
   for (const cache of eachCache(caches)) void cache.run(shutdown.signal);
   void Promise.all(eachCache(caches).map((cache) => cache.synced)).then(() => registration.run(shutdown.signal));
   return { port: server.port, healthPort: health.port };
+}
+
+function judgeSources(
+  { mode, optOutCeiling }: WebhookConfiguration,
+  parts: PodSources & { readonly client: KubeClient; readonly caches: Caches },
+): JudgeSources {
+  const { classes, namespaces } = parts.caches;
+  return {
+    ...parts,
+    mode,
+    optOutCeiling,
+    classAnnotations: (name) => classes.get(name)?.annotations,
+    isIgnored: (namespace) => namespaces.get(namespace)?.labels.get(LABEL_IGNORE) === 'true',
+  };
 }
 
 function admissionHandler(

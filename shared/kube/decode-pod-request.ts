@@ -2,6 +2,7 @@ import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 import type { Requester } from '#shared/domain/admission/request.ts';
 import { decodePod } from './decode-pod.ts';
 import type { Decoded } from './decoded.ts';
+import { fieldOf } from './field-of.ts';
 import { isRecord } from './kube-object.ts';
 
 const LOWEST_INT32 = -(2 ** 31);
@@ -52,8 +53,4 @@ function whoNamedTheClass(raw: unknown): PodRequest['classNamedBy'] {
     return isRecord(spec) && Object.hasOwn(spec, 'f:priorityClassName');
   });
   return isNamed ? 'person' : 'default';
-}
-
-function fieldOf(value: unknown, key: string): unknown {
-  return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }

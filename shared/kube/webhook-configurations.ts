@@ -55,12 +55,13 @@ interface MatchCondition {
 const MUTATING_TIMEOUT_SECONDS = 2;
 const VALIDATING_TIMEOUT_SECONDS = 3;
 
-const OWN_ACCOUNTS = [
+/** Our service accounts, as the API server names them. */
+export const OWN_ACCOUNTS: readonly string[] = [
   `system:serviceaccount:${NAMESPACE_SYSTEM}:${COMPONENT_NAMES.webhook}`,
   `system:serviceaccount:${NAMESPACE_SYSTEM}:${COMPONENT_NAMES.scheduler}`,
   `system:serviceaccount:${NAMESPACE_NODE}:${COMPONENT_NAMES.agent}`,
 ];
-const SCHEDULER = 'system:kube-scheduler';
+export const KUBE_SCHEDULER = 'system:kube-scheduler';
 
 /** A node creates mirror pods, which cannot be refused; the annotation alone, which any tenant can write, exempts nobody. */
 const NOT_A_NODE = condition('not-by-a-node', "!('system:nodes' in request.userInfo.groups)");
@@ -99,7 +100,7 @@ function validatingEntries({ failurePolicy, gatedCallers }: RegistrationOptions)
   const shared = { failurePolicy, timeoutSeconds: VALIDATING_TIMEOUT_SECONDS, sideEffects: 'None' } as const;
   const gated = condition(
     'by-a-gated-caller',
-    `request.userInfo.username in ${celList([SCHEDULER, ...OWN_ACCOUNTS, ...gatedCallers])}`,
+    `request.userInfo.username in ${celList([KUBE_SCHEDULER, ...OWN_ACCOUNTS, ...gatedCallers])}`,
   );
   return [
     {

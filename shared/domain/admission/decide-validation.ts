@@ -3,7 +3,8 @@ import { because } from './admission-code.ts';
 import type { AdmissionDecision } from './decision.ts';
 import { lintPod } from './lint-pod.ts';
 import type { PodRequest } from './pod-request.ts';
-import { policyViolations } from './policy-violations.ts';
+import { policiesFor } from './policies-for.ts';
+import { violationsOf } from './policy-violations.ts';
 import { breaksPriorityRule } from './priority-rule.ts';
 import { breaksQosRule } from './qos-rule.ts';
 import { breaksResourceQuotaRule } from './resource-quota-rule.ts';
@@ -18,13 +19,13 @@ export function decideValidation(request: PodRequest, world: AdmissionWorld): Ad
   const text =
     priorityClassName === '' ? 'pod without a priority class' : `priority class \`${priorityClassName}\` may be used`;
   const accepted = because('PriorityAccepted', text, { priorityClassName, priority });
-  return decideByViolations(accepted, violationsOf(request, world), lintPod(request, world));
+  return decideByViolations(accepted, allViolations(request, world), lintPod(request, world));
 }
 
-function violationsOf(request: PodRequest, world: AdmissionWorld): readonly Violation[] {
+function allViolations(request: PodRequest, world: AdmissionWorld): readonly Violation[] {
   const rules = [breaksPriorityRule(request, world.classes), breaksQosRule(request)];
   const quota = breaksResourceQuotaRule(request, world.resourceQuotas(request.pod.namespace), world.now);
-  return [...rules.flatMap(denying), ...policyViolations(request, world), ...denying(quota)];
+  return [...rules.flatMap(denying), ...violationsOf(request, policiesFor(request, world), world), ...denying(quota)];
 }
 
 function denying(because: Violation['because'] | undefined): readonly Violation[] {

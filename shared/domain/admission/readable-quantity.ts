@@ -8,7 +8,7 @@ const KI = 1024n;
 export function readableQuantity(quantity: Quantity): string {
   const canonical = canonicalQuantity(quantity);
   if (quantity.format !== 'BinarySI' || !/i$/.test(canonical)) return canonical;
-  const bytes = quantityValue(quantity);
+  const bytes = BigInt(quantityValue(quantity));
   for (const [index, unit] of BINARY_UNITS.entries()) {
     const size = KI ** BigInt(BINARY_UNITS.length - index);
     if (bytes >= size && (bytes * 100n) % size === 0n) return `${hundredths((bytes * 100n) / size)}${unit}`;

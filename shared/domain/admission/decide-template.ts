@@ -1,0 +1,54 @@
+import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
+import type { AdmissionWorld } from './admission-world.ts';
+import { because } from './admission-code.ts';
+import { chooseClass } from './choose-class.ts';
+import type { AdmissionDecision } from './decision.ts';
+import type { PodRequest } from './pod-request.ts';
+import { policiesFor } from './policies-for.ts';
+import { violationsOf } from './policy-violations.ts';
+import { decideByViolations, type Violation } from './violation.ts';
+
+/**
+ * Whether somebody may write a workload with this pod template. Policies for persons are decided here, because behind
+ * a controller the person is no longer known; everything else is decided for each pod, and only told here.
+ */
+export function decideTemplate(template: PodRequest, world: AdmissionWorld): AdmissionDecision {
+  const accepted = because('TemplateAccepted', 'the template may be used; each pod is judged when it is created');
+  const policies = policiesFor(template, world);
+  const unknown = unknownClass(template, world);
+  if (unknown !== undefined) return decideByViolations(accepted, [unknown]);
+  const pod = asCreated(template, policies, world);
+  const violations = violationsOf({ ...template, pod }, policies, world).map((violation) =>
+    isPersonal(violation.policy) ? violation : asWarning(violation),
+  );
+  return decideByViolations(accepted, violations);
+}
+
+/** Users and groups cannot be told at the pod; service accounts can, for the pod names its own. */
+function isPersonal({ subjects }: PriorityPolicy): boolean {
+  return subjects.some(({ kind }) => kind !== 'ServiceAccount');
+}
+
+function asWarning(violation: Violation): Violation {
+  const { text, ...reason } = violation.because;
+  return { because: { ...reason, text: `pods of this template would be refused: ${text}` }, response: 'Warn' };
+}
+
+function unknownClass({ pod }: PodRequest, { classes }: AdmissionWorld): Violation | undefined {
+  const { priorityClassName } = pod.spec;
+  if (priorityClassName === undefined || classes.has(priorityClassName)) return undefined;
+  const text = `pods of this template would be refused: no PriorityClass with name ${priorityClassName} was found`;
+  return { because: because('UnknownPriorityClass', text, { priorityClassName }), response: 'Warn' };
+}
+
+/** The pod with the priority it will get once a controller creates it, when personal policies no longer count. */
+function asCreated(
+  template: PodRequest,
+  policies: readonly PriorityPolicy[],
+  world: AdmissionWorld,
+): PodRequest['pod'] {
+  const lasting = policies.filter((policy) => !isPersonal(policy));
+  const { priorityClassName, priority, preemptionPolicy } = chooseClass(template, lasting, world.classes).fields;
+  const named = priorityClassName === '' ? undefined : priorityClassName;
+  return { ...template.pod, spec: { ...template.pod.spec, priorityClassName: named, priority, preemptionPolicy } };
+}

@@ -1,0 +1,99 @@
+import { because } from '#shared/domain/admission/admission-code.ts';
+import { decideDisruption, type Disruption } from '#shared/domain/admission/decide-disruption.ts';
+import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import type { Pod } from '#shared/domain/model/pod.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
+import { decodePod } from '#shared/kube/decode-pod.ts';
+import { fieldOf } from '#shared/kube/field-of.ts';
+import { getObject } from '#shared/kube/objects.ts';
+import { ownerWishes } from '#shared/kube/owner-wishes.ts';
+import { PODS } from '#shared/kube/resource.ts';
+import { KUBE_SCHEDULER, OWN_ACCOUNTS } from '#shared/kube/webhook-configurations.ts';
+import { NAMESPACE_NODE, NAMESPACE_SYSTEM } from '#shared/kube/wire-names.ts';
+import type { Review } from './decode-review.ts';
+import type { Judge } from './review-listener.ts';
+import { malformed, unexpectedResource } from './unacceptable.ts';
+
+export interface DisruptionSources {
+  readonly client: KubeClient;
+  readonly optOutCeiling: number;
+  /** Annotations of a priority class. */
+  readonly classAnnotations: (name: string) => ReadonlyMap<string, string> | undefined;
+  /** Namespaces labelled to be ignored. */
+  readonly isIgnored: (namespace: string) => boolean;
+}
+
+/** What the caller wants done, without the pod itself. */
+type Wanted = Pick<Disruption, 'expectedUid' | 'gracePeriodSeconds'>;
+
+const READ_POD_MS = 1_000;
+const OWN_NAMESPACES = ['kube-system', NAMESPACE_SYSTEM, NAMESPACE_NODE];
+
+/** Judges evictions (the pod must be looked up) or deletions (it stands in oldObject, also of a whole collection). */
+export function judgeDisruptions(sources: DisruptionSources, kind: Disruption['kind']): Judge {
+  return async (review) => {
+    const found = kind === 'eviction' ? await evictedPod(sources, review) : deletedPod(review);
+    if ('kind' in found) return found;
+    const { pod, wanted } = found;
+    const isProtected = sources.isIgnored(pod.namespace);
+    return decideDisruption({
+      kind,
+      caller: callerOf(review),
+      pod,
+      ...wanted,
+      wishes: ownerWishes(pod.annotations, sources.classAnnotations(pod.spec.priorityClassName ?? '')),
+      protectedNamespaces: new Set(isProtected ? [...OWN_NAMESPACES, pod.namespace] : OWN_NAMESPACES),
+      optOutCeiling: sources.optOutCeiling,
+    });
+  };
+}
+
+type Found = { readonly pod: Pod; readonly wanted: Wanted } | AdmissionDecision;
+
+/** A pod that is gone is nobody's to protect; one that cannot be read makes the answer an error, never a yes. */
+async function evictedPod({ client }: DisruptionSources, { request, object }: Review): Promise<Found> {
+  const { resource, subresource, namespace, name } = request;
+  if (resource !== 'pods' || subresource !== 'eviction') return unexpectedResource(request, 'pods/eviction');
+  const problem = evictionProblem(object, name);
+  if (problem !== undefined) return malformed('object', problem);
+  const outcome = await getObject(client, { resource: PODS, namespace, name }, { timeoutMs: READ_POD_MS });
+  if (outcome.kind === 'notFound') return allow(because('NothingToDecide', 'there is no such pod'));
+  if (outcome.kind !== 'ok') throw new Error(`Could not read pod "${namespace}/${name}": ${outcome.message}`);
+  const decoded = decodePod(outcome.object);
+  if (!decoded.ok) throw new Error(`Could not read pod "${namespace}/${name}": ${decoded.field}: ${decoded.message}`);
+  return { pod: decoded.value, wanted: readWanted(fieldOf(object, 'deleteOptions')) };
+}
+
+const EVICTION_VERSIONS: readonly unknown[] = ['policy/v1', 'policy/v1beta1'];
+
+function evictionProblem(eviction: unknown, name: string) {
+  if (fieldOf(eviction, 'kind') !== 'Eviction' || !EVICTION_VERSIONS.includes(fieldOf(eviction, 'apiVersion'))) {
+    return { field: 'apiVersion', message: 'expected an Eviction of policy/v1 or policy/v1beta1' };
+  }
+  if (name === '') return { field: 'metadata.name', message: 'expected the name of a pod' };
+  const named = fieldOf(fieldOf(eviction, 'metadata'), 'name');
+  if (named === name) return undefined;
+  return { field: 'metadata.name', message: 'expected the name in the URL' };
+}
+
+function deletedPod({ request, oldObject }: Review): Found {
+  if (request.resource !== 'pods' || request.subresource !== '') return unexpectedResource(request, 'pods');
+  if (request.operation !== 'DELETE') return allow(because('NothingToDecide', `${request.operation} removes no pod`));
+  const decoded = decodePod(oldObject);
+  if (!decoded.ok) return malformed('oldObject', decoded);
+  return { pod: decoded.value, wanted: { expectedUid: undefined, gracePeriodSeconds: undefined } };
+}
+
+function readWanted(options: unknown): Wanted {
+  const uid = fieldOf(fieldOf(options, 'preconditions'), 'uid');
+  const grace = fieldOf(options, 'gracePeriodSeconds');
+  return {
+    expectedUid: typeof uid === 'string' ? uid : undefined,
+    gracePeriodSeconds: typeof grace === 'number' ? grace : undefined,
+  };
+}
+
+function callerOf({ request }: Review): Disruption['caller'] {
+  if (OWN_ACCOUNTS.includes(request.requester.name)) return 'plimsoll';
+  return request.requester.name === KUBE_SCHEDULER ? 'scheduler' : 'other';
+}

@@ -1,0 +1,25 @@
+import { isDeepStrictEqual } from 'node:util';
+import { because } from '#shared/domain/admission/admission-code.ts';
+import { decideTemplate } from '#shared/domain/admission/decide-template.ts';
+import { allow } from '#shared/domain/admission/decision.ts';
+import { decodeTemplate, rawTemplate } from '#shared/kube/decode-template.ts';
+import type { Judge } from './review-listener.ts';
+import { malformed, unexpectedResource } from './unacceptable.ts';
+import type { WorldReader } from './world.ts';
+
+const RESOURCES: readonly string[] = [
+  ...['deployments', 'statefulsets', 'daemonsets', 'replicasets', 'replicationcontrollers', 'jobs', 'cronjobs'],
+];
+
+/** Judges workloads by the pods they would make; an update that leaves the template alone (scaling) concerns nobody. */
+export function judgeTemplates(world: WorldReader): Judge {
+  return ({ request, object, oldObject }) => {
+    if (!RESOURCES.includes(request.resource)) return unexpectedResource(request, 'a workload');
+    if (request.operation === 'UPDATE' && isDeepStrictEqual(rawTemplate(object), rawTemplate(oldObject))) {
+      return allow(because('NothingToDecide', 'the template is unchanged'));
+    }
+    const template = decodeTemplate(object, request.requester, request.namespace);
+    if (template === undefined) return allow(because('NothingToDecide', 'there is no template'));
+    return template.ok ? decideTemplate(template.value, world()) : malformed('object', template);
+  };
+}
