@@ -155,6 +155,13 @@ describe('checkQuotas', () => {
     expect(verdictOf(creation(negative), [])).toEqual({ NothingLimited: {} });
   });
 
+  test('a request of zero needs no cover and is no debt', () => {
+    const entries = [limited({ matchContains: ['cpu'] })];
+    expect(verdictOf(creation(asking('0')), [quota('q', { pods: '1' })], entries)).toEqual({
+      WithinQuota: { q: { pods: '1' } },
+    });
+  });
+
   test('a dry run is checked and never charged', () => {
     const dryRun = { isDryRun: true };
     expect(verdictOf(creation(CPU, dryRun), [quota('q', { pods: '1' })])).toEqual({ WithinQuota: {} });

@@ -10,7 +10,7 @@ function podOf(spec: object) {
 
 describe('missingValues', () => {
   test('containers, init containers and sidecars are asked, and listed once by name', () => {
-    const containers = [{ name: 'web' }, { name: 'app', resources: FULL }, { name: 'app' }];
+    const containers = [{ name: 'web' }, { name: 'app' }, { name: 'full', resources: FULL }, { name: 'app' }];
     const initContainers = [{ name: 'init' }, { name: 'sidecar', restartPolicy: 'Always', resources: FULL }];
     const missing = missingValues(podOf({ containers, initContainers }), ['memory', 'limits.cpu', 'pods']);
     expect(missing).toBe('limits.cpu for: app,init,web; memory for: app,init,web');
