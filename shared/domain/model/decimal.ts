@@ -1,9 +1,11 @@
+import { type Whole, wholeFrom } from './whole.ts';
+
 /**
- * An exact number: mantissa × 10^exponent. The mantissa is a `number` while it is a safe integer and a `bigint`
- * beyond, so that everyday amounts cost no allocation. Never `-0`.
+ * An exact number: mantissa × 10^exponent. The mantissa is a `number` while it is safe, so that everyday amounts cost
+ * no allocation. Never `-0`.
  */
 export interface Decimal {
-  readonly mantissa: number | bigint;
+  readonly mantissa: Whole;
   readonly exponent: number;
 }
 
@@ -15,13 +17,8 @@ const LONGEST = 10_000;
 
 const POWERS_OF_TEN: readonly number[] = Array.from({ length: 16 }, (_, power) => 10 ** power);
 
-/** The mantissa in its one form: `number` if safe, else `bigint`. */
-export function toMantissa(value: bigint): number | bigint {
-  return value >= -9007199254740991n && value <= 9007199254740991n ? Number(value) : value;
-}
-
 /** -1, 0 or 1 as `value` is below, at or above zero. */
-export function signOf(value: number | bigint): -1 | 0 | 1 {
+export function signOf(value: Whole): -1 | 0 | 1 {
   if (value > 0) return 1;
   return value < 0 ? -1 : 0;
 }
@@ -58,12 +55,12 @@ export function negateDecimal(a: Decimal): Decimal {
 }
 
 /** a / 10^exponent as an integer, fractions rounded away from zero; limited to about 10,000 digits. */
-export function roundDecimal(a: Decimal, exponent: number): number | bigint {
+export function roundDecimal(a: Decimal, exponent: number): Whole {
   const shift = a.exponent - exponent;
   if (shift === 0 || a.mantissa === 0) return a.mantissa;
   const small = shift > 0 ? scaledDown(a, exponent) : undefined;
   if (small !== undefined) return small;
-  if (shift > 0) return toMantissa(BigInt(a.mantissa) * 10n ** BigInt(Math.min(shift, LONGEST)));
+  if (shift > 0) return wholeFrom(BigInt(a.mantissa) * 10n ** BigInt(Math.min(shift, LONGEST)));
   return divideAwayFromZero(a.mantissa, -shift);
 }
 
@@ -81,7 +78,7 @@ function scaledDown(a: Decimal, exponent: number): number | undefined {
   return Number.isSafeInteger(scaled) ? scaled : undefined;
 }
 
-function compareValues(a: number | bigint, b: number | bigint): -1 | 0 | 1 {
+function compareValues(a: Whole, b: Whole): -1 | 0 | 1 {
   if (a < b) return -1;
   return a > b ? 1 : 0;
 }
@@ -97,19 +94,19 @@ function addLarge(a: Decimal, b: Decimal, exponent: number): Decimal {
   const difference = integerDigits(a) - integerDigits(b);
   if (difference > LONGEST) return a;
   if (difference < -LONGEST) return b;
-  return { mantissa: toMantissa(atExponent(a, exponent) + atExponent(b, exponent)), exponent };
+  return { mantissa: wholeFrom(atExponent(a, exponent) + atExponent(b, exponent)), exponent };
 }
 
 function atExponent(a: Decimal, exponent: number): bigint {
   return BigInt(a.mantissa) * 10n ** BigInt(a.exponent - exponent);
 }
 
-function digitsOf(mantissa: number | bigint): number {
+function digitsOf(mantissa: Whole): number {
   const digits = mantissa.toString().length;
   return mantissa < 0 ? digits - 1 : digits;
 }
 
-function divideAwayFromZero(mantissa: number | bigint, power: number): number | bigint {
+function divideAwayFromZero(mantissa: Whole, power: number): Whole {
   if (power >= digitsOf(mantissa)) return signOf(mantissa);
   const divisor = POWERS_OF_TEN[power];
   if (typeof mantissa === 'number' && divisor !== undefined) {
@@ -119,5 +116,5 @@ function divideAwayFromZero(mantissa: number | bigint, power: number): number | 
   const large = BigInt(mantissa);
   const largeDivisor = 10n ** BigInt(power);
   const remainder = large % largeDivisor;
-  return toMantissa(large / largeDivisor + BigInt(signOf(remainder)));
+  return wholeFrom(large / largeDivisor + BigInt(signOf(remainder)));
 }

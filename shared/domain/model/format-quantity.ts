@@ -1,7 +1,7 @@
-import type { Quantity } from './quantity.ts';
-import type { QuantityFormat } from './quantity.ts';
-import { compareDecimals, roundDecimal, toMantissa } from './decimal.ts';
+import type { Quantity, QuantityFormat } from './quantity.ts';
+import { compareDecimals, roundDecimal } from './decimal.ts';
 import { binarySuffix, decimalSuffix } from './quantity-units.ts';
+import { type Whole, wholeFrom } from './whole.ts';
 
 const ONE_KI = { mantissa: 1024, exponent: 0 };
 const MINUS_ONE_KI = { mantissa: -1024, exponent: 0 };
@@ -27,14 +27,14 @@ export function canonicalQuantity(quantity: Quantity): string {
 }
 
 /** The integer amount, if it is one of at least 1024 in size. */
-function wholeNumberOfKi(quantity: Quantity): number | bigint | undefined {
+function wholeNumberOfKi(quantity: Quantity): Whole | undefined {
   const isSmall = compareDecimals(quantity, MINUS_ONE_KI) > 0 && compareDecimals(quantity, ONE_KI) < 0;
   if (isSmall || quantity.exponent > LARGEST_BINARY_EXPONENT) return undefined;
   const whole = roundDecimal(quantity, 0);
   return compareDecimals({ mantissa: whole, exponent: 0 }, quantity) === 0 ? whole : undefined;
 }
 
-function binaryText(whole: number | bigint): string {
+function binaryText(whole: Whole): string {
   const reduced = withoutFactors(whole, 1024);
   return `${reduced.rest}${binarySuffix(reduced.times)}`;
 }
@@ -48,13 +48,13 @@ function decimalText(quantity: Quantity, format: QuantityFormat): string {
 }
 
 /** Divides a non-zero integer by `factor` as often as it goes. */
-function withoutFactors(value: number | bigint, factor: number): { rest: number | bigint; times: number } {
+function withoutFactors(value: Whole, factor: number): { rest: Whole; times: number } {
   let rest = value;
   let times = 0;
   if (typeof rest === 'bigint') {
     const bigFactor = BigInt(factor);
     for (; rest % bigFactor === 0n; times++) rest /= bigFactor;
-    rest = toMantissa(rest);
+    rest = wholeFrom(rest);
   }
   if (typeof rest === 'number') for (; rest % factor === 0; times++) rest /= factor;
   return { rest, times };

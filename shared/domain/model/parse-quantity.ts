@@ -1,8 +1,9 @@
 import type { Decimal } from './decimal.ts';
 import type { Quantity } from './quantity.ts';
 import type { QuantityUnit } from './quantity-units.ts';
-import { compareDecimals, roundDecimal, toMantissa } from './decimal.ts';
+import { compareDecimals, roundDecimal } from './decimal.ts';
 import { unitOfSuffix } from './quantity-units.ts';
+import { type Whole, wholeFrom } from './whole.ts';
 
 /** Which of the three parse errors of apimachinery it is. */
 export type QuantityError = 'format' | 'suffix' | 'numeric';
@@ -120,7 +121,7 @@ function shortQuantity(text: string, scan: Scan, unit: QuantityUnit): Quantity {
     return { mantissa, exponent: 0, format, spelling: value % 8 === 0 ? undefined : text };
   }
   const exponent = unit.exponent - scan.fraction.length;
-  const mantissa = signed(digits.length < 16 ? Number(digits) : toMantissa(BigInt(digits)), scan.isNegative);
+  const mantissa = signed(digits.length < 16 ? Number(digits) : wholeFrom(BigInt(digits)), scan.isNegative);
   const isRemembered = exponent % 3 === 0 && !digits.endsWith('000') && !digits.startsWith('0');
   return { mantissa, exponent, format, spelling: isRemembered ? text : undefined };
 }
@@ -128,7 +129,7 @@ function shortQuantity(text: string, scan: Scan, unit: QuantityUnit): Quantity {
 function longQuantity(scan: Scan, unit: QuantityUnit): Quantity {
   const digits = BigInt(scan.integer + scan.fraction);
   const isBinary = unit.base === 2;
-  const mantissa = toMantissa(isBinary ? digits << BigInt(unit.exponent) : digits);
+  const mantissa = wholeFrom(isBinary ? digits << BigInt(unit.exponent) : digits);
   const amount = roundToNano({ mantissa, exponent: (isBinary ? 0 : unit.exponent) - scan.fraction.length });
   const kept = isBinary && compareDecimals(amount, LARGEST_BINARY) > 0 ? LARGEST_BINARY : amount;
   const format = isBinary && isBetweenZeroAndOne(amount) ? 'DecimalSI' : unit.format;
@@ -144,6 +145,6 @@ function isBetweenZeroAndOne(amount: Decimal): boolean {
   return amount.mantissa !== 0 && compareDecimals(amount, ONE) < 0;
 }
 
-function signed(value: number | bigint, isNegative: boolean): number | bigint {
+function signed(value: Whole, isNegative: boolean): Whole {
   return isNegative && value !== 0 ? -value : value;
 }

@@ -1,5 +1,6 @@
 import type { Decimal } from './decimal.ts';
 import { addDecimals, compareDecimals, negateDecimal, roundDecimal, signOf } from './decimal.ts';
+import type { Whole } from './whole.ts';
 
 /** How a quantity is written: `2M`, `2Mi`, `2e6`. */
 export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
@@ -48,13 +49,13 @@ export function subtractQuantities(a: Quantity, b: Quantity): Quantity {
 }
 
 /** The amount as an integer, fractions rounded away from zero: `Value()` where that does not overflow (oddity Q8). */
-export function quantityValue(a: Quantity): bigint {
-  return BigInt(roundDecimal(a, 0));
+export function quantityValue(a: Quantity): Whole {
+  return roundDecimal(a, 0);
 }
 
 /** The amount in thousandths, rounded away from zero: `MilliValue()` where that does not overflow (oddity Q8). */
-export function quantityMilliValue(a: Quantity): bigint {
-  return BigInt(roundDecimal(a, MILLI));
+export function quantityMilliValue(a: Quantity): Whole {
+  return roundDecimal(a, MILLI);
 }
 
 /** `quantityValue` as a double: exact up to 2^53. For measuring and ordering, not for accounting. */

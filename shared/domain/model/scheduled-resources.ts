@@ -1,7 +1,7 @@
 import type { Amounts } from './amounts.ts';
 import { quantityMilliValue, quantityValue } from './quantity.ts';
-import { isQualifiedName } from './label-syntax.ts';
-import { wholeFrom, type Whole } from './whole.ts';
+import { isExtendedResource } from './resource-name.ts';
+import type { Whole } from './whole.ts';
 
 const BASIC: readonly string[] = ['cpu', 'memory', 'ephemeral-storage'];
 
@@ -13,7 +13,7 @@ export function scheduledAmounts(amounts: Amounts): ReadonlyMap<string, Whole> {
   const whole = new Map<string, Whole>();
   for (const [name, quantity] of amounts) {
     if (!isScheduledResource(name)) continue;
-    whole.set(name, wholeFrom(name === 'cpu' ? quantityMilliValue(quantity) : quantityValue(quantity)));
+    whole.set(name, name === 'cpu' ? quantityMilliValue(quantity) : quantityValue(quantity));
   }
   return whole;
 }
@@ -27,9 +27,4 @@ function isScheduledResource(name: string): boolean {
     name.includes('kubernetes.io/') ||
     isExtendedResource(name)
   );
-}
-
-/** `pkg/apis/core/v1/helper/helpers.go` IsExtendedResourceName, for names outside `kubernetes.io/`. */
-function isExtendedResource(name: string): boolean {
-  return name.includes('/') && !name.startsWith('requests.') && isQualifiedName(`requests.${name}`);
 }

@@ -4,7 +4,6 @@ import type { Node } from './node.ts';
 import { quantityValue } from './quantity.ts';
 import { toRow } from './resource-columns.ts';
 import { scheduledAmounts } from './scheduled-resources.ts';
-import { wholeFrom } from './whole.ts';
 
 /** Adds or replaces a node; pods that are already known to run there are on it. */
 export function putNode(snapshot: ClusterSnapshot, node: Node): void {
@@ -12,7 +11,7 @@ export function putNode(snapshot: ClusterSnapshot, node: Node): void {
   snapshot.nodes.set(node.name, {
     node,
     allocatable: toRow(snapshot.columns, scheduledAmounts(node.allocatable)),
-    allowedPods: pods === undefined ? 0 : wholeFrom(quantityValue(pods)),
+    allowedPods: pods === undefined ? 0 : quantityValue(pods),
     occupancy: occupancyOf(snapshot, node.name),
     sheet: undefined,
   });

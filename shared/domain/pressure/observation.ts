@@ -1,4 +1,4 @@
-import { toMantissa } from '#shared/domain/model/decimal.ts';
+import { wholeFrom } from '#shared/domain/model/whole.ts';
 import type { Instant } from '#shared/domain/model/pod.ts';
 import type { Quantity, QuantityFormat } from '#shared/domain/model/quantity.ts';
 import type { KubeletSignal } from './signal.ts';
@@ -53,7 +53,7 @@ export function wholeQuantity(value: number, format: QuantityFormat): Quantity {
 
 function wholeMantissa(value: number): number | bigint {
   if (Number.isSafeInteger(value)) return value + 0;
-  return Number.isFinite(value) ? toMantissa(BigInt(Math.floor(value))) : 0;
+  return Number.isFinite(value) ? wholeFrom(BigInt(Math.floor(value))) : 0;
 }
 
 /** Turns readings into observations; one half of a pair, or what is no number, makes none (`makeSignalObservations` in `pkg/kubelet/eviction/helpers.go`). */
