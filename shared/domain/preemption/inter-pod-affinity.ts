@@ -21,7 +21,7 @@ const AVOIDED: Refusal = {
 };
 
 /** The incoming pod's side of the matter. */
-interface Incoming {
+export interface Incoming {
   readonly pod: Pod;
   readonly namespaceLabels: ReadonlyMap<string, string>;
   readonly affinity: readonly AffinityTerm[];
@@ -40,7 +40,8 @@ interface Company {
 
 type Match = (placed: PlacedPod, node: Node, by: number) => void;
 
-const NO_LABELS: ReadonlyMap<string, string> = new Map();
+/** The namespaces of the incoming pod's terms are known by name, so labels are not looked at. */
+export const NO_LABELS: ReadonlyMap<string, string> = new Map();
 
 /** Required affinity and anti-affinity, of the incoming pod and towards it. `plugins/interpodaffinity/filtering.go`. */
 export function interPodAffinity(pod: Pod, snapshot: ClusterSnapshot): CompanyFilter | undefined {
@@ -51,7 +52,8 @@ export function interPodAffinity(pod: Pod, snapshot: ClusterSnapshot): CompanyFi
   return { open: (entry) => openWatch(incoming, company, entry) };
 }
 
-function prepareIncoming(pod: Pod, snapshot: ClusterSnapshot): Incoming {
+/** Prepares the terms of the incoming pod. */
+export function prepareIncoming(pod: Pod, snapshot: ClusterSnapshot): Incoming {
   const { podAffinity, podAntiAffinity } = pod.spec.scheduling;
   return {
     pod,
