@@ -1,4 +1,5 @@
 import { createClient, type KubeClient } from '#shared/kube/client.ts';
+import { connect } from '#shared/kube/connect.ts';
 import { createEventRecorder, type EventRecorder } from '#shared/kube/event-recorder.ts';
 import type { Reflector } from '#shared/kube/reflector.ts';
 import { REPORTING_CONTROLLERS } from '#shared/kube/wire-names.ts';
@@ -8,7 +9,6 @@ import { createMetrics, type Metrics } from '#shared/runtime/metrics.ts';
 import { createAgentMetrics, type AgentMetrics } from './agent-metrics.ts';
 import type { OwnReading } from './compare-opinion.ts';
 import type { AgentConfiguration } from './configuration.ts';
-import { connect } from './connect.ts';
 import { createCrossCheck, type CrossCheck } from './cross-check.ts';
 import { createNamespaceLabels, type NamespaceLabels } from './namespace-labels.ts';
 import { createNodePods, type NodePod } from './node-pods.ts';

@@ -8,7 +8,7 @@ import type { AttemptEviction } from './act/attempt-eviction.ts';
 import { type AgentState, FIRST_STATE } from './agent-state.ts';
 import { applyOutcome, type AttemptOutcome, isUnclear } from './apply-outcome.ts';
 import { decide, type Eviction } from './decide.ts';
-import { isEnding, type Look } from './look.ts';
+import { indexPods, isEnding, type Look } from './look.ts';
 import type { Mode } from './mode.ts';
 import { leastHeadroom, periodFor, type Periods } from './near.ts';
 import type { NodePod } from './node-pods.ts';
@@ -50,7 +50,7 @@ export function createCycle(ports: CyclePorts): Cycle {
   const { source, pods, clock, periods } = ports;
   let state: AgentState = FIRST_STATE;
   let headroom = Number.POSITIVE_INFINITY;
-  let current: readonly NodePod[] = [];
+  let current = indexPods([]);
   let haveChanged = true;
   let usage = NO_USAGE;
   let measuredAtMs = -Infinity;
@@ -61,8 +61,9 @@ export function createCycle(ports: CyclePorts): Cycle {
   function followPods(): void {
     if (!haveChanged) return;
     haveChanged = false;
-    current = [...pods.values()];
-    source.follow(current.map(({ observed }) => observed));
+    const all = [...pods.values()];
+    current = indexPods(all.map(({ facts }) => facts));
+    source.follow(all.map(({ observed }) => observed));
   }
 
   function measurePods(now: number): void {
@@ -82,7 +83,7 @@ export function createCycle(ports: CyclePorts): Cycle {
       stalls: view.stalls,
       cpuAvailableShare: view.cpuAvailableShare,
       usage,
-      pods: current.map(({ facts }) => facts),
+      pods: current,
       namespaces: ports.namespaces(),
       doubts: ports.doubts(),
       holds: ports.holds(),

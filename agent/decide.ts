@@ -44,7 +44,8 @@ export interface Judgement {
   readonly due: Due | undefined;
   /** Why nobody goes although something is short. */
   readonly holds: readonly Because[];
-  readonly ranked: readonly Candidate[];
+  /** Worked out when it is asked for: while all is well nobody asks on every pass. */
+  readonly ranked: () => readonly Candidate[];
   /** Why a candidate must be passed over, `undefined` if it may go. */
   readonly spareReason: (candidate: Candidate) => Because | undefined;
 }
@@ -66,19 +67,24 @@ export function decide(previous: AgentState, look: Look, policy: AgentPolicy): D
   const state = advance(previous, look, policy);
   const due = findShortage(state, policy, look.now);
   const signal = due?.signal ?? EVERYDAY_SIGNAL;
-  const ranked = rankNode(signal, state, look, policy);
+  const ranked = once(() => rankNode(signal, state, look, policy));
   const spareReason = sparing(due?.stage ?? 'mild', state, look, policy);
   if (due === undefined) return { state, evictions: [], judgement: { due, holds: [], ranked, spareReason } };
   const gap = gapOf(due, state, look);
   const holds = [...findHolds(due, state, look, policy), ...enoughEnding(gap)];
-  const most = Math.min(room(state, look, policy), Number.isFinite(gap) ? ranked.length : 1);
-  const victims = holds.length > 0 ? [] : chooseVictims(ranked, { protectionOf: spareReason, most, gap }).victims;
+  const most = Math.min(room(state, look, policy), Number.isFinite(gap) ? Infinity : 1);
+  const victims = holds.length > 0 ? [] : chooseVictims(ranked(), { protectionOf: spareReason, most, gap }).victims;
   const evictions = victims.map((victim) => plan(victim, due, look, policy));
   return {
     state: { ...state, flights: [...state.flights, ...evictions.map((each) => takeOff(each, due, look))] },
     evictions,
     judgement: { due, holds, ranked, spareReason },
   };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
 }
 
 /** What must come free once what leaves already and what is filled meanwhile are counted. */

@@ -63,7 +63,7 @@ function stuckHold({ flights }: AgentState): Because | undefined {
 /** What is on its way out already, in the signal's unit: pods that end, and dry runs that would. */
 export function alreadyFreed(state: AgentState, look: Look, usageOf: (uid: string) => number): number {
   const leaving = new Set(state.flights.filter(countsAsFreed).map(({ uid }) => uid));
-  for (const { pod } of look.pods) if (endsSoon(pod, state.endingSince, look.now)) leaving.add(pod.uid);
+  for (const pod of look.pods.ending) if (endsSoon(pod, state.endingSince, look.now)) leaving.add(pod.uid);
   for (const { uid, phase } of state.flights) if (phase === 'stuck') leaving.delete(uid);
   let sum = 0;
   for (const uid of leaving) sum += usageOf(uid);

@@ -6,6 +6,16 @@ import type { RankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { StallRatio } from './stall-rule.ts';
 
+/** Every pod bound to this node, looked through once per change instead of once per pass. */
+export interface PodsOnNode {
+  /** Ended ones are not in it. */
+  readonly running: readonly RankingFacts[];
+  readonly aliveByUid: ReadonlyMap<string, Pod>;
+  /** Asked to go and not gone yet. */
+  readonly ending: readonly Pod[];
+  readonly endedByKubelet: readonly Pod[];
+}
+
 /** Everything that one decision sees. Times are monotonic milliseconds. */
 export interface Look {
   readonly now: Instant;
@@ -14,8 +24,7 @@ export interface Look {
   /** Idle CPU over capacity, from 0 to 1. */
   readonly cpuAvailableShare: number | undefined;
   readonly usage: UsageByUid;
-  /** Every pod bound to this node, ended ones included. */
-  readonly pods: readonly RankingFacts[];
+  readonly pods: PodsOnNode;
   /** Namespaces whose labels are known; one that is not here may not lose a pod. */
   readonly namespaces: ReadonlyMap<string, 'open' | 'ignored'>;
   /** Signals that must not evict now, since their sources contradict each other. */
@@ -27,7 +36,7 @@ export interface Look {
 const ENDED = new Set(['Succeeded', 'Failed']);
 
 /** Whether all its containers have ended for good. */
-export function hasEnded(pod: Pod): boolean {
+function hasEnded(pod: Pod): boolean {
   return ENDED.has(pod.status.phase ?? '');
 }
 
@@ -42,12 +51,23 @@ function hasDisruption(pod: Pod, reason: string): boolean {
   );
 }
 
+/** Sorts the node's pods by what decisions ask of them; nothing of it depends on time. */
+export function indexPods(facts: readonly RankingFacts[]): PodsOnNode {
+  const running = facts.filter(({ pod }) => !hasEnded(pod));
+  return {
+    running,
+    aliveByUid: new Map(running.map(({ pod }) => [pod.uid, pod])),
+    ending: running.map(({ pod }) => pod).filter(isEnding),
+    endedByKubelet: facts.map(({ pod }) => pod).filter(wasEndedByKubelet),
+  };
+}
+
 /** Whether it ends because somebody used the Eviction API. */
 export function isBeingEvicted(pod: Pod): boolean {
   return isEnding(pod) && hasDisruption(pod, 'EvictionByEvictionAPI');
 }
 
 /** Whether the kubelet ended it for node pressure. */
-export function wasEndedByKubelet(pod: Pod): boolean {
+function wasEndedByKubelet(pod: Pod): boolean {
   return hasDisruption(pod, 'TerminationByKubelet');
 }

@@ -24,6 +24,7 @@ interface Entry {
 
 export function createNamespaceLabels(client: KubeClient, clock: Pick<Clock, 'monotonic'>): NamespaceLabels {
   const entries = new Map<string, Entry>();
+  let known: ReadonlyMap<string, Entry['state']> = new Map();
 
   async function ask(name: string, signal: AbortSignal): Promise<void> {
     const outcome = await getObject(client, { resource: NAMESPACES, name }, { signal, timeoutMs: TIMEOUT_MS });
@@ -43,6 +44,7 @@ export function createNamespaceLabels(client: KubeClient, clock: Pick<Clock, 'mo
       const entry = entries.get(name);
       if (entry === undefined || now - entry.askedAtMs > TIME_TO_LIVE_MS) await ask(name, signal);
     }
+    known = new Map([...entries].map(([name, { state }]) => [name, state]));
   }
-  return { known: () => new Map([...entries].map(([name, { state }]) => [name, state])), refresh };
+  return { known: () => known, refresh };
 }

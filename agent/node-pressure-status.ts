@@ -98,7 +98,7 @@ function signalEntries(picture: Picture, { previous, wallOffsetMs }: StatusConte
 
 /** Who would go next and why; who is spared is not in it. */
 function nextEntries({ decision: { judgement }, policy }: Picture): readonly NextEntry[] {
-  const may = judgement.ranked.filter((candidate) => judgement.spareReason(candidate) === undefined);
+  const may = judgement.ranked().filter((candidate) => judgement.spareReason(candidate) === undefined);
   const resource = resourceOf(judgement.due?.signal ?? 'memory.available');
   return explainRanking(may, policyOrder(policy.ranking, resource), MOST_NEXT).map(({ candidate, because }) => {
     const { pod, priority } = candidate.facts;

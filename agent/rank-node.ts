@@ -16,7 +16,7 @@ import { withinRequestProtection } from '#shared/domain/eviction/within-request.
 import type { AgentState } from './agent-state.ts';
 import { namespaceHold, ownerHitAt } from './eviction-windows.ts';
 import type { Stage } from './flight.ts';
-import { hasEnded, isEnding, type Look } from './look.ts';
+import { isEnding, type Look } from './look.ts';
 import { controllerOf } from './pod-owner.ts';
 import type { AgentPolicy } from './policy.ts';
 
@@ -54,7 +54,7 @@ function circumstances({ pod }: RankingFacts, state: AgentState) {
 /** Pods that run and are not on their way out, each as numbers for one signal, first to go first. */
 export function rankNode(signal: Signal, state: AgentState, look: Look, policy: AgentPolicy): readonly Candidate[] {
   const leaving = new Set(state.flights.map(({ uid }) => uid));
-  const running = look.pods.filter(({ pod }) => !hasEnded(pod) && !isEnding(pod) && !leaving.has(pod.uid));
+  const running = look.pods.running.filter(({ pod }) => !isEnding(pod) && !leaving.has(pod.uid));
   const candidates = running.map((facts) =>
     prepareCandidate(
       facts,

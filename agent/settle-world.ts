@@ -2,7 +2,7 @@ import type { Instant, Pod } from '#shared/domain/model/pod.ts';
 import type { AgentState } from './agent-state.ts';
 import { recentEvictions } from './eviction-windows.ts';
 import { type Flight, settleFlights } from './flight.ts';
-import { hasEnded, isBeingEvicted, isEnding, type Look, wasEndedByKubelet } from './look.ts';
+import { isBeingEvicted, isEnding, type Look, type PodsOnNode } from './look.ts';
 import { controllerOf } from './pod-owner.ts';
 import { awaitRelief } from './storm-guard.ts';
 
@@ -32,9 +32,9 @@ function adopt(pod: Pod, now: Instant): Flight {
   };
 }
 
-function adoptUnknown(flights: readonly Flight[], pods: readonly Pod[], now: Instant): readonly Flight[] {
+function adoptUnknown(flights: readonly Flight[], ending: readonly Pod[], now: Instant): readonly Flight[] {
   const known = new Set(flights.map(({ uid }) => uid));
-  return pods.filter((pod) => isBeingEvicted(pod) && !known.has(pod.uid)).map((pod) => adopt(pod, now));
+  return ending.filter((pod) => isBeingEvicted(pod) && !known.has(pod.uid)).map((pod) => adopt(pod, now));
 }
 
 /** A request whose answer was lost has taken effect once its pod is seen to end. */
@@ -45,10 +45,11 @@ function confirm(flight: Flight, alive: ReadonlyMap<string, Pod>): Flight {
 
 function noteEnding(
   previous: AgentState['endingSince'],
-  pods: readonly Pod[],
+  ending: readonly Pod[],
   now: Instant,
 ): AgentState['endingSince'] {
-  return new Map(pods.filter(isEnding).map(({ uid }) => [uid, previous.get(uid) ?? now]));
+  if (ending.length === 0 && previous.size === 0) return previous;
+  return new Map(ending.map(({ uid }) => [uid, previous.get(uid) ?? now]));
 }
 
 /** Whether a pod that ends counts as freed already. */
@@ -61,27 +62,36 @@ export function endsSoon(pod: Pod, endingSince: AgentState['endingSince'], now: 
 
 function noteKubelet(
   state: AgentState,
-  pods: readonly Pod[],
+  ended: readonly Pod[],
   now: Instant,
 ): Pick<AgentState, 'kubeletVictims' | 'kubeletActedAt'> {
-  const victims = new Set(pods.filter(wasEndedByKubelet).map(({ uid }) => uid));
-  const isNew = [...victims].some((uid) => !state.kubeletVictims.has(uid));
-  return { kubeletVictims: victims, kubeletActedAt: isNew ? now : state.kubeletActedAt };
+  if (ended.length === 0 && state.kubeletVictims.size === 0) return state;
+  const isNew = ended.some(({ uid }) => !state.kubeletVictims.has(uid));
+  return {
+    kubeletVictims: new Set(ended.map(({ uid }) => uid)),
+    kubeletActedAt: isNew ? now : state.kubeletActedAt,
+  };
+}
+
+function livePauses({ pauses }: AgentState, { aliveByUid }: PodsOnNode, now: Instant): AgentState['pauses'] {
+  if (pauses.size === 0) return pauses;
+  return new Map([...pauses].filter(([uid, { until }]) => now < until + PAUSE_MEMORY_MS && aliveByUid.has(uid)));
 }
 
 /** Brings what is remembered in line with the pods as they are now: nothing is decided here. */
 export function settleWorld(state: AgentState, { pods, now }: Pick<Look, 'pods' | 'now'>): AgentState {
-  const all = pods.map(({ pod }) => pod);
-  const alive = new Map(all.filter((pod) => !hasEnded(pod)).map((pod) => [pod.uid, pod]));
-  const confirmed = state.flights.map((flight) => confirm(flight, alive));
-  const { flights, closed } = settleFlights([...confirmed, ...adoptUnknown(confirmed, all, now)], alive, now);
+  const confirmed = state.flights.map((flight) => confirm(flight, pods.aliveByUid));
+  const known = [...confirmed, ...adoptUnknown(confirmed, pods.ending, now)];
+  const { flights, closed } = settleFlights(known, pods.aliveByUid, now);
+  const { kubeletVictims, kubeletActedAt } = noteKubelet(state, pods.endedByKubelet, now);
   return {
     ...state,
     flights,
-    endingSince: noteEnding(state.endingSince, all, now),
+    endingSince: noteEnding(state.endingSince, pods.ending, now),
     past: recentEvictions(state.past, now),
-    pauses: new Map([...state.pauses].filter(([uid, { until }]) => now < until + PAUSE_MEMORY_MS && alive.has(uid))),
+    pauses: livePauses(state, pods, now),
     guard: awaitRelief(state.guard, closed, now),
-    ...noteKubelet(state, all, now),
+    kubeletVictims,
+    kubeletActedAt,
   };
 }

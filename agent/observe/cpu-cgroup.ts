@@ -1,5 +1,6 @@
 import type { CgroupLayout } from './cgroup-layout.ts';
-import { createFieldFile, createNumberFile } from './field-file.ts';
+import { defineFields, NumberFile, readFields } from './field-file.ts';
+import { KernelFile } from './kernel-file.ts';
 import { absent, failed, reading, type Reading, type Source } from './reading.ts';
 
 /** CPU of one cgroup since it was made. */
@@ -12,29 +13,32 @@ export interface CgroupCpu {
 const NANOSECONDS = 1e9;
 const MICROSECONDS = 1e6;
 
+const V2_FIELDS = defineFields('usage_usec', 'throttled_usec');
+const V1_FIELDS = defineFields('throttled_time');
+
 function v2Source(directory: string): Source<CgroupCpu> {
-  const file = createFieldFile(`${directory}/cpu.stat`, ['usage_usec', 'throttled_usec']);
+  const file = new KernelFile(directory, 'cpu.stat');
 
   function read(): Reading<CgroupCpu> {
-    const missing = file.read();
+    const missing = readFields(file, V2_FIELDS);
     if (missing !== undefined) return missing;
-    const usageSeconds = (file.values[0] ?? Number.NaN) / MICROSECONDS;
+    const usageSeconds = (V2_FIELDS.values[0] ?? Number.NaN) / MICROSECONDS;
     if (Number.isNaN(usageSeconds)) return failed(`cannot use ${directory}/cpu.stat: no usage_usec`);
-    return reading({ usageSeconds, throttledSeconds: (file.values[1] ?? Number.NaN) / MICROSECONDS });
+    return reading({ usageSeconds, throttledSeconds: (V2_FIELDS.values[1] ?? Number.NaN) / MICROSECONDS });
   }
-  return { name: 'cpu-cgroup', read, close: file.close };
+  return { name: 'cpu-cgroup', read, close: () => file.close() };
 }
 
 function v1Source(accounting: string, cpu: string): Source<CgroupCpu> {
-  const usage = createNumberFile(`${accounting}/cpuacct.usage`);
-  const stat = createFieldFile(`${cpu}/cpu.stat`, ['throttled_time']);
+  const usage = new NumberFile(accounting, 'cpuacct.usage');
+  const stat = new KernelFile(cpu, 'cpu.stat');
 
   function read(): Reading<CgroupCpu> {
-    const nanoseconds = usage.read();
+    const nanoseconds = usage.readNumber();
     if (nanoseconds === undefined) return usage.missing;
     if (!Number.isFinite(nanoseconds)) return failed(`cannot use ${accounting}/cpuacct.usage: expected nanoseconds`);
-    const isMissing = stat.read() !== undefined;
-    const throttled = isMissing ? Number.NaN : (stat.values[0] ?? Number.NaN);
+    const isMissing = readFields(stat, V1_FIELDS) !== undefined;
+    const throttled = isMissing ? Number.NaN : (V1_FIELDS.values[0] ?? Number.NaN);
     return reading({ usageSeconds: nanoseconds / NANOSECONDS, throttledSeconds: throttled / NANOSECONDS });
   }
 

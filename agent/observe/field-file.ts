@@ -1,58 +1,48 @@
-import { ABSENT, createKernelFile, FAILED, scratch } from './kernel-file.ts';
+import { ABSENT, KernelFile, scratch } from './kernel-file.ts';
 import { parseSingleValue, scanFields } from './parse-bytes.ts';
 import { absent, failed, type Missing } from './reading.ts';
 
-/** A kernel file of `key value` lines, read into a fixed array of numbers. */
-export interface FieldFile {
-  /** `undefined` when the numbers in `values` are fresh, otherwise why they are not. */
-  readonly read: () => Missing | undefined;
-  /** In the order of the keys; NaN where the file lacks the key or has no plain number there. */
+/** Keys of a file of `key value` lines, and where their numbers go; shared by all files of one kind. */
+export interface Fields {
+  readonly keys: readonly Uint8Array[];
+  /** In the order of the keys; NaN where the file lacks the key. Valid until the next read of a file of this kind. */
   readonly values: Float64Array;
-  readonly close: () => void;
 }
 
 const encoder = new TextEncoder();
 
-/** Opens nothing yet; `keys` are matched at line starts. */
-export function createFieldFile(path: string, keys: readonly string[]): FieldFile {
-  const file = createKernelFile(path);
-  const wanted = keys.map((key) => encoder.encode(key));
-  const values = new Float64Array(keys.length).fill(Number.NaN);
+/** Prepared once per kind of file, when the module is loaded. */
+export function defineFields(...keys: readonly string[]): Fields {
+  return { keys: keys.map((key) => encoder.encode(key)), values: new Float64Array(keys.length) };
+}
 
-  function read(): Missing | undefined {
-    const length = file.read();
-    if (length === ABSENT) return absent(file.because);
-    if (length === FAILED) return failed(file.because);
-    scanFields(scratch, length, wanted, values);
-    return undefined;
-  }
-  return { read, values, close: file.close };
+/** Why a file gave no content: `length` is what its `read()` said. */
+export function missingFrom(file: KernelFile, length: number): Missing {
+  return length === ABSENT ? absent(file.because) : failed(file.because);
+}
+
+/** Reads a file's fields into their values; `undefined` when they are fresh, otherwise why they are not. */
+export function readFields(file: KernelFile, { keys, values }: Fields): Missing | undefined {
+  const length = file.read();
+  if (length < 0) return missingFrom(file, length);
+  scanFields(scratch, length, keys, values);
+  return undefined;
 }
 
 /** A kernel file that holds one number; `max` is Infinity. */
-export interface NumberFile {
+export class NumberFile extends KernelFile {
+  #missing: Missing | undefined;
+
   /** The number, NaN when the content is not one, or `undefined` together with `missing`. */
-  readonly read: () => number | undefined;
-  readonly missing: Missing;
-  readonly close: () => void;
-}
-
-/** Opens nothing yet. */
-export function createNumberFile(path: string): NumberFile {
-  const file = createKernelFile(path);
-  let missing: Missing = absent(`cannot read ${path}: not read yet`);
-
-  function read(): number | undefined {
-    const length = file.read();
+  readNumber(): number | undefined {
+    const length = this.read();
     if (length >= 0) return parseSingleValue(scratch, length);
-    missing = length === ABSENT ? absent(file.because) : failed(file.because);
+    this.#missing = missingFrom(this, length);
     return undefined;
   }
-  return {
-    read,
-    close: file.close,
-    get missing() {
-      return missing;
-    },
-  };
+
+  /** Why the last `readNumber` gave nothing. */
+  get missing(): Missing {
+    return this.#missing ?? absent(`${this.path} was not read yet`);
+  }
 }

@@ -1,5 +1,6 @@
 import type { CgroupLayout } from './cgroup-layout.ts';
-import { ABSENT, createKernelFile, scratch } from './kernel-file.ts';
+import { missingFrom } from './field-file.ts';
+import { KernelFile, scratch } from './kernel-file.ts';
 import { nextLine, parseInteger } from './parse-bytes.ts';
 import { absent, failed, reading, type Reading, type Source } from './reading.ts';
 
@@ -47,17 +48,17 @@ function sumLines(length: number, words: (typeof WORDS)['v1' | 'v2']): CgroupIo 
 /** io.stat on v2, blkio on v1; absent where the tree or the file is not there. */
 export function ioCgroupSource(layout: CgroupLayout, path: string): Source<CgroupIo> {
   const words = WORDS[layout.version];
-  const file = createKernelFile(`${layout.io ?? ''}/${path}/${words.file}`);
+  const file = new KernelFile(`${layout.io ?? ''}/${path}`, words.file);
   const noTree = absent('this node has no io tree');
 
   function read(): Reading<CgroupIo> {
     if (layout.io === undefined) return noTree;
     const length = file.read();
-    if (length < 0) return length === ABSENT ? absent(file.because) : failed(file.because);
+    if (length < 0) return missingFrom(file, length);
     const io = sumLines(length, words);
     return Number.isNaN(io.readBytes + io.writtenBytes)
       ? failed(`cannot use ${file.path}: expected numbers of bytes`)
       : reading(io);
   }
-  return { name: 'io-cgroup', read, close: file.close };
+  return { name: 'io-cgroup', read, close: () => file.close() };
 }

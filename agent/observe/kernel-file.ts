@@ -5,16 +5,6 @@ export const ABSENT = -1;
 /** `read()` says this instead of a length when the file is there and cannot be read. */
 export const FAILED = -2;
 
-/** A file under /proc or /sys that is opened once and read again from its start each time. */
-export interface KernelFile {
-  readonly path: string;
-  /** The number of bytes now in {@link scratch}, or ABSENT, or FAILED. Never throws. */
-  readonly read: () => number;
-  /** Why the last read was ABSENT or FAILED. */
-  readonly because: string;
-  readonly close: () => void;
-}
-
 /** All kernel files are read into this one buffer; its content is valid until the next read of any of them. */
 export const scratch = new Uint8Array(64 * 1024);
 
@@ -23,6 +13,57 @@ const NEAR_A_PAGE = 4096 - 256;
 /** ENODEV: the cgroup behind a kept descriptor is gone (F-22). EOPNOTSUPP: PSI is compiled in and switched off. */
 const ABSENT_CODES = new Set(['ENOENT', 'ENODEV', 'ENOTDIR', 'EOPNOTSUPP', 'ENOTSUP']);
 const CLOSED = -1;
+
+/**
+ * A file under /proc or /sys that is opened once and read again from its start each time. Opens lazily, and again
+ * after the file vanished. A class, and the path in two parts, because a node has thousands of them.
+ */
+export class KernelFile {
+  readonly #directory: string;
+  readonly #name: string;
+  #descriptor = CLOSED;
+  #code = '';
+
+  constructor(directory: string, name: string) {
+    this.#directory = directory;
+    this.#name = name;
+  }
+
+  get path(): string {
+    return `${this.#directory}/${this.#name}`;
+  }
+
+  /** Why the last read was ABSENT or FAILED. */
+  get because(): string {
+    return `cannot read ${this.path}: ${this.#code}`;
+  }
+
+  /** The number of bytes now in {@link scratch}, or ABSENT, or FAILED. Never throws. */
+  read(): number {
+    const wasOpen = this.#descriptor !== CLOSED;
+    const length = this.#attempt();
+    // A group removed and made again under the same name is a new file: one fresh open tells.
+    return length === ABSENT && wasOpen ? this.#attempt() : length;
+  }
+
+  /** May be called more than once; a later read opens again. */
+  close(): void {
+    const descriptor = this.#descriptor;
+    this.#descriptor = CLOSED;
+    if (descriptor !== CLOSED) tryClose(descriptor);
+  }
+
+  #attempt(): number {
+    try {
+      if (this.#descriptor === CLOSED) this.#descriptor = openSync(this.path, 'r');
+      return readWhole(this.#descriptor);
+    } catch (error) {
+      this.close();
+      this.#code = codeOf(error);
+      return ABSENT_CODES.has(this.#code) ? ABSENT : FAILED;
+    }
+  }
+}
 
 function readWhole(descriptor: number): number {
   let length = 0;
@@ -38,50 +79,10 @@ function codeOf(error: unknown): string {
 }
 
 function tryClose(descriptor: number): void {
-  if (descriptor === CLOSED) return;
   try {
     closeSync(descriptor);
   } catch (error) {
     // A descriptor of a removed cgroup may answer ENODEV; there is nothing left to release then.
     if (codeOf(error) === 'EBADF') throw error;
   }
-}
-
-/** Opens lazily, keeps the descriptor, and opens again after the file vanished (ENODEV, ENOENT). */
-export function createKernelFile(path: string): KernelFile {
-  let descriptor = CLOSED;
-  let because = '';
-
-  function close(): void {
-    tryClose(descriptor);
-    descriptor = CLOSED;
-  }
-
-  function attempt(): number {
-    try {
-      if (descriptor === CLOSED) descriptor = openSync(path, 'r');
-      return readWhole(descriptor);
-    } catch (error) {
-      close();
-      const code = codeOf(error);
-      because = `cannot read ${path}: ${code}`;
-      return ABSENT_CODES.has(code) ? ABSENT : FAILED;
-    }
-  }
-
-  function read(): number {
-    const wasOpen = descriptor !== CLOSED;
-    const length = attempt();
-    // A group removed and made again under the same name is a new file: one fresh open tells.
-    return length === ABSENT && wasOpen ? attempt() : length;
-  }
-
-  return {
-    path,
-    read,
-    close,
-    get because() {
-      return because;
-    },
-  };
 }

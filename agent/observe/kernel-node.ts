@@ -75,7 +75,7 @@ export function createKernelNode({ proc, layout, nodefs, imagefs, clock }: Kerne
   const tasks = watchSource(processCountSource(proc), clock);
   const cpu = watchSource(nodeCpuSource(proc), clock);
   const stalls = (['memory', 'cpu', 'io'] as const).map((resource) => ({
-    source: watchSource(stallSource(`${resource}-stalls`, `${proc}/pressure/${resource}`), clock),
+    source: watchSource(stallSource(`${resource}-stalls`, `${proc}/pressure`, resource), clock),
     meter: createStallMeter(`${resource}.pressure`),
   }));
   const cpuWindow = createCounterWindow(CPU_WINDOW_MS);

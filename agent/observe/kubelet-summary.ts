@@ -1,5 +1,6 @@
-import { type IncomingMessage, request as httpRequest } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
+import { nodeHttp } from '#shared/runtime/node-http.ts';
 
 /** Where and as whom the kubelet's `/stats/summary` is read; the right needed is `get nodes/stats`, nothing more. */
 export interface KubeletAddress {
@@ -33,7 +34,7 @@ export async function fetchKubeletSummary(kubelet: KubeletAddress, signal: Abort
 }
 
 function send(url: string, options: RequestOptions): Promise<IncomingMessage> {
-  const request = url.startsWith('https:') ? httpsRequest : httpRequest;
+  const request = url.startsWith('https:') ? httpsRequest : nodeHttp.request;
   return new Promise((resolve, reject) => {
     request(url, options, resolve).on('error', reject).end();
   });

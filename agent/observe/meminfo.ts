@@ -1,4 +1,5 @@
-import { createFieldFile } from './field-file.ts';
+import { defineFields, readFields } from './field-file.ts';
+import { KernelFile } from './kernel-file.ts';
 import { failed, reading, type Reading, type Source } from './reading.ts';
 
 /** Bytes, as /proc/meminfo says; huge pages are memory that no pod without a hugepages request can have. */
@@ -11,19 +12,19 @@ export interface MemoryInfo {
   readonly hugepagesBytes: number;
 }
 
-const KEYS = ['MemTotal', 'MemFree', 'MemAvailable', 'SwapTotal', 'SwapFree', 'Hugetlb'] as const;
+const FIELDS = defineFields('MemTotal', 'MemFree', 'MemAvailable', 'SwapTotal', 'SwapFree', 'Hugetlb');
 const KIBIBYTE = 1024;
+
+function bytes(index: number): number {
+  return (FIELDS.values[index] ?? Number.NaN) * KIBIBYTE;
+}
 
 /** /proc/meminfo: the capacity of the memory signal, and the free memory that evidence of a shortage needs. */
 export function meminfoSource(proc: string): Source<MemoryInfo> {
-  const file = createFieldFile(`${proc}/meminfo`, KEYS);
-
-  function bytes(index: number): number {
-    return (file.values[index] ?? Number.NaN) * KIBIBYTE;
-  }
+  const file = new KernelFile(proc, 'meminfo');
 
   function read(): Reading<MemoryInfo> {
-    const missing = file.read();
+    const missing = readFields(file, FIELDS);
     if (missing !== undefined) return missing;
     const totalBytes = bytes(0);
     const availableBytes = bytes(2);
@@ -39,5 +40,5 @@ export function meminfoSource(proc: string): Source<MemoryInfo> {
       hugepagesBytes: bytes(5),
     });
   }
-  return { name: 'meminfo', read, close: file.close };
+  return { name: 'meminfo', read, close: () => file.close() };
 }

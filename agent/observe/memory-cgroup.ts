@@ -1,5 +1,6 @@
 import type { CgroupLayout } from './cgroup-layout.ts';
-import { createFieldFile, createNumberFile, type FieldFile } from './field-file.ts';
+import { defineFields, NumberFile, readFields } from './field-file.ts';
+import { KernelFile } from './kernel-file.ts';
 import { failed, reading, type Reading, type Source } from './reading.ts';
 
 /** Memory of one cgroup in bytes; the working set is what the kubelet ranks and counts by. */
@@ -22,27 +23,37 @@ function memoryOf(usageBytes: number, inactiveFileBytes: number, limitBytes: num
   return { usageBytes, workingSetBytes: Math.max(0, usageBytes - inactiveFileBytes), limitBytes };
 }
 
-const V1 = { usage: 'memory.usage_in_bytes', limit: 'memory.limit_in_bytes', inactiveFile: 'total_inactive_file' };
-const V2 = { usage: 'memory.current', limit: 'memory.max', inactiveFile: 'inactive_file' };
+const V1 = {
+  usage: 'memory.usage_in_bytes',
+  limit: 'memory.limit_in_bytes',
+  inactiveFile: 'total_inactive_file',
+  fields: defineFields('total_inactive_file'),
+};
+const V2 = {
+  usage: 'memory.current',
+  limit: 'memory.max',
+  inactiveFile: 'inactive_file',
+  fields: defineFields('inactive_file'),
+};
 
 /** Memory of any group but the root of v2; `path` is below the layout's memory tree, empty for the root of v1. */
 export function memoryCgroupSource(layout: CgroupLayout, path: string): Source<CgroupMemory> {
   const names = layout.version === 'v1' ? V1 : V2;
   const directory = `${layout.memory}/${path}`;
-  const usage = createNumberFile(`${directory}/${names.usage}`);
-  const limit = createNumberFile(`${directory}/${names.limit}`);
-  const stat = createFieldFile(`${directory}/memory.stat`, [names.inactiveFile]);
+  const usage = new NumberFile(directory, names.usage);
+  const limit = new NumberFile(directory, names.limit);
+  const stat = new KernelFile(directory, 'memory.stat');
 
   function read(): Reading<CgroupMemory> {
-    const usageBytes = usage.read();
+    const usageBytes = usage.readNumber();
     if (usageBytes === undefined) return usage.missing;
-    const missing = stat.read();
+    const missing = readFields(stat, names.fields);
     if (missing !== undefined) return missing;
-    const inactiveFileBytes = stat.values[0] ?? Number.NaN;
+    const inactiveFileBytes = names.fields.values[0] ?? Number.NaN;
     if (!Number.isFinite(usageBytes))
       return failed(`cannot use ${directory}/${names.usage}: expected a number of bytes`);
     if (Number.isNaN(inactiveFileBytes)) return failed(`cannot use ${directory}/memory.stat: no ${names.inactiveFile}`);
-    return reading(memoryOf(usageBytes, inactiveFileBytes, limitOf(limit.read())));
+    return reading(memoryOf(usageBytes, inactiveFileBytes, limitOf(limit.readNumber())));
   }
 
   function close(): void {
@@ -51,12 +62,13 @@ export function memoryCgroupSource(layout: CgroupLayout, path: string): Source<C
   return { name: 'memory-cgroup', read, close };
 }
 
-const ROOT_KEYS = ['anon', 'file', 'inactive_file'];
+const ROOT_KEYS = ['anon', 'file', 'inactive_file'] as const;
+const ROOT_FIELDS = defineFields(...ROOT_KEYS);
 
-function readRoot(stat: FieldFile, directory: string): Reading<CgroupMemory> {
-  const missing = stat.read();
+function readRoot(stat: KernelFile, directory: string): Reading<CgroupMemory> {
+  const missing = readFields(stat, ROOT_FIELDS);
   if (missing !== undefined) return missing;
-  const [anon, file, inactiveFile] = stat.values;
+  const [anon, file, inactiveFile] = ROOT_FIELDS.values;
   const usageBytes = (anon ?? Number.NaN) + (file ?? Number.NaN);
   if (Number.isNaN(usageBytes + (inactiveFile ?? Number.NaN))) {
     return failed(`cannot use ${directory}/memory.stat: expected ${ROOT_KEYS.join(', ')}`);
@@ -67,6 +79,6 @@ function readRoot(stat: FieldFile, directory: string): Reading<CgroupMemory> {
 /** Memory of the whole node: v2 has no memory.current at its root, so anon + file of its memory.stat (KS-C13). */
 export function nodeMemorySource(layout: CgroupLayout): Source<CgroupMemory> {
   if (layout.version === 'v1') return { ...memoryCgroupSource(layout, ''), name: 'node-memory' };
-  const stat = createFieldFile(`${layout.memory}/memory.stat`, ROOT_KEYS);
-  return { name: 'node-memory', read: () => readRoot(stat, layout.memory), close: stat.close };
+  const stat = new KernelFile(layout.memory, 'memory.stat');
+  return { name: 'node-memory', read: () => readRoot(stat, layout.memory), close: () => stat.close() };
 }

@@ -1,5 +1,6 @@
 import type { CgroupLayout } from './cgroup-layout.ts';
-import { createFieldFile, createNumberFile } from './field-file.ts';
+import { defineFields, NumberFile, readFields } from './field-file.ts';
+import { KernelFile } from './kernel-file.ts';
 import { reading, type Reading, type Source } from './reading.ts';
 
 /** Counters of one cgroup since it was made. NaN where this kernel does not count it. */
@@ -9,26 +10,29 @@ export interface MemoryEvents {
   readonly oomKills: number;
 }
 
+const V2_FIELDS = defineFields('max', 'oom_kill');
+const V1_FIELDS = defineFields('oom_kill');
+
 function v2Source(directory: string): Source<MemoryEvents> {
-  const file = createFieldFile(`${directory}/memory.events`, ['max', 'oom_kill']);
+  const file = new KernelFile(directory, 'memory.events');
 
   function read(): Reading<MemoryEvents> {
-    const missing = file.read();
+    const missing = readFields(file, V2_FIELDS);
     if (missing !== undefined) return missing;
-    return reading({ limitHits: file.values[0] ?? Number.NaN, oomKills: file.values[1] ?? Number.NaN });
+    return reading({ limitHits: V2_FIELDS.values[0] ?? Number.NaN, oomKills: V2_FIELDS.values[1] ?? Number.NaN });
   }
-  return { name: 'memory-events', read, close: file.close };
+  return { name: 'memory-events', read, close: () => file.close() };
 }
 
 function v1Source(directory: string): Source<MemoryEvents> {
-  const failcnt = createNumberFile(`${directory}/memory.failcnt`);
-  const oom = createFieldFile(`${directory}/memory.oom_control`, ['oom_kill']);
+  const failcnt = new NumberFile(directory, 'memory.failcnt');
+  const oom = new KernelFile(directory, 'memory.oom_control');
 
   function read(): Reading<MemoryEvents> {
-    const limitHits = failcnt.read();
+    const limitHits = failcnt.readNumber();
     if (limitHits === undefined) return failcnt.missing;
-    const isMissing = oom.read() !== undefined;
-    return reading({ limitHits, oomKills: isMissing ? Number.NaN : (oom.values[0] ?? Number.NaN) });
+    const isMissing = readFields(oom, V1_FIELDS) !== undefined;
+    return reading({ limitHits, oomKills: isMissing ? Number.NaN : (V1_FIELDS.values[0] ?? Number.NaN) });
   }
 
   function close(): void {

@@ -1,4 +1,4 @@
-import { createKernelFile, scratch } from './kernel-file.ts';
+import { KernelFile, scratch } from './kernel-file.ts';
 import { nextLine, parseInteger } from './parse-bytes.ts';
 import { absent, failed, reading, type Reading, type Source } from './reading.ts';
 
@@ -47,7 +47,7 @@ function countProcessors(length: number): number {
 
 /** /proc/stat: what `cpu.available` is made of. */
 export function nodeCpuSource(proc: string): Source<NodeCpu> {
-  const file = createKernelFile(`${proc}/stat`);
+  const file = new KernelFile(proc, 'stat');
 
   function read(): Reading<NodeCpu> {
     const length = file.read();
@@ -57,5 +57,5 @@ export function nodeCpuSource(proc: string): Source<NodeCpu> {
     if (Number.isNaN(busySeconds)) return failed(`cannot use ${proc}/stat: expected cpu lines with eight numbers`);
     return reading({ busySeconds, processors });
   }
-  return { name: 'node-cpu', read, close: file.close };
+  return { name: 'node-cpu', read, close: () => file.close() };
 }

@@ -45,9 +45,9 @@ function openSources(layout: CgroupLayout, path: string): PodSources {
     cpu: cpuCgroupSource(layout, path),
     pids: pidsCgroupSource(layout, path),
     io: ioCgroupSource(layout, path),
-    memoryStalls: stallSource('pod-memory-stalls', `${pressure}/memory.pressure`),
-    cpuStalls: stallSource('pod-cpu-stalls', `${pressure}/cpu.pressure`),
-    ioStalls: stallSource('pod-io-stalls', `${pressure}/io.pressure`),
+    memoryStalls: stallSource('pod-memory-stalls', pressure, 'memory.pressure'),
+    cpuStalls: stallSource('pod-cpu-stalls', pressure, 'cpu.pressure'),
+    ioStalls: stallSource('pod-io-stalls', pressure, 'io.pressure'),
   };
 }
 

@@ -1,5 +1,5 @@
-import { createNumberFile } from './field-file.ts';
-import { createKernelFile, scratch } from './kernel-file.ts';
+import { NumberFile } from './field-file.ts';
+import { KernelFile, scratch } from './kernel-file.ts';
 import { parseInteger } from './parse-bytes.ts';
 import { absent, failed, reading, type Reading, type Source } from './reading.ts';
 
@@ -22,15 +22,15 @@ function tasksIn(length: number): number {
 
 /** pid.available as the kubelet computes it: min(pid_max, threads-max) − tasks (KS-C4). */
 export function processCountSource(proc: string): Source<ProcessCount> {
-  const loadavg = createKernelFile(`${proc}/loadavg`);
-  const pidMax = createNumberFile(`${proc}/sys/kernel/pid_max`);
-  const threadsMax = createNumberFile(`${proc}/sys/kernel/threads-max`);
+  const loadavg = new KernelFile(proc, 'loadavg');
+  const pidMax = new NumberFile(`${proc}/sys/kernel`, 'pid_max');
+  const threadsMax = new NumberFile(`${proc}/sys/kernel`, 'threads-max');
 
   function read(): Reading<ProcessCount> {
     const length = loadavg.read();
     if (length < 0) return absent(loadavg.because);
     const tasks = tasksIn(length);
-    const most = Math.min(pidMax.read() ?? Number.NaN, threadsMax.read() ?? Number.NaN);
+    const most = Math.min(pidMax.readNumber() ?? Number.NaN, threadsMax.readNumber() ?? Number.NaN);
     if (!(tasks > 0)) return failed(`cannot use ${proc}/loadavg: expected running/tasks in the fourth field`);
     if (!(most > 0)) return failed(`cannot use ${proc}/sys/kernel: expected numbers in pid_max and threads-max`);
     return reading({ tasks, most });

@@ -1,4 +1,5 @@
-import { createFieldFile } from './field-file.ts';
+import { defineFields, readFields } from './field-file.ts';
+import { KernelFile } from './kernel-file.ts';
 import { failed, reading, type Reading, type Source } from './reading.ts';
 
 /** Counters since boot. A growing refault or direct-reclaim counter is evidence that memory is really short. */
@@ -19,19 +20,20 @@ const KEYS = [
   'pgscan_direct',
   'pswpin',
 ] as const;
+const FIELDS = defineFields(...KEYS);
+
+function counter(index: number): number {
+  return FIELDS.values[index] ?? Number.NaN;
+}
 
 /** /proc/vmstat; a counter that this kernel does not have is NaN. */
 export function vmstatSource(proc: string): Source<VirtualMemoryCounters> {
-  const file = createFieldFile(`${proc}/vmstat`, KEYS);
-
-  function counter(index: number): number {
-    return file.values[index] ?? Number.NaN;
-  }
+  const file = new KernelFile(proc, 'vmstat');
 
   function read(): Reading<VirtualMemoryCounters> {
-    const missing = file.read();
+    const missing = readFields(file, FIELDS);
     if (missing !== undefined) return missing;
-    if (file.values.every(Number.isNaN))
+    if (FIELDS.values.every(Number.isNaN))
       return failed(`cannot use ${proc}/vmstat: none of ${KEYS.join(', ')} is there`);
     return reading({
       oomKills: counter(0),
@@ -42,5 +44,5 @@ export function vmstatSource(proc: string): Source<VirtualMemoryCounters> {
       swapIns: counter(5),
     });
   }
-  return { name: 'vmstat', read, close: file.close };
+  return { name: 'vmstat', read, close: () => file.close() };
 }

@@ -1,11 +1,7 @@
-import {
-  createServer as createPlainServer,
-  type IncomingMessage,
-  type Server as NodeServer,
-  type ServerResponse,
-} from 'node:http';
+import type { IncomingMessage, Server as NodeServer, ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { isIPv6, type AddressInfo, type Socket } from 'node:net';
+import { nodeHttp } from '#shared/runtime/node-http.ts';
 
 export interface TlsOptions {
   readonly certPem: string;
@@ -49,7 +45,7 @@ export async function serve(options: ServeOptions): Promise<Server> {
   const { tls, host, drainMs = 10_000 } = options;
   const server =
     tls === undefined
-      ? createPlainServer(timeouts(options))
+      ? nodeHttp.createServer(timeouts(options))
       : createTlsServer({ ...timeouts(options), ...secure(tls) });
   if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections;
   server.keepAliveTimeout = options.keepAliveMs ?? 95_000;

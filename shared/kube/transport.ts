@@ -1,5 +1,6 @@
-import http, { type IncomingMessage, type RequestOptions } from 'node:http';
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import https from 'node:https';
+import { nodeHttp } from '#shared/runtime/node-http.ts';
 import type { KubeRequest } from './client.ts';
 import type { ClusterConnection } from './connection.ts';
 
@@ -17,8 +18,8 @@ const IDLE_MS = 60_000;
 export function createTransport(connection: ClusterConnection, userAgent: string): Transport {
   const base = serverUrl(connection.server);
   const secure = base.protocol === 'https:';
-  const agent = secure ? secureAgent(connection) : new http.Agent({ keepAlive: true, timeout: IDLE_MS });
-  const start = secure ? https.request : http.request;
+  const agent = secure ? secureAgent(connection) : new nodeHttp.Agent({ keepAlive: true, timeout: IDLE_MS });
+  const start = secure ? https.request : nodeHttp.request;
 
   async function send(request: KubeRequest, signal: AbortSignal): Promise<IncomingMessage> {
     const body = encodeBody(request.body);
@@ -85,7 +86,7 @@ function bodyHeaders(request: KubeRequest, body: Uint8Array): Record<string, str
 }
 
 /** A read that hits a connection the server just closed is repeated once, on a new connection; a write never is. */
-async function exchange(start: () => http.ClientRequest, body: Uint8Array | undefined): Promise<IncomingMessage> {
+async function exchange(start: () => ClientRequest, body: Uint8Array | undefined): Promise<IncomingMessage> {
   const first = start();
   try {
     return await answerOf(first, body);
@@ -95,7 +96,7 @@ async function exchange(start: () => http.ClientRequest, body: Uint8Array | unde
   }
 }
 
-function answerOf(request: http.ClientRequest, body: Uint8Array | undefined): Promise<IncomingMessage> {
+function answerOf(request: ClientRequest, body: Uint8Array | undefined): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request.on('response', resolve);
     request.on('error', reject);

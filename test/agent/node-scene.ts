@@ -4,7 +4,7 @@ import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import type { NodeReadings } from '#shared/domain/pressure/observation.ts';
 import { rankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
-import type { Look } from '#agent/look.ts';
+import { indexPods, type Look } from '#agent/look.ts';
 import { type AgentPolicy, DEFAULT_POLICY } from '#agent/policy.ts';
 import { buildPod, type PodFields } from '#test/build/cluster.ts';
 
@@ -87,7 +87,7 @@ export function look(scene: Scene): Look {
     stalls: [],
     cpuAvailableShare: undefined,
     usage: new Map(measured.map((pod) => [pod.uid ?? `uid-${pod.name}`, usageOf(pod)])),
-    pods: domainPods.map(rankingFacts),
+    pods: indexPods(domainPods.map(rankingFacts)),
     namespaces: new Map(domainPods.map(({ namespace }) => [namespace, 'open'])),
     doubts: new Map(),
     holds: [],

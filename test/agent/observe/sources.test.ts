@@ -93,12 +93,12 @@ const cases: Record<string, SourceCase> = {
   },
   'no PSI on this kernel is absent, not zero': {
     files: {},
-    source: (root) => stallSource('node', `${root}/pressure/memory`),
+    source: (root) => stallSource('node', `${root}/pressure`, 'memory'),
     expected: absent((root) => `cannot read ${root}/pressure/memory: ENOENT`),
   },
   'a pressure file without a some line': {
     files: { memory: 'full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n' },
-    source: (root) => stallSource('node', `${root}/memory`),
+    source: (root) => stallSource('node', root, 'memory'),
     expected: failed((root) => `cannot use ${root}/memory: no some line with a total`),
   },
   'tasks and the most there may be': {
