@@ -171,7 +171,7 @@ interface Someone {
 describe('laws of rankPods', () => {
   const someone = fc.record<Someone>({
     uid: fc.uuid(),
-    priority: fc.constantFrom(undefined, 0, -1, 100, -(2 ** 31), 2 ** 31 - 1, 2 ** 40),
+    priority: fc.constantFrom(undefined, 0, -1, 100, -(2 ** 31), 2 ** 31 - 1),
     request: fc.constantFrom(undefined, '1', '1500m', '100Mi', '1Gi', '8Ei', '1e30'),
     used: fc.option(fc.constantFrom(0, 1, 2, 100 * MI, 2 ** 53, 2 ** 60), { nil: undefined }),
     controller: fc.constantFrom(undefined, 'ReplicaSet', 'DaemonSet'),
