@@ -1,0 +1,110 @@
+import { join } from 'node:path';
+import type { Credentials } from './credentials.ts';
+
+/** Loopback ports of one control plane. */
+export interface Ports {
+  readonly etcd: number;
+  readonly etcdPeer: number;
+  readonly apiServer: number;
+  readonly controllerManager: number;
+  readonly scheduler: number;
+}
+
+/** What the programs of one control plane share. */
+export interface Layout {
+  readonly folder: string;
+  readonly credentials: Credentials;
+  readonly ports: Ports;
+}
+
+/** Writes by pods and evictions are kept whole, so that a test can tell which identity used which verb. */
+export const AUDIT_POLICY = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['RequestReceived'],
+  rules: [
+    { level: 'None', resources: [{ group: '', resources: ['events'] }, { group: 'events.k8s.io' }] },
+    { level: 'None', nonResourceURLs: ['/readyz*', '/livez*', '/healthz*'] },
+    {
+      level: 'RequestResponse',
+      verbs: ['create', 'update', 'patch', 'delete', 'deletecollection'],
+      resources: [{ group: '', resources: ['pods', 'pods/eviction', 'pods/binding', 'pods/status'] }],
+    },
+    { level: 'Metadata' },
+  ],
+} as const;
+
+/** etcd without fsync: the data lives as long as the test. */
+export function etcdFlags({ folder, ports }: Layout): readonly string[] {
+  const client = `http://127.0.0.1:${ports.etcd}`;
+  const peer = `http://127.0.0.1:${ports.etcdPeer}`;
+  return [
+    '--name=test',
+    `--data-dir=${join(folder, 'etcd')}`,
+    `--listen-client-urls=${client}`,
+    `--advertise-client-urls=${client}`,
+    `--listen-peer-urls=${peer}`,
+    `--initial-advertise-peer-urls=${peer}`,
+    `--initial-cluster=test=${peer}`,
+    '--unsafe-no-fsync',
+  ];
+}
+
+/** kube-apiserver as in production: RBAC, NodeRestriction, service accounts, an audit log. */
+export function apiServerFlags({ folder, credentials, ports }: Layout): readonly string[] {
+  return [
+    `--etcd-servers=http://127.0.0.1:${ports.etcd}`,
+    '--bind-address=127.0.0.1',
+    '--advertise-address=127.0.0.1',
+    `--secure-port=${ports.apiServer}`,
+    '--endpoint-reconciler-type=none',
+    `--cert-dir=${join(folder, 'generated')}`,
+    `--tls-cert-file=${credentials.certFile}`,
+    `--tls-private-key-file=${credentials.keyFile}`,
+    `--client-ca-file=${credentials.caFile}`,
+    `--token-auth-file=${credentials.tokenFile}`,
+    '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
+    `--service-account-key-file=${credentials.serviceAccountKeyFile}`,
+    `--service-account-signing-key-file=${credentials.serviceAccountKeyFile}`,
+    '--service-cluster-ip-range=10.96.0.0/16',
+    '--authorization-mode=Node,RBAC',
+    '--enable-admission-plugins=NodeRestriction',
+    '--allow-privileged=true',
+    '--profiling=false',
+    `--audit-policy-file=${join(folder, 'audit-policy.json')}`,
+    `--audit-log-path=${join(folder, 'audit.log')}`,
+  ];
+}
+
+/** The rates are raised, as the defaults double the start-up; the grace keeps nodes without a kubelet Ready. */
+export function controllerManagerFlags({ folder, credentials, ports }: Layout): readonly string[] {
+  const kubeconfig = credentials.kubeconfig('kube-controller-manager');
+  return [
+    `--kubeconfig=${kubeconfig}`,
+    `--authentication-kubeconfig=${kubeconfig}`,
+    `--authorization-kubeconfig=${kubeconfig}`,
+    `--service-account-private-key-file=${credentials.serviceAccountKeyFile}`,
+    `--root-ca-file=${credentials.caFile}`,
+    '--use-service-account-credentials=true',
+    '--leader-elect=false',
+    '--bind-address=127.0.0.1',
+    `--secure-port=${ports.controllerManager}`,
+    `--cert-dir=${join(folder, 'generated')}`,
+    '--kube-api-qps=200',
+    '--kube-api-burst=400',
+    '--node-monitor-grace-period=24h',
+  ];
+}
+
+/** kube-scheduler with the configuration file of the folder. */
+export function schedulerFlags({ folder, credentials, ports }: Layout): readonly string[] {
+  const kubeconfig = credentials.kubeconfig('kube-scheduler');
+  return [
+    `--config=${join(folder, 'scheduler.json')}`,
+    `--authentication-kubeconfig=${kubeconfig}`,
+    `--authorization-kubeconfig=${kubeconfig}`,
+    '--bind-address=127.0.0.1',
+    `--secure-port=${ports.scheduler}`,
+    `--cert-dir=${join(folder, 'generated')}`,
+  ];
+}

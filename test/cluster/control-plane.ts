@@ -1,0 +1,111 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createClient, type KubeClient } from '#shared/kube/client.ts';
+import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
+import { COMPONENTS, type ComponentName } from './binaries.ts';
+import { component, type Component } from './component.ts';
+import {
+  apiServerFlags,
+  AUDIT_POLICY,
+  controllerManagerFlags,
+  etcdFlags,
+  type Layout,
+  schedulerFlags,
+} from './control-plane-flags.ts';
+import { writeCredentials } from './credentials.ts';
+import { freePorts } from './free-ports.ts';
+
+export interface ControlPlaneOptions {
+  /** An empty folder; everything is written there. */
+  readonly folder: string;
+  readonly paths: Readonly<Record<ComponentName, string>>;
+  /** Fields of the KubeSchedulerConfiguration, for instance extenders. */
+  readonly schedulerConfiguration?: object;
+}
+
+/** etcd, API server with RBAC, controllers and scheduler, on loopback. */
+export interface ControlPlane {
+  readonly kubeconfig: string;
+  readonly auditLog: string;
+  readonly components: ReadonlyMap<ComponentName, Component>;
+  /** Ends all of it at once; the data is thrown away anyway. */
+  stop(): Promise<void>;
+}
+
+const READY_WITHIN_MS = 60_000;
+const FLAGS: Readonly<Record<ComponentName, (layout: Layout) => readonly string[]>> = {
+  etcd: etcdFlags,
+  'kube-apiserver': apiServerFlags,
+  'kube-controller-manager': controllerManagerFlags,
+  'kube-scheduler': schedulerFlags,
+};
+
+/** Starts a control plane and waits until pods can be created. Rejects with the log of what did not come up. */
+export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
+  const layout = await layOut(options);
+  const { folder, paths } = options;
+  const components = new Map(
+    COMPONENTS.map((name) => [name, component(paths[name], FLAGS[name](layout), join(folder, `${name}.log`))]),
+  );
+  const plane: ControlPlane = {
+    kubeconfig: layout.credentials.kubeconfig('admin'),
+    auditLog: join(folder, 'audit.log'),
+    components,
+    stop: async () => {
+      await Promise.all([...components.values()].map((it) => it.stop('SIGKILL')));
+    },
+  };
+  await startAll(plane).catch(async (error: unknown) => {
+    await plane.stop();
+    throw error;
+  });
+  return plane;
+}
+
+/** Everything the programs read, in files. */
+async function layOut({ folder, schedulerConfiguration }: ControlPlaneOptions): Promise<Layout> {
+  const [etcd = 0, etcdPeer = 0, apiServer = 0, controllerManager = 0, scheduler = 0] = await freePorts(5);
+  const credentials = writeCredentials(folder, `https://127.0.0.1:${apiServer}`);
+  mkdirSync(join(folder, 'generated'));
+  writeFileSync(join(folder, 'audit-policy.json'), JSON.stringify(AUDIT_POLICY));
+  const configuration = {
+    apiVersion: 'kubescheduler.config.k8s.io/v1',
+    kind: 'KubeSchedulerConfiguration',
+    ...schedulerConfiguration,
+    leaderElection: { leaderElect: false },
+    clientConnection: { kubeconfig: credentials.kubeconfig('kube-scheduler'), qps: 500, burst: 1_000 },
+  };
+  writeFileSync(join(folder, 'scheduler.json'), JSON.stringify(configuration));
+  return { folder, credentials, ports: { etcd, etcdPeer, apiServer, controllerManager, scheduler } };
+}
+
+async function startAll({ components, kubeconfig }: ControlPlane): Promise<void> {
+  const client = createClient(await kubeconfigConnection(kubeconfig), { userAgent: 'plimsoll-test' });
+  try {
+    components.get('etcd')?.start();
+    components.get('kube-apiserver')?.start();
+    await answers(client, '/readyz', components);
+    components.get('kube-controller-manager')?.start();
+    components.get('kube-scheduler')?.start();
+    // Pods are refused until the controllers have made this account.
+    await answers(client, '/api/v1/namespaces/default/serviceaccounts/default', components);
+  } finally {
+    client.close();
+  }
+}
+
+async function answers(client: KubeClient, path: string, components: ControlPlane['components']): Promise<void> {
+  const until = performance.now() + READY_WITHIN_MS;
+  while (!(await isAnswered(client, path))) {
+    const ended = [...components].find(([, it]) => it.hasEnded());
+    if (ended !== undefined) throw new Error(`${ended[0]} ended:\n${ended[1].lastWords()}`);
+    if (performance.now() > until) throw new Error(`no answer from ${path} within ${READY_WITHIN_MS} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** `/readyz` says 200 in plain text, which is no JSON. */
+async function isAnswered(client: KubeClient, path: string): Promise<boolean> {
+  const outcome = await client.request({ path, timeoutMs: 5_000 });
+  return outcome.kind === 'ok' || outcome.status === 200;
+}

@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { type ComponentName, findBinaries } from './binaries.ts';
+import { type ControlPlane, startControlPlane } from './control-plane.ts';
+
+/*
+ * A process of its own that holds a control plane. It lives as long as its standard input is open, so the control
+ * plane ends with whoever asked for it, however that one ends, SIGKILL included.
+ *
+ *   in:  stop NAME | start NAME      one program of the control plane
+ *   out: one line of JSON per answer: {"ready": {...}}, {"missing": "..."}, {"failed": "..."}, {"done": "stop NAME"}
+ */
+
+const folder = mkdtempSync(join(tmpdir(), 'plimsoll-cluster-'));
+
+function say(answer: object): void {
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
+}
+
+async function obey(plane: ControlPlane, line: string): Promise<void> {
+  const [verb, name] = line.split(' ');
+  const component = plane.components.get(name as ComponentName);
+  if (verb === 'stop') await component?.stop('SIGKILL');
+  if (verb === 'start') component?.start();
+  say({ done: line });
+}
+
+async function keep(): Promise<void> {
+  const binaries = findBinaries(process.env);
+  if (binaries.kind === 'missing') {
+    say({ missing: binaries.because });
+    return;
+  }
+  const scheduler = process.env['PLIMSOLL_SCHEDULER_CONFIGURATION'];
+  const plane = await startControlPlane({
+    folder,
+    paths: binaries.paths,
+    ...(scheduler === undefined ? {} : { schedulerConfiguration: JSON.parse(scheduler) as object }),
+  });
+  const orders = createInterface({ input: process.stdin });
+  try {
+    say({ ready: { kubeconfig: plane.kubeconfig, auditLog: plane.auditLog } });
+    for await (const line of orders) await obey(plane, line);
+  } finally {
+    await plane.stop();
+  }
+}
+
+// Ctrl-C reaches the whole group; the end of standard input is what counts.
+process.on('SIGINT', () => undefined);
+process.on('SIGTERM', () => process.stdin.destroy());
+try {
+  await keep();
+} catch (error) {
+  say({ failed: error instanceof Error ? error.message : String(error) });
+} finally {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+}
