@@ -2,7 +2,7 @@ import { addAmounts, type Amounts, NO_AMOUNTS } from '#shared/domain/model/amoun
 import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
 import { ZERO } from '#shared/domain/model/quantity.ts';
-import { podCharge } from '#shared/domain/quota/charge.ts';
+import { charge } from '#shared/domain/quota/charge.ts';
 import { matchesQuota } from '#shared/domain/quota/scopes.ts';
 import { decodePod } from '#shared/kube/decode-pod.ts';
 import { decodeResourceQuota } from '#shared/kube/decode-resource-quota.ts';
@@ -20,9 +20,9 @@ export function planQuota(quota: KubeObject, pods: readonly KubeObject[], now: n
   const ours = pods.filter(({ metadata }) => metadata.namespace === quota.metadata.namespace).flatMap(readPod);
   const counted = ours.filter((pod) => {
     const match = matchesQuota(decoded.value, pod);
-    return match.kind === 'evaluated' && match.matches;
+    return match.ok && match.matches;
   });
-  const charges = counted.reduce<Amounts>((sum, pod) => addAmounts(sum, podCharge(pod, now)), NO_AMOUNTS);
+  const charges = counted.reduce<Amounts>((sum, pod) => addAmounts(sum, charge(pod, now)), NO_AMOUNTS);
   const used = Object.keys(hard).map((name) => [name, formatQuantity(charges.get(name) ?? ZERO)]);
   return statusPatch(RESOURCE_QUOTAS, quota, { hard, used: Object.fromEntries(used) });
 }

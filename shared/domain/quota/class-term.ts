@@ -8,7 +8,7 @@ import type { ScopeTerm } from './resource-quota.ts';
 export type TermAnswer =
   { readonly ok: true; readonly matches: boolean } | { readonly ok: false; readonly message: string };
 
-const OPERATORS: readonly string[] = ['In', 'NotIn', 'Exists', 'DoesNotExist'];
+const OPERATORS: readonly string[] = ['In', 'NotIn', 'DoesNotExist'];
 const LONGEST_VALUE = 63;
 const SHAPE_MISTAKE =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and " +
@@ -17,7 +17,7 @@ const SHAPE_MISTAKE =
 
 /**
  * Whether a class name, `undefined` for none, meets a `PriorityClass` term. Names are compared, never numbers
- * (oddity M4), and only `Exists` takes any values (oddity M3).
+ * (oddity M4); `Exists` ignores values, the other operators judge them first (oddity M3).
  * `pkg/quota/v1/evaluator/core/pods.go` podMatchesScopeFunc, podMatchesSelector.
  */
 export function matchesClass(term: ScopeTerm, className: string | undefined): TermAnswer {
