@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import { decideDisruption, type Disruption } from '#shared/domain/admission/decide-disruption.ts';
+import { buildPod } from '#test/build/cluster.ts';
+
+const POD = buildPod({ name: 'web', namespace: 'team-a', priority: 10 });
+
+function disruption(more: Partial<Disruption>): Disruption {
+  return {
+    kind: 'eviction',
+    caller: 'plimsoll',
+    pod: POD,
+    expectedUid: POD.uid,
+    gracePeriodSeconds: undefined,
+    wishes: { mayBeEvicted: true, mayBePreempted: true },
+    protectedNamespaces: new Set(['kube-system']),
+    optOutCeiling: 100,
+    ...more,
+  };
+}
+
+const STAYS = { mayBeEvicted: false, mayBePreempted: false };
+
+describe('decideDisruption', () => {
+  const allowed: Record<string, Partial<Disruption>> = {
+    'our eviction of the pod that was judged': {},
+    'our eviction of a pod that asks to stay and is too important to ask': {
+      wishes: STAYS,
+      pod: { ...POD, spec: { ...POD.spec, priority: 101 } },
+    },
+    'anybody else’s eviction, whatever the pod wishes': { caller: 'other', expectedUid: undefined, wishes: STAYS },
+    'a person’s deletion': { caller: 'other', kind: 'deletion' },
+    'preemption of a pod that does not mind': { caller: 'scheduler', kind: 'deletion' },
+  };
+  test.each(Object.entries(allowed))('allows %s', (_, more) => {
+    expect(decideDisruption(disruption(more))).toMatchObject({
+      kind: 'allowed',
+      because: { code: 'DisruptionAccepted' },
+    });
+  });
+
+  const refused: Record<string, { more: Partial<Disruption>; code: number; reason: string }> = {
+    'our deletion of any pod': { more: { kind: 'deletion' }, code: 403, reason: 'DisruptionUnwanted' },
+    'our eviction without a UID': { more: { expectedUid: undefined }, code: 409, reason: 'DisruptionOfOtherPod' },
+    'our eviction of a successor of the same name': {
+      more: { expectedUid: 'uid-other' },
+      code: 409,
+      reason: 'DisruptionOfOtherPod',
+    },
+    'our eviction without any grace': { more: { gracePeriodSeconds: 0 }, code: 403, reason: 'DisruptionUnwanted' },
+    'our eviction with a negative grace': { more: { gracePeriodSeconds: -1 }, code: 403, reason: 'DisruptionUnwanted' },
+    'our eviction in a protected namespace': {
+      more: { pod: { ...POD, namespace: 'kube-system' } },
+      code: 403,
+      reason: 'DisruptionOfProtectedPod',
+    },
+    'our eviction of a system priority': {
+      more: { pod: { ...POD, spec: { ...POD.spec, priority: 2_000_000_000 } } },
+      code: 403,
+      reason: 'DisruptionOfProtectedPod',
+    },
+    'our eviction of a pod that asks to stay': {
+      more: { wishes: STAYS },
+      code: 403,
+      reason: 'DisruptionOfProtectedPod',
+    },
+    'preemption of a pod that asks not to be, by 429': {
+      more: { caller: 'scheduler', kind: 'deletion', wishes: STAYS },
+      code: 429,
+      reason: 'DisruptionUnwanted',
+    },
+  };
+  test.each(Object.entries(refused))('refuses %s', (_, { more, code, reason }) => {
+    expect(decideDisruption(disruption(more))).toMatchObject({ kind: 'refused', code, because: { code: reason } });
+  });
+
+  test('tells the scheduler when to ask again', () => {
+    const decision = decideDisruption(disruption({ caller: 'scheduler', kind: 'deletion', wishes: STAYS }));
+    expect(decision).toMatchObject({ retryAfterSeconds: 5 });
+  });
+});

@@ -1,0 +1,149 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { decideMutation } from '#shared/domain/admission/decide-mutation.ts';
+import type { PriorityFields } from '#shared/domain/admission/decision.ts';
+import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
+import { resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
+import { buildClass, buildPolicy, buildRequest, buildWorld, type WorldFields } from '#test/build/admission.ts';
+
+const PREEMPT = 'PreemptLowerPriority';
+const CLASSES = [
+  buildClass('high', 1_000),
+  buildClass('high-never', 1_000, { preemptionPolicy: 'Never' }),
+  buildClass('standard', 100),
+  buildClass('batch', -5),
+];
+const DEFAULTED = CLASSES.map((each) => (each.name === 'standard' ? { ...each, isGlobalDefault: true } : each));
+const STANDARD = { priorityClassName: 'standard', priority: 100, preemptionPolicy: PREEMPT };
+const HIGH = { priorityClassName: 'high', priority: 1_000, preemptionPolicy: PREEMPT };
+
+interface Case {
+  readonly spec?: Partial<PodRequest['pod']['spec']>;
+  readonly request?: Partial<PodRequest>;
+  readonly world?: WorldFields;
+  readonly change: PriorityFields | undefined;
+  readonly code: string;
+}
+
+describe('decideMutation', () => {
+  const accepted: Record<string, Case> = {
+    'fills number and policy of a named class': {
+      spec: { priorityClassName: 'high' },
+      change: HIGH,
+      code: 'PriorityAccepted',
+    },
+    'leaves a complete pod alone': { spec: HIGH, change: undefined, code: 'PriorityAccepted' },
+    'gives no class, priority 0, where nothing says otherwise': {
+      change: { priorityClassName: '', priority: 0, preemptionPolicy: PREEMPT },
+      code: 'PriorityAccepted',
+    },
+    'gives the global default': { world: { classes: DEFAULTED }, change: STANDARD, code: 'PriorityAccepted' },
+    'lets the policy’s default win over the global default that the API server filled in': {
+      spec: STANDARD,
+      request: { classNamedBy: 'default' },
+      world: { classes: DEFAULTED, policies: [buildPolicy('p', { defaultClassName: 'batch' })] },
+      change: { priorityClassName: 'batch', priority: -5, preemptionPolicy: PREEMPT },
+      code: 'PriorityFromPolicy',
+    },
+    'keeps the global default that a person named': {
+      spec: STANDARD,
+      request: { classNamedBy: 'person' },
+      world: { classes: DEFAULTED, policies: [buildPolicy('p', { defaultClassName: 'batch' })] },
+      change: undefined,
+      code: 'PriorityAccepted',
+    },
+    'takes the lowest class of several policies with a default': {
+      world: {
+        policies: [buildPolicy('a', { defaultClassName: 'high' }), buildPolicy('b', { defaultClassName: 'batch' })],
+      },
+      change: { priorityClassName: 'batch', priority: -5, preemptionPolicy: PREEMPT },
+      code: 'PriorityFromPolicy',
+    },
+    'passes over a policy whose default class does not exist': {
+      world: { policies: [buildPolicy('a', { defaultClassName: 'gone' })] },
+      change: { priorityClassName: '', priority: 0, preemptionPolicy: PREEMPT },
+      code: 'PriorityAccepted',
+    },
+    'puts the substitute in the place of a class that preempts': {
+      spec: HIGH,
+      world: { policies: [buildPolicy('p', { preemption: 'Never', substitutes: new Map([['high', 'high-never']]) })] },
+      change: { priorityClassName: 'high-never', priority: 1_000, preemptionPolicy: 'Never' },
+      code: 'PrioritySubstituted',
+    },
+    'does not take a substitute that preempts itself': {
+      spec: HIGH,
+      world: { policies: [buildPolicy('p', { preemption: 'Never', substitutes: new Map([['high', 'standard']]) })] },
+      change: undefined,
+      code: 'PriorityAccepted',
+    },
+  };
+  test.each(Object.entries(accepted))('%s', (_, { spec, request, world, change, code }) => {
+    const decision = decideMutation(buildRequest(spec, request), buildWorld({ classes: CLASSES, ...world }));
+    expect(decision).toMatchObject({ kind: 'allowed', change, because: { code } });
+  });
+
+  const refused: Record<string, { spec: Partial<PodRequest['pod']['spec']>; code: string; text: string }> = {
+    'an unknown class': {
+      spec: { priorityClassName: 'gold' },
+      code: 'UnknownPriorityClass',
+      text: 'pods "web" is forbidden: no PriorityClass with name gold was found',
+    },
+    'a number that is not the class’s': {
+      spec: { priorityClassName: 'high', priority: 5 },
+      code: 'PriorityMismatch',
+      text:
+        'pods "web" is forbidden: the integer value of priority (5) must not be provided in pod spec; ' +
+        'priority admission controller computed 1000 from the given PriorityClass name',
+    },
+    'a policy that is not the class’s': {
+      spec: { priorityClassName: 'high', preemptionPolicy: 'Never' },
+      code: 'PriorityMismatch',
+      text:
+        'pods "web" is forbidden: the string value of PreemptionPolicy (Never) must not be provided in pod spec; ' +
+        'priority admission controller computed PreemptLowerPriority from the given PriorityClass name',
+    },
+  };
+  test.each(Object.entries(refused))('refuses %s', (_, { spec, code, text }) => {
+    const decision = decideMutation(buildRequest(spec), buildWorld({ classes: CLASSES }));
+    expect(decision).toMatchObject({ kind: 'refused', code: 403, because: { code, text } });
+  });
+
+  const names = fc.constantFrom(...CLASSES.map(({ name }) => name));
+  const policies = fc.array(
+    fc.record({
+      defaultClassName: fc.option(names, { nil: undefined }),
+      preemption: fc.constantFrom('Allow' as const, 'Never' as const),
+      substitutes: fc.array(fc.tuple(names, names)).map((pairs) => new Map(pairs)),
+    }),
+    { maxLength: 3 },
+  );
+  const requests = fc.record({
+    named: fc.option(names, { nil: undefined }),
+    classNamedBy: fc.constantFrom('person' as const, 'default' as const, 'unknown' as const),
+    isDefaulted: fc.boolean(),
+  });
+
+  test('mutating twice is mutating once, and the API server agrees with the result', () => {
+    fc.assert(
+      fc.property(requests, policies, ({ named, classNamedBy, isDefaulted }, drawn) => {
+        const world = buildWorld({
+          classes: isDefaulted ? DEFAULTED : CLASSES,
+          policies: drawn.map((fields, index) => buildPolicy(`p${index}`, fields)),
+        });
+        const request = buildRequest({ priorityClassName: named }, { classNamedBy });
+        const first = decideMutation(request, world);
+        if (first.kind === 'refused') throw new Error(first.because.text);
+        const { priorityClassName, ...rest } = first.change ?? { priorityClassName: named ?? '' };
+        const spec = {
+          ...request.pod.spec,
+          ...rest,
+          priorityClassName: priorityClassName === '' ? undefined : priorityClassName,
+        };
+        const changed = { ...request, pod: { ...request.pod, spec } };
+        expect(decideMutation(changed, world)).toMatchObject({ kind: 'allowed', change: undefined });
+        expect(resolvePriority(changed.pod, world.classes)).toMatchObject({ kind: 'resolved' });
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});

@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest';
+import { decideTemplate } from '#shared/domain/admission/decide-template.ts';
+import { buildClass, buildPolicy, buildRequest, buildWorld } from '#test/build/admission.ts';
+
+const CLASSES = [
+  buildClass('high', 1_000),
+  buildClass('high-never', 1_000, { preemptionPolicy: 'Never' }),
+  buildClass('low', 10),
+];
+const TEMPLATE = buildRequest({ priorityClassName: 'high' }, { classNamedBy: 'person' });
+const FOR_ALICE = { subjects: [{ kind: 'User', name: 'alice' }] as const };
+
+describe('decideTemplate', () => {
+  test('refuses what the person may not use, so that a workload is no way round', () => {
+    const policies = [buildPolicy('p', { ...FOR_ALICE, maxPriority: 10 })];
+    expect(decideTemplate(TEMPLATE, buildWorld({ classes: CLASSES, policies }))).toMatchObject({
+      kind: 'refused',
+      code: 403,
+      because: { code: 'PriorityAboveCeiling' },
+    });
+  });
+
+  test('refuses a class that preempts although a substitute is named: behind a controller nobody would put it in', () => {
+    const substitutes = new Map([['high', 'high-never']]);
+    const policies = [buildPolicy('p', { ...FOR_ALICE, preemption: 'Never', substitutes })];
+    expect(decideTemplate(TEMPLATE, buildWorld({ classes: CLASSES, policies }))).toMatchObject({
+      kind: 'refused',
+      because: { code: 'PreemptionNotAllowed' },
+    });
+  });
+
+  test('accepts a class whose substitute every pod of the namespace gets', () => {
+    const substitutes = new Map([['high', 'high-never']]);
+    const policies = [buildPolicy('p', { preemption: 'Never', substitutes })];
+    expect(decideTemplate(TEMPLATE, buildWorld({ classes: CLASSES, policies }))).toMatchObject({
+      kind: 'allowed',
+      warnings: [],
+    });
+  });
+
+  test('only warns of what is decided at the pod', () => {
+    const policies = [buildPolicy('p', { maxPriority: 10 })];
+    expect(decideTemplate(TEMPLATE, buildWorld({ classes: CLASSES, policies }))).toMatchObject({
+      kind: 'allowed',
+      warnings: [
+        'pods of this template would be refused: policy `p` allows a priority of at most 10 here; priority class `high` has 1000',
+      ],
+    });
+  });
+
+  test('warns of a class that does not exist (yet)', () => {
+    const template = buildRequest({ priorityClassName: 'gold' });
+    expect(decideTemplate(template, buildWorld({ classes: CLASSES }))).toMatchObject({
+      kind: 'allowed',
+      warnings: ['pods of this template would be refused: no PriorityClass with name gold was found'],
+    });
+  });
+
+  test('judges a template that names no class by the default its pods will get', () => {
+    const policies = [
+      buildPolicy('d', { defaultClassName: 'high' }),
+      buildPolicy('p', { ...FOR_ALICE, maxPriority: 10 }),
+    ];
+    expect(decideTemplate(buildRequest(), buildWorld({ classes: CLASSES, policies }))).toMatchObject({
+      kind: 'refused',
+    });
+  });
+});

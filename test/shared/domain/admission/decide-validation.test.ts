@@ -1,0 +1,203 @@
+import { describe, expect, test } from 'vitest';
+import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
+import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
+import { prepareSelector } from '#shared/domain/model/label-selector.ts';
+import {
+  buildClass,
+  buildClassQuota,
+  buildPolicy,
+  buildRequest,
+  buildWorld,
+  type WorldFields,
+} from '#test/build/admission.ts';
+import { selectorOf } from '#test/build/cluster.ts';
+
+const CLASSES = [
+  buildClass('high', 1_000),
+  buildClass('high-never', 1_000, { preemptionPolicy: 'Never' }),
+  buildClass('low', 10),
+];
+const HIGH = { priorityClassName: 'high', priority: 1_000, preemptionPolicy: 'PreemptLowerPriority' };
+const NEVER = { priorityClassName: 'high-never', priority: 1_000, preemptionPolicy: 'Never' };
+const NONE = { priority: 0, preemptionPolicy: 'PreemptLowerPriority' };
+
+interface Case {
+  readonly request: PodRequest;
+  readonly world?: WorldFields;
+}
+
+function decide({ request, world }: Case) {
+  return decideValidation(request, buildWorld({ classes: CLASSES, ...world }));
+}
+
+describe('decideValidation', () => {
+  const refused: Record<string, Case & { code: string; text: string | RegExp }> = {
+    'a number that somebody changed in the second round': {
+      request: buildRequest({ priorityClassName: 'low', priority: 4_242 }),
+      code: 'PriorityMismatch',
+      text: /\(4242\).*computed 10 from.*try again$/,
+    },
+    'a class that has gone since': {
+      request: buildRequest({ priorityClassName: 'gone', priority: 1 }),
+      code: 'UnknownPriorityClass',
+      text: /no PriorityClass with name gone was found; if the class has just been changed, try again$/,
+    },
+    'a number without a class': {
+      request: buildRequest({ priority: 5 }),
+      code: 'PriorityMismatch',
+      text: 'a pod without a priority class must have priority 0 and preemptionPolicy `PreemptLowerPriority`, not 5 and `PreemptLowerPriority`',
+    },
+    'a QoS class that does not follow from the spec': {
+      request: forged('Burstable'),
+      code: 'ForgedQosClass',
+      text: "status.qosClass must be `BestEffort`, which follows from the pod's requests and limits, not `Burstable`",
+    },
+    'a class outside the list': {
+      request: buildRequest(HIGH),
+      world: { policies: [buildPolicy('tenants', { allowedClassNames: ['low'] })] },
+      code: 'ClassNotAllowed',
+      text: 'policy `tenants` does not allow priority class `high` here; allowed: `low`',
+    },
+    'a pod without a class where only some classes are allowed': {
+      request: buildRequest(NONE),
+      world: { policies: [buildPolicy('tenants', { allowedClassNames: [] })] },
+      code: 'ClassNotAllowed',
+      text: 'policy `tenants` does not allow pods without a priority class here; allowed: none',
+    },
+    'a priority above the ceiling': {
+      request: buildRequest(HIGH),
+      world: { policies: [buildPolicy('tenants', { maxPriority: 999 })] },
+      code: 'PriorityAboveCeiling',
+      text: 'policy `tenants` allows a priority of at most 999 here; priority class `high` has 1000',
+    },
+    'a class that preempts where nobody may': {
+      request: buildRequest(HIGH),
+      world: {
+        policies: [buildPolicy('tenants', { preemption: 'Never', substitutes: new Map([['high', 'high-never']]) })],
+      },
+      code: 'PreemptionNotAllowed',
+      text: 'policy `tenants` lets no pod preempt others here, and priority class `high` does; use priority class `high-never`',
+    },
+    'a class that needs a quota where there is none': {
+      request: buildRequest(HIGH),
+      world: { policies: [buildPolicy('tenants', { requireQuotaFor: ['high'] })] },
+      code: 'QuotaRequired',
+      text: 'policy `tenants` allows priority class `high` only where a quota covers it, and no quota in namespace `team-a` does',
+    },
+    'what the strictest of several policies forbids': {
+      request: buildRequest(HIGH),
+      world: {
+        policies: [buildPolicy('a', { allowedClassNames: ['high'] }), buildPolicy('b', { allowedClassNames: ['low'] })],
+      },
+      code: 'ClassNotAllowed',
+      text: 'policy `b` does not allow priority class `high` here; allowed: `low`',
+    },
+    'what exceeds several limits of a quota': {
+      request: buildRequest(HIGH, {}, { requests: { cpu: '2', memory: '1Gi' } }),
+      world: {
+        quotas: [
+          buildClassQuota('q', 'high', {
+            hard: { 'requests.cpu': '1', pods: '0' },
+            used: { 'requests.cpu': '1500m', pods: '0' },
+          }),
+        ],
+      },
+      code: 'QuotaExceeded',
+      text:
+        'quota `q` in namespace `team-a`: `pods` must be less than or equal to 0; used 0, this pod asks 1 ' +
+        '(priority class `high`); nothing is left; also exceeded: `requests.cpu`',
+    },
+    'a pod that states nothing of what its class’s quota limits': {
+      request: buildRequest(HIGH),
+      world: {
+        quotas: [buildClassQuota('q', 'high', { hard: { 'requests.cpu': '1' }, used: { 'requests.cpu': '0' } })],
+      },
+      code: 'QuotaUnusable',
+      text: /failed quota: q: must specify requests.cpu for: /,
+    },
+  };
+  test.each(Object.entries(refused))('refuses %s', (_, { code, text, ...rest }) => {
+    const decision = decide(rest);
+    expect(decision).toMatchObject({ kind: 'refused', code: 403, because: { code } });
+    expect(decision.because.text).toEqual(typeof text === 'string' ? text : expect.stringMatching(text));
+  });
+
+  const allowed: Record<string, Case & { warnings?: readonly string[] }> = {
+    'a pod that got no class before a default appeared': {
+      request: buildRequest(NONE),
+      world: { classes: [...CLASSES, buildClass('new', 50, { isGlobalDefault: true })] },
+    },
+    'a class that a quota covers': {
+      request: buildRequest(HIGH),
+      world: {
+        policies: [buildPolicy('tenants', { requireQuotaFor: ['high'] })],
+        quotas: [buildClassQuota('q', 'high', { hard: { pods: '9' }, used: { pods: '1' } })],
+      },
+    },
+    'what a policy for other namespaces forbids': {
+      request: buildRequest(HIGH),
+      world: {
+        policies: [buildPolicy('p', { maxPriority: 0, namespaces: prepareSelector(selectorOf({ tier: 'x' })) })],
+      },
+    },
+    'what a policy for other people forbids': {
+      request: buildRequest(HIGH),
+      world: { policies: [buildPolicy('p', { maxPriority: 0, subjects: [{ kind: 'User', name: 'bob' }] })] },
+    },
+    'what a policy only warns about, with the warning': {
+      request: buildRequest(HIGH),
+      world: { policies: [buildPolicy('p', { maxPriority: 0, onViolation: 'Warn' })] },
+      warnings: ['policy `p` allows a priority of at most 0 here; priority class `high` has 1000'],
+    },
+    'a long grace period below a class that preempts, with a warning': {
+      request: buildRequest({ priorityClassName: 'low', priority: 10, terminationGracePeriodSeconds: 601 }),
+      warnings: [
+        'spec.terminationGracePeriodSeconds: whoever preempts this pod (priority 10, below class `high`) waits 601 s for its room',
+      ],
+    },
+    'a class that never preempts while nobody uses its quota, with a warning': {
+      request: buildRequest(NEVER),
+      world: { quotas: [buildClassQuota('q', 'high-never', { hard: { pods: '9' }, used: { pods: '0' } })] },
+      warnings: [
+        'priority class `high-never` never preempts: the room that quota `q` promises it must be free already',
+      ],
+    },
+  };
+  test.each(Object.entries(allowed))('allows %s', (_, { warnings = [], ...rest }) => {
+    expect(decide(rest)).toMatchObject({ kind: 'allowed', change: undefined, warnings });
+  });
+
+  const subjects: Record<string, PodRequest> = {
+    'the user': buildRequest(HIGH, { requester: { name: 'bob', groups: [] } }),
+    'the group': buildRequest(HIGH, { requester: { name: 'x', groups: ['ops'] } }),
+    'the service account that asks': buildRequest(HIGH, {
+      requester: { name: 'system:serviceaccount:ci:robot', groups: [] },
+    }),
+  };
+  test.each(Object.entries(subjects))('holds a policy against %s', (_, request) => {
+    const policy = buildPolicy('p', {
+      maxPriority: 0,
+      subjects: [
+        { kind: 'User', name: 'bob' },
+        { kind: 'Group', name: 'ops' },
+        { kind: 'ServiceAccount', name: 'robot', namespace: 'ci' },
+      ],
+    });
+    expect(decide({ request, world: { policies: [policy] } })).toMatchObject({ kind: 'refused' });
+  });
+
+  test('holds a policy against the service account that the pod runs as, whoever creates the pod', () => {
+    const policy = buildPolicy('p', {
+      maxPriority: 0,
+      subjects: [{ kind: 'ServiceAccount', name: 'robot', namespace: 'team-a' }],
+    });
+    const controller = { name: 'system:serviceaccount:kube-system:replicaset-controller', groups: [] };
+    const request = buildRequest(HIGH, { serviceAccountName: 'robot', requester: controller });
+    expect(decide({ request, world: { policies: [policy] } })).toMatchObject({ kind: 'refused' });
+  });
+});
+
+function forged(qosClass: string): PodRequest {
+  const request = buildRequest(NONE);
+  return { ...request, pod: { ...request.pod, status: { ...request.pod.status, qosClass } } };
+}
