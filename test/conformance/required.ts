@@ -5,7 +5,8 @@ import { decodeObject } from '#shared/kube/wire-object.ts';
 /** The decoded value; throws where a case cannot be read, which fails that case alone. */
 export function required<T>(decoded: Decoded<T>): T {
   if (decoded.ok) return decoded.value;
-  throw new Error(`cannot read the case: ${decoded.field}: ${decoded.message}`);
+  const place = decoded.field === '' ? '' : `${decoded.field}: `;
+  throw new Error(`cannot read the case: ${place}${decoded.message}`);
 }
 
 /** A case read field by field. */
