@@ -44,7 +44,6 @@ export function buildClassQuota(
     namespace: 'team-a',
     name,
     scopes: [{ scopeName: 'PriorityClass', operator: 'In', values: [className] }],
-    wantedHard: amountsOf(hard),
     hard: amountsOf(hard),
     used: amountsOf(used),
   };
