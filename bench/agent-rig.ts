@@ -11,6 +11,8 @@ export interface PodGroups {
   readonly uids: readonly string[];
   /** Moves a process into one pod's memory group. */
   readonly join: (uid: string, pid: number) => void;
+  /** Limits all pods together, as the kubelet does on a node. */
+  readonly limit: (bytes: number) => void;
   readonly remove: () => void;
 }
 
@@ -30,6 +32,7 @@ export function createPodGroups(count: number): PodGroups {
       for (const tree of TREES)
         writeFileSync(`${ROOT}/${tree}/${kubepods}/burstable/pod${uid}/cgroup.procs`, String(pid));
     },
+    limit: (bytes) => writeFileSync(`${ROOT}/memory/${kubepods}/memory.limit_in_bytes`, String(bytes)),
     remove: () => {
       for (const tree of TREES) for (const path of paths.toReversed()) rmdirSync(`${ROOT}/${tree}/${path}`);
     },

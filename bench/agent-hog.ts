@@ -1,0 +1,19 @@
+/** A process that fills memory at a steady rate until it is told to stop: `node agent-hog.ts BYTES_PER_SECOND MOST_BYTES`. */
+import { writeSync } from 'node:fs';
+
+const [rate = 0, most = 0] = process.argv.slice(2).map(Number);
+const BLOCK = 4 * 1024 * 1024;
+const TICK_MS = 5;
+const held: Buffer[] = [];
+const startedAt = performance.now();
+
+function grow(): void {
+  const wanted = Math.min(most, ((performance.now() - startedAt) / 1000) * rate);
+  while (held.length * BLOCK < wanted) held.push(Buffer.alloc(BLOCK, 1));
+  if (held.length * BLOCK < most) setTimeout(grow, TICK_MS);
+}
+
+process.on('SIGTERM', () => process.exit(0));
+writeSync(1, 'growing\n');
+grow();
+setInterval(() => undefined, 1000);
