@@ -38,6 +38,8 @@ export interface NodeOptions {
 export interface SandboxNode {
   /** Of the kubelet's surface. */
   readonly url: string;
+  /** Of its virtual memory, what its pods leave now. */
+  availableBytes(): number;
   /** A container's log, `undefined` where there is none (yet). */
   log(podUid: string, container: string, previous: boolean): LogBuffer | undefined;
   /** Resolves when the node is registered and pods are watched. */
@@ -102,6 +104,7 @@ export async function startNode(options: NodeOptions): Promise<SandboxNode> {
 
   return {
     url: server.url,
+    availableBytes: () => available(measurement, capacityBytes),
     log: (podUid, container, previous) =>
       pods.workers
         .get(podUid)

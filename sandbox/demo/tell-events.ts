@@ -1,0 +1,52 @@
+import type { KubeClient } from '#shared/kube/client.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { createReflector } from '#shared/kube/reflector.ts';
+import { EVENTS } from '#shared/kube/resource.ts';
+import { EVENT_REASONS } from '#shared/kube/wire-names.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import type { Narrator } from '#sandbox/narrator.ts';
+
+/** An Event as the story needs it. */
+export interface ToldEvent {
+  readonly reason: string;
+  readonly note: string;
+  /** `Pod team-a/web`, or `Node sandbox`. */
+  readonly about: string;
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** Events that a newcomer should see; the others are there for `kubectl get events`. */
+const TELLING = new Set<string>([...Object.values(EVENT_REASONS), 'FailedCreate', 'OOMKilling', 'SystemOOM']);
+
+/** Tells of each telling Event as it happens, and hands it on. Runs until the signal aborts. */
+export function tellEvents(
+  { client, clock, log, narrator }: { client: KubeClient; clock: Clock; log: Log; narrator: Narrator },
+  onTold: (event: ToldEvent) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const reflector = createReflector({ client, clock, log, resource: EVENTS, slim: readEvent, random: Math.random });
+  reflector.onChange(({ kind, value }) => {
+    if (kind !== 'added' || !TELLING.has(value.reason)) return;
+    narrator.say(`${value.about}: ${value.reason}: ${value.note}`);
+    onTold(value);
+  });
+  return reflector.run(signal);
+}
+
+function readEvent(raw: KubeObject): ToldEvent {
+  const { kind = '', namespace, name = '' } = (raw['regarding'] ?? {}) as Readonly<Record<string, string | undefined>>;
+  const fullName = namespace === undefined || namespace === '' ? name : `${namespace}/${name}`;
+  return {
+    reason: textOf(raw['reason']),
+    note: textOf(raw['note']).trim(),
+    about: `${kind} ${fullName}`,
+    kind,
+    name: fullName,
+  };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto';
+import { COMPONENT_NAMES, NAMESPACE_NODE, NAMESPACE_SYSTEM } from '#shared/kube/wire-names.ts';
+
+/** Everybody who speaks to the API server, each with the name it has in a real cluster. */
+export type Speaker = 'webhook' | 'agent' | 'dashboard' | 'scheduler' | 'controllers' | 'node';
+
+export interface Identity {
+  readonly username: string;
+  readonly groups: readonly string[];
+}
+
+export interface Identities {
+  readonly tokens: Readonly<Record<Speaker, string>>;
+  /** By token. */
+  readonly users: ReadonlyMap<string, Identity>;
+}
+
+/** New tokens for everybody. */
+export function createIdentities(nodeName: string): Identities {
+  const speakers: Readonly<Record<Speaker, Identity>> = {
+    webhook: serviceAccount(NAMESPACE_SYSTEM, COMPONENT_NAMES.webhook),
+    agent: serviceAccount(NAMESPACE_NODE, COMPONENT_NAMES.agent),
+    dashboard: serviceAccount(NAMESPACE_SYSTEM, COMPONENT_NAMES.scheduler),
+    scheduler: user('system:kube-scheduler'),
+    controllers: user('system:kube-controller-manager'),
+    node: user(`system:node:${nodeName}`, 'system:nodes'),
+  };
+  const entries = Object.entries(speakers).map(([name, identity]) => ({ name, identity, token: newToken() }));
+  return {
+    tokens: Object.fromEntries(entries.map(({ name, token }) => [name, token])) as Record<Speaker, string>,
+    users: new Map(entries.map(({ token, identity }) => [token, identity])),
+  };
+}
+
+function serviceAccount(namespace: string, name: string): Identity {
+  return user(`system:serviceaccount:${namespace}:${name}`, 'system:serviceaccounts');
+}
+
+function user(username: string, ...groups: readonly string[]): Identity {
+  return { username, groups: [...groups, 'system:authenticated'] };
+}
+
+function newToken(): string {
+  return randomBytes(24).toString('base64url');
+}

@@ -1,0 +1,54 @@
+/** `npm start`: a small Kubernetes on this machine with Plimsoll in it, and a demo that shows what it does. */
+import { EventEmitter } from 'node:events';
+import { existsSync } from 'node:fs';
+import { dashboardApp } from '#dashboard/app.ts';
+import { systemClock as clock } from '#shared/runtime/clock.ts';
+import { errorText } from '#shared/runtime/describe-error.ts';
+import { createLog } from '#shared/runtime/log.ts';
+import { createShutdown } from '#shared/runtime/shutdown.ts';
+import { createNarrator } from './narrator.ts';
+import { parseOptions, USAGE } from './options.ts';
+import { type DemoResult, runSandbox } from './run-sandbox.ts';
+
+const SHUTDOWN_DEADLINE_MS = 10_000;
+const EXIT_USAGE = 2;
+
+const parsed = parseOptions(process.argv.slice(2));
+if (parsed.kind === 'help') {
+  console.log(USAGE);
+  process.exit(0);
+}
+if (parsed.kind === 'mistake') {
+  console.error(parsed.message);
+  process.exit(EXIT_USAGE);
+}
+if (!existsSync('/proc/self/status')) {
+  console.error('Could not start: the sandbox measures its pods through /proc, which this system does not have');
+  process.exit(1);
+}
+
+const { options } = parsed;
+const toStandardError = { write: (line: string) => void process.stderr.write(line) };
+const log = createLog({ component: 'sandbox', level: 'error', format: 'text', destination: toStandardError });
+// npm passes Ctrl-C on though the terminal has already sent it to everybody: a second signal must not cut the end short.
+const shutdown = createShutdown({ log, clock, deadlineMs: SHUTDOWN_DEADLINE_MS, processSignals: new EventEmitter() });
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => void shutdown.stop(name));
+process.stdout.on('error', () => void shutdown.stop('nobody reads standard output'));
+
+const narrator = createNarrator(() => clock.monotonic(), (line) => void process.stdout.write(line));
+const makeDashboard = (sources: Parameters<typeof dashboardApp>[0]['sources']) =>
+  dashboardApp({ sources, clock, log, signal: shutdown.signal });
+
+let result: DemoResult | undefined;
+try {
+  result = await runSandbox(options, { clock, log, shutdown, narrator, makeDashboard });
+  if (options.once) void shutdown.stop('the demo is over', result?.isGood === true ? 0 : 1);
+} catch (error) {
+  if (!shutdown.signal.aborted) {
+    console.error(errorText(error));
+    void shutdown.stop('could not start', 1);
+  }
+}
+const exitCode = await shutdown.finished;
+if (options.once && result !== undefined) console.log(result.line);
+process.exit(exitCode);

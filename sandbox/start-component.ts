@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { Clock } from '#shared/runtime/clock.ts';
+
+/** A part of Plimsoll that runs as its own process. */
+export interface ComponentProcess {
+  readonly pid: number;
+  /** How it ended, in words; its last lines are in `lastLines`. */
+  readonly ended: Promise<string>;
+  readonly lastLines: () => readonly string[];
+  /** SIGTERM, and SIGKILL for one that hangs. */
+  stop(): Promise<void>;
+}
+
+export interface ComponentOptions {
+  /** Path of its main, relative to the repository. */
+  readonly main: string;
+  readonly flags: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly clock: Clock;
+}
+
+const STOP_MS = 3_000;
+const KEPT_LINES = 20;
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const PRELOAD = new URL('./end-with-parent.mjs', import.meta.url).href;
+
+/** Starts it; rejects when no process can be had. It ends with the sandbox even if that is killed. */
+export async function startComponent(options: ComponentOptions): Promise<ComponentProcess> {
+  const { clock } = options;
+  const child = spawn(process.execPath, ['--import', PRELOAD, options.main, ...options.flags], {
+    cwd: ROOT,
+    env: { ...options.environment, PATH: process.env['PATH'] },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  const lines: string[] = [];
+  const keep = (chunk: string): void => {
+    lines.push(...chunk.split('\n').filter((line) => line !== ''));
+    lines.splice(0, lines.length - KEPT_LINES);
+  };
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', keep);
+  const { promise: ended, resolve } = Promise.withResolvers<string>();
+  child.once('close', (code, signal) => resolve(signal === null ? `exit code ${code ?? 0}` : signal));
+  await new Promise<void>((started, failed) => child.once('spawn', started).once('error', failed));
+
+  async function stop(): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGTERM');
+    const inTime = new AbortController();
+    const late = clock.sleep(STOP_MS, inTime.signal).then(() => child.kill('SIGKILL'));
+    await ended;
+    inTime.abort();
+    await late;
+  }
+  return { pid: child.pid ?? 0, ended, lastLines: () => lines, stop };
+}
