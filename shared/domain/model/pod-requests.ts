@@ -1,7 +1,9 @@
 import type { Amounts } from './amounts.ts';
-import { addAmounts, maxAmounts, NO_AMOUNTS } from './amounts.ts';
-import type { Container, ContainerStatus, Pod } from './pod.ts';
-import { addQuantities, ZERO } from './quantity.ts';
+import { addAmounts, NO_AMOUNTS } from './amounts.ts';
+import type { Pod } from './pod.ts';
+import { containerResizes, limitsInResize, podResize, requestsInResize } from './pod-resize.ts';
+import { addQuantities, quantitySign, ZERO } from './quantity.ts';
+import { sumContainers } from './sum-containers.ts';
 
 /** What counts as a pod's requests and limits. Absent means no. */
 export interface PodResourceOptions {
@@ -23,31 +25,26 @@ const POD_LEVEL: readonly string[] = ['cpu', 'memory'];
 
 /** The pod's effective requests, overhead included. component-helpers `resource/helpers.go` PodRequests. */
 export function podRequests(pod: Pod, options: PodResourceOptions = {}): Amounts {
-  const statuses = options.useStatus === true ? containerStatuses(pod) : undefined;
-  const containers = aggregate(pod, (container, canResize) => {
-    const status = canResize ? statuses?.get(container.name) : undefined;
-    const spec = container.resources.requests ?? NO_AMOUNTS;
-    if (status?.resources === undefined) return spec;
-    return requestsInResize(pod, spec, status.resources.requests, status.allocatedResources);
+  const resizes = options.useStatus === true ? containerResizes(pod) : undefined;
+  const containers = sumContainers(pod, (container) => {
+    const { requests = NO_AMOUNTS } = container.resources;
+    const resize = resizes?.get(container);
+    return resize === undefined ? requests : requestsInResize(pod, requests, resize);
   });
   const requests = options.skipPodLevel === true ? containers : withPodLevelRequests(pod, containers, options);
   return options.excludeOverhead === true ? requests : addAmounts(requests, pod.spec.overhead);
 }
 
-/**
- * The pod's effective limits; overhead is added only where a limit is not zero (oddity U5).
- * component-helpers `resource/helpers.go` PodLimits.
- */
+/** The pod's effective limits, overhead included. component-helpers `resource/helpers.go` PodLimits. */
 export function podLimits(pod: Pod, options: PodResourceOptions = {}): Amounts {
-  const statuses = options.useStatus === true ? containerStatuses(pod) : undefined;
-  const containers = aggregate(pod, (container, canResize) => {
-    const status = canResize ? statuses?.get(container.name) : undefined;
-    const spec = container.resources.limits ?? NO_AMOUNTS;
-    if (status?.resources === undefined) return spec;
-    return limitsInResize(pod, spec, status.resources.limits) ?? NO_AMOUNTS;
+  const resizes = options.useStatus === true ? containerResizes(pod) : undefined;
+  const containers = sumContainers(pod, (container) => {
+    const { limits = NO_AMOUNTS } = container.resources;
+    const resize = resizes?.get(container);
+    return resize === undefined ? limits : (limitsInResize(pod, limits, resize) ?? NO_AMOUNTS);
   });
   const limits = options.skipPodLevel === true ? containers : withPodLevelLimits(pod, containers, options);
-  return options.excludeOverhead === true ? limits : withOverhead(limits, pod.spec.overhead);
+  return options.excludeOverhead === true ? limits : addToLimits(limits, pod.spec.overhead);
 }
 
 /** Whether pod-level requests or limits of cpu, memory or hugepages are stated. IsPodLevelResourcesSet. */
@@ -56,84 +53,27 @@ export function hasPodLevelResources(pod: Pod): boolean {
   return [...(requests?.keys() ?? []), ...(limits?.keys() ?? [])].some(isPodLevelResource);
 }
 
-/** A sidecar is an init container that keeps running. */
-export function isSidecar(container: Container): boolean {
-  return container.restartPolicy === 'Always';
-}
-
-/**
- * Containers and sidecars run together; each init container runs beside the sidecars listed before it.
- * Per resource the larger of both counts. A plain init container cannot be resized (oddity U2).
- * KEP-753, AggregateContainerRequests.
- */
-function aggregate(pod: Pod, amountsOf: (container: Container, canResize: boolean) => Amounts): Amounts {
-  let running = pod.spec.containers.reduce<Amounts>((sum, each) => addAmounts(sum, amountsOf(each, true)), NO_AMOUNTS);
-  let sidecars = NO_AMOUNTS;
-  let starting = NO_AMOUNTS;
-  for (const container of pod.spec.initContainers) {
-    if (isSidecar(container)) {
-      const amounts = amountsOf(container, true);
-      running = addAmounts(running, amounts);
-      sidecars = addAmounts(sidecars, amounts);
-      starting = maxAmounts(starting, sidecars);
-    } else {
-      starting = maxAmounts(starting, addAmounts(amountsOf(container, false), sidecars));
-    }
-  }
-  return maxAmounts(running, starting);
-}
-
-/** The statuses by container name, those of init containers winning (oddity U2). */
-function containerStatuses(pod: Pod): ReadonlyMap<string, ContainerStatus> | undefined {
-  const { containers, initContainers } = pod.status;
-  if (containers.length + initContainers.length === 0) return undefined;
-  return new Map([...containers, ...initContainers].map((status) => [status.name, status]));
-}
-
-/** determineEffectiveRequests: an infeasible resize leaves out what the spec wants (oddity U3). */
-function requestsInResize(
-  pod: Pod,
-  spec: Amounts,
-  actuated: Amounts | undefined,
-  allocated: Amounts | undefined,
-): Amounts {
-  const held = isResizeInfeasible(pod) ? (actuated ?? NO_AMOUNTS) : maxAmounts(spec, actuated ?? NO_AMOUNTS);
-  return maxAmounts(held, allocated ?? NO_AMOUNTS);
-}
-
-/** determineEffectiveLimits: `undefined` if the resize is infeasible and the status has no limits. */
-function limitsInResize(pod: Pod, spec: Amounts, actuated: Amounts | undefined): Amounts | undefined {
-  return isResizeInfeasible(pod) ? actuated : maxAmounts(spec, actuated ?? NO_AMOUNTS);
-}
-
-/** Only the first PodResizePending condition is read (oddity U3). */
-function isResizeInfeasible(pod: Pod): boolean {
-  return pod.status.conditions.find(({ type }) => type === 'PodResizePending')?.reason === 'Infeasible';
-}
-
 function withPodLevelRequests(pod: Pod, containers: Amounts, options: PodResourceOptions): Amounts {
-  const spec = pod.spec.resources?.requests;
-  const status = podLevelStatus(pod, options);
-  if (spec === undefined) return containers;
-  const resized = status && requestsInResize(pod, spec, status.requests, pod.status.allocatedResources);
-  return withPodLevel(containers, spec, resized);
+  const { requests = NO_AMOUNTS } = pod.spec.resources ?? {};
+  const resize = podLevelResize(pod, options);
+  return withPodLevel(containers, requests, resize && requestsInResize(pod, requests, resize));
 }
 
 function withPodLevelLimits(pod: Pod, containers: Amounts, options: PodResourceOptions): Amounts {
-  const spec = pod.spec.resources?.limits;
-  const status = podLevelStatus(pod, options);
-  if (spec === undefined) return containers;
-  return withPodLevel(containers, spec, status && limitsInResize(pod, spec, status.limits));
+  const { limits = NO_AMOUNTS } = pod.spec.resources ?? {};
+  const resize = podLevelResize(pod, options);
+  return withPodLevel(containers, limits, resize && limitsInResize(pod, limits, resize));
 }
 
-function podLevelStatus(pod: Pod, options: PodResourceOptions) {
-  return options.useStatus === true && options.usePodLevelStatus === true ? pod.status.resources : undefined;
+function podLevelResize(pod: Pod, options: PodResourceOptions) {
+  return options.useStatus === true && options.usePodLevelStatus === true ? podResize(pod) : undefined;
 }
 
 /** Pod-level amounts replace those of the containers, for cpu, memory and hugepages only (oddity U4). */
-function withPodLevel(containers: Amounts, spec: Amounts, resized: Amounts | undefined): Amounts {
+function withPodLevel(containers: Amounts, stated: Amounts, resized: Amounts | undefined): Amounts {
+  if (stated.size === 0) return containers;
   const amounts = new Map(containers);
-  for (const [name, amount] of spec) {
+  for (const [name, amount] of stated) {
     if (isPodLevelResource(name)) amounts.set(name, resized === undefined ? amount : (resized.get(name) ?? ZERO));
   }
   return amounts;
@@ -143,12 +83,13 @@ function isPodLevelResource(name: string): boolean {
   return POD_LEVEL.includes(name) || name.startsWith('hugepages-');
 }
 
-function withOverhead(limits: Amounts, overhead: Amounts): Amounts {
+/** Overhead is added only to limits that are there and not zero (oddity U5). */
+function addToLimits(limits: Amounts, overhead: Amounts): Amounts {
   if (overhead.size === 0) return limits;
   const amounts = new Map(limits);
   for (const [name, amount] of overhead) {
-    const limit = amounts.get(name);
-    if (limit !== undefined && limit.mantissa !== 0) amounts.set(name, addQuantities(limit, amount));
+    const limit = limits.get(name);
+    if (limit !== undefined && quantitySign(limit) !== 0) amounts.set(name, addQuantities(limit, amount));
   }
   return amounts;
 }
