@@ -1,0 +1,75 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { stringify } from 'yaml';
+import { eventually } from '#test/contract/harness.ts';
+
+/** The webhook as it is shipped: a process of its own, registered with the cluster under test. */
+export interface WebhookProcess {
+  readonly healthPort: number;
+  /** SIGTERM; resolves with the exit code. */
+  stop(): Promise<number | null>;
+  /** SIGKILL: the registration stays behind. */
+  kill(): Promise<void>;
+}
+
+const MAIN = fileURLToPath(new URL('../../webhook/main.ts', import.meta.url));
+
+/** Starts the webhook and waits until it is ready, which includes being registered. */
+export async function startWebhookProcess(
+  kubeconfig: string,
+  failurePolicy: 'Ignore' | 'Fail',
+): Promise<WebhookProcess> {
+  const folder = mkdtempSync(join(tmpdir(), 'plimsoll-webhook-'));
+  const file = join(folder, 'webhook.yaml');
+  const configuration = {
+    apiVersion: 'config.plimsoll.dev/v1alpha1',
+    kind: 'WebhookConfiguration',
+    kubeconfig,
+    host: '127.0.0.1',
+    port: 0,
+    healthHost: '127.0.0.1',
+    healthPort: 0,
+    drainSeconds: 0,
+    registration: { mode: 'Full', url: 'https://127.0.0.1:0', failurePolicy },
+  };
+  writeFileSync(file, stringify(configuration));
+  const child = spawn(process.execPath, [MAIN, '--config', file], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const exit = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const healthPort = await startedPort(child);
+  await eventually(async () => {
+    const answer = await fetch(`http://127.0.0.1:${healthPort}/readyz?verbose`);
+    if (answer.status !== 200) throw new Error(`the webhook is not ready:\n${await answer.text()}`);
+  }, 20_000);
+
+  async function end(signal: NodeJS.Signals): Promise<number | null> {
+    child.kill(signal);
+    const code = await exit;
+    rmSync(folder, { recursive: true, force: true });
+    return code;
+  }
+  return {
+    healthPort,
+    stop: () => end('SIGTERM'),
+    kill: async () => {
+      await end('SIGKILL');
+    },
+  };
+}
+
+/** The port of health and metrics, as its log says it. */
+async function startedPort(child: ChildProcess): Promise<number> {
+  if (child.stdout === null) throw new Error('the webhook has no standard output');
+  for await (const line of createInterface({ input: child.stdout })) {
+    const entry = JSON.parse(line) as { readonly msg: string; readonly healthPort?: number; readonly reason?: string };
+    if (entry.healthPort !== undefined) {
+      child.stdout.resume();
+      return entry.healthPort;
+    }
+    if (entry.reason !== undefined) throw new Error(`the webhook did not start: ${entry.reason}`);
+  }
+  throw new Error('the webhook ended without a word');
+}
