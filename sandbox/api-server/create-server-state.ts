@@ -5,8 +5,6 @@ import { createAdmission } from './admission/create-admission.ts';
 import { Catalog } from './catalog/catalog.ts';
 import { followDefinitions } from './crd/follow-definitions.ts';
 import { badRequest } from './errors/errors.ts';
-import { collectGarbage } from './garbage/collect-garbage.ts';
-import { removeAsCollector } from './garbage/remove-as-collector.ts';
 import { builtInTypes } from './kinds/built-in.ts';
 import { NAMESPACES } from './kinds/storage-names.ts';
 import { decodeObject } from './operations/decode-object.ts';
@@ -36,7 +34,7 @@ export interface ServerParts {
 const HISTORY_LIMIT = 2_000;
 const SNAPSHOT_LIMIT = 16;
 
-/** Puts the parts together: store, kinds, admission, garbage collection, and the objects every cluster has. */
+/** Puts the parts together: store, kinds, admission, and the objects every cluster has. */
 export function createServerState({
   clock,
   log,
@@ -67,15 +65,8 @@ export function createServerState({
     snapshots: new SnapshotCache(SNAPSHOT_LIMIT),
     podLogs,
   };
-  const garbage = collectGarbage({ store, log, remove: removeAsCollector(server) });
   seedObjects(server);
-  return {
-    server,
-    stop: () => {
-      garbage.stop();
-      caller.close();
-    },
-  };
+  return { server, stop: caller.close };
 }
 
 function namespaceLabels(store: Store): (namespace: string) => ReadonlyMap<string, string> {

@@ -5,15 +5,16 @@ const TOLERATION_SECONDS = 300;
 const DEFAULT_TOLERATIONS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
 
 /**
- * What the ServiceAccount and DefaultTolerationSeconds plugins write into a new pod. Tokens are not mounted: the
+ * What the ServiceAccount and DefaultTolerationSeconds plugins write into a pod; the tolerations also on every update. Tokens are not mounted: the
  * sandbox's node runs processes without volumes.
  */
 export function completePod({ type, subresource, operation, object }: Attributes): void {
-  const isNewPod = type.group === '' && type.plural === 'pods' && subresource === '' && operation === 'CREATE';
-  if (!isNewPod || object === undefined || isMirror(object)) return;
+  if (type.group !== '' || type.plural !== 'pods' || subresource !== '' || object === undefined) return;
   const spec = { ...fieldsAt(object, 'spec') };
-  spec['serviceAccountName'] = textAt(spec, 'serviceAccountName') || 'default';
-  spec['serviceAccount'] = spec['serviceAccountName'];
+  if (operation === 'CREATE' && !isMirror(object)) {
+    spec['serviceAccountName'] = textAt(spec, 'serviceAccountName') || 'default';
+    spec['serviceAccount'] = spec['serviceAccountName'];
+  }
   const tolerations = listAt(spec, 'tolerations');
   const added = DEFAULT_TOLERATIONS.filter((key) => !tolerations.some((toleration) => covers(toleration, key)));
   if (added.length > 0) spec['tolerations'] = [...tolerations, ...added.map(defaultToleration)];

@@ -29,9 +29,9 @@ export class Catalog {
     return this.#byKind.get(`${apiVersion}/${kind}`);
   }
 
-  /** Whether any kind of this group and version is there. */
-  hasVersion(group: string, version: string): boolean {
-    return this.all().some((type) => type.group === group && type.version === version);
+  /** Whether any kind of this group is there. */
+  hasGroup(group: string): boolean {
+    return this.all().some((type) => type.group === group);
   }
 
   add(type: ResourceType): void {

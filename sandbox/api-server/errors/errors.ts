@@ -26,9 +26,9 @@ export function notFound(subject: Subject, name: string): StatusError {
   return statusError({ code: 404, reason: 'NotFound', message, details: details(subject, name) });
 }
 
-/** 404 for a path that names no resource. */
-export function unknownPath(path: string): StatusError {
-  const message = `the server could not find the requested resource: ${path.slice(0, 200)}`;
+/** 404 for a path that names no resource of a known group. */
+export function unknownResource(): StatusError {
+  const message = 'the server could not find the requested resource';
   return statusError({ code: 404, reason: 'NotFound', message, details: {} });
 }
 

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Log } from '#shared/runtime/log.ts';
 import { internalError } from '#sandbox/api-server/errors/errors.ts';
+import { UnknownPathError } from '#sandbox/api-server/errors/unknown-path-error.ts';
 import { StatusError } from '#sandbox/api-server/errors/status-error.ts';
 
 const JSON_TYPE = 'application/json';
@@ -50,6 +51,7 @@ export function sendError(
   error: unknown,
   { log, warnings }: { readonly log: Log; readonly warnings: readonly string[] },
 ): void {
+  if (error instanceof UnknownPathError) return sendNotFound(response);
   if (!(error instanceof StatusError)) log.error({ err: error }, 'Request failed');
   const { status } = error instanceof StatusError ? error : internalError('the server could not complete the request');
   if (response.headersSent) {
@@ -61,4 +63,8 @@ export function sendError(
     ...warningHeaders(warnings),
     ...(retryAfter > 0 ? { 'retry-after': String(retryAfter) } : {}),
   });
+}
+
+function sendNotFound(response: ServerResponse): void {
+  sendBytes(response, 404, '404 page not found\n', { 'content-type': 'text/plain; charset=utf-8' });
 }

@@ -1,8 +1,9 @@
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import { discovery } from './discovery.ts';
-import { methodNotAllowed, unknownPath } from '#sandbox/api-server/errors/errors.ts';
+import { methodNotAllowed } from '#sandbox/api-server/errors/errors.ts';
+import { UnknownPathError } from '#sandbox/api-server/errors/unknown-path-error.ts';
 import { statusError } from '#sandbox/api-server/errors/status-error.ts';
-import type { User } from '#sandbox/api-server/operations/api-request.ts';
+import type { ApiRequest, User } from '#sandbox/api-server/operations/api-request.ts';
 import type { ServerState } from '#sandbox/api-server/operations/server-state.ts';
 import { sendError, sendJson, warningHeaders } from './answer.ts';
 import type { Authenticate } from './authenticate.ts';
@@ -47,20 +48,18 @@ function discoveryRoutes(app: Express, { catalog }: ServerState): void {
     if (isAggregated) sendJson(response, 200, documents.aggregated(isCore), { 'content-type': AGGREGATED });
     else sendJson(response, 200, plain);
   };
-  const sendFound = (request: Request, response: Response, document: object | undefined): void => {
-    if (document === undefined) throw unknownPath(request.path);
+  const sendFound = (response: Response, document: object | undefined): void => {
+    if (document === undefined) throw new UnknownPathError();
     sendJson(response, 200, document);
   };
   app.get('/api', (request, response) =>
     sendRoot(request, response, documents.coreVersions(request.headers.host ?? ''), true),
   );
   app.get('/apis', (request, response) => sendRoot(request, response, documents.groups(), false));
-  app.get('/api/:version', (request, response) =>
-    sendFound(request, response, documents.resources('', request.params.version)),
-  );
-  app.get('/apis/:group', (request, response) => sendFound(request, response, documents.group(request.params.group)));
+  app.get('/api/:version', (request, response) => sendFound(response, documents.resources('', request.params.version)));
+  app.get('/apis/:group', (request, response) => sendFound(response, documents.group(request.params.group)));
   app.get('/apis/:group/:version', (request, response) =>
-    sendFound(request, response, documents.resources(request.params.group, request.params.version)),
+    sendFound(response, documents.resources(request.params.group, request.params.version)),
   );
 }
 
@@ -69,7 +68,7 @@ async function answerObjects({ server, userOfToken }: AppOptions, request: Reque
   const review = reviewOfPath(request.path);
   const body = await readBytes(request, response);
   if (review === undefined)
-    return handleResource({ server, request: apiRequest(server.catalog, request, { user, body }), response });
+    return answerResource(server, apiRequest(server.catalog, request, { user, body }), response);
   if (request.method !== 'POST') throw methodNotAllowed();
   const warnings: string[] = [];
   const answer = answerReview(review, body, request.headers['content-type'] ?? '', {
@@ -79,6 +78,15 @@ async function answerObjects({ server, userOfToken }: AppOptions, request: Reque
     warnings,
   });
   sendJson(response, 201, answer, warningHeaders(warnings));
+}
+
+/** A refusal carries the warnings that were collected before it. */
+async function answerResource(server: ServerState, request: ApiRequest, response: Response): Promise<void> {
+  try {
+    await handleResource({ server, request, response });
+  } catch (error) {
+    sendError(response, error, { log: server.log, warnings: request.warnings });
+  }
 }
 
 /** Express itself refuses what it cannot read (a bad escape in the path, say) with an error that carries a status. */

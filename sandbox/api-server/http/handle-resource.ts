@@ -12,7 +12,7 @@ import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
 import { sendBytes, sendJson, warningHeaders } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import { handleSubresource } from './handle-subresource.ts';
-import { negotiate, type Form } from './negotiate.ts';
+import { negotiate } from './negotiate.ts';
 import { representation, type Representation } from './representation.ts';
 import { watchObjects } from './watch.ts';
 
@@ -107,15 +107,8 @@ function shower({ server, request }: Exchange): Representation {
   return representation(negotiate(request.accept), request.type, { now: () => server.clock.now(), includeObject });
 }
 
-const TYPES: Readonly<Record<Form, string>> = {
-  object: 'application/json',
-  table: 'application/json;as=Table;v=v1;g=meta.k8s.io',
-  metadata: 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io',
-};
-
 function send({ request, response }: Exchange, code: number, body: Buffer): void {
   sendBytes(response, code, body, {
-    'content-type': TYPES[negotiate(request.accept)],
     ...warningHeaders(request.warnings),
   });
 }

@@ -35,7 +35,7 @@ function objects(type: ResourceType): Representation {
       const parts: Buffer[] = [Buffer.from(head)];
       for (const [at, revision] of page.revisions.entries()) {
         if (at > 0) parts.push(COMMA);
-        parts.push(revision.jsonIn(view));
+        parts.push(...listItem(revision.jsonIn(view), type));
       }
       parts.push(END);
       return Buffer.concat(parts);
@@ -44,6 +44,14 @@ function objects(type: ResourceType): Representation {
     bookmark: (resourceVersion, isEndOfInitial) =>
       eventLine('BOOKMARK', json(bookmarkObject(type.kind, type.apiVersion, resourceVersion, isEndOfInitial))),
   };
+}
+
+const OPEN = Buffer.from('{');
+
+/** Items of a list of built-in kinds do not repeat their kind, which every stored object's JSON begins with. */
+function listItem(item: Buffer, { openApi, kind, apiVersion }: ResourceType): readonly Buffer[] {
+  if (openApi !== undefined) return [item];
+  return [OPEN, item.subarray(`{"kind":"${kind}","apiVersion":"${apiVersion}",`.length)];
 }
 
 function listMetadata({ resourceVersion, continueToken, remaining }: Page): object {

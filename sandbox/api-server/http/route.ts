@@ -1,5 +1,6 @@
 import type { Catalog } from '#sandbox/api-server/catalog/catalog.ts';
-import { unknownPath } from '#sandbox/api-server/errors/errors.ts';
+import { unknownResource } from '#sandbox/api-server/errors/errors.ts';
+import { UnknownPathError } from '#sandbox/api-server/errors/unknown-path-error.ts';
 import type { ResourceType, SubresourceName } from '#sandbox/api-server/kinds/resource-type.ts';
 
 /** What a path names. */
@@ -12,28 +13,27 @@ export interface Route {
   readonly isWatchPath: boolean;
 }
 
-/** Reads a path below `/api` or `/apis`. Throws 404 for one that names nothing. */
+/** Reads a path below `/api` or `/apis`. Throws 404 for one that names nothing, UnknownPathError where not even the group is known. */
 export function parseRoute(catalog: Catalog, path: string): Route {
-  const segments = path
-    .split('/')
-    .slice(1)
-    .map((segment) => decode(segment, path));
+  const segments = path.split('/').slice(1).map(decode);
   const isCore = segments[0] === 'api';
+  if (!isCore && segments[0] !== 'apis') throw new UnknownPathError();
   const [group, version, rest] = isCore
     ? ['', segments[1], segments.slice(2)]
     : [segments[1], segments[2], segments.slice(3)];
+  if (group === undefined || version === undefined || !catalog.hasGroup(group)) throw new UnknownPathError();
   const isWatchPath = rest[0] === 'watch';
   return {
-    ...resolve({ catalog, group: group ?? '', version: version ?? '', path }, isWatchPath ? rest.slice(1) : rest),
+    ...resolve({ catalog, group, version }, isWatchPath ? rest.slice(1) : rest),
     isWatchPath,
   };
 }
 
-function decode(segment: string, path: string): string {
+function decode(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    throw unknownPath(path);
+    throw new UnknownPathError();
   }
 }
 
@@ -41,7 +41,6 @@ interface Place {
   readonly catalog: Catalog;
   readonly group: string;
   readonly version: string;
-  readonly path: string;
 }
 
 /** `namespaces/NAME/…` is a namespace for what follows, unless what follows is a subresource of the namespace itself. */
@@ -57,21 +56,21 @@ function isNamespaceSubresource(segment: string): boolean {
 }
 
 function named(
-  { catalog, group, version, path }: Place,
+  { catalog, group, version }: Place,
   namespace: string,
   segments: readonly string[],
 ): Omit<Route, 'isWatchPath'> {
   const [plural = '', name = '', subresource = '', ...more] = segments;
   const type = catalog.find(group, version, plural);
   const isEmptyName = segments.length > 1 && name === '';
-  if (type === undefined || more.length > 0 || isEmptyName) throw unknownPath(path);
-  if (type.namespaced ? namespace === '' && name !== '' : namespace !== '') throw unknownPath(path);
-  return { type, namespace, name, subresource: checkedSubresource(type, subresource, path) };
+  if (type === undefined || more.length > 0 || isEmptyName) throw unknownResource();
+  if (type.namespaced ? namespace === '' && name !== '' : namespace !== '') throw unknownResource();
+  return { type, namespace, name, subresource: checkedSubresource(type, subresource) };
 }
 
-function checkedSubresource(type: ResourceType, name: string, path: string): SubresourceName | '' {
+function checkedSubresource(type: ResourceType, name: string): SubresourceName | '' {
   if (name === '') return '';
   const known = type.subresources.find((subresource) => subresource.name === name);
-  if (known === undefined) throw unknownPath(path);
+  if (known === undefined) throw unknownResource();
   return known.name;
 }

@@ -34,7 +34,7 @@ export function watchObjects(
     bookmarkEveryMs: BOOKMARK_EVERY_MS,
     endAfterMs: endAfterMs(query),
   });
-  begin(request, response);
+  begin(response);
   const sendInitialEvents = query.get('sendInitialEvents');
   if (sendInitialEvents !== null) {
     if (isTrue(query, 'sendInitialEvents')) session.sendInitial(isTrue(query, 'allowWatchBookmarks'));
@@ -57,10 +57,9 @@ function endAfterMs(query: URLSearchParams): number {
   return Number(text) * 1000;
 }
 
-function begin(request: ApiRequest, response: ServerResponse): void {
-  const isTable = request.accept.includes('as=Table');
+function begin(response: ServerResponse): void {
   response.writeHead(200, {
-    'content-type': isTable ? 'application/json;as=Table;v=v1;g=meta.k8s.io' : 'application/json',
+    'content-type': 'application/json',
     'cache-control': 'no-cache, private',
   });
   response.flushHeaders();

@@ -1,6 +1,8 @@
 import type { FieldError } from '#sandbox/api-server/errors/field-error.ts';
-import { duplicate, invalidValue, required } from '#sandbox/api-server/errors/field-error.ts';
+import { duplicate, invalidValue, required, tooMany } from '#sandbox/api-server/errors/field-error.ts';
 import { fieldsAt, listAt, numberAt, textAt, type Fields, type KubeObject } from '#sandbox/api-server/wire/object.ts';
+import { compileExpression } from '#sandbox/api-server/cel/expression.ts';
+import { CONDITION_VARIABLES } from '#sandbox/api-server/webhooks/webhook.ts';
 import { oneOf } from './validate-pod.ts';
 
 const LONGEST_TIMEOUT = 30;
@@ -80,16 +82,15 @@ function validateVersions(webhook: Fields, path: string): FieldError[] {
 }
 
 function validateConditions(conditions: readonly Fields[], path: string): FieldError[] {
-  const tooMany: FieldError[] =
-    conditions.length > MOST_CONDITIONS
-      ? [{ kind: 'TooMany', field: path, text: `${conditions.length}: must have at most ${MOST_CONDITIONS} items` }]
-      : [];
-  return [
-    ...tooMany,
-    ...conditions.flatMap((condition, index) =>
-      ['name', 'expression']
-        .filter((name) => textAt(condition, name) === '')
-        .map((name) => required(`${path}[${index}].${name}`)),
-    ),
-  ];
+  const all = conditions.flatMap((condition, index) => validateCondition(condition, `${path}[${index}]`));
+  return conditions.length > MOST_CONDITIONS ? [tooMany(path, conditions.length, MOST_CONDITIONS), ...all] : all;
+}
+
+function validateCondition(condition: Fields, path: string): FieldError[] {
+  const missing = ['name', 'expression'].filter((name) => textAt(condition, name) === '');
+  if (missing.length > 0) return missing.map((name) => required(`${path}.${name}`));
+  const expression = textAt(condition, 'expression');
+  const compiled = compileExpression(expression, CONDITION_VARIABLES);
+  if (compiled.ok) return [];
+  return [invalidValue(`${path}.expression`, expression, `compilation failed: ${compiled.message}`)];
 }

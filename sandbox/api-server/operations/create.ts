@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Attributes } from '#sandbox/api-server/admission/admission.ts';
-import { alreadyExists, badRequest, invalid } from '#sandbox/api-server/errors/errors.ts';
+import { alreadyExists, badRequest, invalid, untypedError } from '#sandbox/api-server/errors/errors.ts';
 import { generateName } from '#sandbox/api-server/kinds/generate-name.ts';
 import { validateMetadata } from '#sandbox/api-server/kinds/validate-metadata.ts';
 import { managedFieldsOfNew, type Writer } from '#sandbox/api-server/ownership/managed-fields.ts';
@@ -65,11 +65,11 @@ function hasGeneratedName({ metadata }: KubeObject): boolean {
 function prepareMetadata({ type, namespace, name }: ApiRequest, object: KubeObject): void {
   const { metadata } = object;
   if ((metadata.resourceVersion ?? '') !== '')
-    throw badRequest('resourceVersion should not be set on objects to be created');
+    throw untypedError('resourceVersion should not be set on objects to be created');
   checkNamespace(namespace, object);
   if (name !== '' && metadata.name !== name) throw nameMismatch(metadata.name, name);
   if (type.namespaced) metadata.namespace = namespace;
-  if (type.behaviour.hasStatus) clearStatus(object);
+  if (type.behaviour.hasStatus) clearStatus(type, object);
   for (const field of [
     'uid',
     'creationTimestamp',
@@ -95,8 +95,10 @@ export function nameMismatch(inObject: string, inPath: string): Error {
   return badRequest(`the name of the object (${inObject}) does not match the name on the URL (${inPath})`);
 }
 
-function clearStatus(object: KubeObject): void {
-  if (fieldsOf(object)['status'] !== undefined) fieldsOf(object)['status'] = {};
+/** A custom resource has no status until somebody writes one; built-in kinds have an empty one. */
+function clearStatus(type: ApiRequest['type'], object: KubeObject): void {
+  if (type.openApi !== undefined) Reflect.deleteProperty(object, 'status');
+  else if (fieldsOf(object)['status'] !== undefined) fieldsOf(object)['status'] = {};
 }
 
 function attributesOf(

@@ -1,6 +1,8 @@
 import { badRequest } from '#sandbox/api-server/errors/errors.ts';
 import { DecodeError } from '#sandbox/api-server/schema/cursor.ts';
 import { decodeValue } from '#sandbox/api-server/schema/decode-value.ts';
+import { pruneValue } from '#sandbox/api-server/schema/prune-value.ts';
+import { fieldSchema } from '#sandbox/api-server/ownership/set-of-object.ts';
 import type { Schema } from '#sandbox/api-server/schema/schema.ts';
 import { isFields, type Fields, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import type { ParsedBody } from './parse-body.ts';
@@ -12,6 +14,8 @@ export interface DecodeTarget {
   readonly schema: Schema;
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
   readonly warn: (text: string) => void;
+  /** Given for a custom resource, whose types are for its validation to check. */
+  readonly openApi?: unknown;
 }
 
 /**
@@ -35,14 +39,27 @@ export function decodeObject({ value, duplicates }: ParsedBody, target: DecodeTa
   return object;
 }
 
-function decodeFields(fields: Fields, unknown: string[], { schema, kind, apiVersion }: DecodeTarget): KubeObject {
+function decodeFields(
+  fields: Fields,
+  unknown: string[],
+  { schema, kind, apiVersion, openApi }: DecodeTarget,
+): KubeObject {
   try {
+    if (openApi !== undefined) return decodeCustom(schema, fields, unknown);
     return decodeValue(schema, fields, { unknown }) as KubeObject;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     const version = apiVersion.slice(apiVersion.indexOf('/') + 1);
     throw badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${error.message}`);
   }
+}
+
+/** The metadata is Kubernetes' own; the rest is pruned. */
+function decodeCustom(schema: Schema, { metadata, ...rest }: Fields, unknown: string[]): KubeObject {
+  decodeValue(fieldSchema(schema, 'metadata'), metadata, { unknown });
+  pruneValue(schema, rest, { unknown });
+  const { kind, apiVersion, ...fields } = rest;
+  return { kind, apiVersion, metadata, ...fields } as unknown as KubeObject;
 }
 
 function typeOf(value: unknown): string {
@@ -54,8 +71,9 @@ function typeOf(value: unknown): string {
 function checkKind(value: Fields, { apiVersion, kind }: DecodeTarget): void {
   const { kind: givenKind = kind, apiVersion: givenVersion = apiVersion } = value;
   if (givenKind !== kind) {
+    const version = String(givenVersion).split('/').at(-1);
     throw badRequest(
-      `the object provided is unrecognized (must be of type ${kind}): kind ${JSON.stringify(givenKind)} does not match the path`,
+      `${String(givenKind)} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: the path wants a ${kind}`,
     );
   }
   if (givenVersion !== apiVersion) {

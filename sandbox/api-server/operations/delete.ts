@@ -1,6 +1,6 @@
 import type { Attributes } from '#sandbox/api-server/admission/admission.ts';
 import { conflict, invalid } from '#sandbox/api-server/errors/errors.ts';
-import { copyOf, fieldsAt, numberAt, textAt, type KubeObject } from '#sandbox/api-server/wire/object.ts';
+import { copyOf, fieldsAt, fieldsOf, numberAt, textAt, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import { timeText } from '#sandbox/api-server/wire/time.ts';
 import type { ApiRequest } from './api-request.ts';
 import type { DeleteOptions } from './delete-options.ts';
@@ -133,12 +133,14 @@ function removeOrMark(
   return { object: server.store.put(type.storage, next).object, isGone: false };
 }
 
-function markDeleted({ metadata, kind }: KubeObject, grace: number, now: number): void {
+function markDeleted(object: KubeObject, grace: number, now: number): void {
+  const { metadata, kind } = object;
   const isShorter = metadata.deletionTimestamp === undefined || grace < (metadata.deletionGracePeriodSeconds ?? 0);
   if (!isShorter) return;
   metadata.deletionTimestamp = timeText(now + grace * 1000);
   metadata.deletionGracePeriodSeconds = grace;
   if (kind === 'Pod' && metadata.generation !== undefined) metadata.generation += 1;
+  if (kind === 'Namespace') fieldsOf(object)['status'] = { ...fieldsAt(object, 'status'), phase: 'Terminating' };
 }
 
 /** Something must happen before the object may go. */

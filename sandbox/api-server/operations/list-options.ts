@@ -1,4 +1,4 @@
-import { badRequest, invalid } from '#sandbox/api-server/errors/errors.ts';
+import { invalid, untypedError } from '#sandbox/api-server/errors/errors.ts';
 import { forbiddenField, unsupported, type FieldError } from '#sandbox/api-server/errors/field-error.ts';
 
 const MATCHES = ['Exact', 'NotOlderThan', ''];
@@ -60,10 +60,11 @@ function refuse(errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', plural: '', kind: 'ListOptions' }, '', errors);
 }
 
-/** `resourceVersion` as a number; undefined where it is not given. Throws 400. */
+/** `resourceVersion` as a number; undefined where it is not given. Throws 500, as the real server does. */
 export function readVersion(query: URLSearchParams): number | undefined {
   const text = query.get('resourceVersion') ?? '';
   if (text === '') return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw badRequest(`resourceVersion: Invalid value: ${JSON.stringify(text.slice(0, 40))}: must be a whole number`);
+  const quoted = JSON.stringify(text.slice(0, 40));
+  throw untypedError(`resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: invalid syntax`);
 }

@@ -11,6 +11,7 @@ import {
   pathsOf,
   subtract,
   unite,
+  withParents,
   type FieldSet,
 } from './field-set.ts';
 import { itemStep } from './list-keys.ts';
@@ -43,7 +44,7 @@ export function applyObject({ schema, live, wanted, writer, force }: ApplyReques
   const kept = entries.filter((entry) => !isEntryOf(entry, writer)).map((entry) => without(entry, taken));
   const others = kept.filter((entry) => entry !== undefined);
   const dropped = droppedFields(entries, writer, wantedSet);
-  const result = removeFields(schema, merged, subtract(dropped, ownedBy(others))) as KubeObject;
+  const result = removeFields(schema, merged, subtract(dropped, withParents(ownedBy(others)))) as KubeObject;
   return {
     ...result,
     metadata: { ...result.metadata, managedFields: sorted([...others, entryOf(writer, wantedSet)]) },
@@ -53,7 +54,7 @@ export function applyObject({ schema, live, wanted, writer, force }: ApplyReques
 /** What the applier asked for last time and does not ask for now. */
 function droppedFields(entries: readonly ManagedFieldsEntry[], writer: Writer, wantedSet: FieldSet): FieldSet {
   const last = entries.find((entry) => isEntryOf(entry, writer));
-  return last === undefined ? NO_FIELDS : subtract(decodeFields(last.fieldsV1), wantedSet);
+  return last === undefined ? NO_FIELDS : subtract(withParents(decodeFields(last.fieldsV1)), withParents(wantedSet));
 }
 
 function ownedBy(entries: readonly ManagedFieldsEntry[]): FieldSet {

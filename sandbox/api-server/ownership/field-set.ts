@@ -46,16 +46,10 @@ function combine(a: FieldSet, b: FieldSet, keep: (inA: boolean, inB: boolean) =>
   return { isMember: keep(a.isMember, b.isMember), children };
 }
 
-/** The paths of `a` that neither are in `b` nor lie above or below a path of `b`. */
-export function subtractTrees(a: FieldSet, b: FieldSet): FieldSet {
-  const children = new Map<string, FieldSet>();
-  for (const [step, child] of a.children) {
-    const other = b.children.get(step);
-    if (other?.isMember === true) continue;
-    const result = other === undefined ? child : subtractTrees(child, other);
-    if (!isEmptySet(result)) children.set(step, result);
-  }
-  return { isMember: a.isMember, children };
+/** The set with every path above one of its paths: whoever owns something below a field also holds the field. */
+export function withParents(set: FieldSet): FieldSet {
+  if (set.children.size === 0) return set;
+  return { isMember: true, children: new Map(Array.from(set.children, ([step, child]) => [step, withParents(child)])) };
 }
 
 /** Every path, as the steps that lead to it. */

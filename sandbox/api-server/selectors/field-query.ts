@@ -47,6 +47,11 @@ function parseTerm(text: string): Term {
 function termTest({ field, isEqual, value }: Term, readers: FieldReaders): (object: KubeObject) => boolean {
   const own = Object.hasOwn(readers, field) ? readers[field] : undefined;
   const read = own ?? (Object.hasOwn(COMMON, field) ? COMMON[field] : undefined);
-  if (read === undefined) throw badRequest(`field label not supported: ${field}`);
+  if (read === undefined) throw badRequest(unknownField(field, readers));
   return (object) => (read(object) === value) === isEqual;
+}
+
+function unknownField(field: string, readers: FieldReaders): string {
+  if (Object.keys(readers).length > 0) return `field label not supported: ${field}`;
+  return `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
 }

@@ -38,8 +38,8 @@ function rowObject(
   type: ResourceType,
   object: KubeObject,
   { includeObject }: TableOptions,
-): { readonly object?: object } {
-  if (includeObject === 'None') return {};
+): { readonly object: object | null } {
+  if (includeObject === 'None') return { object: null };
   if (includeObject === 'Object') return { object: type.view.convert?.(object) ?? object };
   return { object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: object.metadata } };
 }
