@@ -35,7 +35,10 @@ const shutdown = createShutdown({ log, clock, deadlineMs: SHUTDOWN_DEADLINE_MS, 
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => void shutdown.stop(name));
 process.stdout.on('error', () => void shutdown.stop('nobody reads standard output'));
 
-const narrator = createNarrator(() => clock.monotonic(), (line) => void process.stdout.write(line));
+const narrator = createNarrator(
+  () => clock.monotonic(),
+  (line) => void process.stdout.write(line),
+);
 const makeDashboard = (sources: Parameters<typeof dashboardApp>[0]['sources']) =>
   dashboardApp({ sources, clock, log, signal: shutdown.signal });
 

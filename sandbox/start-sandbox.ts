@@ -1,4 +1,4 @@
-import { createAuthority, issueServerCertificate } from '#shared/http/certificates.ts';
+import { type CertificatePair, createAuthority, issueServerCertificate } from '#shared/http/certificates.ts';
 import { type KubeClient, createClient } from '#shared/kube/client.ts';
 import { directConnection } from '#shared/kube/connection.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
@@ -28,9 +28,9 @@ export interface Sandbox {
   readonly nodeName: string;
   /** With the rights of an administrator. */
   readonly client: KubeClient;
-  clientFor(speaker: Speaker): KubeClient;
+  readonly clientFor: (speaker: Speaker) => KubeClient;
   /** What a component needs to reach the API server. */
-  environmentFor(speaker: Speaker): Readonly<Record<string, string>>;
+  readonly environmentFor: (speaker: Speaker) => Readonly<Record<string, string>>;
 }
 
 export const NODE_NAME = 'sandbox';
@@ -39,66 +39,78 @@ export const NODE_MEMORY = '1Gi';
 const HOST = '127.0.0.1';
 const CERTIFICATE_DAYS = 30;
 
-/** Starts API server, controllers, scheduler and node; resolves when the node is ready. */
+/** Starts API server, node, controllers and scheduler; resolves when the node is ready. */
 export async function startSandbox(ports: SandboxPorts): Promise<Sandbox> {
-  const { clock, log, shutdown } = ports;
-  const now = clock.now();
-  const authority = createAuthority({ commonName: 'plimsoll-sandbox', days: CERTIFICATE_DAYS, now });
-  const identities = createIdentities(NODE_NAME);
-  let node: SandboxNode | undefined;
-  const podLogs = podLogsFrom(
-    () => node,
-    () => clock.now(),
-  );
-  const server = await startApiServer({ host: HOST, port: 0, clock, log, authority, users: identities.users, podLogs });
-  shutdown.onRelease('API server', server.close);
-  const workspace = await createWorkspace({
-    kubeconfig: server.kubeconfig(),
-    caPem: server.caPem,
-    tokens: identities.tokens,
+  const authority = createAuthority({
+    commonName: 'plimsoll-sandbox',
+    days: CERTIFICATE_DAYS,
+    now: ports.clock.now(),
   });
-  shutdown.onRelease('temporary files', () => workspace.remove());
+  const late: { node?: SandboxNode } = {};
+  const cluster = await openCluster(ports, authority, () => late.node);
+  await loadCrds(cluster.client);
+  const node = await startWorkers(ports, cluster, authority);
+  late.node = node;
+  await node.ready;
+  return { ...cluster, node, nodeName: NODE_NAME };
+}
 
+type Cluster = Omit<Sandbox, 'node' | 'nodeName'> & { readonly nodeToken: string };
+
+/** The API server, and how everybody reaches it. `node` gives the output of pods once there is one. */
+async function openCluster(
+  { clock, log, shutdown }: SandboxPorts,
+  authority: CertificatePair,
+  node: () => SandboxNode | undefined,
+): Promise<Cluster> {
+  const { tokens, users } = createIdentities(NODE_NAME);
+  const podLogs = podLogsFrom(node, () => clock.now());
+  const server = await startApiServer({ host: HOST, port: 0, clock, log, authority, users, podLogs });
+  shutdown.onRelease('API server', server.close);
+  const workspace = await createWorkspace({ kubeconfig: server.kubeconfig(), caPem: server.caPem, tokens });
+  shutdown.onRelease('temporary files', () => workspace.remove());
   const connect = (token: string, userAgent: string): KubeClient => {
     const client = createClient(directConnection({ server: server.url, token, ca: server.caPem }), { userAgent });
     shutdown.onRelease(`connections of ${userAgent}`, () => client.close());
     return client;
   };
-  const clientFor = (speaker: Speaker): KubeClient => connect(identities.tokens[speaker], `sandbox-${speaker}`);
-  const client = connect(server.token, 'sandbox');
-  await loadCrds(client);
+  return {
+    url: server.url,
+    kubeconfigFile: workspace.kubeconfigFile,
+    client: connect(server.token, 'sandbox'),
+    clientFor: (speaker) => connect(tokens[speaker], `sandbox-${speaker}`),
+    environmentFor: (speaker) => ({
+      PLIMSOLL_SERVER: server.url,
+      PLIMSOLL_TOKEN_FILE: workspace.tokenFile(speaker),
+      PLIMSOLL_CA_FILE: workspace.caFile,
+    }),
+    // The agent asks the node with the token that it has for the API server.
+    nodeToken: tokens.agent,
+  };
+}
 
-  const leaf = { dnsNames: ['localhost'], ipAddresses: [HOST], days: CERTIFICATE_DAYS, now };
-  const tls = issueServerCertificate(authority, leaf);
-  const started = await startNode({
+/** Whatever makes a cluster move: the node, the controllers and the scheduler, each as an ordinary client. */
+async function startWorkers(
+  { clock, log, shutdown }: SandboxPorts,
+  { clientFor, nodeToken }: Cluster,
+  authority: CertificatePair,
+): Promise<SandboxNode> {
+  const leaf = { dnsNames: ['localhost'], ipAddresses: [HOST], days: CERTIFICATE_DAYS, now: clock.now() };
+  const node = await startNode({
     client: clientFor('node'),
     clock,
     log,
     name: NODE_NAME,
     cpu: NODE_CPU,
     memory: NODE_MEMORY,
-    tls,
-    token: identities.tokens.agent,
+    tls: issueServerCertificate(authority, leaf),
+    token: nodeToken,
   });
-  node = started;
-  shutdown.onRelease('node', () => started.stop());
-  const running = [
+  shutdown.onRelease('node', () => node.stop());
+  const running = Promise.all([
     runControllers({ client: clientFor('controllers'), clock, log }, shutdown.signal),
     runScheduler({ client: clientFor('scheduler'), clock, log }, shutdown.signal),
-  ];
-  shutdown.onRelease('controllers and scheduler', () => Promise.all(running).then(() => undefined));
-  await started.ready;
-  return {
-    url: server.url,
-    kubeconfigFile: workspace.kubeconfigFile,
-    node: started,
-    nodeName: NODE_NAME,
-    client,
-    clientFor,
-    environmentFor: (speaker) => ({
-      PLIMSOLL_SERVER: server.url,
-      PLIMSOLL_TOKEN_FILE: workspace.tokenFile(speaker),
-      PLIMSOLL_CA_FILE: workspace.caFile,
-    }),
-  };
+  ]);
+  shutdown.onRelease('controllers and scheduler', () => running.then(() => undefined));
+  return node;
 }

@@ -1,0 +1,46 @@
+import type { KubeClient } from '#shared/kube/client.ts';
+import type { Outcome } from '#shared/kube/outcome.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { Narrator } from '#sandbox/narrator.ts';
+import type { PlannedPod } from './plan-scenario.ts';
+import type { ToldEvent } from './tell-events.ts';
+
+/** What the scenario works on. */
+export interface ScenarioPorts {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly narrator: Narrator;
+  readonly nodeName: string;
+  /** Bytes of the node's memory that are free now. */
+  readonly availableBytes: () => number;
+  /** Telling Events so far. */
+  readonly told: readonly ToldEvent[];
+  readonly signal: AbortSignal;
+}
+
+const POLL_MS = 50;
+
+/** Asks until there is an answer; `undefined` when the deadline or the end of the sandbox comes first. */
+export async function poll<T>(
+  { clock, signal }: ScenarioPorts,
+  deadlineMs: number,
+  ask: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  const giveUpAt = clock.monotonic() + deadlineMs;
+  while (!signal.aborted && clock.monotonic() < giveUpAt) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    await clock.sleep(POLL_MS, signal);
+  }
+  return undefined;
+}
+
+/** Throws what the API server said where something could not be done. */
+export function expectOk(outcome: Outcome<unknown>, what: string): void {
+  if (outcome.kind !== 'ok') throw new Error(`Could not ${what}: ${outcome.message}`);
+}
+
+/** A pod in the words of the story. */
+export function describe({ namespace, name, priorityClass }: PlannedPod): string {
+  return `${namespace}/${name} (${priorityClass})`;
+}
