@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { ByteStream, KubeClient, KubeRequest } from '#shared/kube/client.ts';
+import type { ByteStream, KubeClient } from '#shared/kube/client.ts';
+import type { KubeRequest } from '#shared/kube/kube-request.ts';
 import { decodePod } from '#shared/kube/decode-pod.ts';
 import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
 import { createReflector } from '#shared/kube/reflector.ts';

@@ -4,22 +4,9 @@ import { type Clock, systemClock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { CounterMetric, Metrics } from '#shared/runtime/metrics.ts';
 import type { ClusterConnection } from './connection.ts';
+import type { KubeRequest } from './kube-request.ts';
 import { failureOf, type Failure, type Outcome } from './outcome.ts';
 import { createTransport, type Transport } from './transport.ts';
-
-/** A request to the API server. `body` is sent as JSON, or as it is when it is bytes. */
-export interface KubeRequest {
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  readonly path: string;
-  /** Entries that are undefined or false are left out. */
-  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
-  readonly body?: unknown;
-  readonly contentType?: string;
-  readonly accept?: string;
-  readonly signal?: AbortSignal;
-  /** For the whole answer, or for a stream until its first byte may come. */
-  readonly timeoutMs?: number;
-}
 
 /** The way to one API server. Nothing here throws for what a server or a network can do. */
 export interface KubeClient {

@@ -1,6 +1,7 @@
 import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
-import type { ByteStream, KubeClient, KubeRequest } from './client.ts';
+import type { ByteStream, KubeClient } from './client.ts';
+import type { KubeRequest } from './kube-request.ts';
 import { OversizedLineError } from './json-lines.ts';
 import { UnreadableListError } from './list-scanner.ts';
 import type { Outcome } from './outcome.ts';

@@ -1,8 +1,8 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import https from 'node:https';
 import { nodeHttp } from '#shared/runtime/node-http.ts';
-import type { KubeRequest } from './client.ts';
 import type { ClusterConnection } from './connection.ts';
+import type { KubeRequest } from './kube-request.ts';
 
 /** One HTTP exchange at a time, on kept-alive connections. */
 export interface Transport {

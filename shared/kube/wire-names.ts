@@ -1,7 +1,12 @@
-/** Every name that Plimsoll uses on the wire (design.md section 7). A name written twice is a name that drifts. */
+/*
+ * Every name that Plimsoll uses on the wire. A name written twice is a name that drifts.
+ * `@public` marks those that are fixed for users though no program of ours reads them yet.
+ */
 
+/** @public */
 export const API_GROUP = 'plimsoll.dev';
 export const API_VERSION = 'plimsoll.dev/v1alpha1';
+/** @public */
 export const CATEGORY = 'plimsoll';
 
 /** `plimsoll-system` is restricted; `plimsoll-node` holds the agent alone, because hostPath needs privileged. */
@@ -43,6 +48,7 @@ export const WEBHOOK_ENTRIES = {
 export const LABEL_IGNORE = 'plimsoll.dev/ignore';
 export const LABEL_PRIORITY_QUOTA = 'plimsoll.dev/priority-quota';
 export const PRIORITY_QUOTA_ENFORCED = 'enforced';
+/** @public */
 export const LABEL_QUEUE = 'plimsoll.dev/queue';
 export const ANNOTATION_EVICT = 'plimsoll.dev/evict';
 export const ANNOTATION_ALLOW_PREEMPTION = 'plimsoll.dev/allow-preemption';
@@ -51,7 +57,7 @@ export const ANNOTATION_ALLOW_PREEMPTION = 'plimsoll.dev/allow-preemption';
 export const FOREIGN_ALLOW_PREEMPTION = 'yunikorn.apache.org/allow-preemption';
 export const FOREIGN_PREFER_NO_EVICTION = 'descheduler.alpha.kubernetes.io/prefer-no-eviction';
 
-/** Taint keys and node conditions by family; written by the scheduler process alone. */
+/** Taint keys by family; written by the scheduler process alone. @public */
 export const PRESSURE_TAINTS = {
   memory: 'plimsoll.dev/memory-pressure',
   cpu: 'plimsoll.dev/cpu-pressure',
@@ -59,6 +65,7 @@ export const PRESSURE_TAINTS = {
   disk: 'plimsoll.dev/disk-pressure',
   pid: 'plimsoll.dev/pid-pressure',
 } as const;
+/** Node conditions by family, likewise. @public */
 export const PRESSURE_CONDITIONS = {
   memory: 'plimsoll.dev/MemoryContention',
   cpu: 'plimsoll.dev/CpuContention',
@@ -77,6 +84,7 @@ export const EVENT_REASONS = {
   preemptionLoop: 'PreemptionLoopDetected',
 } as const;
 
+/** @public */
 export const SHORT_NAMES = {
   PriorityPolicy: 'prpol',
   PriorityQuota: 'prquota',

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { createClient, type KubeClient, type KubeRequest } from '#shared/kube/client.ts';
+import { createClient, type KubeClient } from '#shared/kube/client.ts';
+import type { KubeRequest } from '#shared/kube/kube-request.ts';
 import type { ClusterConnection } from '#shared/kube/connection.ts';
 import { createTransport, type Transport } from '#shared/kube/transport.ts';
 

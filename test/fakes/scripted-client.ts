@@ -1,4 +1,5 @@
-import type { KubeClient, KubeRequest } from '#shared/kube/client.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
+import type { KubeRequest } from '#shared/kube/kube-request.ts';
 import type { Outcome } from '#shared/kube/outcome.ts';
 
 type Answerer = (request: KubeRequest) => Outcome<unknown> | Promise<Outcome<unknown>>;

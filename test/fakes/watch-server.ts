@@ -1,4 +1,5 @@
-import type { ByteStream, KubeClient, KubeRequest } from '#shared/kube/client.ts';
+import type { ByteStream, KubeClient } from '#shared/kube/client.ts';
+import type { KubeRequest } from '#shared/kube/kube-request.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { failureOf, type Failure, type Outcome } from '#shared/kube/outcome.ts';
 

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createAuthority, issueServerCertificate } from '#shared/http/certificates.ts';
-import { createClient, type KubeClient, type KubeRequest } from '#shared/kube/client.ts';
+import { createClient, type KubeClient } from '#shared/kube/client.ts';
+import type { KubeRequest } from '#shared/kube/kube-request.ts';
 import { directConnection } from '#shared/kube/connection.ts';
 import type { Outcome } from '#shared/kube/outcome.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';

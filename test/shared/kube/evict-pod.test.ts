@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { KubeRequest } from '#shared/kube/client.ts';
+import type { KubeRequest } from '#shared/kube/kube-request.ts';
 import { type EvictionOutcome, evictPod } from '#shared/kube/evict-pod.ts';
 import { failureOf, type Failure, type Outcome } from '#shared/kube/outcome.ts';
 import { scriptedClient } from '#test/fakes/scripted-client.ts';

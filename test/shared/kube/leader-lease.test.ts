@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { KubeClient, KubeRequest } from '#shared/kube/client.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
+import type { KubeRequest } from '#shared/kube/kube-request.ts';
 import { type LeaseTerm, runWithLease } from '#shared/kube/leader-lease.ts';
 import { failureOf, type Outcome } from '#shared/kube/outcome.ts';
 import { createLog } from '#shared/runtime/log.ts';

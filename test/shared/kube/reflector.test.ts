@@ -285,6 +285,28 @@ describe('createReflector', () => {
     expect(await rigged.metrics()).toContain('plimsoll_reflector_handler_errors_total{resource="things"} 2');
   });
 
+  test('asks for pages where the server cannot stream a list', async () => {
+    const rigged = rig({ listing: 'stream' });
+    const { server, clock } = rigged;
+    server.put('a', 1);
+    server.watchFaults.push({ kind: 'status', status: 400 });
+    await rigged.run(async () => {
+      await clock.advance(SECOND);
+      expectEqual(rigged);
+    });
+    const [first, second] = server.requests.map(({ query }) => query);
+    expect(first).toMatchObject({ watch: true, sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' });
+    expect(second).toMatchObject({ limit: 3, resourceVersion: '0' });
+  });
+
+  test('a server that answers 500 to a version again and again is asked for a list', async () => {
+    const rigged = rig();
+    const { server, clock } = rigged;
+    for (let n = 0; n < 5; n += 1) server.watchFaults.push({ kind: 'status', status: 500 });
+    await rigged.run(() => clock.advance(MINUTE));
+    expect(versionsOf(server, false)).toEqual(['0', undefined]);
+  });
+
   test('says in metrics how it is doing', async () => {
     const rigged = rig();
     rigged.server.listFaults.push({ kind: 'status', status: 500 });
