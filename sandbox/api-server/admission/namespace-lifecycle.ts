@@ -11,27 +11,25 @@ const SUBJECT = { group: '', plural: 'namespaces', kind: 'Namespace' };
  * Refuses new objects in a namespace that is missing or ending, and the end of the three that must stay.
  * apiserver `pkg/admission/plugin/namespace/lifecycle/admission.go`. Throws 403 and 404.
  */
-export function checkNamespaceLifecycle(store: Store, { type, operation, namespace, name, object }: Attributes): void {
+export function checkNamespaceLifecycle(store: Store, attributes: Attributes): void {
+  const { type, operation, namespace, name } = attributes;
   const isNamespace = type.group === '' && type.plural === 'namespaces';
   if (isNamespace) {
     if (operation === 'DELETE' && IMMORTAL.has(name))
       throw forbidden(SUBJECT, name, 'this namespace may not be deleted');
     return;
   }
-  if (namespace === '' || operation !== 'CREATE') return;
+  if (namespace !== '' && operation === 'CREATE') checkNamespace(store, attributes);
+}
+
+function checkNamespace(store: Store, { type, namespace, name, object }: Attributes): void {
   const found = store.collection(NAMESPACES).get(namespace)?.object;
   if (found === undefined) throw notFound(SUBJECT, namespace);
   if (found.metadata.deletionTimestamp === undefined) return;
   const shownName = name || (object?.metadata.generateName ?? '');
-  const refusal = forbidden(
-    type,
-    shownName,
-    `unable to create new content in namespace ${namespace} because it is being terminated`,
-  );
-  const cause = {
-    reason: 'NamespaceTerminating',
-    message: `namespace ${namespace} is being terminated`,
-    field: 'metadata.namespace',
-  };
-  throw statusError({ ...refusal.status, details: { ...refusal.status.details, causes: [cause] } });
+  const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
+  const { status } = forbidden(type, shownName, why);
+  const message = `namespace ${namespace} is being terminated`;
+  const causes = [{ reason: 'NamespaceTerminating', message, field: 'metadata.namespace' }];
+  throw statusError({ ...status, details: { ...status.details, causes } });
 }

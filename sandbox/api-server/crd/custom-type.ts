@@ -11,6 +11,7 @@ import {
   isFields,
   listAt,
   numberAt,
+  scalarText,
   textAt,
   type Fields,
   type KubeObject,
@@ -74,7 +75,7 @@ function subresourcesOf(version: Fields, kind: string, group: string): Subresour
 
 /** The definition's schema with Kubernetes' own metadata, which definitions only sketch. */
 function typedSchema(schema: Fields, definitions: Definitions): ObjectSchema {
-  const compiled = compileSchema(schema as JsonSchema, { name: '', resolve: definitions.schema });
+  const compiled = compileSchema(schema, { name: '', resolve: definitions.schema });
   const own = compiled.kind === 'object' ? compiled.fields : new Map<string, never>();
   const text = { kind: 'scalar', type: 'string' } as const;
   return {
@@ -138,14 +139,14 @@ function cellOf(type: string, value: unknown, now: number): Cell {
   if (value === undefined || value === null) return null;
   if (type === 'date') return typeof value === 'string' ? ageText(value, now) : null;
   if (typeof value === 'object') return JSON.stringify(value);
-  return type === 'string' ? String(value as string) : (value as Cell);
+  return type === 'string' ? scalarText(value) : (value as Cell);
 }
 
 function fieldReadersOf(version: Fields): FieldReaders {
   const entries = listAt(version, 'selectableFields').map((field): [string, (object: KubeObject) => string] => {
     const path = textAt(field, 'jsonPath');
     const read = compilePath(path);
-    return [path.replace(/^\./, ''), (object) => String((read?.(object) as string | undefined) ?? '')];
+    return [path.replace(/^\./, ''), (object) => scalarText(read?.(object))];
   });
   return Object.fromEntries(entries);
 }

@@ -14,7 +14,10 @@ export function followDefinitions(store: Store, catalog: Catalog, definitions: D
     if (!isRemoval && isSameSpec(previous?.object, current.object)) return;
     for (const type of known.get(current.key) ?? []) catalog.remove(type);
     known.delete(current.key);
-    if (isRemoval) return removeObjects(store, current.object);
+    if (isRemoval) {
+      removeObjects(store, current.object);
+      return;
+    }
     const types = customTypes(current.object, definitions);
     for (const type of types) catalog.add(type);
     known.set(current.key, types);

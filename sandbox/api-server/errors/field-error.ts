@@ -92,5 +92,5 @@ function withoutField(error: FieldError): string {
 }
 
 function valueText(value: unknown): string {
-  return JSON.stringify(value) ?? 'null';
+  return JSON.stringify(value ?? null);
 }

@@ -51,7 +51,10 @@ export function sendError(
   error: unknown,
   { log, warnings }: { readonly log: Log; readonly warnings: readonly string[] },
 ): void {
-  if (error instanceof UnknownPathError) return sendNotFound(response);
+  if (error instanceof UnknownPathError) {
+    sendNotFound(response);
+    return;
+  }
   if (!(error instanceof StatusError)) log.error({ err: error }, 'Request failed');
   const { status } = error instanceof StatusError ? error : internalError('the server could not complete the request');
   if (response.headersSent) {

@@ -91,7 +91,11 @@ async function answerResource(server: ServerState, request: ApiRequest, response
 
 /** Express itself refuses what it cannot read (a bad escape in the path, say) with an error that carries a status. */
 function errorHandler({ log }: ServerState): ErrorRequestHandler {
-  return (error: unknown, _request, response, _next) => {
+  return (error: unknown, _request, response, next) => {
+    if (response.headersSent) {
+      next(error);
+      return;
+    }
     const status = (error as { status?: unknown }).status;
     const known = typeof status === 'number' && status >= 400 && status < 500;
     const refusal = known

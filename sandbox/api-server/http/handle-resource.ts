@@ -16,36 +16,51 @@ import { negotiate } from './negotiate.ts';
 import { representation, type Representation } from './representation.ts';
 import { watchObjects } from './watch.ts';
 
+type Verb = (exchange: Exchange) => void | Promise<void>;
+
+/** Subresources that are a part of the object itself. */
+const OWN_PARTS = new Set(['', 'status', 'resize']);
+
 /** Does what a request about objects asks for, and answers it. */
 export async function handleResource(exchange: Exchange): Promise<void> {
-  const { request } = exchange;
-  if (request.subresource !== '' && request.subresource !== 'status' && request.subresource !== 'resize')
-    return handleSubresource(exchange);
-  if (request.name === '') return handleCollection(exchange);
-  switch (request.method) {
-    case 'GET':
-      return getOne(exchange);
-    case 'PUT':
-      return sendWritten(exchange, await replaceObject(exchange.server, request));
-    case 'PATCH':
-      return sendWritten(exchange, await patchObject(exchange.server, request));
-    case 'DELETE':
-      return deleteOne(exchange);
-    default:
-      throw methodNotAllowed();
-  }
+  const { method, name, subresource } = exchange.request;
+  if (!OWN_PARTS.has(subresource)) return handleSubresource(exchange);
+  const verbs = name === '' ? COLLECTION_VERBS : OBJECT_VERBS;
+  const verb = verbs.get(method);
+  if (verb === undefined) throw methodNotAllowed();
+  await verb(exchange);
 }
 
-async function handleCollection(exchange: Exchange): Promise<void> {
+const COLLECTION_VERBS: ReadonlyMap<string, Verb> = new Map<string, Verb>([
+  ['GET', listOrWatch],
+  ['POST', createOne],
+  ['DELETE', deleteAll],
+]);
+
+const OBJECT_VERBS: ReadonlyMap<string, Verb> = new Map<string, Verb>([
+  ['GET', getOne],
+  ['PUT', async (exchange) => sendWritten(exchange, await replaceObject(exchange.server, exchange.request))],
+  ['PATCH', async (exchange) => sendWritten(exchange, await patchObject(exchange.server, exchange.request))],
+  ['DELETE', deleteOne],
+]);
+
+async function createOne(exchange: Exchange): Promise<void> {
   const { server, request } = exchange;
-  if (request.method === 'GET') return listOrWatch(exchange);
-  if (request.type.namespaced && request.namespace === '') throw methodNotAllowed();
-  if (request.method === 'POST')
-    return sendWritten(exchange, { object: await createObject(server, request), isNew: true });
-  if (request.method !== 'DELETE') throw methodNotAllowed();
+  requireNamespace(request);
+  sendWritten(exchange, { object: await createObject(server, request), isNew: true });
+}
+
+async function deleteAll(exchange: Exchange): Promise<void> {
+  const { server, request } = exchange;
+  requireNamespace(request);
   const revisions = await deleteCollection(server, request);
   const page = { revisions, resourceVersion: String(server.store.revision), continueToken: '', remaining: undefined };
   send(exchange, 200, shower(exchange).list(page));
+}
+
+/** Lists may go over all namespaces, writes may not. */
+function requireNamespace({ type, namespace }: ApiRequest): void {
+  if (type.namespaced && namespace === '') throw methodNotAllowed();
 }
 
 function isWatch({ query }: ApiRequest): boolean {
@@ -71,8 +86,10 @@ async function deleteOne(exchange: Exchange): Promise<void> {
   const options = readDeleteOptions(request);
   checkDeleteOptions(options);
   const { object, isGone } = await deleteObject(server, request, { options, isOfCollection: false });
-  if (isGone && !request.type.behaviour.returnsDeleted)
-    return sendJson(exchange.response, 200, deletedStatus(request, object), warningHeaders(request.warnings));
+  if (isGone && !request.type.behaviour.returnsDeleted) {
+    sendJson(exchange.response, 200, deletedStatus(request, object), warningHeaders(request.warnings));
+    return;
+  }
   sendWritten(exchange, { object, isNew: false });
 }
 

@@ -62,10 +62,14 @@ function named(
 ): Omit<Route, 'isWatchPath'> {
   const [plural = '', name = '', subresource = '', ...more] = segments;
   const type = catalog.find(group, version, plural);
-  const isEmptyName = segments.length > 1 && name === '';
-  if (type === undefined || more.length > 0 || isEmptyName) throw unknownResource();
-  if (type.namespaced ? namespace === '' && name !== '' : namespace !== '') throw unknownResource();
+  const isMalformed = more.length > 0 || (segments.length > 1 && name === '');
+  if (type === undefined || isMalformed || !isInScope(type, namespace, name)) throw unknownResource();
   return { type, namespace, name, subresource: checkedSubresource(type, subresource) };
+}
+
+/** An object of a namespaced kind needs a namespace, any other kind has none. */
+function isInScope({ namespaced }: ResourceType, namespace: string, name: string): boolean {
+  return namespaced ? namespace !== '' || name === '' : namespace === '';
 }
 
 function checkedSubresource(type: ResourceType, name: string): SubresourceName | '' {

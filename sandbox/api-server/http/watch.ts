@@ -35,13 +35,20 @@ export function watchObjects(
     endAfterMs: endAfterMs(query),
   });
   begin(response);
-  const sendInitialEvents = query.get('sendInitialEvents');
-  if (sendInitialEvents !== null) {
-    if (isTrue(query, 'sendInitialEvents')) session.sendInitial(isTrue(query, 'allowWatchBookmarks'));
-  } else if (version === undefined || version === 0) session.sendInitial(false);
-  else if (version < collection.history.floor) return tooOld(response, version, collection.history.floor);
-  else session.sendSince(version);
+  const { floor } = collection.history;
+  const follows = version !== undefined && version > 0;
+  if (query.get('sendInitialEvents') !== null) sendInitial(session, query);
+  else if (!follows) session.sendInitial(false);
+  else if (version >= floor) session.sendSince(version);
+  else {
+    response.end(errorLine(expired(`too old resource version: ${version} (${floor})`)));
+    return;
+  }
   session.follow();
+}
+
+function sendInitial(session: WatchSession, query: URLSearchParams): void {
+  if (isTrue(query, 'sendInitialEvents')) session.sendInitial(isTrue(query, 'allowWatchBookmarks'));
 }
 
 function isTrue(query: URLSearchParams, name: string): boolean {
@@ -65,11 +72,7 @@ function begin(response: ServerResponse): void {
   response.flushHeaders();
 }
 
-/** The history no longer reaches back that far: said inside the stream, as the real server does. */
-function tooOld(response: ServerResponse, version: number, floor: number): void {
-  response.end(errorLine(expired(`too old resource version: ${version} (${floor})`)));
-}
-
+/** An error inside a stream, which is how the real server says that the history no longer reaches back that far. */
 function errorLine({ status }: StatusError): Buffer {
   return eventLine('ERROR', Buffer.from(JSON.stringify(status)));
 }

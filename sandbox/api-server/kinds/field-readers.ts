@@ -1,5 +1,5 @@
 import type { FieldReaders } from '#sandbox/api-server/selectors/field-query.ts';
-import { fieldsAt, listAt, textAt, type KubeObject } from '#sandbox/api-server/wire/object.ts';
+import { fieldsAt, listAt, scalarText, textAt, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 
 /** Reads text, numbers and truth values below a path; absent is empty text. */
 function at(...path: readonly string[]): (object: KubeObject) => string {
@@ -7,10 +7,7 @@ function at(...path: readonly string[]): (object: KubeObject) => string {
   const way = path.slice(0, -1);
   return (object) => {
     const value = way.reduce<object>((place, name) => fieldsAt(place, name), object) as Record<string, unknown>;
-    const found = value[last];
-    return found === undefined || found === null || typeof found === 'object'
-      ? ''
-      : String(found as string | number | boolean);
+    return scalarText(value[last]);
   };
 }
 

@@ -1,6 +1,14 @@
 import type { FieldError } from '#sandbox/api-server/errors/field-error.ts';
 import { duplicate, absent, invalidValue, required, unsupported } from '#sandbox/api-server/errors/field-error.ts';
-import { fieldsAt, listAt, numberAt, textAt, type Fields, type KubeObject } from '#sandbox/api-server/wire/object.ts';
+import {
+  fieldsAt,
+  listAt,
+  numberAt,
+  textAt,
+  type Fields,
+  type KubeObject,
+  scalarText,
+} from '#sandbox/api-server/wire/object.ts';
 import { nameMistake } from './validate-metadata.ts';
 import { validateResources } from './validate-resources.ts';
 
@@ -106,7 +114,9 @@ function validateTolerations(tolerations: readonly Fields[], path: string): Fiel
 /** A field that, if set, has one of a few values. */
 export function oneOf(object: Fields, name: string, values: readonly string[], path: string): FieldError[] {
   const value = object[name];
-  return value === undefined || values.includes(String(value)) ? [] : [unsupported(`${path}.${name}`, value, values)];
+  return value === undefined || values.includes(scalarText(value))
+    ? []
+    : [unsupported(`${path}.${name}`, value, values)];
 }
 
 /** A number that, if set, is not too small. */

@@ -1,6 +1,14 @@
 import type { FieldError } from '#sandbox/api-server/errors/field-error.ts';
 import { duplicate, invalidValue, required, tooMany } from '#sandbox/api-server/errors/field-error.ts';
-import { fieldsAt, listAt, numberAt, textAt, type Fields, type KubeObject } from '#sandbox/api-server/wire/object.ts';
+import {
+  fieldsAt,
+  listAt,
+  numberAt,
+  textAt,
+  type Fields,
+  type KubeObject,
+  scalarText,
+} from '#sandbox/api-server/wire/object.ts';
 import { compileExpression } from '#sandbox/api-server/cel/expression.ts';
 import { CONDITION_VARIABLES } from '#sandbox/api-server/webhooks/webhook.ts';
 import { oneOf } from './validate-pod.ts';
@@ -50,7 +58,7 @@ function validateClient(client: Fields, path: string): FieldError[] {
     return ['namespace', 'name']
       .filter((name) => textAt(fieldsAt(client, 'service'), name) === '')
       .map((name) => required(`${path}.service.${name}`));
-  const address = URL.parse(String(url));
+  const address = URL.parse(scalarText(url));
   if (address?.protocol === 'https:') return [];
   return [
     invalidValue(

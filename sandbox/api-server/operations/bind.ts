@@ -1,7 +1,7 @@
 import { badRequest, conflict, invalid } from '#sandbox/api-server/errors/errors.ts';
 import { required, unsupported } from '#sandbox/api-server/errors/field-error.ts';
 import { managedFieldsAfterUpdate, managedFieldsOfNew } from '#sandbox/api-server/ownership/managed-fields.ts';
-import { copyOf, fieldsAt, fieldsOf, listAt, textAt, type KubeObject } from '#sandbox/api-server/wire/object.ts';
+import { omit, copyOf, fieldsAt, fieldsOf, listAt, textAt, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import { timeText } from '#sandbox/api-server/wire/time.ts';
 import type { ApiRequest } from './api-request.ts';
 import { writerOf } from './create.ts';
@@ -126,12 +126,11 @@ function boundPod(
 
 /** A bound pod is scheduled, and its nomination has served its purpose. */
 function boundStatus(pod: KubeObject, time: string): object {
-  const { nominatedNodeName: ignored, conditions: ignoredConditions, ...status } = fieldsAt(pod, 'status');
   const others = listAt(fieldsAt(pod, 'status'), 'conditions').filter(
     (condition) => condition['type'] !== 'PodScheduled',
   );
   return {
-    ...status,
+    ...omit(fieldsAt(pod, 'status'), 'nominatedNodeName'),
     conditions: [...others, { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: time }],
   };
 }

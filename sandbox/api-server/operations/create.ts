@@ -24,7 +24,14 @@ export async function createObject(server: ServerState, request: ApiRequest): Pr
   const parsed = parseObjectBody(request.body, request.contentType);
   const decoded = decodeObject(parsed, { ...type, fieldValidation: options.fieldValidation, warn });
   type.behaviour.setDefaults(decoded);
-  return insertObject(server, request, type.toStorage?.(decoded) ?? decoded, options);
+  return insertObject(server, request, type.toStorage?.(decoded) ?? decoded, { options });
+}
+
+/** How a new object is to be stored. */
+interface Insertion {
+  readonly options: WriteOptions;
+  /** The managedFields of an applied object; others are worked out. */
+  readonly owners?: ManagedFieldsEntry[] | undefined;
 }
 
 /** Stores a new object after admission and validation; `object` is decoded and has its defaults. */
@@ -32,8 +39,7 @@ export async function insertObject(
   server: ServerState,
   request: ApiRequest,
   object: KubeObject,
-  options: WriteOptions,
-  owners?: ManagedFieldsEntry[],
+  { options, owners }: Insertion,
 ): Promise<KubeObject> {
   prepareMetadata(request, object);
   object.metadata.managedFields =

@@ -4,7 +4,7 @@ import { decodeValue } from '#sandbox/api-server/schema/decode-value.ts';
 import { pruneValue } from '#sandbox/api-server/schema/prune-value.ts';
 import { fieldSchema } from '#sandbox/api-server/ownership/set-of-object.ts';
 import type { Schema } from '#sandbox/api-server/schema/schema.ts';
-import { isFields, type Fields, type KubeObject } from '#sandbox/api-server/wire/object.ts';
+import { isFields, omit, type Fields, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import type { ParsedBody } from './parse-body.ts';
 
 /** What an object is decoded as, and how strictly. */
@@ -29,14 +29,23 @@ export function decodeObject({ value, duplicates }: ParsedBody, target: DecodeTa
     );
   checkKind(value, target);
   const unknown: string[] = [];
-  const { kind: ignoredKind, apiVersion: ignoredVersion, metadata = {}, ...rest } = value;
-  const object = decodeFields({ kind: target.kind, apiVersion: target.apiVersion, metadata, ...rest }, unknown, target);
-  object.metadata.name ??= '';
+  const { kind, apiVersion } = target;
+  const rest = omit(value, 'kind', 'apiVersion', 'metadata');
+  const object = decodeFields(
+    { kind, apiVersion, metadata: namedMetadata(value['metadata']), ...rest },
+    unknown,
+    target,
+  );
   report(
     [...unknown.map((path) => `unknown field "${path}"`), ...duplicates.map((path) => `duplicate field "${path}"`)],
     target,
   );
   return object;
+}
+
+/** A name that is yet to be given is empty text. */
+function namedMetadata(metadata: unknown): unknown {
+  return isFields(metadata ?? {}) ? { name: '', ...(metadata as Fields | null) } : metadata;
 }
 
 function decodeFields(

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { badRequest } from '#sandbox/api-server/errors/errors.ts';
 import { invalidValue, unsupported, type FieldError } from '#sandbox/api-server/errors/field-error.ts';
-import { fieldsAt, isFields, numberAt, textAt, type Fields } from '#sandbox/api-server/wire/object.ts';
+import { fieldsAt, isFields, numberAt, omit, textAt, type Fields } from '#sandbox/api-server/wire/object.ts';
 import type { ApiRequest } from './api-request.ts';
 import { parseObjectBody } from './parse-body.ts';
 import { dryRunErrors } from './write-options.ts';
@@ -60,7 +60,6 @@ export function deleteOptionsOf(fields: Fields, queryDryRun: readonly string[] =
   ];
   const preconditions = fieldsAt(fields, 'preconditions');
   const propagationPolicy = textAt(fields, 'propagationPolicy') || legacyPolicy(fields);
-  const { dryRun: ignored, kind: ignoredKind, apiVersion: ignoredVersion, ...rest } = fields;
   return {
     gracePeriodSeconds: numberAt(fields, 'gracePeriodSeconds'),
     propagationPolicy,
@@ -75,7 +74,7 @@ export function deleteOptionsOf(fields: Fields, queryDryRun: readonly string[] =
     wire: {
       kind: 'DeleteOptions',
       apiVersion: 'meta.k8s.io/v1',
-      ...rest,
+      ...omit(fields, 'kind', 'apiVersion', 'dryRun'),
       ...(dryRun.length > 0 ? { dryRun: ['All'] } : {}),
     },
   };

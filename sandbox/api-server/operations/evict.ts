@@ -1,14 +1,6 @@
 import { badRequest, invalid, untypedError } from '#sandbox/api-server/errors/errors.ts';
 import { invalidValue } from '#sandbox/api-server/errors/field-error.ts';
-import {
-  copyOf,
-  fieldsAt,
-  fieldsOf,
-  listAt,
-  textAt,
-  type Fields,
-  type KubeObject,
-} from '#sandbox/api-server/wire/object.ts';
+import { copyOf, fieldsAt, fieldsOf, listAt, textAt, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import { timeText } from '#sandbox/api-server/wire/time.ts';
 import type { ApiRequest } from './api-request.ts';
 import { chargeBudget, isCovered, matchingBudgets } from './budget.ts';
@@ -71,7 +63,7 @@ function decodeEviction(
   parsed: ReturnType<typeof parseObjectBody>,
   fieldValidation: 'Ignore' | 'Warn' | 'Strict',
 ): KubeObject {
-  const given = textAt((parsed.value ?? {}) as Fields, 'apiVersion');
+  const given = textAt(parsed.value ?? {}, 'apiVersion');
   const apiVersion = VERSIONS.includes(given) ? given : 'policy/v1';
   const eviction = decodeObject(parsed, {
     apiVersion,
@@ -142,6 +134,3 @@ function markTarget(server: ServerState, { type }: ApiRequest, pod: KubeObject):
   fieldsOf(next)['status'] = status;
   server.store.put(type.storage, next);
 }
-
-/** The Status of a granted eviction. */
-export const EVICTED = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 } as const;

@@ -65,10 +65,8 @@ export function parseYaml(body: Buffer): ParsedBody {
   const [error] = document.errors;
   if (error !== undefined) throw badRequest(`error decoding YAML: ${error.message.split('\n')[0] ?? ''}`);
   try {
-    const { value } = parseJson(
-      Buffer.from(JSON.stringify(document.toJS({ maxAliasCount: YAML_OPTIONS.maxAliasCount })) ?? 'null'),
-    );
-    return { value, duplicates: [] };
+    const value: unknown = document.toJS({ maxAliasCount: YAML_OPTIONS.maxAliasCount });
+    return parseJson(Buffer.from(JSON.stringify(value ?? null)));
   } catch (error) {
     if (error instanceof ReferenceError) throw badRequest(`error decoding YAML: ${error.message}`);
     throw error;

@@ -64,7 +64,10 @@ function typed(request: ApiRequest, options: WriteOptions, body: ParsedBody): Ku
   const next = decodeObject(body, {
     ...type,
     fieldValidation: options.fieldValidation,
-    warn: (text) => void (warnings.includes(text) || warnings.push(text)),
+    // A patch may be tried several times; its warnings are told once.
+    warn: (text) => {
+      if (!warnings.includes(text)) warnings.push(text);
+    },
   });
   if (next.metadata.name !== request.name) throw nameMismatch(next.metadata.name, request.name);
   checkNamespace(request.namespace, next);
@@ -126,7 +129,7 @@ async function createByApply(server: ServerState, request: ApiRequest, { wanted,
   });
   const { managedFields } = object.metadata;
   type.behaviour.setDefaults(object);
-  return insertObject(server, request, object, options, managedFields);
+  return insertObject(server, request, object, { options, owners: managedFields });
 }
 
 function applied(

@@ -16,7 +16,7 @@ export interface ChangedFields {
 export function changedFields(schema: Schema, before: object, after: object): ChangedFields {
   const had = setOfObject(schema, before, true);
   const has = setOfObject(schema, after, true);
-  const altered = intersect(has, differing(schema, before as Fields, after as Fields));
+  const altered = intersect(has, differing(schema, before, after));
   return { set: unite(subtract(has, had), altered), removed: subtract(had, has) };
 }
 

@@ -24,7 +24,7 @@ const UNOWNED_METADATA = new Set([
  */
 export function setOfObject(schema: Schema, object: object, marksContainers: boolean): FieldSet {
   const children = new Map<string, FieldSet>();
-  for (const [name, value] of Object.entries(object)) {
+  for (const [name, value] of Object.entries(object as Fields)) {
     if (UNOWNED.has(name)) continue;
     const owned = name === 'metadata' ? withoutUnowned(value) : value;
     const set = setOfTopField(fieldSchema(schema, name), owned, marksContainers);

@@ -3,30 +3,23 @@ import { parseQuantity } from '#shared/domain/model/parse-quantity.ts';
 import { DecodeError, wrongType, type Cursor } from './cursor.ts';
 import type { ScalarType } from './schema.ts';
 
+type Decoder = (value: unknown, cursor: Cursor) => unknown;
+
+const DECODERS: Readonly<Record<ScalarType, Decoder>> = {
+  string: (value, cursor) => expectType('string', value, cursor),
+  boolean: (value, cursor) => expectType('boolean', value, cursor),
+  number: (value, cursor) => expectType('number', value, cursor),
+  int32: (value, cursor) => decodeInteger(value, 31, cursor),
+  int64: (value, cursor) => decodeInteger(value, 63, cursor),
+  bytes: decodeBytes,
+  quantity: decodeQuantity,
+  time: decodeTime,
+  'int-or-string': (value, cursor) => (typeof value === 'string' ? value : decodeInteger(value, 31, cursor)),
+};
+
 /** Checks one scalar and returns it, a quantity in its canonical spelling. Throws DecodeError. */
 export function decodeScalar(type: ScalarType, value: unknown, cursor: Cursor): unknown {
-  switch (type) {
-    case 'string':
-      return expectType('string', value, cursor);
-    case 'boolean':
-      return expectType('boolean', value, cursor);
-    case 'int32':
-      return decodeInteger(value, -(2 ** 31), 2 ** 31 - 1, { type, cursor });
-    case 'int64':
-      return decodeInteger(value, -(2 ** 63), 2 ** 63 - 1, { type, cursor });
-    case 'number':
-      return expectType('number', value, cursor);
-    case 'bytes':
-      return decodeBytes(value, cursor);
-    case 'quantity':
-      return decodeQuantity(value, cursor);
-    case 'time':
-      return decodeTime(value, cursor);
-    case 'int-or-string':
-      return typeof value === 'string'
-        ? value
-        : decodeInteger(value, -(2 ** 31), 2 ** 31 - 1, { type: 'int32', cursor });
-  }
+  return DECODERS[type](value, cursor);
 }
 
 function expectType(type: 'string' | 'boolean' | 'number', value: unknown, cursor: Cursor): unknown {
@@ -34,14 +27,10 @@ function expectType(type: 'string' | 'boolean' | 'number', value: unknown, curso
   throw wrongType(value, { string: 'string', boolean: 'bool', number: 'float64' }[type], cursor);
 }
 
-interface Place {
-  readonly type: string;
-  readonly cursor: Cursor;
-}
-
-function decodeInteger(value: unknown, least: number, most: number, { type, cursor }: Place): number {
-  if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most) return value as number;
-  throw wrongType(value, type, cursor);
+function decodeInteger(value: unknown, bits: 31 | 63, cursor: Cursor): number {
+  const fits = typeof value === 'number' && Number.isInteger(value) && value >= -(2 ** bits) && value < 2 ** bits;
+  if (fits) return value;
+  throw wrongType(value, `int${bits + 1}`, cursor);
 }
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;

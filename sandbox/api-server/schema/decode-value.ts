@@ -38,7 +38,10 @@ function decodeObject(schema: ObjectSchema, value: unknown, cursor: Cursor): Fie
 function decodeField(schema: ObjectSchema, object: Fields, key: string, cursor: Cursor): void {
   const field = schema.fields.get(key);
   const value = object[key];
-  if (field === undefined) return dropUnknown(schema, object, key, cursor);
+  if (field === undefined) {
+    dropUnknown(schema, object, key, cursor);
+    return;
+  }
   if (value === null) {
     Reflect.deleteProperty(object, key);
     return;

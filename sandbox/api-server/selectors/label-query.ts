@@ -73,17 +73,23 @@ function parseRequirement(text: string): Requirement {
 }
 
 function matchRequirement(text: string): Requirement | undefined {
-  const set = SET.exec(text);
-  if (set !== null)
-    return {
-      key: set[1] ?? '',
-      operator: OPERATORS[set[2] ?? ''] ?? '',
-      values: (set[3] ?? '').split(',').map((value) => value.trim()),
-    };
-  const comparison = COMPARISON.exec(text);
-  if (comparison !== null)
-    return { key: comparison[1] ?? '', operator: OPERATORS[comparison[2] ?? ''] ?? '', values: [comparison[3] ?? ''] };
-  const existence = EXISTENCE.exec(text);
-  if (existence === null) return undefined;
-  return { key: existence[2] ?? '', operator: existence[1] === '!' ? 'DoesNotExist' : 'Exists', values: [] };
+  return matchSet(text) ?? matchComparison(text) ?? matchExistence(text);
+}
+
+function matchSet(text: string): Requirement | undefined {
+  const [, key, word, list] = SET.exec(text) ?? [];
+  if (key === undefined || word === undefined || list === undefined) return undefined;
+  return { key, operator: OPERATORS[word] ?? '', values: list.split(',').map((value) => value.trim()) };
+}
+
+function matchComparison(text: string): Requirement | undefined {
+  const [, key, sign, value] = COMPARISON.exec(text) ?? [];
+  if (key === undefined || sign === undefined || value === undefined) return undefined;
+  return { key, operator: OPERATORS[sign] ?? '', values: [value] };
+}
+
+function matchExistence(text: string): Requirement | undefined {
+  const [, mark, key] = EXISTENCE.exec(text) ?? [];
+  if (key === undefined) return undefined;
+  return { key, operator: mark === '!' ? 'DoesNotExist' : 'Exists', values: [] };
 }

@@ -1,4 +1,12 @@
-import { fieldsAt, listAt, numberAt, textAt, type Fields, type KubeObject } from '#sandbox/api-server/wire/object.ts';
+import {
+  fieldsAt,
+  listAt,
+  numberAt,
+  textAt,
+  type Fields,
+  type KubeObject,
+  scalarText,
+} from '#sandbox/api-server/wire/object.ts';
 import type { Cell, Column } from './column.ts';
 import { AGE_COLUMN, NAME_COLUMN, column, orNone, wideColumn } from './default-columns.ts';
 
@@ -59,5 +67,5 @@ function usageText(quota: KubeObject, isShown: (name: string) => boolean): Cell 
   const hard = fieldsAt(status, 'hard');
   const used = fieldsAt(status, 'used');
   const names = Object.keys(hard).filter(isShown).sort();
-  return names.map((name) => `${name}: ${String(used[name] ?? 0)}/${String(hard[name])}`).join(', ');
+  return names.map((name) => `${name}: ${scalarText(used[name] ?? '0')}/${scalarText(hard[name])}`).join(', ');
 }

@@ -1,11 +1,11 @@
-import { fieldsAt, numberAt, textAt, type KubeObject } from '#sandbox/api-server/wire/object.ts';
+import { fieldsAt, numberAt, textAt, type KubeObject, scalarText } from '#sandbox/api-server/wire/object.ts';
 import type { Cell, Column } from './column.ts';
 import { AGE_COLUMN, NAME_COLUMN, column } from './default-columns.ts';
 
 function bound(name: string): (budget: KubeObject) => Cell {
   return (budget) => {
     const value = fieldsAt(budget, 'spec')[name];
-    return value === undefined ? 'N/A' : String(value as string | number);
+    return value === undefined ? 'N/A' : scalarText(value);
   };
 }
 

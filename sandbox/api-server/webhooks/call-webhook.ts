@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { Agent, request as send, type RequestOptions } from 'node:https';
-import { isFields, type Fields } from '#sandbox/api-server/wire/object.ts';
+import { isFields, type Fields, scalarText } from '#sandbox/api-server/wire/object.ts';
 import type { Webhook } from './webhook.ts';
 
 /** Leads `service.namespace` of a clientConfig to where it listens on this machine: `https://127.0.0.1:PORT`. */
@@ -119,7 +119,7 @@ function responseOf({ status, body }: HttpAnswer, uid: string): Fields {
   }
   if (review['kind'] !== 'AdmissionReview' || review['apiVersion'] !== 'admission.k8s.io/v1') {
     throw new Error(
-      `received invalid webhook response: expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got ${String(review['apiVersion'] ?? '')}, Kind=${String(review['kind'] ?? '')}`,
+      `received invalid webhook response: expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got ${scalarText(review['apiVersion'])}, Kind=${scalarText(review['kind'])}`,
     );
   }
   return response;

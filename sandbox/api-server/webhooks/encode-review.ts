@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Attributes } from '#sandbox/api-server/admission/admission.ts';
-import type { Fields } from '#sandbox/api-server/wire/object.ts';
+import { omit, type Fields } from '#sandbox/api-server/wire/object.ts';
 
 /** The `request` of an AdmissionReview, in the shape recorded from a real API server; each call has a UID of its own. */
 export function reviewRequest(attributes: Attributes): Fields {
@@ -30,6 +30,5 @@ export function reviewRequest(attributes: Attributes): Fields {
 /** A name that is still to be generated is absent, not empty. */
 function withoutName(object: Attributes['object']): object | null {
   if (object === undefined) return null;
-  const { name, ...metadata } = object.metadata;
-  return { ...object, metadata };
+  return { ...object, metadata: omit(object.metadata, 'name') };
 }

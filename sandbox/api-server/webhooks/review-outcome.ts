@@ -1,4 +1,4 @@
-import { statusError, type StatusDetails, type StatusError } from '#sandbox/api-server/errors/status-error.ts';
+import { statusError, type StatusError } from '#sandbox/api-server/errors/status-error.ts';
 import { isFields, numberAt, textAt, type Fields } from '#sandbox/api-server/wire/object.ts';
 
 /** The refusal of a webhook as the client sees it. apiserver `pkg/admission/plugin/webhook/errors/statuserror.go`. */
@@ -11,7 +11,7 @@ export function denialOf(name: string, response: Fields): StatusError {
     code: Math.max(400, numberAt(status, 'code') ?? 0),
     message: words === '' ? `${denied} without explanation` : `${denied}: ${words}`,
     ...(reason === '' ? {} : { reason }),
-    ...(isFields(status['details']) ? { details: status['details'] as StatusDetails } : {}),
+    ...(isFields(status['details']) ? { details: status['details'] } : {}),
   });
 }
 

@@ -94,7 +94,8 @@ async function answerOf(ports: WebhookPorts, webhook: Webhook, request: Fields):
   try {
     return await ports.caller.call(webhook, request, deadline.signal);
   } catch (error) {
-    return failedCall(ports.log, webhook, error);
+    failedCall(ports.log, webhook, error);
+    return;
   } finally {
     clearTimeout(timer);
   }

@@ -79,6 +79,16 @@ export function numberAt(object: object, name: string): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
+/** A scalar as people read it; anything else is empty text. */
+export function scalarText(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
+}
+
+/** The fields without some of them; the object itself is not changed. */
+export function omit(object: object, ...names: readonly string[]): Fields {
+  return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
+}
+
 /** A deep copy of plain JSON, so that a stored object can be the base of a new one. */
 export function copyOf<T>(value: T): T {
   if (Array.isArray(value)) return value.map((item: unknown) => copyOf(item)) as T;
