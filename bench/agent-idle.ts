@@ -4,7 +4,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { totalmem } from 'node:os';
-import { benchPod, createPodGroups, type Footprint, footprintOf, startAgent, warmCompileCache } from './agent-rig.ts';
+import { groupPod, startAgent, warmCompileCache } from '#test/agent/agent-process.ts';
+import { createPodGroups } from '#test/agent/pod-groups.ts';
+import { type Footprint, footprintOf } from './agent-footprint.ts';
 
 const SECONDS = Number(process.env['SECONDS'] ?? 60);
 const SETTLE_MS = 15_000;
@@ -37,7 +39,7 @@ async function measure(count: number, periodMs: number): Promise<Measured> {
   const groups = createPodGroups(count);
   const flags = [`--path-kubepods=${groups.kubepods}`, `--period-near-ms=${periodMs}`, `--period-far-ms=${periodMs}`];
   const agent = await startAgent(
-    groups.uids.map((uid) => benchPod(uid, 0)),
+    groups.uids.map((uid) => groupPod(uid, 0)),
     flags,
     POLICY,
   );

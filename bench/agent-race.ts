@@ -10,13 +10,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { findCgroupLayout } from '#agent/observe/cgroup-layout.ts';
 import { memoryCgroupSource } from '#agent/observe/memory-cgroup.ts';
 import { memoryEventsSource } from '#agent/observe/memory-events.ts';
-import { benchPod, createPodGroups, type PodGroups, startAgent, warmCompileCache } from './agent-rig.ts';
+import { groupPod, startAgent, warmCompileCache } from '#test/agent/agent-process.ts';
+import { createPodGroups, type PodGroups } from '#test/agent/pod-groups.ts';
 
 const RUNS = Number(process.env['RUNS'] ?? 10);
 const RATES = (process.env['RATES'] ?? '0.1,0.3,1').split(',').map(Number);
 const THRESHOLDS_MIB = (process.env['THRESHOLDS'] ?? '200,500').split(',').map(Number);
 const MIB = 1024 * 1024;
-const HOG = new URL('agent-hog.ts', import.meta.url).pathname;
+const HOG = new URL('../test/agent/hog.ts', import.meta.url).pathname;
 const ROOM_ABOVE_THRESHOLD_MIB = 1000;
 const POLL_MS = 1;
 const KUBELET_MEAN_MS = 5000;
@@ -75,7 +76,7 @@ async function race(groups: PodGroups, bytesPerSecond: number, thresholdMiB: num
   const policy = { mode: 'Enforce', evictionHard: { 'allocatableMemory.available': `${thresholdMiB}Mi` } };
   const flags = [`--path-kubepods=${groups.kubepods}`, '--warm-up-ms=0', '--cross-check-enabled=false'];
   const agent = await startAgent(
-    groups.uids.map((uid) => benchPod(uid, 0)),
+    groups.uids.map((uid) => groupPod(uid, 0)),
     flags,
     policy,
   );

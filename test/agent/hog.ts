@@ -1,4 +1,4 @@
-/** A process that fills memory at a steady rate until it is told to stop: `node agent-hog.ts BYTES_PER_SECOND MOST_BYTES`. */
+/** A process that fills memory at a steady rate until it is told to stop: `node hog.ts BYTES_PER_SECOND MOST_BYTES`. */
 import { writeSync } from 'node:fs';
 
 const [rate = 0, most = 0] = process.argv.slice(2).map(Number);

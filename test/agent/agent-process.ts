@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type FakeApiServer, type FakeObject, startFakeApiServer } from './fake-api-server.ts';
+
+/** A pod as the API server sends it, with its UID as name. */
+export function groupPod(uid: string, priority: number): FakeObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: uid, namespace: 'default', uid },
+    spec: { nodeName: 'n1', priority, containers: [{ name: 'main', resources: { requests: { memory: '16Mi' } } }] },
+    status: { phase: 'Running', startTime: '2026-01-01T00:00:00Z', qosClass: 'Burstable' },
+  };
+}
+
+export interface AgentProcess {
+  readonly child: ChildProcess;
+  readonly api: FakeApiServer;
+  /** Resolves with everything it printed. */
+  readonly stop: () => Promise<string>;
+}
+
+const MAIN = new URL('../../agent/main.ts', import.meta.url).pathname;
+const CACHE = join(tmpdir(), 'plimsoll-compile-cache');
+/** As the DaemonSet starts it: compiled code from the cache of the image, a young generation that stays small. */
+const NODE_FLAGS = ['--max-semi-space-size=1', '--max-old-space-size=48'];
+
+/** Fills the compile cache as an image build may: once filled, the type stripper is not loaded any more. */
+export async function warmCompileCache(): Promise<void> {
+  const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, '--help'], {
+    env: { ...process.env, NODE_COMPILE_CACHE: CACHE },
+    stdio: 'ignore',
+  });
+  await new Promise((resolve) => child.on('close', resolve));
+}
+
+/** Starts an API server with these pods and the agent as a process of its own beside it. */
+export async function startAgent(
+  pods: readonly FakeObject[],
+  flags: readonly string[],
+  policy?: object,
+): Promise<AgentProcess> {
+  const api = await startFakeApiServer();
+  const directory = mkdtempSync(join(tmpdir(), 'plimsoll-agent-'));
+  writeFileSync(join(directory, 'token'), 'secret');
+  writeFileSync(join(directory, 'ca.crt'), '');
+  api.put('/api/v1/nodes', { metadata: { name: 'n1', uid: 'uid-n1' } });
+  api.put('/api/v1/namespaces', { metadata: { name: 'default' } });
+  if (policy !== undefined) {
+    api.put('/apis/plimsoll.dev/v1alpha1/nodepressurepolicies', { metadata: { name: 'n1' }, spec: policy });
+  }
+  for (const pod of pods) api.put('/api/v1/pods', pod);
+  const env = {
+    PATH: process.env['PATH'],
+    NODE_COMPILE_CACHE: CACHE,
+    PLIMSOLL_SERVER: api.url,
+    PLIMSOLL_TOKEN_FILE: join(directory, 'token'),
+    PLIMSOLL_CA_FILE: join(directory, 'ca.crt'),
+  };
+  const usual = ['--node-name=n1', '--health-host=127.0.0.1', '--health-port=0'];
+  const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, ...usual, ...flags], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  const ended = new Promise((resolve) => child.on('close', resolve));
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+      if (output.includes('Agent started')) resolve();
+    });
+    child.on('close', () => reject(new Error(`agent did not start: ${output}`)));
+  });
+
+  async function stop(): Promise<string> {
+    child.kill('SIGTERM');
+    await ended;
+    await api.close();
+    rmSync(directory, { recursive: true });
+    return output;
+  }
+  return { child, api, stop };
+}
