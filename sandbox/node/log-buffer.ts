@@ -12,6 +12,8 @@ export interface LogBuffer {
   /** No more will come. */
   close(): void;
   readonly isClosed: boolean;
+  /** How many lines were written, also those forgotten. */
+  readonly length: number;
   /** Lines from this number on, as far as they are still kept. */
   linesFrom(number: number): readonly LogLine[];
   /** Resolves at the next line, at the end, or when the signal aborts. */
@@ -45,7 +47,7 @@ export function createLogBuffer(now: () => number): LogBuffer {
       const parts = (unfinished + chunk).split('\n');
       unfinished = (parts.pop() ?? '').slice(0, LONGEST_LINE);
       parts.forEach(push);
-      wake();
+      if (parts.length > 0) wake();
     },
     close() {
       if (unfinished !== '') push(unfinished);
@@ -55,6 +57,9 @@ export function createLogBuffer(now: () => number): LogBuffer {
     },
     get isClosed() {
       return isClosed;
+    },
+    get length() {
+      return written;
     },
     linesFrom: (number) => lines.filter((line) => line.number >= number),
     changed: (signal) =>

@@ -13,18 +13,18 @@ export interface LogRequest {
 /** The text of a container's log in pieces; with `follow` until the container or the reader ends. */
 export async function* streamLog(buffer: LogBuffer, request: LogRequest, now: number): AsyncGenerator<string> {
   let left = request.limitBytes ?? Infinity;
-  let next = 0;
   let lines = firstLines(buffer, request, now);
+  let next = buffer.length;
   for (;;) {
     const text = cut(lines.map((line) => format(line, request.timestamps)).join(''), left);
     left -= Buffer.byteLength(text);
-    next = (lines.at(-1)?.number ?? next - 1) + 1;
     yield text;
     if (!request.follow || left <= 0) return;
-    const isLast = buffer.isClosed;
-    if (!isLast) await buffer.changed(request.signal);
-    if (isLast || request.signal.aborted) return;
+    // More may have come while the reader was busy with this piece.
+    if (buffer.length === next && !buffer.isClosed) await buffer.changed(request.signal);
+    if (request.signal.aborted || buffer.length === next) return;
     lines = buffer.linesFrom(next);
+    next = buffer.length;
   }
 }
 
