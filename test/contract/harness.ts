@@ -172,13 +172,14 @@ export function configMap(name: string, labels: Readonly<Record<string, string>>
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, labels }, data: { value } };
 }
 
-/** The smallest pod that the API server takes; deletes at once, as no kubelet ends it. */
+/** The smallest pod that the API server takes; deletes at once, as no kubelet ends it, and is no scheduler's business. */
 export function pod(name: string, spec: object = {}, metadata: object = {}): object {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name, ...metadata },
     spec: {
+      schedulerName: 'nobody',
       terminationGracePeriodSeconds: 0,
       containers: [{ name: 'main', image: 'registry.test/idle:1' }],
       ...spec,
