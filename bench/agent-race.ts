@@ -63,7 +63,10 @@ function startHog(groups: PodGroups, uid: string, bytesPerSecond: number): Promi
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   groups.join(uid, child.pid ?? 0);
-  return new Promise((resolve) => child.stdout.once('data', () => resolve(child)));
+  return new Promise((resolve, reject) => {
+    child.stdout.once('data', () => resolve(child));
+    child.once('close', () => reject(new Error('the hog ended before it grew')));
+  });
 }
 
 async function waitFor(isDone: () => boolean): Promise<void> {
