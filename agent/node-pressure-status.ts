@@ -7,7 +7,7 @@ import { explainRanking } from '#shared/domain/ranking/explain-ranking.ts';
 import { policyOrder } from '#shared/domain/ranking/ranking-order.ts';
 import type { Mode } from './mode.ts';
 import type { EvictionRecord, Picture } from './picture.ts';
-import { type PressureConditions, pressureConditions } from './pressure-conditions.ts';
+import { type Condition, type PressureConditions, pressureConditions } from './pressure-conditions.ts';
 import { type SignalLevel, signalStates } from './signal-state.ts';
 
 /** `status` of this node's NodePressure object; times are RFC 3339. */
@@ -22,14 +22,6 @@ export interface NodePressureStatus {
   readonly signals: readonly SignalEntry[];
   readonly next: readonly NextEntry[];
   readonly evictions: readonly EvictionEntry[];
-}
-
-export interface Condition {
-  readonly type: string;
-  readonly status: 'True' | 'False' | 'Unknown';
-  readonly reason: string;
-  readonly message: string;
-  readonly lastTransitionTime: string;
 }
 
 interface SignalEntry {

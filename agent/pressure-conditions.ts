@@ -1,7 +1,15 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import { type PressureCondition, resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
 import type { Picture } from './picture.ts';
-import type { Condition } from './node-pressure-status.ts';
+
+/** One entry of `status.conditions`. */
+export interface Condition {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+  readonly lastTransitionTime: string;
+}
 
 export type PressureConditions = readonly Omit<Condition, 'lastTransitionTime'>[];
 
