@@ -1,5 +1,5 @@
 import { isEqual } from '#sandbox/api-server/wire/equal.ts';
-import { copyOf } from '#sandbox/api-server/wire/object.ts';
+import { copyObject } from '#sandbox/api-server/wire/object.ts';
 import type { Store } from '#sandbox/api-server/storage/store.ts';
 import {
   runMutating,
@@ -41,12 +41,12 @@ async function mutate(chain: Chain, attributes: Attributes): Promise<Attributes[
   const rounds: Rounds = { isSecond: false, called: new Set(), dueAgain: new Set() };
   const first = await runMutating(chain.webhooks, attributes, rounds);
   if (first === undefined || isEqual(first, attributes.object)) return first;
-  return secondRound(chain, { ...attributes, object: copyOf(first) }, rounds);
+  return secondRound(chain, { ...attributes, object: copyObject(first) }, rounds);
 }
 
 /** What an in-tree plugin changes now makes every webhook due that was called before. */
 async function secondRound(chain: Chain, attributes: Attributes, rounds: Rounds): Promise<Attributes['object']> {
-  const before = copyOf(attributes.object);
+  const before = attributes.object === undefined ? undefined : copyObject(attributes.object);
   runInTree(chain, attributes);
   if (!isEqual(before, attributes.object)) for (const id of rounds.called) rounds.dueAgain.add(id);
   return runMutating(chain.webhooks, attributes, { ...rounds, isSecond: true });

@@ -9,7 +9,7 @@ import { badRequest } from '#sandbox/api-server/errors/errors.ts';
 import { RESOURCE_QUOTAS } from '#sandbox/api-server/kinds/storage-names.ts';
 import { keyOf } from '#sandbox/api-server/storage/revision.ts';
 import type { Store } from '#sandbox/api-server/storage/store.ts';
-import { copyOf, fieldsAt, fieldsOf, type KubeObject } from '#sandbox/api-server/wire/object.ts';
+import { copyObject, fieldsAt, fieldsOf, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import type { Attributes } from './admission.ts';
 import { refusalError } from './refusal-error.ts';
 
@@ -58,7 +58,7 @@ function decode(object: KubeObject): Pod {
 function writeUsed(store: Store, key: string, used: Amounts): void {
   const revision = store.collection(RESOURCE_QUOTAS).get(key);
   if (revision === undefined) return;
-  const next = copyOf(revision.object);
+  const next = copyObject(revision.object);
   const texts = Object.fromEntries(Array.from(used, ([name, amount]) => [name, formatQuantity(amount)]));
   fieldsOf(next)['status'] = { ...fieldsAt(next, 'status'), used: texts };
   store.put(RESOURCE_QUOTAS, next);

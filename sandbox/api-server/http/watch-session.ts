@@ -16,15 +16,19 @@ export interface WatchOptions {
   readonly endAfterMs: number;
 }
 
+/** While changes come thick, those of this time go out together: one encrypted write instead of many. */
+const GATHER_MS = 5;
+
 /** A watcher that reads this much slower than things change is cut off; it resumes from where it was. */
 const MOST_UNREAD_BYTES = 32 * 1024 * 1024;
 
-/** One open watch: gathers the lines of one turn of the event loop and writes them together. */
+/** One open watch: gathers lines and writes them together. */
 export class WatchSession {
   readonly #options: WatchOptions;
   readonly #response: ServerResponse;
   #pending: Buffer[] = [];
   #isScheduled = false;
+  #flushedAt = -Infinity;
   #stop: () => void = () => undefined;
 
   constructor(response: ServerResponse, options: WatchOptions) {
@@ -77,11 +81,14 @@ export class WatchSession {
     this.#pending.push(line);
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    setImmediate(() => this.#flush());
+    const isBusy = performance.now() - this.#flushedAt < GATHER_MS;
+    if (isBusy) setTimeout(() => this.#flush(), GATHER_MS);
+    else setImmediate(() => this.#flush());
   }
 
   #flush(): void {
     this.#isScheduled = false;
+    this.#flushedAt = performance.now();
     const lines = this.#pending;
     this.#pending = [];
     const [first] = lines;

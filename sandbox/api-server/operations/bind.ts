@@ -1,7 +1,15 @@
 import { badRequest, conflict, invalid } from '#sandbox/api-server/errors/errors.ts';
 import { required, unsupported } from '#sandbox/api-server/errors/field-error.ts';
 import { managedFieldsAfterUpdate, managedFieldsOfNew } from '#sandbox/api-server/ownership/managed-fields.ts';
-import { omit, copyOf, fieldsAt, fieldsOf, listAt, textAt, type KubeObject } from '#sandbox/api-server/wire/object.ts';
+import {
+  omit,
+  copyObject,
+  fieldsAt,
+  fieldsOf,
+  listAt,
+  textAt,
+  type KubeObject,
+} from '#sandbox/api-server/wire/object.ts';
 import { timeText } from '#sandbox/api-server/wire/time.ts';
 import type { ApiRequest } from './api-request.ts';
 import { writerOf } from './create.ts';
@@ -109,7 +117,7 @@ function boundPod(
   options: WriteOptions,
   { pod, binding }: Bound,
 ): KubeObject {
-  const next = copyOf(pod);
+  const next = copyObject(pod);
   const nodeName = textAt(fieldsAt(binding, 'target'), 'name');
   fieldsOf(next)['spec'] = { ...fieldsAt(next, 'spec'), nodeName };
   next.metadata.annotations = { ...next.metadata.annotations, ...binding.metadata.annotations };

@@ -1,7 +1,7 @@
 import { forbidden, tooManyRequests } from '#sandbox/api-server/errors/errors.ts';
 import { matchesSelector } from '#sandbox/api-server/selectors/label-selector.ts';
 import {
-  copyOf,
+  copyObject,
   fieldsAt,
   fieldsOf,
   listAt,
@@ -78,7 +78,7 @@ export function chargeBudget(server: ServerState, { budget, pod, isDryRun }: Cha
 }
 
 function store(server: ServerState, budget: KubeObject, pod: KubeObject): void {
-  const next = copyOf(budget);
+  const next = copyObject(budget);
   const status = fieldsAt(next, 'status');
   const disruptedPods = { ...fieldsAt(status, 'disruptedPods'), [pod.metadata.name]: timeText(server.clock.now()) };
   fieldsOf(next)['status'] = { ...status, disruptionsAllowed: counts(budget).disruptionsAllowed - 1, disruptedPods };

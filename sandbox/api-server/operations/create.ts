@@ -5,7 +5,7 @@ import { generateName } from '#sandbox/api-server/kinds/generate-name.ts';
 import { validateMetadata } from '#sandbox/api-server/kinds/validate-metadata.ts';
 import { managedFieldsOfNew, type Writer } from '#sandbox/api-server/ownership/managed-fields.ts';
 import { keyOf } from '#sandbox/api-server/storage/revision.ts';
-import { copyOf, fieldsOf, type KubeObject, type ManagedFieldsEntry } from '#sandbox/api-server/wire/object.ts';
+import { copyObject, fieldsOf, type KubeObject, type ManagedFieldsEntry } from '#sandbox/api-server/wire/object.ts';
 import { timeText } from '#sandbox/api-server/wire/time.ts';
 import type { ApiRequest } from './api-request.ts';
 import { decodeObject } from './decode-object.ts';
@@ -48,7 +48,7 @@ export async function insertObject(
   const attributes = attributesOf(request, object, options);
   const admitted = (await server.admission.mutate(attributes)) ?? object;
   for (let attempt = 1; ; attempt += 1) {
-    const candidate = hasGeneratedName(admitted) ? copyOf(admitted) : admitted;
+    const candidate = hasGeneratedName(admitted) ? copyObject(admitted) : admitted;
     const stored = await tryInsert(server, { ...attributes, object: candidate });
     if (stored !== undefined) return stored;
     if (attempt === MOST_NAMES || !hasGeneratedName(admitted))

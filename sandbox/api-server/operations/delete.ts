@@ -1,6 +1,6 @@
 import type { Attributes } from '#sandbox/api-server/admission/admission.ts';
 import { conflict, invalid } from '#sandbox/api-server/errors/errors.ts';
-import { copyOf, fieldsAt, fieldsOf, numberAt, textAt, type KubeObject } from '#sandbox/api-server/wire/object.ts';
+import { copyObject, fieldsAt, fieldsOf, numberAt, textAt, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import { timeText } from '#sandbox/api-server/wire/time.ts';
 import type { ApiRequest } from './api-request.ts';
 import type { DeleteOptions } from './delete-options.ts';
@@ -123,7 +123,7 @@ function removeOrMark(
   current: KubeObject,
 ): DeleteResult {
   const grace = graceOf(current, options);
-  const next = copyOf(current);
+  const next = copyObject(current);
   const finalizers = finalizersAfter(next, options);
   next.metadata.finalizers = finalizers;
   if (finalizers.length === 0) Reflect.deleteProperty(next.metadata, 'finalizers');

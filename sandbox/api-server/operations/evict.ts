@@ -1,6 +1,6 @@
 import { badRequest, invalid, untypedError } from '#sandbox/api-server/errors/errors.ts';
 import { invalidValue } from '#sandbox/api-server/errors/field-error.ts';
-import { copyOf, fieldsAt, fieldsOf, listAt, textAt, type KubeObject } from '#sandbox/api-server/wire/object.ts';
+import { copyObject, fieldsAt, fieldsOf, listAt, textAt, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import { timeText } from '#sandbox/api-server/wire/time.ts';
 import type { ApiRequest } from './api-request.ts';
 import { chargeBudget, isCovered, matchingBudgets } from './budget.ts';
@@ -127,7 +127,7 @@ const TARGET = {
 };
 
 function markTarget(server: ServerState, { type }: ApiRequest, pod: KubeObject): void {
-  const next = copyOf(pod);
+  const next = copyObject(pod);
   const status = { ...fieldsAt(next, 'status') };
   const others = listAt(status, 'conditions').filter((condition) => condition['type'] !== TARGET.type);
   status['conditions'] = [...others, { ...TARGET, lastTransitionTime: timeText(server.clock.now()) }];

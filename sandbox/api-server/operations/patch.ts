@@ -44,7 +44,7 @@ function acceptedPatches({ type }: ApiRequest): string[] {
 }
 
 function viewed({ type }: ApiRequest, current: KubeObject): KubeObject {
-  return copyOf(type.view.convert?.(current) ?? current);
+  return type.view.convert?.(current) ?? current;
 }
 
 function patchedFields({ type }: ApiRequest, mediaType: string, current: KubeObject, patch: unknown): unknown {

@@ -4,7 +4,7 @@ import { validateMetadata, validateMetadataUpdate } from '#sandbox/api-server/ki
 import { managedFieldsAfterUpdate } from '#sandbox/api-server/ownership/managed-fields.ts';
 import { keyOf, type Revision } from '#sandbox/api-server/storage/revision.ts';
 import { isEqual } from '#sandbox/api-server/wire/equal.ts';
-import { copyOf, fieldsOf, type KubeObject } from '#sandbox/api-server/wire/object.ts';
+import { copyObject, fieldsOf, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import type { ApiRequest } from './api-request.ts';
 import { checkNamespace, createObject, nameMismatch, writerOf } from './create.ts';
 import { decodeObject } from './decode-object.ts';
@@ -35,7 +35,7 @@ export async function replaceObject(
   if (isCreate(server, request)) return { object: await createObject(server, request), isNew: true };
   type.behaviour.setDefaults(decoded);
   const next = type.toStorage?.(decoded) ?? decoded;
-  return { object: await changeObject(server, request, options, () => copyOf(next)), isNew: false };
+  return { object: await changeObject(server, request, options, () => copyObject(next)), isNew: false };
 }
 
 function isCreate(server: ServerState, { type, namespace, name, subresource }: ApiRequest): boolean {
@@ -62,7 +62,7 @@ export async function changeObject(
 ): Promise<KubeObject> {
   for (let attempt = 1; ; attempt += 1) {
     const current = currentRevision(server, request);
-    const next = change(copyOf(current.object));
+    const next = change(copyObject(current.object));
     const isConditional = checkPreconditions(request, current.object, next);
     const admitted = await admit(server, request, options, { current: current.object, next });
     if (isEqual(admitted, current.object)) return current.object;

@@ -1,9 +1,9 @@
 import { isFields, type Fields } from '#sandbox/api-server/wire/object.ts';
 import { isEqual } from '#sandbox/api-server/wire/equal.ts';
 import type { ListSchema, Schema } from '#sandbox/api-server/schema/schema.ts';
-import { NO_FIELDS, ONE_FIELD, intersect, isEmptySet, subtract, unite, type FieldSet } from './field-set.ts';
+import { NO_FIELDS, ONE_FIELD, isEmptySet, type FieldSet } from './field-set.ts';
 import { itemStep } from './list-keys.ts';
-import { fieldSchema, isAtomic, setOfObject } from './set-of-object.ts';
+import { fieldSchema, isAtomic, setOfValue, UNOWNED, withoutUnowned } from './set-of-object.ts';
 
 /** What became of the fields between two states of an object. */
 export interface ChangedFields {
@@ -12,42 +12,83 @@ export interface ChangedFields {
   readonly removed: FieldSet;
 }
 
+const UNCHANGED: ChangedFields = { set: NO_FIELDS, removed: NO_FIELDS };
+
 /** Compares two states of one object, field by field as the schema divides it. */
 export function changedFields(schema: Schema, before: object, after: object): ChangedFields {
-  const had = setOfObject(schema, before, true);
-  const has = setOfObject(schema, after, true);
-  const altered = intersect(has, differing(schema, before, after));
-  return { set: unite(subtract(has, had), altered), removed: subtract(had, has) };
+  return compareFields(schema, ownable(before), ownable(after));
 }
 
-/** The paths, in both states, whose values differ. */
-function differing(schema: Schema, before: unknown, after: unknown): FieldSet {
-  if (before === after || isEqual(before, after)) return NO_FIELDS;
-  if (isFields(before) && isFields(after) && !isAtomic(schema)) return differingFields(schema, before, after);
+function ownable(object: object): Fields {
+  const entries = Object.entries(object as Fields).filter(([name]) => !UNOWNED.has(name));
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, name === 'metadata' ? withoutUnowned(value) : value]),
+  );
+}
+
+function compareValues(schema: Schema, before: unknown, after: unknown): ChangedFields {
+  if (before === after || isEqual(before, after)) return UNCHANGED;
+  if (isFields(before) && isFields(after) && !isAtomic(schema)) return compareFields(schema, before, after);
   if (Array.isArray(before) && Array.isArray(after) && schema.kind === 'list' && schema.listType !== 'atomic') {
-    return differingItems(schema, before, after);
+    return compareItems(schema, before, after);
   }
-  return ONE_FIELD;
+  return { set: ONE_FIELD, removed: NO_FIELDS };
 }
 
-function differingFields(schema: Schema, before: Fields, after: Fields): FieldSet {
-  const children = new Map<string, FieldSet>();
+function compareFields(schema: Schema, before: Fields, after: Fields): ChangedFields {
+  const changes = new Changes();
   for (const name of Object.keys(after)) {
-    if (!(name in before)) continue;
-    const below = differing(fieldSchema(schema, name), before[name], after[name]);
-    if (!isEmptySet(below)) children.set(`f:${name}`, below);
+    const below = fieldSchema(schema, name);
+    const step = `f:${name}`;
+    if (before[name] === undefined) changes.added(step, setOf(below, after[name]));
+    else changes.changed(step, compareValues(below, before[name], after[name]));
   }
-  return { isMember: Object.keys(before).length === 0 || Object.keys(after).length === 0, children };
+  for (const name of Object.keys(before)) {
+    if (after[name] === undefined) changes.gone(`f:${name}`, setOf(fieldSchema(schema, name), before[name]));
+  }
+  return changes.result();
 }
 
-function differingItems(schema: ListSchema, before: readonly unknown[], after: readonly unknown[]): FieldSet {
+function compareItems(schema: ListSchema, before: readonly unknown[], after: readonly unknown[]): ChangedFields {
+  const changes = new Changes();
   const known = new Map(before.map((item) => [itemStep(schema, item), item]));
-  const children = new Map<string, FieldSet>();
   for (const item of after) {
     const step = itemStep(schema, item);
-    if (!known.has(step)) continue;
-    const below = differing(schema.items, known.get(step), item);
-    if (!isEmptySet(below)) children.set(step, below);
+    if (known.has(step)) changes.changed(step, compareValues(schema.items, known.get(step), item));
+    else changes.added(step, asMember(setOf(schema.items, item)));
+    known.delete(step);
   }
-  return { isMember: false, children };
+  for (const [step, item] of known) changes.gone(step, asMember(setOf(schema.items, item)));
+  return changes.result();
+}
+
+function setOf(schema: Schema, value: unknown): FieldSet {
+  return setOfValue(schema, value, { marksContainers: true, isAlwaysThere: false });
+}
+
+function asMember({ children }: FieldSet): FieldSet {
+  return { isMember: true, children };
+}
+
+/** Gathers what happened below one path. */
+class Changes {
+  readonly #set = new Map<string, FieldSet>();
+  readonly #removed = new Map<string, FieldSet>();
+
+  added(step: string, set: FieldSet): void {
+    this.#set.set(step, set);
+  }
+
+  gone(step: string, set: FieldSet): void {
+    this.#removed.set(step, set);
+  }
+
+  changed(step: string, { set, removed }: ChangedFields): void {
+    if (!isEmptySet(set)) this.#set.set(step, set);
+    if (!isEmptySet(removed)) this.#removed.set(step, removed);
+  }
+
+  result(): ChangedFields {
+    return { set: { isMember: false, children: this.#set }, removed: { isMember: false, children: this.#removed } };
+  }
 }

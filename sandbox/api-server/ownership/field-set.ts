@@ -96,3 +96,13 @@ function decodeChildren(fields: Fields): Map<string, FieldSet> {
   }
   return children;
 }
+
+/** Whether `fieldsV1` has any step of a set; cheaper than reading it whole. */
+export function touches(fields: unknown, set: FieldSet): boolean {
+  if (!isFields(fields)) return false;
+  for (const [step, child] of set.children) {
+    if (!Object.hasOwn(fields, step)) continue;
+    if (child.isMember || touches(fields[step], child)) return true;
+  }
+  return false;
+}

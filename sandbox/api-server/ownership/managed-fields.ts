@@ -1,7 +1,7 @@
 import type { KubeObject, ManagedFieldsEntry } from '#sandbox/api-server/wire/object.ts';
 import type { Schema } from '#sandbox/api-server/schema/schema.ts';
 import { changedFields } from './changed-fields.ts';
-import { decodeFields, encodeFields, isEmptySet, subtract, unite, type FieldSet } from './field-set.ts';
+import { decodeFields, encodeFields, isEmptySet, subtract, touches, unite, type FieldSet } from './field-set.ts';
 import { setOfObject } from './set-of-object.ts';
 
 /** Who writes, how, and when. */
@@ -69,8 +69,8 @@ export function managedFieldsAfterUpdate(
 
 /** An entry without some fields, or undefined where nothing is left; the same entry where nothing was taken. */
 export function without(entry: ManagedFieldsEntry, taken: FieldSet): ManagedFieldsEntry | undefined {
-  const set = decodeFields(entry.fieldsV1);
-  const rest = subtract(set, taken);
+  if (!touches(entry.fieldsV1, taken)) return entry;
+  const rest = subtract(decodeFields(entry.fieldsV1), taken);
   return isEmptySet(rest) ? undefined : { ...entry, fieldsV1: encodeFields(rest) };
 }
 

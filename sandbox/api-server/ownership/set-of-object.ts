@@ -4,7 +4,7 @@ import { NO_FIELDS, ONE_FIELD, type FieldSet } from './field-set.ts';
 import { itemStep } from './list-keys.ts';
 
 /** Fields that belong to nobody: the server's own and the object's identity. */
-const UNOWNED = new Set(['apiVersion', 'kind']);
+export const UNOWNED = new Set(['apiVersion', 'kind']);
 const UNOWNED_METADATA = new Set([
   'name',
   'namespace',
@@ -33,7 +33,8 @@ export function setOfObject(schema: Schema, object: object, marksContainers: boo
   return { isMember: false, children };
 }
 
-function withoutUnowned(metadata: unknown): Fields {
+/** The metadata that somebody may own. */
+export function withoutUnowned(metadata: unknown): Fields {
   return Object.fromEntries(Object.entries(metadata as Fields).filter(([name]) => !UNOWNED_METADATA.has(name)));
 }
 
@@ -47,13 +48,15 @@ function setOfTopField(schema: Schema, value: unknown, marksContainers: boolean)
   return set;
 }
 
-interface Marks {
+/** What counts as a member beside leaves. */
+export interface Marks {
   readonly marksContainers: boolean;
   /** The field is part of the type's empty form, so that setting something in it does not create it. */
   readonly isAlwaysThere: boolean;
 }
 
-function setOfValue(schema: Schema, value: unknown, marks: Marks): FieldSet {
+/** The fields that a value sets below its own path. */
+export function setOfValue(schema: Schema, value: unknown, marks: Marks): FieldSet {
   if (isFields(value)) return setOfFields(schema, value, marks);
   if (Array.isArray(value) && schema.kind === 'list' && schema.listType !== 'atomic')
     return setOfList(schema, value, marks);

@@ -27,6 +27,8 @@ export interface CompileContext {
   readonly resolve: (reference: string) => Schema;
   /** The definition's full name: some types are not what their OpenAPI says. */
   readonly special?: string;
+  /** Told of the object while its fields are still missing. */
+  readonly register?: (schema: ObjectSchema) => void;
 }
 
 const SPECIAL: ReadonlyMap<string, Schema> = new Map<string, Schema>([
@@ -36,7 +38,7 @@ const SPECIAL: ReadonlyMap<string, Schema> = new Map<string, Schema>([
   ['io.k8s.apimachinery.pkg.runtime.RawExtension', ANY],
 ]);
 
-/** Compiles one schema; objects resolve their fields lazily, because definitions may be recursive. */
+/** Compiles one schema with all it refers to. */
 export function compileSchema(schema: JsonSchema, context: CompileContext): Schema {
   const special = context.special === undefined ? undefined : SPECIAL.get(context.special);
   if (special !== undefined) return special;
@@ -61,39 +63,27 @@ function resolved(schema: JsonSchema, reference: string, context: CompileContext
   const isAtomic = target.isAtomic || schema['x-kubernetes-map-type'] === 'atomic';
   const patchStrategy = schema['x-kubernetes-patch-strategy'] ?? target.patchStrategy;
   if (isAtomic === target.isAtomic && patchStrategy === target.patchStrategy) return target;
-  const { kind, name, required, keepsUnknown } = target;
-  return {
-    kind,
-    name,
-    required,
-    isAtomic,
-    keepsUnknown,
-    patchStrategy,
-    get fields() {
-      return target.fields;
-    },
-  };
+  return { ...target, isAtomic, patchStrategy };
 }
 
 function compileObject(schema: JsonSchema, context: CompileContext): Schema {
   const isAtomic = schema['x-kubernetes-map-type'] === 'atomic';
   if (schema.properties === undefined) return compileMap(schema, isAtomic, context);
-  const { properties } = schema;
-  let fields: ObjectSchema['fields'] | undefined;
-  return {
+  const fields = new Map<string, Schema>();
+  const result: ObjectSchema = {
     kind: 'object',
     name: context.name,
-    get fields() {
-      fields ??= new Map(
-        Object.entries(properties).map(([name, field]) => [name, compileSchema(field, unnamed(context))]),
-      );
-      return fields;
-    },
+    fields,
     required: new Set(schema.required),
     isAtomic,
     keepsUnknown: schema['x-kubernetes-preserve-unknown-fields'] === true,
     patchStrategy: schema['x-kubernetes-patch-strategy'] ?? '',
   };
+  // Before its fields are compiled, because they may refer back to it.
+  context.register?.(result);
+  for (const [name, field] of Object.entries(schema.properties))
+    fields.set(name, compileSchema(field, unnamed(context)));
+  return result;
 }
 
 function compileMap(schema: JsonSchema, isAtomic: boolean, context: CompileContext): Schema {
@@ -114,14 +104,9 @@ function compileMap(schema: JsonSchema, isAtomic: boolean, context: CompileConte
 
 function compileList(schema: JsonSchema, context: CompileContext): ListSchema {
   const mapKeys = schema['x-kubernetes-list-map-keys'] ?? [];
-  let items: Schema | undefined;
-  const itemSchema = schema.items;
   return {
     kind: 'list',
-    get items() {
-      items ??= itemSchema === undefined ? ANY : compileSchema(itemSchema, unnamed(context));
-      return items;
-    },
+    items: schema.items === undefined ? ANY : compileSchema(schema.items, unnamed(context)),
     listType: schema['x-kubernetes-list-type'] ?? 'atomic',
     mapKeys,
     keyDefaults: Object.fromEntries(mapKeys.filter((key) => key === 'protocol').map((key) => [key, 'TCP'])),

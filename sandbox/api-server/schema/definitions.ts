@@ -18,11 +18,11 @@ export function loadDefinitions(): Definitions {
   const compiled = new Map<string, Schema>();
   const schema = (name: string): Schema => compiled.get(name) ?? compile(name);
 
-  /** Definitions refer to themselves (JSONSchemaProps), so a compiled object resolves its fields when first used. */
   function compile(name: string): Schema {
     const definition = all.get(name);
     if (definition === undefined) return ANY;
-    const result = compileSchema(definition, { name: goName(name), resolve: schema, special: name });
+    const register = (early: Schema): void => void compiled.set(name, early);
+    const result = compileSchema(definition, { name: goName(name), resolve: schema, special: name, register });
     compiled.set(name, result);
     return result;
   }

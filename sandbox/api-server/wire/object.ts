@@ -89,11 +89,26 @@ export function omit(object: object, ...names: readonly string[]): Fields {
   return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
 }
 
+/** A deep copy of an object; managedFields, which are only ever replaced as a whole, are shared. */
+export function copyObject(object: KubeObject): KubeObject {
+  const { managedFields } = object.metadata;
+  const copy = copyOf({ ...object, metadata: omit(object.metadata, 'managedFields') }) as unknown as KubeObject;
+  if (managedFields !== undefined) copy.metadata.managedFields = managedFields;
+  return copy;
+}
+
 /** A deep copy of plain JSON, so that a stored object can be the base of a new one. */
 export function copyOf<T>(value: T): T {
   if (Array.isArray(value)) return value.map((item: unknown) => copyOf(item)) as T;
   if (!isFields(value)) return value;
   const copy: Fields = {};
-  for (const key of Object.keys(value)) copy[key] = copyOf((value as Fields)[key]);
+  for (const key of Object.keys(value)) setOwn(copy, key, copyOf((value as Fields)[key]));
   return copy as T;
+}
+
+/** A key named `__proto__` is data like any other. */
+function setOwn(fields: Fields, key: string, value: unknown): void {
+  if (key === '__proto__')
+    Object.defineProperty(fields, key, { value, enumerable: true, configurable: true, writable: true });
+  else fields[key] = value;
 }
