@@ -5,7 +5,7 @@ import { chooseVictims } from '#shared/domain/eviction/choose-victims.ts';
 import { gracePeriodSeconds } from '#shared/domain/eviction/grace-period.ts';
 import { advancePressure } from '#shared/domain/pressure/advance-pressure.ts';
 import { type Observation, observe } from '#shared/domain/pressure/observation.ts';
-import { resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
+import { type KubeletSignal, resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
 import type { Threshold } from '#shared/domain/pressure/threshold.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
@@ -17,7 +17,7 @@ import type { Look } from './look.ts';
 import type { Mode } from './mode.ts';
 import { controllerOf } from './pod-owner.ts';
 import type { AgentPolicy } from './policy.ts';
-import { rankNode, sparing } from './rank-node.ts';
+import { figureFor, rankNode, sparing } from './rank-node.ts';
 import { settleWorld } from './settle-world.ts';
 import { type Due, findShortage } from './shortage.ts';
 import { advanceStalls } from './stall-rule.ts';
@@ -89,9 +89,9 @@ function once<T>(make: () => T): () => T {
 
 /** What must come free once what leaves already and what is filled meanwhile are counted. */
 function gapOf(due: Due, state: AgentState, look: Look): number {
-  if (resourceOf(due.signal) !== 'memory') return due.gap;
-  const usageOf = (uid: string): number => look.usage.get(uid)?.memory?.workingSetBytes ?? 0;
-  return due.gap + expectedLoss(state.trend) - alreadyFreed(state, look, usageOf);
+  const usageOf = (uid: string): number => figureFor(due.signal, look.usage.get(uid)) ?? 0;
+  const filledMeanwhile = resourceOf(due.signal) === 'memory' ? expectedLoss(state.trend) : 0;
+  return due.gap + filledMeanwhile - alreadyFreed(state, look, usageOf);
 }
 
 function enoughEnding(gap: number): readonly Because[] {
@@ -117,11 +117,11 @@ function advance(previous: AgentState, look: Look, policy: AgentPolicy): AgentSt
 }
 
 function measured(
-  signal: Signal,
+  signal: KubeletSignal,
   observations: AgentState['pressure']['observations'],
   { now }: Look,
 ): Measured | undefined {
-  const observation = [...observations].find(([name]) => name === signal)?.[1];
+  const observation = observations.get(signal);
   if (observation === undefined) return undefined;
   return { available: quantityNumber(observation.available), at: observation.at ?? now };
 }
@@ -133,8 +133,8 @@ function plan({ facts: { pod } }: Candidate, due: Due, look: Look, { mostGraceSe
   return { pod, signal, stage, mode, graceSeconds, threshold, observed, usage, because };
 }
 
-function takeOff(eviction: Eviction, due: Due, look: Look): Flight {
-  const { pod, signal, stage, mode, graceSeconds, usage } = eviction;
+function takeOff({ pod, signal, stage, mode, graceSeconds, usage }: Eviction, due: Due, look: Look): Flight {
+  const { observed, threshold } = due;
   return {
     uid: pod.uid,
     namespace: pod.namespace,
@@ -146,8 +146,8 @@ function takeOff(eviction: Eviction, due: Due, look: Look): Flight {
     phase: 'asking',
     requestedAt: look.now,
     graceSeconds,
-    expected: usage?.memory?.workingSetBytes ?? 0,
-    availableBefore: due.observed === undefined ? undefined : quantityNumber(due.observed.available),
+    expected: figureFor(signal, usage) ?? 0,
+    shortage: observed && { signal: threshold.signal, available: quantityNumber(observed.available) },
     wasAdopted: false,
   };
 }

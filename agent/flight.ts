@@ -1,8 +1,14 @@
 import type { Instant, Pod } from '#shared/domain/model/pod.ts';
-import type { Signal } from '#shared/domain/pressure/signal.ts';
+import type { KubeletSignal, Signal } from '#shared/domain/pressure/signal.ts';
 import type { Mode } from './mode.ts';
 
 export type Stage = 'mild' | 'severe';
+
+/** An amount that was short: where relief will be seen, and what was left of it. */
+export interface Shortfall {
+  readonly signal: KubeletSignal;
+  readonly available: number;
+}
 
 /**
  * One eviction on its way.
@@ -27,8 +33,8 @@ export interface Flight {
   readonly graceSeconds: number;
   /** What should come free, in the signal's unit. */
   readonly expected: number;
-  /** What was left when it was requested; `undefined` where the signal has no amount. */
-  readonly availableBefore: number | undefined;
+  /** What was short when it was requested; `undefined` where that has no amount. */
+  readonly shortage: Shortfall | undefined;
   /** Somebody else asked for it, or this process before it was started again. */
   readonly wasAdopted: boolean;
 }

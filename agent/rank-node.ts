@@ -44,7 +44,12 @@ const FIGURES: Readonly<Record<StarvedResource, Figure>> = {
 
 /** Statistics without the figure that counts are no statistics: unknown is not zero (law 3). */
 function measuredFor(signal: Signal, usage: PodUsage | undefined): PodUsage | undefined {
-  return usage !== undefined && FIGURES[resourceOf(signal)](usage) === undefined ? undefined : usage;
+  return figureFor(signal, usage) === undefined ? undefined : usage;
+}
+
+/** What a pod uses of what a signal watches; `undefined` where that was not measured. */
+export function figureFor(signal: Signal, usage: PodUsage | undefined): number | undefined {
+  return usage === undefined ? undefined : FIGURES[resourceOf(signal)](usage);
 }
 
 function circumstances({ pod }: RankingFacts, state: AgentState) {

@@ -27,7 +27,7 @@ function adopt(pod: Pod, now: Instant): Flight {
     requestedAt: now,
     graceSeconds: pod.deletion?.gracePeriodSeconds ?? DEFAULT_GRACE_SECONDS,
     expected: 0,
-    availableBefore: undefined,
+    shortage: undefined,
     wasAdopted: true,
   };
 }

@@ -1,5 +1,6 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/model/pod.ts';
+import type { KubeletSignal } from '#shared/domain/pressure/signal.ts';
 import type { Flight } from './flight.ts';
 
 /**
@@ -21,19 +22,16 @@ export const CALM: StormGuard = { ineffective: 0, stoppedUntil: undefined, await
 
 /** The kernel needs a moment to give the pages of a dead process back. */
 const SETTLE_MS = 2000;
+const LONGEST_WAIT_MS = 60_000;
 const LEAST_RELIEF = 0.1;
 const MOST_INEFFECTIVE = 2;
 const STOP_MS = 600_000;
 
 /** Flights to judge later: real evictions of a signal with an amount. */
 export function awaitRelief(guard: StormGuard, closed: readonly Flight[], now: Instant): StormGuard {
-  const judged = closed.filter(({ mode, availableBefore }) => mode === 'Enforce' && availableBefore !== undefined);
+  const judged = closed.filter(({ mode, shortage }) => mode === 'Enforce' && shortage !== undefined);
   if (judged.length === 0) return guard;
   return { ...guard, awaiting: [...guard.awaiting, ...judged.map((flight) => ({ flight, closedAt: now }))] };
-}
-
-function didHelp({ availableBefore, expected }: Flight, available: number): boolean {
-  return available - (availableBefore ?? 0) >= expected * LEAST_RELIEF;
 }
 
 /** What a signal has left, and when that was measured. */
@@ -42,18 +40,24 @@ export interface Measured {
   readonly at: Instant;
 }
 
+type MeasuredOf = (signal: KubeletSignal) => Measured | undefined;
+
+/** Whether it brought at least a tenth of what it should; `undefined` while no measurement is young enough to tell. */
+function didHelp({ flight, closedAt }: ClosedFlight, measuredOf: MeasuredOf): boolean | undefined {
+  const measured = flight.shortage && measuredOf(flight.shortage.signal);
+  if (flight.shortage === undefined || measured === undefined || measured.at - closedAt < SETTLE_MS) return undefined;
+  return measured.available - flight.shortage.available >= flight.expected * LEAST_RELIEF;
+}
+
 /** Judges every flight that is ripe; `measuredOf` gives `undefined` where a signal is not known now. */
-export function judgeRelief(
-  guard: StormGuard,
-  measuredOf: (signal: Flight['signal']) => Measured | undefined,
-  now: Instant,
-): StormGuard {
+export function judgeRelief(guard: StormGuard, measuredOf: MeasuredOf, now: Instant): StormGuard {
   let ineffective = guard.ineffective;
   const awaiting: ClosedFlight[] = [];
   for (const each of guard.awaiting) {
-    const measured = measuredOf(each.flight.signal);
-    if (measured === undefined || measured.at - each.closedAt < SETTLE_MS) awaiting.push(each);
-    else ineffective = didHelp(each.flight, measured.available) ? 0 : ineffective + 1;
+    const helped = didHelp(each, measuredOf);
+    if (helped !== undefined) ineffective = helped ? 0 : ineffective + 1;
+    // Without a measurement for that long nobody can tell any more, and nobody may wait for ever.
+    else if (now - each.closedAt < LONGEST_WAIT_MS) awaiting.push(each);
   }
   return trip({ ...guard, ineffective, awaiting }, now);
 }

@@ -5,6 +5,7 @@ import { decide } from '#agent/decide.ts';
 import { describeEviction } from '#agent/describe-eviction.ts';
 import type { Look } from '#agent/look.ts';
 import type { AgentPolicy } from '#agent/policy.ts';
+import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import { because, look, MIB, type NodePod, policy, type Scene } from './node-scene.ts';
 
 const quiet: NodePod = { name: 'quiet', priority: 1000, requests: { memory: '400Mi' }, usageMiB: 300 };
@@ -260,6 +261,47 @@ describe('decide', () => {
       ]);
     });
 
+    test('relief that can never be measured is not waited for for ever', () => {
+      const pods = ['a', 'b'].map((name) => ({ ...small, name }));
+      const blind = (now: number): Scene => ({ now, availableMiB: undefined, pods: pods.slice(1) });
+      const scenes: Scene[] = [
+        { now: 0, availableMiB: 50, pods },
+        blind(1000),
+        blind(61_000),
+        { now: 61_500, availableMiB: 50, pods: pods.slice(1) },
+      ];
+      expect(evicted(scenes)).toEqual([['a'], [], [], ['b']]);
+    });
+
+    test('processes are judged as processes: the pod with most of them goes, and its relief is counted in them', () => {
+      const parsed = parseThresholds({ evictionHard: { 'pid.available': '100' } });
+      const rules = policy({
+        thresholds: parsed.ok ? parsed.thresholds : [],
+        limits: { concurrent: 1, perMinute: 9, perTenMinutes: 9, perNamespacePerTenMinutes: 9 },
+      });
+      const forker = (name: string, processCount: number): NodePod => ({ ...small, name, processCount });
+      const at = (now: number, running: number, pods: readonly NodePod[]): Scene => ({
+        now,
+        pods,
+        look: { readings: { ...look({ now }).readings, processes: { at: now, maximum: 1000, running } } },
+      });
+      const pods = [forker('few', 10), forker('many', 400), forker('more', 500)];
+      const scenes = [
+        at(0, 950, pods),
+        at(1000, 910, pods.slice(0, 2)),
+        at(3000, 910, pods.slice(0, 2)),
+        at(4000, 905, pods.slice(0, 1)),
+        at(6000, 905, pods.slice(0, 1)),
+      ];
+      expect(run(scenes, rules).steps.map((step) => [step.evicted, step.holds])).toEqual([
+        [['more'], []],
+        [[], ['AwaitingRelief']],
+        [['many'], []],
+        [[], ['AwaitingRelief']],
+        [[], ['Ineffective']],
+      ]);
+    });
+
     test('after the kubelet ended a pod the agent stands back for a while (F-25)', () => {
       const conditions = [{ type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet' }];
       const victim: NodePod = { ...small, name: 'victim', phase: 'Failed', conditions };
@@ -366,6 +408,21 @@ describe('decide', () => {
     ])('%s', (_sentence, availableMiB, short, long, expected) => {
       const scene = { now: 0, availableMiB, pods: [hog, small], look: { stalls: memoryStalls(short, long) } };
       expect(evicted([scene], none)).toEqual([expected]);
+    });
+
+    test('one eviction after the other: relief is judged by the memory that was short', () => {
+      const pods = ['a', 'b'].map((name) => ({ ...small, name }));
+      const look = { stalls: memoryStalls(0.9, 0.9) };
+      const rules = policy({
+        thresholds: [],
+        limits: { concurrent: 1, perMinute: 9, perTenMinutes: 9, perNamespacePerTenMinutes: 9 },
+      });
+      const scenes: Scene[] = [
+        { now: 0, availableMiB: 50, pods, look },
+        { now: 1000, availableMiB: 90, pods: pods.slice(1), look },
+        { now: 3000, availableMiB: 90, pods: pods.slice(1), look },
+      ];
+      expect(evicted(scenes, rules)).toEqual([['a'], [], ['b']]);
     });
 
     test('a window that is not full yet evicts nobody', () => {

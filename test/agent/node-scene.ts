@@ -14,6 +14,7 @@ export const MIB = 1024 * 1024;
 export interface NodePod extends PodFields {
   readonly usageMiB?: number;
   readonly cpuNanoCores?: number;
+  readonly processCount?: number;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly owner?: string;
   readonly ownerKind?: string;
@@ -37,7 +38,7 @@ function usageOf(fields: NodePod): PodUsage {
   return {
     uid: fields.uid ?? `uid-${fields.name}`,
     memory: bytes === undefined ? undefined : { at: undefined, workingSetBytes: bytes },
-    processCount: undefined,
+    processCount: fields.processCount,
     cpuNanoCores: fields.cpuNanoCores,
     ioBytesPerSecond: undefined,
     ephemeralStorageBytes: undefined,
