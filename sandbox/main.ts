@@ -12,6 +12,7 @@ import { type DemoResult, runSandbox } from './run-sandbox.ts';
 
 const SHUTDOWN_DEADLINE_MS = 10_000;
 const EXIT_USAGE = 2;
+const PARENT_CHECK_MS = 500;
 
 const parsed = parseOptions(process.argv.slice(2));
 if (parsed.kind === 'help') {
@@ -33,6 +34,8 @@ const log = createLog({ component: 'sandbox', level: 'error', format: 'text', de
 // npm passes Ctrl-C on though the terminal has already sent it to everybody: a second signal must not cut the end short.
 const shutdown = createShutdown({ log, clock, deadlineMs: SHUTDOWN_DEADLINE_MS, processSignals: new EventEmitter() });
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => void shutdown.stop(name));
+// npm ends without passing SIGTERM on to what its shell started.
+if (process.env['npm_lifecycle_event'] !== undefined) void stopWithParent(process.ppid);
 process.stdout.on('error', () => void shutdown.stop('nobody reads standard output'));
 
 const narrator = createNarrator(
@@ -55,3 +58,8 @@ try {
 const exitCode = await shutdown.finished;
 if (options.once && result !== undefined) console.log(result.line);
 process.exit(exitCode);
+
+async function stopWithParent(parent: number): Promise<void> {
+  while (process.ppid === parent && !shutdown.signal.aborted) await clock.sleep(PARENT_CHECK_MS, shutdown.signal);
+  await shutdown.stop('npm has ended');
+}

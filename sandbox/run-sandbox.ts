@@ -51,9 +51,12 @@ async function startParts(
   sandbox: Sandbox,
   ports: RunPorts,
 ): Promise<Readonly<Record<Component, string>>> {
+  const started: ComponentProcess[] = [];
+  // All at once, so that one that hangs does not keep the others waiting.
+  ports.shutdown.onRelease('Plimsoll', () => Promise.all(started.map((each) => each.stop())).then(() => undefined));
   const start = async (component: Component): Promise<string> => {
     if (without.has(component)) return 'left out';
-    const process = await startPlimsoll(component, sandbox, ports);
+    const process = await startPlimsoll(component, sandbox, ports, (each) => started.push(each));
     void tellEnd(component, process, ports);
     return `process ${process.pid}`;
   };

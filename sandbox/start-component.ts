@@ -20,7 +20,7 @@ export interface ComponentOptions {
   readonly clock: Clock;
 }
 
-const STOP_MS = 3_000;
+const STOP_MS = 2_000;
 const KEPT_LINES = 20;
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PRELOAD = new URL('./end-with-parent.mjs', import.meta.url).href;
@@ -32,6 +32,8 @@ export async function startComponent(options: ComponentOptions): Promise<Compone
     cwd: ROOT,
     env: { ...options.environment, PATH: process.env['PATH'] },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    // Not in the terminal's foreground group: Ctrl-C reaches the sandbox alone, which then ends its parts in order.
+    detached: true,
   });
   const lines: string[] = [];
   const keep = (chunk: string): void => {

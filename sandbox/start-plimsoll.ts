@@ -13,11 +13,12 @@ const HOST = '127.0.0.1';
 /** A demo hog fills the node in seconds, so the agent looks more often than it needs to in a cluster. */
 const LOOK_MS = 250;
 
-/** Starts a part of Plimsoll as its own process; resolves when it does its work. */
+/** Starts a part of Plimsoll as its own process; resolves when it does its work. `onStarted` is told at once. */
 export async function startPlimsoll(
   component: Component,
   sandbox: Sandbox,
   ports: SandboxPorts,
+  onStarted: (process: ComponentProcess) => void,
 ): Promise<ComponentProcess> {
   const process = await startComponent({
     main: `${component}/main.ts`,
@@ -25,7 +26,7 @@ export async function startPlimsoll(
     environment: sandbox.environmentFor(component),
     clock: ports.clock,
   });
-  ports.shutdown.onRelease(component, () => process.stop());
+  onStarted(process);
   await waitUntilReady(component, process, sandbox.client, ports);
   return process;
 }

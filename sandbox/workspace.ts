@@ -1,6 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
+const PREFIX = 'plimsoll-sandbox-';
 
 /** A directory of this run that only its user can read; nothing of it remains. */
 export interface Workspace {
@@ -19,8 +21,9 @@ export interface WorkspaceFiles {
 
 /** Writes what children and kubectl need to reach the API server. */
 export async function createWorkspace(files: WorkspaceFiles): Promise<Workspace> {
+  await removeAbandoned();
   // mkdtemp makes the directory with mode 0700.
-  const directory = await mkdtemp(join(tmpdir(), 'plimsoll-sandbox-'));
+  const directory = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
   const caFile = join(directory, 'ca.crt');
   const kubeconfigFile = join(directory, 'kubeconfig');
   const tokenFile = (component: string): string => join(directory, `${component}.token`);
@@ -34,4 +37,23 @@ export async function createWorkspace(files: WorkspaceFiles): Promise<Workspace>
     throw error;
   }
   return { tokenFile, caFile, kubeconfigFile, remove };
+}
+
+/** What a sandbox left that was killed outright: its directory names a process that is no more. */
+async function removeAbandoned(): Promise<void> {
+  const names = await readdir(tmpdir());
+  const abandoned = names.filter((name) => {
+    const pid = new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1];
+    return pid !== undefined && !isAlive(Number(pid));
+  });
+  // Another user's directory cannot be removed, and need not be.
+  await Promise.allSettled(abandoned.map((name) => rm(join(tmpdir(), name), { recursive: true })));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }

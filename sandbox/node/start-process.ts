@@ -37,6 +37,8 @@ export async function startProcess(
     env: {},
     cwd: '/',
     stdio: ['pipe', 'pipe', 'pipe'],
+    // Ctrl-C in the terminal is for the sandbox, which then ends its pods.
+    detached: true,
   });
   const { promise: ended, resolve } = Promise.withResolvers<ProcessEnd>();
   child.once('close', (code, signal) => resolve({ exitCode: exitCodeOf(code, signal), signal }));
