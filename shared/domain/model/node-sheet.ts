@@ -33,9 +33,9 @@ export function sheetOf(entry: NodeEntry): NodeSheet {
   return entry.sheet;
 }
 
-/** The priority of a pod. */
+/** The priority of a pod, by an index that the sheet has. */
 export function priorityAt({ numbers, width }: NodeSheet, index: number): number {
-  return numbers[(index + 1) * (width + 1)] ?? 0;
+  return numbers[(index + 1) * (width + 1)] as number;
 }
 
 /** True for amounts whose sums are exact in doubles. */
@@ -64,6 +64,6 @@ function budgetsOf(slotsByPod: readonly (readonly number[])[]): BudgetSlots | un
   const slots = slotsByPod.flat();
   if (slots.length === 0) return undefined;
   const starts = new Int32Array(slotsByPod.length + 1);
-  slotsByPod.forEach(({ length }, index) => (starts[index + 1] = (starts[index] ?? 0) + length));
+  slotsByPod.forEach(({ length }, index) => (starts[index + 1] = (starts[index] as number) + length));
   return { slots: Int32Array.from(slots), starts };
 }

@@ -18,16 +18,9 @@ export function createOccupancy(): Occupancy {
 /** Puts a pod among the others. */
 export function admit(occupancy: Occupancy, placed: PlacedPod): void {
   const { pods, requested } = occupancy;
-  let at = pods.length;
-  for (let before = pods[at - 1]; before !== undefined; before = pods[at - 1]) {
-    if (compareImportance(before, placed) <= 0) break;
-    at -= 1;
-  }
-  pods.splice(at, 0, placed);
-  placed.row.forEach((amount, column) => {
-    while (requested.length <= column) requested.push(0);
-    requested[column] = plus(requested[column] ?? 0, amount);
-  });
+  const before = pods.findLastIndex((other) => compareImportance(other, placed) <= 0);
+  pods.splice(before + 1, 0, placed);
+  placed.row.forEach((amount, column) => (requested[column] = plus(requested[column] ?? 0, amount)));
 }
 
 /** Takes a pod off. */

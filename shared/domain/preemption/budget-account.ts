@@ -23,9 +23,14 @@ export interface BudgetSplit {
 export function openAccount({ budgetSlots }: ClusterSnapshot): BudgetAccount {
   return {
     allowed: Float64Array.from(budgetSlots, (entry) => entry?.budget.disruptionsAllowed ?? 0),
-    disrupted: budgetSlots.map((entry) => (entry?.budget.disruptedPods.size ? entry.budget.disruptedPods : undefined)),
+    disrupted: budgetSlots.map((entry) => orNothing(entry?.budget.disruptedPods)),
     used: new Int32Array(budgetSlots.length),
   };
+}
+
+/** No look-up by name is needed in a set that is empty. */
+function orNothing(names: ReadonlySet<string> | undefined): ReadonlySet<string> | undefined {
+  return names?.size === 0 ? undefined : names;
 }
 
 /**
@@ -43,21 +48,21 @@ export function splitByBudgets(account: BudgetAccount, entry: NodeEntry, leaving
   return { violators, others };
 }
 
-/** Charges a pod to its budgets; true where one is broken. */
+/** Charges a pod to its budgets; true where one is broken. Indexes stay within the lists, which the types cannot tell. */
 function charge(
   { allowed, disrupted, used }: BudgetAccount,
   budgets: BudgetSlots,
   index: number,
   nameOf: NameOf,
 ): boolean {
-  const end = budgets.starts[index + 1] ?? 0;
+  const end = budgets.starts[index + 1] as number;
   let isBroken = false;
-  for (let at = budgets.starts[index] ?? end; at < end; at += 1) {
-    const slot = budgets.slots[at] ?? 0;
+  for (let at = budgets.starts[index] as number; at < end; at += 1) {
+    const slot = budgets.slots[at] as number;
     if (disrupted[slot]?.has(nameOf(index)) === true) continue;
-    const count = (used[slot] ?? 0) + 1;
+    const count = (used[slot] as number) + 1;
     used[slot] = count;
-    isBroken ||= count > (allowed[slot] ?? 0);
+    isBroken ||= count > (allowed[slot] as number);
   }
   return isBroken;
 }

@@ -13,7 +13,8 @@ export interface Tallied {
 
 /**
  * A trial on resources alone, in plain sums of doubles: the needs and the node's sheet must be exact, and the sheet must
- * have a column for each need. The loops below are the inner loops of a plan over a large cluster.
+ * have a column for each need. The loops below are the inner loops of a plan over a large
+ * cluster. Their indexes stay within the lists by construction, which the types cannot tell.
  */
 export interface Tally extends Tallied {
   readonly kind: 'tally';
@@ -28,17 +29,26 @@ export interface Tally extends Tallied {
 export function openTally({ columns, needs }: Tallied, entry: NodeEntry): Tally {
   const { numbers, width } = sheetOf(entry);
   const left: number[] = [];
-  for (const { amount, column } of needs) left.push((numbers[column + 1] ?? 0) - Number(amount));
-  return { kind: 'tally', columns, entry, numbers, rowLength: width + 1, needs, left, slots: (numbers[0] ?? 0) - 1 };
+  for (const { amount, column } of needs) left.push((numbers[column + 1] as number) - Number(amount));
+  return {
+    kind: 'tally',
+    columns,
+    entry,
+    numbers,
+    rowLength: width + 1,
+    needs,
+    left,
+    slots: (numbers[0] as number) - 1,
+  };
 }
 
 export function takeOffTallying(tally: Tally, indexes: readonly number[]): void {
   const { columns, left, numbers, rowLength } = tally;
   for (let at = 0; at < columns.length; at += 1) {
-    const column = columns[at] ?? 0;
+    const column = columns[at] as number;
     let sum = 0;
-    for (const index of indexes) sum += numbers[(index + 1) * rowLength + column] ?? 0;
-    left[at] = (left[at] ?? 0) + sum;
+    for (const index of indexes) sum += numbers[(index + 1) * rowLength + column] as number;
+    left[at] = (left[at] as number) + sum;
   }
   tally.slots += indexes.length;
 }
@@ -60,7 +70,7 @@ export function tallyRefusal(tally: Tally): Refusal | undefined {
 /** True where the pod in a row may come and the incoming pod still fits. */
 function hasRoomFor({ columns, left, numbers, slots }: Tally, row: number): boolean {
   for (let at = 0; at < columns.length; at += 1) {
-    if ((numbers[row + (columns[at] ?? 0)] ?? 0) > (left[at] ?? 0)) return false;
+    if ((numbers[row + (columns[at] as number)] as number) > (left[at] as number)) return false;
   }
   return slots >= 1;
 }
@@ -69,7 +79,7 @@ function hasRoomFor({ columns, left, numbers, slots }: Tally, row: number): bool
 function take(tally: Tally, row: number): void {
   const { columns, left, numbers } = tally;
   for (let at = 0; at < columns.length; at += 1) {
-    left[at] = (left[at] ?? 0) - (numbers[row + (columns[at] ?? 0)] ?? 0);
+    left[at] = (left[at] as number) - (numbers[row + (columns[at] as number)] as number);
   }
   tally.slots -= 1;
 }
