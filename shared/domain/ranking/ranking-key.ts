@@ -50,7 +50,7 @@ export const priority: RankingKey = {
 /** The larger usage minus request goes first, compared exactly. */
 export const usageAboveRequests: RankingKey = {
   name: 'usageAboveRequests',
-  says: 'it uses more above its request',
+  says: 'its usage stands higher against its request',
   placeOf: ({ roundedOverage }) => -roundedOverage,
   refine: (left, right) => compareDecimals(right.overage, left.overage),
 };
