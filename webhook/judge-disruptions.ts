@@ -1,6 +1,7 @@
 import { because } from '#shared/domain/admission/admission-code.ts';
 import { decideDisruption, type Disruption } from '#shared/domain/admission/decide-disruption.ts';
 import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import { malformed, unexpectedResource } from '#shared/domain/admission/unacceptable.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
 import { decodePod } from '#shared/kube/decode-pod.ts';
@@ -12,7 +13,6 @@ import { KUBE_SCHEDULER, OWN_ACCOUNTS } from '#shared/kube/webhook-configuration
 import { NAMESPACE_NODE, NAMESPACE_SYSTEM } from '#shared/kube/wire-names.ts';
 import type { Review } from './decode-review.ts';
 import type { Judge } from './review-listener.ts';
-import { malformed, unexpectedResource } from './unacceptable.ts';
 
 export interface DisruptionSources {
   readonly client: KubeClient;

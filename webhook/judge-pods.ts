@@ -2,10 +2,10 @@ import { because } from '#shared/domain/admission/admission-code.ts';
 import type { AdmissionWorld } from '#shared/domain/admission/admission-world.ts';
 import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
+import { malformed, unexpectedResource } from '#shared/domain/admission/unacceptable.ts';
 import { decodePodRequest } from '#shared/kube/decode-pod-request.ts';
 import type { Review } from './decode-review.ts';
 import type { Judge } from './review-listener.ts';
-import { malformed, unexpectedResource } from './unacceptable.ts';
 import type { WorldReader } from './world.ts';
 
 export interface PodSources {

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { because } from '#shared/domain/admission/admission-code.ts';
 import { decideTemplate } from '#shared/domain/admission/decide-template.ts';
 import { allow } from '#shared/domain/admission/decision.ts';
+import { malformed, unexpectedResource } from '#shared/domain/admission/unacceptable.ts';
 import { decodeTemplate, rawTemplate } from '#shared/kube/decode-template.ts';
 import type { Judge } from './review-listener.ts';
-import { malformed, unexpectedResource } from './unacceptable.ts';
 import type { WorldReader } from './world.ts';
 
 const RESOURCES: readonly string[] = [

@@ -5,10 +5,11 @@ import { WEBHOOK_PATHS } from '#shared/kube/webhook-configurations.ts';
 import type { WebhookConfiguration } from './configuration.ts';
 import { judgeDisruptions, type DisruptionSources } from './judge-disruptions.ts';
 import { judgePods, type PodSources } from './judge-pods.ts';
+import { judgeQuota, type QuotaSources } from './judge-quota.ts';
 import { judgeTemplates } from './judge-templates.ts';
 import type { Judge } from './review-listener.ts';
 
-export interface JudgeSources extends PodSources, DisruptionSources {
+export interface JudgeSources extends PodSources, DisruptionSources, QuotaSources {
   /** `DryRun` turns every refusal into a warning. */
   readonly mode: WebhookConfiguration['mode'];
 }
@@ -18,6 +19,7 @@ export function createJudges(sources: JudgeSources): ReadonlyMap<string, Judge> 
   const judges: readonly (readonly [string, Judge])[] = [
     [WEBHOOK_PATHS.mutate, judgePods(sources, decideMutation)],
     [WEBHOOK_PATHS.validate, judgePods(sources, decideValidation)],
+    [WEBHOOK_PATHS.quota, judgeQuota(sources)],
     [WEBHOOK_PATHS.templates, judgeTemplates(sources.world)],
     [WEBHOOK_PATHS.evictions, judgeDisruptions(sources, 'eviction')],
     [WEBHOOK_PATHS.deletions, judgeDisruptions(sources, 'deletion')],

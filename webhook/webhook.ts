@@ -2,9 +2,8 @@ import { healthApp } from '#shared/http/health-app.ts';
 import type { HealthCheck } from '#shared/http/health.ts';
 import { createBodyAllowance } from '#shared/http/read-body.ts';
 import { serve } from '#shared/http/serve.ts';
-import { createClient, type KubeClient } from '#shared/kube/client.ts';
+import { createClient } from '#shared/kube/client.ts';
 import { connect } from '#shared/kube/connect.ts';
-import { LABEL_IGNORE } from '#shared/kube/wire-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import { createMetrics, type Metrics } from '#shared/runtime/metrics.ts';
@@ -12,14 +11,14 @@ import type { Shutdown } from '#shared/runtime/shutdown.ts';
 import { createCaches, eachCache, type Caches } from './caches.ts';
 import type { WebhookConfiguration } from './configuration.ts';
 import { fallbackApp } from './fallback-app.ts';
+import { createJudgeSources } from './judge-sources.ts';
 import { createJudges, type JudgeSources } from './judges.ts';
-import type { PodSources } from './judge-pods.ts';
-import { createLiveWorldReader } from './live-world.ts';
+import { createLedgers } from './ledger/ledgers.ts';
 import { createRegistration } from './registration.ts';
 import { reviewListener } from './review-listener.ts';
 import { createReviewMetrics } from './review-metrics.ts';
 import { readServingCertificate } from './serving-certificate.ts';
-import { createWorldReader, unsyncedCaches } from './world.ts';
+import { unsyncedCaches } from './world.ts';
 
 export interface Surroundings {
   readonly clock: Clock;
@@ -36,7 +35,6 @@ export interface Webhook {
 }
 
 const ALL_BODIES_BYTES = 64 * 1024 * 1024;
-const LIVE_READ_MS = 1_000;
 
 /** Builds and starts the webhook; everything ends with the shutdown. Rejects with what to mend. */
 export async function startWebhook(configuration: WebhookConfiguration, surroundings: Surroundings): Promise<Webhook> {
@@ -47,22 +45,19 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
   shutdown.onRelease('connections to the API server', () => client.close());
 
   const caches = createCaches({ ...surroundings, client, metrics });
-  const world = createWorldReader(caches, clock);
-  const liveWorld = createLiveWorldReader(client, world, LIVE_READ_MS);
+  const ledgers = createLedgers({ ...surroundings, client, quotas: caches.priorityQuotas, metrics });
+  const sources = createJudgeSources(configuration, { client, caches, ledgers, clock });
   const server = await serve({
     host: configuration.host,
     port: configuration.port,
-    handler: admissionHandler(configuration, judgeSources(configuration, { client, caches, world, liveWorld }), {
-      metrics,
-      log,
-    }),
+    handler: admissionHandler(configuration, sources, { metrics, log }),
     tls: certificate.tls,
   });
   shutdown.onRelease('admission port', () => server.close());
 
   const caBundlePem = () => certificate.caBundlePem;
   const registration = createRegistration({ client, configuration, port: server.port, caBundlePem, clock, log });
-  const checks = [stoppingCheck(shutdown), cachesCheck(caches), registration.check];
+  const checks = [stoppingCheck(shutdown), cachesCheck(caches), ledgers.check, registration.check];
   const health = await serve({
     handler: healthApp({ checks, metrics, configuration }, log),
     host: configuration.healthHost,
@@ -73,22 +68,12 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
   shutdown.onRelease('drain', () => clock.sleep(configuration.drainSeconds * 1_000));
 
   for (const cache of eachCache(caches)) void cache.run(shutdown.signal);
-  void Promise.all(eachCache(caches).map((cache) => cache.synced)).then(() => registration.run(shutdown.signal));
+  void whenSynced(caches).then(() => Promise.all([registration.run(shutdown.signal), ledgers.run(shutdown.signal)]));
   return { port: server.port, healthPort: health.port };
 }
 
-function judgeSources(
-  { mode, optOutCeiling }: WebhookConfiguration,
-  parts: PodSources & { readonly client: KubeClient; readonly caches: Caches },
-): JudgeSources {
-  const { classes, namespaces } = parts.caches;
-  return {
-    ...parts,
-    mode,
-    optOutCeiling,
-    classAnnotations: (name) => classes.get(name)?.annotations,
-    isIgnored: (namespace) => namespaces.get(namespace)?.labels.get(LABEL_IGNORE) === 'true',
-  };
+async function whenSynced(caches: Caches): Promise<void> {
+  await Promise.all(eachCache(caches).map((cache) => cache.synced));
 }
 
 function admissionHandler(

@@ -7,6 +7,7 @@ import type { PodRequest } from './pod-request.ts';
 import { policiesFor } from './policies-for.ts';
 import { violationsOf } from './policy-violations.ts';
 import { decideByViolations, type Violation } from './violation.ts';
+import { withPriority } from './with-priority.ts';
 
 /**
  * Whether somebody may write a workload with this pod template. Policies for persons are decided here, because behind
@@ -48,7 +49,5 @@ function asCreated(
   world: AdmissionWorld,
 ): PodRequest['pod'] {
   const lasting = policies.filter((policy) => !isPersonal(policy));
-  const { priorityClassName, priority, preemptionPolicy } = chooseClass(template, lasting, world.classes).fields;
-  const named = priorityClassName === '' ? undefined : priorityClassName;
-  return { ...template.pod, spec: { ...template.pod.spec, priorityClassName: named, priority, preemptionPolicy } };
+  return withPriority(template.pod, chooseClass(template, lasting, world.classes).fields);
 }

@@ -1,6 +1,6 @@
-import { because } from '#shared/domain/admission/admission-code.ts';
-import { refuse, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
-import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
+import { because } from './admission-code.ts';
+import { refuse, type AdmissionDecision } from './decision.ts';
+import type { AdmissionRequest } from './request.ts';
 
 /** The refusal of an object that cannot be read; `where` is the field of the request that holds it. */
 export function malformed(

@@ -1,0 +1,8 @@
+import type { Pod } from '#shared/domain/model/pod.ts';
+import type { PriorityFields } from './decision.ts';
+
+/** The pod with other priority fields; an empty class name is none. */
+export function withPriority(pod: Pod, { priorityClassName, ...fields }: PriorityFields): Pod {
+  const named = priorityClassName === '' ? undefined : priorityClassName;
+  return { ...pod, spec: { ...pod.spec, priorityClassName: named, ...fields } };
+}

@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { runLedgerModel } from './ledger-model.ts';
+
+const SEEDS = Array.from({ length: 20 }, (_, index) => 1_000 + index);
+const STEPS = 60_000;
+
+test.each(SEEDS)('the ledger holds for 60,000 steps of seed %i, 1,200,000 in all', async (seed) => {
+  const options = { seed, replicas: 2 + (seed % 4), hardPods: 3 + (seed % 20) };
+  const report = await runLedgerModel(options, STEPS);
+  expect(report.violation).toBeUndefined();
+  expect({ steps: report.steps, used: report.usedAtRest }).toEqual({ steps: STEPS, used: report.livingAtRest });
+});

@@ -1,0 +1,120 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { ObjectServer, StoredObject } from '#test/fakes/object-server.ts';
+import { createPodReview, pod, readAnswer, review, type Answer } from './reviews.ts';
+import { NAMESPACES, PRIORITY_QUOTAS, runWebhook, type RunningWebhook } from './webhook-process.ts';
+
+const PODS = '/api/v1/pods';
+const HIGH = { priorityClassName: 'high', priority: 1_000, preemptionPolicy: 'PreemptLowerPriority' };
+const LABELS = { 'plimsoll.dev/priority-quota': 'enforced' };
+
+function quota(name: string, hard: Record<string, string>): StoredObject {
+  return { metadata: { name, uid: name, generation: 1 }, spec: { priorityClassNames: ['high'], hard } };
+}
+
+describe('the quota entry', () => {
+  let webhook: RunningWebhook;
+  afterEach(() => webhook.stop());
+
+  async function start(prepare: (api: ObjectServer) => void): Promise<void> {
+    webhook = await runWebhook((api) => {
+      for (const name of ['team-a', 'team-b']) api.put(NAMESPACES, { metadata: { name, labels: LABELS } });
+      prepare(api);
+    });
+  }
+
+  async function ask(uid: string, namespace = 'team-a', more: Record<string, unknown> = {}): Promise<Answer> {
+    const body = createPodReview(pod(HIGH, { uid, name: uid, namespace }), { namespace, ...more });
+    return readAnswer((await webhook.post('/validate/quota', body)).body);
+  }
+
+  function status(name: string) {
+    const stored = webhook.api.get(PRIORITY_QUOTAS, name)?.['status'] as
+      { used: Record<string, string>; reservations: { uid: string }[]; observedGeneration: number } | undefined;
+    return {
+      used: stored?.used,
+      reserved: stored?.reservations.map(({ uid }) => uid),
+      counted: stored?.observedGeneration,
+    };
+  }
+
+  test('charges pods of all namespaces to one quota, and refuses what does not fit', async () => {
+    await start((api) => api.put(PRIORITY_QUOTAS, quota('high-tier', { 'requests.memory': '2Gi' })));
+    expect(await ask('one')).toMatchObject({ allowed: true });
+    expect(await ask('two', 'team-b')).toMatchObject({ allowed: true });
+    expect(await ask('three')).toMatchObject({
+      allowed: false,
+      code: 403,
+      message:
+        'quota `high-tier` over all its namespaces: `requests.memory` must be less than or equal to 2Gi; used 2Gi, ' +
+        'this pod asks 1Gi (priority class `high`); nothing is left; held most by `team-a`, `team-b`',
+    });
+    expect(status('high-tier')).toEqual({ used: { 'requests.memory': '2Gi' }, reserved: ['one', 'two'], counted: 1 });
+  });
+
+  test('counts the pods that are there before it says it is ready', async () => {
+    await start((api) => {
+      api.put(PRIORITY_QUOTAS, quota('q', { pods: '5' }));
+      api.put(PODS, pod(HIGH, { uid: 'old', name: 'old' }) as StoredObject);
+      api.put(PODS, pod({ priorityClassName: 'low' }, { uid: 'low', name: 'low' }) as StoredObject);
+      api.put(PODS, pod(HIGH, { uid: 'elsewhere', name: 'x', namespace: 'not-enforced' }) as StoredObject);
+    });
+    expect(status('q')).toMatchObject({ used: { pods: '1' }, counted: 1 });
+  });
+
+  test('charges all quotas that count a pod, or none of them', async () => {
+    await start((api) => {
+      api.put(PRIORITY_QUOTAS, quota('a-wide', { pods: '5' }));
+      api.put(PRIORITY_QUOTAS, quota('b-narrow', { pods: '0' }));
+    });
+    expect(await ask('one')).toMatchObject({ allowed: false });
+    await expect.poll(() => status('a-wide')).toMatchObject({ used: { pods: '0' }, reserved: [] });
+  });
+
+  test('charges nothing in a dry run', async () => {
+    await start((api) => api.put(PRIORITY_QUOTAS, quota('q', { pods: '1' })));
+    expect(await ask('one', 'team-a', { dryRun: true })).toMatchObject({ allowed: true });
+    expect(status('q')).toMatchObject({ used: { pods: '0' }, reserved: [] });
+  });
+
+  test('charges a resize with its growth alone', async () => {
+    await start((api) => api.put(PRIORITY_QUOTAS, quota('q', { 'requests.memory': '2560Mi' })));
+    const sized = (memory: string) =>
+      pod(
+        { ...HIGH, containers: [{ name: 'main', resources: { requests: { memory } } }] },
+        { uid: 'one', resourceVersion: '5' },
+      );
+    const resize = (from: string, to: string) =>
+      webhook.post(
+        '/validate/quota',
+        review({
+          operation: 'UPDATE',
+          resource: { group: '', version: 'v1', resource: 'pods' },
+          subResource: 'resize',
+          name: 'web',
+          namespace: 'team-a',
+          object: sized(to),
+          oldObject: sized(from),
+        }),
+      );
+    expect(await ask('one')).toMatchObject({ allowed: true });
+    expect(readAnswer((await resize('1Gi', '512Mi')).body)).toMatchObject({ allowed: true });
+    expect(readAnswer((await resize('1Gi', '2Gi')).body)).toMatchObject({ allowed: true });
+    expect(status('q').used).toEqual({ 'requests.memory': '2Gi' });
+    expect(readAnswer((await resize('1Gi', '2Gi')).body)).toMatchObject({ allowed: false });
+  });
+
+  test('asks to come again when the ledger cannot be written', async () => {
+    await start((api) => api.put(PRIORITY_QUOTAS, quota('q', { pods: '1' })));
+    webhook.api.failing = 503;
+    const answer = await ask('one');
+    webhook.api.failing = undefined;
+    expect(answer).toMatchObject({ allowed: false, code: 429 });
+    expect(answer.message).toContain('quota `q` could not be charged');
+  });
+
+  test('concerns nobody where no quota counts the pod', async () => {
+    await start((api) => api.put(PRIORITY_QUOTAS, quota('q', { pods: '0' })));
+    const body = createPodReview(pod({ priorityClassName: 'low', priority: 1 }, { uid: 'x' }));
+    expect(readAnswer((await webhook.post('/validate/quota', body)).body)).toMatchObject({ allowed: true });
+  });
+});

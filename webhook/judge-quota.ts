@@ -1,0 +1,122 @@
+import { because } from '#shared/domain/admission/admission-code.ts';
+import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import { quotaExceeded } from '#shared/domain/admission/quota-exceeded.ts';
+import { filterAmounts, NO_AMOUNTS, subtractAmounts, type Amounts } from '#shared/domain/model/amounts.ts';
+import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
+import { malformed, unexpectedResource } from '#shared/domain/admission/unacceptable.ts';
+import type { Pod } from '#shared/domain/model/pod.ts';
+import { quantitySign } from '#shared/domain/model/quantity.ts';
+import { charge } from '#shared/domain/quota/charge.ts';
+import type { Reservation } from '#shared/domain/quota/ledger.ts';
+import { countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
+import { decodePod } from '#shared/kube/decode-pod.ts';
+import type { Review } from './decode-review.ts';
+import type { Ledgers } from './ledger/ledgers.ts';
+import type { Settled } from './ledger/settle-batch.ts';
+import type { Judge } from './review-listener.ts';
+import type { WorldReader } from './world.ts';
+
+export interface QuotaSources {
+  readonly world: WorldReader;
+  readonly ledgers: Ledgers;
+  /** Labels of a namespace in which the quota entry is in force; read anew where the cache does not know of that. */
+  readonly enforcedLabels: (namespace: string) => Promise<ReadonlyMap<string, string>>;
+  /** How long a reservation may take, in milliseconds. */
+  readonly withinMs: number;
+}
+
+const ASK_AGAIN_SECONDS = 1;
+
+/** Charges new pods, and the growth of resized ones, to every PriorityQuota that counts them; all of them or none. */
+export function judgeQuota(sources: QuotaSources): Judge {
+  return async (review) => {
+    const read = readPods(review);
+    if ('kind' in read) return read;
+    const pod = { ...read.pod, namespace: review.request.namespace };
+    const quotas = await quotasOf(sources, pod);
+    const reservation = reservationFor(review.request, read, sources.world().now);
+    if (quotas.length === 0 || reservation.amounts.size === 0) {
+      return allow(because('NothingToDecide', 'no quota counts this'));
+    }
+    return reserveAll(sources, { quotas, pod, reservation, isDryRun: review.request.isDryRun });
+  };
+}
+
+interface Pods {
+  readonly pod: Pod;
+  /** Only in a resize. */
+  readonly before: Pod | undefined;
+}
+
+function readPods({ request, object, oldObject }: Review): Pods | AdmissionDecision {
+  const { resource, subresource, operation } = request;
+  const what = resource === 'pods' ? `${operation} ${subresource}` : '';
+  if (what !== 'CREATE ' && what !== 'UPDATE resize') return unexpectedResource(request, 'pods or pods/resize');
+  const pod = decodePod(object);
+  if (!pod.ok) return malformed('object', pod);
+  if (operation === 'CREATE') return { pod: pod.value, before: undefined };
+  const before = decodePod(oldObject);
+  return before.ok ? { pod: pod.value, before: before.value } : malformed('oldObject', before);
+}
+
+async function quotasOf({ world, enforcedLabels }: QuotaSources, pod: Pod): Promise<readonly PriorityQuota[]> {
+  const labels = await enforcedLabels(pod.namespace);
+  return world().priorityQuotas.filter(({ namespaces, scope }) => namespaces.matches(labels) && countsPod(scope, pod));
+}
+
+/** Keyed by the pod's UID, which is final here; a resize by the request, for it adds to what the pod costs already. */
+function reservationFor(request: AdmissionRequest, { pod, before }: Pods, now: number): Reservation {
+  const { namespace, uid } = request;
+  const amounts = growth(charge(pod, now), before === undefined ? NO_AMOUNTS : charge(before, now));
+  const name = pod.name === '' ? request.name : pod.name;
+  return { uid: before === undefined ? pod.uid : `${pod.uid}.${uid}`, namespace, pod: name, amounts, admittedAt: now };
+}
+
+function growth(after: Amounts, before: Amounts): Amounts {
+  return filterAmounts(subtractAmounts(after, before), (_, amount) => quantitySign(amount) > 0);
+}
+
+interface Charge {
+  readonly quotas: readonly PriorityQuota[];
+  readonly pod: Pod;
+  readonly reservation: Reservation;
+  readonly isDryRun: boolean;
+}
+
+/** One quota after the other, in order of their names; what was reserved is taken back when a later one refuses. */
+async function reserveAll({ ledgers, withinMs }: QuotaSources, wanted: Charge): Promise<AdmissionDecision> {
+  const { quotas, pod, reservation, isDryRun } = wanted;
+  const reserved: PriorityQuota[] = [];
+  for (const quota of quotas) {
+    const settled = await ledgers
+      .ledger(quota.name)
+      .reserve(reservation, { withinMs: withinMs / quotas.length, isDryRun });
+    const refusal = refusalOf(settled, quota, pod);
+    if (settled.kind === 'reserved' && !isDryRun) reserved.push(quota);
+    if (refusal === undefined) continue;
+    for (const { name } of reserved) ledgers.ledger(name).cancel(reservation.uid);
+    return refusal;
+  }
+  const names = quotas.map(({ name }) => name).join(', ');
+  return allow(because('QuotaReserved', `charged to quota ${names}`, { quotas: names, uid: reservation.uid }));
+}
+
+function refusalOf(settled: Settled, { name }: PriorityQuota, pod: Pod): AdmissionDecision | undefined {
+  switch (settled.kind) {
+    case 'reserved':
+    case 'alreadyReserved':
+    case 'gone':
+      return undefined;
+    case 'exceeded': {
+      const [first, ...more] = settled.exceeded;
+      if (first === undefined) return undefined;
+      const reason = quotaExceeded({ name, where: 'over all its namespaces' }, pod, [first, ...more], settled.holders);
+      return { kind: 'refused', code: 403, because: reason, warnings: [] };
+    }
+    case 'busy': {
+      const text = `quota \`${name}\` could not be charged: ${settled.why}; try again`;
+      const reason = because('QuotaBusy', text, { quota: name });
+      return { kind: 'refused', code: 429, because: reason, warnings: [], retryAfterSeconds: ASK_AGAIN_SECONDS };
+    }
+  }
+}

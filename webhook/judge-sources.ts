@@ -1,0 +1,60 @@
+import type { Namespace } from '#shared/domain/model/namespace.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
+import { decodeNamespace } from '#shared/kube/decode-namespace.ts';
+import { getObject } from '#shared/kube/objects.ts';
+import type { Reflector } from '#shared/kube/reflector.ts';
+import { NAMESPACES } from '#shared/kube/resource.ts';
+import { LABEL_IGNORE, LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/wire-names.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { Caches } from './caches.ts';
+import type { WebhookConfiguration } from './configuration.ts';
+import type { JudgeSources } from './judges.ts';
+import type { Ledgers } from './ledger/ledgers.ts';
+import { createLiveWorldReader } from './live-world.ts';
+import { createWorldReader } from './world.ts';
+
+const LIVE_READ_MS = 1_000;
+/** The answer itself needs a moment of the request's deadline too. */
+const SHARE_FOR_RESERVING = 0.8;
+
+interface Parts {
+  readonly client: KubeClient;
+  readonly caches: Caches;
+  readonly ledgers: Ledgers;
+  readonly clock: Clock;
+}
+
+/** Everything the judges look at, from caches and where need be from the API server. */
+export function createJudgeSources(
+  { mode, optOutCeiling, requestSeconds }: WebhookConfiguration,
+  { client, caches, ledgers, clock }: Parts,
+): JudgeSources {
+  const world = createWorldReader(caches, clock);
+  return {
+    mode,
+    optOutCeiling,
+    client,
+    ledgers,
+    world,
+    liveWorld: createLiveWorldReader(client, world, LIVE_READ_MS),
+    withinMs: requestSeconds * 1_000 * SHARE_FOR_RESERVING,
+    classAnnotations: (name) => caches.classes.get(name)?.annotations,
+    isIgnored: (namespace) => caches.namespaces.get(namespace)?.labels.get(LABEL_IGNORE) === 'true',
+    enforcedLabels: (namespace) => readEnforcedLabels(client, caches.namespaces, namespace),
+  };
+}
+
+/** The API server sends us only namespaces that are labelled: a cache that knows nothing of the label is behind. */
+async function readEnforcedLabels(
+  client: KubeClient,
+  namespaces: Reflector<Namespace>,
+  name: string,
+): Promise<ReadonlyMap<string, string>> {
+  const cached = namespaces.get(name)?.labels;
+  if (cached?.get(LABEL_PRIORITY_QUOTA) === PRIORITY_QUOTA_ENFORCED) return cached;
+  const found = await getObject(client, { resource: NAMESPACES, name }, { timeoutMs: LIVE_READ_MS });
+  if (found.kind !== 'ok') throw new Error(`Could not read namespace "${name}": ${found.message}`);
+  const decoded = decodeNamespace(found.object);
+  if (!decoded.ok) throw new Error(`Could not read namespace "${name}": ${decoded.field}: ${decoded.message}`);
+  return decoded.value.labels;
+}
