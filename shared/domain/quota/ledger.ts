@@ -62,7 +62,7 @@ export const MOST_RESERVATIONS = 1_000;
 /**
  * Opens a ledger for changes. A reservation is forgotten by `cancel` and `recount` alone. A recount is right only if
  * the pods were listed, with quorum, after a state was read that no other recount has changed since: then a pod whose
- * reservation is gone was there to be listed (docs/decisions/0010).
+ * reservation is gone was there to be listed (docs/decisions/0006).
  */
 export function openLedger(state: LedgerState, hard: Amounts): Ledger {
   let used = limited(state.used, hard);
