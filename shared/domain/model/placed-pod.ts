@@ -1,5 +1,6 @@
 import { prepareTerms, type AffinityTerm } from './affinity-term.ts';
 import type { BudgetEntry } from './budget-entry.ts';
+import { hostPortsOf, type HostPort } from './host-port.ts';
 import type { Instant, Pod } from './pod.ts';
 import { podRequests, SCHEDULER_VIEW } from './pod-requests.ts';
 import { toRow, type ResourceColumns } from './resource-columns.ts';
@@ -16,6 +17,7 @@ export interface PlacedPod {
   readonly arrival: number;
   /** What it takes, by column. */
   readonly row: readonly Whole[];
+  readonly hostPorts: readonly HostPort[];
   readonly antiAffinity: readonly AffinityTerm[];
   /** The disruption budgets that count it. */
   budgets: readonly BudgetEntry[];
@@ -29,6 +31,7 @@ export function preparePlacedPod(pod: Pod, columns: ResourceColumns, arrival: nu
     startedAt: pod.status.startTime ?? Infinity,
     arrival,
     row: toRow(columns, scheduledAmounts(podRequests(pod, SCHEDULER_VIEW))),
+    hostPorts: hostPortsOf(pod),
     antiAffinity: prepareTerms(pod, pod.spec.scheduling.podAntiAffinity),
     budgets: [],
   };

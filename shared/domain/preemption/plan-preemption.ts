@@ -48,6 +48,16 @@ export type PreemptionPlan =
       readonly because: Because;
     };
 
+const MERITS: Readonly<Record<Criterion, string>> = {
+  onlyCandidate: 'it is the only one',
+  fewestBudgetViolations: 'it breaks the fewest disruption budgets',
+  lowestTopPriority: 'its most important victim has the lowest priority',
+  smallestPrioritySum: 'the priorities of its victims have the smallest sum',
+  fewestVictims: 'it has the fewest victims',
+  latestStart: 'its most important victims started last',
+  nodeName: 'it is the first by name among equals',
+};
+
 /**
  * Plans the preemption of lower pods for one that fits on no node. Every node is tried, and the snapshot stays as it is.
  * `pkg/scheduler/framework/preemption/preemption.go` Preempt.
@@ -118,13 +128,3 @@ function preempt(
   };
   return { kind: 'preempt', unschedulable, candidates, dismissals, best, because };
 }
-
-const MERITS: Readonly<Record<Criterion, string>> = {
-  onlyCandidate: 'it is the only one',
-  fewestBudgetViolations: 'it breaks the fewest disruption budgets',
-  lowestTopPriority: 'its most important victim has the lowest priority',
-  smallestPrioritySum: 'the priorities of its victims have the smallest sum',
-  fewestVictims: 'it has the fewest victims',
-  latestStart: 'its most important victims started last',
-  nodeName: 'it is the first by name among equals',
-};

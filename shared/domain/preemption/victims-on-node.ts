@@ -7,6 +7,9 @@ import type { Candidate, NoLowerPods, StillRefused } from './node-outcome.ts';
 import type { Screening } from './screening.ts';
 import { openTrial, putBack, refusalIn, takeOff } from './trial.ts';
 
+/** Added to each priority, so that none is below 0 and more victims always weigh more. */
+const PRIORITY_SHIFT = 2 ** 31;
+
 /** Whether a pod may be taken at all, beyond the rule that a victim's priority is strictly lower. */
 export type MayTake = (pod: Pod) => boolean;
 
@@ -49,9 +52,6 @@ function tailOf(tails: Map<number, readonly number[]>[], first: number, end: num
   ending.set(first, tail);
   return tail;
 }
-
-/** Added to each priority, so that none is below 0 and more victims always weigh more. */
-const PRIORITY_SHIFT = 2 ** 31;
 
 function candidate(entry: NodeEntry, violators: readonly number[], others: readonly number[]): Candidate {
   const indexes = violators.length === 0 ? others : [...violators, ...others];

@@ -1,0 +1,28 @@
+import type { ContainerPort, Pod } from './pod.ts';
+import { isSidecar } from './sum-containers.ts';
+
+/** A port of the node that a pod takes, with the defaults of its address and protocol written out. */
+export interface HostPort {
+  readonly address: string;
+  /** Protocol and number. */
+  readonly port: string;
+}
+
+const EVERY_ADDRESS = '0.0.0.0';
+
+/** The host ports of the containers that run as long as the pod does. `pkg/scheduler/util/utils.go` GetHostPorts. */
+export function hostPortsOf({ spec }: Pod): readonly HostPort[] {
+  const lasting = [...spec.initContainers.filter(isSidecar), ...spec.containers];
+  const ports = lasting.flatMap((container) => container.ports);
+  return ports.filter((port) => port.hostPort > 0).map(toHostPort);
+}
+
+/** True where two pods cannot both have their port. `k8s.io/kube-scheduler/framework/types.go` HostPortInfo.CheckConflict. */
+export function isSamePort(a: HostPort, b: HostPort): boolean {
+  if (a.port !== b.port) return false;
+  return a.address === b.address || a.address === EVERY_ADDRESS || b.address === EVERY_ADDRESS;
+}
+
+function toHostPort({ hostIP, hostPort, protocol }: ContainerPort): HostPort {
+  return { address: hostIP || EVERY_ADDRESS, port: `${protocol || 'TCP'} ${hostPort}` };
+}
