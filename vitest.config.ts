@@ -8,6 +8,7 @@ export default defineConfig({
     reporters: ['default'],
     coverage: {
       provider: 'v8',
+      reporter: ['text-summary'],
       include: ['shared/domain/**/*.ts'],
       thresholds: { branches: 95 },
     },
