@@ -21,9 +21,7 @@ export interface WorkspaceFiles {
 
 /** Writes what children and kubectl need to reach the API server. */
 export async function createWorkspace(files: WorkspaceFiles): Promise<Workspace> {
-  await removeAbandoned();
-  // mkdtemp makes the directory with mode 0700.
-  const directory = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
+  const directory = await createDirectory();
   const caFile = join(directory, 'ca.crt');
   const kubeconfigFile = join(directory, 'kubeconfig');
   const tokenFile = (component: string): string => join(directory, `${component}.token`);
@@ -37,6 +35,16 @@ export async function createWorkspace(files: WorkspaceFiles): Promise<Workspace>
     throw error;
   }
   return { tokenFile, caFile, kubeconfigFile, remove };
+}
+
+async function createDirectory(): Promise<string> {
+  try {
+    await removeAbandoned();
+    // mkdtemp makes the directory with mode 0700.
+    return await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
+  } catch (error) {
+    throw new Error(`Could not make a temporary directory in "${tmpdir()}"`, { cause: error });
+  }
 }
 
 /** What a sandbox left that was killed outright: its directory names a process that is no more. */
