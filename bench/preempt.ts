@@ -64,7 +64,7 @@ function elapsedMs(task: () => unknown): number {
 function timesMs(task: () => unknown) {
   for (let round = 0; round < WARM_UP; round += 1) task();
   const sorted = Array.from({ length: ROUNDS }, () => elapsedMs(task)).sort((a, b) => a - b);
-  return { medianMs: at(sorted, 0.5), p99Ms: at(sorted, 0.99) };
+  return { minMs: at(sorted, 0), medianMs: at(sorted, 0.5), p99Ms: at(sorted, 0.99) };
 }
 
 function at(sorted: readonly number[], share: number): number {

@@ -75,7 +75,7 @@ describe('one plan', () => {
     ['s0-31', 'noCandidate', ['noLowerPods']],
     ['s1-20', 'noCandidate', ['stillRefused']],
     ['s3-34', 'onlyCandidate', ['candidate']],
-  ])('%s', (id, because, nodes) => {
+  ])('%s: the plan is that of the table', (id, because, nodes) => {
     const { given, then } = readSeed<Outcome | readonly Outcome[]>(id);
     const plan = planFor(given);
     const fields = ['victims', 'notVictims', 'stay', 'nominatedNode', 'pendingState'];
