@@ -1,3 +1,4 @@
+import type { Requirement } from '#shared/domain/model/pod.ts';
 import type { KubeObject } from './kube-object.ts';
 import {
   COMPONENT_NAMES,
@@ -67,6 +68,13 @@ export const KUBE_SCHEDULER = 'system:kube-scheduler';
 const NOT_A_NODE = condition('not-by-a-node', "!('system:nodes' in request.userInfo.groups)");
 const NOT_OURSELVES = condition('not-by-plimsoll', `!(request.userInfo.username in ${celList(OWN_ACCOUNTS)})`);
 
+/** What a namespace must say before the quota entry is in force there. */
+export const QUOTA_ENFORCED: Requirement = {
+  key: LABEL_PRIORITY_QUOTA,
+  operator: 'In',
+  values: [PRIORITY_QUOTA_ENFORCED],
+};
+
 const CREATED_PODS = rule('', ['pods'], ['CREATE']);
 
 /** The MutatingWebhookConfiguration and the ValidatingWebhookConfiguration, both named `plimsoll`. */
@@ -118,11 +126,7 @@ function validatingEntries({ failurePolicy, gatedCallers }: RegistrationOptions)
       rules: [CREATED_PODS, rule('', ['pods/resize'], ['UPDATE'])],
       failurePolicy: 'Fail',
       sideEffects: 'NoneOnDryRun',
-      namespaceSelector: judgedNamespaces({
-        key: LABEL_PRIORITY_QUOTA,
-        operator: 'In',
-        values: [PRIORITY_QUOTA_ENFORCED],
-      }),
+      namespaceSelector: judgedNamespaces(QUOTA_ENFORCED),
       matchConditions: [NOT_A_NODE],
     },
     {
@@ -160,7 +164,9 @@ function validatingEntries({ failurePolicy, gatedCallers }: RegistrationOptions)
 }
 
 /** Kubernetes' own namespaces and ours are never judged; an administrator may exempt others by label. */
-function judgedNamespaces(...more: readonly unknown[]) {
+export function judgedNamespaces(...more: readonly Requirement[]): {
+  readonly matchExpressions: readonly Requirement[];
+} {
   return {
     matchExpressions: [
       { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: [...EXEMPT_NAMESPACES] },
