@@ -1,0 +1,93 @@
+/** How many reviews per second one webhook process answers over kept TLS connections, beside a bare server. JSON on stdout. */
+import { reviewClient, postRequest, type ReviewClient } from './webhook/review-client.ts';
+import { mutateBody, startRig, validateBody } from './webhook/rig.ts';
+import type { ServerProcess } from './webhook/server-process.ts';
+
+const CONNECTIONS = 16;
+const BLOCKS = 10;
+const BLOCK_MS = 1_000;
+const WARM_UP_MS = 1_500;
+
+interface Block {
+  readonly perSecond: number;
+  /** By the server's own CPU time, so that a busy machine does not count against it. */
+  readonly perCpuSecond: number;
+  readonly cpuMsEach: number;
+}
+
+interface Subject {
+  readonly server: ServerProcess;
+  readonly clients: readonly ReviewClient[];
+  readonly request: Buffer;
+}
+
+async function connectAll(server: ServerProcess, request: Buffer): Promise<Subject> {
+  const clients = await Promise.all(Array.from({ length: CONNECTIONS }, () => reviewClient(server.port)));
+  return { server, clients, request };
+}
+
+async function runBlock({ server, clients, request }: Subject, ms: number): Promise<Block> {
+  const [startedAt, cpuBefore] = [performance.now(), server.cpuMs()];
+  const counts = await Promise.all(clients.map((client) => hammer(client, request, startedAt + ms)));
+  const elapsedMs = performance.now() - startedAt;
+  const answered = counts.reduce((sum, count) => sum + count, 0);
+  const cpuMs = server.cpuMs() - cpuBefore;
+  return {
+    perSecond: (answered / elapsedMs) * 1_000,
+    perCpuSecond: (answered / cpuMs) * 1_000,
+    cpuMsEach: cpuMs / answered,
+  };
+}
+
+async function hammer(client: ReviewClient, request: Buffer, until: number): Promise<number> {
+  let answered = 0;
+  while (performance.now() < until) {
+    const status = await client.send(request);
+    if (status !== 200) throw new Error(`answered ${status}`);
+    answered += 1;
+  }
+  return answered;
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}
+
+function summarise(blocks: readonly Block[]) {
+  return {
+    reviewsPerSecond: Math.round(median(blocks.map(({ perSecond }) => perSecond))),
+    reviewsPerCpuSecond: Math.round(median(blocks.map(({ perCpuSecond }) => perCpuSecond))),
+    cpuMsPerReview: Math.round(median(blocks.map(({ cpuMsEach }) => cpuMsEach)) * 1_000) / 1_000,
+  };
+}
+
+const rig = await startRig();
+try {
+  const subjects = {
+    validate: await connectAll(rig.webhook, postRequest('/validate', validateBody())),
+    mutate: await connectAll(rig.webhook, postRequest('/mutate', mutateBody())),
+    bare: await connectAll(rig.bare, postRequest('/validate', validateBody())),
+  };
+  const names = ['validate', 'mutate', 'bare'] as const;
+  const blocks: Record<(typeof names)[number], Block[]> = { validate: [], mutate: [], bare: [] };
+  for (const name of names) await runBlock(subjects[name], WARM_UP_MS);
+  for (let block = 0; block < BLOCKS; block += 1) {
+    for (const name of names) blocks[name].push(await runBlock(subjects[name], BLOCK_MS));
+  }
+  const [validate, mutate, bare] = [summarise(blocks.validate), summarise(blocks.mutate), summarise(blocks.bare)];
+  const ratio = Math.round((validate.reviewsPerCpuSecond / bare.reviewsPerCpuSecond) * 100) / 100;
+  const result = {
+    bodyBytes: Buffer.byteLength(validateBody()),
+    validate,
+    mutate,
+    bare,
+    ratioToBare: ratio,
+    residentMiB: rig.webhook.residentMiB(),
+    targets: { reviewsPerSecond: 6_000, ratioToBare: 0.5, cpuMsPerReview: 0.15, residentMiB: 128 },
+  };
+  console.log(JSON.stringify(result, undefined, 2));
+  for (const { clients } of Object.values(subjects)) for (const client of clients) client.close();
+} finally {
+  await rig.stop();
+}
