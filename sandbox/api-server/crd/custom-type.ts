@@ -13,6 +13,7 @@ import {
   numberAt,
   scalarText,
   textAt,
+  textsAt,
   type Fields,
   type KubeObject,
 } from '#sandbox/api-server/wire/object.ts';
@@ -44,8 +45,8 @@ function customType(spec: Fields, version: Fields, definitions: Definitions): Re
     kind,
     plural,
     singular: textAt(names, 'singular'),
-    shortNames: texts(names, 'shortNames'),
-    categories: texts(names, 'categories'),
+    shortNames: textsAt(names, 'shortNames'),
+    categories: textsAt(names, 'categories'),
     namespaced: textAt(spec, 'scope') === 'Namespaced',
     subresources: subresourcesOf(version, kind, group),
     schema: typedSchema(schema, definitions),
@@ -59,11 +60,6 @@ function customType(spec: Fields, version: Fields, definitions: Definitions): Re
     columns: columnsOf(version),
     fieldReaders: fieldReadersOf(version),
   };
-}
-
-function texts(fields: Fields, name: string): string[] {
-  const value = fields[name];
-  return Array.isArray(value) ? value.map(String) : [];
 }
 
 function subresourcesOf(version: Fields, kind: string, group: string): Subresource[] {

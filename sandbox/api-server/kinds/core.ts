@@ -24,6 +24,7 @@ import { preparePod } from './prepare-pod.ts';
 import { validateNamespaceUpdate } from './validate-cluster.ts';
 import { validatePod } from './validate-pod.ts';
 import { validatePodUpdate } from './validate-pod-update.ts';
+import { validateQuota, validateQuotaUpdate } from './validate-quota.ts';
 import { setReplicationControllerDefaults } from './workload-defaults.ts';
 
 const ALL = ['all'];
@@ -64,7 +65,7 @@ export const CORE: readonly KindSpec[] = [
     namespaced: false,
     shortNames: ['no'],
     subresources: [status('Node', '')],
-    behaviour: { hasStatus: false },
+    behaviour: { hasStatus: true, isCreatedWithStatus: true },
     columns: NODE_COLUMNS,
     fieldReaders: NODE_FIELDS,
   },
@@ -175,7 +176,7 @@ export const CORE: readonly KindSpec[] = [
     namespaced: true,
     shortNames: ['quota'],
     subresources: [status('ResourceQuota', '')],
-    behaviour: { hasStatus: true, returnsDeleted: true },
+    behaviour: { validate: validateQuota, validateUpdate: validateQuotaUpdate, hasStatus: true, returnsDeleted: true },
     columns: QUOTA_COLUMNS,
   },
   {

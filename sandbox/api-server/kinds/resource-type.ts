@@ -52,8 +52,10 @@ export interface Behaviour {
   readonly isCreatedByPut: boolean;
   /** Answers a delete with the object, where other kinds answer with a Status. */
   readonly returnsDeleted: boolean;
-  /** Fields that a create ignores and an update keeps. */
+  /** The status belongs to a subresource: other updates keep it. */
   readonly hasStatus: boolean;
+  /** The first status may come with the object, as a kubelet's does. */
+  readonly isCreatedWithStatus: boolean;
   readonly setDefaults: (object: KubeObject) => void;
   /** Fills in what the server decides when the object is made. */
   readonly prepareCreate: (object: KubeObject) => void;
@@ -68,6 +70,7 @@ export const PLAIN: Behaviour = {
   isCreatedByPut: false,
   returnsDeleted: false,
   hasStatus: false,
+  isCreatedWithStatus: false,
   setDefaults: () => undefined,
   prepareCreate: () => undefined,
   validate: () => [],

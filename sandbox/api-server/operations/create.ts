@@ -75,7 +75,7 @@ function prepareMetadata({ type, namespace, name }: ApiRequest, object: KubeObje
   checkNamespace(namespace, object);
   if (name !== '' && metadata.name !== name) throw nameMismatch(metadata.name, name);
   if (type.namespaced) metadata.namespace = namespace;
-  if (type.behaviour.hasStatus) clearStatus(type, object);
+  if (type.behaviour.hasStatus && !type.behaviour.isCreatedWithStatus) clearStatus(type, object);
   for (const field of [
     'uid',
     'creationTimestamp',

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { parseDocument } from 'yaml';
 import { badRequest, unsupportedMediaType } from '#sandbox/api-server/errors/errors.ts';
+import { decodeEnvelope, PROTOBUF } from '#sandbox/api-server/protobuf/decode-envelope.ts';
 import { scanJson } from '#sandbox/api-server/wire/scan-json.ts';
 
 /** A body as a JSON value, with what its text says twice. */
@@ -13,13 +14,14 @@ const JSON_TYPES = ['', 'application/json'];
 const YAML_TYPES = ['application/yaml', 'application/apply-patch+yaml'];
 
 /** Media types of bodies that hold an object. */
-export const OBJECT_MEDIA_TYPES = ['application/json', 'application/yaml'];
+export const OBJECT_MEDIA_TYPES = ['application/json', 'application/yaml', PROTOBUF];
 
 /** Reads a body that holds an object. Throws 415 for another media type, 400 for text that cannot be read. */
 export function parseObjectBody(body: Buffer, contentType: string): ParsedBody {
   const mediaType = mediaTypeOf(contentType);
   if (JSON_TYPES.includes(mediaType)) return parseJson(body);
   if (YAML_TYPES.includes(mediaType)) return parseYaml(body);
+  if (mediaType === PROTOBUF) return parseProtobuf(body);
   throw unsupportedMediaType(OBJECT_MEDIA_TYPES);
 }
 
@@ -71,4 +73,16 @@ export function parseYaml(body: Buffer): ParsedBody {
     if (error instanceof ReferenceError) throw badRequest(`error decoding YAML: ${error.message}`);
     throw error;
   }
+}
+
+/** Reads Kubernetes' protobuf, which kubectl sends for built-in kinds; answers are always JSON. Throws 400 and 415. */
+function parseProtobuf(body: Buffer): ParsedBody {
+  try {
+    const value = decodeEnvelope(body);
+    if (value !== undefined) return { value, duplicates: [] };
+  } catch (error) {
+    if (error instanceof RangeError || error instanceof SyntaxError) throw badRequest(error.message);
+    throw error;
+  }
+  throw unsupportedMediaType(OBJECT_MEDIA_TYPES);
 }

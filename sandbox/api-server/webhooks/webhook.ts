@@ -6,6 +6,7 @@ import {
   listAt,
   numberAt,
   textAt,
+  textsAt,
   type Fields,
   type KubeObject,
 } from '#sandbox/api-server/wire/object.ts';
@@ -78,17 +79,12 @@ function webhookOf(configuration: string, entry: Fields, isMutating: boolean): W
   };
 }
 
-function texts(fields: Fields, name: string): string[] {
-  const value = fields[name];
-  return Array.isArray(value) ? value.map(String) : [];
-}
-
 function ruleOf(rule: Fields): Rule {
   return {
-    apiGroups: texts(rule, 'apiGroups'),
-    apiVersions: texts(rule, 'apiVersions'),
-    operations: texts(rule, 'operations'),
-    resources: texts(rule, 'resources'),
+    apiGroups: textsAt(rule, 'apiGroups'),
+    apiVersions: textsAt(rule, 'apiVersions'),
+    operations: textsAt(rule, 'operations'),
+    resources: textsAt(rule, 'resources'),
     scope: textAt(rule, 'scope') || '*',
   };
 }

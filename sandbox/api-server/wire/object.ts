@@ -79,6 +79,12 @@ export function numberAt(object: object, name: string): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
+/** The list of texts below `name`, or an empty one. */
+export function textsAt(object: object, name: string): string[] {
+  const value = (object as Fields)[name];
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
 /** A scalar as people read it; anything else is empty text. */
 export function scalarText(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
