@@ -20,6 +20,14 @@ export interface PublisherPorts {
   readonly log: Log;
 }
 
+/** On a node that is well, gauges and status are worked out this often; in trouble, every time. */
+const QUIET_MS = 5000;
+
+/** Whether something is short or somebody on the way out: then every second counts. */
+function isEventful({ decision: { judgement, state } }: Picture): boolean {
+  return judgement.due !== undefined || state.flights.length > 0 || state.pressure.observed.length > 0;
+}
+
 /** Brings gauges up to date and, when it is time, the NodePressure status; called once a second. Never rejects. */
 export function createPublisher(ports: PublisherPorts): (signal: AbortSignal) => Promise<void> {
   const { target, clock, log } = ports;
@@ -27,6 +35,16 @@ export function createPublisher(ports: PublisherPorts): (signal: AbortSignal) =>
   let previous: NodePressureStatus | undefined;
   let generation: number | undefined;
   let hasFailed = false;
+  let shownAtMs = -Infinity;
+  let shownRecords: readonly EvictionRecord[] = [];
+  let wasEventful = false;
+
+  /** One more look after the trouble is over tells that it is; trouble between two looks has left a record. */
+  function isRestful(picture: Picture): boolean {
+    const isQuiet = !isEventful(picture) && !wasEventful && ports.records() === shownRecords && written !== undefined;
+    wasEventful = isEventful(picture);
+    return isQuiet && clock.monotonic() - shownAtMs < QUIET_MS;
+  }
 
   async function write(status: NodePressureStatus, signal: AbortSignal): Promise<void> {
     const outcome = await writeStatus(target, status, signal);
@@ -40,7 +58,9 @@ export function createPublisher(ports: PublisherPorts): (signal: AbortSignal) =>
 
   return async (signal) => {
     const picture = ports.picture();
-    if (picture === undefined) return;
+    if (picture === undefined || isRestful(picture)) return;
+    shownAtMs = clock.monotonic();
+    shownRecords = ports.records();
     ports.metrics.show(picture, ports.sources(), clock.monotonic());
     const status = nodePressureStatus(picture, {
       agent: ports.agent,

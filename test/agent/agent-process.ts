@@ -55,6 +55,7 @@ export async function startAgent(
   const env = {
     PATH: process.env['PATH'],
     NODE_COMPILE_CACHE: CACHE,
+    MALLOC_ARENA_MAX: '1',
     PLIMSOLL_SERVER: api.url,
     PLIMSOLL_TOKEN_FILE: join(directory, 'token'),
     PLIMSOLL_CA_FILE: join(directory, 'ca.crt'),
