@@ -30,6 +30,7 @@ export async function runSandbox(options: SandboxOptions, ports: RunPorts): Prom
   await createNodePolicy(sandbox.client);
   const dashboard = await serveDashboard(ports.makeDashboard, sandbox.clientFor('dashboard'), options.port, ports);
   const parts = await startParts(options, sandbox, ports);
+  if (ports.shutdown.signal.aborted) return undefined;
   ports.narrator.print(
     introduction({
       apiServer: sandbox.url,

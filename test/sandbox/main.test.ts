@@ -1,0 +1,252 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer, connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, test } from 'vitest';
+import { eventually } from '#test/build/test-sandbox.ts';
+import { processTree, stillAlive } from '#test/build/process-tree.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const TIMEOUT_MS = 60_000;
+
+/** A started sandbox with its own directory for temporary files. */
+interface Run {
+  readonly process: ChildProcess;
+  readonly pid: number;
+  readonly temporary: string;
+  output(): string;
+  readonly exitCode: Promise<number | null>;
+}
+
+const runs: Run[] = [];
+
+afterAll(() => {
+  for (const run of runs) {
+    for (const pid of stillAlive([run.pid])) process.kill(-pid, 'SIGKILL');
+    rmSync(run.temporary, { recursive: true, force: true });
+  }
+});
+
+function start(command: string, ...args: readonly string[]): Run {
+  const temporary = mkdtempSync(join(tmpdir(), 'plimsoll-test-'));
+  const child = spawn(command, args, { cwd: ROOT, detached: true, env: { ...process.env, TMPDIR: temporary } });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  const exitCode = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const run = { process: child, pid: child.pid ?? 0, temporary, output: () => output, exitCode };
+  runs.push(run);
+  return run;
+}
+
+function startMain(...args: readonly string[]): Run {
+  return start(process.execPath, 'sandbox/main.ts', ...args);
+}
+
+/** What the sandbox keeps in the directory; npm has files of its own there. */
+function filesOf(run: Run): readonly string[] {
+  return readdirSync(run.temporary).filter((name) => name.startsWith('plimsoll-'));
+}
+
+async function untilIntroduced(run: Run): Promise<void> {
+  await eventually(
+    () => Promise.resolve(run.output()),
+    (text) => text.includes('Ctrl-C ends everything.'),
+  );
+}
+
+interface Result {
+  readonly refused: readonly { readonly pod: string; readonly reason: string }[];
+  readonly evicted: readonly { readonly pod: string; readonly because: string }[];
+  readonly survived: readonly string[];
+  readonly secondsToEvict: number | null;
+}
+
+async function playOnce(
+  ...args: readonly string[]
+): Promise<{ readonly exitCode: number | null; readonly result: Result }> {
+  const run = startMain('--once', ...args);
+  const exitCode = await run.exitCode;
+  const last = run.output().trimEnd().split('\n').at(-1) ?? '';
+  expect(filesOf(run)).toEqual([]);
+  return { exitCode, result: JSON.parse(last) as Result };
+}
+
+// Each has its own sandbox, so they may run at once.
+describe.concurrent('npm start -- --once', () => {
+  test('refuses one pod, evicts the hog and spares the services', { timeout: TIMEOUT_MS }, async () => {
+    const { exitCode, result } = await playOnce('--seed', '5');
+    expect(exitCode).toBe(0);
+    expect(result.refused).toEqual([
+      {
+        pod: expect.stringMatching(/^team-[ab]\//) as unknown,
+        reason: expect.stringMatching(/plimsoll\.dev" denied the request: .*quota `critical`/) as unknown,
+      },
+    ]);
+    expect(result.evicted).toEqual([
+      {
+        pod: expect.stringMatching(/^team-[ab]\//) as unknown,
+        because: expect.stringMatching(/^The node was low on resource: memory\. /) as unknown,
+      },
+    ]);
+    expect(result.survived).toHaveLength(3);
+    expect(result.secondsToEvict).toBeTypeOf('number');
+  });
+
+  test('fails without the agent: the kernel kills, nobody is evicted', { timeout: TIMEOUT_MS }, async () => {
+    const { exitCode, result } = await playOnce('--without', 'agent');
+    expect(exitCode).toBe(1);
+    expect(result).toMatchObject({ evicted: [], secondsToEvict: null });
+  });
+
+  test('fails without the webhook: only the API server itself refuses', { timeout: TIMEOUT_MS }, async () => {
+    const { exitCode, result } = await playOnce('--without', 'webhook');
+    expect(exitCode).toBe(1);
+    expect(result.refused[0]?.reason).not.toContain('admission webhook');
+    expect(result.evicted).toHaveLength(1);
+  });
+});
+
+describe('npm start ends with everything it started', () => {
+  /** Waits until none of them is left; the test's own timeout is the deadline. */
+  const untilGone = (pids: readonly number[]) =>
+    eventually(
+      () => Promise.resolve(stillAlive(pids)),
+      (left) => left.length === 0,
+    );
+
+  test('on Ctrl-C through npm', { timeout: TIMEOUT_MS }, async () => {
+    const run = start('npm', 'start', '--', '--port', '0');
+    await eventually(
+      () => Promise.resolve(run.output()),
+      (text) => text.includes('grows by'),
+    );
+    const pids = processTree(run.pid);
+    const url = /dashboard +http:\/\/127\.0\.0\.1:(\d+)/.exec(run.output());
+    process.kill(-run.pid, 'SIGINT');
+    await untilGone(pids);
+    expect(filesOf(run)).toEqual([]);
+    expect(await isListening(Number(url?.[1]))).toBe(false);
+  });
+
+  test('when npm alone is told to end', { timeout: TIMEOUT_MS }, async () => {
+    const run = start('npm', 'start', '--', '--port', '0', '--no-demo');
+    await untilIntroduced(run);
+    const pids = processTree(run.pid);
+    process.kill(run.pid, 'SIGTERM');
+    await untilGone(pids);
+    expect(filesOf(run)).toEqual([]);
+  });
+
+  test('when the terminal goes away, with exit code 0', { timeout: TIMEOUT_MS }, async () => {
+    const run = startMain('--port', '0', '--no-demo');
+    await untilIntroduced(run);
+    const pids = processTree(run.pid);
+    process.kill(run.pid, 'SIGHUP');
+    await untilGone(pids);
+    expect(await run.exitCode).toBe(0);
+    expect(filesOf(run)).toEqual([]);
+  });
+
+  test('when its parts hang', { timeout: TIMEOUT_MS }, async () => {
+    const run = startMain('--port', '0', '--no-demo');
+    await untilIntroduced(run);
+    const [main = 0, ...parts] = processTree(run.pid);
+    expect(parts.length).toBeGreaterThanOrEqual(2);
+    for (const pid of parts) process.kill(pid, 'SIGSTOP');
+    process.kill(main, 'SIGTERM');
+    await untilGone([main, ...parts]);
+    expect(filesOf(run)).toEqual([]);
+  });
+
+  test('while it is still starting', { timeout: TIMEOUT_MS }, async () => {
+    const run = startMain('--port', '0', '--no-demo');
+    const pids = await eventually(
+      () => Promise.resolve(processTree(run.pid)),
+      ({ length }) => length > 1,
+    );
+    process.kill(run.pid, 'SIGTERM');
+    await untilGone(pids);
+    expect(filesOf(run)).toEqual([]);
+    expect(run.output()).toBe('');
+  });
+
+  test('when it is killed outright, and the next start removes its files', { timeout: TIMEOUT_MS }, async () => {
+    const run = startMain('--port', '0');
+    await eventually(
+      () => Promise.resolve(run.output()),
+      (text) => text.includes('grows by'),
+    );
+    const pids = processTree(run.pid);
+    process.kill(run.pid, 'SIGKILL');
+    await untilGone(pids);
+    expect(filesOf(run)).toHaveLength(1);
+    const next = spawn(process.execPath, ['sandbox/main.ts', '--port', '0', '--no-demo'], {
+      cwd: ROOT,
+      detached: true,
+      env: { ...process.env, TMPDIR: run.temporary },
+      stdio: 'ignore',
+    });
+    await eventually(
+      () => Promise.resolve(readdirSync(run.temporary)),
+      (names) => names.some((name) => name.includes(`-${next.pid ?? 0}-`)),
+    );
+    expect(filesOf(run)).toHaveLength(1);
+    next.kill('SIGTERM');
+    await new Promise((resolve) => next.once('close', resolve));
+  });
+});
+
+describe('npm start refuses in one line', () => {
+  test.each([
+    ['a flag that it does not know', ['--prot', '1'], 2, 'Unknown flag "--prot": did you mean "--port"\n'],
+    [
+      'a value that makes no sense',
+      ['--seed', 'x'],
+      2,
+      'Bad value "x" of --seed: expected a whole number from 0 to 4294967295\n',
+    ],
+  ])('%s', async (_what, args, exitCode, output) => {
+    const run = startMain(...args);
+    expect(await run.exitCode).toBe(exitCode);
+    expect(run.output()).toBe(output);
+  });
+
+  test('a port that is in use, and leaves nothing of what it had started', { timeout: TIMEOUT_MS }, async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const address = server.address();
+    const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+    const run = startMain('--port', String(port));
+    expect(await run.exitCode).toBe(1);
+    expect(run.output()).toMatch(new RegExp(`^Could not listen on "127\\.0\\.0\\.1:${port}": the port is in use.*\n$`));
+    expect(filesOf(run)).toEqual([]);
+    server.close();
+  });
+
+  test('a directory for temporary files that does not exist', { timeout: TIMEOUT_MS }, async () => {
+    const run = startMain();
+    rmSync(run.temporary, { recursive: true });
+    expect(await run.exitCode).toBe(1);
+    expect(run.output()).toMatch(/^Could not make a temporary directory in ".*": .*\n$/);
+  });
+});
+
+test('npm start -- --help names every flag', async () => {
+  const run = startMain('--help');
+  expect(await run.exitCode).toBe(0);
+  for (const flag of ['--port', '--no-demo', '--once', '--seed', '--without', '--help'])
+    expect(run.output()).toContain(flag);
+});
+
+function isListening(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
