@@ -19,11 +19,6 @@ export function authenticator(users: ReadonlyMap<string, User>): Authenticate {
   };
 }
 
-/** The user of a token, for TokenReviews. */
-export function userOfToken(users: ReadonlyMap<string, User>, token: string): User | undefined {
-  return users.get(token);
-}
-
 function digest(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }

@@ -1,6 +1,5 @@
 /** Names of collections that the server itself looks into: plural and group. */
 export const NAMESPACES = 'namespaces.';
-export const PODS = 'pods.';
 export const RESOURCE_QUOTAS = 'resourcequotas.';
 export const BUDGETS = 'poddisruptionbudgets.policy';
 export const PRIORITY_CLASSES = 'priorityclasses.scheduling.k8s.io';

@@ -3,7 +3,15 @@ import { quantityMilliValue, quantitySign } from '#shared/domain/model/quantity.
 import type { FieldError } from '#sandbox/api-server/errors/field-error.ts';
 import { invalidValue, required } from '#sandbox/api-server/errors/field-error.ts';
 import { isEqual } from '#sandbox/api-server/wire/equal.ts';
-import { fieldsAt, listAt, scalarText, textAt, textsAt, type Fields, type KubeObject } from '#sandbox/api-server/wire/object.ts';
+import {
+  fieldsAt,
+  listAt,
+  scalarText,
+  textAt,
+  textsAt,
+  type Fields,
+  type KubeObject,
+} from '#sandbox/api-server/wire/object.ts';
 
 const COUNTED = [
   'pods',

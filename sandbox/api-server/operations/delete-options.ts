@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer';
 import { badRequest } from '#sandbox/api-server/errors/errors.ts';
 import { invalidValue, unsupported, type FieldError } from '#sandbox/api-server/errors/field-error.ts';
 import { fieldsAt, isFields, numberAt, omit, textAt, type Fields } from '#sandbox/api-server/wire/object.ts';
@@ -94,9 +93,3 @@ function graceErrors(fields: Fields): FieldError[] {
   if (value === undefined || value === null || Number.isInteger(value)) return [];
   return [invalidValue('gracePeriodSeconds', value, 'must be a whole number')];
 }
-
-/** No options at all, in the form that internal callers use. */
-export const NO_DELETE_OPTIONS: DeleteOptions = deleteOptionsOf({});
-
-/** An empty body, for requests that the server makes to itself. */
-export const EMPTY_BODY = Buffer.alloc(0);
