@@ -1,6 +1,6 @@
 import { because } from '#shared/domain/admission/admission-code.ts';
 import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
-import { quotaExceeded } from '#shared/domain/admission/quota-exceeded.ts';
+import { priorityQuotaExceeded } from '#shared/domain/admission/priority-quota-exceeded.ts';
 import { filterAmounts, NO_AMOUNTS, subtractAmounts, type Amounts } from '#shared/domain/model/amounts.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 import { malformed, unexpectedResource } from '#shared/domain/admission/unacceptable.ts';
@@ -107,12 +107,8 @@ function refusalOf(settled: Settled, { name }: PriorityQuota, pod: Pod): Admissi
     case 'alreadyReserved':
     case 'gone':
       return undefined;
-    case 'exceeded': {
-      const [first, ...more] = settled.exceeded;
-      if (first === undefined) return undefined;
-      const reason = quotaExceeded({ name, where: 'over all its namespaces' }, pod, [first, ...more], settled.holders);
-      return { kind: 'refused', code: 403, because: reason, warnings: [] };
-    }
+    case 'exceeded':
+      return priorityQuotaExceeded(name, pod, settled.exceeded, settled.holders);
     case 'busy': {
       const text = `quota \`${name}\` could not be charged: ${settled.why}; try again`;
       const reason = because('QuotaBusy', text, { quota: name });

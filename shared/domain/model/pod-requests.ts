@@ -79,7 +79,8 @@ function withPodLevel(containers: Amounts, stated: Amounts, resized: Amounts | u
   return amounts;
 }
 
-function isPodLevelResource(name: string): boolean {
+/** Whether a pod as a whole may request it. IsSupportedPodLevelResource. */
+export function isPodLevelResource(name: string): boolean {
   return POD_LEVEL.includes(name) || name.startsWith('hugepages-');
 }
 

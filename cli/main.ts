@@ -1,0 +1,35 @@
+#!/usr/bin/env node
+/** `plimsoll`: what Plimsoll decides, asked from the command line; also as kubectl's plugin `kubectl-plimsoll`. */
+import { basename } from 'node:path';
+import { CommanderError } from 'commander';
+import { systemClock } from '#shared/runtime/clock.ts';
+import { InputError } from './input-error.ts';
+import { createProgram } from './program.ts';
+import type { Surface } from './surface.ts';
+
+const EXIT_USAGE = 2;
+const isPlugin = basename(process.argv[1] ?? '').startsWith('kubectl-');
+
+const surface: Surface = {
+  standardInput: process.stdin,
+  print: (text) => void process.stdout.write(text),
+  tell: (line) => void process.stderr.write(`${line}\n`),
+  exit: (code) => (process.exitCode = code),
+  now: () => systemClock.now(),
+};
+// Whoever reads only the beginning (`| head`) wants nothing more.
+process.stdout.on('error', () => undefined);
+
+const program = createProgram(isPlugin ? 'kubectl plimsoll' : 'plimsoll', surface);
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.exitCode = exitCodeOf(error);
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
+  if (!(error instanceof InputError)) throw error;
+  surface.tell(`error: ${error.message}`);
+  return EXIT_USAGE;
+}

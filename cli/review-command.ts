@@ -1,0 +1,109 @@
+import type { Readable } from 'node:stream';
+import { Command, Option } from 'commander';
+import { assumeStatus } from './review/assume-status.ts';
+import { openBooks } from './review/books.ts';
+import { judgeManifest } from './review/judge-manifest.ts';
+import type { Manifest } from './review/manifest.ts';
+import { parseManifests } from './review/parse-manifests.ts';
+import { OUTPUT_FORMATS, printRows, type OutputFormat } from './review/print-rows.ts';
+import { readCluster, type Cluster } from './review/read-cluster.ts';
+import { readFiles } from './review/read-files.ts';
+import { requesterOf } from './review/requester.ts';
+import { rowOf, type Row } from './review/row.ts';
+import { describeIgnored, sortManifests } from './review/sort-manifests.ts';
+import { readSurroundings } from './review/surroundings.ts';
+import { InputError } from './input-error.ts';
+import type { Surface } from './surface.ts';
+
+interface ReviewOptions {
+  readonly filename?: readonly string[];
+  readonly as?: string;
+  readonly asGroup?: readonly string[];
+  readonly namespace?: string;
+  readonly output: OutputFormat;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+}
+
+const HELP = `
+Reads Pods and what makes Pods (Deployment, StatefulSet, DaemonSet, ReplicaSet,
+ReplicationController, Job, CronJob), and judges each as if it were created now.
+
+What they are judged by may stand in the same files: PriorityClasses, Namespaces,
+PriorityPolicies, PriorityQuotas and ResourceQuotas (status.hard and status.used,
+else spec.hard with nothing used). With --kubeconfig or --context it is read from
+the cluster, and an object in the files replaces the one of the same name there.
+
+Objects are judged in the order in which they are given. An admitted Pod is charged
+to its quotas, so that the next one finds less room; a template is judged once,
+whatever its replicas, and charges nothing. Quotas without a PriorityClass scope
+are Kubernetes' own affair and are not looked at.
+
+Exit code: 0 nothing would be refused, 1 something would be, 2 the command or its
+input cannot be used.
+
+Examples:
+  # What would the webhook say to this directory, if alice applied it?
+  plimsoll review -f manifests/ --as alice --as-group developers
+
+  # The same against the classes, quotas and policies of a cluster
+  helm template . | plimsoll review -f - --context production -n team-a
+
+  # Names of what would be refused
+  plimsoll review -f manifests/ -o json | jq -r '.[] | select(.allowed | not) | .object'
+`;
+
+/** `plimsoll review`: what the webhook would say to the objects in files. */
+export function reviewCommand(surface: Surface): Command {
+  return new Command('review')
+    .summary('tell what the webhook would say to the objects in files')
+    .description('Tell what the webhook would say to each pod and pod template in files.')
+    .option('-f, --filename <manifests...>', 'files or directories of YAML or JSON, or - for standard input')
+    .option('--as <user>', 'who creates the objects')
+    .option('--as-group <group...>', 'groups of that user')
+    .option('-n, --namespace <namespace>', 'namespace of objects that name none')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(OUTPUT_FORMATS).default('table'))
+    .option('--kubeconfig <file>', 'judge by what is in this cluster')
+    .option('--context <name>', 'judge by what is in the cluster of this context')
+    .addHelpText('after', HELP)
+    .action(async (options: ReviewOptions, command: Command) => {
+      const mistake = findMistake(options);
+      if (mistake !== undefined) command.error(`error: ${mistake}`);
+      const rows = await review(options, surface);
+      const { output, warnings } = printRows(rows, options.output);
+      for (const warning of warnings) surface.tell(warning);
+      surface.print(output);
+      surface.exit(rows.every(({ allowed }) => allowed) ? 0 : 1);
+    });
+}
+
+/** Looked for here and not by the parser, which would tell of it before it tells of a misspelt option. */
+function findMistake({ filename, as: user, asGroup }: ReviewOptions): string | undefined {
+  if (filename === undefined) return "required option '-f, --filename <manifests...>' not specified";
+  return asGroup !== undefined && user === undefined ? "option '--as-group' needs '--as'" : undefined;
+}
+
+async function review(options: ReviewOptions, surface: Surface): Promise<readonly Row[]> {
+  const manifests = await readManifests(options.filename ?? [], surface.standardInput);
+  const cluster = await clusterOf(options);
+  const namespace = options.namespace ?? cluster?.namespace ?? 'default';
+  const { judged, surroundings, ignored } = sortManifests(manifests);
+  const note = describeIgnored(ignored);
+  if (note !== undefined) surface.tell(note);
+  const all = [...(cluster?.manifests ?? []), ...surroundings.map(assumeStatus)];
+  const books = openBooks(readSurroundings(all, namespace), surface.now());
+  const requester =
+    options.as === undefined ? (cluster?.requester ?? requesterOf()) : requesterOf(options.as, options.asGroup);
+  return judged.map((manifest) => rowOf(manifest, judgeManifest(manifest, books, { requester, namespace }), namespace));
+}
+
+async function readManifests(paths: readonly string[], standardInput: Readable): Promise<readonly Manifest[]> {
+  const files = await readFiles(paths, standardInput);
+  const manifests = files.flatMap(parseManifests);
+  if (manifests.length === 0) throw new InputError(`no objects in ${paths.join(', ')}`);
+  return manifests;
+}
+
+async function clusterOf({ kubeconfig, context }: ReviewOptions): Promise<Cluster | undefined> {
+  return kubeconfig === undefined && context === undefined ? undefined : readCluster(kubeconfig, context);
+}

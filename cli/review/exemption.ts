@@ -1,0 +1,23 @@
+import type { AdmissionWorld } from '#shared/domain/admission/admission-world.ts';
+import type { Requester } from '#shared/domain/admission/request.ts';
+import { prepareSelector } from '#shared/domain/model/label-selector.ts';
+import { judgedNamespaces, OWN_ACCOUNTS } from '#shared/kube/webhook-configurations.ts';
+
+interface Creation {
+  readonly isPod: boolean;
+  readonly requester: Requester;
+  readonly namespace: string;
+}
+
+const JUDGED = prepareSelector({ matchLabels: new Map(), ...judgedNamespaces() });
+
+/** Why the API server would not ask the webhook at all: its registered selectors and conditions, in words. */
+export function findExemption(
+  { isPod, requester, namespace }: Creation,
+  { namespaceLabels }: AdmissionWorld,
+): string | undefined {
+  if (!JUDGED.matches(namespaceLabels(namespace) ?? new Map())) return `namespace \`${namespace}\` is exempt`;
+  const exemptGroup = isPod ? 'system:nodes' : 'system:serviceaccounts:kube-system';
+  if (requester.groups.includes(exemptGroup)) return `what group \`${exemptGroup}\` creates is exempt`;
+  return OWN_ACCOUNTS.includes(requester.name) ? 'what Plimsoll creates is exempt' : undefined;
+}

@@ -1,0 +1,52 @@
+import { because } from '#shared/domain/admission/admission-code.ts';
+import { decideMutation } from '#shared/domain/admission/decide-mutation.ts';
+import { decideTemplate } from '#shared/domain/admission/decide-template.ts';
+import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
+import { allow, type AdmissionDecision, type Allowed } from '#shared/domain/admission/decision.ts';
+import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
+import type { Requester } from '#shared/domain/admission/request.ts';
+import { malformed } from '#shared/domain/admission/unacceptable.ts';
+import { withPriority } from '#shared/domain/admission/with-priority.ts';
+import { withDefaultRequests } from '#shared/domain/model/default-requests.ts';
+import { decodePodRequest } from '#shared/kube/decode-pod-request.ts';
+import { decodeTemplate } from '#shared/kube/decode-template.ts';
+import type { Books } from './books.ts';
+import { findExemption } from './exemption.ts';
+import { namespaceOf, type Manifest } from './manifest.ts';
+import { isPod } from './sort-manifests.ts';
+
+/** Who would create the objects, and where those that name no namespace would go. */
+export interface Context {
+  readonly requester: Requester;
+  readonly namespace: string;
+}
+
+/** What the webhook would say if the object were created now; an admitted pod is charged to the books. */
+export function judgeManifest(manifest: Manifest, books: Books, context: Context): AdmissionDecision {
+  const namespace = namespaceOf(manifest, context.namespace);
+  const { requester } = context;
+  const exemption = findExemption({ isPod: isPod(manifest), requester, namespace }, books.world);
+  if (exemption !== undefined) return allow(because('NothingToDecide', exemption));
+  return isPod(manifest)
+    ? judgePod(decodePodRequest(manifest.raw, requester, namespace), books)
+    : judgeWorkload(decodeTemplate(manifest.raw, requester, namespace), books);
+}
+
+function judgeWorkload(template: ReturnType<typeof decodeTemplate>, { world }: Books): AdmissionDecision {
+  if (template === undefined) return allow(because('NothingToDecide', 'there is no template'));
+  return template.ok ? decideTemplate(template.value, world) : malformed('object', template);
+}
+
+function judgePod(decoded: ReturnType<typeof decodePodRequest>, books: Books): AdmissionDecision {
+  if (!decoded.ok) return malformed('object', decoded);
+  const request = { ...decoded.value, pod: withDefaultRequests(decoded.value.pod) };
+  const mutation = decideMutation(request, books.world);
+  return mutation.kind === 'refused' ? mutation : judgeMutated(request, mutation, books);
+}
+
+function judgeMutated(request: PodRequest, mutation: Allowed, books: Books): AdmissionDecision {
+  const pod = mutation.change === undefined ? request.pod : withPriority(request.pod, mutation.change);
+  const validation = decideValidation({ ...request, pod }, books.world);
+  if (validation.kind === 'refused') return validation;
+  return books.charge(pod) ?? { ...mutation, warnings: [...mutation.warnings, ...validation.warnings] };
+}

@@ -1,0 +1,31 @@
+import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import { priorityPatch, type PatchOperation } from '#shared/kube/priority-patch.ts';
+import { nameOf, namespaceOf, type Manifest } from './manifest.ts';
+
+/** The answer about one object, as users see it. */
+export interface Row {
+  /** `Kind/namespace/name`. */
+  readonly object: string;
+  readonly allowed: boolean;
+  /** HTTP status of the answer. */
+  readonly code: number;
+  readonly message: string;
+  readonly warnings: readonly string[];
+  /** JSON patch (RFC 6902) that the object would be admitted with. */
+  readonly patch: readonly PatchOperation[];
+}
+
+const ALLOWED = 200;
+
+/** `namespace`: where an object goes that names none. */
+export function rowOf(manifest: Manifest, decision: AdmissionDecision, namespace: string): Row {
+  const isAllowed = decision.kind === 'allowed';
+  return {
+    object: `${manifest.kind}/${namespaceOf(manifest, namespace)}/${nameOf(manifest) || '<none>'}`,
+    allowed: isAllowed,
+    code: isAllowed ? ALLOWED : decision.code,
+    message: decision.because.text,
+    warnings: decision.warnings,
+    patch: isAllowed && decision.change !== undefined ? priorityPatch(manifest.raw, decision.change) : [],
+  };
+}

@@ -1,0 +1,40 @@
+import { typeOf, type Manifest } from './manifest.ts';
+import { isSurrounding } from './surroundings.ts';
+
+/** What of the given manifests is judged, what it is judged by, and what is neither. */
+export interface SortedManifests {
+  readonly judged: readonly Manifest[];
+  readonly surroundings: readonly Manifest[];
+  readonly ignored: readonly Manifest[];
+}
+
+const POD = 'v1 Pod';
+const WORKLOADS: ReadonlySet<string> = new Set([
+  ...['apps/v1 Deployment', 'apps/v1 StatefulSet', 'apps/v1 DaemonSet', 'apps/v1 ReplicaSet'],
+  ...['v1 ReplicationController', 'batch/v1 Job', 'batch/v1 CronJob'],
+]);
+
+/** Whether it is a pod, rather than something that makes pods. */
+export function isPod(manifest: Manifest): boolean {
+  return typeOf(manifest) === POD;
+}
+
+export function sortManifests(manifests: readonly Manifest[]): SortedManifests {
+  const sorted = Map.groupBy(manifests, (manifest) => {
+    if (isPod(manifest) || WORKLOADS.has(typeOf(manifest))) return 'judged';
+    return isSurrounding(manifest) ? 'surroundings' : 'ignored';
+  });
+  return {
+    judged: sorted.get('judged') ?? [],
+    surroundings: sorted.get('surroundings') ?? [],
+    ignored: sorted.get('ignored') ?? [],
+  };
+}
+
+/** One line about what was ignored: `Service (2), v1 ConfigMap`; `undefined` where nothing was. */
+export function describeIgnored(ignored: readonly Manifest[]): string | undefined {
+  if (ignored.length === 0) return undefined;
+  const counts = Map.groupBy(ignored, typeOf);
+  const kinds = Array.from(counts, ([type, all]) => `${type} (${all.length})`).toSorted();
+  return `Note: ignored objects of other kinds: ${kinds.join(', ')}`;
+}

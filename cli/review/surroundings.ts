@@ -1,0 +1,118 @@
+import { NO_AMOUNTS, type Amounts } from '#shared/domain/model/amounts.ts';
+import type { Namespace } from '#shared/domain/model/namespace.ts';
+import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
+import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
+import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
+import type { ResourceQuota } from '#shared/domain/quota/resource-quota.ts';
+import { decodeNamespace } from '#shared/kube/decode-namespace.ts';
+import { decodePriorityClass } from '#shared/kube/decode-priority-class.ts';
+import { decodePriorityPolicy } from '#shared/kube/decode-priority-policy.ts';
+import { decodePriorityQuota } from '#shared/kube/decode-priority-quota.ts';
+import { decodeResourceQuota } from '#shared/kube/decode-resource-quota.ts';
+import type { Decoded } from '#shared/kube/decoded.ts';
+import {
+  apiVersionOf,
+  NAMESPACES,
+  PRIORITY_CLASSES,
+  PRIORITY_POLICIES,
+  PRIORITY_QUOTAS,
+  RESOURCE_QUOTAS,
+  type Resource,
+} from '#shared/kube/resource.ts';
+import { decodeObject, readAmounts, readObject } from '#shared/kube/wire-object.ts';
+import { InputError } from '#cli/input-error.ts';
+import { nameOf, namespaceOf, typeOf, type Manifest } from './manifest.ts';
+
+/** A PriorityQuota and what its pods cost already. */
+export interface CountedQuota extends PriorityQuota {
+  readonly used: Amounts;
+}
+
+/** What pods are judged by, each by its name; ResourceQuotas by namespace and name. */
+export interface Surroundings {
+  readonly classes: Map<string, PriorityClass>;
+  readonly namespaces: Map<string, Namespace>;
+  readonly policies: Map<string, PriorityPolicy>;
+  readonly priorityQuotas: Map<string, CountedQuota>;
+  readonly resourceQuotas: Map<string, ResourceQuota>;
+}
+
+/** The kinds that are read, in files as in the cluster. */
+export const SURROUNDING_RESOURCES: readonly Resource[] = [
+  ...[PRIORITY_CLASSES, NAMESPACES, RESOURCE_QUOTAS, PRIORITY_POLICIES, PRIORITY_QUOTAS],
+];
+
+/** The classes that every API server makes for itself. */
+const SYSTEM_CLASSES = { 'system-cluster-critical': 2_000_000_000, 'system-node-critical': 2_000_001_000 };
+
+type Add = (surroundings: Surroundings, manifest: Manifest, namespace: string) => void;
+
+const ADD: ReadonlyMap<string, Add> = new Map([
+  entry(PRIORITY_CLASSES, ({ classes }, manifest) => {
+    classes.set(nameOf(manifest), decode(manifest, decodePriorityClass));
+  }),
+  entry(NAMESPACES, ({ namespaces }, manifest) => {
+    namespaces.set(nameOf(manifest), decode(manifest, decodeNamespace));
+  }),
+  entry(PRIORITY_POLICIES, ({ policies }, manifest) => {
+    policies.set(nameOf(manifest), decode(manifest, decodePriorityPolicy));
+  }),
+  entry(PRIORITY_QUOTAS, ({ priorityQuotas }, manifest) => {
+    priorityQuotas.set(nameOf(manifest), decode(manifest, decodeCountedQuota));
+  }),
+  entry(RESOURCE_QUOTAS, ({ resourceQuotas }, manifest, fallback) => {
+    const namespace = namespaceOf(manifest, fallback);
+    resourceQuotas.set(`${namespace}/${nameOf(manifest)}`, { ...decode(manifest, decodeResourceQuota), namespace });
+  }),
+]);
+
+/** Whether others are judged by objects of this kind. */
+export function isSurrounding(manifest: Manifest): boolean {
+  return ADD.has(typeOf(manifest));
+}
+
+/**
+ * Reads what others are judged by; of several objects with one name the last counts. `namespace` is that of quotas
+ * that name none. Throws an InputError that names object and field.
+ */
+export function readSurroundings(manifests: readonly Manifest[], namespace: string): Surroundings {
+  const surroundings: Surroundings = {
+    classes: new Map(Object.entries(SYSTEM_CLASSES).map(([name, value]) => [name, systemClass(name, value)])),
+    namespaces: new Map(),
+    policies: new Map(),
+    priorityQuotas: new Map(),
+    resourceQuotas: new Map(),
+  };
+  for (const manifest of manifests) {
+    if (nameOf(manifest) === '') throw faulty(manifest, 'metadata.name', 'expected a name');
+    ADD.get(typeOf(manifest))?.(surroundings, manifest, namespace);
+  }
+  return surroundings;
+}
+
+function entry(resource: Resource, add: Add): readonly [string, Add] {
+  return [typeOf({ apiVersion: apiVersionOf(resource), kind: resource.kind }), add];
+}
+
+function systemClass(name: string, value: number): PriorityClass {
+  return { name, uid: '', value, isGlobalDefault: false, preemptionPolicy: 'PreemptLowerPriority' };
+}
+
+function decode<T>(manifest: Manifest, read: (raw: unknown) => Decoded<T>): T {
+  const decoded = read(manifest.raw);
+  if (decoded.ok) return decoded.value;
+  throw faulty(manifest, decoded.field, decoded.message);
+}
+
+function faulty(manifest: Manifest, field: string, message: string): InputError {
+  return new InputError(`${manifest.where}: ${manifest.kind} "${nameOf(manifest)}": ${field}: ${message}`);
+}
+
+function decodeCountedQuota(raw: unknown): Decoded<CountedQuota> {
+  const quota = decodePriorityQuota(raw);
+  if (!quota.ok) return quota;
+  return decodeObject(raw, (object) => ({
+    ...quota.value,
+    used: readObject(object, 'status', (status) => readAmounts(status, 'used')) ?? NO_AMOUNTS,
+  }));
+}

@@ -1,0 +1,20 @@
+const GAP = '   ';
+
+/** Rows of text as kubectl aligns them: every column but the last as wide as its widest cell. */
+export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [header, ...rows].map((cells) => cells.map(printable));
+  const widths = header.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
+  return lines.map((cells) => formatLine(cells, widths)).join('');
+}
+
+function formatLine(cells: readonly string[], widths: readonly number[]): string {
+  const last = cells.length - 1;
+  return `${cells.map((cell, column) => (column === last ? cell : cell.padEnd(widths[column] ?? 0))).join(GAP)}\n`;
+}
+
+/** Text from a manifest must not steer a terminal: control characters are written out. */
+export function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, (character) => {
+    return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
+  });
+}
