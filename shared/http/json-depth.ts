@@ -21,16 +21,9 @@ export function isDeeperThan(json: Uint8Array, limit: number): boolean {
   return false;
 }
 
-/** The index of the quote that ends the string begun at `start`. */
+/** The index of the quote that ends the string begun at `start`. A loop: calling `indexOf` costs more than it saves. */
 function endOfString(json: Uint8Array, start: number): number {
-  let end = json.indexOf(QUOTE, start + 1);
-  while (end > 0 && isEscaped(json, end)) end = json.indexOf(QUOTE, end + 1);
-  return end < 0 ? json.length : end;
-}
-
-/** A quote is escaped by an odd number of backslashes before it. */
-function isEscaped(json: Uint8Array, quote: number): boolean {
-  let first = quote;
-  while (json[first - 1] === BACKSLASH) first -= 1;
-  return (quote - first) % 2 === 1;
+  let index = start + 1;
+  while (index < json.length && json[index] !== QUOTE) index += json[index] === BACKSLASH ? 2 : 1;
+  return index;
 }
