@@ -1,14 +1,15 @@
 /** `npm start`: a small Kubernetes on this machine with Plimsoll in it, and a demo that shows what it does. */
 import { EventEmitter } from 'node:events';
 import { existsSync } from 'node:fs';
-import { dashboardApp } from '#dashboard/app.ts';
+import { enableCompileCache } from 'node:module';
 import { systemClock as clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createShutdown } from '#shared/runtime/shutdown.ts';
+import { COMPILE_CACHE } from './compile-cache.ts';
 import { createNarrator } from './narrator.ts';
 import { parseOptions, USAGE } from './options.ts';
-import { type DemoResult, runSandbox } from './run-sandbox.ts';
+import type { DemoResult } from './run-sandbox.ts';
 
 const SHUTDOWN_DEADLINE_MS = 10_000;
 const EXIT_USAGE = 2;
@@ -27,6 +28,10 @@ if (!existsSync('/proc/self/status')) {
   console.error('Could not start: the sandbox measures its pods through /proc, which this system does not have');
   process.exit(1);
 }
+
+// Only now, so that a mistyped flag is answered at once.
+enableCompileCache(COMPILE_CACHE);
+const [{ dashboardApp }, { runSandbox }] = await Promise.all([import('#dashboard/app.ts'), import('./run-sandbox.ts')]);
 
 const { options } = parsed;
 const toStandardError = { write: (line: string) => void process.stderr.write(line) };

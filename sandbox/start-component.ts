@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Clock } from '#shared/runtime/clock.ts';
+import { COMPILE_CACHE } from './compile-cache.ts';
 
 /** A part of Plimsoll that runs as its own process. */
 export interface ComponentProcess {
@@ -30,7 +31,7 @@ export async function startComponent(options: ComponentOptions): Promise<Compone
   const { clock } = options;
   const child = spawn(process.execPath, ['--import', PRELOAD, options.main, ...options.flags], {
     cwd: ROOT,
-    env: { ...options.environment, PATH: process.env['PATH'] },
+    env: { ...options.environment, NODE_COMPILE_CACHE: COMPILE_CACHE, PATH: process.env['PATH'] },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     // Not in the terminal's foreground group: Ctrl-C reaches the sandbox alone, which then ends its parts in order.
     detached: true,
