@@ -1,4 +1,5 @@
 import type { NodeEntry } from './cluster-snapshot.ts';
+import type { PlacedPod } from './placed-pod.ts';
 import { minus, type Whole } from './whole.ts';
 
 /**
@@ -9,7 +10,11 @@ import { minus, type Whole } from './whole.ts';
 export interface NodeSheet {
   readonly numbers: Float64Array;
   readonly width: number;
+  /** In order of importance. */
+  readonly pods: readonly PlacedPod[];
   readonly podCount: number;
+  /** Pending pods were promised this node. */
+  readonly isPromised: boolean;
   /** Every sum of amounts is exact in doubles. */
   readonly isExact: boolean;
   /** `undefined` where no disruption budget counts a pod of the node. */
@@ -43,7 +48,8 @@ export function areExact(amounts: readonly Whole[]): boolean {
   return amounts.every((amount) => amount >= 0 && amount <= LARGEST_EXACT);
 }
 
-function makeSheet({ allocatable, allowedPods, occupancy: { pods, requested } }: NodeEntry): NodeSheet {
+function makeSheet({ allocatable, allowedPods, occupancy }: NodeEntry): NodeSheet {
+  const { nominated, pods, requested } = occupancy;
   const width = Math.max(allocatable.length, requested.length);
   const numbers = new Float64Array((pods.length + 1) * (width + 1));
   numbers[0] = Number(minus(allowedPods, pods.length));
@@ -54,7 +60,9 @@ function makeSheet({ allocatable, allowedPods, occupancy: { pods, requested } }:
   return {
     numbers,
     width,
+    pods,
     podCount: pods.length,
+    isPromised: nominated.length > 0,
     isExact: [allocatable, requested, ...pods.map(({ row }) => row)].every(areExact),
     budgets: budgetsOf(pods.map(({ budgets }) => budgets.map(({ slot }) => slot))),
   };

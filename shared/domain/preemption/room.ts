@@ -7,8 +7,8 @@ import { minus, plus, type Whole } from '#shared/domain/model/whole.ts';
 
 /** One resource that the incoming pod needs. */
 export interface Need {
-  /** What Kubernetes says where it is missing. */
-  readonly shortage: string;
+  /** What Kubernetes says where it alone is missing: one list for all nodes, as a plan keeps one for each. */
+  readonly shortage: readonly [string];
   /** Its column, -1 where the snapshot has never heard of it. */
   readonly column: number;
   /** Above 0. */
@@ -29,11 +29,13 @@ export interface Room extends Left {
   slots: Whole;
 }
 
+const NOTHING: readonly string[] = [];
+
 /** What the pod needs; a resource requested as 0 is not looked at. `plugins/noderesources/fit.go` computePodResourceRequest. */
 export function needsOf(pod: Pod, snapshot: ClusterSnapshot): readonly Need[] {
   const amounts = [...scheduledAmounts(podRequests(pod))].filter(([, amount]) => amount > 0);
   return amounts.map(([resource, amount]) => ({
-    shortage: `Insufficient ${resource}`,
+    shortage: [`Insufficient ${resource}`],
     column: snapshot.columns.indexes.get(resource) ?? -1,
     amount,
   }));
@@ -61,9 +63,8 @@ export function release(room: Room, { row }: PlacedPod): void {
 
 /** What is missing, in the words of `plugins/noderesources/fit.go` fitsRequest. */
 export function shortReasons({ needs, left, slots }: Left): readonly string[] {
-  const reasons = slots < 0 ? ['Too many pods'] : [];
-  needs.forEach(({ shortage }, index) => {
-    if ((left[index] ?? 0) < 0) reasons.push(shortage);
-  });
-  return reasons;
+  const short = needs.filter((_, index) => (left[index] ?? 0) < 0);
+  if (slots >= 0 && short.length <= 1) return short[0]?.shortage ?? NOTHING;
+  const reasons = short.flatMap(({ shortage }) => shortage);
+  return slots < 0 ? ['Too many pods', ...reasons] : reasons;
 }

@@ -1,5 +1,5 @@
 import type { NodeEntry } from '#shared/domain/model/cluster-snapshot.ts';
-import { sheetOf } from '#shared/domain/model/node-sheet.ts';
+import { sheetOf, type NodeSheet } from '#shared/domain/model/node-sheet.ts';
 import type { PlacedPod } from '#shared/domain/model/placed-pod.ts';
 import { podKey } from '#shared/domain/model/snapshot-pods.ts';
 import { inquiryRefusal, openInquiry, putBackAsking, takeOffAsking, type Inquiry } from './inquiry.ts';
@@ -19,7 +19,7 @@ const NOBODY: readonly PlacedPod[] = [];
 /** Opens a trial with everybody on the node who is there now. */
 export function openTrial(screening: Screening, entry: NodeEntry): Trial {
   const expected = expectedPods(screening, entry);
-  if (expected.length === 0 && isTallyEnough(screening, entry)) return openTally(screening, entry);
+  if (expected.length === 0 && isTallyEnough(screening, sheetOf(entry))) return openTally(screening, entry);
   return openInquiry(screening.companyFilters, entry, expected);
 }
 
@@ -39,13 +39,13 @@ export function refusalIn(trial: Trial): Refusal | undefined {
   return trial.kind === 'tally' ? tallyRefusal(trial) : inquiryRefusal(trial);
 }
 
-function isTallyEnough({ isResourcesOnly, needs }: Screening, entry: NodeEntry): boolean {
-  const { isExact, width } = sheetOf(entry);
+function isTallyEnough({ isResourcesOnly, needs }: Screening, { isExact, width }: NodeSheet): boolean {
   return isResourcesOnly && isExact && needs.every(({ column }) => column < width);
 }
 
 /** Pods that hold no place yet but must be expected: nominated to the node, of equal or higher priority. */
-function expectedPods({ pod, priority }: Screening, { occupancy }: NodeEntry): readonly PlacedPod[] {
-  if (occupancy.nominated.length === 0) return NOBODY;
-  return occupancy.nominated.filter((placed) => placed.priority >= priority && podKey(placed.pod) !== podKey(pod));
+function expectedPods({ pod, priority }: Screening, entry: NodeEntry): readonly PlacedPod[] {
+  if (!sheetOf(entry).isPromised) return NOBODY;
+  const { nominated } = entry.occupancy;
+  return nominated.filter((placed) => placed.priority >= priority && podKey(placed.pod) !== podKey(pod));
 }

@@ -1,5 +1,5 @@
 import type { NodeEntry } from '#shared/domain/model/cluster-snapshot.ts';
-import { priorityAt, sheetOf } from '#shared/domain/model/node-sheet.ts';
+import { priorityAt, sheetOf, type NodeSheet } from '#shared/domain/model/node-sheet.ts';
 import { compareRank, type PlacedPod } from '#shared/domain/model/placed-pod.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
 import { splitByBudgets } from './budget-account.ts';
@@ -40,7 +40,7 @@ function lowerPods(entry: NodeEntry, { priority, tails }: Screening, mayTake?: M
   while (first > 0 && priorityAt(sheet, first - 1) < priority) first -= 1;
   const lower = tailOf(tails, first, sheet.podCount);
   if (mayTake === undefined) return lower;
-  return lower.filter((index) => podsAt(entry, [index]).some(({ pod }) => mayTake(pod)));
+  return lower.filter((index) => podsAt(sheet, [index]).some(({ pod }) => mayTake(pod)));
 }
 
 /** The numbers from `first` up to `end`; nodes of a cluster are much alike, so a plan makes most of them once. */
@@ -63,7 +63,8 @@ function candidate(entry: NodeEntry, violators: readonly number[], others: reado
     topPriority = Math.max(topPriority, priority);
     prioritySum += priority + PRIORITY_SHIFT;
   }
-  const victims = podsAt(entry, indexes);
+  const victims = podsAt(sheet, indexes);
+  // Of equals those that break a budget stay first: the scheduler sorts both lists as one, stably.
   if (violators.length > 0) victims.sort(compareRank);
   return {
     kind: 'candidate',
@@ -75,12 +76,8 @@ function candidate(entry: NodeEntry, violators: readonly number[], others: reado
   };
 }
 
-/** Of equals those that break a budget stay first when sorted: the scheduler sorts both lists as one, stably. */
-function podsAt({ occupancy: { pods } }: NodeEntry, indexes: readonly number[]): PlacedPod[] {
+function podsAt({ pods }: NodeSheet, indexes: readonly number[]): PlacedPod[] {
   const found: PlacedPod[] = [];
-  for (const index of indexes) {
-    const placed = pods[index];
-    if (placed !== undefined) found.push(placed);
-  }
+  for (const index of indexes) found.push(pods[index] as PlacedPod);
   return found;
 }
