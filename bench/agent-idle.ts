@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { totalmem } from 'node:os';
 import { groupPod, startAgent, warmCompileCache } from '#test/agent/agent-process.ts';
 import { createPodGroups } from '#test/agent/pod-groups.ts';
-import { type Footprint, footprintOf } from './agent-footprint.ts';
+import { type Footprint, footprintOf } from './agent/footprint.ts';
 
 const SECONDS = Number(process.env['SECONDS'] ?? 60);
 const SETTLE_MS = 15_000;
