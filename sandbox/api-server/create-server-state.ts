@@ -3,6 +3,7 @@ import type { Log } from '#shared/runtime/log.ts';
 import type { Attributes } from './admission/admission.ts';
 import { createAdmission } from './admission/create-admission.ts';
 import { Catalog } from './catalog/catalog.ts';
+import { expireEvents } from './expire-events.ts';
 import { followDefinitions } from './crd/follow-definitions.ts';
 import { badRequest } from './errors/errors.ts';
 import { builtInTypes } from './kinds/built-in.ts';
@@ -66,7 +67,14 @@ export function createServerState({
     podLogs,
   };
   seedObjects(server);
-  return { server, stop: caller.close };
+  const stopExpiring = expireEvents(store, () => clock.now());
+  return {
+    server,
+    stop: () => {
+      stopExpiring();
+      caller.close();
+    },
+  };
 }
 
 function namespaceLabels(store: Store): (namespace: string) => ReadonlyMap<string, string> {

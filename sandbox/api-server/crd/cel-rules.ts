@@ -2,6 +2,7 @@ import { celValue } from '#sandbox/api-server/cel/cel-value.ts';
 import { compileExpression, type Expression } from '#sandbox/api-server/cel/expression.ts';
 import type { FieldError } from '#sandbox/api-server/errors/field-error.ts';
 import { fieldsAt, isFields, listAt, textAt, type Fields } from '#sandbox/api-server/wire/object.ts';
+import { escapeProperties } from './escape-properties.ts';
 
 /** What a rule of `x-kubernetes-validations` may name. */
 export const RULE_VARIABLES = ['self', 'oldSelf'];
@@ -41,8 +42,8 @@ function ownRules(schema: Fields): RuleCheck | undefined {
   const rules = celRulesOf(schema).map(compileRule);
   if (rules.length === 0) return undefined;
   return (value, old, path) => {
-    const self = celValue(value);
-    const oldSelf = old === undefined ? undefined : celValue(old);
+    const self = celValue(escapeProperties(value, schema));
+    const oldSelf = old === undefined ? undefined : celValue(escapeProperties(old, schema));
     return rules.flatMap((rule) =>
       rule.needsOld && oldSelf === undefined ? [] : broken(rule, { self, oldSelf }, path),
     );

@@ -19,6 +19,7 @@ import {
 import { eventFromStorage, eventToStorage } from './convert-event.ts';
 import { EVENT_FIELDS, NAMESPACE_FIELDS, NODE_FIELDS, POD_FIELDS, SECRET_FIELDS } from './field-readers.ts';
 import { SCALE, status, type KindSpec } from './kind-spec.ts';
+import { EVENTS } from './storage-names.ts';
 import { setPodDefaults } from './pod-defaults.ts';
 import { preparePod } from './prepare-pod.ts';
 import { validateNamespaceUpdate } from './validate-cluster.ts';
@@ -96,7 +97,7 @@ export const CORE: readonly KindSpec[] = [
     plural: 'events',
     namespaced: true,
     shortNames: ['ev'],
-    storage: 'events',
+    storage: EVENTS,
     behaviour: { isCreatedByPut: true },
     columns: EVENT_COLUMNS,
     fieldReaders: EVENT_FIELDS,
@@ -108,7 +109,7 @@ export const CORE: readonly KindSpec[] = [
     plural: 'events',
     namespaced: true,
     shortNames: ['ev'],
-    storage: 'events',
+    storage: EVENTS,
     behaviour: { isCreatedByPut: true },
     columns: EVENT_COLUMNS,
     fieldReaders: EVENT_FIELDS,
@@ -164,9 +165,6 @@ export const CORE: readonly KindSpec[] = [
     plural: 'serviceaccounts',
     namespaced: true,
     shortNames: ['sa'],
-    subresources: [
-      { name: 'token', kind: 'TokenRequest', group: 'authentication.k8s.io', version: 'v1', verbs: ['create'] },
-    ],
     behaviour: { returnsDeleted: true },
   },
   {

@@ -42,7 +42,7 @@ export interface Subresource {
   readonly verbs: readonly string[];
 }
 
-export type SubresourceName = 'status' | 'scale' | 'eviction' | 'binding' | 'log' | 'finalize' | 'resize' | 'token';
+export type SubresourceName = 'status' | 'scale' | 'eviction' | 'binding' | 'log' | 'finalize' | 'resize';
 
 /** What is particular to a kind. Functions that fill in change the object they get. */
 export interface Behaviour {

@@ -4,3 +4,4 @@ export const RESOURCE_QUOTAS = 'resourcequotas.';
 export const BUDGETS = 'poddisruptionbudgets.policy';
 export const PRIORITY_CLASSES = 'priorityclasses.scheduling.k8s.io';
 export const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';
+export const EVENTS = 'events';

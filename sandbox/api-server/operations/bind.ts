@@ -12,7 +12,8 @@ import {
 } from '#sandbox/api-server/wire/object.ts';
 import { timeText } from '#sandbox/api-server/wire/time.ts';
 import type { ApiRequest } from './api-request.ts';
-import { writerOf } from './create.ts';
+import { attributesOf } from './attributes.ts';
+import { writerOf } from './writer.ts';
 import { decodeObject } from './decode-object.ts';
 import { parseObjectBody } from './parse-body.ts';
 import type { ServerState } from './server-state.ts';
@@ -86,21 +87,10 @@ async function admit(
   options: WriteOptions,
   binding: KubeObject,
 ): Promise<void> {
-  const { type, namespace, name, user, warnings } = request;
-  const attributes = {
-    operation: 'CREATE',
-    type,
-    subresource: 'binding',
-    kind: { group: '', version: 'v1', kind: 'Binding' },
-    namespace,
-    name,
-    user,
-    isDryRun: options.isDryRun,
-    options: options.wire,
-    object: binding,
-    previous: undefined,
-    warn: (text: string) => void warnings.push(text),
-  } as const;
+  const kind = { group: '', version: 'v1', kind: 'Binding' };
+  const { isDryRun, wire } = options;
+  const particulars = { operation: 'CREATE', kind, isDryRun, options: wire } as const;
+  const attributes = attributesOf(request, { ...particulars, object: binding, previous: undefined });
   await server.admission.mutate(attributes);
   const charge = await server.admission.validate(attributes);
   charge();

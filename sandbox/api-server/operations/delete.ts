@@ -1,8 +1,8 @@
-import type { Attributes } from '#sandbox/api-server/admission/admission.ts';
 import { conflict, invalid } from '#sandbox/api-server/errors/errors.ts';
 import { copyObject, fieldsAt, fieldsOf, numberAt, textAt, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import { timeText } from '#sandbox/api-server/wire/time.ts';
 import type { ApiRequest } from './api-request.ts';
+import { attributesOf } from './attributes.ts';
 import type { DeleteOptions } from './delete-options.ts';
 import type { ServerState } from './server-state.ts';
 import { currentRevision } from './update.ts';
@@ -94,22 +94,15 @@ async function admit(
   { options, isOfCollection }: DeleteCall,
   { object, grace }: Subject,
 ): Promise<void> {
-  const { type, namespace, user, warnings } = request;
   const isGraceful = object.kind === 'Pod' && !isOfCollection;
-  const attributes: Attributes = {
+  const attributes = attributesOf(request, {
     operation: 'DELETE',
-    type,
-    subresource: '',
-    kind: type,
-    namespace: type.plural === 'namespaces' && type.group === '' ? request.name : namespace,
     name: isOfCollection ? '' : request.name,
-    user,
     isDryRun: options.isDryRun,
     options: { ...options.wire, ...(isGraceful ? { gracePeriodSeconds: grace } : {}) },
     object: undefined,
     previous: object,
-    warn: (text) => void warnings.push(text),
-  };
+  });
   await server.admission.mutate(attributes);
   const charge = await server.admission.validate(attributes);
   charge();

@@ -3,6 +3,7 @@ import { invalidValue } from '#sandbox/api-server/errors/field-error.ts';
 import { copyObject, fieldsAt, fieldsOf, listAt, textAt, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import { timeText } from '#sandbox/api-server/wire/time.ts';
 import type { ApiRequest } from './api-request.ts';
+import { attributesOf } from './attributes.ts';
 import { chargeBudget, isCovered, matchingBudgets } from './budget.ts';
 import { decodeObject } from './decode-object.ts';
 import { checkPreconditions, deleteObject } from './delete.ts';
@@ -77,21 +78,15 @@ function decodeEviction(
 }
 
 async function admit(server: ServerState, request: ApiRequest, { eviction, options }: Eviction): Promise<void> {
-  const { type, namespace, name, user, warnings } = request;
-  const attributes = {
+  const { isDryRun } = options;
+  const attributes = attributesOf(request, {
     operation: 'CREATE',
-    type,
-    subresource: 'eviction',
     kind: { group: 'policy', version: 'v1', kind: 'Eviction' },
-    namespace,
-    name,
-    user,
-    isDryRun: options.isDryRun,
-    options: { kind: 'CreateOptions', apiVersion: 'meta.k8s.io/v1', ...(options.isDryRun ? { dryRun: ['All'] } : {}) },
+    isDryRun,
+    options: { kind: 'CreateOptions', apiVersion: 'meta.k8s.io/v1', ...(isDryRun ? { dryRun: ['All'] } : {}) },
     object: eviction,
     previous: undefined,
-    warn: (text: string) => void warnings.push(text),
-  } as const;
+  });
   const object = await server.admission.mutate(attributes);
   const charge = await server.admission.validate({ ...attributes, object });
   charge();

@@ -6,12 +6,14 @@ import { applyStrategicMergePatch } from '#sandbox/api-server/patch/strategic-me
 import { keyOf } from '#sandbox/api-server/storage/revision.ts';
 import { copyOf, isFields, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import type { ApiRequest } from './api-request.ts';
-import { checkNamespace, insertObject, nameMismatch, writerOf } from './create.ts';
+import { checkNamespace, nameMismatch } from './check-identity.ts';
+import { insertObject } from './create.ts';
 import { decodeObject } from './decode-object.ts';
 import { mediaTypeOf, parseJson, parseYaml, type ParsedBody } from './parse-body.ts';
 import type { ServerState } from './server-state.ts';
 import { changeObject } from './update.ts';
 import { readWriteOptions, type WriteOptions } from './write-options.ts';
+import { writerOf } from './writer.ts';
 
 const JSON_PATCH = 'application/json-patch+json';
 const MERGE_PATCH = 'application/merge-patch+json';

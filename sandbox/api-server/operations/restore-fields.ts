@@ -1,4 +1,11 @@
-import { fieldsOf, type KubeObject, type Metadata } from '#sandbox/api-server/wire/object.ts';
+import {
+  fieldsAt,
+  fieldsOf,
+  listAt,
+  type Fields,
+  type KubeObject,
+  type Metadata,
+} from '#sandbox/api-server/wire/object.ts';
 import type { ApiRequest } from './api-request.ts';
 
 /** What no update changes. */
@@ -21,6 +28,7 @@ export function restoreFields({ type, subresource }: ApiRequest, current: KubeOb
   for (const name of FIXED_METADATA) restore(next.metadata, current.metadata, name);
   if (subresource === 'status') keepAllBut('status', current, next, OPEN_STATUS.has(type.plural));
   else if (subresource === 'finalize') keepAllBut('spec', current, next, true);
+  else if (subresource === 'resize') keepAllButResources(current, next);
   else if (subresource === '' && type.behaviour.hasStatus) restore(next, current, 'status');
 }
 
@@ -39,4 +47,21 @@ function keepAllBut(changed: string, current: KubeObject, next: KubeObject, isMe
 
 function closedMetadata(current: Metadata, { managedFields }: Metadata): Metadata {
   return { ...current, ...(managedFields === undefined ? {} : { managedFields }) };
+}
+
+/** A resize changes what the containers ask for, nothing else. `pkg/registry/core/pod/strategy.go` podResizeStrategy. */
+function keepAllButResources(current: KubeObject, next: KubeObject): void {
+  const asked = fieldsAt(next, 'spec');
+  keepAllBut('', current, next, false);
+  const spec = { ...fieldsAt(current, 'spec') };
+  for (const list of ['containers', 'initContainers']) {
+    if (spec[list] !== undefined)
+      spec[list] = listAt(spec, list).map((container) => resized(container, listAt(asked, list)));
+  }
+  fieldsOf(next)['spec'] = spec;
+}
+
+function resized(container: Fields, asked: readonly Fields[]): Fields {
+  const wanted = asked.find(({ name }) => name === container['name']);
+  return wanted?.['resources'] === undefined ? container : { ...container, resources: wanted['resources'] };
 }

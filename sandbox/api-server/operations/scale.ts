@@ -5,7 +5,7 @@ import { applyMergePatch } from '#sandbox/api-server/patch/merge-patch.ts';
 import { pairs } from '#sandbox/api-server/table/core-columns.ts';
 import { fieldsAt, fieldsOf, numberAt, type Fields, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import type { ApiRequest } from './api-request.ts';
-import { nameMismatch } from './create.ts';
+import { nameMismatch } from './check-identity.ts';
 import { decodeObject } from './decode-object.ts';
 import { mediaTypeOf, parseJson, parseObjectBody, type ParsedBody } from './parse-body.ts';
 import type { ServerState } from './server-state.ts';

@@ -1,14 +1,16 @@
-import type { Attributes } from '#sandbox/api-server/admission/admission.ts';
 import { badRequest, conflict, invalid, MODIFIED, notFound } from '#sandbox/api-server/errors/errors.ts';
 import { validateMetadata, validateMetadataUpdate } from '#sandbox/api-server/kinds/validate-metadata.ts';
-import { managedFieldsAfterUpdate } from '#sandbox/api-server/ownership/managed-fields.ts';
+import type { FieldError } from '#sandbox/api-server/errors/field-error.ts';
 import { keyOf, type Revision } from '#sandbox/api-server/storage/revision.ts';
 import { isEqual } from '#sandbox/api-server/wire/equal.ts';
 import { copyObject, fieldsOf, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import type { ApiRequest } from './api-request.ts';
-import { checkNamespace, createObject, nameMismatch, writerOf } from './create.ts';
+import { attributesOf } from './attributes.ts';
+import { checkNamespace, nameMismatch } from './check-identity.ts';
+import { createObject } from './create.ts';
 import { decodeObject } from './decode-object.ts';
 import { parseObjectBody } from './parse-body.ts';
+import { ownersAfter, type States } from './owners-after.ts';
 import { restoreFields } from './restore-fields.ts';
 import type { ServerState } from './server-state.ts';
 import { readWriteOptions, type WriteOptions } from './write-options.ts';
@@ -60,16 +62,19 @@ export async function changeObject(
   options: WriteOptions,
   change: Change,
 ): Promise<KubeObject> {
+  const collection = server.store.collection(request.type.storage);
   for (let attempt = 1; ; attempt += 1) {
     const current = currentRevision(server, request);
     const next = change(copyObject(current.object));
     const isConditional = checkPreconditions(request, current.object, next);
-    const admitted = await admit(server, request, options, { current: current.object, next });
-    if (isEqual(admitted, current.object)) return current.object;
-    if (options.isDryRun) return admitted;
-    if (server.store.collection(request.type.storage).get(current.key) === current)
-      return commitChange(server, request, admitted);
-    if (isConditional || attempt === MOST_ATTEMPTS) throw conflict(request.type, request.name, MODIFIED);
+    const { object, charge } = await admit(server, request, options, { current: current.object, next });
+    if (isEqual(object, current.object)) return current.object;
+    const isLast = isConditional || attempt === MOST_ATTEMPTS;
+    if (options.isDryRun || collection.get(current.key) === current) {
+      charge();
+      return options.isDryRun ? object : commitChange(server, request, object);
+    }
+    if (isLast) throw conflict(request.type, request.name, MODIFIED);
   }
 }
 
@@ -88,9 +93,10 @@ function checkPreconditions({ type, name }: ApiRequest, current: KubeObject, nex
   return isConditional;
 }
 
-interface States {
-  readonly current: KubeObject;
-  readonly next: KubeObject;
+interface Admitted {
+  readonly object: KubeObject;
+  /** The last step of admission, to be taken in the turn of the write. */
+  readonly charge: () => void;
 }
 
 async function admit(
@@ -98,67 +104,25 @@ async function admit(
   request: ApiRequest,
   options: WriteOptions,
   { current, next }: States,
-): Promise<KubeObject> {
-  const { type, subresource } = request;
+): Promise<Admitted> {
+  const { type } = request;
   restoreFields(request, current, next);
-  next.metadata.managedFields = managedFields(server, request, options, { current, next });
-  const attributes = attributesOf(request, options, { current, next });
-  const admitted = (await server.admission.mutate(attributes)) ?? next;
-  if (admitted !== next) restoreFields(request, current, admitted);
-  setGeneration(type.behaviour.hasGeneration, current, admitted);
-  const errors = [
-    ...validateMetadata(type, admitted),
-    ...validateMetadataUpdate(admitted, current),
-    ...(subresource === '' ? type.behaviour.validateUpdate(admitted, current) : []),
-  ];
+  next.metadata.managedFields = ownersAfter(server, request, options, { current, next });
+  const particulars = { operation: 'UPDATE', isDryRun: options.isDryRun, options: options.wire } as const;
+  const attributes = attributesOf(request, { ...particulars, object: next, previous: current });
+  const object = (await server.admission.mutate(attributes)) ?? next;
+  if (object !== next) restoreFields(request, current, object);
+  setGeneration(type.behaviour.hasGeneration, current, object);
+  const errors = updateErrors(request, object, current);
   if (errors.length > 0) throw invalid(type, request.name, errors);
-  const charge = await server.admission.validate({ ...attributes, object: admitted });
-  charge();
-  return admitted;
+  return { object, charge: await server.admission.validate({ ...attributes, object }) };
 }
 
-/** An applier brings its own entries; everybody else owns what changed. */
-function managedFields(
-  server: ServerState,
-  request: ApiRequest,
-  options: WriteOptions,
-  { current, next }: States,
-): NonNullable<KubeObject['metadata']['managedFields']> {
-  const given = next.metadata.managedFields ?? [];
-  if (request.contentType.startsWith('application/apply-patch')) return given;
-  const base = clearsManagedFields(given)
-    ? { ...current, metadata: { ...current.metadata, managedFields: [] } }
-    : withEntries(current, given);
-  const writer = writerOf(server, request, options, next.apiVersion);
-  return managedFieldsAfterUpdate(request.type.schema, base, next, writer);
-}
-
-/** `managedFields: [{}]` is the documented way to clear them. */
-function clearsManagedFields(given: readonly object[]): boolean {
-  return given.length === 1 && Object.keys(given[0] ?? {}).length === 0;
-}
-
-/** Whoever sends entries sets them (kubectl migrates them so); without any the stored ones count. */
-function withEntries(current: KubeObject, given: NonNullable<KubeObject['metadata']['managedFields']>): KubeObject {
-  return given.length === 0 ? current : { ...current, metadata: { ...current.metadata, managedFields: given } };
-}
-
-function attributesOf(request: ApiRequest, options: WriteOptions, { current, next }: States): Attributes {
-  const { type, subresource, namespace, name, user, warnings } = request;
-  return {
-    operation: 'UPDATE',
-    type,
-    subresource,
-    kind: type,
-    namespace: type.plural === 'namespaces' && type.group === '' ? name : namespace,
-    name,
-    user,
-    isDryRun: options.isDryRun,
-    options: options.wire,
-    object: next,
-    previous: current,
-    warn: (text) => void warnings.push(text),
-  };
+/** A resize changes resources, which an ordinary update may not; status and finalizers have no rules of their own. */
+function updateErrors({ type, subresource }: ApiRequest, next: KubeObject, current: KubeObject): FieldError[] {
+  const metadata = [...validateMetadata(type, next), ...validateMetadataUpdate(next, current)];
+  if (subresource === 'resize') return [...metadata, ...type.behaviour.validate(next)];
+  return subresource === '' ? [...metadata, ...type.behaviour.validateUpdate(next, current)] : metadata;
 }
 
 /** The generation counts changes of anything but metadata and status. */

@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import { untypedError } from '#sandbox/api-server/errors/errors.ts';
+import { generateName } from '#sandbox/api-server/kinds/generate-name.ts';
+import type { ResourceType } from '#sandbox/api-server/kinds/resource-type.ts';
+import { fieldsOf, type KubeObject } from '#sandbox/api-server/wire/object.ts';
+import type { ApiRequest } from './api-request.ts';
+import { checkNamespace, nameMismatch } from './check-identity.ts';
+
+/** What the server alone decides. */
+const SERVER_FIELDS = [
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'generation',
+  'selfLink',
+  'managedFields',
+  'resourceVersion',
+];
+
+/** Takes out of a new object what a client may not say. Throws 400 and 500 for what contradicts the path. */
+export function clearServerFields({ type, namespace, name }: ApiRequest, object: KubeObject): void {
+  const { metadata } = object;
+  if ((metadata.resourceVersion ?? '') !== '') {
+    throw untypedError('resourceVersion should not be set on objects to be created');
+  }
+  checkNamespace(namespace, object);
+  if (name !== '' && metadata.name !== name) throw nameMismatch(metadata.name, name);
+  if (type.namespaced) metadata.namespace = namespace;
+  for (const field of SERVER_FIELDS) Reflect.deleteProperty(metadata, field);
+  clearStatus(type, object);
+}
+
+/** A custom resource has no status until somebody writes one; built-in kinds have an empty one. */
+function clearStatus({ behaviour, openApi }: ResourceType, object: KubeObject): void {
+  if (!behaviour.hasStatus || behaviour.isCreatedWithStatus) return;
+  if (openApi !== undefined) Reflect.deleteProperty(object, 'status');
+  else if (fieldsOf(object)['status'] !== undefined) fieldsOf(object)['status'] = {};
+}
+
+/** Gives a new object its identity, and what its kind fills in. `creationTimestamp` as text. */
+export function giveIdentity(type: ResourceType, object: KubeObject, creationTimestamp: string): void {
+  const { name, generateName: prefix = '', namespace, ...rest } = object.metadata;
+  object.metadata = {
+    name: name === '' && prefix !== '' ? generateName(prefix) : name,
+    ...(prefix === '' ? {} : { generateName: prefix }),
+    ...(namespace === undefined ? {} : { namespace }),
+    uid: randomUUID(),
+    ...(type.behaviour.hasGeneration ? { generation: 1 } : {}),
+    creationTimestamp,
+    ...rest,
+  };
+  type.behaviour.prepareCreate(object);
+}
