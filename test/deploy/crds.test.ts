@@ -1,0 +1,195 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createObject } from '#shared/kube/objects.ts';
+import {
+  NODE_PRESSURE_POLICIES,
+  NODE_PRESSURES,
+  PRIORITY_POLICIES,
+  PRIORITY_QUOTAS,
+  type Resource,
+} from '#shared/kube/resource.ts';
+import { API_VERSION, CATEGORY, SHORT_NAMES } from '#shared/kube/wire-names.ts';
+import { startTestSandbox } from '#test/build/test-sandbox.ts';
+
+const FOLDER = fileURLToPath(new URL('../../deploy/crds/', import.meta.url));
+const KINDS = [PRIORITY_POLICIES, PRIORITY_QUOTAS, NODE_PRESSURE_POLICIES, NODE_PRESSURES];
+
+interface Schema {
+  readonly type?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+
+interface Definition {
+  readonly spec: {
+    readonly scope: string;
+    readonly names: {
+      readonly kind: string;
+      readonly shortNames: readonly string[];
+      readonly categories: readonly string[];
+    };
+    readonly versions: readonly {
+      readonly subresources: object;
+      readonly additionalPrinterColumns: readonly { readonly name: string }[];
+      readonly schema: { readonly openAPIV3Schema: Schema };
+    }[];
+  };
+}
+
+const definitions = readdirSync(FOLDER)
+  .filter((name) => name.startsWith('plimsoll.dev_'))
+  .map((name) => parse(readFileSync(`${FOLDER}${name}`, 'utf8')) as Definition);
+
+describe.each(definitions.map((definition) => [definition.spec.names.kind, definition] as const))(
+  '%s',
+  (kind, { spec }) => {
+    const [version] = spec.versions;
+    const schema = version?.schema.openAPIV3Schema;
+
+    test('has the agreed names, a status of its own, and its age as the last column', () => {
+      expect(spec.names.shortNames).toEqual([SHORT_NAMES[kind as keyof typeof SHORT_NAMES]]);
+      expect(spec.names.categories).toEqual([CATEGORY]);
+      expect(spec.scope).toBe('Cluster');
+      expect(version?.subresources).toEqual({ status: {} });
+      expect(version?.additionalPrinterColumns.at(-1)?.name).toBe('Age');
+    });
+
+    test('explains itself and every field of its spec', () => {
+      expect(schema?.description).toBeDefined();
+      const fields = Object.entries(schema?.properties?.['spec']?.properties ?? {});
+      expect(fields.length).toBeGreaterThan(0);
+      expect(fields.filter(([, field]) => field.description === undefined).map(([name]) => name)).toEqual([]);
+    });
+  },
+);
+
+test('there is one definition for each kind that Plimsoll reads', () => {
+  expect(definitions.map(({ spec }) => spec.names.kind).sort()).toEqual(KINDS.map(({ kind }) => kind).sort());
+});
+
+describe('the rules, each with its sentence', () => {
+  let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
+  beforeAll(async () => {
+    sandbox = await startTestSandbox();
+  });
+  afterAll(() => sandbox.stop());
+
+  const create = (resource: Resource, spec: object) =>
+    createObject(
+      sandbox.client,
+      { resource },
+      { apiVersion: API_VERSION, kind: resource.kind, metadata: { generateName: 'rule-' }, spec },
+    );
+
+  test.each<[Resource, object, string]>([
+    [
+      PRIORITY_POLICIES,
+      { allowedPriorityClassNames: ['a'], maxPriority: 5 },
+      'must set at most one of allowedPriorityClassNames and maxPriority',
+    ],
+    [
+      PRIORITY_POLICIES,
+      { allowedPriorityClassNames: ['a'], defaultPriorityClassName: 'b' },
+      'defaultPriorityClassName must be one of allowedPriorityClassNames',
+    ],
+    [
+      PRIORITY_POLICIES,
+      { substitutePriorityClassNames: { a: 'b' } },
+      'substitutePriorityClassNames must be used with preemption Never only',
+    ],
+    [
+      PRIORITY_POLICIES,
+      { subjects: [{ kind: 'ServiceAccount', name: 'a' }] },
+      'namespace must be set for a ServiceAccount, and only for one',
+    ],
+    [
+      PRIORITY_POLICIES,
+      { subjects: [{ kind: 'User', name: 'a', namespace: 'b' }] },
+      'namespace must be set for a ServiceAccount, and only for one',
+    ],
+    [PRIORITY_POLICIES, { onViolation: 'Ignore' }, 'supported values: "Deny", "Warn"'],
+    [PRIORITY_QUOTAS, { hard: { pods: 1 } }, 'must set exactly one of priorityClassNames and priority'],
+    [PRIORITY_QUOTAS, { hard: { pods: 1 }, priority: { min: 2, max: 1 } }, 'min must not be greater than max'],
+    [PRIORITY_QUOTAS, { hard: { services: 1 }, priority: { min: 1 } }, 'must name resources of pods'],
+    [PRIORITY_QUOTAS, { hard: { memory: 'much' }, priority: { min: 1 } }, 'spec.hard.memory'],
+    [
+      NODE_PRESSURE_POLICIES,
+      { evictionSoft: { 'memory.available': '5%' } },
+      'evictionSoftGracePeriod must name every signal of evictionSoft',
+    ],
+    [NODE_PRESSURE_POLICIES, { cpu: { mode: 'Enforce' } }, 'cpu.mode must be DryRun while mode is DryRun'],
+    [
+      NODE_PRESSURE_POLICIES,
+      { ranking: { preset: 'Kubernetes', keys: ['priority'] } },
+      'must set at most one of preset and keys',
+    ],
+    [
+      NODE_PRESSURE_POLICIES,
+      { pressure: [{ signal: 'io.pressure', avg10: '1%' }] },
+      'must set two of avg10, avg60 and avg300',
+    ],
+    [NODE_PRESSURE_POLICIES, { limits: { concurrent: -1 } }, 'spec.limits.concurrent'],
+    [NODE_PRESSURE_POLICIES, { budgets: { mild: 'Override' } }, 'spec.budgets.mild'],
+  ])('%o refuses %j', async (resource, spec, sentence) => {
+    expect(await create(resource, spec)).toMatchObject({
+      kind: 'invalid',
+      message: expect.stringContaining(sentence) as unknown,
+    });
+  });
+
+  test.each<[Resource, object]>([
+    [PRIORITY_POLICIES, {}],
+    [
+      PRIORITY_POLICIES,
+      {
+        namespaceSelector: { matchLabels: { team: 'a' } },
+        subjects: [
+          { kind: 'Group', name: 'dev' },
+          { kind: 'ServiceAccount', name: 'ci', namespace: 'build' },
+        ],
+        allowedPriorityClassNames: ['high-never', 'standard'],
+        defaultPriorityClassName: 'standard',
+        preemption: 'Never',
+        substitutePriorityClassNames: { high: 'high-never' },
+        requireQuotaFor: ['high-never'],
+        onViolation: 'Warn',
+      },
+    ],
+    [PRIORITY_QUOTAS, { priorityClassNames: ['critical'], hard: { 'requests.memory': '1Gi', pods: 10 } }],
+    [PRIORITY_QUOTAS, { priority: { min: -5, max: -5 }, hard: { 'limits.cpu': '500m' } }],
+    [NODE_PRESSURE_POLICIES, {}],
+    [
+      NODE_PRESSURE_POLICIES,
+      {
+        nodeSelector: { matchExpressions: [{ key: 'pool', operator: 'In', values: ['batch'] }] },
+        mode: 'Enforce',
+        evictionHard: { 'memory.available': '250Mi' },
+        evictionSoft: { 'memory.available': '5%' },
+        evictionSoftGracePeriod: { 'memory.available': '30s' },
+        pressure: [{ signal: 'memory.pressure', avg10: '20%', avg60: '10%', whileAvailableBelow: '10%' }],
+        cpu: { mode: 'Enforce', available: '5%', gracePeriod: '60s' },
+        ranking: { keys: ['priority', 'shareOfRequest'], daemonSets: 'Rank' },
+        budgets: { severe: 'Override' },
+        protect: { namespaces: ['ingress'], optOutCeiling: 1000, withinRequest: true },
+      },
+    ],
+  ])('%o takes %j', async (resource, spec) => {
+    expect(await create(resource, spec)).toMatchObject({ kind: 'ok' });
+  });
+
+  test('a policy without words is a dry run with the defaults', async () => {
+    expect(await create(NODE_PRESSURE_POLICIES, { limits: {} })).toMatchObject({
+      kind: 'ok',
+      object: {
+        spec: {
+          mode: 'DryRun',
+          order: 0,
+          missingStats: 'Never',
+          limits: { concurrent: 1, perMinute: 2, perTenMinutes: 4, perNamespacePerTenMinutes: 4 },
+        },
+      },
+    });
+  });
+});
