@@ -1,10 +1,8 @@
 import type { BudgetEntry } from './budget-entry.ts';
-import type { Node } from './node.ts';
-import type { NodeSheet } from './node-sheet.ts';
+import type { NodeEntry } from './node-entry.ts';
 import { createOccupancy, type Occupancy } from './occupancy.ts';
 import type { PlacedPod } from './placed-pod.ts';
 import { createColumns, type ResourceColumns } from './resource-columns.ts';
-import type { Whole } from './whole.ts';
 
 /**
  * What scheduling decisions look at, prepared so that a decision only reads numbers. Decisions never change it; the
@@ -26,17 +24,6 @@ export interface ClusterSnapshot {
   /** Labels by namespace name. */
   readonly namespaces: Map<string, ReadonlyMap<string, string>>;
   arrivals: number;
-}
-
-/** A node in a snapshot. */
-export interface NodeEntry {
-  readonly node: Node;
-  /** By column. */
-  readonly allocatable: readonly Whole[];
-  readonly allowedPods: Whole;
-  readonly occupancy: Occupancy;
-  /** Absent after a change, until it is asked for. */
-  sheet: NodeSheet | undefined;
 }
 
 export function emptySnapshot(): ClusterSnapshot {

@@ -1,33 +1,5 @@
-import type { NodeEntry } from './cluster-snapshot.ts';
-import type { PlacedPod } from './placed-pod.ts';
+import type { BudgetSlots, NodeEntry, NodeSheet } from './node-entry.ts';
 import { minus, type Whole } from './whole.ts';
-
-/**
- * A node and its pods as numbers in one piece of memory: a plan that looks at every pod of a large cluster spends its
- * time waiting for memory. Rows are `width + 1` long. The first row is what is free: pod slots, then each resource by
- * column. Then a row for each pod in order of importance: its priority, then what it takes.
- */
-export interface NodeSheet {
-  readonly numbers: Float64Array;
-  readonly width: number;
-  /** In order of importance. */
-  readonly pods: readonly PlacedPod[];
-  readonly podCount: number;
-  /** Pending pods were promised this node. */
-  readonly isPromised: boolean;
-  /** Every sum of amounts is exact in doubles. */
-  readonly isExact: boolean;
-  /** `undefined` where no disruption budget counts a pod of the node. */
-  readonly budgets: BudgetSlots | undefined;
-}
-
-/** Which disruption budgets count which pods. */
-export interface BudgetSlots {
-  /** Slots of the budgets, all pods one after the other. */
-  readonly slots: Int32Array;
-  /** Where the slots of each pod begin; one more entry says where the last ones end. */
-  readonly starts: Int32Array;
-}
 
 /** Sums of a few amounts up to here are exact in doubles. */
 const LARGEST_EXACT = 2 ** 50;

@@ -1,4 +1,4 @@
-import type { NodeEntry } from '#shared/domain/model/cluster-snapshot.ts';
+import type { NodeEntry } from '#shared/domain/model/node-entry.ts';
 import { refusalOn } from './fits-node.ts';
 import { namedNodes } from './node-affinity.ts';
 import { countReasons, reasonsText, unavailableText, type ReasonCounts } from './reasons-text.ts';

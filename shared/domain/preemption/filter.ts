@@ -1,4 +1,4 @@
-import type { NodeEntry } from '#shared/domain/model/cluster-snapshot.ts';
+import type { NodeEntry } from '#shared/domain/model/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/model/placed-pod.ts';
 import type { Refusal } from './refusal.ts';
 

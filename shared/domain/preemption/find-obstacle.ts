@@ -3,7 +3,7 @@ import type { ClusterSnapshot } from '#shared/domain/model/cluster-snapshot.ts';
 import type { Node } from '#shared/domain/model/node.ts';
 import type { PlacedPod } from '#shared/domain/model/placed-pod.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
-import { NO_LABELS, prepareIncoming, type Incoming } from './inter-pod-affinity.ts';
+import { NO_LABELS, prepareIncoming, type Incoming } from './incoming-terms.ts';
 
 /**
  * The pod on another node whose company keeps the incoming pod off this one: anti-affinity of either side reaches over a

@@ -1,4 +1,5 @@
-import type { ClusterSnapshot, NodeEntry } from '#shared/domain/model/cluster-snapshot.ts';
+import type { ClusterSnapshot } from '#shared/domain/model/cluster-snapshot.ts';
+import type { NodeEntry } from '#shared/domain/model/node-entry.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
 import type { Refusal } from './refusal.ts';
 import { prepareScreening, type Screening } from './screening.ts';

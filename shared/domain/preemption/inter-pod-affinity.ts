@@ -1,9 +1,11 @@
-import { prepareTerms, selectsPod, type AffinityTerm } from '#shared/domain/model/affinity-term.ts';
-import type { ClusterSnapshot, NodeEntry } from '#shared/domain/model/cluster-snapshot.ts';
+import { selectsPod, type AffinityTerm } from '#shared/domain/model/affinity-term.ts';
+import type { ClusterSnapshot } from '#shared/domain/model/cluster-snapshot.ts';
+import type { NodeEntry } from '#shared/domain/model/node-entry.ts';
 import type { Node } from '#shared/domain/model/node.ts';
 import type { PlacedPod } from '#shared/domain/model/placed-pod.ts';
-import type { Pod, PodAffinityTerm } from '#shared/domain/model/pod.ts';
+import type { Pod } from '#shared/domain/model/pod.ts';
 import type { CompanyFilter, Watch } from './filter.ts';
+import { NO_LABELS, prepareIncoming, type Incoming } from './incoming-terms.ts';
 import { createPairCounts, type PairCounts } from './pair-counts.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -20,14 +22,6 @@ const AVOIDED: Refusal = {
   mayBeHelped: true,
 };
 
-/** The incoming pod's side of the matter. */
-export interface Incoming {
-  readonly pod: Pod;
-  readonly namespaceLabels: ReadonlyMap<string, string>;
-  readonly affinity: readonly AffinityTerm[];
-  readonly antiAffinity: readonly AffinityTerm[];
-}
-
 /** Who wants whom near or far, by topology pair. */
 interface Company {
   /** Pods that all affinity terms select. */
@@ -40,9 +34,6 @@ interface Company {
 
 type Match = (placed: PlacedPod, node: Node, by: number) => void;
 
-/** The namespaces of the incoming pod's terms are known by name, so labels are not looked at. */
-export const NO_LABELS: ReadonlyMap<string, string> = new Map();
-
 /** Required affinity and anti-affinity, of the incoming pod and towards it. `plugins/interpodaffinity/filtering.go`. */
 export function interPodAffinity(pod: Pod, snapshot: ClusterSnapshot): CompanyFilter | undefined {
   const incoming = prepareIncoming(pod, snapshot);
@@ -50,33 +41,6 @@ export function interPodAffinity(pod: Pod, snapshot: ClusterSnapshot): CompanyFi
   const hasTerms = incoming.affinity.length + incoming.antiAffinity.length > 0;
   if (!hasTerms && company.unwilling.size() === 0) return undefined;
   return { open: (entry) => openWatch(incoming, company, entry) };
-}
-
-/** Prepares the terms of the incoming pod. */
-export function prepareIncoming(pod: Pod, snapshot: ClusterSnapshot): Incoming {
-  const { podAffinity, podAntiAffinity } = pod.spec.scheduling;
-  return {
-    pod,
-    namespaceLabels: snapshot.namespaces.get(pod.namespace) ?? NO_LABELS,
-    affinity: resolveTerms(pod, podAffinity, snapshot),
-    antiAffinity: resolveTerms(pod, podAntiAffinity, snapshot),
-  };
-}
-
-/**
- * Terms of the incoming pod name their namespaces outright, so that the namespaces of all other pods need no look-up.
- * `plugins/interpodaffinity/plugin.go` mergeAffinityTermNamespacesIfNotEmpty.
- */
-function resolveTerms(pod: Pod, terms: readonly PodAffinityTerm[], snapshot: ClusterSnapshot): readonly AffinityTerm[] {
-  return prepareTerms(pod, terms).map((term) => ({
-    ...term,
-    namespaces: new Set([...term.namespaces, ...selectedNamespaces(term, snapshot)]),
-    namespaceSelector: { isEmpty: false, matches: () => term.namespaceSelector.isEmpty },
-  }));
-}
-
-function selectedNamespaces({ namespaceSelector }: AffinityTerm, snapshot: ClusterSnapshot): readonly string[] {
-  return [...snapshot.namespaces].filter(([, labels]) => namespaceSelector.matches(labels)).map(([name]) => name);
 }
 
 function countCompany(incoming: Incoming, snapshot: ClusterSnapshot): Company {

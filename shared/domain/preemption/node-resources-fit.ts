@@ -1,4 +1,4 @@
-import type { NodeEntry } from '#shared/domain/model/cluster-snapshot.ts';
+import type { NodeEntry } from '#shared/domain/model/node-entry.ts';
 import type { CompanyFilter } from './filter.ts';
 import type { Refusal } from './refusal.ts';
 import { openRoom, release, shortReasons, take, type Left, type Need } from './room.ts';

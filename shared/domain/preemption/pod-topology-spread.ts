@@ -1,4 +1,5 @@
-import type { ClusterSnapshot, NodeEntry } from '#shared/domain/model/cluster-snapshot.ts';
+import type { ClusterSnapshot } from '#shared/domain/model/cluster-snapshot.ts';
+import type { NodeEntry } from '#shared/domain/model/node-entry.ts';
 import { labelsAsRequirements, prepareSelector, type Selector } from '#shared/domain/model/label-selector.ts';
 import type { Node } from '#shared/domain/model/node.ts';
 import type { PlacedPod } from '#shared/domain/model/placed-pod.ts';

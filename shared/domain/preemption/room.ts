@@ -1,4 +1,5 @@
-import type { ClusterSnapshot, NodeEntry } from '#shared/domain/model/cluster-snapshot.ts';
+import type { ClusterSnapshot } from '#shared/domain/model/cluster-snapshot.ts';
+import type { NodeEntry } from '#shared/domain/model/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/model/placed-pod.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
 import { podRequests } from '#shared/domain/model/pod-requests.ts';

@@ -1,4 +1,4 @@
-import type { NodeEntry } from '#shared/domain/model/cluster-snapshot.ts';
+import type { NodeEntry } from '#shared/domain/model/node-entry.ts';
 import { sheetOf } from '#shared/domain/model/node-sheet.ts';
 import { resourceRefusal } from './node-resources-fit.ts';
 import type { Refusal } from './refusal.ts';

@@ -1,5 +1,5 @@
-import type { NodeEntry } from '#shared/domain/model/cluster-snapshot.ts';
-import { sheetOf, type NodeSheet } from '#shared/domain/model/node-sheet.ts';
+import type { NodeEntry, NodeSheet } from '#shared/domain/model/node-entry.ts';
+import { sheetOf } from '#shared/domain/model/node-sheet.ts';
 import type { PlacedPod } from '#shared/domain/model/placed-pod.ts';
 import { podKey } from '#shared/domain/model/snapshot-pods.ts';
 import { inquiryRefusal, openInquiry, putBackAsking, takeOffAsking, type Inquiry } from './inquiry.ts';

@@ -1,5 +1,5 @@
-import type { NodeEntry } from '#shared/domain/model/cluster-snapshot.ts';
-import { priorityAt, sheetOf, type NodeSheet } from '#shared/domain/model/node-sheet.ts';
+import type { NodeEntry, NodeSheet } from '#shared/domain/model/node-entry.ts';
+import { priorityAt, sheetOf } from '#shared/domain/model/node-sheet.ts';
 import { compareRank, type PlacedPod } from '#shared/domain/model/placed-pod.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
 import { splitByBudgets } from './budget-account.ts';
