@@ -96,11 +96,15 @@ export function admissionContract(target: () => ContractTarget): void {
         used: { pods: '0', 'requests.memory': '0' },
       });
     });
-    const sized = (name: string): object =>
+    const sized = (name: string, memory = '512Mi'): object =>
       pod(name, {
         priorityClassName: high,
-        containers: [{ name: 'c', image: 'i', resources: { requests: { memory: '512Mi' } } }],
+        containers: [{ name: 'c', image: 'i', resources: { requests: { memory } } }],
       });
+    // The plugin of a real server sees a quota a moment after its status can be read.
+    await eventually(async () => {
+      expect((await api.post(`${pods()}?dryRun=All`, sized('probe', '2Gi'))).status).toBe(403);
+    });
     expect((await api.post(pods(), sized('first'))).status).toBe(201);
     const { status, body } = await api.post(pods(), sized('second'));
     expect(status).toBe(403);
