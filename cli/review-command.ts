@@ -1,17 +1,13 @@
 import type { Readable } from 'node:stream';
 import { Command, Option } from 'commander';
-import { assumeStatus } from './review/assume-status.ts';
-import { openBooks } from './review/books.ts';
-import { judgeManifest } from './review/judge-manifest.ts';
 import type { Manifest } from './review/manifest.ts';
 import { parseManifests } from './review/parse-manifests.ts';
 import { OUTPUT_FORMATS, printRows, type OutputFormat } from './review/print-rows.ts';
 import { readCluster, type Cluster } from './review/read-cluster.ts';
 import { readFiles } from './review/read-files.ts';
 import { requesterOf } from './review/requester.ts';
-import { rowOf, type Row } from './review/row.ts';
-import { describeIgnored, sortManifests } from './review/sort-manifests.ts';
-import { readSurroundings } from './review/surroundings.ts';
+import { review, type ReviewInput } from './review/review.ts';
+import { describeIgnored } from './review/sort-manifests.ts';
 import { InputError } from './input-error.ts';
 import type { Surface } from './surface.ts';
 
@@ -69,9 +65,9 @@ export function reviewCommand(surface: Surface): Command {
     .action(async (options: ReviewOptions, command: Command) => {
       const mistake = findMistake(options);
       if (mistake !== undefined) command.error(`error: ${mistake}`);
-      const rows = await review(options, surface);
+      const { rows, ignored } = review(await readInput(options, surface));
       const { output, warnings } = printRows(rows, options.output);
-      for (const warning of warnings) surface.tell(warning);
+      for (const line of [...describeIgnored(ignored), ...warnings]) surface.tell(line);
       surface.print(output);
       surface.exit(rows.every(({ allowed }) => allowed) ? 0 : 1);
     });
@@ -83,18 +79,16 @@ function findMistake({ filename, as: user, asGroup }: ReviewOptions): string | u
   return asGroup !== undefined && user === undefined ? "option '--as-group' needs '--as'" : undefined;
 }
 
-async function review(options: ReviewOptions, surface: Surface): Promise<readonly Row[]> {
+async function readInput(options: ReviewOptions, surface: Surface): Promise<ReviewInput> {
   const manifests = await readManifests(options.filename ?? [], surface.standardInput);
   const cluster = await clusterOf(options);
-  const namespace = options.namespace ?? cluster?.namespace ?? 'default';
-  const { judged, surroundings, ignored } = sortManifests(manifests);
-  const note = describeIgnored(ignored);
-  if (note !== undefined) surface.tell(note);
-  const all = [...(cluster?.manifests ?? []), ...surroundings.map(assumeStatus)];
-  const books = openBooks(readSurroundings(all, namespace), surface.now());
-  const requester =
-    options.as === undefined ? (cluster?.requester ?? requesterOf()) : requesterOf(options.as, options.asGroup);
-  return judged.map((manifest) => rowOf(manifest, judgeManifest(manifest, books, { requester, namespace }), namespace));
+  return {
+    manifests,
+    inCluster: cluster.manifests,
+    requester: options.as === undefined ? cluster.requester : requesterOf(options.as, options.asGroup),
+    namespace: options.namespace ?? cluster.namespace ?? 'default',
+    now: surface.now(),
+  };
 }
 
 async function readManifests(paths: readonly string[], standardInput: Readable): Promise<readonly Manifest[]> {
@@ -104,6 +98,8 @@ async function readManifests(paths: readonly string[], standardInput: Readable):
   return manifests;
 }
 
-async function clusterOf({ kubeconfig, context }: ReviewOptions): Promise<Cluster | undefined> {
-  return kubeconfig === undefined && context === undefined ? undefined : readCluster(kubeconfig, context);
+const NO_CLUSTER: Cluster = { manifests: [], requester: requesterOf(), namespace: undefined };
+
+async function clusterOf({ kubeconfig, context }: ReviewOptions): Promise<Cluster> {
+  return kubeconfig === undefined && context === undefined ? NO_CLUSTER : readCluster(kubeconfig, context);
 }

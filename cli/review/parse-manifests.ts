@@ -1,8 +1,10 @@
-import { parseAllDocuments, type Document } from 'yaml';
+import { LineCounter, parseAllDocuments, type Document } from 'yaml';
 import { InputError } from '#cli/input-error.ts';
+import { errorText } from '#shared/runtime/describe-error.ts';
 import { isRecord } from '#shared/kube/kube-object.ts';
 import type { Manifest } from './manifest.ts';
 import type { TextFile } from './read-files.ts';
+import { findDoubledKey, findExcess } from './yaml-limits.ts';
 
 const MOST_ALIASES = 100;
 const LIST = 'List';
@@ -12,37 +14,42 @@ const LIST = 'List';
  * for what is no manifest; doubled keys are refused, and aliases may not unfold into a bomb.
  */
 export function parseManifests({ name, text }: TextFile): readonly Manifest[] {
-  return parseDocuments(name, text).flatMap((document, index) => {
+  const excess = findExcess(text);
+  if (excess !== undefined) throw new InputError(`${name}: ${excess}`);
+  const lines = new LineCounter();
+  return parseDocuments(text, lines).flatMap((document, index) => {
     const where = `${name}: document ${index + 1}`;
-    const content = readDocument(document, where);
+    const content = readDocument(document, where, lines);
     return content === null || content === undefined ? [] : takeApart(content, where);
   });
 }
 
-function parseDocuments(name: string, text: string): readonly Document[] {
-  try {
-    const documents = parseAllDocuments(text, { uniqueKeys: true, merge: true, logLevel: 'error' });
-    return Array.isArray(documents) ? documents : [];
-  } catch (error) {
-    throw tooDeep(name, error);
-  }
+function parseDocuments(text: string, lineCounter: LineCounter): readonly Document[] {
+  // Doubled keys are looked for below: the parser's own search takes minutes for a large mapping.
+  const options = { uniqueKeys: false, merge: true, logLevel: 'error', lineCounter } as const;
+  const documents = parseAllDocuments(text, options);
+  return Array.isArray(documents) ? documents : [];
 }
 
-function readDocument(document: Document, where: string): unknown {
+function readDocument(document: Document, where: string, lines: LineCounter): unknown {
   const [mistake] = document.errors;
+  if (mistake?.code === 'RESOURCE_EXHAUSTION') throw new InputError(`${where}: nested too deeply`);
   if (mistake !== undefined) throw new InputError(`${where}: ${firstLine(mistake.message)}`, { cause: mistake });
+  const doubled = findDoubledKey(document);
+  if (doubled !== undefined) {
+    const { line } = lines.linePos(doubled.offset);
+    throw new InputError(`${where}: line ${line}: key "${doubled.key}" stands twice`);
+  }
+  return unfold(document, where);
+}
+
+/** What the library throws here is the document's fault: aliases without anchor or too many, merges of no mapping. */
+function unfold(document: Document, where: string): unknown {
   try {
     return document.toJS({ maxAliasCount: MOST_ALIASES });
   } catch (error) {
-    if (error instanceof ReferenceError)
-      throw new InputError(`${where}: ${firstLine(error.message)}`, { cause: error });
-    throw tooDeep(where, error);
+    throw new InputError(`${where}: ${firstLine(errorText(error))}`, { cause: error });
   }
-}
-
-/** The parser calls itself for each level; anything else that it throws is a bug. */
-function tooDeep(where: string, error: unknown): unknown {
-  return error instanceof RangeError ? new InputError(`${where}: nested too deeply`, { cause: error }) : error;
 }
 
 /** The items of a typed list (`PodList`) need not say what they are. */

@@ -1,3 +1,4 @@
+import { printable } from '#cli/table.ts';
 import { typeOf, type Manifest } from './manifest.ts';
 import { isSurrounding } from './surroundings.ts';
 
@@ -31,10 +32,10 @@ export function sortManifests(manifests: readonly Manifest[]): SortedManifests {
   };
 }
 
-/** One line about what was ignored: `Service (2), v1 ConfigMap`; `undefined` where nothing was. */
-export function describeIgnored(ignored: readonly Manifest[]): string | undefined {
-  if (ignored.length === 0) return undefined;
+/** One line about what was ignored, none where nothing was. */
+export function describeIgnored(ignored: readonly Manifest[]): readonly string[] {
+  if (ignored.length === 0) return [];
   const counts = Map.groupBy(ignored, typeOf);
   const kinds = Array.from(counts, ([type, all]) => `${type} (${all.length})`).toSorted();
-  return `Note: ignored objects of other kinds: ${kinds.join(', ')}`;
+  return [printable(`Note: ignored objects of other kinds: ${kinds.join(', ')}`)];
 }

@@ -1,0 +1,36 @@
+import type { Requester } from '#shared/domain/admission/request.ts';
+import type { Instant } from '#shared/domain/model/pod.ts';
+import { assumeStatus } from './assume-status.ts';
+import { openBooks } from './books.ts';
+import { judgeManifest } from './judge-manifest.ts';
+import type { Manifest } from './manifest.ts';
+import { rowOf, type Row } from './row.ts';
+import { sortManifests } from './sort-manifests.ts';
+import { readSurroundings } from './surroundings.ts';
+
+export interface ReviewInput {
+  readonly manifests: readonly Manifest[];
+  /** Objects of the cluster; those among the manifests replace them. */
+  readonly inCluster: readonly Manifest[];
+  readonly requester: Requester;
+  /** Where objects go that name no namespace. */
+  readonly namespace: string;
+  readonly now: Instant;
+}
+
+export interface Review {
+  /** One for each object that was judged, in the order given. */
+  readonly rows: readonly Row[];
+  readonly ignored: readonly Manifest[];
+}
+
+/** Judges pods and workloads one after the other. Throws an InputError for what they cannot be judged by. */
+export function review({ manifests, inCluster, requester, namespace, now }: ReviewInput): Review {
+  const { judged, surroundings, ignored } = sortManifests(manifests);
+  const known = readSurroundings([...inCluster, ...surroundings.map(assumeStatus)], namespace);
+  const books = openBooks(known, now);
+  const rows = judged.map((manifest) => {
+    return rowOf(manifest, judgeManifest(manifest, books, { requester, namespace }), namespace);
+  });
+  return { rows, ignored };
+}
