@@ -103,7 +103,7 @@ export function admissionContract(target: () => ContractTarget): void {
       });
     // The plugin of a real server sees a quota a moment after its status can be read.
     await eventually(async () => {
-      expect((await api.post(`${pods()}?dryRun=All`, sized('probe', '2Gi'))).status).toBe(403);
+      expect((await api.post(pods(), sized('probe', '2Gi'), { query: { dryRun: 'All' } })).status).toBe(403);
     });
     expect((await api.post(pods(), sized('first'))).status).toBe(201);
     const { status, body } = await api.post(pods(), sized('second'));
