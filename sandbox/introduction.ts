@@ -11,7 +11,6 @@ export interface IntroductionFacts {
 
 /** What is running, where the dashboard and the kubeconfig are, and three things to try. */
 export function introduction(facts: IntroductionFacts): string {
-  const kubectl = `kubectl --kubeconfig ${facts.kubeconfigFile}`;
   return `
 Plimsoll sandbox: a small Kubernetes on this machine, with Plimsoll in it
 
@@ -23,14 +22,11 @@ Plimsoll sandbox: a small Kubernetes on this machine, with Plimsoll in it
   dashboard    ${facts.dashboard}
   kubeconfig   ${facts.kubeconfigFile}
 
-Three things to try in another terminal
+Three things to try in another terminal, after export KUBECONFIG=${facts.kubeconfigFile}
 
-  1. who would go first, and why
-     ${kubectl} get nodepressures
-  2. the pods, as things happen to them
-     ${kubectl} get pods -A -w
-  3. a hog of your own
-     ${kubectl} run hog --image=demo/hog -- --grow=80Mi
+  kubectl get nodepressures                          how full the node is, and who would go first
+  kubectl get pods -A -w                             the pods, as things happen to them
+  kubectl run hog --image=demo/hog -- --grow=80Mi    a hog of your own
 
 Ctrl-C ends everything.
 `;

@@ -73,7 +73,7 @@ async function tellEnd(
 ): Promise<void> {
   const how = await process.ended;
   if (shutdown.signal.aborted) return;
-  narrator.say(`The ${component} ended with ${how}: ${process.lastLines().at(-1) ?? 'it left no message'}`);
+  narrator.say(`The ${component} ended with ${how}: ${process.lastWords() ?? 'it left no message'}`);
 }
 
 async function playDemo(

@@ -6,9 +6,10 @@ import { COMPILE_CACHE } from './compile-cache.ts';
 /** A part of Plimsoll that runs as its own process. */
 export interface ComponentProcess {
   readonly pid: number;
-  /** How it ended, in words; its last lines are in `lastLines`. */
+  /** How it ended, in words. */
   readonly ended: Promise<string>;
-  readonly lastLines: () => readonly string[];
+  /** The line that tells most about its end; `undefined` if it wrote nothing. */
+  readonly lastWords: () => string | undefined;
   /** SIGTERM, and SIGKILL for one that hangs. */
   stop(): Promise<void>;
 }
@@ -55,5 +56,10 @@ export async function startComponent(options: ComponentOptions): Promise<Compone
     inTime.abort();
     await late;
   }
-  return { pid: child.pid ?? 0, ended, lastLines: () => lines, stop };
+  return { pid: child.pid ?? 0, ended, lastWords: () => lastWords(lines), stop };
+}
+
+/** A crash ends with the version of Node, which says nothing; the error is some lines above. */
+export function lastWords(lines: readonly string[]): string | undefined {
+  return lines.findLast((line) => /error|could not/i.test(line)) ?? lines.at(-1);
 }

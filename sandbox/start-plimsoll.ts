@@ -5,7 +5,7 @@ import { MUTATING_WEBHOOKS, NODE_PRESSURES, type Resource, VALIDATING_WEBHOOKS }
 import { WEBHOOK_CONFIGURATION } from '#shared/kube/wire-names.ts';
 import type { Component } from './options.ts';
 import { type ComponentProcess, startComponent } from './start-component.ts';
-import type { Sandbox, SandboxPorts } from './start-sandbox.ts';
+import { NODE_NAME, type Sandbox, type SandboxPorts } from './start-sandbox.ts';
 
 const READY_DEADLINE_MS = 15_000;
 const POLL_MS = 50;
@@ -41,8 +41,8 @@ const FLAGS: Readonly<Record<Component, (sandbox: Sandbox) => readonly string[]>
     '--registration-mode=Full',
     `--registration-url=https://${HOST}:0`,
   ],
-  agent: ({ node, nodeName }) => [
-    `--node-name=${nodeName}`,
+  agent: ({ node }) => [
+    `--node-name=${NODE_NAME}`,
     '--mode=Policy',
     '--source=summary',
     `--kubelet-url=${node.url}`,
@@ -72,7 +72,7 @@ async function waitUntilReady(
 }
 
 function failure(component: Component, why: string, process: ComponentProcess): Error {
-  const last = process.lastLines().at(-1);
+  const last = process.lastWords();
   return new Error(`Could not start the ${component}: ${why}${last === undefined ? '' : `: ${last}`}`);
 }
 
@@ -82,7 +82,7 @@ const isReady: Readonly<Record<Component, (client: KubeClient) => Promise<boolea
     return both.every(Boolean);
   },
   agent: async (client) => {
-    const pressure = await getObject(client, { resource: NODE_PRESSURES, name: 'sandbox' });
+    const pressure = await getObject(client, { resource: NODE_PRESSURES, name: NODE_NAME });
     return pressure.kind === 'ok' && isRecord(pressure.object['status']);
   },
 };

@@ -1,3 +1,4 @@
+import { timeText } from '#sandbox/api-server/wire/time.ts';
 import { PDBS } from '#shared/kube/resource.ts';
 import { prepareSelector } from '#shared/domain/model/label-selector.ts';
 import { readSelector } from '#shared/kube/decode-scheduling.ts';
@@ -83,6 +84,6 @@ function condition(budget: Budget, allowed: number, now: number) {
   }[];
   const same = present.find(({ type, status: value }) => type === 'DisruptionAllowed' && value === status);
   const reason = allowed > 0 ? 'SufficientPods' : 'InsufficientPods';
-  const lastTransitionTime = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+  const lastTransitionTime = timeText(now);
   return same ?? { type: 'DisruptionAllowed', status, reason, message: '', lastTransitionTime };
 }

@@ -1,3 +1,4 @@
+import { timeText } from '#sandbox/api-server/wire/time.ts';
 import { createHash } from 'node:crypto';
 import { DEPLOYMENTS, REPLICA_SETS } from '#shared/kube/resource.ts';
 import { nextSizes, rolloutBounds, type Size } from './rollout.ts';
@@ -130,7 +131,7 @@ function conditions(deployment: Deployment, isAvailable: boolean, now: number) {
     readonly type: string;
     readonly status: string;
   }[];
-  const time = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+  const time = timeText(now);
   return wanted.map((each) => {
     const same = present.find(({ type, status }) => type === each.type && status === each.status);
     return same ?? { ...each, lastUpdateTime: time, lastTransitionTime: time };

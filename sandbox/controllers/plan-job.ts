@@ -1,3 +1,4 @@
+import { timeText } from '#sandbox/api-server/wire/time.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import type { Resource } from '#shared/kube/resource.ts';
 import { isActive, isReady, type Job, ownedBy, type RunningPod } from './wire-workloads.ts';
@@ -72,7 +73,7 @@ function deletion(object: RunningPod): Write {
 }
 
 function report(job: Job, tally: Tally, ending: Ending | undefined, now: number): readonly Write[] {
-  const time = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+  const time = timeText(now);
   return statusPatch(JOBS, job, {
     startTime: job.status?.startTime ?? time,
     active: tally.active.length,

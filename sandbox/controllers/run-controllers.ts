@@ -13,6 +13,7 @@ import {
 } from '#shared/kube/resource.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
+import { runRounds } from '#sandbox/run-rounds.ts';
 import { emptyNamespace } from './empty-namespace.ts';
 import { executeWrite } from './execute-write.ts';
 import { createExpectations } from './expectations.ts';
@@ -31,9 +32,7 @@ export interface ControllerOptions {
   readonly log: Log;
 }
 
-/** Changes come in bursts; a round looks at all of them. */
 const GATHER_MS = 20;
-/** A round without a change heals what a refused write left behind. */
 const LONGEST_PAUSE_MS = 1_000;
 
 /** The controllers that a demo needs, round after round until the signal aborts. Never rejects. */
@@ -48,11 +47,8 @@ export async function runControllers(options: ControllerOptions, signal: AbortSi
   const budgets = reflect<Budget>(PDBS);
   const quotas = reflect<KubeObject>(RESOURCE_QUOTAS);
   const namespaces = reflect<KubeObject>(NAMESPACES);
-  const all = [pods, replicaSets, deployments, jobs, budgets, quotas, namespaces];
   const events = createEventRecorder({ client, component: 'kube-controller-manager', instance: 'sandbox', clock, log });
   const expectations = createExpectations(() => clock.monotonic());
-  let wake = new AbortController();
-  for (const reflector of all) reflector.onChange(() => wake.abort());
 
   function lookAround(): World {
     return {
@@ -75,27 +71,12 @@ export async function runControllers(options: ControllerOptions, signal: AbortSi
       await executeWrite({ client, events, expectations, log }, write);
     }
     for (const { metadata } of namespaces.values()) {
-      if (metadata.deletionTimestamp !== undefined) await tryToEmpty(metadata.name ?? '');
+      if (metadata.deletionTimestamp !== undefined) await emptyNamespace(client, metadata.name ?? '');
     }
   }
 
-  async function tryToEmpty(name: string): Promise<void> {
-    try {
-      await emptyNamespace(client, name);
-    } catch (error) {
-      if (!signal.aborted) log.warn({ err: error, namespace: name }, 'Namespace not emptied yet');
-    }
-  }
-
-  const reflecting = Promise.all(all.map((reflector) => reflector.run(signal)));
-  await Promise.race([Promise.all(all.map(({ synced }) => synced)), reflecting]);
-  while (!signal.aborted) {
-    wake = new AbortController();
-    await round();
-    await clock.sleep(LONGEST_PAUSE_MS, AbortSignal.any([wake.signal, signal]));
-    await clock.sleep(GATHER_MS, signal);
-  }
-  await reflecting;
+  const reflectors = [pods, replicaSets, deployments, jobs, budgets, quotas, namespaces];
+  await runRounds({ reflectors, round, gatherMs: GATHER_MS, longestPauseMs: LONGEST_PAUSE_MS, clock, log }, signal);
 }
 
 /** Everything that the controllers want of this world; owners that are not settled are left alone. */

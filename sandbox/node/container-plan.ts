@@ -76,7 +76,7 @@ function readSettings(image: string, settings: Settings): ContainerParameters | 
   const seconds = readMilli(settings.seconds);
   const exitCode = readBytes(settings['exit-code']);
   const values = { memory: memoryBytes, grow: growBytesPerSecond, most: mostBytes, cpu: milliCpu, seconds };
-  const bad = Object.entries({ ...values, 'exit-code': exitCode }).find(([, value]) => Number.isNaN(value));
+  const bad = Object.entries({ ...values, 'exit-code': exitCode }).find(([name, value]) => !(value <= mostOf(name)));
   if (bad !== undefined) return badValue(bad[0] as ImageOption, settings);
   return {
     image,
@@ -90,8 +90,18 @@ function readSettings(image: string, settings: Settings): ContainerParameters | 
   };
 }
 
+/** What this machine can bear: a container that grows past the virtual node is killed only a moment later. */
+const MOST_BYTES = 2 * 1024 ** 3;
+/** Some eleven days; a longer timer would fire at once. */
+const MOST_MILLISECONDS = 1_000_000_000;
+
+function mostOf(option: string): number {
+  return option === 'seconds' ? MOST_MILLISECONDS : MOST_BYTES;
+}
+
 function badValue(option: ImageOption, settings: Settings): string {
-  return `Bad value "${settings[option] ?? ''}" of --${option}: expected a quantity of at least 0 such as 40Mi`;
+  const expected = option === 'seconds' ? 'a number from 0 to 1M' : 'a quantity from 0 to 2Gi, such as 40Mi';
+  return `Bad value "${settings[option] ?? ''}" of --${option}: expected ${expected}`;
 }
 
 function readBytes(text = '0'): number {

@@ -11,7 +11,7 @@ export interface DemoImage {
 export const DEMO_IMAGES: Readonly<Record<string, DemoImage>> = {
   'demo/service': { summary: 'idle service', options: { memory: '0', cpu: '0', 'ignore-sigterm': 'false' } },
   'demo/hog': { summary: 'grows without end', options: { memory: '0', grow: '40Mi', most: '1Gi' } },
-  'demo/burner': { summary: 'burns CPU', options: { memory: '0', cpu: '500m' } },
+  'demo/burner': { summary: 'burns CPU, at most one core', options: { memory: '0', cpu: '500m' } },
   'demo/batch': {
     summary: 'works, then ends',
     options: { memory: '0', cpu: '100m', seconds: '5', 'exit-code': '0' },

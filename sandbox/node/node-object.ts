@@ -1,5 +1,5 @@
 import { arch, release } from 'node:os';
-import { timestamp } from './pod-status.ts';
+import { timeText } from '#sandbox/api-server/wire/time.ts';
 import { DEMO_IMAGES } from './demo-images.ts';
 
 export interface NodeFacts {
@@ -99,6 +99,6 @@ export function withTimes(
   return conditions.map((each) => {
     const known = before.get(each.type);
     const since = known?.status === each.status ? known.since : now;
-    return { ...each, lastHeartbeatTime: timestamp(now), lastTransitionTime: timestamp(since) };
+    return { ...each, lastHeartbeatTime: timeText(now), lastTransitionTime: timeText(since) };
   });
 }

@@ -71,12 +71,12 @@ export function createPodSet(options: PodSetOptions): PodSet {
     const phase = pod.status?.phase;
     if (phase === 'Succeeded' || phase === 'Failed') return undefined;
     if (pod.metadata.deletionTimestamp !== undefined) {
-      void deleteForGood(client, pod);
+      void deleteForGood(options, pod);
       return undefined;
     }
     addresses += 1;
     const podIP = `10.244.${Math.floor(addresses / 254) % 256}.${(addresses % 254) + 1}`;
-    const publisher = createStatusPublisher(() => worker, { client, clock, log, signal });
+    const publisher = createStatusPublisher(() => worker, options);
     const worker = startPodWorker({
       pod,
       ports: options.ports,
@@ -103,8 +103,7 @@ export function createPodSet(options: PodSetOptions): PodSet {
   async function finish({ worker, publisher }: Entry): Promise<void> {
     publisher.changed();
     await publisher.settled();
-    if (worker.pod().metadata.deletionTimestamp !== undefined && !signal.aborted)
-      await deleteForGood(client, worker.pod());
+    if (worker.pod().metadata.deletionTimestamp !== undefined) await deleteForGood(options, worker.pod());
   }
 
   /** Gone from the API server: whatever still runs has no grace left. */

@@ -1,3 +1,4 @@
+import { timeText } from '#sandbox/api-server/wire/time.ts';
 import type { ContainerRecord, ContainerState, Terminated } from './container-record.ts';
 import { isInitialized, type PodPhase, podPhase } from './pod-phase.ts';
 import type { WireCondition, WirePodSpec } from './wire-pod.ts';
@@ -22,7 +23,7 @@ export function podStatus(facts: PodFacts, now: number) {
   return {
     phase,
     observedGeneration: facts.generation,
-    startTime: timestamp(facts.startTime),
+    startTime: timeText(facts.startTime),
     hostIP: facts.hostIP,
     hostIPs: [{ ip: facts.hostIP }],
     podIP: facts.podIP,
@@ -33,11 +34,6 @@ export function podStatus(facts: PodFacts, now: number) {
       initContainerStatuses: facts.initContainers.map((each) => containerStatus(each, facts)),
     }),
   };
-}
-
-/** RFC 3339 in whole seconds, as Kubernetes writes times. */
-export function timestamp(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
 function conditionsOf(facts: PodFacts, phase: PodPhase, now: number): readonly WireCondition[] {
@@ -78,7 +74,7 @@ function containersNotInitialized({ initContainers }: PodFacts): Reason {
 
 function transitionTime(wanted: WireCondition, present: readonly WireCondition[], now: number): string {
   const before = present.find(({ type }) => type === wanted.type);
-  return before?.status === wanted.status ? (before.lastTransitionTime ?? timestamp(now)) : timestamp(now);
+  return before?.status === wanted.status ? (before.lastTransitionTime ?? timeText(now)) : timeText(now);
 }
 
 function containerStatus(record: ContainerRecord, { isEnding }: PodFacts) {
@@ -106,7 +102,7 @@ function wireState(state: ContainerState, containerId: string | undefined) {
         waiting: { reason: state.reason, ...(state.message !== undefined && { message: state.message }) },
       };
     case 'running':
-      return { ...absent, running: { startedAt: timestamp(state.startedAt) } };
+      return { ...absent, running: { startedAt: timeText(state.startedAt) } };
     case 'terminated':
       return { ...absent, terminated: terminated(state, containerId) };
   }
@@ -116,8 +112,8 @@ function terminated(end: Terminated, containerId: string | undefined) {
   return {
     exitCode: end.exitCode,
     reason: end.reason,
-    startedAt: timestamp(end.startedAt),
-    finishedAt: timestamp(end.finishedAt),
+    startedAt: timeText(end.startedAt),
+    finishedAt: timeText(end.finishedAt),
     containerID: containerId ?? '',
   };
 }

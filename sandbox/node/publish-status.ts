@@ -7,6 +7,14 @@ import { podStatus } from './pod-status.ts';
 import type { PodWorker } from './pod-worker.ts';
 import type { WirePod } from './wire-pod.ts';
 
+export interface PublisherPorts {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Aborts when the node stops. */
+  readonly signal: AbortSignal;
+}
+
 export interface StatusPublisher {
   /** Says that the pod's status has changed; writes are one at a time and the last state always arrives. */
   readonly changed: () => void;
@@ -19,7 +27,7 @@ const RETRY_MS = 500;
 /** Writes one pod's status as it changes, under its UID, until the pod is gone or the node stops. */
 export function createStatusPublisher(
   worker: () => PodWorker,
-  { client, clock, log, signal }: { client: KubeClient; clock: Clock; log: Log; signal: AbortSignal },
+  { client, clock, log, signal }: PublisherPorts,
 ): StatusPublisher {
   let isDirty = false;
   let writing: Promise<void> | undefined;
@@ -59,10 +67,15 @@ export function createStatusPublisher(
 
 /**
  * The kubelet's last word on a deleted pod: grace 0, so that the object goes. It is the only DELETE in the sandbox
- * without a grace, and carries the UID.
+ * without a grace, and carries the UID. Repeated until the API server has heard it.
  */
-export async function deleteForGood(client: KubeClient, pod: WirePod): Promise<void> {
+export async function deleteForGood({ client, clock, signal }: PublisherPorts, pod: WirePod): Promise<void> {
   const { namespace, name, uid } = pod.metadata;
   const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0, preconditions: { uid } };
-  await client.request({ method: 'DELETE', path: resourcePath(PODS, { namespace, name }), body });
+  const path = resourcePath(PODS, { namespace, name });
+  while (!signal.aborted) {
+    const { kind } = await client.request({ method: 'DELETE', path, body, signal });
+    if (kind === 'ok' || kind === 'notFound' || kind === 'conflict') return;
+    await clock.sleep(RETRY_MS, signal);
+  }
 }

@@ -14,6 +14,7 @@ import { createReflector, type Reflector } from '#shared/kube/reflector.ts';
 import { NAMESPACES, NODES, PDBS, PODS, type Resource } from '#shared/kube/resource.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
+import { runRounds } from '#sandbox/run-rounds.ts';
 import { carryOut, SCHEDULER_NAME } from './carry-out.ts';
 import { planRound, type Placement } from './plan-round.ts';
 
@@ -29,9 +30,7 @@ interface QueuedPod {
   readonly isOurs: boolean;
 }
 
-/** Changes come in bursts; a round looks at all of them. */
 const GATHER_MS = 10;
-/** A round without a change heals what a failed write left behind. */
 const LONGEST_PAUSE_MS = 5_000;
 
 /** Binds waiting pods until the signal aborts; one round at a time. Never rejects. */
@@ -44,12 +43,9 @@ export async function runScheduler(options: SchedulerOptions, signal: AbortSigna
   const nodes = reflect(NODES, decoded<Node>(decodeNode));
   const budgets = reflect(PDBS, decoded<DisruptionBudget>(decodeBudget));
   const namespaces = reflect(NAMESPACES, decoded<Namespace>(decodeNamespace));
-  const all = [pods, nodes, budgets, namespaces];
   /** Bound by us and not yet seen so, by UID. */
   const assumed = new Map<string, string>();
   const told = new Map<string, string>();
-  let wake = new AbortController();
-  for (const reflector of all) reflector.onChange(() => wake.abort());
 
   async function round(): Promise<void> {
     const present = [...pods.values()].map(({ pod, isOurs }) => ({ pod: withAssumed(pod, assumed), isOurs }));
@@ -75,15 +71,8 @@ export async function runScheduler(options: SchedulerOptions, signal: AbortSigna
     if (placement.kind === 'bind') assumed.set(uid, placement.node);
   }
 
-  const reflecting = all.map((reflector) => reflector.run(signal));
-  await Promise.race([Promise.all(all.map(({ synced }) => synced)), whenAborted(signal)]);
-  while (!signal.aborted) {
-    wake = new AbortController();
-    await round();
-    await clock.sleep(LONGEST_PAUSE_MS, AbortSignal.any([wake.signal, signal]));
-    await clock.sleep(GATHER_MS, signal);
-  }
-  await Promise.all(reflecting);
+  const reflectors = [pods, nodes, budgets, namespaces];
+  await runRounds({ reflectors, round, gatherMs: GATHER_MS, longestPauseMs: LONGEST_PAUSE_MS, clock, log }, signal);
 }
 
 function queuedPod(raw: KubeObject): QueuedPod | undefined {
@@ -120,11 +109,4 @@ function hasEnded({ status }: Pod): boolean {
 function forgetAllBut(told: Map<string, string>, pods: readonly Pod[]): void {
   const uids = new Set(pods.map(({ uid }) => uid));
   for (const uid of told.keys()) if (!uids.has(uid)) told.delete(uid);
-}
-
-function whenAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

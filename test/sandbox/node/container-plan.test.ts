@@ -47,6 +47,8 @@ describe('planContainer', () => {
     ['an argument that is no flag', 'demo/service', ['sleep'], 'CreateContainerConfigError'],
     ['a value that is no quantity', 'demo/hog', ['--grow=fast'], 'CreateContainerConfigError'],
     ['a negative value', 'demo/service', ['--memory=-1Mi'], 'CreateContainerConfigError'],
+    ['more memory than is good for the machine', 'demo/hog', ['--most=100Gi'], 'CreateContainerConfigError'],
+    ['more seconds than a timer takes', 'demo/batch', ['--seconds=10M'], 'CreateContainerConfigError'],
   ])('refuses %s', (_what, image, args, reason) => {
     expect(plan(image, ...args)).toMatchObject({ kind: 'refuse', reason });
   });
@@ -61,7 +63,7 @@ describe('planContainer', () => {
       message: 'Unknown argument "--cpus=2": expected --memory=…, --cpu=…',
     });
     expect(plan('demo/hog', '--most=lots')).toMatchObject({
-      message: 'Bad value "lots" of --most: expected a quantity of at least 0 such as 40Mi',
+      message: 'Bad value "lots" of --most: expected a quantity from 0 to 2Gi, such as 40Mi',
     });
   });
 });

@@ -1,0 +1,40 @@
+import type { Reflector } from '#shared/kube/reflector.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { Log } from '#shared/runtime/log.ts';
+
+export interface Rounds {
+  /** What a round looks at: the first waits for all of them, every change leads to another. */
+  readonly reflectors: readonly Pick<Reflector<unknown>, 'run' | 'synced' | 'onChange'>[];
+  readonly round: () => Promise<void>;
+  /** Changes come in bursts; a round waits this long for the rest of them. */
+  readonly gatherMs: number;
+  /** A round without a change heals what a refused write left behind. */
+  readonly longestPauseMs: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Runs rounds one after the other until the signal aborts. A round that fails is logged; never rejects. */
+export async function runRounds(rounds: Rounds, signal: AbortSignal): Promise<void> {
+  const { reflectors, clock } = rounds;
+  let wake = new AbortController();
+  for (const reflector of reflectors) reflector.onChange(() => wake.abort());
+  const reflecting = Promise.all(reflectors.map((reflector) => reflector.run(signal)));
+  await Promise.race([Promise.all(reflectors.map(({ synced }) => synced)), reflecting]);
+  while (!signal.aborted) {
+    // Made before the round, so that a change during it is not missed.
+    wake = new AbortController();
+    await runRound(rounds, signal);
+    await clock.sleep(rounds.longestPauseMs, AbortSignal.any([wake.signal, signal]));
+    await clock.sleep(rounds.gatherMs, signal);
+  }
+  await reflecting;
+}
+
+async function runRound({ round, log }: Rounds, signal: AbortSignal): Promise<void> {
+  try {
+    await round();
+  } catch (error) {
+    if (!signal.aborted) log.error({ err: error }, 'Round failed');
+  }
+}
