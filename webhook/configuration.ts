@@ -79,6 +79,12 @@ export const webhookSchema = z.strictObject({
         .default(['plimsoll-webhook.plimsoll-system.svc', 'localhost'])
         .describe('Names in the self-made certificate'),
       ipAddresses: z.array(z.string().min(1)).default(['127.0.0.1']).describe('Addresses in the self-made certificate'),
+      overlapSeconds: z
+        .number()
+        .min(0)
+        .max(86_400)
+        .default(60)
+        .describe('How long a new authority is trusted before it signs anything'),
       authorityDays: z.number().min(0.0001).max(3_650).default(365).describe('Life of the self-made authority'),
       leafDays: z.number().min(0.0001).max(3_650).default(7).describe('Life of the self-made certificate'),
     })

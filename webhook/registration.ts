@@ -2,6 +2,7 @@ import type { HealthCheck } from '#shared/http/health.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
 import type { WebhookTarget } from '#shared/kube/webhook-configurations.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
+import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import type { WebhookConfiguration } from './configuration.ts';
@@ -20,40 +21,61 @@ export interface RegistrationSources {
 /** Keeps the webhook configurations pointing at us with our authority, and says whether they do. */
 export interface Registration {
   run(signal: AbortSignal): Promise<void>;
+  /** Registers now if anything has changed or has not been looked at for a while. */
+  look(): Promise<void>;
+  /** Whether every configuration carries exactly this bundle, as far as we know. */
+  isTrusted(caBundlePem: string): boolean;
   readonly check: HealthCheck;
 }
 
-const PERIOD_MS = 30_000;
+const LOOK_EVERY_MS = 1_000;
+/** Whoever overwrites our entries is noticed after this long. */
+const VERIFY_EVERY_MS = 30_000;
 const DEADLINE_MS = 10_000;
 const BACKOFF = { initialMs: 200, maxMs: 30_000, factor: 2, jitter: 0.5 };
 
-/** Nothing is written before `run`. */
+/** Nothing is written before `run` or `look`. */
 export function createRegistration(sources: RegistrationSources): Registration {
-  const { clock, log, configuration } = sources;
-  let problem: string | undefined = configuration.registration.mode === 'None' ? undefined : 'not registered yet';
+  const { clock, log, configuration, caBundlePem } = sources;
+  const isOurs = configuration.registration.mode !== 'None';
+  let problem: string | undefined = isOurs ? 'not registered yet' : undefined;
+  let registered: { readonly pem: string | undefined; readonly at: number } | undefined;
 
-  async function register(): Promise<void> {
-    await registerOnce(sources);
-    if (problem !== undefined) log.info({ mode: configuration.registration.mode }, 'Webhook registered');
+  async function look(): Promise<void> {
+    const pem = caBundlePem();
+    if (!isOurs || isCurrent(pem)) return;
+    await registerOnce(sources, pem);
+    if (registered?.pem !== pem) log.info({ mode: configuration.registration.mode }, 'Webhook registered');
+    registered = { pem, at: clock.monotonic() };
     problem = undefined;
   }
+
+  function isCurrent(pem: string | undefined): boolean {
+    return registered !== undefined && registered.pem === pem && clock.monotonic() - registered.at < VERIFY_EVERY_MS;
+  }
+
   function onError(error: unknown, failuresInARow: number): void {
-    problem = error instanceof Error ? error.message : 'registration failed';
+    registered = undefined;
+    problem = errorText(error);
     log.warn({ err: error, failuresInARow }, 'Could not register');
   }
   return {
     run: (signal) =>
       repeat(
-        { task: register, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, backoff: BACKOFF, onError, clock },
+        { task: look, periodMs: LOOK_EVERY_MS, deadlineMs: DEADLINE_MS, backoff: BACKOFF, onError, clock },
         signal,
       ),
+    look,
+    isTrusted: (pem) => registered?.pem === pem,
     check: { name: 'registration', problem: () => problem },
   };
 }
 
-async function registerOnce({ client, configuration, port, caBundlePem }: RegistrationSources): Promise<void> {
+async function registerOnce(
+  { client, configuration, port }: RegistrationSources,
+  pem: string | undefined,
+): Promise<void> {
   const { mode, failurePolicy } = configuration.registration;
-  const pem = caBundlePem();
   if (mode === 'CaBundle' && pem !== undefined) await registerCaBundle(client, pem);
   if (mode !== 'Full') return;
   await registerFully(client, {

@@ -10,6 +10,9 @@ import { createMetrics, type Metrics } from '#shared/runtime/metrics.ts';
 import type { Shutdown } from '#shared/runtime/shutdown.ts';
 import { createCaches, eachCache, type Caches } from './caches.ts';
 import type { WebhookConfiguration } from './configuration.ts';
+import { createCertificateKeeper } from './certificates/certificate-keeper.ts';
+import { readText } from './certificates/file-certificates.ts';
+import { createCertificateSource } from './create-certificate-source.ts';
 import { fallbackApp } from './fallback-app.ts';
 import { createJudgeSources } from './judge-sources.ts';
 import { createJudges, type JudgeSources } from './judges.ts';
@@ -17,7 +20,6 @@ import { createLedgers } from './ledger/ledgers.ts';
 import { createRegistration } from './registration.ts';
 import { reviewListener } from './review-listener.ts';
 import { createReviewMetrics } from './review-metrics.ts';
-import { readServingCertificate } from './serving-certificate.ts';
 import { unsyncedCaches } from './world.ts';
 
 export interface Surroundings {
@@ -40,24 +42,41 @@ const ALL_BODIES_BYTES = 64 * 1024 * 1024;
 export async function startWebhook(configuration: WebhookConfiguration, surroundings: Surroundings): Promise<Webhook> {
   const { clock, log, env, shutdown } = surroundings;
   const metrics = createMetrics('webhook');
-  const certificate = readServingCertificate(configuration.tls, clock.now());
   const client = createClient(await connect(configuration.kubeconfig, env), { userAgent: 'plimsoll-webhook', metrics });
   shutdown.onRelease('connections to the API server', () => client.close());
 
   const caches = createCaches({ ...surroundings, client, metrics });
   const ledgers = createLedgers({ ...surroundings, client, quotas: caches.priorityQuotas, metrics });
   const sources = createJudgeSources(configuration, { client, caches, ledgers, clock });
+  const certificates = createCertificateSource(configuration, { client, clock });
+  const clientCaPem = await readClientCa(configuration);
+  const first = await certificates.look(() => false);
   const server = await serve({
     host: configuration.host,
     port: configuration.port,
     handler: admissionHandler(configuration, sources, { metrics, log }),
-    tls: certificate.tls,
+    tls: { ...first.tls, ...clientCaPem },
   });
   shutdown.onRelease('admission port', () => server.close());
 
-  const caBundlePem = () => certificate.caBundlePem;
-  const registration = createRegistration({ client, configuration, port: server.port, caBundlePem, clock, log });
-  const checks = [stoppingCheck(shutdown), cachesCheck(caches), ledgers.check, registration.check];
+  const keeper = createCertificateKeeper({
+    source: certificates,
+    isTrusted: (caBundlePem) => registration.isTrusted(caBundlePem),
+    use: ({ tls }) => server.setCertificate({ ...tls, ...clientCaPem }),
+    first,
+    clock,
+    log,
+    metrics,
+  });
+  const registration = createRegistration({
+    caBundlePem: () => keeper.caBundlePem(),
+    client,
+    configuration,
+    port: server.port,
+    clock,
+    log,
+  });
+  const checks = [stoppingCheck(shutdown), cachesCheck(caches), ledgers.check, keeper.check, registration.check];
   const health = await serve({
     handler: healthApp({ checks, metrics, configuration }, log),
     host: configuration.healthHost,
@@ -68,8 +87,14 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
   shutdown.onRelease('drain', () => clock.sleep(configuration.drainSeconds * 1_000));
 
   for (const cache of eachCache(caches)) void cache.run(shutdown.signal);
+  void keeper.run(shutdown.signal);
   void whenSynced(caches).then(() => Promise.all([registration.run(shutdown.signal), ledgers.run(shutdown.signal)]));
   return { port: server.port, healthPort: health.port };
+}
+
+/** When callers must show a certificate: the authority that signs theirs. */
+async function readClientCa({ tls }: WebhookConfiguration): Promise<{ readonly clientCaPem?: string }> {
+  return tls.clientCaFile === undefined ? {} : { clientCaPem: await readText(tls.clientCaFile) };
 }
 
 async function whenSynced(caches: Caches): Promise<void> {

@@ -1,0 +1,46 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createAuthority } from '#shared/http/certificates.ts';
+import { createClient } from '#shared/kube/client.ts';
+import { directConnection } from '#shared/kube/connection.ts';
+import { secretAuthorityStore } from '#webhook/certificates/authority-store.ts';
+import { objectServer, type ObjectServer } from '#test/fakes/object-server.ts';
+
+const NOW = Date.UTC(2026, 0, 1);
+const current = createAuthority({ commonName: 'current', days: 10, now: NOW });
+const next = createAuthority({ commonName: 'next', days: 10, now: NOW });
+
+describe('secretAuthorityStore', () => {
+  let api: ObjectServer;
+  beforeEach(async () => (api = await objectServer()));
+  afterEach(() => api.close());
+
+  function store() {
+    const client = createClient(directConnection({ server: api.url }), { userAgent: 'test' });
+    return secretAuthorityStore(client, 'plimsoll-system', 'ca');
+  }
+
+  test('reads back what it wrote', async () => {
+    const authorities = { current, next, previousPem: next.certPem };
+    expect(await store().read()).toEqual({ authorities: undefined, version: undefined });
+    expect(await store().write(authorities, undefined)).toBe(true);
+    expect((await store().read()).authorities).toEqual(authorities);
+    const only = { current, next: undefined, previousPem: '' };
+    expect(await store().write(only, (await store().read()).version)).toBe(true);
+    expect((await store().read()).authorities).toEqual(only);
+  });
+
+  test('does not write over another replica’s', async () => {
+    const authorities = { current, next: undefined, previousPem: '' };
+    await store().write(authorities, undefined);
+    expect(await store().write(authorities, undefined)).toBe(false);
+    expect(await store().write(authorities, '0')).toBe(false);
+  });
+
+  test('says what it could not do', async () => {
+    api.failing = 403;
+    await expect(store().read()).rejects.toThrow('Could not read Secret "plimsoll-system/ca": failing on purpose');
+    await expect(store().write({ current, next: undefined, previousPem: '' }, undefined)).rejects.toThrow(
+      'Could not write Secret',
+    );
+  });
+});

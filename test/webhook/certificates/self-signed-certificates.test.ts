@@ -1,0 +1,92 @@
+import { X509Certificate } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { memoryAuthorityStore, type AuthorityStore } from '#webhook/certificates/authority-store.ts';
+import { selfSignedCertificates } from '#webhook/certificates/self-signed-certificates.ts';
+import { manualClock } from '#test/fakes/manual-clock.ts';
+
+const DAY = 86_400_000;
+const trusted = () => true;
+
+function start(store: AuthorityStore = memoryAuthorityStore(), clock = manualClock()) {
+  const names = { dnsNames: ['localhost'], ipAddresses: ['127.0.0.1'] };
+  return {
+    clock,
+    source: selfSignedCertificates({ store, clock, ...names, authorityDays: 30, leafDays: 6, overlapSeconds: 60 }),
+  };
+}
+
+function isSignedBy(certPem: string, bundle: string | undefined): boolean {
+  const certificate = new X509Certificate(certPem);
+  const authorities = bundle?.match(/-----BEGIN[^]+?-----END CERTIFICATE-----/g) ?? [];
+  return authorities.some((pem) => certificate.verify(new X509Certificate(pem).publicKey));
+}
+
+describe('selfSignedCertificates', () => {
+  test('serves the same certificate until two thirds of its life are over', async () => {
+    const { source, clock } = start();
+    const first = await source.look(trusted);
+    await clock.advance(4 * DAY - 1);
+    expect((await source.look(trusted)).tls).toEqual(first.tls);
+    await clock.advance(1);
+    const second = await source.look(trusted);
+    expect(second.tls).not.toEqual(first.tls);
+    expect(second.caBundlePem).toBe(first.caBundlePem);
+  });
+
+  test('at every look of many rotations, serves what the bundle of the look before already trusted', async () => {
+    const { source, clock } = start();
+    let bundle = (await source.look(trusted)).caBundlePem;
+    const served = new Set<string>();
+    const bundles = new Set<string>();
+    for (let hours = 0; hours < 24 * 120; hours += 1) {
+      await clock.advance(DAY / 24);
+      const { tls, caBundlePem } = await source.look((pem) => pem === bundle);
+      expect(isSignedBy(tls.certPem, bundle)).toBe(true);
+      expect(new X509Certificate(tls.certPem).validToDate.getTime()).toBeGreaterThan(clock.now());
+      served.add(tls.certPem);
+      bundle = caBundlePem;
+      bundles.add(bundle ?? '');
+    }
+    // 120 days: a leaf every 4 days, an authority about every 20, each in two steps.
+    expect({ leaves: served.size >= 30, bundles: bundles.size >= 10 }).toEqual({ leaves: true, bundles: true });
+  });
+
+  test('does not sign by an authority that nobody trusts yet', async () => {
+    const { source, clock } = start();
+    const first = await source.look(trusted);
+    await clock.advance(20 * DAY);
+    await source.look(() => false);
+    await clock.advance(5 * DAY);
+    const { tls } = await source.look(() => false);
+    expect(isSignedBy(tls.certPem, first.caBundlePem)).toBe(true);
+  });
+
+  test('gives replicas one authority and each its own certificate', async () => {
+    const store = memoryAuthorityStore();
+    const clock = manualClock();
+    const [one, other] = await Promise.all([
+      start(store, clock).source.look(trusted),
+      start(store, clock).source.look(trusted),
+    ]);
+    const again = await start(store, clock).source.look(trusted);
+    expect(again.caBundlePem).toBe(other.caBundlePem);
+    expect(again.tls.keyPem).not.toBe(one.tls.keyPem);
+  });
+
+  test('takes the authority of the replica that was faster', async () => {
+    const shared = memoryAuthorityStore();
+    const { source: winner } = start(shared);
+    let isFirst = true;
+    const contested: AuthorityStore = {
+      read: () => shared.read(),
+      write: async (authorities, version) => {
+        if (!isFirst) return shared.write(authorities, version);
+        isFirst = false;
+        await winner.look(trusted);
+        return false;
+      },
+    };
+    const { caBundlePem } = await start(contested).source.look(trusted);
+    expect(caBundlePem).toBe((await winner.look(trusted)).caBundlePem);
+  });
+});

@@ -1,0 +1,82 @@
+import type { HealthCheck } from '#shared/http/health.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import { errorText } from '#shared/runtime/describe-error.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import type { Metrics } from '#shared/runtime/metrics.ts';
+import { repeat } from '#shared/runtime/repeat.ts';
+import type { CertificateSource, ServingCertificate } from './certificate-source.ts';
+
+export interface KeeperOptions {
+  readonly source: CertificateSource;
+  readonly isTrusted: (caBundlePem: string) => boolean;
+  /** Serves with another certificate from now on. */
+  readonly use: (certificate: ServingCertificate) => void;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** What is served already. */
+  readonly first: ServingCertificate;
+}
+
+/** Keeps the certificate that is served valid. */
+export interface CertificateKeeper {
+  run(signal: AbortSignal): Promise<void>;
+  /** Looks now, as `run` does every so often. */
+  look(): Promise<void>;
+  caBundlePem(): string | undefined;
+  readonly check: HealthCheck;
+}
+
+/** Short enough that a process which was paused does not go on with a certificate that ended meanwhile. */
+const LOOK_EVERY_MS = 20_000;
+const LOOK_DEADLINE_MS = 15_000;
+const BACKOFF = { initialMs: 500, maxMs: 20_000, factor: 2, jitter: 0.5 };
+
+export function createCertificateKeeper(options: KeeperOptions): CertificateKeeper {
+  const { source, clock, log, metrics } = options;
+  let served = options.first;
+  let problem: string | undefined;
+  const rotations = metrics.counter('plimsoll_certificate_rotations_total', 'Times another certificate was served');
+  const notAfter = metrics.gauge('plimsoll_certificate_not_after_timestamp_seconds', 'When the certificate ends', [
+    'purpose',
+  ]);
+  notAfter.set(served.notAfter / 1_000, { purpose: 'serving' });
+
+  async function look(): Promise<void> {
+    const next = await source.look(options.isTrusted);
+    problem = undefined;
+    if (next.tls.certPem !== served.tls.certPem) {
+      options.use(next);
+      rotations.add();
+      notAfter.set(next.notAfter / 1_000, { purpose: 'serving' });
+      log.info({ notAfter: new Date(next.notAfter).toISOString() }, 'Certificate replaced');
+    }
+    served = next;
+  }
+
+  function onError(error: unknown): void {
+    problem = errorText(error);
+    log.warn({ err: error }, 'Could not look after the certificate');
+  }
+
+  return {
+    run: (signal) =>
+      repeat(
+        { task: look, periodMs: LOOK_EVERY_MS, deadlineMs: LOOK_DEADLINE_MS, backoff: BACKOFF, onError, clock },
+        signal,
+      ),
+    look,
+    caBundlePem: () => served.caBundlePem,
+    check: { name: 'certificate', problem: () => validityProblem(served, clock.now(), problem) },
+  };
+}
+
+function validityProblem(
+  { notBefore, notAfter }: ServingCertificate,
+  now: number,
+  trouble: string | undefined,
+): string | undefined {
+  if (now < notBefore) return `valid only from ${new Date(notBefore).toISOString()}`;
+  if (now < notAfter) return undefined;
+  return `ended at ${new Date(notAfter).toISOString()}${trouble === undefined ? '' : `: ${trouble}`}`;
+}

@@ -1,0 +1,29 @@
+import { readFile } from 'node:fs/promises';
+import { certificateValidity } from '#shared/http/certificates.ts';
+import type { CertificateSource } from './certificate-source.ts';
+
+export interface CertificateFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+  readonly caFile: string | undefined;
+}
+
+/** Certificates that somebody else puts into files and renews there: cert-manager, or an administrator. */
+export function fileCertificates({ certFile, keyFile, caFile }: CertificateFiles): CertificateSource {
+  return {
+    look: async () => {
+      const [certPem, keyPem] = await Promise.all([readText(certFile), readText(keyFile)]);
+      const caBundlePem = caFile === undefined ? undefined : await readText(caFile);
+      return { tls: { certPem, keyPem }, ...certificateValidity(certPem), caBundlePem };
+    },
+  };
+}
+
+/** Rejects with the file's name. */
+export async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw new Error(`Could not read certificate file "${path}"`, { cause: error });
+  }
+}

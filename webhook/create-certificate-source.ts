@@ -1,0 +1,19 @@
+import type { KubeClient } from '#shared/kube/client.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import { memoryAuthorityStore, secretAuthorityStore } from './certificates/authority-store.ts';
+import type { CertificateSource } from './certificates/certificate-source.ts';
+import { fileCertificates } from './certificates/file-certificates.ts';
+import { selfSignedCertificates } from './certificates/self-signed-certificates.ts';
+import type { WebhookConfiguration } from './configuration.ts';
+
+/** The source of certificates that the configuration names. */
+export function createCertificateSource(
+  { tls }: WebhookConfiguration,
+  { client, clock }: { readonly client: KubeClient; readonly clock: Clock },
+): CertificateSource {
+  const { certFile, keyFile, caFile, secretName, secretNamespace } = tls;
+  if (tls.mode !== 'self-signed') return fileCertificates({ certFile: certFile ?? '', keyFile: keyFile ?? '', caFile });
+  const store =
+    secretName === undefined ? memoryAuthorityStore() : secretAuthorityStore(client, secretNamespace, secretName);
+  return selfSignedCertificates({ ...tls, store, clock });
+}
