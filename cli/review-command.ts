@@ -21,33 +21,37 @@ interface ReviewOptions {
   readonly context?: string;
 }
 
-const HELP = `
+function help(program: string): string {
+  return `
 Reads Pods and what makes Pods (Deployment, StatefulSet, DaemonSet, ReplicaSet,
-ReplicationController, Job, CronJob), and judges each as if it were created now.
+ReplicationController, Job, CronJob), also in Lists, and judges each as if it
+were created now.
 
-What they are judged by may stand in the same files: PriorityClasses, Namespaces,
-PriorityPolicies, PriorityQuotas and ResourceQuotas (status.hard and status.used,
-else spec.hard with nothing used). With --kubeconfig or --context it is read from
-the cluster, and an object in the files replaces the one of the same name there.
+What they are judged by may stand in the same files: PriorityClasses,
+Namespaces, PriorityPolicies, PriorityQuotas and ResourceQuotas (status.hard and
+status.used, else spec.hard with nothing used). With --kubeconfig or --context
+it is read from the cluster, and an object in the files takes the place of the
+one of the same name there.
 
-Objects are judged in the order in which they are given. An admitted Pod is charged
-to its quotas, so that the next one finds less room; a template is judged once,
-whatever its replicas, and charges nothing. Quotas without a PriorityClass scope
-are Kubernetes' own affair and are not looked at.
+Objects are judged in the order in which they are given. An admitted Pod is
+charged to its quotas, so that the next one finds less room; a template is
+judged once, whatever its replicas, and charges nothing. ResourceQuotas without
+a PriorityClass scope are Kubernetes' own affair and are not looked at.
 
-Exit code: 0 nothing would be refused, 1 something would be, 2 the command or its
-input cannot be used.
+Exit code: 0 nothing would be refused, 1 something would be, 2 the command or
+its input cannot be used.
 
 Examples:
   # What would the webhook say to this directory, if alice applied it?
-  plimsoll review -f manifests/ --as alice --as-group developers
+  ${program} review -f manifests/ --as alice --as-group developers
 
-  # The same against the classes, quotas and policies of a cluster
-  helm template . | plimsoll review -f - --context production -n team-a
+  # The same by the classes, quotas and policies of a cluster
+  helm template . | ${program} review -f - --context production -n team-a
 
-  # Names of what would be refused
-  plimsoll review -f manifests/ -o json | jq -r '.[] | select(.allowed | not) | .object'
+  # Only what would be refused, for another program
+  ${program} review -f manifests/ -o json | jq 'map(select(.allowed | not))'
 `;
+}
 
 /** `plimsoll review`: what the webhook would say to the objects in files. */
 export function reviewCommand(surface: Surface): Command {
@@ -61,7 +65,7 @@ export function reviewCommand(surface: Surface): Command {
     .addOption(new Option('-o, --output <format>', 'output format').choices(OUTPUT_FORMATS).default('table'))
     .option('--kubeconfig <file>', 'judge by what is in this cluster')
     .option('--context <name>', 'judge by what is in the cluster of this context')
-    .addHelpText('after', HELP)
+    .addHelpText('after', ({ command }) => help(command.parent?.name() ?? 'plimsoll'))
     .action(async (options: ReviewOptions, command: Command) => {
       const mistake = findMistake(options);
       if (mistake !== undefined) command.error(`error: ${mistake}`);

@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest';
+import { podManifest, PODS, RULES } from './manifests.ts';
+import { folderWith, runPlimsoll, verdicts } from './run-plimsoll.ts';
+
+const folder = folderWith({ 'a-rules.yaml': RULES, 'b-pods.yml': PODS, 'notes.txt': 'not a manifest' });
+const QUOTA_TEXT =
+  'quota `high-pods` in namespace `team-a`: `requests.cpu` must be less than or equal to 1; used 600m, ' +
+  'this pod asks 600m (priority class `high`); at most 400m would fit';
+const DEFAULT_PATCH = [
+  { op: 'add', path: '/spec/priorityClassName', value: 'low' },
+  { op: 'add', path: '/spec/priority', value: 100 },
+  { op: 'add', path: '/spec/preemptionPolicy', value: 'Never' },
+];
+const HIGH_PATCH = [
+  { op: 'add', path: '/spec/priority', value: 1000 },
+  { op: 'add', path: '/spec/preemptionPolicy', value: 'PreemptLowerPriority' },
+];
+
+describe('plimsoll review', () => {
+  test('a table as kubectl prints it, warnings and notes beside it', async () => {
+    expect(await runPlimsoll(['review', '-f', folder])).toEqual({
+      code: 1,
+      stdout: [
+        'OBJECT                  ALLOWED   CODE   MESSAGE',
+        'Pod/team-a/first        true      200    pod names priority class `high` (1000)',
+        `Pod/team-a/second       false     403    ${QUOTA_TEXT}`,
+        'Pod/default/batch-      true      200    priority class `low` (100) is the default of policy `teams`',
+        'Pod/kube-system/dns     true      200    namespace `kube-system` is exempt',
+        'Deployment/team-a/api   true      200    the template may be used; each pod is judged when it is created',
+        '',
+      ].join('\n'),
+      stderr:
+        'Note: ignored objects of other kinds: v1 Service (1)\n' +
+        'Warning: Deployment/team-a/api: pods of this template would be refused: no PriorityClass with name missing was found\n',
+    });
+  });
+
+  test('JSON has one row per object', async () => {
+    const { code, stdout, stderr } = await runPlimsoll(['review', '-o', 'json', '-f', folder]);
+    expect({ code, stderr, rows: JSON.parse(stdout) as unknown }).toEqual({
+      code: 1,
+      stderr: 'Note: ignored objects of other kinds: v1 Service (1)\n',
+      rows: [
+        row('Pod/team-a/first', { message: 'pod names priority class `high` (1000)', patch: HIGH_PATCH }),
+        row('Pod/team-a/second', { allowed: false, code: 403, message: QUOTA_TEXT }),
+        row('Pod/default/batch-', {
+          message: 'priority class `low` (100) is the default of policy `teams`',
+          patch: DEFAULT_PATCH,
+        }),
+        row('Pod/kube-system/dns', { message: 'namespace `kube-system` is exempt' }),
+        row('Deployment/team-a/api', {
+          message: 'the template may be used; each pod is judged when it is created',
+          warnings: ['pods of this template would be refused: no PriorityClass with name missing was found'],
+        }),
+      ],
+    });
+  });
+
+  test('YAML says the same', async () => {
+    const { code, stdout } = await runPlimsoll(['review', '-o', 'yaml', '-n', 'team-b', '-f', '-'], PODS.slice(0, 200));
+    expect({ code, stdout }).toEqual({
+      code: 1,
+      stdout:
+        '- object: Pod/team-a/first\n  allowed: false\n  code: 403\n' +
+        `  message: 'pods "first" is forbidden: no PriorityClass with name high was found'\n` +
+        '  warnings: []\n  patch: []\n',
+    });
+  });
+
+  test('policies see the user and groups given', async () => {
+    const args = ['-f', folder, '--as', 'bob', '--as-group', 'developers', 'others'];
+    expect(await verdicts(args)).toEqual({
+      'Pod/team-a/first': false,
+      'Pod/team-a/second': false,
+      'Pod/default/batch-': true,
+      'Pod/kube-system/dns': true,
+      'Deployment/team-a/api': true,
+    });
+  });
+
+  test('a quota across namespaces is charged where it is enforced, beyond what it has used', async () => {
+    const namespaces = ['a', 'b', 'c'].map((name) => ({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name, ...(name !== 'c' && { labels: { 'plimsoll.dev/priority-quota': 'enforced' } }) },
+    }));
+    const quota = {
+      apiVersion: 'plimsoll.dev/v1alpha1',
+      kind: 'PriorityQuota',
+      metadata: { name: 'all' },
+      spec: { priorityClassNames: ['system-cluster-critical'], hard: { 'requests.cpu': '2' } },
+      status: { used: { 'requests.cpu': '1' } },
+    };
+    const pods = ['a', 'b', 'c'].map((namespace) => podManifest('web', namespace, 'system-cluster-critical'));
+    const list = { apiVersion: 'v1', kind: 'List', items: [...pods, ...namespaces, quota] };
+    expect(await verdicts(['-f', '-'], JSON.stringify(list))).toEqual({
+      'Pod/a/web': true,
+      'Pod/b/web': false,
+      'Pod/c/web': true,
+    });
+  });
+
+  test('a list of pods need not say what its items are', async () => {
+    const list = { apiVersion: 'v1', kind: 'PodList', items: [{ metadata: { name: 'x' }, spec: {} }] };
+    expect(await verdicts(['-f', '-'], JSON.stringify(list))).toEqual({ 'Pod/default/x': true });
+  });
+
+  test('a kind of another group is not ours', async () => {
+    const job = { apiVersion: 'batch.example.com/v1', kind: 'Job', metadata: { name: 'x' } };
+    expect(await runPlimsoll(['review', '-f', '-', '-o', 'json'], JSON.stringify(job))).toEqual({
+      code: 0,
+      stdout: '[]\n',
+      stderr: 'Note: ignored objects of other kinds: batch.example.com/v1 Job (1)\n',
+    });
+  });
+});
+
+function row(object: string, more: object): object {
+  return { object, allowed: true, code: 200, warnings: [], patch: [], ...more };
+}
