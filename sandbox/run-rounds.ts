@@ -1,10 +1,16 @@
-import type { Reflector } from '#shared/kube/reflector.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 
+/** A kind of objects that is followed, as a reflector does. */
+export interface Followed {
+  readonly synced: Promise<void>;
+  run(signal: AbortSignal): Promise<void>;
+  onChange(listener: () => void): () => void;
+}
+
 export interface Rounds {
   /** What a round looks at: the first waits for all of them, every change leads to another. */
-  readonly reflectors: readonly Pick<Reflector<unknown>, 'run' | 'synced' | 'onChange'>[];
+  readonly reflectors: readonly Followed[];
   readonly round: () => Promise<void>;
   /** Changes come in bursts; a round waits this long for the rest of them. */
   readonly gatherMs: number;

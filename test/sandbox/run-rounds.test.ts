@@ -9,10 +9,10 @@ const log = createLog({ component: 'test', level: 'silent', format: 'json' });
 function setUp(round: () => Promise<void>) {
   const clock = manualClock();
   const stopping = new AbortController();
-  const { promise: synced, resolve: sync } = Promise.withResolvers<undefined>();
+  const sight = Promise.withResolvers<undefined>();
   const listeners: (() => void)[] = [];
   const reflector = {
-    synced,
+    synced: sight.promise.then(() => undefined),
     onChange: (listener: () => void) => {
       listeners.push(listener);
       return () => undefined;
@@ -28,7 +28,7 @@ function setUp(round: () => Promise<void>) {
     stopping.abort();
     return ended;
   };
-  return { clock, sync: () => sync(undefined), change, stop };
+  return { clock, sync: () => sight.resolve(undefined), change, stop };
 }
 
 test('the first round waits for the first sight, the next for a change or for the longest pause', async () => {
