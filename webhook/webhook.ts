@@ -12,6 +12,7 @@ import { createCaches, eachCache, type Caches } from './caches.ts';
 import type { WebhookConfiguration } from './configuration.ts';
 import { createCertificateKeeper } from './certificates/certificate-keeper.ts';
 import { readText } from './certificates/file-certificates.ts';
+import { createConditionWriter } from './condition-writer.ts';
 import { createCertificateSource } from './create-certificate-source.ts';
 import { fallbackApp } from './fallback-app.ts';
 import { createJudgeSources } from './judge-sources.ts';
@@ -88,7 +89,9 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
 
   for (const cache of eachCache(caches)) void cache.run(shutdown.signal);
   void keeper.run(shutdown.signal);
-  void whenSynced(caches).then(() => Promise.all([registration.run(shutdown.signal), ledgers.run(shutdown.signal)]));
+  const conditions = createConditionWriter({ ...surroundings, client, caches });
+  const loops = [registration, ledgers, conditions];
+  void whenSynced(caches).then(() => Promise.all(loops.map((loop) => loop.run(shutdown.signal))));
   return { port: server.port, healthPort: health.port };
 }
 

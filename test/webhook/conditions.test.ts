@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { NAMESPACES, POLICIES, PRIORITY_QUOTAS, runWebhook } from './webhook-process.ts';
+
+interface Status {
+  readonly conditions?: readonly {
+    readonly type: string;
+    readonly status: string;
+    readonly reason: string;
+    readonly message: string;
+  }[];
+}
+
+test('the webhook tells in conditions what cannot take effect, and where a quota is not in force', async () => {
+  const webhook = await runWebhook((api) => {
+    api.put(NAMESPACES, { metadata: { name: 'team-a', labels: { 'plimsoll.dev/priority-quota': 'enforced' } } });
+    api.put(NAMESPACES, { metadata: { name: 'team-b', labels: {} } });
+    api.put(POLICIES, { metadata: { name: 'p', generation: 3 }, spec: { defaultPriorityClassName: 'gone' } });
+    api.put(PRIORITY_QUOTAS, {
+      metadata: { name: 'q', generation: 1 },
+      spec: { priorityClassNames: ['high'], hard: { pods: '1' } },
+    });
+  });
+  const conditionsOf = (collection: string, name: string) => {
+    const status = webhook.api.get(collection, name)?.['status'] as Status | undefined;
+    return status?.conditions?.map(({ type, status: value, reason, message }) => ({
+      type,
+      status: value,
+      reason,
+      message,
+    }));
+  };
+  await expect
+    .poll(() => conditionsOf(POLICIES, 'p'))
+    .toEqual([
+      {
+        type: 'Ready',
+        status: 'False',
+        reason: 'SettingsWithoutEffect',
+        message: 'defaultPriorityClassName: there is no class `gone`',
+      },
+      { type: 'Conflicting', status: 'False', reason: 'NoConflict', message: 'No other policy says otherwise' },
+    ]);
+  await expect
+    .poll(() => conditionsOf(PRIORITY_QUOTAS, 'q'))
+    .toEqual([
+      {
+        type: 'Ready',
+        status: 'False',
+        reason: 'NotEnforcedEverywhere',
+        message: 'Not in force where label plimsoll.dev/priority-quota=enforced is missing: team-b',
+      },
+    ]);
+  await webhook.stop();
+});
