@@ -6,7 +6,6 @@ import { createClient } from '#shared/kube/client.ts';
 import { directConnection } from '#shared/kube/connection.ts';
 import { createObject, getObject } from '#shared/kube/objects.ts';
 import { NODES, PODS, resourcePath } from '#shared/kube/resource.ts';
-import { systemClock as clock } from '#shared/runtime/clock.ts';
 import { eventually, startTestSandbox } from '#test/build/test-sandbox.ts';
 
 const namespace = 'default';
