@@ -9,10 +9,12 @@ export const KUBERNETES_VERSION = '1.36.3';
 
 export const COMPONENTS = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
 export type ComponentName = (typeof COMPONENTS)[number];
+const PROGRAMS = [...COMPONENTS, 'kubectl'] as const;
+type ProgramName = (typeof PROGRAMS)[number];
 
-/** Where each component's executable is, or why there is none. */
+/** Where each executable is, or why there is none. */
 export type Binaries =
-  | { readonly kind: 'found'; readonly paths: Readonly<Record<ComponentName, string>> }
+  | { readonly kind: 'found'; readonly paths: Readonly<Record<ProgramName, string>> }
   | { readonly kind: 'missing'; readonly because: string };
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -40,10 +42,10 @@ export function findBinaries(env: Environment): Binaries {
 }
 
 function inFolder(folder: string): Binaries {
-  const missing = COMPONENTS.filter((name) => !existsSync(join(folder, name)));
+  const missing = PROGRAMS.filter((name) => !existsSync(join(folder, name)));
   if (missing.length > 0) return { kind: 'missing', because: `no ${missing.join(', ')} in ${folder}` };
-  const paths = Object.fromEntries(COMPONENTS.map((name) => [name, join(folder, name)]));
-  return { kind: 'found', paths: paths as Record<ComponentName, string> };
+  const paths = Object.fromEntries(PROGRAMS.map((name) => [name, join(folder, name)]));
+  return { kind: 'found', paths: paths as Record<ProgramName, string> };
 }
 
 /** What went wrong, if anything did. */

@@ -18,11 +18,13 @@ export interface WebhookProcess {
 
 const MAIN = fileURLToPath(new URL('../../webhook/main.ts', import.meta.url));
 
-/** Starts the webhook and waits until it is ready, which includes being registered. */
-export async function startWebhookProcess(
-  kubeconfig: string,
-  failurePolicy: 'Ignore' | 'Fail',
-): Promise<WebhookProcess> {
+/** Settings of a webhook that writes its registration itself, with the port that it took. */
+export function registeringItself(failurePolicy: 'Ignore' | 'Fail'): object {
+  return { registration: { mode: 'Full', url: 'https://127.0.0.1:0', failurePolicy } };
+}
+
+/** Starts the webhook on loopback, on a free port unless set, and waits until it is ready: registered, caches full. */
+export async function startWebhookProcess(kubeconfig: string, settings: object): Promise<WebhookProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'plimsoll-webhook-'));
   const file = join(folder, 'webhook.yaml');
   const configuration = {
@@ -34,7 +36,7 @@ export async function startWebhookProcess(
     healthHost: '127.0.0.1',
     healthPort: 0,
     drainSeconds: 0,
-    registration: { mode: 'Full', url: 'https://127.0.0.1:0', failurePolicy },
+    ...settings,
   };
   writeFileSync(file, stringify(configuration));
   const child = spawn(process.execPath, [MAIN, '--config', file], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
 import type { ClusterConnection } from '#shared/kube/connection.ts';
 import { at, contractHarness, eventually, pod, uniqueName } from '#test/contract/harness.ts';
-import { startWebhookProcess, type WebhookProcess } from './webhook-process.ts';
+import { registeringItself, startWebhookProcess, type WebhookProcess } from './webhook-process.ts';
 
 const kubeconfig = inject('kubeconfig');
 const CRDS = fileURLToPath(new URL('../../deploy/crds/', import.meta.url));
@@ -47,7 +47,7 @@ describe.skipIf(kubeconfig === '')('the webhook, registered with a real kube-api
       spec,
     });
     expect([made.status, at(made.body, 'message')]).toEqual([201, undefined]);
-    found.webhook = await startWebhookProcess(kubeconfig, 'Ignore');
+    found.webhook = await startWebhookProcess(kubeconfig, registeringItself('Ignore'));
     // The API server takes up to a second to call a new webhook.
     await eventually(async () => {
       const { body } = await api.post(pods(), pod('probe'), { query: { dryRun: 'All' } });
@@ -112,7 +112,7 @@ describe.skipIf(kubeconfig === '')('the webhook, registered with a real kube-api
     await found.webhook?.kill();
     const orphan = await api.post(pods(), pod('orphan', { priorityClassName: names.high }));
     expect([orphan.status, at(orphan.body, 'message')]).toEqual([201, undefined]);
-    found.webhook = await startWebhookProcess(kubeconfig, 'Ignore');
+    found.webhook = await startWebhookProcess(kubeconfig, registeringItself('Ignore'));
     await eventually(async () => {
       const { status } = await api.post(pods(), pod(uniqueName('again'), { priorityClassName: names.high }));
       expect(status).toBe(403);
@@ -121,7 +121,7 @@ describe.skipIf(kubeconfig === '')('the webhook, registered with a real kube-api
 
   test('with failure policy Fail nothing gets in while we are away', async () => {
     await found.webhook?.stop();
-    found.webhook = await startWebhookProcess(kubeconfig, 'Fail');
+    found.webhook = await startWebhookProcess(kubeconfig, registeringItself('Fail'));
     await eventually(async () => {
       const { body } = await api.get(`${ADMISSION}/validatingwebhookconfigurations/plimsoll`);
       expect(at(body, 'webhooks.0.failurePolicy')).toBe('Fail');
@@ -134,6 +134,6 @@ describe.skipIf(kubeconfig === '')('the webhook, registered with a real kube-api
         expect.stringContaining('failed calling webhook "priority.plimsoll.dev"'),
       ]);
     });
-    found.webhook = await startWebhookProcess(kubeconfig, 'Ignore');
+    found.webhook = await startWebhookProcess(kubeconfig, registeringItself('Ignore'));
   });
 });

@@ -1,0 +1,44 @@
+import { writeFileSync } from 'node:fs';
+import type { KubeClient } from '#shared/kube/client.ts';
+import { COMPONENT_NAMES, NAMESPACE_NODE, NAMESPACE_SYSTEM } from '#shared/kube/wire-names.ts';
+import { textAt } from '#test/contract/harness.ts';
+
+/** A service account of ours. */
+export interface Account {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export const AGENT: Account = { namespace: NAMESPACE_NODE, name: COMPONENT_NAMES.agent };
+export const WEBHOOK: Account = { namespace: NAMESPACE_SYSTEM, name: COMPONENT_NAMES.webhook };
+
+/** The name that the API server has for an account. */
+export function userName({ namespace, name }: Account): string {
+  return `system:serviceaccount:${namespace}:${name}`;
+}
+
+/** A token of an account as the kubelet asks for it: bound to a pod, unless there is none. */
+export async function accountToken(admin: KubeClient, { namespace, name }: Account, podName?: string): Promise<string> {
+  const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name: podName };
+  const outcome = await admin.request({
+    method: 'POST',
+    path: `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`,
+    body: { spec: { expirationSeconds: 3_600, ...(podName !== undefined && { boundObjectRef }) } },
+  });
+  if (outcome.kind !== 'ok') throw new Error(`cannot get a token of ${name}: ${outcome.message}`);
+  return textAt(outcome.object, 'status.token');
+}
+
+/** A kubeconfig for whoever has the token. */
+export function writeKubeconfig(path: string, { server, ca }: { server: string; ca?: string }, token: string): void {
+  const cluster = { server, 'certificate-authority-data': Buffer.from(ca ?? '').toString('base64') };
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'test', cluster }],
+    users: [{ name: 'test', user: { token } }],
+    contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
+    'current-context': 'test',
+  };
+  writeFileSync(path, JSON.stringify(config), { mode: 0o600 });
+}

@@ -1,0 +1,17 @@
+import { describe, expect, test } from 'vitest';
+import { eventually } from '#test/contract/harness.ts';
+import { findBinaries } from './binaries.ts';
+import { countReadyNodes, makeFakeNodes } from './fake-nodes.ts';
+import { ownCluster } from './own-cluster.ts';
+
+const COUNT = 500;
+
+describe.skipIf(findBinaries(process.env).kind === 'missing')('fake nodes', () => {
+  const own = ownCluster();
+
+  test(`${COUNT} of them become Ready, and the scheduler may use them`, async () => {
+    const { admin } = own();
+    await makeFakeNodes(admin, 'node', COUNT);
+    await eventually(async () => expect(await countReadyNodes(admin)).toBe(COUNT), 15_000);
+  });
+});
