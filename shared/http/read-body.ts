@@ -58,8 +58,14 @@ export function readBody(request: IncomingMessage, { maxBytes, allowance = UNLIM
       chunks.push(chunk);
       size += chunk.length;
     };
-    const onEnd = (): void => finish({ kind: 'body', bytes: Buffer.concat(chunks, size) });
+    const onEnd = (): void => finish({ kind: 'body', bytes: joined(chunks, size) });
     const onClose = (): void => finish({ kind: 'aborted' });
     request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
   });
+}
+
+/** Most bodies come in one piece, which need not be copied. */
+function joined(chunks: readonly Buffer[], size: number): Buffer {
+  const [only] = chunks;
+  return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks, size);
 }

@@ -1,6 +1,8 @@
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { Pod, Resources } from '#shared/domain/model/pod.ts';
 import { hasPodLevelResources } from '#shared/domain/model/pod-requests.ts';
-import { resourceCharge } from './charge.ts';
+
+const REQUESTS = 'requests.';
+const LIMITS = 'limits.';
 
 /** Once a quota limits one of these, every container must state it. No other resource is demanded. */
 const DEMANDED: ReadonlySet<string> = new Set([
@@ -24,8 +26,12 @@ export function missingValues(pod: Pod, limited: readonly string[]): string | un
 }
 
 function containersWithout({ spec }: Pod, name: string): readonly string[] {
-  const silent = [...spec.containers, ...spec.initContainers].filter(({ resources }) => {
-    return !resourceCharge(resources).has(name);
-  });
+  const silent = [...spec.containers, ...spec.initContainers].filter(({ resources }) => !states(resources, name));
   return [...new Set(silent.map((container) => container.name))].sort();
+}
+
+/** `limits.cpu` asks for a limit, `requests.cpu` and `cpu` for a request. */
+function states({ requests, limits }: Resources, name: string): boolean {
+  if (name.startsWith(LIMITS)) return limits?.has(name.slice(LIMITS.length)) === true;
+  return requests?.has(name.startsWith(REQUESTS) ? name.slice(REQUESTS.length) : name) === true;
 }
