@@ -12,11 +12,6 @@ export interface Account {
 export const AGENT: Account = { namespace: NAMESPACE_NODE, name: COMPONENT_NAMES.agent };
 export const WEBHOOK: Account = { namespace: NAMESPACE_SYSTEM, name: COMPONENT_NAMES.webhook };
 
-/** The name that the API server has for an account. */
-export function userName({ namespace, name }: Account): string {
-  return `system:serviceaccount:${namespace}:${name}`;
-}
-
 /** A token of an account as the kubelet asks for it: bound to a pod, unless there is none. */
 export async function accountToken(admin: KubeClient, { namespace, name }: Account, podName?: string): Promise<string> {
   const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name: podName };

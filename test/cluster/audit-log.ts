@@ -3,7 +3,7 @@ import type { Attempt } from './rights-of.ts';
 
 interface Entry {
   readonly verb: string;
-  readonly user: { readonly username: string };
+  readonly userAgent?: string;
   readonly objectRef?: {
     readonly resource?: string;
     readonly subresource?: string;
@@ -13,10 +13,13 @@ interface Entry {
   };
 }
 
-/** What a user asked of the API server, each kind of request once; paths that are no resources are left out. */
-export function requestsOf(auditLog: string, userName: string): readonly Attempt[] {
+/**
+ * What a program asked of the API server, each kind of request once; paths that are no resources are left out. A test
+ * that borrows the program's token has another user agent.
+ */
+export function requestsOf(auditLog: string, userAgent: string): readonly Attempt[] {
   const lines = readFileSync(auditLog, 'utf8').split('\n').slice(0, -1);
-  const entries = lines.map((line) => JSON.parse(line) as Entry).filter(({ user }) => user.username === userName);
+  const entries = lines.map((line) => JSON.parse(line) as Entry).filter((entry) => entry.userAgent === userAgent);
   const attempts = entries.flatMap(({ verb, objectRef }) =>
     objectRef === undefined ? [] : [attemptOf(verb, objectRef)],
   );

@@ -6,7 +6,7 @@ import { createClient, type KubeClient } from '#shared/kube/client.ts';
 import type { Outcome } from '#shared/kube/outcome.ts';
 import { at, eventually, pod, textAt } from '#test/contract/harness.ts';
 import { registerFully } from '#webhook/register.ts';
-import { type Account, accountToken, AGENT, userName, WEBHOOK, writeKubeconfig } from './accounts.ts';
+import { type Account, accountToken, AGENT, WEBHOOK, writeKubeconfig } from './accounts.ts';
 import { startAgentProcess } from './agent-process.ts';
 import { requestsOf } from './audit-log.ts';
 import { findBinaries } from './binaries.ts';
@@ -220,7 +220,7 @@ describe.skipIf(findBinaries(process.env).kind === 'missing')('deploy/base on a 
         expect(made).toMatchObject({ kind: 'ok' });
       });
       await eventually(() => {
-        const asked = requestsOf(cluster.auditLog, userName(AGENT)).map(({ verb, resource }) => `${verb} ${resource}`);
+        const asked = requestsOf(cluster.auditLog, AGENT.name).map(({ verb, resource }) => `${verb} ${resource}`);
         expect(asked).toEqual(expect.arrayContaining(['list pods', 'watch nodes', 'patch nodepressures']));
         return Promise.resolve();
       }, 20_000);
@@ -229,7 +229,7 @@ describe.skipIf(findBinaries(process.env).kind === 'missing')('deploy/base on a 
     }
     for (const account of [AGENT, WEBHOOK]) {
       const client = await clientOf(account);
-      const asked = requestsOf(cluster.auditLog, userName(account));
+      const asked = requestsOf(cluster.auditLog, account.name);
       const refused = await Promise.all(asked.map(async (each) => ((await mayDo(client, each)) ? [] : [each])));
       expect([asked.length > 3, refused.flat()]).toEqual([true, []]);
     }
