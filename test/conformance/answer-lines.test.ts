@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { answerLines } from './answer-lines.ts';
 import type { Kind } from './kinds.ts';
+import { withoutAnswer } from './read-vectors.ts';
 
 const echo: Kind = {
   answerFields: ['want'],
@@ -51,4 +52,9 @@ describe('answerLines', () => {
     ]);
     expect(whole).toEqual({ got: 7 });
   });
+});
+
+test('answers inside a list are taken away as well', () => {
+  const vector = { config: 1, steps: [{ t: 0, want: { evicted: 'a/b' } }, 'odd'] };
+  expect(withoutAnswer(vector, ['steps.want'])).toEqual({ config: 1, steps: [{ t: 0 }, 'odd'] });
 });

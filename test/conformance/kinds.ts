@@ -39,7 +39,7 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ['ranking', { answer: answerRanking, answerFields: ['want'] }],
   ['evictable', { answer: answerEvictable, answerFields: ['critical', 'static', 'mirror'] }],
   ['thresholds', { answer: answerThresholds, answerFields: ['ok', 'errors', 'want'] }],
-  ['episodes', { answer: answerEpisode, answerFields: [] }],
+  ['episodes', { answer: answerEpisode, answerFields: ['steps.want'] }],
   ['preemption', { answer: answerPreemption, answerFields: ['want'] }],
   ['preemption-fit', { answer: answerPreemption, answerFields: ['want'] }],
   ['preemption-full', { answer: answerPreemption, answerFields: ['want'] }],

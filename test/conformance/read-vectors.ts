@@ -11,7 +11,23 @@ export function readVectors(kind: string): readonly Vector[] {
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Vector);
 }
 
-/** The case without its answer. */
+/** The case without its answer; `steps.want` is the field `want` of every item of the list `steps`. */
 export function withoutAnswer(vector: Vector, answerFields: readonly string[]): Vector {
-  return Object.fromEntries(Object.entries(vector).filter(([field]) => !answerFields.includes(field)));
+  const kept = Object.entries(vector).filter(([field]) => !answerFields.includes(field));
+  return Object.fromEntries(
+    kept.map(([field, value]) => [field, withoutInner(value, innerFields(field, answerFields))]),
+  );
+}
+
+function innerFields(field: string, answerFields: readonly string[]): readonly string[] {
+  return answerFields.filter((path) => path.startsWith(`${field}.`)).map((path) => path.slice(field.length + 1));
+}
+
+function withoutInner(value: unknown, fields: readonly string[]): unknown {
+  if (fields.length === 0 || !Array.isArray(value)) return value;
+  return value.map((item: unknown) => (isVector(item) ? withoutAnswer(item, fields) : item));
+}
+
+function isVector(value: unknown): value is Vector {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
