@@ -7,7 +7,7 @@ import type { Component } from './options.ts';
 import { type ComponentProcess, startComponent } from './start-component.ts';
 import { NODE_NAME, type Sandbox, type SandboxPorts } from './start-sandbox.ts';
 
-const READY_DEADLINE_MS = 15_000;
+const READY_DEADLINE_MS = 45_000;
 const POLL_MS = 50;
 const HOST = '127.0.0.1';
 /** A demo hog fills the node in seconds, so the agent looks more often than it needs to in a cluster. */
