@@ -14,6 +14,7 @@ import type { DemoResult } from './run-sandbox.ts';
 const SHUTDOWN_DEADLINE_MS = 10_000;
 const EXIT_USAGE = 2;
 const PARENT_CHECK_MS = 500;
+const INTERRUPTED_START_MS = 2_000;
 
 const parsed = parseOptions(process.argv.slice(2));
 if (parsed.kind === 'help') {
@@ -51,15 +52,8 @@ const makeDashboard = (sources: Parameters<typeof dashboardApp>[0]['sources']) =
   dashboardApp({ sources, clock, log, signal: shutdown.signal });
 
 let result: DemoResult | undefined;
-try {
-  result = await runSandbox(options, { clock, log, shutdown, narrator, makeDashboard });
-  if (options.once) void shutdown.stop('the demo is over', result?.isGood === true ? 0 : 1);
-} catch (error) {
-  if (!shutdown.signal.aborted) {
-    console.error(errorText(error));
-    void shutdown.stop('could not start', 1);
-  }
-}
+// A start that a signal interrupts may wait for what is already gone: once everything is released it gets a moment more.
+await Promise.race([run(), shutdown.finished.then(() => clock.sleep(INTERRUPTED_START_MS))]);
 const exitCode = await shutdown.finished;
 if (options.once && result !== undefined) console.log(result.line);
 process.exit(exitCode);
@@ -67,4 +61,16 @@ process.exit(exitCode);
 async function stopWithParent(parent: number): Promise<void> {
   while (process.ppid === parent && !shutdown.signal.aborted) await clock.sleep(PARENT_CHECK_MS, shutdown.signal);
   await shutdown.stop('npm has ended');
+}
+
+async function run(): Promise<void> {
+  try {
+    result = await runSandbox(options, { clock, log, shutdown, narrator, makeDashboard });
+    if (options.once) void shutdown.stop('the demo is over', result?.isGood === true ? 0 : 1);
+  } catch (error) {
+    if (!shutdown.signal.aborted) {
+      console.error(errorText(error));
+      void shutdown.stop('could not start', 1);
+    }
+  }
 }
