@@ -6,19 +6,19 @@ import { REPORTING_CONTROLLERS } from '#shared/kube/wire-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import { createMetrics, type Metrics } from '#shared/runtime/metrics.ts';
-import { createAgentMetrics, type AgentMetrics } from './agent-metrics.ts';
-import type { OwnReading } from './compare-opinion.ts';
+import { createAgentMetrics, type AgentMetrics } from './tell/agent-metrics.ts';
+import type { OwnReading } from './agree/compare-opinion.ts';
 import type { AgentConfiguration } from './configuration.ts';
-import { createCrossCheck, type CrossCheck } from './cross-check.ts';
-import { createNamespaceLabels, type NamespaceLabels } from './namespace-labels.ts';
-import { createNodePods, type NodePod } from './node-pods.ts';
+import { createCrossCheck, type CrossCheck } from './agree/cross-check.ts';
+import { createNamespaceLabels, type NamespaceLabels } from './watch/namespace-labels.ts';
+import { createNodePods, type NodePod } from './watch/node-pods.ts';
 import type { NodeSource } from './observe/node-source.ts';
 import { kubeletAddress, openSource } from './open-source.ts';
-import { createOwnNode, type OwnNode } from './own-node.ts';
+import { createOwnNode, type OwnNode } from './watch/own-node.ts';
 import type { Picture } from './picture.ts';
-import { createPolicies, type Policies } from './policies.ts';
-import { questionedSources } from './questioned-sources.ts';
-import { createRecentRange } from './recent-range.ts';
+import { createPolicies, type Policies } from './policy/policies.ts';
+import { questionedSources } from './agree/questioned-sources.ts';
+import { createRecentRange } from './agree/recent-range.ts';
 
 export interface AgentPorts {
   readonly clock: Clock;

@@ -5,11 +5,11 @@ import { repeat } from '#shared/runtime/repeat.ts';
 import { enforceEviction, pretendEviction, readAgain } from './act/attempt-eviction.ts';
 import { createPublisher } from './act/publisher.ts';
 import { createReporter, type Reporter } from './act/reporter.ts';
-import { createAgentLog } from './agent-log.ts';
+import { createAgentLog } from './tell/agent-log.ts';
 import { type AgentParts, type AgentPorts, openParts } from './agent-parts.ts';
 import type { AgentConfiguration } from './configuration.ts';
 import { createCycle, type Cycle } from './cycle.ts';
-import { ownHolds } from './own-holds.ts';
+import { ownHolds } from './decide/own-holds.ts';
 import { runPasses } from './pass-loop.ts';
 import type { Picture } from './picture.ts';
 

@@ -5,16 +5,16 @@ import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { Reflector } from '#shared/kube/reflector.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { AttemptEviction } from './act/attempt-eviction.ts';
-import { type AgentState, FIRST_STATE } from './agent-state.ts';
-import { applyOutcome, type AttemptOutcome, isUnclear } from './apply-outcome.ts';
-import { decide, type Eviction } from './decide.ts';
-import { indexPods, isEnding, type Look } from './look.ts';
+import { type AgentState, FIRST_STATE } from './decide/agent-state.ts';
+import { applyOutcome, type AttemptOutcome, isUnclear } from './decide/apply-outcome.ts';
+import { decide, type Eviction } from './decide/decide.ts';
+import { indexPods, isEnding, type Look } from './decide/look.ts';
 import type { Mode } from './mode.ts';
-import { leastHeadroom, periodFor, type Periods } from './near.ts';
-import type { NodePod } from './node-pods.ts';
+import { leastHeadroom, periodFor, type Periods } from './decide/near.ts';
+import type { NodePod } from './watch/node-pods.ts';
 import type { NodeSource, NodeView } from './observe/node-source.ts';
 import type { Attempt, Picture } from './picture.ts';
-import type { AgentPolicy } from './policy.ts';
+import type { AgentPolicy } from './policy/policy.ts';
 
 /** Everything that a pass reads and writes; all of it made in main.ts. */
 export interface CyclePorts {

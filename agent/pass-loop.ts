@@ -1,5 +1,5 @@
 import type { Clock } from '#shared/runtime/clock.ts';
-import type { AgentMetrics } from './agent-metrics.ts';
+import type { AgentMetrics } from './tell/agent-metrics.ts';
 import type { Cycle } from './cycle.ts';
 import type { Picture } from './picture.ts';
 

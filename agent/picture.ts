@@ -1,13 +1,13 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant, Pod } from '#shared/domain/model/pod.ts';
 import type { Signal } from '#shared/domain/pressure/signal.ts';
-import type { AttemptOutcome } from './apply-outcome.ts';
-import type { Decision, Eviction } from './decide.ts';
-import type { Stage } from './flight.ts';
-import type { Look } from './look.ts';
+import type { AttemptOutcome } from './decide/apply-outcome.ts';
+import type { Decision, Eviction } from './decide/decide.ts';
+import type { Stage } from './decide/flight.ts';
+import type { Look } from './decide/look.ts';
 import type { Mode } from './mode.ts';
 import type { NodeView } from './observe/node-source.ts';
-import type { AgentPolicy } from './policy.ts';
+import type { AgentPolicy } from './policy/policy.ts';
 
 /** One pass as a whole: what was seen, by which rules it was judged, and what came of it. */
 export interface Picture {

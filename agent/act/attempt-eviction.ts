@@ -1,5 +1,5 @@
-import type { Eviction } from '#agent/decide.ts';
-import type { AttemptOutcome } from '#agent/apply-outcome.ts';
+import type { Eviction } from '#agent/decide/decide.ts';
+import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
 import { evictPod } from '#shared/kube/evict-pod.ts';
 import { getObject } from '#shared/kube/objects.ts';

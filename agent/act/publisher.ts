@@ -1,11 +1,11 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
-import type { AgentMetrics } from '#agent/agent-metrics.ts';
-import { nodePressureStatus, type NodePressureStatus } from '#agent/node-pressure-status.ts';
+import type { AgentMetrics } from '#agent/tell/agent-metrics.ts';
+import { nodePressureStatus, type NodePressureStatus } from '#agent/tell/node-pressure-status.ts';
 import type { SourceHealth } from '#agent/observe/watched-source.ts';
 import type { EvictionRecord, Picture } from '#agent/picture.ts';
-import { isStatusDue, type Written } from '#agent/status-pace.ts';
+import { isStatusDue, type Written } from '#agent/tell/status-pace.ts';
 import { type StatusTarget, writeStatus } from './write-status.ts';
 
 export interface PublisherPorts {

@@ -1,11 +1,11 @@
 import type { EvictionMessage } from '#shared/domain/eviction/eviction-message.ts';
 import type { EventRecorder } from '#shared/kube/event-recorder.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import type { AgentLog } from '#agent/agent-log.ts';
-import type { AgentMetrics } from '#agent/agent-metrics.ts';
-import type { Eviction } from '#agent/decide.ts';
-import { describeEviction } from '#agent/describe-eviction.ts';
-import { noteEnds, noteOutcome, noteRequest } from '#agent/eviction-records.ts';
+import type { AgentLog } from '#agent/tell/agent-log.ts';
+import type { AgentMetrics } from '#agent/tell/agent-metrics.ts';
+import type { Eviction } from '#agent/decide/decide.ts';
+import { describeEviction } from '#agent/tell/describe-eviction.ts';
+import { noteEnds, noteOutcome, noteRequest } from '#agent/tell/eviction-records.ts';
 import type { NodeSource } from '#agent/observe/node-source.ts';
 import type { Attempt, EvictionRecord, Picture } from '#agent/picture.ts';
 import { type NodeReference, tellIneffective, tellOutcome, tellThresholdMet } from './tell-eviction.ts';

@@ -3,8 +3,8 @@ import type { EvictionMessage } from '#shared/domain/eviction/eviction-message.t
 import type { EventRecorder } from '#shared/kube/event-recorder.ts';
 import { EVENT_REASONS } from '#shared/kube/wire-names.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
-import type { AttemptOutcome } from '#agent/apply-outcome.ts';
-import type { Eviction } from '#agent/decide.ts';
+import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
+import type { Eviction } from '#agent/decide/decide.ts';
 import type { Mode } from '#agent/mode.ts';
 
 /** What Events are about. */

@@ -4,7 +4,7 @@ import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { Outcome } from '#shared/kube/outcome.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';
 import { API_VERSION, COMPONENT_NAMES } from '#shared/kube/wire-names.ts';
-import type { NodePressureStatus } from '#agent/node-pressure-status.ts';
+import type { NodePressureStatus } from '#agent/tell/node-pressure-status.ts';
 
 export interface StatusTarget {
   readonly client: KubeClient;

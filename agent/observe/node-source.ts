@@ -1,6 +1,6 @@
 import type { NodeReadings } from '#shared/domain/pressure/observation.ts';
 import type { ContainerUsage, UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
-import type { StallRatio } from '#agent/stall-rule.ts';
+import type { StallRatio } from '#agent/policy/stall-rule.ts';
 import type { QosClass } from './pod-cgroup-path.ts';
 import type { SourceHealth } from './watched-source.ts';
 

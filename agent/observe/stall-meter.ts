@@ -1,4 +1,4 @@
-import type { StallRatio } from '#agent/stall-rule.ts';
+import type { StallRatio } from '#agent/policy/stall-rule.ts';
 import { createCounterWindow, type CounterWindow } from './counter-window.ts';
 import type { Reading } from './reading.ts';
 import type { Stalls } from './stall.ts';

@@ -4,8 +4,8 @@ import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import type { NodeReadings } from '#shared/domain/pressure/observation.ts';
 import { rankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
-import { indexPods, type Look } from '#agent/look.ts';
-import { type AgentPolicy, DEFAULT_POLICY } from '#agent/policy.ts';
+import { indexPods, type Look } from '#agent/decide/look.ts';
+import { type AgentPolicy, DEFAULT_POLICY } from '#agent/policy/policy.ts';
 import { buildPod, type PodFields } from '#test/build/cluster.ts';
 
 export const MIB = 1024 * 1024;

@@ -1,0 +1,54 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Instant } from '#shared/domain/model/pod.ts';
+import type { EvictionLimits } from '#agent/policy/policy.ts';
+
+/** One eviction that was requested, for the sliding windows and for sparing its owner. */
+export interface PastEviction {
+  readonly at: Instant;
+  readonly namespace: string;
+  readonly owner: string | undefined;
+}
+
+const MINUTE_MS = 60_000;
+const TEN_MINUTES_MS = 600_000;
+/** Owners that were hit are remembered this long; the windows need less. */
+const MEMORY_MS = 3_600_000;
+
+/** Forgets what no window looks at any more. */
+export function recentEvictions(past: readonly PastEviction[], now: Instant): readonly PastEviction[] {
+  return past.filter(({ at }) => now - at < MEMORY_MS);
+}
+
+function countWithin(past: readonly PastEviction[], windowMs: number, now: Instant): number {
+  return past.filter(({ at }) => now - at < windowMs).length;
+}
+
+/** How many more evictions the node's windows allow now; never negative. */
+export function roomOnNode(past: readonly PastEviction[], limits: EvictionLimits, now: Instant): number {
+  const minute = limits.perMinute - countWithin(past, MINUTE_MS, now);
+  const tenMinutes = limits.perTenMinutes - countWithin(past, TEN_MINUTES_MS, now);
+  return Math.max(0, Math.min(minute, tenMinutes));
+}
+
+/** Why a namespace may lose no pod now; `undefined` if it may. */
+export function namespaceHold(
+  past: readonly PastEviction[],
+  limits: EvictionLimits,
+  namespace: string,
+  now: Instant,
+): Because | undefined {
+  const most = limits.perNamespacePerTenMinutes;
+  const count = countWithin(
+    past.filter((each) => each.namespace === namespace),
+    TEN_MINUTES_MS,
+    now,
+  );
+  if (count < most) return undefined;
+  const text = `namespace ${namespace} lost ${count} pods in ten minutes, the limit is ${most}`;
+  return { code: 'NamespaceLimit', text, facts: { namespace, count, most } };
+}
+
+/** When a pod of the same owner was last evicted from this node. */
+export function ownerHitAt(past: readonly PastEviction[], owner: string | undefined): Instant | undefined {
+  return owner === undefined ? undefined : past.findLast((each) => each.owner === owner)?.at;
+}

@@ -1,0 +1,73 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Instant, Pod } from '#shared/domain/model/pod.ts';
+import type { NodeReadings } from '#shared/domain/pressure/observation.ts';
+import type { Signal } from '#shared/domain/pressure/signal.ts';
+import type { RankingFacts } from '#shared/domain/ranking/candidate.ts';
+import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
+import type { StallRatio } from '#agent/policy/stall-rule.ts';
+
+/** Every pod bound to this node, looked through once per change instead of once per pass. */
+export interface PodsOnNode {
+  /** Ended ones are not in it. */
+  readonly running: readonly RankingFacts[];
+  readonly aliveByUid: ReadonlyMap<string, Pod>;
+  /** Asked to go and not gone yet. */
+  readonly ending: readonly Pod[];
+  readonly endedByKubelet: readonly Pod[];
+}
+
+/** Everything that one decision sees. Times are monotonic milliseconds. */
+export interface Look {
+  readonly now: Instant;
+  readonly readings: NodeReadings;
+  readonly stalls: readonly StallRatio[];
+  /** Idle CPU over capacity, from 0 to 1. */
+  readonly cpuAvailableShare: number | undefined;
+  readonly usage: UsageByUid;
+  readonly pods: PodsOnNode;
+  /** Namespaces whose labels are known; one that is not here may not lose a pod. */
+  readonly namespaces: ReadonlyMap<string, 'open' | 'ignored'>;
+  /** Signals that must not evict now, since their sources contradict each other. */
+  readonly doubts: ReadonlyMap<Signal, Because>;
+  /** What keeps the whole agent from acting: warming up, the API server is out of reach. */
+  readonly holds: readonly Because[];
+}
+
+const ENDED = new Set(['Succeeded', 'Failed']);
+
+/** Whether all its containers have ended for good. */
+function hasEnded(pod: Pod): boolean {
+  return ENDED.has(pod.status.phase ?? '');
+}
+
+/** Whether it was asked to go and has not gone. */
+export function isEnding(pod: Pod): boolean {
+  return pod.deletion !== undefined && !hasEnded(pod);
+}
+
+function hasDisruption(pod: Pod, reason: string): boolean {
+  return pod.status.conditions.some(
+    (condition) => condition.type === 'DisruptionTarget' && condition.status === 'True' && condition.reason === reason,
+  );
+}
+
+/** Sorts the node's pods by what decisions ask of them; nothing of it depends on time. */
+export function indexPods(facts: readonly RankingFacts[]): PodsOnNode {
+  const running = facts.filter(({ pod }) => !hasEnded(pod));
+  return {
+    running,
+    aliveByUid: new Map(running.map(({ pod }) => [pod.uid, pod])),
+    ending: running.map(({ pod }) => pod).filter(isEnding),
+    endedByKubelet: facts.map(({ pod }) => pod).filter(wasEndedByKubelet),
+  };
+}
+
+/** Whether it ends because somebody used the Eviction API. */
+export function isBeingEvicted(pod: Pod): boolean {
+  return isEnding(pod) && hasDisruption(pod, 'EvictionByEvictionAPI');
+}
+
+/** Whether the kubelet ended it for node pressure. */
+function wasEndedByKubelet(pod: Pod): boolean {
+  return hasDisruption(pod, 'TerminationByKubelet');
+}

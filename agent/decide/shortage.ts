@@ -1,0 +1,108 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Instant } from '#shared/domain/model/pod.ts';
+import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
+import { quantityNumber } from '#shared/domain/model/quantity.ts';
+import type { PressureState } from '#shared/domain/pressure/advance-pressure.ts';
+import { amountOf, amountToRelieve } from '#shared/domain/pressure/is-below.ts';
+import { mostUrgent } from '#shared/domain/pressure/most-urgent.ts';
+import type { Observation } from '#shared/domain/pressure/observation.ts';
+import type { Signal } from '#shared/domain/pressure/signal.ts';
+import { isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
+import type { AgentState } from './agent-state.ts';
+import type { Stage } from './flight.ts';
+import type { Mode } from '#agent/mode.ts';
+import type { AgentPolicy } from '#agent/policy/policy.ts';
+import type { StallRule } from '#agent/policy/stall-rule.ts';
+
+/** What is short now and may cost a pod, with the reason in words and numbers. */
+export interface Due {
+  readonly signal: Signal;
+  readonly stage: Stage;
+  readonly mode: Mode;
+  /** What messages quote: for a stall rule the amount that had to be short as well. */
+  readonly threshold: Threshold;
+  readonly observed: Observation | undefined;
+  /** What must come free, in the signal's unit; infinite where waiting has no amount. */
+  readonly gap: number;
+  readonly because: Because;
+}
+
+function thresholdBecause(threshold: Threshold, observed: Observation): Because {
+  const needed = formatQuantity(amountOf(threshold.value, observed));
+  const available = formatQuantity(observed.available);
+  const kind = isHard(threshold) ? 'hard' : 'soft';
+  return {
+    code: isHard(threshold) ? 'HardThresholdMet' : 'SoftThresholdMet',
+    text: `${threshold.signal} is ${available}, below the ${kind} threshold of ${needed}`,
+    facts: { signal: threshold.signal, available, threshold: needed, gracePeriodSeconds: threshold.gracePeriodSeconds },
+  };
+}
+
+function dueThreshold(pressure: PressureState, mode: Mode): Due | undefined {
+  const threshold = mostUrgent(pressure.due);
+  const observed = threshold && pressure.observations.get(threshold.signal);
+  if (threshold === undefined || observed === undefined) return undefined;
+  const isSevere = pressure.due.some((each) => each.signal === threshold.signal && isHard(each));
+  return {
+    signal: threshold.signal,
+    stage: isSevere ? 'severe' : 'mild',
+    mode,
+    threshold,
+    observed,
+    gap: quantityNumber(amountToRelieve(threshold, observed)) - quantityNumber(observed.available),
+    because: thresholdBecause(threshold, observed),
+  };
+}
+
+function percent(ratio: number): string {
+  return `${Math.round(ratio * 1000) / 10} %`;
+}
+
+function stallBecause({ signal, share, short, long, evidence }: StallRule): Because {
+  const times = `${short.windowMs / 1000} s and ${long.windowMs / 1000} s`;
+  return {
+    code: 'StallsWithShortage',
+    text: `${signal} (${share}) was at least ${percent(short.ratio)} and ${percent(long.ratio)} over ${times} while ${evidence.signal} was below ${percent(evidence.belowShare)}`,
+    facts: { signal, share, shortRatio: short.ratio, longRatio: long.ratio, evidenceBelow: evidence.belowShare },
+  };
+}
+
+/** The evidence of a rule as a threshold, for the kubelet's sentence. CPU has no kubelet signal: its eviction quotes memory's shape. */
+function evidenceThreshold({ evidence }: StallRule): Threshold {
+  return {
+    id: `evidence ${evidence.signal}`,
+    signal: 'memory.available',
+    value: { kind: 'share', share: evidence.belowShare },
+    gracePeriodSeconds: 1,
+    minimumReclaim: undefined,
+  };
+}
+
+function stricter(left: Mode, right: Mode): Mode {
+  return left === 'Enforce' && right === 'Enforce' ? 'Enforce' : 'DryRun';
+}
+
+function hasLasted({ signal, gracePeriodMs }: StallRule, { stallsSince }: AgentState, now: Instant): boolean {
+  const since = stallsSince.get(signal);
+  return since !== undefined && now - since >= gracePeriodMs;
+}
+
+function dueStall(state: AgentState, policy: AgentPolicy, now: Instant): Due | undefined {
+  const rule = policy.stallRules.find((each) => hasLasted(each, state, now));
+  if (rule === undefined) return undefined;
+  return {
+    signal: rule.signal,
+    stage: 'mild',
+    mode: stricter(policy.mode, rule.mode),
+    threshold: evidenceThreshold(rule),
+    observed:
+      rule.evidence.signal === 'memory.available' ? state.pressure.observations.get('memory.available') : undefined,
+    gap: Number.POSITIVE_INFINITY,
+    because: stallBecause(rule),
+  };
+}
+
+/** What to act on: a met threshold first, as the kubelet orders them, then waiting that coincides with a shortage. */
+export function findShortage(state: AgentState, policy: AgentPolicy, now: Instant): Due | undefined {
+  return dueThreshold(state.pressure, policy.mode) ?? dueStall(state, policy, now);
+}

@@ -1,0 +1,53 @@
+import { createReflector, type Reflector, type ReflectorOptions } from '#shared/kube/reflector.ts';
+import { NODE_PRESSURE_POLICIES } from '#shared/kube/resource.ts';
+import { decodePolicy } from './decode-policy.ts';
+import { keepLastValid, type LastValid, type NamedPolicy, policyInForce } from './node-policies.ts';
+import type { AgentConfiguration } from '#agent/configuration.ts';
+import type { OwnNode } from '#agent/watch/own-node.ts';
+import type { AgentPolicy } from './policy.ts';
+
+type Options = Omit<ReflectorOptions<NamedPolicy>, 'resource' | 'slim'>;
+
+/** The policies of the cluster and the one in force here, live. */
+export interface Policies {
+  readonly run: (signal: AbortSignal) => Promise<void>;
+  readonly inForce: () => AgentPolicy;
+}
+
+/** Decided again whenever a policy or the node's labels change, not on every pass. */
+export function createPolicies(
+  configured: AgentConfiguration['mode'],
+  ownNode: Pick<Reflector<OwnNode>, 'values' | 'onChange'>,
+  options: Options,
+): Policies {
+  const { log } = options;
+  const reflector = createReflector<NamedPolicy>({
+    ...options,
+    resource: NODE_PRESSURE_POLICIES,
+    slim: (raw) => ({ name: raw.metadata.name ?? '', decoded: decodePolicy(raw) }),
+  });
+  let lastValid: LastValid = new Map();
+  let current = choose();
+  reflector.onChange(update);
+  ownNode.onChange(update);
+
+  function choose(): AgentPolicy {
+    const policies = [...reflector.values()];
+    lastValid = keepLastValid(lastValid, policies);
+    const [node] = ownNode.values();
+    return policyInForce({ configured, policies, lastValid, labels: node?.labels });
+  }
+
+  function update(): void {
+    const before = current;
+    current = choose();
+    for (const { name, decoded } of reflector.values()) {
+      if (!decoded.ok)
+        log.warn({ policy: name, field: decoded.field, message: decoded.message }, 'NodePressurePolicy cannot be read');
+    }
+    if (before.name !== current.name || before.mode !== current.mode) {
+      log.info({ policy: current.name, mode: current.mode }, 'Policy in force changed');
+    }
+  }
+  return { run: (signal) => reflector.run(signal), inForce: () => current };
+}

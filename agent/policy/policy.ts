@@ -1,0 +1,96 @@
+import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
+import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
+import type { Threshold } from '#shared/domain/pressure/threshold.ts';
+import type { RankingPolicy } from '#shared/domain/ranking/ranking-order.ts';
+import type { Mode } from '#agent/mode.ts';
+import { CPU_EVIDENCE, MEMORY_EVIDENCE, type StallRule } from './stall-rule.ts';
+
+/** How many evictions there may be; 0 means none, never unlimited (law 4). */
+export interface EvictionLimits {
+  /** Outstanding at one moment. */
+  readonly concurrent: number;
+  readonly perMinute: number;
+  readonly perTenMinutes: number;
+  readonly perNamespacePerTenMinutes: number;
+}
+
+/** Everything that the agent's decisions depend on and an operator may set; made from a NodePressurePolicy. */
+export interface AgentPolicy {
+  /** Name of the object, or `default`. */
+  readonly name: string;
+  readonly mode: Mode;
+  readonly thresholds: readonly Threshold[];
+  readonly transitionPeriodMs: number;
+  /** The longest grace that a soft eviction leaves a pod, in seconds. */
+  readonly mostGraceSeconds: number;
+  readonly stallRules: readonly StallRule[];
+  readonly ranking: RankingPolicy;
+  readonly limits: EvictionLimits;
+  readonly protect: {
+    /** Beside kube-system and our own. */
+    readonly namespaces: readonly string[];
+    /** Up to this priority a pod's wish to stay is honoured. */
+    readonly optOutCeiling: number;
+    /** Pods that keep to their request go in the severe stage only (D-2). */
+    readonly withinRequest: boolean;
+  };
+  readonly layout: DiskLayout;
+}
+
+/** Priority of an ordinary important class: above it nobody may opt out of being evicted. */
+const OPT_OUT_CEILING = 1_000_000;
+
+/** Settings in force without any NodePressurePolicy: report only, kubelet semantics, earlier thresholds. */
+export const DEFAULT_EVICTION_SETTINGS = {
+  evictionHard: { 'memory.available': '250Mi' },
+  evictionSoft: { 'memory.available': '5%' },
+  evictionSoftGracePeriod: { 'memory.available': '30s' },
+} as const;
+
+export const DEFAULT_STALL_RULES: readonly StallRule[] = [
+  {
+    signal: 'memory.pressure',
+    share: 'full',
+    short: { windowMs: 10_000, ratio: 0.2 },
+    long: { windowMs: 60_000, ratio: 0.1 },
+    evidence: MEMORY_EVIDENCE,
+    gracePeriodMs: 0,
+    mode: 'Enforce',
+  },
+  {
+    signal: 'cpu.pressure',
+    share: 'some',
+    short: { windowMs: 10_000, ratio: 0.5 },
+    long: { windowMs: 300_000, ratio: 0.4 },
+    evidence: CPU_EVIDENCE,
+    gracePeriodMs: 300_000,
+    // CPU is compressible: only an operator may switch this on (law 6).
+    mode: 'DryRun',
+  },
+];
+
+export const DEFAULT_LIMITS: EvictionLimits = {
+  concurrent: 1,
+  perMinute: 2,
+  perTenMinutes: 4,
+  perNamespacePerTenMinutes: 4,
+};
+
+function defaultThresholds(): readonly Threshold[] {
+  const parsed = parseThresholds(DEFAULT_EVICTION_SETTINGS);
+  return parsed.ok ? parsed.thresholds : [];
+}
+
+/** What holds when no NodePressurePolicy selects this node (design.md section 6). */
+export const DEFAULT_POLICY: AgentPolicy = {
+  name: 'default',
+  mode: 'DryRun',
+  thresholds: defaultThresholds(),
+  transitionPeriodMs: 300_000,
+  mostGraceSeconds: 30,
+  stallRules: DEFAULT_STALL_RULES,
+  ranking: { ranking: 'Kubernetes', missingStats: 'Never', daemonSets: 'Last' },
+  limits: DEFAULT_LIMITS,
+  protect: { namespaces: [], optOutCeiling: OPT_OUT_CEILING, withinRequest: false },
+  layout: 'single',
+};

@@ -1,0 +1,162 @@
+import type { CounterMetric, GaugeMetric, Metrics } from '#shared/runtime/metrics.ts';
+import type { SourceHealth } from '#agent/observe/watched-source.ts';
+import { STALL_WINDOWS_MS } from '#agent/observe/stall-meter.ts';
+import type { Attempt, Picture } from '#agent/picture.ts';
+import { signalStates } from './signal-state.ts';
+
+/** Everything the agent says in numbers. Per-pod series are those of the first candidates only. */
+export interface AgentMetrics {
+  /** Brings all gauges in line with the last pass. */
+  readonly show: (picture: Picture, sources: readonly SourceHealth[], nowMs: number) => void;
+  readonly countAttempt: (attempt: Attempt, nowMs: number) => void;
+  /** How late a pass began, in seconds: the watchdog on the process's own loop. */
+  readonly noteLateness: (seconds: number) => void;
+  readonly notePass: (seconds: number) => void;
+}
+
+const TOP = 10;
+const LATENESS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1, 5];
+const AGE_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const KINDS = { some: 'waiting', full: 'stalled' } as const;
+
+export function createAgentMetrics(metrics: Metrics): AgentMetrics {
+  const gauges = createGauges(metrics);
+  const evictions = metrics.counter('plimsoll_evictions_total', 'Evictions asked for, by signal, result and mode', [
+    'eviction_signal',
+    'result',
+    'mode',
+  ]);
+  const statsAge = metrics.histogram(
+    'plimsoll_eviction_stats_age_seconds',
+    'Age of the figures that an eviction was decided on',
+    ['eviction_signal'],
+    AGE_BUCKETS,
+  );
+  const lateness = metrics.histogram(
+    'plimsoll_agent_loop_lateness_seconds',
+    'How late passes began',
+    [],
+    LATENESS_BUCKETS,
+  );
+  const passes = metrics.histogram('plimsoll_agent_pass_duration_seconds', 'How long passes took', []);
+
+  function countAttempt({ eviction, outcome }: Attempt, nowMs: number): void {
+    const mode = eviction.mode === 'Enforce' ? 'enforce' : 'dry-run';
+    evictions.add({ eviction_signal: eviction.signal, result: outcome.kind, mode });
+    const measuredAt = eviction.observed?.at;
+    if (measuredAt !== undefined) statsAge.observe((nowMs - measuredAt) / 1000, { eviction_signal: eviction.signal });
+  }
+
+  return {
+    show: (picture, sources, nowMs) => {
+      showSignals(gauges, picture);
+      showStalls(gauges, picture);
+      showSources(gauges, sources, nowMs);
+      showCandidates(gauges, picture);
+      showEvictions(gauges, picture);
+    },
+    countAttempt,
+    noteLateness: (seconds) => lateness.observe(seconds),
+    notePass: (seconds) => passes.observe(seconds),
+  };
+}
+
+interface Gauges {
+  readonly available: GaugeMetric;
+  readonly capacity: GaugeMetric;
+  readonly threshold: GaugeMetric;
+  readonly stalls: GaugeMetric;
+  readonly sourceSuccess: GaugeMetric;
+  readonly sourceAge: GaugeMetric;
+  readonly sourceDuration: GaugeMetric;
+  readonly candidateUsage: GaugeMetric;
+  readonly candidateRank: GaugeMetric;
+  readonly dropped: CounterMetric;
+  readonly outstanding: GaugeMetric;
+  readonly held: GaugeMetric;
+  readonly mode: GaugeMetric;
+  readonly oomKills: GaugeMetric;
+}
+
+function createGauges(metrics: Metrics): Gauges {
+  const signal = ['eviction_signal'];
+  const pod = ['namespace', 'pod'];
+  return {
+    available: metrics.gauge('plimsoll_eviction_signal_available', 'What a signal has left, in its own unit', signal),
+    capacity: metrics.gauge('plimsoll_eviction_signal_capacity', 'The whole of what a signal watches', signal),
+    threshold: metrics.gauge('plimsoll_eviction_signal_threshold', 'The threshold that is crossed first', signal),
+    stalls: metrics.gauge(
+      'plimsoll_node_pressure_stall_ratio',
+      'Share of time in which some (waiting) or all (stalled) tasks waited',
+      ['resource', 'kind', 'window'],
+    ),
+    sourceSuccess: metrics.gauge('plimsoll_source_success', 'Whether the last reading of a source was one', ['source']),
+    sourceAge: metrics.gauge('plimsoll_source_age_seconds', 'Age of the last good reading of a source', ['source']),
+    sourceDuration: metrics.gauge('plimsoll_source_duration_seconds', 'How long the last reading took', ['source']),
+    candidateUsage: metrics.gauge(
+      'plimsoll_eviction_candidate_usage',
+      'What the first candidates use, in the unit of the signal they are ranked for',
+      pod,
+    ),
+    candidateRank: metrics.gauge('plimsoll_eviction_candidate_rank', 'Place in the ranking, 1 goes first', pod),
+    dropped: metrics.counter(
+      'plimsoll_series_dropped_total',
+      'Candidates that have no series of their own, summed over updates',
+    ),
+    outstanding: metrics.gauge('plimsoll_evictions_outstanding', 'Evictions under way'),
+    held: metrics.gauge(
+      'plimsoll_evictions_held',
+      'Why nobody is evicted although something is short; 1 for each reason',
+      ['reason'],
+    ),
+    mode: metrics.gauge('plimsoll_agent_enforcing', 'Whether decisions are carried out'),
+    oomKills: metrics.gauge('plimsoll_node_oom_kills', 'Processes killed by the kernel for lack of memory since boot'),
+  };
+}
+
+function showSignals(gauges: Gauges, { decision, policy }: Picture): void {
+  for (const gauge of [gauges.available, gauges.capacity, gauges.threshold]) gauge.reset();
+  for (const signal of signalStates(decision.state.pressure, policy.thresholds)) {
+    const labels = { eviction_signal: signal.name };
+    gauges.available.set(signal.availableNumber, labels);
+    gauges.capacity.set(signal.capacityNumber, labels);
+    if (signal.thresholdNumber !== undefined) gauges.threshold.set(signal.thresholdNumber, labels);
+  }
+}
+
+function showStalls({ stalls }: Gauges, { look }: Picture): void {
+  stalls.reset();
+  for (const { signal, share, windowMs, ratio } of look.stalls) {
+    const window = STALL_WINDOWS_MS.find((known) => known === windowMs) ?? windowMs;
+    stalls.set(ratio, { resource: signal.replace('.pressure', ''), kind: KINDS[share], window: `${window / 1000}s` });
+  }
+}
+
+function showSources(gauges: Gauges, sources: readonly SourceHealth[], nowMs: number): void {
+  for (const { name, state, lastReadingAtMs, durationMs } of sources) {
+    const labels = { source: name };
+    gauges.sourceSuccess.set(state === 'reading' ? 1 : 0, labels);
+    gauges.sourceDuration.set(durationMs / 1000, labels);
+    if (lastReadingAtMs !== undefined) gauges.sourceAge.set((nowMs - lastReadingAtMs) / 1000, labels);
+  }
+}
+
+function showCandidates(gauges: Gauges, { decision: { judgement } }: Picture): void {
+  gauges.candidateUsage.reset();
+  gauges.candidateRank.reset();
+  const may = judgement.ranked().filter((candidate) => judgement.spareReason(candidate) === undefined);
+  may.slice(0, TOP).forEach(({ facts: { pod }, usage }, index) => {
+    const labels = { namespace: pod.namespace, pod: pod.name };
+    gauges.candidateRank.set(index + 1, labels);
+    if (usage !== undefined) gauges.candidateUsage.set(usage, labels);
+  });
+  if (may.length > TOP) gauges.dropped.add({}, may.length - TOP);
+}
+
+function showEvictions(gauges: Gauges, { decision: { state, judgement }, policy, view }: Picture): void {
+  gauges.outstanding.set(state.flights.filter(({ phase }) => phase !== 'pretended').length);
+  gauges.held.reset();
+  for (const { code } of judgement.holds) gauges.held.set(1, { reason: code });
+  gauges.mode.set(policy.mode === 'Enforce' ? 1 : 0);
+  if (view.oomKills !== undefined) gauges.oomKills.set(view.oomKills);
+}

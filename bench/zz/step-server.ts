@@ -1,0 +1,43 @@
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { isDeeperThan } from '#shared/http/json-depth.ts';
+import { decodeReview } from '#webhook/decode-review.ts';
+import { encodeReview } from '#webhook/encode-review.ts';
+import { createReviewMetrics } from '#webhook/review-metrics.ts';
+import { createMetrics } from '#shared/runtime/metrics.ts';
+import { createLog } from '#shared/runtime/log.ts';
+import { decodePodRequest } from '#shared/kube/decode-pod-request.ts';
+import { decodePriorityPolicy } from '#shared/kube/decode-priority-policy.ts';
+import { decodeResourceQuota } from '#shared/kube/decode-resource-quota.ts';
+import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
+const step = Number(process.env.STEP ?? 0);
+const policy = decodePriorityPolicy({ metadata: { name: 'tenants' }, spec: { allowedPriorityClassNames: ['high', 'standard'], requireQuotaFor: ['high'] } });
+const quota = decodeResourceQuota({ metadata: { name: 'high-tier', namespace: 'team-a' }, spec: { scopeSelector: { matchExpressions: [{ scopeName: 'PriorityClass', operator: 'In', values: ['high'] }] } }, status: { hard: { pods: '1000', 'requests.memory': '1Ti' }, used: { pods: '1', 'requests.memory': '1Gi' } } });
+if (!policy.ok || !quota.ok) throw new Error('x');
+const cls = (name: string, value: number) => [name, { name, value, preemptionPolicy: 'PreemptLowerPriority', globalDefault: false, annotations: new Map() }] as never;
+const world = { now: Date.now(), classes: new Map([cls('high', 1000), cls('standard', 100), cls('batch', 10)]), policies: [policy.value], priorityQuotas: [], namespaceLabels: () => new Map([['kubernetes.io/metadata.name', 'team-a']]), resourceQuotas: () => [quota.value] } as never;
+const rm = createReviewMetrics(createMetrics('webhook'), createLog({ component: 'webhook', level: 'info', format: 'json' }));
+const ANSWER = JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: { uid: '00000000-0000-0000-0000-000000000000', allowed: true } });
+function work(bytes: Buffer): string {
+  if (step >= 2 && isDeeperThan(bytes, 200)) throw new Error();
+  if (step < 1) return ANSWER;
+  const json: unknown = JSON.parse(bytes.toString('utf8'));
+  if (step < 3) return ANSWER;
+  const d = decodeReview(json); if (d.kind !== 'review') throw new Error('x');
+  const p = decodePodRequest(d.review.object, d.review.request.requester, 'team-a'); if (!p.ok) throw new Error('y');
+  if (step < 4) return ANSWER;
+  const decision = decideValidation(p.value, world);
+  if (step < 5) return ANSWER;
+  const a = encodeReview(d.review.request.uid, decision, d.review.object);
+  if (step < 6) return a;
+  rm.decided('/validate', d.review.request, decision, 0.2); rm.answered('/validate', 200);
+  return a;
+}
+const server = createServer({ cert: process.env['BENCH_CERT'], key: process.env['BENCH_KEY'], minVersion: 'TLSv1.2', ALPNProtocols: ['http/1.1'], noDelay: true }, (request, response) => {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => { const a = work(Buffer.concat(chunks)); response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(a) }).end(a); });
+});
+server.keepAliveTimeout = 95_000;
+server.listen(0, '127.0.0.1', () => console.log(`{"port":${(server.address() as AddressInfo).port}}`));
+process.on('SIGTERM', () => process.exit(0));

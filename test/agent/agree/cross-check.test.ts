@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest';
+import { compareOpinion, type OwnReading } from '#agent/agree/compare-opinion.ts';
+import { createCrossCheck } from '#agent/agree/cross-check.ts';
+import { createRecentRange } from '#agent/agree/recent-range.ts';
+import { MIB } from '#test/agent/node-scene.ts';
+
+const own: OwnReading = { totalBytes: 1000 * MIB, lowBytes: 400 * MIB, highBytes: 450 * MIB };
+const opinion = (totalMiB: number, availableMiB: number) => ({
+  totalBytes: totalMiB * MIB,
+  availableBytes: availableMiB * MIB,
+});
+
+describe('compareOpinion', () => {
+  test.each<[sentence: string, totalMiB: number, availableMiB: number, kind: string]>([
+    ['between our two readings', 1000, 420, 'agrees'],
+    ['within the tolerance of either', 1000, 351, 'agrees'],
+    ['beyond the tolerance below', 1000, 349, 'differs'],
+    ['beyond the tolerance above', 1000, 501, 'differs'],
+    ['another machine proves nothing', 2000, 100, 'incomparable'],
+    ['KiB taken for bytes proves nothing', 1, 0.4, 'incomparable'],
+    ['no figure proves nothing', 1000, Number.NaN, 'incomparable'],
+  ])('%s', (_sentence, totalMiB, availableMiB, kind) => {
+    expect(compareOpinion('other', opinion(totalMiB, availableMiB), own, 0.05).kind).toBe(kind);
+  });
+
+  test('a disagreement names the source and both figures', () => {
+    expect(compareOpinion('other', opinion(1000, 100), own, 0.05)).toEqual({
+      source: 'other',
+      kind: 'differs',
+      because: {
+        code: 'SourcesDisagree',
+        text: 'other sees 100 MiB of memory available, the signal’s source 400 to 450 MiB'.replace('’', "'"),
+        facts: { source: 'other', theirsMiB: 100, ownLowMiB: 400, ownHighMiB: 450, byMiB: 300 },
+      },
+    });
+  });
+});
+
+describe('createCrossCheck', () => {
+  async function checked(...answers: (() => Promise<ReturnType<typeof opinion>>)[]) {
+    const sources = answers.map((ask, index) => ({ name: `s${index}`, ask, own: () => own }));
+    const check = createCrossCheck(sources, 0.05);
+    await check.check();
+    return check;
+  }
+
+  test('one source that differs stops both memory signals, whatever the others say', async () => {
+    const check = await checked(
+      () => Promise.resolve(opinion(1000, 420)),
+      () => Promise.resolve(opinion(1000, 100)),
+    );
+    expect([...check.doubts().keys()]).toEqual(['memory.available', 'allocatableMemory.available']);
+    expect(check.disagreement()?.code).toBe('SourcesDisagree');
+  });
+
+  test('a source that fails or cannot be compared stops nothing, and is told only where no other was compared', async () => {
+    const failing = () => Promise.reject(new Error('no such file'));
+    const alone = await checked(failing, () => Promise.resolve(opinion(5, 5)));
+    expect(alone.doubts().size).toBe(0);
+    expect(alone.disagreement()).toEqual({
+      code: 'SourcesNotComparable',
+      text: 's0: no such file',
+      facts: { source: 's0' },
+    });
+    const together = await checked(failing, () => Promise.resolve(opinion(1000, 420)));
+    expect(together.disagreement()).toBeUndefined();
+  });
+
+  test('without any source it says that nothing was compared', async () => {
+    expect((await checked()).disagreement()?.code).toBe('SourcesNotComparable');
+  });
+});
+
+describe('createRecentRange', () => {
+  test('spans what was seen within the window, in bounded memory', () => {
+    const recent = createRecentRange(20_000);
+    expect(recent.range(0)).toBeUndefined();
+    for (let at = 0; at <= 60_000; at += 100) recent.note(at, at);
+    expect(recent.range(60_000)).toEqual({ low: expect.closeTo(40_000, -3) as number, high: 60_000 });
+    expect(recent.range(100_000)).toBeUndefined();
+  });
+});

@@ -1,0 +1,458 @@
+import { describe, expect, test } from 'vitest';
+import { type AgentState, FIRST_STATE } from '#agent/decide/agent-state.ts';
+import { applyOutcome, type AttemptOutcome } from '#agent/decide/apply-outcome.ts';
+import { decide } from '#agent/decide/decide.ts';
+import { describeEviction } from '#agent/tell/describe-eviction.ts';
+import type { Look } from '#agent/decide/look.ts';
+import type { AgentPolicy } from '#agent/policy/policy.ts';
+import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
+import { because, look, MIB, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
+
+const quiet: NodePod = { name: 'quiet', priority: 1000, requests: { memory: '400Mi' }, usageMiB: 300 };
+const hog: NodePod = { name: 'hog', priority: 0, requests: { memory: '100Mi' }, usageMiB: 500 };
+const small: NodePod = { name: 'small', priority: 0, requests: { memory: '10Mi' }, usageMiB: 60 };
+
+/** Runs looks one after another; outcomes are folded in after the look that asked for them. */
+function run(scenes: readonly Scene[], rules: AgentPolicy = policy(), outcome: AttemptOutcome = { kind: 'evicted' }) {
+  let state: AgentState = FIRST_STATE;
+  const steps = scenes.map((scene) => {
+    const decision = decide(state, look(scene), rules);
+    state = decision.state;
+    for (const { pod } of decision.evictions) state = applyOutcome(state, pod.uid, outcome, scene.now);
+    return {
+      evicted: decision.evictions.map(({ pod }) => pod.name),
+      holds: decision.judgement.holds.map(({ code }) => code),
+    };
+  });
+  return { steps, state };
+}
+
+function evicted(scenes: readonly Scene[], rules?: AgentPolicy, outcome?: AttemptOutcome): (readonly string[])[] {
+  return run(scenes, rules, outcome).steps.map((step) => step.evicted);
+}
+
+describe('decide', () => {
+  test('plenty of memory costs nobody', () => {
+    expect(evicted([{ now: 0, availableMiB: 500, pods: [quiet, hog] }])).toEqual([[]]);
+  });
+
+  test('a hard threshold takes the pod above its request at once, in the words of the kubelet', () => {
+    const scene = look({ now: 0, availableMiB: 50, pods: [quiet, hog] });
+    const decision = decide(FIRST_STATE, scene, policy());
+    expect(decision.evictions).toMatchObject([
+      {
+        pod: { name: 'hog', uid: 'uid-hog' },
+        signal: 'memory.available',
+        stage: 'severe',
+        mode: 'Enforce',
+        graceSeconds: 1,
+        because: {
+          code: 'HardThresholdMet',
+          text: 'memory.available is 50Mi, below the hard threshold of 100Mi',
+          facts: { signal: 'memory.available', available: '50Mi', threshold: '100Mi', gracePeriodSeconds: 0 },
+        },
+      },
+    ]);
+    const [eviction] = decision.evictions;
+    expect(eviction && describeEviction(eviction, [])).toEqual({
+      text: 'The node was low on resource: memory. Threshold quantity: 100Mi, available: 50Mi. Container main was using 500Mi, request is 100Mi, has larger consumption of memory. ',
+      annotations: { offending_containers: 'main', offending_containers_usage: '500Mi', starved_resource: 'memory' },
+    });
+  });
+
+  test('a soft threshold waits for its grace period, and starts over after one good look', () => {
+    const short = (now: number): Scene => ({ now, availableMiB: 150, pods: [hog] });
+    expect(evicted([short(0), short(29_999), short(30_000)])).toEqual([[], [], ['hog']]);
+    expect(evicted([short(0), { now: 10_000, availableMiB: 250, pods: [hog] }, short(11_000), short(40_000)])).toEqual([
+      [],
+      [],
+      [],
+      [],
+    ]);
+  });
+
+  test('a soft eviction leaves the pod its own grace up to the limit of the policy', () => {
+    const patient: NodePod = { ...hog, spec: { terminationGracePeriodSeconds: 3600 } };
+    let state = FIRST_STATE;
+    for (const now of [0, 30_000]) {
+      const decision = decide(state, look({ now, availableMiB: 150, pods: [patient] }), policy());
+      state = decision.state;
+      if (now > 0) expect(decision.evictions[0]?.graceSeconds).toBe(30);
+    }
+  });
+
+  test('one at a time: the next one waits until the first is gone and its relief was measured (I6)', () => {
+    const ending: NodePod = { ...hog, deletion: { at: 0, gracePeriodSeconds: 1 } };
+    const first: Scene = { now: 0, availableMiB: 50, pods: [hog, small] };
+    const leaving: Scene = { now: 100, availableMiB: 50, pods: [ending, small] };
+    const gone: Scene = { now: 1200, availableMiB: 50, pods: [small] };
+    const { steps } = run([first, leaving, gone, { ...gone, now: 2000 }, { ...gone, now: 3300 }]);
+    expect(steps.map((step) => step.evicted)).toEqual([['hog'], [], [], [], ['small']]);
+    expect(steps.map((step) => step.holds)).toEqual([
+      [],
+      ['Outstanding', 'EnoughEnding'],
+      ['AwaitingRelief'],
+      ['AwaitingRelief'],
+      [],
+    ]);
+  });
+
+  test('several victims go together when the policy allows it and the gap needs them', () => {
+    const rules = policy({ limits: { concurrent: 3, perMinute: 3, perTenMinutes: 10, perNamespacePerTenMinutes: 10 } });
+    const pods = [1, 2, 3, 4].map((index) => ({ ...small, name: `small-${index}` }));
+    expect(evicted([{ now: 0, availableMiB: 10, pods }], rules)).toEqual([['small-1', 'small-2']]);
+    expect(evicted([{ now: 0, availableMiB: 90, pods }], rules)).toEqual([['small-1']]);
+  });
+
+  test('pods that end for other reasons count as freed (law 4)', () => {
+    const ending: NodePod = { ...hog, deletion: { at: 0, gracePeriodSeconds: 30 } };
+    const { steps } = run([{ now: 0, availableMiB: 50, pods: [ending, small] }]);
+    expect(steps).toEqual([{ evicted: [], holds: ['EnoughEnding'] }]);
+  });
+
+  test('a pod that does not end is not waited for for ever (F-32)', () => {
+    const ending: NodePod = { ...hog, deletion: { at: 0, gracePeriodSeconds: 30 } };
+    const scene = (now: number): Scene => ({ now, availableMiB: 50, pods: [ending, small] });
+    expect(evicted([scene(0), scene(40_000), scene(40_001)])).toEqual([[], [], ['small']]);
+  });
+
+  test('a restart in the middle of an eviction takes no second victim (F-17)', () => {
+    const conditions = [{ type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI' }];
+    const ending: NodePod = {
+      ...small,
+      name: 'victim',
+      usageMiB: 10,
+      conditions,
+      deletion: { at: 0, gracePeriodSeconds: 1 },
+    };
+    const { steps } = run([{ now: 0, availableMiB: 10, pods: [ending, hog] }]);
+    expect(steps).toEqual([{ evicted: [], holds: ['Outstanding'] }]);
+  });
+
+  test.each<[sentence: string, pod: Partial<NodePod>]>([
+    ['a static pod', { annotations: { 'kubernetes.io/config.source': 'file' } }],
+    ['a mirror pod', { annotations: { 'kubernetes.io/config.mirror': 'hash' } }],
+    ['a system-critical priority', { priority: 2_000_000_000 }],
+    ['a pod in kube-system', { namespace: 'kube-system' }],
+    ['a pod in our own namespaces', { namespace: 'plimsoll-node' }],
+    ['a pod that opted out below the ceiling', { annotations: { 'plimsoll.dev/evict': 'never' } }],
+    ['a pod without statistics', { usageMiB: undefined as unknown as number }],
+  ])('%s is never chosen', (_sentence, change) => {
+    const protectedPod = { ...hog, ...change };
+    expect(evicted([{ now: 0, availableMiB: 10, pods: [protectedPod] }])).toEqual([[]]);
+    expect(evicted([{ now: 0, availableMiB: 10, pods: [protectedPod, small] }])).toEqual([['small']]);
+  });
+
+  test('above the ceiling a wish to stay is not honoured', () => {
+    const proud: NodePod = { ...hog, priority: 1_000_001, annotations: { 'plimsoll.dev/evict': 'never' } };
+    expect(evicted([{ now: 0, availableMiB: 10, pods: [proud] }])).toEqual([['hog']]);
+  });
+
+  test('a namespace that is ignored or unknown loses nobody', () => {
+    const scene: Scene = { now: 0, availableMiB: 10, pods: [hog] };
+    expect(evicted([{ ...scene, look: { namespaces: new Map([['default', 'ignored']]) } }])).toEqual([[]]);
+    expect(evicted([{ ...scene, look: { namespaces: new Map() } }])).toEqual([[]]);
+  });
+
+  test('DaemonSet pods and those marked last go after everybody else', () => {
+    const daemon: NodePod = { ...hog, name: 'daemon', owner: 'agents', ownerKind: 'DaemonSet' };
+    const shy: NodePod = { ...hog, name: 'shy', annotations: { 'plimsoll.dev/evict': 'last' } };
+    expect(evicted([{ now: 0, availableMiB: 10, pods: [daemon, shy, quiet] }])).toEqual([['quiet']]);
+  });
+
+  test('missingStats First takes such a pod before all others, as the kubelet does', () => {
+    const rules = policy({ ranking: { ranking: 'Kubernetes', missingStats: 'First', daemonSets: 'Last' } });
+    const silent: NodePod = { name: 'silent', priority: 5 };
+    expect(evicted([{ now: 0, availableMiB: 10, pods: [hog, silent] }], rules)).toEqual([['silent']]);
+  });
+
+  test('an owner that was hit recently is spared when all else is equal', () => {
+    const twin = (name: string, owner: string): NodePod => ({ ...small, name, uid: `${name}-uid`, owner });
+    const rules = policy({ limits: { concurrent: 1, perMinute: 9, perTenMinutes: 9, perNamespacePerTenMinutes: 9 } });
+    const scenes: Scene[] = [
+      { now: 0, availableMiB: 50, pods: [twin('a1', 'a'), twin('a2', 'a'), twin('b1', 'b')] },
+      { now: 1000, availableMiB: 90, pods: [twin('a2', 'a'), twin('b1', 'b')] },
+      { now: 4000, availableMiB: 90, pods: [twin('a2', 'a'), twin('b1', 'b')] },
+    ];
+    expect(evicted(scenes, rules)).toEqual([['a1'], [], ['b1']]);
+  });
+
+  describe('holds', () => {
+    const scene: Scene = { now: 0, availableMiB: 10, pods: [hog] };
+
+    test.each<[code: string, change: Partial<Look>]>([
+      ['WarmingUp', { holds: [because('WarmingUp')] }],
+      ['SourcesDisagree', { doubts: new Map([['memory.available', because('SourcesDisagree')]]) }],
+    ])('%s', (code, change) => {
+      expect(run([{ ...scene, look: change }]).steps).toEqual([{ evicted: [], holds: [code] }]);
+    });
+
+    test('a signal that could not be read evicts nobody (law 3)', () => {
+      expect(run([{ now: 0, availableMiB: undefined, pods: [hog] }]).steps).toEqual([{ evicted: [], holds: [] }]);
+    });
+
+    test('the same measurement is not acted on twice', () => {
+      const stale = { ...scene, look: { readings: look({ now: 0, availableMiB: 10 }).readings } };
+      const rules = policy({ limits: { concurrent: 5, perMinute: 5, perTenMinutes: 5, perNamespacePerTenMinutes: 5 } });
+      const twins = [hog, { ...hog, name: 'hog-2' }];
+      const scenes = [0, 5000].map((now) => ({ ...stale, now, pods: now === 0 ? [hog] : twins }));
+      expect(evicted(scenes, rules)).toEqual([['hog'], []]);
+    });
+
+    test('a limit of 0 means none, not unlimited (law 4)', () => {
+      for (const key of ['concurrent', 'perMinute', 'perTenMinutes', 'perNamespacePerTenMinutes'] as const) {
+        const limits = { ...policy().limits, [key]: 0 };
+        expect(evicted([scene], policy({ limits }))).toEqual([[]]);
+      }
+    });
+
+    test('the windows of the node hold in every minute and every ten minutes', () => {
+      const pods = Array.from({ length: 20 }, (_, index) => ({
+        ...small,
+        usageMiB: 20,
+        name: `p${String(index).padStart(2, '0')}`,
+      }));
+      const rules = policy({ limits: { concurrent: 1, perMinute: 2, perTenMinutes: 3, perNamespacePerTenMinutes: 9 } });
+      let left = pods;
+      const times: number[] = [];
+      let state = FIRST_STATE;
+      for (let now = 0; now < 700_000; now += 1000) {
+        const decision = decide(
+          state,
+          look({ now, availableMiB: 10 + 20 * (20 - left.length) - 20 * times.length + now / 1e6, pods: left }),
+          rules,
+        );
+        state = decision.state;
+        for (const { pod } of decision.evictions) {
+          times.push(now);
+          state = applyOutcome(state, pod.uid, { kind: 'evicted' }, now);
+          left = left.filter(({ name }) => name !== pod.name);
+        }
+      }
+      for (const start of times) {
+        expect(times.filter((at) => at >= start && at - start < 60_000).length).toBeLessThanOrEqual(2);
+        expect(times.filter((at) => at >= start && at - start < 600_000).length).toBeLessThanOrEqual(3);
+      }
+      expect(times.length).toBeGreaterThan(1);
+    });
+
+    test('two evictions without relief stop the agent for ten minutes (F-33)', () => {
+      const pods = ['a', 'b', 'c'].map((name) => ({ ...small, name }));
+      const rules = policy({ limits: { concurrent: 1, perMinute: 9, perTenMinutes: 9, perNamespacePerTenMinutes: 9 } });
+      const scenes: Scene[] = [
+        { now: 0, availableMiB: 50, pods },
+        { now: 1000, availableMiB: 50, pods: pods.slice(1) },
+        { now: 3100, availableMiB: 50, pods: pods.slice(1) },
+        { now: 4000, availableMiB: 50, pods: pods.slice(2) },
+        { now: 6100, availableMiB: 50, pods: pods.slice(2) },
+        { now: 600_000, availableMiB: 50, pods: pods.slice(2) },
+        { now: 606_200, availableMiB: 50, pods: pods.slice(2) },
+      ];
+      const { steps } = run(scenes, rules);
+      expect(steps.map((step) => step.evicted)).toEqual([['a'], [], ['b'], [], [], [], ['c']]);
+      expect(steps.map((step) => step.holds)).toEqual([
+        [],
+        ['AwaitingRelief'],
+        [],
+        ['AwaitingRelief'],
+        ['Ineffective'],
+        ['Ineffective'],
+        [],
+      ]);
+    });
+
+    test('relief that can never be measured is not waited for for ever', () => {
+      const pods = ['a', 'b'].map((name) => ({ ...small, name }));
+      const blind = (now: number): Scene => ({ now, availableMiB: undefined, pods: pods.slice(1) });
+      const scenes: Scene[] = [
+        { now: 0, availableMiB: 50, pods },
+        blind(1000),
+        blind(61_000),
+        { now: 61_500, availableMiB: 50, pods: pods.slice(1) },
+      ];
+      expect(evicted(scenes)).toEqual([['a'], [], [], ['b']]);
+    });
+
+    test('processes are judged as processes: the pod with most of them goes, and its relief is counted in them', () => {
+      const parsed = parseThresholds({ evictionHard: { 'pid.available': '100' } });
+      const rules = policy({
+        thresholds: parsed.ok ? parsed.thresholds : [],
+        limits: { concurrent: 1, perMinute: 9, perTenMinutes: 9, perNamespacePerTenMinutes: 9 },
+      });
+      const forker = (name: string, processCount: number): NodePod => ({ ...small, name, processCount });
+      const at = (now: number, running: number, pods: readonly NodePod[]): Scene => ({
+        now,
+        pods,
+        look: { readings: { ...look({ now }).readings, processes: { at: now, maximum: 1000, running } } },
+      });
+      const pods = [forker('few', 10), forker('many', 400), forker('more', 500)];
+      const scenes = [
+        at(0, 950, pods),
+        at(1000, 910, pods.slice(0, 2)),
+        at(3000, 910, pods.slice(0, 2)),
+        at(4000, 905, pods.slice(0, 1)),
+        at(6000, 905, pods.slice(0, 1)),
+      ];
+      expect(run(scenes, rules).steps.map((step) => [step.evicted, step.holds])).toEqual([
+        [['more'], []],
+        [[], ['AwaitingRelief']],
+        [['many'], []],
+        [[], ['AwaitingRelief']],
+        [[], ['Ineffective']],
+      ]);
+    });
+
+    test('after the kubelet ended a pod the agent stands back for a while (F-25)', () => {
+      const conditions = [{ type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet' }];
+      const victim: NodePod = { ...small, name: 'victim', phase: 'Failed', conditions };
+      const at = (now: number): Scene => ({ ...scene, now, pods: [hog, victim] });
+      expect(run([at(0), at(30_000), at(30_001)]).steps).toEqual([
+        { evicted: [], holds: ['KubeletActs'] },
+        { evicted: [], holds: ['KubeletActs'] },
+        { evicted: ['hog'], holds: [] },
+      ]);
+    });
+  });
+
+  describe('outcomes', () => {
+    const at = (now: number): Scene => ({ now, availableMiB: 10, pods: [hog, small] });
+
+    test.each<[sentence: string, outcome: AttemptOutcome, expected: (readonly string[])[]]>([
+      [
+        'a spent budget leaves the pod alone and tries the next one a second later',
+        { kind: 'tooManyRequests', cause: 'budget', message: 'm', retryAfterSeconds: undefined },
+        [['hog'], [], ['small'], []],
+      ],
+      [
+        'a busy server is left alone as long as it asks',
+        { kind: 'tooManyRequests', cause: 'throttled', message: 'm', retryAfterSeconds: 60 },
+        [['hog'], [], [], []],
+      ],
+      [
+        'a token that is refused is our trouble, not the pod’s',
+        { kind: 'unauthorized', message: 'm' },
+        [['hog'], [], [], []],
+      ],
+      ['an attempt without effect is not made up for by another pod', { kind: 'foundUnharmed' }, [['hog'], [], [], []]],
+      ['a refusal by rights rests for ten minutes', { kind: 'forbidden', message: 'm' }, [['hog'], [], ['small'], []]],
+      [
+        'two budgets on one pod are a refusal, not a 429',
+        { kind: 'severalBudgets', message: 'm' },
+        [['hog'], [], ['small'], []],
+      ],
+      [
+        'an answer that was lost holds the place: nobody else goes',
+        { kind: 'timeout', message: 'm' },
+        [['hog'], [], [], []],
+      ],
+      [
+        'a pod that is gone already is not asked for in the same second',
+        { kind: 'notFound', message: 'm' },
+        [['hog'], [], ['hog'], []],
+      ],
+    ])('%s', (_sentence, outcome, expected) => {
+      expect(evicted([at(0), at(500), at(1500), at(1600)], policy(), outcome)).toEqual(expected);
+    });
+
+    test('the pause after a spent budget grows', () => {
+      const alone = (now: number): Scene => ({ now, availableMiB: 10, pods: [hog] });
+      const outcome: AttemptOutcome = {
+        kind: 'tooManyRequests',
+        cause: 'budget',
+        message: 'm',
+        retryAfterSeconds: undefined,
+      };
+      const times = Array.from({ length: 100 }, (_, index) => index * 1000);
+      const asked = evicted(times.map(alone), policy(), outcome).flatMap((names, index) =>
+        names.length > 0 ? [index] : [],
+      );
+      expect(asked).toEqual([0, 10, 30, 70]);
+    });
+
+    test('a lost answer whose pod is seen to end was a success', () => {
+      const ending: NodePod = { ...hog, deletion: { at: 0, gracePeriodSeconds: 1 } };
+      const { state } = run([at(0), { now: 500, availableMiB: 10, pods: [ending, small] }], policy(), {
+        kind: 'unreachable',
+        message: 'm',
+      });
+      expect(state.flights.map(({ name, phase }) => [name, phase])).toEqual([['hog', 'ending']]);
+    });
+  });
+
+  describe('dry run', () => {
+    test('decides the same, and says it once in five minutes', () => {
+      const at = (now: number): Scene => ({ now, availableMiB: 10, pods: [hog] });
+      const scenes = [0, 1000, 60_000, 299_000, 301_000].map(at);
+      expect(evicted(scenes, policy({ mode: 'DryRun' }), { kind: 'pretended' })).toEqual([
+        ['hog'],
+        [],
+        [],
+        [],
+        ['hog'],
+      ]);
+    });
+  });
+
+  describe('stall rules', () => {
+    const memoryStalls = (short: number, long: number) => [
+      { signal: 'memory.pressure' as const, share: 'full' as const, windowMs: 10_000, ratio: short },
+      { signal: 'memory.pressure' as const, share: 'full' as const, windowMs: 60_000, ratio: long },
+    ];
+    const none = policy({ thresholds: [] });
+
+    test.each<[sentence: string, availableMiB: number, short: number, long: number, expected: readonly string[]]>([
+      ['waiting in both windows while memory is short', 90, 0.2, 0.1, ['hog']],
+      ['waiting while gigabytes are free is a pod inside its own limit', 500, 0.9, 0.9, []],
+      ['the long window says it is not real', 90, 0.9, 0.05, []],
+      ['the short window says it is over', 90, 0.1, 0.9, []],
+    ])('%s', (_sentence, availableMiB, short, long, expected) => {
+      const scene = { now: 0, availableMiB, pods: [hog, small], look: { stalls: memoryStalls(short, long) } };
+      expect(evicted([scene], none)).toEqual([expected]);
+    });
+
+    test('one eviction after the other: relief is judged by the memory that was short', () => {
+      const pods = ['a', 'b'].map((name) => ({ ...small, name }));
+      const look = { stalls: memoryStalls(0.9, 0.9) };
+      const rules = policy({
+        thresholds: [],
+        limits: { concurrent: 1, perMinute: 9, perTenMinutes: 9, perNamespacePerTenMinutes: 9 },
+      });
+      const scenes: Scene[] = [
+        { now: 0, availableMiB: 50, pods, look },
+        { now: 1000, availableMiB: 90, pods: pods.slice(1), look },
+        { now: 3000, availableMiB: 90, pods: pods.slice(1), look },
+      ];
+      expect(evicted(scenes, rules)).toEqual([['a'], [], ['b']]);
+    });
+
+    test('a window that is not full yet evicts nobody', () => {
+      const scene = { now: 0, availableMiB: 90, pods: [hog], look: { stalls: memoryStalls(0.9, 0.9).slice(0, 1) } };
+      expect(evicted([scene], none)).toEqual([[]]);
+    });
+
+    test('CPU pressure is judged by CPU over requests, and only told unless an operator switched it on (law 6)', () => {
+      const stalls = [
+        { signal: 'cpu.pressure' as const, share: 'some' as const, windowMs: 10_000, ratio: 0.9 },
+        { signal: 'cpu.pressure' as const, share: 'some' as const, windowMs: 300_000, ratio: 0.9 },
+      ];
+      const burner: NodePod = { name: 'burner', requests: { cpu: '100m' }, cpuNanoCores: 2e9, usageMiB: 1 };
+      const scene = { now: 0, availableMiB: 900, pods: [hog, burner], look: { stalls, cpuAvailableShare: 0.01 } };
+      const first = decide(FIRST_STATE, look(scene), none);
+      expect(first.evictions).toEqual([]);
+      const later = decide(first.state, look({ ...scene, now: 300_000 }), none);
+      expect(later.evictions.map(({ pod, mode, signal }) => [pod.name, mode, signal])).toEqual([
+        ['burner', 'DryRun', 'cpu.pressure'],
+      ]);
+    });
+  });
+
+  test('the same arguments give the same answer (law 9)', () => {
+    const scene = look({ now: 0, availableMiB: 10, pods: [hog, small, quiet] });
+    const first = decide(FIRST_STATE, scene, policy());
+    const second = decide(FIRST_STATE, scene, policy());
+    expect(second.state).toEqual(first.state);
+    expect(second.evictions).toEqual(first.evictions);
+    expect(FIRST_STATE.flights).toEqual([]);
+    expect(first.state.flights[0]?.expected).toBe(500 * MIB);
+  });
+});

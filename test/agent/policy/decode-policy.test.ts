@@ -1,0 +1,159 @@
+import { describe, expect, test } from 'vitest';
+import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
+import { decodePolicy } from '#agent/policy/decode-policy.ts';
+import { DEFAULT_LIMITS, DEFAULT_POLICY, DEFAULT_STALL_RULES } from '#agent/policy/policy.ts';
+
+function decode(spec: unknown) {
+  return decodePolicy({ metadata: { name: 'p' }, spec });
+}
+
+function policyOf(spec: unknown) {
+  const decoded = decode(spec);
+  if (!decoded.ok) throw new Error(`${decoded.field}: ${decoded.message}`);
+  return decoded.value;
+}
+
+describe('decodePolicy', () => {
+  test('an empty policy is the defaults under its own name', () => {
+    expect(policyOf({})).toEqual({ nodeSelector: undefined, order: 0, policy: { ...DEFAULT_POLICY, name: 'p' } });
+    expect(decodePolicy({ metadata: { name: 'p' } })).toEqual(decode({}));
+  });
+
+  test('the kubelet’s own keys are taken word for word', () => {
+    const { policy } = policyOf({
+      mode: 'Enforce',
+      evictionHard: { 'memory.available': '500Mi', 'pid.available': '10%' },
+      evictionSoft: { 'memory.available': '1.5Gi' },
+      evictionSoftGracePeriod: { 'memory.available': '1m30s' },
+      evictionMinimumReclaim: { 'memory.available': '0' },
+      evictionPressureTransitionPeriod: '30s',
+      evictionMaxPodGracePeriod: 60,
+    });
+    expect(policy.mode).toBe('Enforce');
+    expect(policy.transitionPeriodMs).toBe(30_000);
+    expect(policy.mostGraceSeconds).toBe(60);
+    const told = policy.thresholds.map(({ signal, value, gracePeriodSeconds }) => [
+      signal,
+      value.kind === 'amount' ? formatQuantity(value.amount) : value.share,
+      gracePeriodSeconds,
+    ]);
+    expect(told).toEqual([
+      ['memory.available', '500Mi', 0],
+      ['pid.available', Math.fround(0.1), 0],
+      ['memory.available', '1536Mi', 90],
+    ]);
+  });
+
+  test('settings of one table alone leave no default of another', () => {
+    expect(policyOf({ evictionHard: {} }).policy.thresholds).toEqual([]);
+  });
+
+  test('ranking, limits, protection and selection', () => {
+    const { nodeSelector, order, policy } = policyOf({
+      nodeSelector: { matchLabels: { pool: 'batch' } },
+      order: 7,
+      ranking: { keys: ['qos', 'runTime'], daemonSets: 'Rank' },
+      missingStats: 'First',
+      limits: { concurrent: 0 },
+      protect: { namespaces: ['db'], optOutCeiling: -5, withinRequest: true },
+    });
+    expect(nodeSelector?.matchLabels).toEqual(new Map([['pool', 'batch']]));
+    expect(order).toBe(7);
+    expect(policy.ranking).toEqual({
+      ranking: { keys: ['qos', 'runTime'] },
+      daemonSets: 'Rank',
+      missingStats: 'First',
+    });
+    expect(policy.limits).toEqual({ ...DEFAULT_LIMITS, concurrent: 0 });
+    expect(policy.protect).toEqual({ namespaces: ['db'], optOutCeiling: -5, withinRequest: true });
+  });
+
+  test('pressure rules in two windows; io is reported and evicts nobody', () => {
+    const { policy } = policyOf({
+      mode: 'Enforce',
+      pressure: [
+        { signal: 'memory.pressure', stall: 'some', avg10: '30%', avg300: '5%', whileAvailableBelow: '20%' },
+        { signal: 'io.pressure', avg10: '90%', avg60: '90%' },
+      ],
+    });
+    expect(policy.stallRules).toEqual([
+      {
+        signal: 'memory.pressure',
+        share: 'some',
+        short: { windowMs: 10_000, ratio: Math.fround(0.3) },
+        long: { windowMs: 300_000, ratio: Math.fround(0.05) },
+        evidence: { signal: 'memory.available', belowShare: Math.fround(0.2) },
+        gracePeriodMs: 0,
+        mode: 'Enforce',
+      },
+    ]);
+  });
+
+  test('CPU stays a dry run unless its own mode says otherwise (law 6)', () => {
+    const cpuRule = (spec: object) =>
+      policyOf({ mode: 'Enforce', ...spec }).policy.stallRules.find(({ signal }) => signal === 'cpu.pressure');
+    expect(cpuRule({})).toEqual(DEFAULT_STALL_RULES[1]);
+    expect(cpuRule({ pressure: [{ signal: 'cpu.pressure', avg10: '50%', avg60: '50%' }] })).toMatchObject({
+      mode: 'DryRun',
+    });
+    expect(cpuRule({ cpu: { mode: 'Enforce', available: '2%', gracePeriod: '10m' } })).toMatchObject({
+      mode: 'Enforce',
+      gracePeriodMs: 600_000,
+      evidence: { signal: 'cpu.available', belowShare: Math.fround(0.02) },
+    });
+  });
+
+  test.each<[spec: unknown, field: string, message: string]>([
+    [{ mode: 'Sometimes' }, 'spec.mode', 'expected DryRun or Enforce, got "Sometimes"'],
+    [{ mode: 5 }, 'spec.mode', 'expected a text, got 5'],
+    [
+      { evictionHard: { 'memory.available': '-5' } },
+      'spec.evictionHard',
+      'eviction threshold memory.available must be positive: -5',
+    ],
+    [{ evictionHard: { 'memory.free': '5' } }, 'spec.evictionHard', 'unsupported eviction signal memory.free'],
+    [
+      { evictionSoft: { 'memory.available': '5%' } },
+      'spec.evictionHard',
+      'grace period must be specified for the soft eviction threshold memory.available',
+    ],
+    [
+      { evictionPressureTransitionPeriod: '30d' },
+      'spec.evictionPressureTransitionPeriod',
+      'time: unknown unit "d" in duration "30d"',
+    ],
+    [
+      { evictionPressureTransitionPeriod: '720h' },
+      'spec.evictionPressureTransitionPeriod',
+      'expected 0s to 24h, got "720h"',
+    ],
+    [{ limits: { concurrent: -1 } }, 'spec.limits.concurrent', 'expected at least 0, got -1'],
+    [{ limits: { perMinute: 1.5 } }, 'spec.limits.perMinute', 'expected a whole number, got 1.5'],
+    [
+      { pressure: [{ signal: 'memory.pressure', avg10: '20%' }] },
+      'spec.pressure[0].avg10',
+      'expected two of avg10, avg60 and avg300',
+    ],
+    [
+      { pressure: [{ signal: 'disk.pressure' }] },
+      'spec.pressure[0].signal',
+      'expected memory.pressure or cpu.pressure or io.pressure, got "disk.pressure"',
+    ],
+    [
+      { pressure: [{ signal: 'memory.pressure', avg10: '120%', avg60: '1%' }] },
+      'spec.pressure[0].avg10',
+      'expected a percentage from 0% to 100%, got "120%"',
+    ],
+    [
+      { ranking: { keys: ['age'] } },
+      'spec.ranking.keys',
+      'expected exceedsRequests, priority, usageAboveRequests, shareOfRequest, qos, runTime, got "age"',
+    ],
+    [{ missingStats: 'Maybe' }, 'spec.missingStats', 'expected Never or Last or First, got "Maybe"'],
+    ['nonsense', 'spec', 'expected an object'],
+  ])('%j is refused with its field (B-38)', (spec, field, message) => {
+    const decoded = decode(spec);
+    expect(decoded).toMatchObject({ ok: false, field });
+    expect(decoded.ok ? '' : decoded.message).toContain(message);
+  });
+});

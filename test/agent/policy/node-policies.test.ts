@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest';
+import { decodePolicy } from '#agent/policy/decode-policy.ts';
+import { keepLastValid, type NamedPolicy, policyInForce } from '#agent/policy/node-policies.ts';
+
+function named(name: string, spec: object): NamedPolicy {
+  return { name, decoded: decodePolicy({ metadata: { name }, spec }) };
+}
+
+function inForce(
+  configured: 'Policy' | 'DryRun' | 'Enforce',
+  policies: readonly NamedPolicy[],
+  labels?: Record<string, string>,
+) {
+  const known = labels === undefined ? undefined : new Map(Object.entries(labels));
+  const { name, mode } = policyInForce({
+    configured,
+    policies,
+    lastValid: keepLastValid(new Map(), policies),
+    labels: known,
+  });
+  return `${name} ${mode}`;
+}
+
+const everywhere = named('everywhere', { mode: 'Enforce' });
+const batch = named('batch', { mode: 'Enforce', order: 1, nodeSelector: { matchLabels: { pool: 'batch' } } });
+const broken = named('broken', { mode: 'Sometimes' });
+
+describe('policyInForce', () => {
+  test.each<[sentence: string, answer: string, expected: string]>([
+    ['without a policy nothing is enforced', inForce('Policy', [], {}), 'default DryRun'],
+    ['unless the process was told to', inForce('Enforce', [], {}), 'default Enforce'],
+    [
+      'the highest order that selects the node',
+      inForce('Policy', [everywhere, batch], { pool: 'batch' }),
+      'batch Enforce',
+    ],
+    ['another pool is not selected', inForce('Policy', [everywhere, batch], { pool: 'web' }), 'everywhere Enforce'],
+    ['equal orders go by name', inForce('Policy', [named('b', {}), named('a', {})], {}), 'a DryRun'],
+    ['a dry run of the process caps every policy', inForce('DryRun', [everywhere], {}), 'everywhere DryRun'],
+    ['a policy that never could be read may be ours', inForce('Policy', [everywhere, broken], {}), 'everywhere DryRun'],
+    [
+      'labels that are not known yet may select another one',
+      inForce('Policy', [everywhere], undefined),
+      'everywhere DryRun',
+    ],
+  ])('%s', (_sentence, answer, expected) => {
+    expect(answer).toBe(expected);
+  });
+});
+
+describe('keepLastValid', () => {
+  test('a policy that becomes unreadable stays as it was; one that goes is forgotten', () => {
+    const first = keepLastValid(new Map(), [batch]);
+    const second = keepLastValid(first, [named('batch', { mode: 'Sometimes' })]);
+    expect(second).toEqual(first);
+    expect(keepLastValid(second, [])).toEqual(new Map());
+  });
+});

@@ -1,0 +1,176 @@
+import { describe, expect, test } from 'vitest';
+import { FIRST_STATE } from '#agent/decide/agent-state.ts';
+import { decide } from '#agent/decide/decide.ts';
+import { noteEnds, noteOutcome, noteRequest } from '#agent/tell/eviction-records.ts';
+import { leastHeadroom, periodFor } from '#agent/decide/near.ts';
+import { nodePressureStatus, type NodePressureStatus } from '#agent/tell/node-pressure-status.ts';
+import { ownHolds } from '#agent/decide/own-holds.ts';
+import type { EvictionRecord, Picture } from '#agent/picture.ts';
+import { isStatusDue } from '#agent/tell/status-pace.ts';
+import { look, MIB, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
+
+const view = {
+  stalls: [],
+  cpuAvailableShare: undefined,
+  processors: undefined,
+  memAvailableBytes: undefined,
+  memTotalBytes: undefined,
+  oomKills: undefined,
+};
+
+function picture(scene: Scene): Picture {
+  const seen = look(scene);
+  const rules = policy();
+  return {
+    view: { ...view, readings: seen.readings },
+    look: seen,
+    policy: rules,
+    decision: decide(FIRST_STATE, seen, rules),
+  };
+}
+
+function statusOf(
+  scene: Scene,
+  previous?: NodePressureStatus,
+  records: readonly EvictionRecord[] = [],
+): NodePressureStatus {
+  return nodePressureStatus(picture(scene), {
+    agent: { version: '1', pod: 'agent-x' },
+    records,
+    sourcesAgree: undefined,
+    wallOffsetMs: Date.UTC(2026, 0, 1),
+    generation: 3,
+    previous,
+  });
+}
+
+const hog: NodePod = { name: 'hog', requests: { memory: '100Mi' }, usageMiB: 500 };
+const quiet: NodePod = { name: 'quiet', priority: 10, requests: { memory: '100Mi' }, usageMiB: 50 };
+
+describe('nodePressureStatus', () => {
+  test('says what is measured, who is next and why', () => {
+    expect(statusOf({ now: 1000, availableMiB: 500, pods: [quiet, hog] })).toMatchObject({
+      observedAt: '2026-01-01T00:00:01.000Z',
+      observedGeneration: 3,
+      mode: 'Enforce',
+      policy: 'default',
+      conditions: [
+        { type: 'Memory', status: 'False', reason: 'NoPressure' },
+        { type: 'Cpu', status: 'Unknown', reason: 'NotMeasured' },
+        { type: 'Io', status: 'Unknown' },
+        { type: 'Disk', status: 'Unknown' },
+        { type: 'Pid', status: 'Unknown' },
+        { type: 'SourcesAgree', status: 'True' },
+      ],
+      signals: [{ name: 'memory.available', available: '500Mi', capacity: '1000Mi', threshold: '200Mi', state: 'Far' }],
+      next: [
+        {
+          pod: 'default/hog',
+          uid: 'uid-hog',
+          priority: 0,
+          usage: '500Mi',
+          request: '100Mi',
+          because: { code: 'Ranked' },
+        },
+        { pod: 'default/quiet', usage: '50Mi' },
+      ],
+      evictions: [],
+    });
+  });
+
+  test.each<[availableMiB: number, state: string]>([
+    [301, 'Far'],
+    [299, 'Near'],
+    [199, 'Soft'],
+    [99, 'Hard'],
+  ])('%d MiB of 1000 is %s', (availableMiB, state) => {
+    expect(statusOf({ now: 0, availableMiB }).signals[0]?.state).toBe(state);
+  });
+
+  test('what did not change keeps its times', () => {
+    const first = statusOf({ now: 0, availableMiB: 500 });
+    const second = statusOf({ now: 5000, availableMiB: 480 }, first);
+    expect(second.signals[0]?.since).toBe(first.signals[0]?.since);
+    expect(second.conditions).toEqual(first.conditions);
+    const third = statusOf({ now: 9000, availableMiB: 50 }, second);
+    expect(third.signals[0]?.since).toBe('2026-01-01T00:00:09.000Z');
+    expect(third.conditions[0]).toMatchObject({ status: 'True', lastTransitionTime: '2026-01-01T00:00:09.000Z' });
+    expect(third.conditions[1]).toEqual(second.conditions[1]);
+  });
+
+  test('stays below 32 KiB on a full node', () => {
+    const pods = Array.from({ length: 500 }, (_, index) => ({
+      ...hog,
+      name: `a-rather-long-name-of-a-pod-that-is-not-unusual-${index}`,
+    }));
+    const decision = decide(FIRST_STATE, look({ now: 0, availableMiB: 10, pods }), policy());
+    let records: readonly EvictionRecord[] = [];
+    for (let count = 0; count < 50; count += 1)
+      for (const eviction of decision.evictions) records = noteRequest(records, eviction, 0);
+    const status = statusOf({ now: 0, availableMiB: 10, pods }, undefined, records);
+    expect(status.next.length).toBe(10);
+    expect(status.evictions.length).toBe(20);
+    expect(JSON.stringify(status).length).toBeLessThan(32 * 1024);
+  });
+});
+
+describe('eviction records', () => {
+  test('follow one eviction from request to end', () => {
+    const decision = decide(FIRST_STATE, look({ now: 0, availableMiB: 10, pods: [{ ...hog, owner: 'rs' }] }), policy());
+    const [eviction] = decision.evictions;
+    if (eviction === undefined) throw new Error('nobody was evicted');
+    const asked = noteRequest([], eviction, 7);
+    expect(asked).toMatchObject([
+      { owner: 'default/ReplicaSet/rs', outcome: 'requested', requestedAt: 7, endedAt: undefined },
+    ]);
+    const answered = noteOutcome(asked, 'uid-hog', 'evicted');
+    expect(noteEnds(answered, decision.state, 9)).toBe(answered);
+    expect(noteEnds(answered, FIRST_STATE, 9)).toMatchObject([{ outcome: 'evicted', endedAt: 9 }]);
+  });
+});
+
+describe('isStatusDue', () => {
+  const quietStatus = statusOf({ now: 0, availableMiB: 500 });
+  const changed = statusOf({ now: 0, availableMiB: 50 });
+  const amounts = statusOf({ now: 0, availableMiB: 490 });
+
+  test.each<[sentence: string, status: NodePressureStatus, ageMs: number, expected: boolean]>([
+    ['a change of state after a second', changed, 1000, true],
+    ['a change of state within the second', changed, 999, false],
+    ['other amounts are no change', amounts, 5000, false],
+    ['after 20 s in any case', quietStatus, 20_000, true],
+  ])('%s', (_sentence, status, ageMs, expected) => {
+    expect(isStatusDue(status, { status: quietStatus, atMs: 0 }, ageMs)).toBe(expected);
+  });
+
+  test('the first one at once', () => expect(isStatusDue(quietStatus, undefined, 0)).toBe(true));
+});
+
+describe('the period between looks', () => {
+  const periods = { nearMs: 100, farMs: 1000 };
+
+  test('is as long as the worst hog needs for the room that is left', () => {
+    expect(periodFor(Number.POSITIVE_INFINITY, periods)).toBe(1000);
+    expect(periodFor(1.5 * 1024 ** 3, periods)).toBeCloseTo(500);
+    expect(periodFor(-5, periods)).toBe(100);
+  });
+
+  test('headroom is to the threshold that is crossed first; nothing known is far', () => {
+    const { pressure } = decide(FIRST_STATE, look({ now: 0, availableMiB: 500 }), policy()).state;
+    expect(leastHeadroom(policy().thresholds, pressure.observations)).toBe(300 * MIB);
+    expect(leastHeadroom(policy().thresholds, new Map())).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
+describe('ownHolds', () => {
+  const well = { nowMs: 60_000, startedAtMs: 0, warmUpMs: 30_000, arePodsSynced: true, lastContactMs: 59_000 };
+
+  test.each<[change: Partial<typeof well>, codes: readonly string[]]>([
+    [{}, []],
+    [{ nowMs: 29_000, lastContactMs: 0 }, ['WarmingUp']],
+    [{ arePodsSynced: false }, ['PodsUnknown']],
+    [{ nowMs: 180_000 }, ['ApiServerSilent']],
+  ])('%j', (change, codes) => {
+    expect(ownHolds({ ...well, ...change }).map(({ code }) => code)).toEqual(codes);
+  });
+});
