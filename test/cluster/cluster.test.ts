@@ -1,36 +1,81 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '#test/contract/harness.ts';
 import { findBinaries } from './binaries.ts';
+import { startCluster } from './cluster.ts';
+import { sweepDeadRuns } from './end-run.ts';
+import { ownTemporaryFolder } from './own-temporary-folder.ts';
+import { isRunning, type ProcessIdentity } from './process-identity.ts';
+import { listRuns } from './run-folder.ts';
+import { markedProcesses } from './run-processes.ts';
 
-const KEEPER = fileURLToPath(new URL('./keeper.ts', import.meta.url));
+const CLUSTER = fileURLToPath(new URL('./cluster.ts', import.meta.url));
 const RUNNER = `
-  const { spawn } = await import('node:child_process');
-  const keeper = spawn(process.execPath, [${JSON.stringify(KEEPER)}], { stdio: ['pipe', 'inherit', 'inherit'] });
-  process.stderr.write('keeper ' + keeper.pid + '\\n');
+  const { startCluster } = await import(${JSON.stringify(CLUSTER)});
+  const { cluster } = await startCluster();
+  process.stdout.write(cluster.folder + '\\n');
   setInterval(() => undefined, 1000);
 `;
 
 describe.skipIf(findBinaries(process.env).kind === 'missing')('a control plane of our own', () => {
+  ownTemporaryFolder();
+
   test('leaves nothing behind when whoever started it is killed', async () => {
-    const runner = spawn(process.execPath, ['--input-type=module', '-e', RUNNER], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const [answer, keeper] = await Promise.all([firstLine(runner.stdout), firstLine(runner.stderr)]);
-    const { ready } = JSON.parse(answer) as { ready: { kubeconfig: string } };
-    const folder = dirname(ready.kubeconfig);
-    expect(existsSync(folder)).toBe(true);
+    const { runner, folder } = await startRunner();
+    const keeper = ownerOf(folder);
+    expect(markedProcesses(folder)).toHaveLength(4);
     runner.kill('SIGKILL');
-    await eventually(() => {
-      expect([existsSync(folder), existsSync(`/proc/${keeper.split(' ')[1] ?? ''}`)]).toEqual([false, false]);
-      return Promise.resolve();
-    });
+    await gone(folder, keeper);
+  });
+
+  test('leaves nothing behind when its keeper is killed', async () => {
+    const startup = await startCluster();
+    if (startup.kind === 'missing') throw new Error(startup.because);
+    const { cluster } = startup;
+    const keeper = ownerOf(cluster.folder);
+    process.kill(keeper.pid, 'SIGKILL');
+    await gone(cluster.folder, keeper);
+    await expect(cluster.stop('etcd')).rejects.toThrow('cannot stop etcd: the keeper ended');
+    await cluster.close();
+  });
+
+  test('leaves nothing behind after the next start when all of them are killed', async () => {
+    const { runner, folder } = await startRunner();
+    const keeper = ownerOf(folder);
+    runner.kill('SIGSTOP');
+    process.kill(keeper.pid, 'SIGKILL');
+    runner.kill('SIGKILL');
+    await once(runner, 'exit');
+    expect(markedProcesses(folder)).toHaveLength(4);
+    await sweepDeadRuns();
+    expect([markedProcesses(folder), existsSync(folder)]).toEqual([[], false]);
   });
 });
+
+/** A process that starts a control plane and then does nothing. */
+async function startRunner(): Promise<{ runner: ChildProcess; folder: string }> {
+  const runner = spawn(process.execPath, ['--input-type=module', '-e', RUNNER], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return { runner, folder: await firstLine(runner.stdout) };
+}
+
+function ownerOf(folder: string): ProcessIdentity {
+  const owner = listRuns().find((run) => run.folder === folder)?.owner;
+  if (owner === undefined) throw new Error(`nobody owns ${folder}`);
+  return owner;
+}
+
+function gone(folder: string, keeper: ProcessIdentity): Promise<void> {
+  return eventually(() => {
+    expect([isRunning(keeper), markedProcesses(folder), existsSync(folder)]).toEqual([false, [], false]);
+    return Promise.resolve();
+  }, 30_000);
+}
 
 async function firstLine(stream: NodeJS.ReadableStream): Promise<string> {
   for await (const line of createInterface({ input: stream })) return line;

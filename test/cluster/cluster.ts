@@ -1,10 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { ComponentName } from './binaries.ts';
+import { sweepDeadRuns } from './end-run.ts';
 
 /** A running control plane of this run's own. */
 export interface Cluster {
+  /** Its files; what else is registered there (leftovers.ts) ends with it. */
+  readonly folder: string;
   readonly kubeconfig: string;
   readonly auditLog: string;
   start(name: ComponentName): Promise<void>;
@@ -20,22 +24,29 @@ type Answer = Readonly<Record<string, unknown>>;
 
 const KEEPER = fileURLToPath(new URL('./keeper.ts', import.meta.url));
 
-/** Starts a control plane in a process that cannot outlive this one. Rejects when it does not come up. */
+/**
+ * Starts a control plane in a process that cannot outlive this one; if that process is killed, this one ends what it
+ * left. Rejects when the control plane does not come up.
+ */
 export async function startCluster(schedulerConfiguration?: object): Promise<Startup> {
   const env = { ...process.env };
   if (schedulerConfiguration !== undefined) {
     env['PLIMSOLL_SCHEDULER_CONFIGURATION'] = JSON.stringify(schedulerConfiguration);
   }
   const keeper = spawn(process.execPath, [KEEPER], { stdio: ['pipe', 'pipe', 'inherit'], env });
+  const gone = once(keeper, 'exit').then(() => sweepDeadRuns());
+  // A keeper that is gone is told by its exit, not by the pipe to it.
+  keeper.stdin.on('error', () => undefined);
   const next = answersOf(keeper);
   const first = await next();
   if (typeof first['missing'] === 'string') return { kind: 'missing', because: first['missing'] };
-  const ready = first['ready'] as { readonly kubeconfig: string; readonly auditLog: string } | undefined;
+  const ready = first['ready'] as Pick<Cluster, 'folder' | 'kubeconfig' | 'auditLog'> | undefined;
   if (ready === undefined) throw new Error(`the control plane did not start: ${JSON.stringify(first)}`);
 
   async function order(line: string): Promise<void> {
     keeper.stdin.write(`${line}\n`);
-    await next();
+    const answer = await next();
+    if ('failed' in answer) throw new Error(`cannot ${line}: ${String(answer['failed'])}`);
   }
   return {
     kind: 'ready',
@@ -43,7 +54,10 @@ export async function startCluster(schedulerConfiguration?: object): Promise<Sta
       ...ready,
       start: (name) => order(`start ${name}`),
       stop: (name) => order(`stop ${name}`),
-      close: () => ended(keeper, () => keeper.stdin.end()),
+      close: () => {
+        keeper.stdin.end();
+        return gone;
+      },
     },
   };
 }
@@ -55,11 +69,4 @@ function answersOf(keeper: ChildProcess): () => Promise<Answer> {
     const { done, value } = await lines.next();
     return done === true ? { failed: 'the keeper ended' } : (JSON.parse(value) as Answer);
   };
-}
-
-function ended(keeper: ChildProcess, act: () => void): Promise<void> {
-  return new Promise((resolve) => {
-    keeper.once('exit', () => resolve());
-    act();
-  });
 }

@@ -12,14 +12,22 @@ export interface Component {
   lastWords(): string;
 }
 
-/** A program with its flags and log file; it can be started and stopped again and again. */
-export function component(path: string, flags: readonly string[], logFile: string): Component {
+/**
+ * A program with its flags and log file; it can be started and stopped again and again. The environment is this
+ * process's own unless told.
+ */
+export function component(
+  path: string,
+  flags: readonly string[],
+  logFile: string,
+  env: NodeJS.ProcessEnv = process.env,
+): Component {
   let child: ChildProcess | undefined;
   const hasEnded = (): boolean => child !== undefined && (child.exitCode !== null || child.signalCode !== null);
   return {
     start: () => {
       const log = openSync(logFile, 'a');
-      child = spawn(path, flags, { stdio: ['ignore', log, log] });
+      child = spawn(path, flags, { stdio: ['ignore', log, log], env });
       closeSync(log);
     },
     stop: async (signal) => {

@@ -14,9 +14,10 @@ import {
 } from './control-plane-flags.ts';
 import { writeCredentials } from './credentials.ts';
 import { freePorts } from './free-ports.ts';
+import { markedEnvironment } from './leftovers.ts';
 
 export interface ControlPlaneOptions {
-  /** An empty folder; everything is written there. */
+  /** An empty run folder; everything is written there, and every process carries its mark. */
   readonly folder: string;
   readonly paths: Readonly<Record<ComponentName, string>>;
   /** Fields of the KubeSchedulerConfiguration, for instance extenders. */
@@ -44,8 +45,9 @@ const FLAGS: Readonly<Record<ComponentName, (layout: Layout) => readonly string[
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const layout = await layOut(options);
   const { folder, paths } = options;
+  const env = markedEnvironment(folder);
   const components = new Map(
-    COMPONENTS.map((name) => [name, component(paths[name], FLAGS[name](layout), join(folder, `${name}.log`))]),
+    COMPONENTS.map((name) => [name, component(paths[name], FLAGS[name](layout), join(folder, `${name}.log`), env)]),
   );
   const plane: ControlPlane = {
     kubeconfig: layout.credentials.kubeconfig('admin'),

@@ -1,19 +1,19 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type ComponentName, findBinaries } from './binaries.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
+import { endRun, sweepDeadRuns } from './end-run.ts';
+import { makeRunFolder } from './run-folder.ts';
 
 /*
  * A process of its own that holds a control plane. It lives as long as its standard input is open, so the control
- * plane ends with whoever asked for it, however that one ends, SIGKILL included.
+ * plane ends with whoever asked for it, however that one ends, SIGKILL included. Should it be killed itself, whoever
+ * asked for it, or else the next keeper, ends what it left.
  *
  *   in:  stop NAME | start NAME      one program of the control plane
  *   out: one line of JSON per answer: {"ready": {...}}, {"missing": "..."}, {"failed": "..."}, {"done": "stop NAME"}
  */
 
-const folder = mkdtempSync(join(tmpdir(), 'plimsoll-cluster-'));
+const folder = makeRunFolder('cluster');
 
 function say(answer: object): void {
   process.stdout.write(`${JSON.stringify(answer)}\n`);
@@ -40,21 +40,18 @@ async function keep(): Promise<void> {
     ...(scheduler === undefined ? {} : { schedulerConfiguration: JSON.parse(scheduler) as object }),
   });
   const orders = createInterface({ input: process.stdin });
-  try {
-    say({ ready: { kubeconfig: plane.kubeconfig, auditLog: plane.auditLog } });
-    for await (const line of orders) await obey(plane, line);
-  } finally {
-    await plane.stop();
-  }
+  say({ ready: { folder, kubeconfig: plane.kubeconfig, auditLog: plane.auditLog } });
+  for await (const line of orders) await obey(plane, line);
 }
 
 // Ctrl-C reaches the whole group; the end of standard input is what counts.
 process.on('SIGINT', () => undefined);
 process.on('SIGTERM', () => process.stdin.destroy());
 try {
+  await sweepDeadRuns();
   await keep();
 } catch (error) {
   say({ failed: error instanceof Error ? error.message : String(error) });
 } finally {
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  await endRun(folder);
 }

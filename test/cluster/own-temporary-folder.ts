@@ -1,0 +1,18 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
+
+/** Gives the tests of a file a temporary folder to themselves, so that other runs on the machine neither see nor sweep theirs. */
+export function ownTemporaryFolder(): void {
+  const before = process.env['TMPDIR'];
+  const folder = mkdtempSync(join(tmpdir(), 'plimsoll-test-'));
+  beforeAll(() => {
+    process.env['TMPDIR'] = folder;
+  });
+  afterAll(() => {
+    if (before === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = before;
+    rmSync(folder, { recursive: true });
+  });
+}

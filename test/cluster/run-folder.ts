@@ -1,0 +1,45 @@
+import { lstatSync, mkdtempSync, readdirSync, realpathSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { identityOf, isRunning, type ProcessIdentity } from './process-identity.ts';
+
+/** A folder with all files of one run, and the process that will end what runs in it. */
+export interface Run {
+  readonly folder: string;
+  readonly purpose: string;
+  readonly owner: ProcessIdentity;
+  readonly isOwnerRunning: boolean;
+}
+
+const NAME = /^plimsoll-run-(?<purpose>[a-z]+)-(?<pid>\d+)-(?<startTime>\d+)-\w+$/;
+
+/**
+ * Makes a folder owned by this process, readable by its user alone. The name says who owns it, so there is no moment in
+ * which a folder is there and its owner unknown. `purpose` is one lower-case word.
+ */
+export function makeRunFolder(purpose: string): string {
+  const startTime = identityOf(process.pid)?.startTime ?? 'unknown';
+  return mkdtempSync(join(parent(), `plimsoll-run-${purpose}-${process.pid}-${startTime}-`));
+}
+
+/** The runs of this user on this machine, living and dead. */
+export function listRuns(): readonly Run[] {
+  return readdirSync(parent()).flatMap((name) => {
+    const { purpose, pid, startTime } = NAME.exec(name)?.groups ?? {};
+    const folder = join(parent(), name);
+    if (purpose === undefined || startTime === undefined || !isOwnFolder(folder)) return [];
+    const owner = { pid: Number(pid), startTime };
+    return [{ folder, purpose, owner, isOwnerRunning: isRunning(owner) }];
+  });
+}
+
+/** As the mount table spells it. */
+function parent(): string {
+  return realpathSync(tmpdir());
+}
+
+/** Whatever another user puts into the temporary folder is not to be believed. */
+function isOwnFolder(folder: string): boolean {
+  const status = lstatSync(folder, { throwIfNoEntry: false });
+  return status !== undefined && status.isDirectory() && status.uid === process.getuid?.();
+}
