@@ -7,12 +7,12 @@ import { describe, expect, test } from 'vitest';
 import { eventually } from '#test/contract/harness.ts';
 import { findBinaries } from './binaries.ts';
 import { startCluster } from './cluster.ts';
-import { sweepDeadRuns } from './end-run.ts';
 import { ownTemporaryFolder } from './own-temporary-folder.ts';
 import { isRunning, type ProcessIdentity } from './process-identity.ts';
 import { listRuns } from './run-folder.ts';
 import { markedProcesses } from './run-processes.ts';
 
+const KEEPER = fileURLToPath(new URL('./keeper.ts', import.meta.url));
 const CLUSTER = fileURLToPath(new URL('./cluster.ts', import.meta.url));
 const RUNNER = `
   const { startCluster } = await import(${JSON.stringify(CLUSTER)});
@@ -44,14 +44,13 @@ describe.skipIf(findBinaries(process.env).kind === 'missing')('a control plane o
   });
 
   test('leaves nothing behind after the next start when all of them are killed', async () => {
-    const { runner, folder } = await startRunner();
-    const keeper = ownerOf(folder);
-    runner.kill('SIGSTOP');
-    process.kill(keeper.pid, 'SIGKILL');
-    runner.kill('SIGKILL');
-    await once(runner, 'exit');
+    const keeper = startKeeper(process.env);
+    const { ready } = JSON.parse(await firstLine(keeper.stdout)) as { ready: { folder: string } };
+    const { folder } = ready;
+    keeper.kill('SIGKILL');
+    await once(keeper, 'exit');
     expect(markedProcesses(folder)).toHaveLength(4);
-    await sweepDeadRuns();
+    await once(startKeeper({ ...process.env, KUBEBUILDER_ASSETS: '/nowhere' }), 'exit');
     expect([markedProcesses(folder), existsSync(folder)]).toEqual([[], false]);
   });
 });
@@ -62,6 +61,11 @@ async function startRunner(): Promise<{ runner: ChildProcess; folder: string }> 
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   return { runner, folder: await firstLine(runner.stdout) };
+}
+
+/** One whose starter does not look after what it leaves. */
+function startKeeper(env: NodeJS.ProcessEnv) {
+  return spawn(process.execPath, [KEEPER], { stdio: ['pipe', 'pipe', 'inherit'], env });
 }
 
 function ownerOf(folder: string): ProcessIdentity {
