@@ -83,8 +83,8 @@ function rememberSignal(clock: Pick<Clock, 'monotonic'>) {
   const range = createRecentRange(SUMMARY_AGE_MS);
   let totalBytes: number | undefined;
 
-  function note({ view, look }: Picture): void {
-    const { availableBytes, workingSetBytes } = view.readings.memory ?? {};
+  function note({ look }: Picture): void {
+    const { availableBytes, workingSetBytes } = look.readings.memory ?? {};
     if (availableBytes === undefined || workingSetBytes === undefined) return;
     totalBytes = availableBytes + workingSetBytes;
     range.note(availableBytes, look.now);

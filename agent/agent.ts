@@ -157,7 +157,7 @@ function listen({ configuration, ports, parts }: Assembly, picture: () => Pictur
     { name: 'pods', problem: () => (pods.isSynced() ? undefined : 'the pods of this node have not been read yet') },
     {
       name: 'memory',
-      problem: () => (picture()?.view.readings.memory ? undefined : 'no source gives the memory signal'),
+      problem: () => (picture()?.look.readings.memory ? undefined : 'no source gives the memory signal'),
     },
   ];
   return serve({ handler: healthListener({ checks, metrics, configuration }, ports.log), ...configuration.health });

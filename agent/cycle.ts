@@ -12,7 +12,8 @@ import { indexPods, isEnding, type Look } from './decide/look.ts';
 import type { Mode } from './mode.ts';
 import { leastHeadroom, periodFor, type Periods } from './decide/near.ts';
 import type { NodePod } from './watch/node-pods.ts';
-import type { NodeSource, NodeView } from './observe/node-source.ts';
+import type { NodeView } from './decide/node-view.ts';
+import type { NodeSource } from './observe/node-source.ts';
 import type { Attempt, Picture } from './picture.ts';
 import type { AgentPolicy } from './policy/policy.ts';
 
@@ -69,7 +70,7 @@ export function createCycle(ports: CyclePorts): Cycle {
   function measurePods(now: number): void {
     const isSlowBeat = now - measuredAllAtMs >= periods.slowMs;
     const isNear = periodFor(headroom, periods) < periods.farMs;
-    const isShort = headroom <= 0 || state.pressure.observed.length > 0 || state.stallsSince.size > 0;
+    const isShort = headroom <= 0 || state.pressure.observed.length > 0 || state.stalls.size > 0;
     if (!isSlowBeat && !isShort && !(isNear && now - measuredAtMs >= periods.podsMs)) return;
     usage = source.usage(isSlowBeat ? 'all' : 'memory', now);
     measuredAtMs = now;
@@ -78,11 +79,10 @@ export function createCycle(ports: CyclePorts): Cycle {
 
   function look(view: NodeView, now: number): Look {
     return {
+      ...view,
       now,
-      readings: view.readings,
-      stalls: view.stalls,
-      cpuAvailableShare: view.cpuAvailableShare,
       usage,
+      strains: source.strains(),
       pods: current,
       namespaces: ports.namespaces(),
       doubts: ports.doubts(),
@@ -101,7 +101,7 @@ export function createCycle(ports: CyclePorts): Cycle {
     const decision = decide(state, seen, policy);
     state = decision.state;
     for (const eviction of decision.evictions) setOff(eviction, signal);
-    return { view, look: seen, policy, decision: { ...decision, state } };
+    return { look: seen, policy, decision: { ...decision, state } };
   }
 
   function setOff(eviction: Eviction, signal: AbortSignal): void {

@@ -6,12 +6,10 @@ import type { Decision, Eviction } from './decide/decide.ts';
 import type { Stage } from './decide/flight.ts';
 import type { Look } from './decide/look.ts';
 import type { Mode } from './mode.ts';
-import type { NodeView } from './observe/node-source.ts';
 import type { AgentPolicy } from './policy/policy.ts';
 
 /** One pass as a whole: what was seen, by which rules it was judged, and what came of it. */
 export interface Picture {
-  readonly view: NodeView;
   readonly look: Look;
   readonly policy: AgentPolicy;
   readonly decision: Decision;

@@ -3,7 +3,7 @@ import type { Instant } from '#shared/domain/model/pod.ts';
 import { NO_PRESSURE, type PressureState } from '#shared/domain/pressure/advance-pressure.ts';
 import type { PastEviction } from './eviction-windows.ts';
 import type { Flight } from './flight.ts';
-import type { StallsSince } from '#agent/policy/stall-rule.ts';
+import type { MetStalls } from './advance-stalls.ts';
 import { CALM, type StormGuard } from './storm-guard.ts';
 
 /** A pod that is left alone for a while, because an attempt to evict it came to nothing. */
@@ -27,7 +27,7 @@ export interface Trend {
  */
 export interface AgentState {
   readonly pressure: PressureState;
-  readonly stallsSince: StallsSince;
+  readonly stalls: MetStalls;
   readonly flights: readonly Flight[];
   /** Pods that end for other reasons: since when they were seen to. */
   readonly endingSince: ReadonlyMap<string, Instant>;
@@ -44,7 +44,7 @@ export interface AgentState {
 
 export const FIRST_STATE: AgentState = {
   pressure: NO_PRESSURE,
-  stallsSince: new Map(),
+  stalls: new Map(),
   flights: [],
   endingSince: new Map(),
   past: [],

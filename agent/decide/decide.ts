@@ -20,7 +20,7 @@ import type { AgentPolicy } from '#agent/policy/policy.ts';
 import { figureFor, rankNode, sparing } from './rank-node.ts';
 import { settleWorld } from './settle-world.ts';
 import { type Due, findShortage } from './shortage.ts';
-import { advanceStalls } from '#agent/policy/stall-rule.ts';
+import { advanceStalls } from './advance-stalls.ts';
 import { judgeRelief, type Measured } from './storm-guard.ts';
 
 /** One pod that has to go now, and everything that has to be said about it. */
@@ -102,15 +102,12 @@ function enoughEnding(gap: number): readonly Because[] {
 function advance(previous: AgentState, look: Look, policy: AgentPolicy): AgentState {
   const settled = settleWorld(previous, look);
   const pressure = advancePressure(settled.pressure, observe(look.readings), policy, look.now);
-  const evidence = {
-    ratios: look.stalls,
-    observations: pressure.observations,
-    cpuAvailableShare: look.cpuAvailableShare,
-  };
+  const { cpu, reclaim, strains } = look;
+  const evidence = { memory: pressure.observations.get('memory.available'), cpu, reclaim, strains };
   return {
     ...settled,
     pressure,
-    stallsSince: advanceStalls(settled.stallsSince, policy.stallRules, evidence, look.now),
+    stalls: advanceStalls(settled.stalls, policy.stallRules, { ratios: look.stalls, evidence }, look.now),
     guard: judgeRelief(settled.guard, (signal) => measured(signal, pressure.observations, look), look.now),
     trend: advanceTrend(settled.trend, measured('memory.available', pressure.observations, look)),
   };

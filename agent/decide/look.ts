@@ -1,10 +1,10 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant, Pod } from '#shared/domain/model/pod.ts';
-import type { NodeReadings } from '#shared/domain/pressure/observation.ts';
 import type { Signal } from '#shared/domain/pressure/signal.ts';
 import type { RankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
-import type { StallRatio } from '#agent/policy/stall-rule.ts';
+import type { NodeView } from './node-view.ts';
+import type { StrainByUid } from './pod-strain.ts';
 
 /** Every pod bound to this node, looked through once per change instead of once per pass. */
 export interface PodsOnNode {
@@ -17,13 +17,10 @@ export interface PodsOnNode {
 }
 
 /** Everything that one decision sees. Times are monotonic milliseconds. */
-export interface Look {
+export interface Look extends NodeView {
   readonly now: Instant;
-  readonly readings: NodeReadings;
-  readonly stalls: readonly StallRatio[];
-  /** Idle CPU over capacity, from 0 to 1. */
-  readonly cpuAvailableShare: number | undefined;
   readonly usage: UsageByUid;
+  readonly strains: StrainByUid;
   readonly pods: PodsOnNode;
   /** Namespaces whose labels are known; one that is not here may not lose a pod. */
   readonly namespaces: ReadonlyMap<string, 'open' | 'ignored'>;

@@ -8,6 +8,7 @@ import { mostUrgent } from '#shared/domain/pressure/most-urgent.ts';
 import type { Observation } from '#shared/domain/pressure/observation.ts';
 import type { Signal } from '#shared/domain/pressure/signal.ts';
 import { isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
+import type { MetStalls } from './advance-stalls.ts';
 import type { AgentState } from './agent-state.ts';
 import type { Stage } from './flight.ts';
 import type { Mode } from '#agent/mode.ts';
@@ -54,25 +55,12 @@ function dueThreshold(pressure: PressureState, mode: Mode): Due | undefined {
   };
 }
 
-function percent(ratio: number): string {
-  return `${Math.round(ratio * 1000) / 10} %`;
-}
-
-function stallBecause({ signal, share, short, long, evidence }: StallRule): Because {
-  const times = `${short.windowMs / 1000} s and ${long.windowMs / 1000} s`;
-  return {
-    code: 'StallsWithShortage',
-    text: `${signal} (${share}) was at least ${percent(short.ratio)} and ${percent(long.ratio)} over ${times} while ${evidence.signal} was below ${percent(evidence.belowShare)}`,
-    facts: { signal, share, shortRatio: short.ratio, longRatio: long.ratio, evidenceBelow: evidence.belowShare },
-  };
-}
-
 /** The evidence of a rule as a threshold, for the kubelet's sentence. CPU has no kubelet signal: its eviction quotes memory's shape. */
 function evidenceThreshold({ evidence }: StallRule): Threshold {
   return {
     id: `evidence ${evidence.signal}`,
     signal: 'memory.available',
-    value: { kind: 'share', share: evidence.belowShare },
+    value: evidence.below,
     gracePeriodSeconds: 1,
     minimumReclaim: undefined,
   };
@@ -82,14 +70,15 @@ function stricter(left: Mode, right: Mode): Mode {
   return left === 'Enforce' && right === 'Enforce' ? 'Enforce' : 'DryRun';
 }
 
-function hasLasted({ signal, gracePeriodMs }: StallRule, { stallsSince }: AgentState, now: Instant): boolean {
-  const since = stallsSince.get(signal);
-  return since !== undefined && now - since >= gracePeriodMs;
+function hasLasted({ signal, gracePeriodMs }: StallRule, stalls: MetStalls, now: Instant): boolean {
+  const met = stalls.get(signal);
+  return met !== undefined && now - met.since >= gracePeriodMs;
 }
 
 function dueStall(state: AgentState, policy: AgentPolicy, now: Instant): Due | undefined {
-  const rule = policy.stallRules.find((each) => hasLasted(each, state, now));
-  if (rule === undefined) return undefined;
+  const rule = policy.stallRules.find((each) => hasLasted(each, state.stalls, now));
+  const met = rule && state.stalls.get(rule.signal);
+  if (rule === undefined || met === undefined) return undefined;
   return {
     signal: rule.signal,
     stage: 'mild',
@@ -98,7 +87,7 @@ function dueStall(state: AgentState, policy: AgentPolicy, now: Instant): Due | u
     observed:
       rule.evidence.signal === 'memory.available' ? state.pressure.observations.get('memory.available') : undefined,
     gap: Number.POSITIVE_INFINITY,
-    because: stallBecause(rule),
+    because: met.because,
   };
 }
 

@@ -13,10 +13,12 @@ import { createKernelPods } from './kernel-pods.ts';
 import { meminfoSource, type MemoryInfo } from './meminfo.ts';
 import { memoryCgroupSource, nodeMemorySource, type CgroupMemory } from './memory-cgroup.ts';
 import { type NodeCpu, nodeCpuSource } from './node-cpu.ts';
-import type { NodeSource, NodeView } from './node-source.ts';
+import type { CpuRoom, NodeView } from '#agent/decide/node-view.ts';
+import type { NodeSource } from './node-source.ts';
 import { createPolledSource, type PolledSource } from './polled-source.ts';
 import { processCountSource, type ProcessCount } from './process-count.ts';
 import type { Reading } from './reading.ts';
+import { createReclaimMeter } from './reclaim-meter.ts';
 import { createStallMeter } from './stall-meter.ts';
 import { stallSource } from './stall.ts';
 import { vmstatSource } from './vmstat.ts';
@@ -78,6 +80,7 @@ export function createKernelNode({ proc, layout, nodefs, imagefs, clock }: Kerne
     source: watchSource(stallSource(`${resource}-stalls`, `${proc}/pressure`, resource), clock),
     meter: createStallMeter(`${resource}.pressure`),
   }));
+  const reclaim = createReclaimMeter();
   const cpuWindow = createCounterWindow(CPU_WINDOW_MS);
   const nodeDisk = openDisk('nodefs', nodefs, clock);
   const imageDisk = openDisk('imagefs', imagefs, clock);
@@ -95,24 +98,24 @@ export function createKernelNode({ proc, layout, nodefs, imagefs, clock }: Kerne
     };
   }
 
-  function cpuAvailableShare(seen: NodeCpu | undefined, at: number): number | undefined {
+  function cpuRoom(seen: NodeCpu | undefined, at: number): CpuRoom | undefined {
     cpuWindow.add(seen?.busySeconds ?? Number.NaN, at);
     const rate = cpuWindow.rate();
-    return rate === undefined || seen === undefined ? undefined : Math.max(0, 1 - (rate * 1000) / seen.processors);
+    if (rate === undefined || seen === undefined) return undefined;
+    return { availableCores: Math.max(0, seen.processors - rate * 1000), cores: seen.processors };
   }
 
   function look(nowMs: number): NodeView {
     const info = valueOf(meminfo.read());
-    const seenCpu = valueOf(cpu.read());
+    const counters = vmstat.read();
+    reclaim.note(counters, nowMs);
     for (const { source, meter } of stalls) meter.note(source.read(), nowMs);
     return {
       readings: readings(info, nowMs),
       stalls: stalls.flatMap(({ meter }) => meter.ratios()),
-      cpuAvailableShare: cpuAvailableShare(seenCpu, nowMs),
-      processors: seenCpu?.processors,
-      memAvailableBytes: info?.availableBytes,
-      memTotalBytes: info?.totalBytes,
-      oomKills: valueOf(vmstat.read())?.oomKills,
+      cpu: cpuRoom(valueOf(cpu.read()), nowMs),
+      reclaim: reclaim.rates(),
+      oomKills: valueOf(counters)?.oomKills,
     };
   }
 
@@ -134,6 +137,7 @@ export function createKernelNode({ proc, layout, nodefs, imagefs, clock }: Kerne
     look,
     follow: pods.follow,
     usage: pods.usage,
+    strains: pods.strains,
     containers: pods.containers,
     health,
     run,

@@ -1,22 +1,8 @@
-import type { NodeReadings } from '#shared/domain/pressure/observation.ts';
 import type { ContainerUsage, UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
-import type { StallRatio } from '#agent/policy/stall-rule.ts';
+import type { NodeView } from '#agent/decide/node-view.ts';
+import type { StrainByUid } from '#agent/decide/pod-strain.ts';
 import type { QosClass } from './pod-cgroup-path.ts';
 import type { SourceHealth } from './watched-source.ts';
-
-/** The node as one source of pressure sees it; times are monotonic milliseconds. */
-export interface NodeView {
-  readonly readings: NodeReadings;
-  readonly stalls: readonly StallRatio[];
-  /** Idle CPU over capacity in the last minute, from 0 to 1. */
-  readonly cpuAvailableShare: number | undefined;
-  readonly processors: number | undefined;
-  /** What the kernel calls available; for the cross-check. */
-  readonly memAvailableBytes: number | undefined;
-  readonly memTotalBytes: number | undefined;
-  /** Since boot; grows when the kernel's OOM killer was faster. */
-  readonly oomKills: number | undefined;
-}
 
 /** A pod as far as its statistics need it. */
 export interface ObservedPod {
@@ -34,6 +20,8 @@ export interface NodeSource {
   readonly follow: (pods: readonly ObservedPod[]) => void;
   /** `memory` is enough to rank for memory; `all` is the slow beat. */
   readonly usage: (depth: 'memory' | 'all', nowMs: number) => UsageByUid;
+  /** What held pods up over the last slow beat; empty where nothing tells. */
+  readonly strains: () => StrainByUid;
   /** Of one pod, by container: for the words about a victim. */
   readonly containers: (uid: string) => readonly ContainerUsage[];
   readonly health: () => readonly SourceHealth[];

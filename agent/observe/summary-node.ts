@@ -8,8 +8,10 @@ import type {
 import { usageByUid, type UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
+import { NO_RECLAIM_RATES, type NodeView } from '#agent/decide/node-view.ts';
+import { NO_STRAINS } from '#agent/decide/pod-strain.ts';
 import { fetchKubeletSummary, type KubeletAddress } from './kubelet-summary.ts';
-import type { NodeSource, NodeView } from './node-source.ts';
+import type { NodeSource } from './node-source.ts';
 import { createPolledSource } from './polled-source.ts';
 import { createStallMeter } from './stall-meter.ts';
 import { summaryStalls, type SummaryStalls } from './summary-stalls.ts';
@@ -100,10 +102,8 @@ export function createSummaryNode({ kubelet, periodMs, clock }: SummaryNodeOptio
     return {
       readings: isFresh ? readings : NO_READINGS,
       stalls: isFresh ? Object.values(meters).flatMap((meter) => meter.ratios()) : [],
-      cpuAvailableShare: undefined,
-      processors: undefined,
-      memAvailableBytes: undefined,
-      memTotalBytes: undefined,
+      cpu: undefined,
+      reclaim: NO_RECLAIM_RATES,
       oomKills: undefined,
     };
   }
@@ -117,6 +117,7 @@ export function createSummaryNode({ kubelet, periodMs, clock }: SummaryNodeOptio
     look,
     follow: () => undefined,
     usage: () => (polled.latest().kind === 'reading' ? usages : NO_USAGE),
+    strains: () => NO_STRAINS,
     containers: (uid) => usages.get(uid)?.containers ?? [],
     health: () => [polled.health()],
     run,

@@ -2,13 +2,14 @@ import { defineFields, readFields } from './field-file.ts';
 import { KernelFile } from './kernel-file.ts';
 import { failed, reading, type Reading, type Source } from './reading.ts';
 
-/** Counters since boot. A growing refault or direct-reclaim counter is evidence that memory is really short. */
+/** Counters since boot. Growing refaults and scans are evidence that memory is really short. */
 export interface VirtualMemoryCounters {
   readonly oomKills: number;
   readonly majorFaults: number;
-  readonly fileRefaults: number;
-  readonly anonRefaults: number;
-  readonly directScans: number;
+  /** Pages read in again soon after they were given up, by whatever group. */
+  readonly refaults: number;
+  /** Pages looked at for want of memory on the node; the reclaim of a group at its own limit is not in it. */
+  readonly scans: number;
   readonly swapIns: number;
 }
 
@@ -17,13 +18,22 @@ const KEYS = [
   'pgmajfault',
   'workingset_refault_file',
   'workingset_refault_anon',
+  // Before 5.9 there was one counter for both.
+  'workingset_refault',
   'pgscan_direct',
+  'pgscan_kswapd',
   'pswpin',
 ] as const;
 const FIELDS = defineFields(...KEYS);
 
 function counter(index: number): number {
   return FIELDS.values[index] ?? Number.NaN;
+}
+
+/** NaN only where this kernel has none of them. */
+function sumOfKnown(...counters: readonly number[]): number {
+  const known = counters.filter((each) => !Number.isNaN(each));
+  return known.length === 0 ? Number.NaN : known.reduce((sum, each) => sum + each, 0);
 }
 
 /** /proc/vmstat; a counter that this kernel does not have is NaN. */
@@ -38,10 +48,9 @@ export function vmstatSource(proc: string): Source<VirtualMemoryCounters> {
     return reading({
       oomKills: counter(0),
       majorFaults: counter(1),
-      fileRefaults: counter(2),
-      anonRefaults: counter(3),
-      directScans: counter(4),
-      swapIns: counter(5),
+      refaults: sumOfKnown(counter(2), counter(3), counter(4)),
+      scans: sumOfKnown(counter(5), counter(6)),
+      swapIns: counter(7),
     });
   }
   return { name: 'vmstat', read, close: () => file.close() };

@@ -3,7 +3,7 @@ import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import type { Threshold } from '#shared/domain/pressure/threshold.ts';
 import type { RankingPolicy } from '#shared/domain/ranking/ranking-order.ts';
 import type { Mode } from '#agent/mode.ts';
-import { CPU_EVIDENCE, MEMORY_EVIDENCE, type StallRule } from './stall-rule.ts';
+import { CPU_SHORTAGE, MEMORY_SHORTAGE, type StallRule } from './stall-rule.ts';
 
 /** How many evictions there may be; 0 means none, never unlimited (law 4). */
 export interface EvictionLimits {
@@ -34,6 +34,8 @@ export interface AgentPolicy {
     /** Pods that keep to their request go in the severe stage only (D-2). */
     readonly withinRequest: boolean;
   };
+  /** What was asked for about budgets in the severe stage. */
+  readonly severeBudgets: 'Respect' | 'Override';
   readonly layout: DiskLayout;
 }
 
@@ -53,7 +55,7 @@ export const DEFAULT_STALL_RULES: readonly StallRule[] = [
     share: 'full',
     short: { windowMs: 10_000, ratio: 0.2 },
     long: { windowMs: 60_000, ratio: 0.1 },
-    evidence: MEMORY_EVIDENCE,
+    evidence: MEMORY_SHORTAGE,
     gracePeriodMs: 0,
     mode: 'Enforce',
   },
@@ -62,7 +64,7 @@ export const DEFAULT_STALL_RULES: readonly StallRule[] = [
     share: 'some',
     short: { windowMs: 10_000, ratio: 0.5 },
     long: { windowMs: 300_000, ratio: 0.4 },
-    evidence: CPU_EVIDENCE,
+    evidence: CPU_SHORTAGE,
     gracePeriodMs: 300_000,
     // CPU is compressible: only an operator may switch this on (law 6).
     mode: 'DryRun',
@@ -92,5 +94,6 @@ export const DEFAULT_POLICY: AgentPolicy = {
   ranking: { ranking: 'Kubernetes', missingStats: 'Never', daemonSets: 'Last' },
   limits: DEFAULT_LIMITS,
   protect: { namespaces: [], optOutCeiling: OPT_OUT_CEILING, withinRequest: false },
+  severeBudgets: 'Respect',
   layout: 'single',
 };

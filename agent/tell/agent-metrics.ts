@@ -153,10 +153,10 @@ function showCandidates(gauges: Gauges, { decision: { judgement } }: Picture): v
   if (may.length > TOP) gauges.dropped.add({}, may.length - TOP);
 }
 
-function showEvictions(gauges: Gauges, { decision: { state, judgement }, policy, view }: Picture): void {
+function showEvictions(gauges: Gauges, { decision: { state, judgement }, policy, look }: Picture): void {
   gauges.outstanding.set(state.flights.filter(({ phase }) => phase !== 'pretended').length);
   gauges.held.reset();
   for (const { code } of judgement.holds) gauges.held.set(1, { reason: code });
   gauges.mode.set(policy.mode === 'Enforce' ? 1 : 0);
-  if (view.oomKills !== undefined) gauges.oomKills.set(view.oomKills);
+  if (look.oomKills !== undefined) gauges.oomKills.set(look.oomKills);
 }

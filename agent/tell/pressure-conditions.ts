@@ -45,7 +45,7 @@ function isMeasured(family: Family, { decision, look }: Picture): boolean {
 }
 
 function isPressed(family: Family, { decision: { state } }: Picture): boolean {
-  const isStalled = [...state.stallsSince.keys()].some((signal) => signal === `${family.toLowerCase()}.pressure`);
+  const isStalled = [...state.stalls.keys()].some((signal) => signal === `${family.toLowerCase()}.pressure`);
   return isStalled || state.pressure.conditions.includes(KUBELET_CONDITIONS[family]);
 }
 

@@ -4,6 +4,7 @@ import { readSelector } from './decode-scheduling.ts';
 import type { Decoded } from './decoded.ts';
 import {
   decodeObject,
+  readChoice,
   readInteger,
   readList,
   readObject,
@@ -31,10 +32,10 @@ function readSpec(spec: WireObject): Omit<PriorityPolicy, 'name'> {
     defaultClassName: readText(spec, 'defaultPriorityClassName'),
     allowedClassNames: readOptionalTexts(spec, 'allowedPriorityClassNames'),
     maxPriority: readInteger(spec, 'maxPriority'),
-    preemption: readChoice(spec, 'preemption', ['Allow', 'Never'] as const),
+    preemption: readChoice(spec, 'preemption', ['Allow', 'Never']) ?? 'Allow',
     substitutes: readTextMap(spec, 'substitutePriorityClassNames'),
     requireQuotaFor: readTexts(spec, 'requireQuotaFor'),
-    onViolation: readChoice(spec, 'onViolation', ['Deny', 'Warn'] as const),
+    onViolation: readChoice(spec, 'onViolation', ['Deny', 'Warn']) ?? 'Deny',
   };
 }
 
@@ -47,14 +48,6 @@ export function readNamespaceSelector(spec: WireObject): Selector {
 /** Absent allows everything, an empty list nothing. */
 function readOptionalTexts(object: WireObject, key: string): readonly string[] | undefined {
   return object[key] === undefined || object[key] === null ? undefined : readTexts(object, key);
-}
-
-/** The first choice is the default. */
-function readChoice<T extends string>(object: WireObject, key: string, choices: readonly [T, ...T[]]): T {
-  const text = readText(object, key) ?? choices[0];
-  return (
-    choices.find((choice) => choice === text) ?? refuseField(key, `expected ${choices.join(' or ')}, got "${text}"`)
-  );
 }
 
 function readSubject(subject: WireObject): Subject {

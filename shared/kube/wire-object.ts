@@ -58,6 +58,14 @@ export function readPointerText(object: WireObject, key: string): string | undef
   return value;
 }
 
+/** A text that must be one of `choices`. */
+export function readChoice<T extends string>(object: WireObject, key: string, choices: readonly T[]): T | undefined {
+  const text = readText(object, key);
+  const found = choices.find((choice) => choice === text);
+  if (text === undefined || found !== undefined) return found;
+  throw new FieldFault(key, `expected ${choices.join(' or ')}, got "${text}"`);
+}
+
 /** A whole number. */
 export function readInteger(object: WireObject, key: string): number | undefined {
   const value = object[key];

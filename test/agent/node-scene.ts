@@ -4,6 +4,8 @@ import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import type { NodeReadings } from '#shared/domain/pressure/observation.ts';
 import { rankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
+import { NO_RECLAIM_RATES } from '#agent/decide/node-view.ts';
+import { NO_STRAINS } from '#agent/decide/pod-strain.ts';
 import { indexPods, type Look } from '#agent/decide/look.ts';
 import { type AgentPolicy, DEFAULT_POLICY } from '#agent/policy/policy.ts';
 import { buildPod, type PodFields } from '#test/build/cluster.ts';
@@ -86,7 +88,10 @@ export function look(scene: Scene): Look {
     now: scene.now,
     readings: memoryReadings(scene.availableMiB, scene.capacityMiB ?? 1000, scene.now),
     stalls: [],
-    cpuAvailableShare: undefined,
+    cpu: undefined,
+    reclaim: NO_RECLAIM_RATES,
+    oomKills: undefined,
+    strains: NO_STRAINS,
     usage: new Map(measured.map((pod) => [pod.uid ?? `uid-${pod.name}`, usageOf(pod)])),
     pods: indexPods(domainPods.map(rankingFacts)),
     namespaces: new Map(domainPods.map(({ namespace }) => [namespace, 'open'])),

@@ -436,7 +436,12 @@ describe('decide', () => {
         { signal: 'cpu.pressure' as const, share: 'some' as const, windowMs: 300_000, ratio: 0.9 },
       ];
       const burner: NodePod = { name: 'burner', requests: { cpu: '100m' }, cpuNanoCores: 2e9, usageMiB: 1 };
-      const scene = { now: 0, availableMiB: 900, pods: [hog, burner], look: { stalls, cpuAvailableShare: 0.01 } };
+      const scene = {
+        now: 0,
+        availableMiB: 900,
+        pods: [hog, burner],
+        look: { stalls, cpu: { availableCores: 0.02, cores: 2 } },
+      };
       const first = decide(FIRST_STATE, look(scene), none);
       expect(first.evictions).toEqual([]);
       const later = decide(first.state, look({ ...scene, now: 300_000 }), none);

@@ -36,7 +36,7 @@ describe('createKernelNode', () => {
     const view = source.look(70_000);
     expect(view.stalls).toEqual([]);
     expect(view.readings.memory).toBeDefined();
-    expect(view.cpuAvailableShare).toBe(1);
+    expect(view.cpu).toEqual({ availableCores: 2, cores: 2 });
     source.close();
   });
 

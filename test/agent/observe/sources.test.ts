@@ -77,9 +77,8 @@ const cases: Record<string, SourceCase> = {
     expected: value({
       oomKills: 2,
       majorFaults: 7,
-      fileRefaults: 3,
-      anonRefaults: Number.NaN,
-      directScans: Number.NaN,
+      refaults: 3,
+      scans: Number.NaN,
       swapIns: Number.NaN,
     }),
   },
@@ -88,7 +87,7 @@ const cases: Record<string, SourceCase> = {
     source: vmstatSource,
     expected: failed(
       (root) =>
-        `cannot use ${root}/vmstat: none of oom_kill, pgmajfault, workingset_refault_file, workingset_refault_anon, pgscan_direct, pswpin is there`,
+        `cannot use ${root}/vmstat: none of oom_kill, pgmajfault, workingset_refault_file, workingset_refault_anon, workingset_refault, pgscan_direct, pgscan_kswapd, pswpin is there`,
     ),
   },
   'no PSI on this kernel is absent, not zero': {

@@ -82,7 +82,7 @@ describe('decodePolicy', () => {
         share: 'some',
         short: { windowMs: 10_000, ratio: Math.fround(0.3) },
         long: { windowMs: 300_000, ratio: Math.fround(0.05) },
-        evidence: { signal: 'memory.available', belowShare: Math.fround(0.2) },
+        evidence: { signal: 'memory.available', below: { kind: 'share', share: Math.fround(0.2) } },
         gracePeriodMs: 0,
         mode: 'Enforce',
       },
@@ -99,11 +99,23 @@ describe('decodePolicy', () => {
     expect(cpuRule({ cpu: { mode: 'Enforce', available: '2%', gracePeriod: '10m' } })).toMatchObject({
       mode: 'Enforce',
       gracePeriodMs: 600_000,
-      evidence: { signal: 'cpu.available', belowShare: Math.fround(0.02) },
+      evidence: { signal: 'cpu.available', below: { kind: 'share', share: Math.fround(0.02) } },
+    });
+  });
+
+  test('what must be left of the CPU may be an amount of cores', () => {
+    const [, rule] = policyOf({ cpu: { available: '500m' } }).policy.stallRules;
+    expect(rule?.evidence).toEqual({
+      signal: 'cpu.available',
+      below: { kind: 'amount', amount: expect.objectContaining({ mantissa: 500, exponent: -3 }) as unknown },
     });
   });
 
   test.each<[spec: unknown, field: string, message: string]>([
+    [{ cpu: { available: 'half' } }, 'spec.cpu.available', 'expected an amount above 0 such as 500m or a percentage'],
+    [{ cpu: { available: '0' } }, 'spec.cpu.available', 'expected an amount above 0'],
+    [{ cpu: { available: '110%' } }, 'spec.cpu.available', 'a percentage from 0% to 100%, got "110%"'],
+    [{ budgets: { severe: 'Ignore' } }, 'spec.budgets.severe', 'expected Respect or Override, got "Ignore"'],
     [{ mode: 'Sometimes' }, 'spec.mode', 'expected DryRun or Enforce, got "Sometimes"'],
     [{ mode: 5 }, 'spec.mode', 'expected a text, got 5'],
     [

@@ -40,17 +40,16 @@ function pictureOf(name: NodeCase, source: NodeSource): Picture {
   const now = SECONDS * 1000;
   const view = source.look(now);
   const look = {
+    ...view,
     now,
-    readings: view.readings,
-    stalls: view.stalls,
-    cpuAvailableShare: view.cpuAvailableShare,
     usage: source.usage('all', now),
+    strains: source.strains(),
     pods: indexPods(pods.map((pod) => rankingFacts(nodePod(pod)))),
     namespaces: new Map(pods.map(({ namespace }) => [namespace, 'open' as const])),
     doubts: new Map(),
     holds: [],
   };
-  return { view, look, policy: DEFAULT_POLICY, decision: decide(FIRST_STATE, look, DEFAULT_POLICY) };
+  return { look, policy: DEFAULT_POLICY, decision: decide(FIRST_STATE, look, DEFAULT_POLICY) };
 }
 
 async function exposition(name: NodeCase): Promise<string> {

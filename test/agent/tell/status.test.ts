@@ -9,20 +9,10 @@ import type { EvictionRecord, Picture } from '#agent/picture.ts';
 import { isStatusDue } from '#agent/tell/status-pace.ts';
 import { look, MIB, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
 
-const view = {
-  stalls: [],
-  cpuAvailableShare: undefined,
-  processors: undefined,
-  memAvailableBytes: undefined,
-  memTotalBytes: undefined,
-  oomKills: undefined,
-};
-
 function picture(scene: Scene): Picture {
   const seen = look(scene);
   const rules = policy();
   return {
-    view: { ...view, readings: seen.readings },
     look: seen,
     policy: rules,
     decision: decide(FIRST_STATE, seen, rules),

@@ -1,0 +1,36 @@
+export type StrainedResource = 'memory' | 'cpu' | 'io';
+
+/**
+ * What holds one pod up, over the last slow beat. It is reported and tells a pod at its own limit from a node that is
+ * short; it never decides who goes, because the pod that took the memory waits for nothing (real-kubernetes.md 8.3).
+ * Whatever was not measured is absent.
+ */
+export interface PodStrain {
+  /** Share of time in which some of its tasks waited, from 0 to 1. */
+  readonly waiting: Readonly<Partial<Record<StrainedResource, number>>>;
+  /** Share of time in which all of them did. */
+  readonly stalled: Readonly<Partial<Record<StrainedResource, number>>>;
+  /** How often its memory hit its own limit since it was made, and lately. */
+  readonly limitHits?: number;
+  readonly limitHitsPerSecond?: number;
+  /** Share of time in which its own CPU limit held it back. */
+  readonly throttled?: number;
+}
+
+/** Strains by pod UID. */
+export type StrainByUid = ReadonlyMap<string, PodStrain>;
+
+export const NO_STRAINS: StrainByUid = new Map();
+
+/** Being held back for less than this share of the time is how limits work, not being at one. */
+const LEAST_THROTTLED = 0.1;
+
+/** Whether its memory has hit its own limit lately. */
+export function isAtMemoryLimit({ limitHitsPerSecond }: PodStrain): boolean {
+  return limitHitsPerSecond !== undefined && limitHitsPerSecond > 0;
+}
+
+/** Whether its own CPU limit holds it back. */
+export function isAtCpuLimit({ throttled }: PodStrain): boolean {
+  return throttled !== undefined && throttled >= LEAST_THROTTLED;
+}

@@ -1,0 +1,124 @@
+import type { PodStrain } from '#agent/decide/pod-strain.ts';
+import type { PodDetails } from './pod-scanner.ts';
+import type { Reading } from './reading.ts';
+import type { Stalls } from './stall.ts';
+
+/** What one slow beat tells of a pod once it is held against the beat before; `undefined` where that is unknown. */
+export interface PodRates {
+  readonly processCount: number | undefined;
+  readonly cpuNanoCores: number | undefined;
+  readonly ioBytesPerSecond: number | undefined;
+  readonly strain: PodStrain;
+}
+
+/** One beat: the counters as they were, and what came of the last two. */
+export interface PodBeat {
+  readonly atMs: number;
+  readonly counters: Counters;
+  readonly rates: PodRates;
+}
+
+type StallTimes = Readonly<Record<'memory' | 'cpu' | 'io', Stalls | undefined>>;
+
+interface Counters {
+  readonly cpuSeconds: number | undefined;
+  readonly throttledSeconds: number | undefined;
+  readonly ioBytes: number | undefined;
+  readonly limitHits: number | undefined;
+  readonly stalls: StallTimes;
+}
+
+const MILLISECONDS_PER_SECOND = 1000;
+const MICROSECONDS_PER_MILLISECOND = 1000;
+const NANOSECONDS_PER_SECOND = 1e9;
+
+function valueOf<T>(answer: Reading<T> | undefined): T | undefined {
+  return answer?.kind === 'reading' ? answer.value : undefined;
+}
+
+function countersOf(details: PodDetails | undefined): Counters {
+  const cpu = valueOf(details?.cpu);
+  const io = valueOf(details?.io);
+  return {
+    cpuSeconds: cpu?.usageSeconds,
+    throttledSeconds: cpu?.throttledSeconds,
+    ioBytes: io === undefined ? undefined : io.readBytes + io.writtenBytes,
+    limitHits: valueOf(details?.events)?.limitHits,
+    stalls: stallTimesOf(details),
+  };
+}
+
+function stallTimesOf(details: PodDetails | undefined): StallTimes {
+  return {
+    memory: valueOf(details?.memoryStalls),
+    cpu: valueOf(details?.cpuStalls),
+    io: valueOf(details?.ioStalls),
+  };
+}
+
+type PerMs = (before: number | undefined, after: number | undefined) => number | undefined;
+
+/** Growth per millisecond; a counter that went backwards is a new group and has no rate yet, NaN never has one. */
+function growthOver(elapsedMs: number): PerMs {
+  return (before, after) => {
+    if (before === undefined || after === undefined || elapsedMs <= 0) return undefined;
+    return after >= before ? (after - before) / elapsedMs : undefined;
+  };
+}
+
+function scaled(rate: number | undefined, by: number): number | undefined {
+  return rate === undefined ? undefined : rate * by;
+}
+
+function rounded(rate: number | undefined): number | undefined {
+  return rate === undefined ? undefined : Math.round(rate);
+}
+
+function share(rate: number | undefined): number | undefined {
+  return rate === undefined ? undefined : Math.min(1, rate);
+}
+
+type Known<T> = { readonly [K in keyof T]?: NonNullable<T[K]> };
+
+function known<T extends Readonly<Record<string, number | undefined>>>(figures: T): Known<T> {
+  return Object.fromEntries(Object.entries(figures).filter(([, value]) => value !== undefined)) as Known<T>;
+}
+
+function stallShares(line: 'some' | 'full', before: StallTimes, after: StallTimes, perMs: PerMs) {
+  const shareOf = (resource: keyof StallTimes): number | undefined => {
+    const grown = perMs(before[resource]?.[line]?.totalMicroseconds, after[resource]?.[line]?.totalMicroseconds);
+    return share(scaled(grown, 1 / MICROSECONDS_PER_MILLISECOND));
+  };
+  return known({ memory: shareOf('memory'), cpu: shareOf('cpu'), io: shareOf('io') });
+}
+
+function strainOf(before: Counters, after: Counters, perMs: PerMs): PodStrain {
+  const hits = after.limitHits;
+  return {
+    waiting: stallShares('some', before.stalls, after.stalls, perMs),
+    stalled: stallShares('full', before.stalls, after.stalls, perMs),
+    ...known({
+      limitHits: Number.isFinite(hits) ? hits : undefined,
+      limitHitsPerSecond: scaled(perMs(before.limitHits, hits), MILLISECONDS_PER_SECOND),
+      throttled: share(scaled(perMs(before.throttledSeconds, after.throttledSeconds), MILLISECONDS_PER_SECOND)),
+    }),
+  };
+}
+
+/** The beat after `previous`; without one there are no rates yet. */
+export function nextBeat(previous: PodBeat | undefined, details: PodDetails | undefined, atMs: number): PodBeat {
+  const counters = countersOf(details);
+  const before = previous?.counters ?? counters;
+  const perMs = growthOver(atMs - (previous?.atMs ?? atMs));
+  const cpu = perMs(before.cpuSeconds, counters.cpuSeconds);
+  return {
+    atMs,
+    counters,
+    rates: {
+      processCount: valueOf(details?.pids)?.tasks,
+      cpuNanoCores: rounded(scaled(cpu, MILLISECONDS_PER_SECOND * NANOSECONDS_PER_SECOND)),
+      ioBytesPerSecond: rounded(scaled(perMs(before.ioBytes, counters.ioBytes), MILLISECONDS_PER_SECOND)),
+      strain: strainOf(before, counters, perMs),
+    },
+  };
+}

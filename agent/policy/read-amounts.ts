@@ -1,0 +1,41 @@
+import { durationSeconds, parseDuration } from '#shared/domain/pressure/parse-duration.ts';
+import { parsePercentage } from '#shared/domain/pressure/parse-percentage.ts';
+import { quantitySign } from '#shared/domain/model/quantity.ts';
+import type { ThresholdValue } from '#shared/domain/pressure/threshold.ts';
+import { parseWireQuantity, readText, refuseField, type WireObject } from '#shared/kube/wire-object.ts';
+
+const LONGEST_DURATION_MS = 86_400_000;
+
+/** A duration as Kubernetes writes it, in milliseconds; up to a day. */
+export function readDurationMs(object: WireObject, key: string): number | undefined {
+  const text = readText(object, key);
+  if (text === undefined) return undefined;
+  const parsed = parseDuration(text);
+  if (!parsed.ok) return refuseField(key, parsed.message);
+  const ms = durationSeconds(parsed.nanoseconds) * 1000;
+  if (ms >= 0 && ms <= LONGEST_DURATION_MS) return ms;
+  return refuseField(key, `expected 0s to 24h, got "${text}"`);
+}
+
+/** A percentage as a share from 0 to 1. */
+export function readShare(object: WireObject, key: string): number | undefined {
+  const text = readText(object, key);
+  if (text === undefined) return undefined;
+  return shareIn(text) ?? refuseField(key, `expected a percentage from 0% to 100%, got "${text}"`);
+}
+
+function shareIn(text: string): number | undefined {
+  const parsed = text.endsWith('%') ? parsePercentage(text) : undefined;
+  return parsed?.ok === true && parsed.share >= 0 && parsed.share <= 1 ? parsed.share : undefined;
+}
+
+/** What may be given as a share of the whole or as an amount above 0, such as `5%` or `500m`. */
+export function readShareOrAmount(object: WireObject, key: string): ThresholdValue | undefined {
+  const text = readText(object, key);
+  if (text === undefined) return undefined;
+  const share = shareIn(text);
+  if (share !== undefined) return { kind: 'share', share };
+  const parsed = parseWireQuantity(text);
+  if (parsed.ok && quantitySign(parsed.quantity) > 0) return { kind: 'amount', amount: parsed.quantity };
+  return refuseField(key, `expected an amount above 0 such as 500m or a percentage from 0% to 100%, got "${text}"`);
+}
