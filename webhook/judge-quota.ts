@@ -13,6 +13,7 @@ import { decodePod } from '#shared/kube/decode-pod.ts';
 import type { Review } from './decode-review.ts';
 import type { Ledgers } from './ledger/ledgers.ts';
 import type { Settled } from './ledger/settle-batch.ts';
+import type { PodLookUp } from './pod-look-up.ts';
 import type { Judge } from './review-listener.ts';
 import type { WorldReader } from './world.ts';
 
@@ -21,6 +22,7 @@ export interface QuotaSources {
   readonly ledgers: Ledgers;
   /** Labels of a namespace in which the quota entry is in force; read anew where the cache does not know of that. */
   readonly enforcedLabels: (namespace: string) => Promise<ReadonlyMap<string, string>>;
+  readonly lookUpPods: PodLookUp;
   /** How long a reservation may take, in milliseconds. */
   readonly withinMs: number;
 }
@@ -84,15 +86,16 @@ interface Charge {
 }
 
 /** One quota after the other, in order of their names; what was reserved is taken back when a later one refuses. */
-async function reserveAll({ ledgers, withinMs }: QuotaSources, wanted: Charge): Promise<AdmissionDecision> {
+async function reserveAll(sources: QuotaSources, wanted: Charge): Promise<AdmissionDecision> {
+  const { ledgers, withinMs } = sources;
   const { quotas, pod, reservation, isDryRun } = wanted;
   const reserved: PriorityQuota[] = [];
   for (const quota of quotas) {
     const settled = await ledgers
       .ledger(quota.name)
       .reserve(reservation, { withinMs: withinMs / quotas.length, isDryRun });
-    const refusal = refusalOf(settled, quota, pod);
     if (settled.kind === 'reserved' && !isDryRun) reserved.push(quota);
+    const refusal = await refusalOf(sources, settled, quota, pod);
     if (refusal === undefined) continue;
     for (const { name } of reserved) ledgers.ledger(name).cancel(reservation.uid);
     return refusal;
@@ -101,17 +104,25 @@ async function reserveAll({ ledgers, withinMs }: QuotaSources, wanted: Charge): 
   return allow(because('QuotaReserved', `charged to quota ${names}`, { quotas: names, uid: reservation.uid }));
 }
 
-function refusalOf(settled: Settled, { name }: PriorityQuota, pod: Pod): AdmissionDecision | undefined {
+async function refusalOf(
+  { world, lookUpPods }: QuotaSources,
+  settled: Settled,
+  quota: PriorityQuota,
+  pod: Pod,
+): Promise<AdmissionDecision | undefined> {
   switch (settled.kind) {
     case 'reserved':
     case 'alreadyReserved':
     case 'gone':
       return undefined;
-    case 'exceeded':
-      return priorityQuotaExceeded(name, pod, settled.exceeded, settled.holders);
+    case 'exceeded': {
+      const knownPods = await lookUpPods([{ namespace: pod.namespace, selector: undefined }]);
+      const holders = { namespaces: settled.holders, knownPods, now: world().now };
+      return priorityQuotaExceeded(quota, pod, settled.exceeded, holders);
+    }
     case 'busy': {
-      const text = `quota \`${name}\` could not be charged: ${settled.why}; try again`;
-      const reason = because('QuotaBusy', text, { quota: name });
+      const text = `quota \`${quota.name}\` could not be charged: ${settled.why}; try again`;
+      const reason = because('QuotaBusy', text, { quota: quota.name });
       return { kind: 'refused', code: 429, because: reason, warnings: [], retryAfterSeconds: ASK_AGAIN_SECONDS };
     }
   }

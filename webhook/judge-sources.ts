@@ -1,9 +1,6 @@
 import type { Namespace } from '#shared/domain/model/namespace.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
-import { decodeNamespace } from '#shared/kube/decode-namespace.ts';
-import { getObject } from '#shared/kube/objects.ts';
 import type { Reflector } from '#shared/kube/reflector.ts';
-import { NAMESPACES } from '#shared/kube/resource.ts';
 import { LABEL_IGNORE, LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/wire-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Caches } from './caches.ts';
@@ -11,11 +8,13 @@ import type { WebhookConfiguration } from './configuration.ts';
 import type { JudgeSources } from './judges.ts';
 import type { Ledgers } from './ledger/ledgers.ts';
 import { createLiveWorldReader } from './live-world.ts';
+import { createPodLookUp } from './pod-look-up.ts';
+import { readNamespaceLabels } from './read-namespace-labels.ts';
 import { createWorldReader } from './world.ts';
 
 const LIVE_READ_MS = 1_000;
-/** The answer itself needs a moment of the request's deadline too. */
-const SHARE_FOR_RESERVING = 0.8;
+/** The answer, and finding out who holds a quota, need a part of the request's deadline too. */
+const SHARE_FOR_RESERVING = 0.7;
 
 interface Parts {
   readonly client: KubeClient;
@@ -37,6 +36,7 @@ export function createJudgeSources(
     ledgers,
     world,
     liveWorld: createLiveWorldReader(client, world, LIVE_READ_MS),
+    lookUpPods: createPodLookUp(client, clock),
     withinMs: requestSeconds * 1_000 * SHARE_FOR_RESERVING,
     classAnnotations: (name) => caches.classes.get(name)?.annotations,
     isIgnored: (namespace) => caches.namespaces.get(namespace)?.labels.get(LABEL_IGNORE) === 'true',
@@ -52,9 +52,7 @@ async function readEnforcedLabels(
 ): Promise<ReadonlyMap<string, string>> {
   const cached = namespaces.get(name)?.labels;
   if (cached?.get(LABEL_PRIORITY_QUOTA) === PRIORITY_QUOTA_ENFORCED) return cached;
-  const found = await getObject(client, { resource: NAMESPACES, name }, { timeoutMs: LIVE_READ_MS });
-  if (found.kind !== 'ok') throw new Error(`Could not read namespace "${name}": ${found.message}`);
-  const decoded = decodeNamespace(found.object);
-  if (!decoded.ok) throw new Error(`Could not read namespace "${name}": ${decoded.field}: ${decoded.message}`);
-  return decoded.value.labels;
+  const labels = await readNamespaceLabels(client, name, LIVE_READ_MS);
+  if (labels === undefined) throw new Error(`Could not read namespace "${name}": there is none`);
+  return labels;
 }

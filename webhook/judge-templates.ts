@@ -5,14 +5,14 @@ import { allow } from '#shared/domain/admission/decision.ts';
 import { malformed, unexpectedResource } from '#shared/domain/admission/unacceptable.ts';
 import { decodeTemplate, rawTemplate } from '#shared/kube/decode-template.ts';
 import type { Judge } from './review-listener.ts';
-import type { WorldReader } from './world.ts';
+import { settle, type PodSources } from './settle.ts';
 
 const RESOURCES: readonly string[] = [
   ...['deployments', 'statefulsets', 'daemonsets', 'replicasets', 'replicationcontrollers', 'jobs', 'cronjobs'],
 ];
 
 /** Judges workloads by the pods they would make; an update that leaves the template alone (scaling) concerns nobody. */
-export function judgeTemplates(world: WorldReader): Judge {
+export function judgeTemplates(sources: PodSources): Judge {
   return ({ request, object, oldObject }) => {
     if (!RESOURCES.includes(request.resource)) return unexpectedResource(request, 'a workload');
     if (request.operation === 'UPDATE' && isDeepStrictEqual(rawTemplate(object), rawTemplate(oldObject))) {
@@ -20,6 +20,6 @@ export function judgeTemplates(world: WorldReader): Judge {
     }
     const template = decodeTemplate(object, request.requester, request.namespace);
     if (template === undefined) return allow(because('NothingToDecide', 'there is no template'));
-    return template.ok ? decideTemplate(template.value, world()) : malformed('object', template);
+    return template.ok ? settle(template.value, sources, decideTemplate) : malformed('object', template);
   };
 }

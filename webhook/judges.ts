@@ -4,10 +4,11 @@ import { asDryRun } from '#shared/domain/admission/decision.ts';
 import { WEBHOOK_PATHS } from '#shared/kube/webhook-configurations.ts';
 import type { WebhookConfiguration } from './configuration.ts';
 import { judgeDisruptions, type DisruptionSources } from './judge-disruptions.ts';
-import { judgePods, type PodSources } from './judge-pods.ts';
+import { judgePods } from './judge-pods.ts';
 import { judgeQuota, type QuotaSources } from './judge-quota.ts';
 import { judgeTemplates } from './judge-templates.ts';
 import type { Judge } from './review-listener.ts';
+import type { PodSources } from './settle.ts';
 
 export interface JudgeSources extends PodSources, DisruptionSources, QuotaSources {
   /** `DryRun` turns every refusal into a warning. */
@@ -20,7 +21,7 @@ export function createJudges(sources: JudgeSources): ReadonlyMap<string, Judge> 
     [WEBHOOK_PATHS.mutate, judgePods(sources, decideMutation)],
     [WEBHOOK_PATHS.validate, judgePods(sources, decideValidation)],
     [WEBHOOK_PATHS.quota, judgeQuota(sources)],
-    [WEBHOOK_PATHS.templates, judgeTemplates(sources.world)],
+    [WEBHOOK_PATHS.templates, judgeTemplates(sources)],
     [WEBHOOK_PATHS.evictions, judgeDisruptions(sources, 'eviction')],
     [WEBHOOK_PATHS.deletions, judgeDisruptions(sources, 'deletion')],
   ];

@@ -1,4 +1,5 @@
 import type { AdmissionWorld } from '#shared/domain/admission/admission-world.ts';
+import { NO_KNOWN_PODS } from '#shared/domain/admission/known-pods.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota.ts';
 import type { Reflector } from '#shared/kube/reflector.ts';
@@ -28,10 +29,16 @@ export function createWorldReader(caches: Caches, clock: Clock): WorldReader {
       classes: classes(),
       policies: policies(),
       priorityQuotas: priorityQuotas(),
+      namespaceNames: () => namespaceNames(caches),
       namespaceLabels: (namespace) => caches.namespaces.get(namespace)?.labels,
       resourceQuotas: (namespace) => quotas().get(namespace) ?? NO_QUOTAS,
+      knownPods: NO_KNOWN_PODS,
     };
   };
+}
+
+function namespaceNames({ namespaces }: Caches): readonly string[] {
+  return Array.from(namespaces.values(), ({ name }) => name);
 }
 
 /** The caches that have not been filled yet, by name. */
@@ -53,6 +60,7 @@ function derived<T, R>(reflector: Reflector<T>, compute: (all: readonly T[]) => 
   return () => (current ??= { value: compute([...reflector.values()]) }).value;
 }
 
-function byName(a: { readonly name: string }, b: { readonly name: string }): number {
+/** Order by name. */
+export function byName(a: { readonly name: string }, b: { readonly name: string }): number {
   return a.name < b.name ? -1 : 1;
 }

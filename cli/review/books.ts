@@ -16,6 +16,8 @@ export function openBooks(surroundings: Surroundings, now: Instant): Books {
   const quotas = [...surroundings.priorityQuotas.values()].toSorted(byName);
   const priorityQuotas = openPriorityQuotas(quotas, now);
   const resourceQuotas = openResourceQuotas(surroundings.resourceQuotas.values(), now);
+  const admitted: Pod[] = [];
+  const knownPods = { pods: admitted, isPartial: false };
   const namespaceLabels = (name: string) => labelsOf(surroundings, name);
   return {
     world: {
@@ -24,12 +26,16 @@ export function openBooks(surroundings: Surroundings, now: Instant): Books {
       policies: [...surroundings.policies.values()].toSorted(byName),
       priorityQuotas: quotas,
       namespaceLabels,
+      namespaceNames: () => surroundings.namespaces.keys(),
+      knownPods,
       resourceQuotas: (namespace) => resourceQuotas.of(namespace),
     },
     charge(pod) {
-      const refusal = priorityQuotas.charge(pod, namespaceLabels(pod.namespace));
-      if (refusal === undefined) resourceQuotas.charge(pod);
-      return refusal;
+      const refusal = priorityQuotas.charge(pod, namespaceLabels(pod.namespace), knownPods);
+      if (refusal !== undefined) return refusal;
+      resourceQuotas.charge(pod);
+      admitted.push(pod);
+      return undefined;
     },
   };
 }

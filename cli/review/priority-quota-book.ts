@@ -1,9 +1,11 @@
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
 import { priorityQuotaExceeded } from '#shared/domain/admission/priority-quota-exceeded.ts';
 import { prepareSelector } from '#shared/domain/model/label-selector.ts';
 import type { Instant, Pod } from '#shared/domain/model/pod.ts';
 import { charge } from '#shared/domain/quota/charge.ts';
-import { EMPTY_LEDGER, openLedger } from '#shared/domain/quota/ledger.ts';
+import { largestHolders } from '#shared/domain/quota/largest-holders.ts';
+import { EMPTY_LEDGER, openLedger, type LedgerState } from '#shared/domain/quota/ledger.ts';
 import { countsPod } from '#shared/domain/quota/priority-quota.ts';
 import { judgedNamespaces, QUOTA_ENFORCED } from '#shared/kube/webhook-configurations.ts';
 import type { CountedQuota } from './surroundings.ts';
@@ -11,34 +13,41 @@ import type { CountedQuota } from './surroundings.ts';
 /** The PriorityQuotas and what the pods admitted so far cost them. */
 export interface PriorityQuotaBook {
   /** Charges a pod, in a namespace with these labels, to every quota that counts it; to none where one refuses it. */
-  charge(pod: Pod, namespaceLabels: ReadonlyMap<string, string>): AdmissionDecision | undefined;
+  charge(pod: Pod, namespaceLabels: ReadonlyMap<string, string>, knownPods: KnownPods): AdmissionDecision | undefined;
 }
 
 const ENFORCED = prepareSelector({ matchLabels: new Map(), ...judgedNamespaces(QUOTA_ENFORCED) });
 
 /** `quotas` in the order in which they are asked. */
 export function openPriorityQuotas(quotas: readonly CountedQuota[], now: Instant): PriorityQuotaBook {
-  let used = new Map(quotas.map((quota) => [quota.name, quota.used]));
+  let states = new Map<string, LedgerState>(
+    quotas.map(({ name, used, byNamespace }) => [name, { ...EMPTY_LEDGER, used, byNamespace }]),
+  );
 
-  function chargeAll(pod: Pod, counting: readonly CountedQuota[]): AdmissionDecision | undefined {
+  function chargeAll(pod: Pod, counting: readonly CountedQuota[], knownPods: KnownPods): AdmissionDecision | undefined {
     const { uid, namespace, name } = pod;
     const reservation = { uid, namespace, pod: name, amounts: charge(pod, now), admittedAt: now };
-    const after = new Map(used);
+    const after = new Map<string, LedgerState>(states);
     for (const quota of counting) {
-      const ledger = openLedger({ ...EMPTY_LEDGER, used: used.get(quota.name) ?? EMPTY_LEDGER.used }, quota.hard);
+      const ledger = openLedger(states.get(quota.name) ?? EMPTY_LEDGER, quota.hard);
       const outcome = ledger.reserve(reservation);
-      if (outcome.kind === 'exceeded') return priorityQuotaExceeded(quota.name, pod, outcome.exceeded);
-      after.set(quota.name, ledger.state().used);
+      if (outcome.kind === 'exceeded') {
+        const namespaces = largestHolders(ledger.state().byNamespace, outcome.exceeded[0]?.resource ?? '');
+        return priorityQuotaExceeded(quota, pod, outcome.exceeded, { namespaces, knownPods, now });
+      }
+      const { used, byNamespace } = ledger.state();
+      // Pods in files have no UID, so none of them is remembered by one.
+      after.set(quota.name, { ...EMPTY_LEDGER, used, byNamespace });
     }
-    used = after;
+    states = after;
     return undefined;
   }
 
   return {
-    charge(pod, labels) {
+    charge(pod, labels, knownPods) {
       if (!ENFORCED.matches(labels)) return undefined;
       const counting = quotas.filter(({ namespaces, scope }) => namespaces.matches(labels) && countsPod(scope, pod));
-      return chargeAll(pod, counting);
+      return chargeAll(pod, counting, knownPods);
     },
   };
 }

@@ -19,13 +19,21 @@ import {
   RESOURCE_QUOTAS,
   type Resource,
 } from '#shared/kube/resource.ts';
-import { decodeObject, readAmounts, readObject } from '#shared/kube/wire-object.ts';
+import {
+  decodeObject,
+  readAmounts,
+  readList,
+  readObject,
+  readText,
+  type WireObject,
+} from '#shared/kube/wire-object.ts';
 import { InputError } from '#cli/input-error.ts';
 import { nameOf, namespaceOf, typeOf, type Manifest } from './manifest.ts';
 
 /** A PriorityQuota and what its pods cost already. */
 export interface CountedQuota extends PriorityQuota {
   readonly used: Amounts;
+  readonly byNamespace: ReadonlyMap<string, Amounts>;
 }
 
 /** What pods are judged by, each by its name; ResourceQuotas by namespace and name. */
@@ -113,6 +121,13 @@ function decodeCountedQuota(raw: unknown): Decoded<CountedQuota> {
   if (!quota.ok) return quota;
   return decodeObject(raw, (object) => ({
     ...quota.value,
-    used: readObject(object, 'status', (status) => readAmounts(status, 'used')) ?? NO_AMOUNTS,
+    ...(readObject(object, 'status', readCharges) ?? readCharges({})),
   }));
+}
+
+function readCharges(status: WireObject): Pick<CountedQuota, 'used' | 'byNamespace'> {
+  const shares = readList(status, 'byNamespace', (share) => {
+    return [readText(share, 'namespace') ?? '', readAmounts(share, 'used') ?? NO_AMOUNTS] as const;
+  });
+  return { used: readAmounts(status, 'used') ?? NO_AMOUNTS, byNamespace: new Map(shares) };
 }

@@ -54,6 +54,8 @@ export interface WorldFields {
   readonly policies?: readonly PriorityPolicy[];
   readonly quotas?: readonly ResourceQuota[];
   readonly priorityQuotas?: readonly PriorityQuota[];
+  readonly knownPods?: readonly Pod[];
+  readonly isPartial?: boolean;
   /** Labels of namespace `team-a`, the only one there is. */
   readonly labels?: Readonly<Record<string, string>>;
 }
@@ -65,6 +67,8 @@ export function buildWorld(fields: WorldFields = {}): AdmissionWorld {
     classes: new Map((fields.classes ?? []).map((each) => [each.name, each])),
     policies: fields.policies ?? [],
     priorityQuotas: fields.priorityQuotas ?? [],
+    namespaceNames: () => ['team-a'],
+    knownPods: { pods: fields.knownPods ?? [], isPartial: fields.isPartial ?? false },
     namespaceLabels: (namespace) => (namespace === 'team-a' ? labels : undefined),
     resourceQuotas: (namespace) => (fields.quotas ?? []).filter((quota) => quota.namespace === namespace),
   };

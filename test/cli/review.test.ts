@@ -5,7 +5,7 @@ import { folderWith, runPlimsoll, verdicts } from './run-plimsoll.ts';
 const folder = folderWith({ 'a-rules.yaml': RULES, 'b-pods.yml': PODS, 'notes.txt': 'not a manifest' });
 const QUOTA_TEXT =
   'quota `high-pods` in namespace `team-a`: `requests.cpu` must be less than or equal to 1; used 600m, ' +
-  'this pod asks 600m (priority class `high`); at most 400m would fit';
+  'this pod asks 600m (priority class `high`); at most 400m would fit; held by pods `first` (600m)';
 const DEFAULT_PATCH = [
   { op: 'add', path: '/spec/priorityClassName', value: 'low' },
   { op: 'add', path: '/spec/priority', value: 100 },

@@ -1,9 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ObjectServer, StoredObject } from '#test/fakes/object-server.ts';
 import { createPodReview, pod, readAnswer, review, type Answer } from './reviews.ts';
-import { NAMESPACES, PRIORITY_QUOTAS, runWebhook, type RunningWebhook } from './webhook-process.ts';
+import { NAMESPACES, PODS, PRIORITY_QUOTAS, runWebhook, type RunningWebhook } from './webhook-process.ts';
 
-const PODS = '/api/v1/pods';
 const HIGH = { priorityClassName: 'high', priority: 1_000, preemptionPolicy: 'PreemptLowerPriority' };
 const LABELS = { 'plimsoll.dev/priority-quota': 'enforced' };
 
@@ -49,6 +48,20 @@ describe('the quota entry', () => {
         'this pod asks 1Gi (priority class `high`); nothing is left; held most by `team-a`, `team-b`',
     });
     expect(status('high-tier')).toEqual({ used: { 'requests.memory': '2Gi' }, reserved: ['one', 'two'], counted: 1 });
+  });
+
+  test('names the pods of the own namespace that hold it, and nobody else’s', async () => {
+    await start((api) => {
+      api.put(PRIORITY_QUOTAS, quota('q', { pods: '3' }));
+      for (const [name, namespace] of [
+        ['mine', 'team-a'],
+        ['theirs', 'team-b'],
+        ['theirs-too', 'team-b'],
+      ])
+        api.put(PODS, pod(HIGH, { uid: name, name, namespace }) as StoredObject);
+    });
+    const { message } = await ask('one');
+    expect(message).toMatch(/; nothing is left; held most by `team-b`, `team-a`; in `team-a` by pods `mine` \(1\)$/);
   });
 
   test('counts the pods that are there before it says it is ready', async () => {

@@ -25,6 +25,7 @@ export interface RunningWebhook {
 
 export const CLASSES = '/apis/scheduling.k8s.io/v1/priorityclasses';
 export const NAMESPACES = '/api/v1/namespaces';
+export const PODS = '/api/v1/pods';
 export const QUOTAS = '/api/v1/resourcequotas';
 export const POLICIES = '/apis/plimsoll.dev/v1alpha1/prioritypolicies';
 export const PRIORITY_QUOTAS = '/apis/plimsoll.dev/v1alpha1/priorityquotas';

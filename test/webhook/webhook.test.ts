@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ObjectServer } from '#test/fakes/object-server.ts';
+import type { ObjectServer, StoredObject } from '#test/fakes/object-server.ts';
 import { createPodReview, pod, readAnswer, type Answer } from './reviews.ts';
-import { CLASSES, NAMESPACES, QUOTAS, runWebhook, type RunningWebhook } from './webhook-process.ts';
+import { CLASSES, NAMESPACES, PODS, QUOTAS, runWebhook, type RunningWebhook } from './webhook-process.ts';
+
+const HIGH = { priorityClassName: 'high', priority: 1_000, preemptionPolicy: 'PreemptLowerPriority' };
+const STANDARD = { priorityClassName: 'standard', priority: 100, preemptionPolicy: 'PreemptLowerPriority' };
 
 function priorityClass(name: string, value: number, more: object = {}) {
   return { metadata: { name }, value, preemptionPolicy: 'PreemptLowerPriority', ...more };
@@ -11,14 +14,17 @@ function prepare(api: ObjectServer): void {
   api.put(NAMESPACES, { metadata: { name: 'team-a', labels: { 'kubernetes.io/metadata.name': 'team-a' } } });
   api.put(CLASSES, priorityClass('high', 1_000));
   api.put(CLASSES, priorityClass('standard', 100, { globalDefault: true }));
+  for (const [name, spec] of [
+    ['db', HIGH],
+    ['job', STANDARD],
+  ] as const)
+    api.put(PODS, pod(spec, { name, labels: { app: name } }) as StoredObject);
   api.put(QUOTAS, {
     metadata: { name: 'high-tier', namespace: 'team-a' },
     spec: { scopeSelector: { matchExpressions: [{ scopeName: 'PriorityClass', operator: 'In', values: ['high'] }] } },
     status: { hard: { 'requests.memory': '8Gi' }, used: { 'requests.memory': '7680Mi' } },
   });
 }
-
-const HIGH = { priorityClassName: 'high', priority: 1_000, preemptionPolicy: 'PreemptLowerPriority' };
 
 describe('the webhook', () => {
   let webhook: RunningWebhook;
@@ -60,14 +66,23 @@ describe('the webhook', () => {
     expect(answer).toMatchObject({ allowed: false, code: 403 });
   });
 
-  test('refuses what exceeds the quota of its class, saying what is used, asked and allowed', async () => {
+  test('refuses what exceeds the quota of its class, saying what is used, asked and allowed, and who holds it', async () => {
     expect(await ask('/validate', HIGH)).toMatchObject({
       allowed: false,
       code: 403,
       message:
         'quota `high-tier` in namespace `team-a`: `requests.memory` must be less than or equal to 8Gi; ' +
-        'used 7.5Gi, this pod asks 1Gi (priority class `high`); at most 512Mi would fit',
+        'used 7.5Gi, this pod asks 1Gi (priority class `high`); at most 512Mi would fit; held by pods `db` (1Gi)',
     });
+  });
+
+  test('warns of pods of lower priority that a pod must run beside', async () => {
+    const required = [{ topologyKey: 'zone', labelSelector: { matchLabels: { app: 'job' } } }];
+    const spec = { ...HIGH, containers: [{ name: 'main' }] };
+    const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } };
+    webhook.api.remove(QUOTAS, 'team-a/high-tier');
+    const answer = await ask('/validate', { ...spec, affinity });
+    expect(answer).toMatchObject({ allowed: true, warnings: [expect.stringContaining('`team-a/job` (100)')] });
   });
 
   test('looks at the API server itself before it refuses for a class it has not heard of', async () => {

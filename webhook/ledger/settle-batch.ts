@@ -6,7 +6,7 @@ import {
   type Reservation,
 } from '#shared/domain/quota/ledger.ts';
 import type { Amounts } from '#shared/domain/model/amounts.ts';
-import { compareQuantities, quantitySign, ZERO } from '#shared/domain/model/quantity.ts';
+import { largestHolders } from '#shared/domain/quota/largest-holders.ts';
 import type { Excess } from '#shared/domain/quota/refusal.ts';
 import type { LedgerObject } from './ledger-object.ts';
 
@@ -48,8 +48,6 @@ export interface SettledBatch {
   /** In the order of the wishes; true once the state is written. */
   readonly settled: readonly Settled[];
 }
-
-const MOST_HOLDERS = 3;
 
 /** Applies a batch to the ledger as it stands. */
 export function settleBatch(base: LedgerObject, { wishes, cancelled, count }: Batch): SettledBatch {
@@ -103,13 +101,4 @@ function withHolders(settled: Settled, byNamespace: ReadonlyMap<string, Amounts>
   const [first] = settled.kind === 'exceeded' ? settled.exceeded : [];
   if (settled.kind !== 'exceeded' || first === undefined) return settled;
   return { ...settled, holders: largestHolders(byNamespace, first.resource) };
-}
-
-/** The namespaces that hold most of a resource, largest first. */
-function largestHolders(byNamespace: ReadonlyMap<string, Amounts>, resource: string): readonly string[] {
-  return Array.from(byNamespace, ([namespace, amounts]) => ({ namespace, amount: amounts.get(resource) ?? ZERO }))
-    .filter(({ amount }) => quantitySign(amount) > 0)
-    .sort((a, b) => compareQuantities(b.amount, a.amount) || (a.namespace < b.namespace ? -1 : 1))
-    .slice(0, MOST_HOLDERS)
-    .map(({ namespace }) => namespace);
 }

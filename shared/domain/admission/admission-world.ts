@@ -3,6 +3,7 @@ import type { PriorityClasses } from '#shared/domain/priority/priority-class.ts'
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota.ts';
+import type { KnownPods } from './known-pods.ts';
 
 /** What an admission decision knows of the cluster. */
 export interface AdmissionWorld {
@@ -13,5 +14,8 @@ export interface AdmissionWorld {
   readonly priorityQuotas: readonly PriorityQuota[];
   /** `undefined` for a namespace that has not been seen. */
   readonly namespaceLabels: (namespace: string) => ReadonlyMap<string, string> | undefined;
+  readonly namespaceNames: () => Iterable<string>;
   readonly resourceQuotas: (namespace: string) => readonly ResourceQuota[];
+  /** What was looked up for this one decision: pods that the pod must run beside, or that hold a quota that is full. */
+  readonly knownPods: KnownPods;
 }

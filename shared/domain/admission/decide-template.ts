@@ -3,6 +3,7 @@ import type { AdmissionWorld } from './admission-world.ts';
 import { because } from './admission-code.ts';
 import { chooseClass } from './choose-class.ts';
 import type { AdmissionDecision } from './decision.ts';
+import { lintPod } from './lint-pod.ts';
 import type { PodRequest } from './pod-request.ts';
 import { policiesFor } from './policies-for.ts';
 import { violationsOf } from './policy-violations.ts';
@@ -11,7 +12,8 @@ import { withPriority } from './with-priority.ts';
 
 /**
  * Whether somebody may write a workload with this pod template. Policies for persons are decided here, because behind
- * a controller the person is no longer known; everything else is decided for each pod, and only told here.
+ * a controller the person is no longer known; everything else is decided for each pod, and only told here: warnings
+ * about a controller's pods are shown to nobody.
  */
 export function decideTemplate(template: PodRequest, world: AdmissionWorld): AdmissionDecision {
   const accepted = because('TemplateAccepted', 'the template may be used; each pod is judged when it is created');
@@ -22,7 +24,7 @@ export function decideTemplate(template: PodRequest, world: AdmissionWorld): Adm
   const violations = violationsOf({ ...template, pod }, policies, world).map((violation) =>
     isPersonal(violation.policy) ? violation : asWarning(violation),
   );
-  return decideByViolations(accepted, violations);
+  return decideByViolations(accepted, violations, lintPod({ ...template, pod }, world));
 }
 
 /** Users and groups cannot be told at the pod; service accounts can, for the pod names its own. */

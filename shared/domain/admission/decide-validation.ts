@@ -24,7 +24,7 @@ export function decideValidation(request: PodRequest, world: AdmissionWorld): Ad
 
 function allViolations(request: PodRequest, world: AdmissionWorld): readonly Violation[] {
   const rules = [breaksPriorityRule(request, world.classes), breaksQosRule(request)];
-  const quota = breaksResourceQuotaRule(request, world.resourceQuotas(request.pod.namespace), world.now);
+  const quota = breaksResourceQuotaRule(request, world);
   return [...rules.flatMap(denying), ...violationsOf(request, policiesFor(request, world), world), ...denying(quota)];
 }
 

@@ -1,14 +1,15 @@
 import { areAllZero } from '#shared/domain/model/amounts.ts';
 import { PREEMPT_LOWER_PRIORITY, PREEMPT_NEVER } from '#shared/domain/priority/priority-class.ts';
 import type { AdmissionWorld } from './admission-world.ts';
-import type { PodRequest } from './pod-request.ts';
 import { classQuotasOf } from './class-quotas.ts';
+import { lintPartners } from './lint-partners.ts';
+import type { PodRequest } from './pod-request.ts';
 
 const LONG_GRACE_SECONDS = 600;
 
 /** What is allowed and probably not meant, in sentences for the person who asked. */
 export function lintPod(request: PodRequest, world: AdmissionWorld): readonly string[] {
-  return [...lintGracePeriod(request, world), ...lintUnusedRoom(request, world)];
+  return [...lintGracePeriod(request, world), ...lintUnusedRoom(request, world), ...lintPartners(request, world)];
 }
 
 /** A pod that others may preempt keeps them waiting for its whole grace period (S1-16). */

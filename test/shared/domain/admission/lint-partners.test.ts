@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest';
+import { decideTemplate } from '#shared/domain/admission/decide-template.ts';
+import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
+import type { PodSearch } from '#shared/domain/admission/known-pods.ts';
+import { partnerSearches } from '#shared/domain/admission/partner-searches.ts';
+import type { Pod, PodAffinityTerm } from '#shared/domain/model/pod.ts';
+import { buildClass, buildRequest, buildWorld, type WorldFields } from '#test/build/admission.ts';
+import { buildPod, buildTerm, selectorOf } from '#test/build/cluster.ts';
+
+const CACHE = { app: 'cache' };
+const HIGH = { priorityClassName: 'high', priority: 1_000, preemptionPolicy: 'PreemptLowerPriority' };
+const PATH = 'spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution';
+
+function partner(name: string, priority: number, more: Partial<Parameters<typeof buildPod>[0]> = {}): Pod {
+  return buildPod({ name, namespace: 'team-a', labels: CACHE, priority, ...more });
+}
+
+function requestBeside(...podAffinity: readonly PodAffinityTerm[]) {
+  return buildRequest(HIGH, {}, { scheduling: { podAffinity } });
+}
+
+function warningsOf(terms: readonly PodAffinityTerm[], world: WorldFields): readonly string[] {
+  const built = buildWorld({ classes: [buildClass('high', 1_000)], ...world });
+  return decideValidation(requestBeside(...terms), built).warnings;
+}
+
+function sentence(index: number, names: string): string {
+  return `${PATH}[${index}]: of the pods that this one (priority 1000) must run beside, these have a lower priority: ${names}; no room is made for it by preempting them, and where they are preempted by others it cannot be placed`;
+}
+
+describe('a pod that must run beside pods of lower priority', () => {
+  const told: Record<string, { terms: PodAffinityTerm[]; knownPods: Pod[]; says: string[] }> = {
+    'is told which': {
+      terms: [buildTerm(CACHE)],
+      knownPods: [partner('c-1', 10), partner('c-2', 1_000), partner('c-3', 999)],
+      says: [sentence(0, '`team-a/c-1` (10), `team-a/c-3` (999)')],
+    },
+    'is told the first few of many': {
+      terms: [buildTerm(CACHE)],
+      knownPods: [1, 2, 3, 4, 5].map((each) => partner(`c-${each}`, each)),
+      says: [sentence(0, '`team-a/c-1` (1), `team-a/c-2` (2), `team-a/c-3` (3) and 2 more')],
+    },
+    'is told of each term by its place': {
+      terms: [buildTerm({ app: 'none' }), buildTerm(CACHE)],
+      knownPods: [partner('c', 10)],
+      says: [sentence(1, '`team-a/c` (10)')],
+    },
+    'takes a pod without a stored priority for 0': {
+      terms: [buildTerm(CACHE)],
+      knownPods: [buildPod({ name: 'c', namespace: 'team-a', labels: CACHE })],
+      says: [sentence(0, '`team-a/c` (0)')],
+    },
+    'hears nothing about equals and betters': {
+      terms: [buildTerm(CACHE)],
+      knownPods: [partner('c', 1_000), partner('d', 2_000)],
+      says: [],
+    },
+    'hears nothing about pods that have ended, live elsewhere or are not meant': {
+      terms: [buildTerm(CACHE)],
+      knownPods: [
+        partner('done', 10, { phase: 'Succeeded' }),
+        partner('away', 10, { namespace: 'team-b' }),
+        partner('other', 10, { labels: { app: 'web' } }),
+      ],
+      says: [],
+    },
+    'hears nothing where it must run beside nobody': { terms: [], knownPods: [partner('c', 10)], says: [] },
+  };
+  test.each(Object.entries(told))('%s', (_, { terms, knownPods, says }) => {
+    expect(warningsOf(terms, { knownPods })).toEqual(says);
+  });
+
+  test('is told that there may be more than were looked at', () => {
+    const world = { knownPods: [partner('c', 10)], isPartial: true };
+    expect(warningsOf([buildTerm(CACHE)], world)).toEqual([sentence(0, '`team-a/c` (10) and perhaps more')]);
+  });
+
+  test('is told when its template is written, for warnings about a controller’s pods reach nobody', () => {
+    const world = buildWorld({ classes: [buildClass('high', 1_000)], knownPods: [partner('c', 10)] });
+    expect(decideTemplate(requestBeside(buildTerm(CACHE)), world)).toMatchObject({
+      kind: 'allowed',
+      warnings: [sentence(0, '`team-a/c` (10)')],
+    });
+  });
+});
+
+describe('partnerSearches', () => {
+  const selector = selectorOf(CACHE);
+  const cases: Record<string, { terms: readonly PodAffinityTerm[]; searches: readonly PodSearch[] }> = {
+    'nothing without required affinity': { terms: [], searches: [] },
+    'the own namespace where a term names none': {
+      terms: [buildTerm(CACHE)],
+      searches: [{ namespace: 'team-a', selector }],
+    },
+    'the namespaces that a term names': {
+      terms: [{ ...buildTerm(CACHE), namespaces: ['x', 'y'] }],
+      searches: [
+        { namespace: 'x', selector },
+        { namespace: 'y', selector },
+      ],
+    },
+    'the namespaces that a term selects': {
+      terms: [{ ...buildTerm(CACHE), namespaceSelector: selectorOf({ tier: 'shared' }) }],
+      searches: [{ namespace: 'team-a', selector }],
+    },
+    'nothing where a term selects no pod': { terms: [{ ...buildTerm(CACHE), labelSelector: undefined }], searches: [] },
+    'no more than eight namespaces': {
+      terms: [{ ...buildTerm(CACHE), namespaces: Array.from({ length: 20 }, (_, index) => `n${index}`) }],
+      searches: Array.from({ length: 8 }, (_, index) => ({ namespace: `n${index}`, selector })),
+    },
+  };
+  test.each(Object.entries(cases))('looks for %s', (_, { terms, searches }) => {
+    expect(partnerSearches(requestBeside(...terms), buildWorld({ labels: { tier: 'shared' } }))).toEqual(searches);
+  });
+});

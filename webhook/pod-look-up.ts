@@ -1,0 +1,71 @@
+import { NO_KNOWN_PODS, type KnownPods, type PodSearch } from '#shared/domain/admission/known-pods.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
+import { decodePod } from '#shared/kube/decode-pod.ts';
+import { listObjects } from '#shared/kube/objects.ts';
+import { PODS } from '#shared/kube/resource.ts';
+import { selectorText } from '#shared/kube/selector-text.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+
+/**
+ * Finds pods where a sentence gets better by them and nothing depends on them. Never rejects: what cannot be read in
+ * time is not known. All that are found, of all searches together.
+ */
+export type PodLookUp = (searches: readonly PodSearch[]) => Promise<KnownPods>;
+
+interface Found {
+  readonly pods: Promise<KnownPods>;
+  readonly at: number;
+}
+
+/** Far below a request's deadline; the answer itself and the decision before it need their time too. */
+const DEADLINE_MS = 250;
+/** One page: whoever holds a quota of thousands of pods is not found by reading them all. */
+const MOST_PODS = 250;
+const FRESH_MS = 5_000;
+const MOST_REMEMBERED = 16;
+const MOST_AT_ONCE = 8;
+const LONGEST_SELECTOR = 2_000;
+
+/** A look-up without a cache of all pods: asked on demand, remembered for a few seconds, bounded in everything. */
+export function createPodLookUp(client: KubeClient, clock: Pick<Clock, 'monotonic'>): PodLookUp {
+  const found = new Map<string, Found>();
+  let underWay = 0;
+
+  function find({ namespace, selector }: PodSearch): Promise<KnownPods> {
+    const labelSelector = selector === undefined ? '' : selectorText(selector);
+    if (labelSelector.length > LONGEST_SELECTOR) return Promise.resolve(NO_KNOWN_PODS);
+    const key = `${namespace} ${labelSelector}`;
+    const before = found.get(key);
+    if (before !== undefined && clock.monotonic() - before.at < FRESH_MS) return before.pods;
+    if (underWay >= MOST_AT_ONCE) return Promise.resolve(NO_KNOWN_PODS);
+    underWay += 1;
+    const pods = listPods(client, namespace, labelSelector).finally(() => (underWay -= 1));
+    found.delete(key);
+    found.set(key, { pods, at: clock.monotonic() });
+    forgetOldest(found);
+    return pods;
+  }
+
+  return async (searches) => {
+    const results = await Promise.all(searches.map(find));
+    const pods = new Map(results.flatMap((result) => result.pods).map((pod) => [`${pod.namespace}/${pod.name}`, pod]));
+    return { pods: [...pods.values()], isPartial: results.some(({ isPartial }) => isPartial) };
+  };
+}
+
+async function listPods(client: KubeClient, namespace: string, labelSelector: string): Promise<KnownPods> {
+  const options = { limit: MOST_PODS, timeoutMs: DEADLINE_MS, ...(labelSelector !== '' && { labelSelector }) };
+  const outcome = await listObjects(client, { resource: PODS, namespace }, options);
+  if (outcome.kind !== 'ok') return NO_KNOWN_PODS;
+  const { items, continueToken } = outcome.object;
+  const pods = items.flatMap((raw) => {
+    const decoded = decodePod(raw);
+    return decoded.ok ? [decoded.value] : [];
+  });
+  return { pods, isPartial: continueToken !== undefined };
+}
+
+function forgetOldest(found: Map<string, Found>): void {
+  const [oldest] = found.keys();
+  if (found.size > MOST_REMEMBERED && oldest !== undefined) found.delete(oldest);
+}

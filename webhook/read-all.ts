@@ -1,0 +1,18 @@
+import type { KubeClient } from '#shared/kube/client.ts';
+import type { Decoded } from '#shared/kube/decoded.ts';
+import { listObjects, type CollectionAddress } from '#shared/kube/objects.ts';
+
+/** All objects of a kind, from the API server itself; those that cannot be decoded are left out. Rejects when it fails. */
+export async function readAll<T>(
+  client: KubeClient,
+  collection: CollectionAddress,
+  decode: (raw: unknown) => Decoded<T>,
+  timeoutMs: number,
+): Promise<readonly T[]> {
+  const outcome = await listObjects(client, collection, { timeoutMs });
+  if (outcome.kind !== 'ok') throw new Error(`Could not list ${collection.resource.plural}: ${outcome.message}`);
+  return outcome.object.items.flatMap((raw) => {
+    const decoded = decode(raw);
+    return decoded.ok ? [decoded.value] : [];
+  });
+}

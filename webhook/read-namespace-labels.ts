@@ -1,0 +1,18 @@
+import type { KubeClient } from '#shared/kube/client.ts';
+import { decodeNamespace } from '#shared/kube/decode-namespace.ts';
+import { getObject } from '#shared/kube/objects.ts';
+import { NAMESPACES } from '#shared/kube/resource.ts';
+
+/** Labels of a namespace as the API server has them; `undefined` where there is none. Rejects when it cannot be read. */
+export async function readNamespaceLabels(
+  client: KubeClient,
+  name: string,
+  timeoutMs: number,
+): Promise<ReadonlyMap<string, string> | undefined> {
+  const found = await getObject(client, { resource: NAMESPACES, name }, { timeoutMs });
+  if (found.kind === 'notFound') return undefined;
+  if (found.kind !== 'ok') throw new Error(`Could not read namespace "${name}": ${found.message}`);
+  const decoded = decodeNamespace(found.object);
+  if (!decoded.ok) throw new Error(`Could not read namespace "${name}": ${decoded.field}: ${decoded.message}`);
+  return decoded.value.labels;
+}
