@@ -12,13 +12,20 @@ export interface Account {
 export const AGENT: Account = { namespace: NAMESPACE_NODE, name: COMPONENT_NAMES.agent };
 export const WEBHOOK: Account = { namespace: NAMESPACE_SYSTEM, name: COMPONENT_NAMES.webhook };
 
+const HOUR_SECONDS = 3_600;
+
 /** A token of an account as the kubelet asks for it: bound to a pod, unless there is none. */
-export async function accountToken(admin: KubeClient, { namespace, name }: Account, podName?: string): Promise<string> {
+export async function accountToken(
+  admin: KubeClient,
+  { namespace, name }: Account,
+  podName?: string,
+  expirationSeconds = HOUR_SECONDS,
+): Promise<string> {
   const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name: podName };
   const outcome = await admin.request({
     method: 'POST',
     path: `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`,
-    body: { spec: { expirationSeconds: 3_600, ...(podName !== undefined && { boundObjectRef }) } },
+    body: { spec: { expirationSeconds, ...(podName !== undefined && { boundObjectRef }) } },
   });
   if (outcome.kind !== 'ok') throw new Error(`cannot get a token of ${name}: ${outcome.message}`);
   return textAt(outcome.object, 'status.token');

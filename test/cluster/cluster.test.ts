@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '#test/contract/harness.ts';
 import { findBinaries } from './binaries.ts';
 import { startCluster } from './cluster.ts';
+import { firstLine } from './first-line.ts';
 import { ownTemporaryFolder } from './own-temporary-folder.ts';
 import { isRunning, type ProcessIdentity } from './process-identity.ts';
 import { listRuns } from './run-folder.ts';
@@ -79,9 +79,4 @@ function gone(folder: string, keeper: ProcessIdentity): Promise<void> {
     expect([isRunning(keeper), markedProcesses(folder), existsSync(folder)]).toEqual([false, [], false]);
     return Promise.resolve();
   }, 30_000);
-}
-
-async function firstLine(stream: NodeJS.ReadableStream): Promise<string> {
-  for await (const line of createInterface({ input: stream })) return line;
-  throw new Error('the process said nothing');
 }

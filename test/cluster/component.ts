@@ -6,6 +6,8 @@ export interface Component {
   start(): void;
   /** Resolves when the process is gone. */
   stop(signal: NodeJS.Signals): Promise<void>;
+  /** Of the latest start, none before. */
+  pid(): number | undefined;
   /** Whether it was started and is gone. */
   hasEnded(): boolean;
   /** The end of its log, for a failure message. */
@@ -36,6 +38,7 @@ export function component(
       child.kill(signal);
       await ended;
     },
+    pid: () => child?.pid,
     hasEnded,
     lastWords: () => readFileSync(logFile, 'utf8').split('\n').slice(-20).join('\n'),
   };

@@ -15,6 +15,7 @@ import {
 import { writeCredentials } from './credentials.ts';
 import { freePorts } from './free-ports.ts';
 import { markedEnvironment } from './leftovers.ts';
+import { waitUntil } from './wait-until.ts';
 
 export interface ControlPlaneOptions {
   /** An empty run folder; everything is written there, and every process carries its mark. */
@@ -33,7 +34,6 @@ export interface ControlPlane {
   stop(): Promise<void>;
 }
 
-const READY_WITHIN_MS = 60_000;
 const FLAGS: Readonly<Record<ComponentName, (layout: Layout) => readonly string[]>> = {
   etcd: etcdFlags,
   'kube-apiserver': apiServerFlags,
@@ -96,14 +96,8 @@ async function startAll({ components, kubeconfig }: ControlPlane): Promise<void>
   }
 }
 
-async function answers(client: KubeClient, path: string, components: ControlPlane['components']): Promise<void> {
-  const until = performance.now() + READY_WITHIN_MS;
-  while (!(await isAnswered(client, path))) {
-    const ended = [...components].find(([, it]) => it.hasEnded());
-    if (ended !== undefined) throw new Error(`${ended[0]} ended:\n${ended[1].lastWords()}`);
-    if (performance.now() > until) throw new Error(`no answer from ${path} within ${READY_WITHIN_MS} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+function answers(client: KubeClient, path: string, components: ControlPlane['components']): Promise<void> {
+  return waitUntil(() => isAnswered(client, path), { what: path, components });
 }
 
 /** `/readyz` says 200 in plain text, which is no JSON. */

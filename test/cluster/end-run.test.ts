@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { uniqueName } from '#test/contract/harness.ts';
 import { endRun, sweepDeadRuns } from './end-run.ts';
+import { firstLine } from './first-line.ts';
 import { markedEnvironment, registerLeftover } from './leftovers.ts';
 import { mounts } from './mount-table.ts';
 import { ownTemporaryFolder } from './own-temporary-folder.ts';
@@ -15,7 +16,7 @@ import { listRuns, makeRunFolder } from './run-folder.ts';
 const RUN_FOLDER = fileURLToPath(new URL('./run-folder.ts', import.meta.url));
 const OWNER = `
   const { makeRunFolder } = await import(${JSON.stringify(RUN_FOLDER)});
-  process.stdout.write(makeRunFolder('test'));
+  console.log(makeRunFolder('test'));
   setInterval(() => undefined, 1000);
 `;
 
@@ -37,10 +38,10 @@ function sleeper(env: NodeJS.ProcessEnv, argument = 'infinity'): ProcessIdentity
 /** The folder of a run whose owner was killed. */
 async function deadRun(): Promise<string> {
   const owner = spawn(process.execPath, ['--input-type=module', '-e', OWNER], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [folder] = (await once(owner.stdout, 'data')) as [Buffer];
+  const folder = await firstLine(owner.stdout);
   owner.kill('SIGKILL');
   await once(owner, 'exit');
-  return folder.toString();
+  return folder;
 }
 
 describe.skipIf(!existsSync('/proc/self/stat'))('ending what a run left', () => {

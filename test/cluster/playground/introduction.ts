@@ -1,0 +1,42 @@
+import { KUBERNETES_VERSION } from '#test/cluster/binaries.ts';
+
+/** What a contributor needs to know of the cluster in the background. */
+export interface IntroductionFacts {
+  readonly apiServer: string;
+  /** How the webhook runs, such as `pid 4711`. */
+  readonly webhook: string;
+  /** The node, or why there is none. */
+  readonly node: string;
+  readonly kubeconfig: string;
+  /** The folder of a kubectl of this version. */
+  readonly programs: string;
+  /** Where everything logs to. */
+  readonly logs: string;
+}
+
+/** What is running and where, and three things to try. */
+export function introduction(facts: IntroductionFacts): string {
+  return `
+Plimsoll on Kubernetes ${KUBERNETES_VERSION}, in the background of this machine
+
+  API server   ${facts.apiServer}, loopback only
+  webhook      ${facts.webhook}
+  node         ${facts.node}
+  logs         ${facts.logs}
+  kubeconfig   ${facts.kubeconfig}
+
+Three things to try
+
+  export KUBECONFIG=${facts.kubeconfig} PATH=$PATH:${facts.programs}
+
+  a pod gets the class and number of its team's policy
+    kubectl run web -n team-a --image=any -o jsonpath='{.spec.priorityClassName} {.spec.priority}{"\\n"}'
+  a class above the team is refused
+    kubectl run vip -n team-a --image=any --overrides='{"spec":{"priorityClassName":"critical"}}'
+  a third batch job is over the quota; then look at it
+    for i in 1 2 3; do kubectl run job-$i -n team-a --image=any --overrides='{"spec":{"priorityClassName":"batch"}}'; done
+    kubectl get priorityquotas
+
+npm run cluster:down ends it.
+`;
+}

@@ -1,0 +1,36 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { findBinaries } from '#test/cluster/binaries.ts';
+import { endRun } from '#test/cluster/end-run.ts';
+import { makeRunFolder } from '#test/cluster/run-folder.ts';
+import { introduction } from './introduction.ts';
+import { introductionFile, PURPOSE } from './playgrounds.ts';
+import { startPlayground } from './start-playground.ts';
+
+/** What the keeper says, as one line of JSON: the introduction, or why there is nothing to introduce. */
+export type KeeperAnswer = { readonly introduction: string } | { readonly failed: string };
+
+/** Holds the playground until SIGTERM, in a process of its own that no terminal ends. */
+export async function keep(): Promise<void> {
+  const terminated = once(process, 'SIGTERM');
+  const folder = makeRunFolder(PURPOSE);
+  // A terminal that is closed ends nothing; a timer keeps the process, whose children would else be all it has.
+  const stay = setInterval(() => undefined, 60_000);
+  try {
+    const binaries = findBinaries(process.env);
+    if (binaries.kind === 'missing') throw new Error(binaries.because);
+    const text = introduction(await startPlayground(folder, binaries));
+    writeFileSync(introductionFile(folder), text);
+    say({ introduction: text });
+    await terminated;
+  } catch (error) {
+    say({ failed: error instanceof Error ? error.message : String(error) });
+  } finally {
+    clearInterval(stay);
+    await endRun(folder);
+  }
+}
+
+function say(answer: KeeperAnswer): void {
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
+}

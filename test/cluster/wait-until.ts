@@ -1,0 +1,22 @@
+import type { Component } from './component.ts';
+
+export interface Waiting {
+  /** What is waited for, to end "waiting for". */
+  readonly what: string;
+  /** Who must live meanwhile, by name. */
+  readonly components: Iterable<readonly [string, Component]>;
+}
+
+const WITHIN_MS = 60_000;
+
+/** Asks until the answer is yes. Rejects after a minute, or with the log of a program that ended meanwhile. */
+export async function waitUntil(isSo: () => Promise<boolean>, { what, components }: Waiting): Promise<void> {
+  const until = performance.now() + WITHIN_MS;
+  const living = [...components];
+  while (!(await isSo())) {
+    const ended = living.find(([, it]) => it.hasEnded());
+    if (ended !== undefined) throw new Error(`${ended[0]} ended:\n${ended[1].lastWords()}`);
+    if (performance.now() > until) throw new Error(`gave up waiting for ${what} after ${WITHIN_MS} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
