@@ -1,17 +1,7 @@
-import { beforeAll, describe, inject } from 'vitest';
-import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
+import { describe } from 'vitest';
 import { apiServerContract } from '#test/contract/api-server.ts';
-import type { ContractTarget } from '#test/contract/harness.ts';
+import { clusterTarget, hasCluster } from './cluster-target.ts';
 
-const kubeconfig = inject('kubeconfig');
-
-describe.skipIf(kubeconfig === '')('a real kube-apiserver', () => {
-  const found: { target?: ContractTarget } = {};
-  beforeAll(async () => {
-    found.target = { kind: 'real', connection: await kubeconfigConnection(kubeconfig) };
-  });
-  apiServerContract(() => {
-    if (found.target === undefined) throw new Error('the cluster is not up');
-    return found.target;
-  });
+describe.skipIf(!hasCluster())('a real kube-apiserver', () => {
+  apiServerContract(clusterTarget());
 });

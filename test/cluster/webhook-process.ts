@@ -9,6 +9,8 @@ import { eventually } from '#test/contract/harness.ts';
 
 /** The webhook as it is shipped: a process of its own, registered with the cluster under test. */
 export interface WebhookProcess {
+  /** Where it answers admission requests. */
+  readonly port: number;
   readonly healthPort: number;
   /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>;
@@ -41,7 +43,7 @@ export async function startWebhookProcess(kubeconfig: string, settings: object):
   writeFileSync(file, stringify(configuration));
   const child = spawn(process.execPath, [MAIN, '--config', file], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exit = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  const healthPort = await startedPort(child);
+  const { port, healthPort } = await startedPorts(child);
   await eventually(async () => {
     const answer = await fetch(`http://127.0.0.1:${healthPort}/readyz?verbose`);
     if (answer.status !== 200) throw new Error(`the webhook is not ready:\n${await answer.text()}`);
@@ -54,6 +56,7 @@ export async function startWebhookProcess(kubeconfig: string, settings: object):
     return code;
   }
   return {
+    port,
     healthPort,
     stop: () => end('SIGTERM'),
     kill: async () => {
@@ -62,16 +65,16 @@ export async function startWebhookProcess(kubeconfig: string, settings: object):
   };
 }
 
-/** The port of health and metrics, as its log says it. */
-async function startedPort(child: ChildProcess): Promise<number> {
+/** Its ports, as its log says them. */
+async function startedPorts(child: ChildProcess): Promise<Pick<WebhookProcess, 'port' | 'healthPort'>> {
   if (child.stdout === null) throw new Error('the webhook has no standard output');
   for await (const line of createInterface({ input: child.stdout })) {
-    const entry = JSON.parse(line) as { readonly msg: string; readonly healthPort?: number; readonly reason?: string };
-    if (entry.healthPort !== undefined) {
+    const { port, healthPort, reason } = JSON.parse(line) as Partial<WebhookProcess> & { readonly reason?: string };
+    if (port !== undefined && healthPort !== undefined) {
       child.stdout.resume();
-      return entry.healthPort;
+      return { port, healthPort };
     }
-    if (entry.reason !== undefined) throw new Error(`the webhook did not start: ${entry.reason}`);
+    if (reason !== undefined) throw new Error(`the webhook did not start: ${reason}`);
   }
   throw new Error('the webhook ended without a word');
 }

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   at,
   configMap,
@@ -9,71 +9,19 @@ import {
   refusal,
   uniqueName,
 } from './harness.ts';
-import { patched, type Reviewer, webhookReceiver, type WebhookReceiver } from './webhook-receiver.ts';
-
-const ADMISSION = '/apis/admissionregistration.k8s.io/v1';
-const ALLOW: Reviewer = () => ({ allowed: true });
-
-interface Entry {
-  readonly path: string;
-  readonly reviewer?: Reviewer;
-  readonly [field: string]: unknown;
-}
+import { patched, type Reviewer } from './webhook-receiver.ts';
+import { ADMISSION, webhookRegistrar } from './webhook-registrar.ts';
 
 /** Registered webhooks are called as Kubernetes documents it. */
 export function webhookContract(target: () => ContractTarget): void {
   const api = contractHarness(target);
   const maps = (name = ''): string => api.core(name === '' ? 'configmaps' : `configmaps/${name}`);
-  const registered: string[] = [];
-  let receiver: WebhookReceiver;
+  const { receiver, register, entry } = webhookRegistrar(api);
 
-  beforeAll(async () => {
-    receiver = await webhookReceiver();
-  });
-  afterEach(async () => {
-    for (const path of registered.splice(0)) await api.remove(path);
-    receiver.received.length = 0;
-  });
-  afterAll(() => receiver.close());
-
-  /** Registers entries under one configuration and waits until the server calls the first of them. */
-  async function register(kind: 'mutating' | 'validating', ...entries: readonly Entry[]): Promise<void> {
-    const name = uniqueName('contract');
-    const collection = `${ADMISSION}/${kind}webhookconfigurations`;
-    registered.push(`${collection}/${name}`);
-    const probe = { ...entry(`/probe-${name}`, {}), objectSelector: { matchLabels: { probe: name } } };
-    receiver.on(`/probe-${name}`, ALLOW);
-    const webhooks = entries.map(({ path, reviewer, ...changes }) => {
-      receiver.on(path, reviewer ?? ALLOW);
-      return entry(path, changes);
-    });
-    const made = await api.post(collection, { metadata: { name }, webhooks: [...webhooks, probe] });
-    expect(made.status).toBe(201);
-    await eventually(async () => {
-      await api.post(maps(), configMap('probe', { probe: name }), { query: { dryRun: 'All' } });
-      expect(receiver.received.some(({ path }) => path === `/probe-${name}`)).toBe(true);
-    });
-    receiver.received.length = 0;
-  }
-
-  function entry(path: string, changes: object): object {
-    return {
-      name: `${path.slice(1)}.plimsoll.dev`,
-      clientConfig: receiver.clientConfig(path),
-      rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['configmaps', 'pods', 'pods/*'] }],
-      namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': api.namespace } },
-      sideEffects: 'None',
-      admissionReviewVersions: ['v1'],
-      timeoutSeconds: 2,
-      ...changes,
-    };
-  }
-
-  const calls = (): readonly string[] => receiver.received.map(({ path }) => path);
+  const calls = (): readonly string[] => receiver().received.map(({ path }) => path);
 
   test('a configuration gets its defaults', async () => {
-    await register('validating', { path: '/defaults' });
-    const { body } = await api.get(registered[0] ?? '');
+    const { body } = await api.get(await register('validating', { path: '/defaults' }));
     expect(at(body, 'webhooks.0')).toMatchObject({
       failurePolicy: 'Fail',
       matchPolicy: 'Equivalent',
@@ -119,7 +67,7 @@ export function webhookContract(target: () => ContractTarget): void {
     const { status, body } = await api.post(maps(), configMap('mutated'));
     expect([status, at(body, 'data')]).toEqual([201, { value: '1', added: 'yes' }]);
     expect(calls()).toEqual(['/mutate', '/validate']);
-    expect(at(receiver.received[1]?.request, 'object.data.added')).toBe('yes');
+    expect(at(receiver().received[1]?.request, 'object.data.added')).toBe('yes');
   });
 
   test('mutating entries run in order, and once more when something after them changed the object', async () => {
@@ -142,7 +90,7 @@ export function webhookContract(target: () => ContractTarget): void {
     await register('mutating', { path: '/before' });
     await register('validating', { path: '/after' });
     const { body } = await api.post(api.core('pods'), pod('', {}, { name: undefined, generateName: 'gen-' }));
-    const [before, after] = receiver.received.map(({ request }) => request);
+    const [before, after] = receiver().received.map(({ request }) => request);
     expect(before).toMatchObject({
       kind: { group: '', version: 'v1', kind: 'Pod' },
       resource: { group: '', version: 'v1', resource: 'pods' },
@@ -171,7 +119,7 @@ export function webhookContract(target: () => ContractTarget): void {
     await register('validating', { path: '/life' });
     await api.patch(maps('life'), { data: { value: '2' } }, 'merge');
     await api.remove(maps('life'));
-    const [update, removal] = receiver.received.map(({ request }) => request);
+    const [update, removal] = receiver().received.map(({ request }) => request);
     expect(update).toMatchObject({
       operation: 'UPDATE',
       name: 'life',
@@ -193,7 +141,7 @@ export function webhookContract(target: () => ContractTarget): void {
     await register('validating', { path: '/evict' });
     const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'evicted', namespace: api.namespace } };
     expect((await api.post(api.core('pods/evicted/eviction'), body)).status).toBe(201);
-    expect(receiver.received.map(({ request }) => request)).toMatchObject([
+    expect(receiver().received.map(({ request }) => request)).toMatchObject([
       {
         operation: 'CREATE',
         subResource: 'eviction',
@@ -208,7 +156,7 @@ export function webhookContract(target: () => ContractTarget): void {
   test('dry runs say so', async () => {
     await register('validating', { path: '/dry' });
     await api.post(maps(), configMap('x'), { query: { dryRun: 'All' } });
-    expect(receiver.received).toMatchObject([{ request: { dryRun: true } }]);
+    expect(receiver().received).toMatchObject([{ request: { dryRun: true } }]);
   });
 
   test('side effects must be declared', async () => {
@@ -221,17 +169,13 @@ export function webhookContract(target: () => ContractTarget): void {
 
   test('a webhook that cannot be reached fails the request, or is passed over: its policy decides', async () => {
     const clientConfig = { url: 'https://127.0.0.1:1/nobody' };
-    await register('validating', { path: '/closed', clientConfig, failurePolicy: 'Fail' });
+    const path = await register('validating', { path: '/closed', clientConfig, failurePolicy: 'Fail' });
     const { status, body } = await api.post(maps(), configMap('x'));
     expect(status).toBe(500);
     expect(body).toMatchObject(
       refusal(500, 'InternalError', expect.stringContaining('failed calling webhook "closed.plimsoll.dev"')),
     );
-    await api.patch(
-      registered[0] ?? '',
-      [{ op: 'replace', path: '/webhooks/0/failurePolicy', value: 'Ignore' }],
-      'json',
-    );
+    await api.patch(path, [{ op: 'replace', path: '/webhooks/0/failurePolicy', value: 'Ignore' }], 'json');
     await eventually(async () => expect((await api.post(maps(), configMap('passed'))).status).toBe(201));
   });
 
@@ -266,7 +210,7 @@ export function webhookContract(target: () => ContractTarget): void {
     await register('validating', { path: '/cel', matchConditions: [{ name: 'ours', expression }] });
     await api.post(maps(), configMap('cel-yes'));
     await api.post(maps(), configMap('no-cel'));
-    expect(receiver.received.map(({ request }) => request['name'])).toEqual(['cel-yes']);
+    expect(receiver().received.map(({ request }) => request['name'])).toEqual(['cel-yes']);
   });
 
   test('a condition that is no CEL is refused at registration', async () => {

@@ -1,0 +1,140 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
+import { at, contractHarness, namesOf, pod, textAt, uniqueName } from '#test/contract/harness.ts';
+import { asUser, type AsUser } from './as-user.ts';
+import { clusterObjects } from './cluster-objects.ts';
+import { registeredWebhooks } from './registered-webhooks.ts';
+
+const SCHEDULER = 'system:kube-scheduler';
+const AGENT = 'system:serviceaccount:plimsoll-node:plimsoll-agent';
+const UNWANTED = { annotations: { 'plimsoll.dev/allow-preemption': 'false' } };
+const DENIED = (entry: string): string => `admission webhook "${entry}.plimsoll.dev" denied the request: `;
+
+describe.skipIf(!hasCluster())('removing pods, with the webhook registered', () => {
+  const api = contractHarness(clusterTarget());
+  const objects = clusterObjects(api);
+  registeredWebhooks(api);
+  const path = (name: string): string => api.core(`pods/${name}`);
+  let scheduler: AsUser;
+  let agent: AsUser;
+
+  beforeAll(async () => {
+    // What RBAC would refuse never reaches a webhook.
+    for (const user of [SCHEDULER, AGENT]) await objects.administrator(user);
+    scheduler = asUser(api.target.connection, SCHEDULER);
+    agent = asUser(api.target.connection, AGENT);
+  });
+
+  /** Makes a pod that is bound, so that it ends like one that runs; answers its name and UID. */
+  async function given(metadata: object = {}, spec: object = {}): Promise<{ name: string; uid: string }> {
+    const name = uniqueName('pod');
+    const made = await api.post(api.core('pods'), pod(name, { nodeName: 'node-x', ...spec }, metadata));
+    expect([made.status, at(made.body, 'message')]).toEqual([201, undefined]);
+    return { name, uid: textAt(made.body, 'metadata.uid') };
+  }
+
+  async function left(...names: readonly string[]): Promise<readonly string[]> {
+    const there = namesOf(await api.get(api.core('pods')));
+    return names.filter((name) => there.includes(name));
+  }
+
+  describe('the scheduler, which preempts by deleting,', () => {
+    test('is asked to come again later for a pod whose owner does not want it', async () => {
+      const { name } = await given(UNWANTED);
+      const { status, headers, body } = await scheduler('DELETE', path(name));
+      expect([status, headers['retry-after']]).toEqual([429, '5']);
+      expect(body).toMatchObject({
+        message: `${DENIED('deletions')}the pod's owner asked that it never be preempted`,
+        details: { retryAfterSeconds: 5 },
+      });
+      expect(await left(name)).toEqual([name]);
+    });
+
+    test('is asked so for every pod of a class that nobody wants preempted', async () => {
+      const priorityClassName = await objects.priorityClass('steady', 10, {}, UNWANTED);
+      const { name } = await given({}, { priorityClassName });
+      await expect.poll(async () => (await scheduler('DELETE', `${path(name)}?dryRun=All`)).status).toBe(429);
+    });
+
+    test('takes any other pod', async () => {
+      const { name } = await given();
+      expect((await scheduler('DELETE', path(name))).status).toBe(200);
+      expect(await left(name)).toEqual([]);
+    });
+
+    test('is told so for one of a whole collection', async () => {
+      const labels = { together: 'yes' };
+      const { name } = await given({ labels, ...UNWANTED });
+      const { status, body } = await scheduler('DELETE', `${api.core('pods')}?labelSelector=together%3Dyes`);
+      expect([status, at(body, 'message')]).toEqual([429, expect.stringContaining('never be preempted')]);
+      expect(await left(name)).toEqual([name]);
+    });
+  });
+
+  test('everybody else deletes what they may, one by one or whole collections', async () => {
+    const labels = { swept: 'yes' };
+    const [one, two, three] = [await given(UNWANTED), await given({ labels, ...UNWANTED }), await given({ labels })];
+    expect((await api.remove(path(one.name))).status).toBe(200);
+    expect((await api.remove(api.core('pods'), undefined, { query: { labelSelector: 'swept=yes' } })).status).toBe(200);
+    expect(await left(one.name, two.name, three.name)).toEqual([]);
+  });
+
+  describe('our own agent', () => {
+    function evict(name: string, deleteOptions: object, namespace = api.namespace) {
+      const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace }, deleteOptions };
+      return agent('POST', `/api/v1/namespaces/${namespace}/pods/${name}/eviction`, body);
+    }
+
+    test('never deletes, neither one pod nor a collection', async () => {
+      const { name } = await given({ labels: { own: 'yes' } });
+      const message = `${DENIED('deletions')}Plimsoll removes pods by eviction and never deletes them`;
+      for (const target of [path(name), `${api.core('pods')}?labelSelector=own%3Dyes`])
+        expect(await agent('DELETE', target)).toMatchObject({ status: 403, body: { message } });
+      expect(await left(name)).toEqual([name]);
+    });
+
+    test('evicts by UID and with grace alone', async () => {
+      const { name, uid } = await given();
+      const other = uid.replace(/^./, (digit) => (digit === '0' ? '1' : '0'));
+      expect(await evict(name, { preconditions: { uid: other } })).toMatchObject({
+        status: 409,
+        body: {
+          message: `${DENIED('evictions')}the eviction must name the UID of the pod it means; it names \`${other}\`, and this pod is \`${uid}\``,
+        },
+      });
+      expect(await evict(name, { preconditions: { uid }, gracePeriodSeconds: 0 })).toMatchObject({
+        status: 403,
+        body: {
+          message: `${DENIED('evictions')}the eviction must leave the pod time to end, not gracePeriodSeconds 0`,
+        },
+      });
+      expect(await left(name)).toEqual([name]);
+      expect((await evict(name, { preconditions: { uid }, dryRun: ['All'] })).status).toBe(201);
+      expect(await left(name)).toEqual([name]);
+      expect((await evict(name, { preconditions: { uid } })).status).toBe(201);
+      expect(await left(name)).toEqual([]);
+    });
+
+    test('never evicts a protected pod, and the gate holds in kube-system as well', async () => {
+      const { name, uid } = await given({ annotations: { 'plimsoll.dev/evict': 'never' } });
+      const opted = await evict(name, { preconditions: { uid } });
+      expect([opted.status, at(opted.body, 'message')]).toEqual([403, expect.stringContaining(DENIED('evictions'))]);
+      const system = uniqueName('system');
+      const made = await api.post('/api/v1/namespaces/kube-system/pods', pod(system, { nodeName: 'node-x' }));
+      const precondition = { uid: textAt(made.body, 'metadata.uid') };
+      const refused = await evict(system, { preconditions: precondition }, 'kube-system');
+      await api.remove(`/api/v1/namespaces/kube-system/pods/${system}`);
+      expect([refused.status, at(refused.body, 'message')]).toEqual([
+        403,
+        `${DENIED('evictions')}the pod is in the protected namespace kube-system`,
+      ]);
+    });
+  });
+
+  test('anybody else evicts what the budget lets go, and a pod that is gone is nobody to protect', async () => {
+    const eviction = (name: string): object => ({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name } });
+    const { name } = await given({ annotations: { 'plimsoll.dev/evict': 'never' } });
+    expect((await api.post(`${path(name)}/eviction`, eviction(name))).status).toBe(201);
+    expect((await agent('POST', `${path('missing')}/eviction`, eviction('missing'))).status).toBe(404);
+  });
+});
