@@ -62,7 +62,7 @@ describe.skipIf(findBinaries(process.env).kind === 'missing')('deploy/base on a 
   const clients: KubeClient[] = [];
   beforeAll(async () => {
     const { admin, cluster } = own();
-    installPlimsoll(cluster.kubeconfig);
+    await installPlimsoll(cluster.kubeconfig);
     await makeFakeNodes(admin, 'node', 2);
     await eventually(async () => expect(await countReadyNodes(admin)).toBe(2), 20_000);
   });
@@ -103,8 +103,8 @@ describe.skipIf(findBinaries(process.env).kind === 'missing')('deploy/base on a 
     });
   });
 
-  test('it can be installed over itself', () => {
-    expect(() => installPlimsoll(own().cluster.kubeconfig)).not.toThrow();
+  test('it can be installed over itself', async () => {
+    await expect(installPlimsoll(own().cluster.kubeconfig)).resolves.toBeUndefined();
   });
 
   describe.each([

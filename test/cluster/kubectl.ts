@@ -1,4 +1,6 @@
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { findBinaries } from './binaries.ts';
 
 /** What kubectl said, and its exit code; null when it was killed. */
@@ -8,9 +10,14 @@ export interface KubectlAnswer {
   readonly stderr: string;
 }
 
-/** Runs the kubectl of the version under test. Throws when there is none. */
-export function kubectl(kubeconfig: string, args: readonly string[]): KubectlAnswer {
+/** Runs the kubectl of the version under test, with `input` as its standard input. Rejects when there is none. */
+export async function kubectl(kubeconfig: string, args: readonly string[], input = ''): Promise<KubectlAnswer> {
   const binaries = findBinaries(process.env);
   if (binaries.kind === 'missing') throw new Error(`cannot run kubectl: ${binaries.because}`);
-  return spawnSync(binaries.paths.kubectl, ['--kubeconfig', kubeconfig, ...args], { encoding: 'utf8' });
+  const child = spawn(binaries.paths.kubectl, ['--kubeconfig', kubeconfig, ...args]);
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  // Ending without having read everything is kubectl's right.
+  child.stdin.on('error', () => undefined).end(input);
+  const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
+  return { status, stdout, stderr };
 }

@@ -22,12 +22,12 @@ export async function startPlayground(
   { paths }: Extract<Binaries, { kind: 'found' }>,
 ): Promise<IntroductionFacts> {
   const { kubeconfig, components } = await startControlPlane({ folder, paths });
-  installPlimsoll(kubeconfig);
+  await installPlimsoll(kubeconfig);
   const connection = await kubeconfigConnection(kubeconfig);
   const client = createClient(connection, { userAgent: 'plimsoll-playground' });
   try {
     const webhook = await startWebhook({ folder, client, connection });
-    const applied = kubectl(kubeconfig, ['apply', '-f', GROUND_RULES]);
+    const applied = await kubectl(kubeconfig, ['apply', '-f', GROUND_RULES]);
     if (applied.status !== 0) throw new Error(`cannot apply ${GROUND_RULES}: ${applied.stderr}`);
     const all = [...components, ['webhook', webhook] as const];
     await waitUntil(() => isJudged(client), { what: 'a refusal by the webhook', components: all });
