@@ -9,7 +9,7 @@ declare module 'vitest' {
 }
 
 /** One control plane for all files: an existing cluster, or one of our own. */
-export async function setup(project: TestProject): Promise<() => Promise<void>> {
+export async function setup(project: Pick<TestProject, 'provide'>): Promise<() => Promise<void>> {
   const existing = process.env['PLIMSOLL_TEST_KUBECONFIG'];
   if (existing !== undefined) {
     project.provide('kubeconfig', existing);

@@ -1,0 +1,95 @@
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { findBinaries } from './binaries.ts';
+
+const PROGRAMS = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kubectl'];
+/** Stands for Go: makes a file for everything it is asked to build, `-o FILE` or `-o FOLDER/`. */
+const GO = `#!/bin/sh
+[ "$1" = version ] && exit 0
+while [ "$1" != -o ]; do shift; done
+out=$2; shift 2
+for package in "$@"; do
+  case $out in */) touch "$out\${package##*/}";; *) touch "$out";; esac
+done
+`;
+
+describe('where the programs of Kubernetes are', () => {
+  let folder: string;
+  let cache: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'plimsoll-test-'));
+    cache = join(folder, 'plimsoll', 'kubernetes-1.36.3');
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  function pathsIn(at: string): object {
+    return { kind: 'found', paths: Object.fromEntries(PROGRAMS.map((name) => [name, join(at, name)])) };
+  }
+
+  /** With the kubelet, as it is built along with them. */
+  function pathsBuilt(): object {
+    return {
+      kind: 'found',
+      paths: Object.fromEntries([...PROGRAMS, 'kubelet'].map((name) => [name, join(cache, name)])),
+    };
+  }
+
+  function fill(at: string, names: readonly string[]): void {
+    mkdirSync(at, { recursive: true });
+    for (const name of names) writeFileSync(join(at, name), '');
+  }
+
+  /** An environment whose cache is empty and whose Go is this script. */
+  function withGo(script: string): Readonly<Record<string, string>> {
+    const programs = join(folder, 'bin');
+    fill(programs, ['go']);
+    writeFileSync(join(programs, 'go'), script);
+    chmodSync(join(programs, 'go'), 0o755);
+    return { XDG_CACHE_HOME: folder, PATH: `${programs}:${process.env['PATH'] ?? ''}` };
+  }
+
+  test('in the folder that KUBEBUILDER_ASSETS names', () => {
+    fill(folder, PROGRAMS);
+    expect(findBinaries({ KUBEBUILDER_ASSETS: folder })).toEqual(pathsIn(folder));
+  });
+
+  test('nowhere else if that is set: what is missing there is missing', () => {
+    fill(folder, ['etcd', 'kube-apiserver', 'kubectl']);
+    fill(cache, PROGRAMS);
+    expect(findBinaries({ KUBEBUILDER_ASSETS: folder, XDG_CACHE_HOME: folder })).toEqual({
+      kind: 'missing',
+      because: `no kube-controller-manager, kube-scheduler in ${folder}`,
+    });
+  });
+
+  test('in the cache folder, with or without Go', () => {
+    fill(cache, [...PROGRAMS, 'kubelet']);
+    expect(findBinaries({ XDG_CACHE_HOME: folder, PATH: '' })).toEqual(pathsBuilt());
+  });
+
+  test('built there when they are not, once', () => {
+    const env = withGo(GO);
+    expect(findBinaries(env)).toEqual(pathsBuilt());
+    expect(findBinaries({ ...env, PATH: '' })).toEqual(pathsBuilt());
+  });
+
+  test('a build that was cut off is done again', () => {
+    fill(cache, ['etcd']);
+    expect(findBinaries(withGo(GO))).toEqual(pathsBuilt());
+  });
+
+  test('a build that fails says so and leaves nothing', () => {
+    const env = withGo(GO.replace('out=$2;', 'touch "$2/half"; exit 1;'));
+    expect(findBinaries(env)).toEqual({ kind: 'missing', because: 'go build of kubernetes-1.36.3 ended with 1' });
+    expect(readdirSync(join(folder, 'plimsoll'))).toEqual([]);
+  });
+
+  test('without Go they are missing', () => {
+    expect(findBinaries({ XDG_CACHE_HOME: folder, PATH: '' })).toEqual({
+      kind: 'missing',
+      because: 'Go is not installed, so kubernetes-1.36.3 cannot be built',
+    });
+  });
+});

@@ -1,0 +1,71 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where each program is, or why there is none. */
+export type Programs<Name extends string> =
+  | { readonly kind: 'found'; readonly paths: Readonly<Record<Name, string>> }
+  | { readonly kind: 'missing'; readonly because: string };
+
+/** Programs that are built from one pinned Go module. */
+export interface GoRecipe<Name extends string> {
+  /** Of the folder in the cache: product and version, as a built program is kept for ever. */
+  readonly name: string;
+  /** Folder of go.mod. */
+  readonly module: string;
+  readonly programs: readonly Name[];
+  /** Arguments of each `go build` beside `-trimpath`; the output is a file or a folder. */
+  readonly builds: (folder: string) => readonly (readonly string[])[];
+}
+
+/** Looks in the user's cache folder, and builds there what is missing: minutes the first time, never again. */
+export function goPrograms<Name extends string>(recipe: GoRecipe<Name>, env: Environment): Programs<Name> {
+  const folder = join(env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'plimsoll', recipe.name);
+  const cached = programsIn(folder, recipe.programs);
+  if (cached.kind === 'found') return cached;
+  const failure = build(recipe, folder, env);
+  return failure === undefined ? programsIn(folder, recipe.programs) : { kind: 'missing', because: failure };
+}
+
+/** The programs in a folder; they are missing when one is. */
+export function programsIn<Name extends string>(folder: string, programs: readonly Name[]): Programs<Name> {
+  const missing = programs.filter((name) => !existsSync(join(folder, name)));
+  if (missing.length > 0) return { kind: 'missing', because: `no ${missing.join(', ')} in ${folder}` };
+  const paths = Object.fromEntries(programs.map((name) => [name, join(folder, name)]));
+  return { kind: 'found', paths: paths as Record<Name, string> };
+}
+
+/** What went wrong, if anything did. Built beside the folder and moved there: a build that was cut off does not count. */
+function build<Name extends string>(recipe: GoRecipe<Name>, folder: string, env: Environment): string | undefined {
+  const { status } = spawnSync('go', ['version'], { env });
+  if (status !== 0) return `Go is not installed, so ${recipe.name} cannot be built`;
+  mkdirSync(dirname(folder), { recursive: true });
+  const staging = mkdtempSync(`${folder}-`);
+  const failure = buildInto(staging, recipe, env);
+  if (failure === undefined) {
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(staging, folder);
+  }
+  rmSync(staging, { recursive: true, force: true });
+  return failure;
+}
+
+function buildInto<Name extends string>(
+  folder: string,
+  { name, module, builds }: GoRecipe<Name>,
+  env: Environment,
+): string | undefined {
+  for (const args of builds(folder)) {
+    const { status } = spawnSync('go', ['build', '-trimpath', ...args], {
+      cwd: module,
+      env: { ...env, CGO_ENABLED: '0' },
+      // Standard output belongs to whoever asked for the programs.
+      stdio: ['ignore', 2, 2],
+    });
+    if (status !== 0) return `go build of ${name} ended with ${status ?? 'a signal'}`;
+  }
+  return undefined;
+}
