@@ -1,14 +1,16 @@
-import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { crc32 } from 'node:zlib';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { refuse } from '#shared/domain/admission/decision.ts';
-import { isDeeperThan } from '#shared/http/json-depth.ts';
-import { readBody, type Body, type BodyLimits } from '#shared/http/read-body.ts';
+import { collectBody, type Body, type BodyLimits } from '#shared/http/read-body.ts';
 import { failureStatus } from '#shared/http/status.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import { decodeReview, type Review } from './decode-review.ts';
 import { encodeReview } from './encode-review.ts';
+import { headProblem, parseBody, type Failure } from './review-body.ts';
 import type { ReviewMetrics } from './review-metrics.ts';
+import { createUidMemory } from './uid-memory.ts';
+import { withinTime } from './within-time.ts';
 
 /** Decides one review. What it throws or rejects with is a bug or a missing cache: HTTP 500, so that `failurePolicy` decides. */
 export type Judge = (review: Review) => AdmissionDecision | Promise<AdmissionDecision>;
@@ -25,54 +27,75 @@ export interface ReviewListenerOptions {
   readonly log: Log;
 }
 
-/** A failure of the request itself: answered by status code, because there is no review to answer. */
-interface Failure {
-  readonly code: number;
-  readonly message: string;
-}
-
 type Answer = Failure | { readonly code: 200; readonly body: string };
 
-const DEEPEST_JSON = 200;
+/** One route of the admission port. */
+interface Route {
+  readonly path: string;
+  readonly judge: Judge;
+}
+
+const TOO_MANY: Failure = { code: 429, message: 'Too many requests at once' };
+const FAILED: Failure = { code: 500, message: 'Internal error' };
 
 /**
- * The listener of the admission port. Reviews are answered here and not by a router: at saturation that is three times
- * as fast (docs/decisions).
+ * The listener of the admission port. Reviews are answered here and not by a router, and without a promise unless the
+ * judge needs one: both cost more than the decision itself (docs/decisions/0007).
  */
 export function reviewListener(
   options: ReviewListenerOptions,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const { judges, fallback, metrics, log } = options;
+  const uids = createUidMemory();
   let underWay = 0;
 
-  async function answer(path: string, judge: Judge, request: IncomingMessage): Promise<Answer> {
-    if (underWay >= options.concurrentRequests) return { code: 429, message: 'Too many requests at once' };
-    underWay += 1;
-    try {
-      return await answerReview(path, judge, request);
-    } catch (error) {
-      log.error({ err: error, path }, 'Could not decide');
-      return { code: 500, message: 'Internal error' };
-    } finally {
-      underWay -= 1;
-    }
-  }
-
-  async function answerReview(path: string, judge: Judge, request: IncomingMessage): Promise<Answer> {
-    const startedAt = performance.now();
-    const body = await readBody(request, options.bodyLimits);
+  function answerReview({ path, judge }: Route, body: Body, startedAt: number): Answer | Promise<Answer> {
     const json = parseBody(body);
     if ('code' in json) return json;
     const decoded = decodeReview(json.value);
     if (decoded.kind === 'notAReview') return { code: 400, message: decoded.message };
-    if (decoded.kind === 'unacceptable') {
-      const decision = refuse(400, { code: 'MalformedRequest', text: decoded.message, facts: {} });
-      return { code: 200, body: encodeReview(decoded.uid, decision, undefined) };
+    if (decoded.kind === 'unacceptable') return malformed(decoded.uid, decoded.message);
+    const { request, object } = decoded.review;
+    if (body.kind === 'body' && uids.isReused(request.uid, crc32(body.bytes))) metrics.uidUsedTwice(path, request);
+    const encode = (decision: AdmissionDecision): Answer => {
+      metrics.decided(path, request, decision, performance.now() - startedAt);
+      return { code: 200, body: encodeReview(request.uid, decision, object) };
+    };
+    const decision = judge(decoded.review);
+    return decision instanceof Promise ? withinTime(decision, options.deadlineMs).then(encode) : encode(decision);
+  }
+
+  /** What it throws, now or later, is answered 500. */
+  function guarded(route: Route, body: Body, startedAt: number): Answer | Promise<Answer> {
+    const failed = (error: unknown): Answer => {
+      log.error({ err: error, path: route.path }, 'Could not decide');
+      return FAILED;
+    };
+    try {
+      const answer = answerReview(route, body, startedAt);
+      return answer instanceof Promise ? answer.catch(failed) : answer;
+    } catch (error) {
+      return failed(error);
     }
-    const { review } = decoded;
-    const decision = await withinTime(judge(review), options.deadlineMs);
-    metrics.decided(path, review.request, decision, performance.now() - startedAt);
-    return { code: 200, body: encodeReview(review.request.uid, decision, review.object) };
+  }
+
+  function serveReview(route: Route, request: IncomingMessage, respond: (answer: Answer) => void): void {
+    const problem = headProblem(request) ?? (underWay < options.concurrentRequests ? undefined : TOO_MANY);
+    if (problem !== undefined) {
+      respond(problem);
+      return;
+    }
+    underWay += 1;
+    const startedAt = performance.now();
+    const finish = (answer: Answer): void => {
+      underWay -= 1;
+      respond(answer);
+    };
+    collectBody(request, options.bodyLimits, (body) => {
+      const answer = guarded(route, body, startedAt);
+      if (answer instanceof Promise) void answer.then(finish);
+      else finish(answer);
+    });
   }
 
   return (request, response) => {
@@ -82,11 +105,9 @@ export function reviewListener(
       fallback(request, response);
       return;
     }
-    const problem = headProblem(request);
-    const pending = problem === undefined ? answer(path, judge, request) : Promise.resolve(problem);
-    void pending.then((result) => {
-      metrics.answered(path, result.code);
-      send(response, result);
+    serveReview({ path, judge }, request, (answer) => {
+      metrics.answered(path, answer.code);
+      send(response, answer);
     });
   };
 }
@@ -96,53 +117,15 @@ function pathOf(url = ''): string {
   return mark < 0 ? url : url.slice(0, mark);
 }
 
-function headProblem({ method, headers }: IncomingMessage): Failure | undefined {
-  if (method !== 'POST') return { code: 405, message: 'Method not allowed: expected POST' };
-  const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
-  if (type !== 'application/json') return { code: 415, message: 'Unsupported content type: expected application/json' };
-  const encoding = headers['content-encoding'] ?? 'identity';
-  return encoding === 'identity' ? undefined : { code: 415, message: 'Unsupported content encoding: expected none' };
-}
-
-function parseBody(body: Body): Failure | { readonly value: unknown } {
-  switch (body.kind) {
-    case 'tooLarge':
-      return { code: 413, message: `Request body is too large: at most ${body.limitBytes} bytes` };
-    case 'overloaded':
-      return { code: 429, message: 'Too many request bodies at once' };
-    case 'aborted':
-      return { code: 400, message: 'Request body is incomplete' };
-    case 'body':
-      return parseJson(body.bytes);
-  }
-}
-
-function parseJson(bytes: Buffer): Failure | { readonly value: unknown } {
-  if (!isUtf8(bytes)) return { code: 400, message: 'Request body is not valid UTF-8' };
-  if (isDeeperThan(bytes, DEEPEST_JSON))
-    return { code: 400, message: `Request body is nested deeper than ${DEEPEST_JSON}` };
-  try {
-    return { value: JSON.parse(bytes.toString('utf8')) as unknown };
-  } catch {
-    return { code: 400, message: 'Request body is not valid JSON' };
-  }
-}
-
-/** Rejects when a decision that waits for something is not there in time. */
-async function withinTime<T>(decision: T | Promise<T>, deadlineMs: number): Promise<T> {
-  if (!(decision instanceof Promise)) return decision;
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`Not decided within ${deadlineMs} ms`)), deadlineMs);
-  try {
-    return await Promise.race([decision, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+/** It is a review, so it is answered as one. */
+function malformed(uid: string, message: string): Answer {
+  const decision = refuse(400, { code: 'MalformedRequest', text: message, facts: {} });
+  return { code: 200, body: encodeReview(uid, decision, undefined) };
 }
 
 function send(response: ServerResponse, answer: Answer): void {
   if (response.destroyed) return;
   const body = 'body' in answer ? answer.body : JSON.stringify(failureStatus(answer.code, answer.message));
-  response.writeHead(answer.code, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) });
+  response.writeHead(answer.code, ['Content-Type', 'application/json', 'Content-Length', Buffer.byteLength(body)]);
   response.end(body);
 }

@@ -7,45 +7,84 @@ import type { Metrics } from '#shared/runtime/metrics.ts';
 export interface ReviewMetrics {
   decided(path: string, request: AdmissionRequest, decision: AdmissionDecision, elapsedMs: number): void;
   answered(path: string, code: number): void;
+  /** One uid, two requests: the API server never does that. */
+  uidUsedTwice(path: string, request: AdmissionRequest): void;
 }
 
 /** Refusals are logged one by one; what is allowed only on level debug, for it is nearly everything. */
 export function createReviewMetrics(metrics: Metrics, log: Log): ReviewMetrics {
-  const requests = metrics.counter('plimsoll_webhook_requests_total', 'Admission requests by path and HTTP status', [
-    'webhook',
-    'code',
-  ]);
-  const durations = metrics.histogram(
-    'plimsoll_webhook_request_duration_seconds',
-    'From the first byte of an admission request to its decision',
-    ['webhook', 'operation', 'allowed'],
-  );
-  const decisions = metrics.counter('plimsoll_webhook_decisions_total', 'Admission decisions by path and reason', [
-    'webhook',
-    'reason',
-  ]);
+  const { requests, durations, decisions, repeatedUids } = registerMetrics(metrics);
+  const requestSeries = remembered((webhook, code) => requests.series({ webhook, code }));
+  const decisionSeries = remembered((webhook, reason) => decisions.series({ webhook, reason }));
+  const allowedSeries = remembered((webhook, operation) => durations.series({ webhook, operation, allowed: 'true' }));
+  const refusedSeries = remembered((webhook, operation) => durations.series({ webhook, operation, allowed: 'false' }));
 
   return {
     decided: (webhook, request, decision, elapsedMs) => {
-      const allowed = String(decision.kind === 'allowed');
-      durations.observe(elapsedMs / 1_000, { webhook, operation: request.operation, allowed });
-      decisions.add({ webhook, reason: decision.because.code });
+      const series = decision.kind === 'allowed' ? allowedSeries : refusedSeries;
+      series(webhook, request.operation).observe(elapsedMs / 1_000);
+      decisionSeries(webhook, decision.because.code).add();
       if (decision.kind === 'refused') log.info(describe(request, decision, elapsedMs), 'Request refused');
       else if (log.isLevelEnabled('debug')) log.debug(describe(request, decision, elapsedMs), 'Request allowed');
     },
-    answered: (webhook, code) => requests.add({ webhook, code }),
+    answered: (webhook, code) => requestSeries(webhook, String(code)).add(),
+    uidUsedTwice: (webhook, request) => {
+      repeatedUids.add({ webhook });
+      log.warn(identify(request), 'Request uid came twice with different content');
+    },
+  };
+}
+
+function registerMetrics(metrics: Metrics) {
+  return {
+    requests: metrics.counter('plimsoll_webhook_requests_total', 'Admission requests by path and HTTP status', [
+      'webhook',
+      'code',
+    ]),
+    durations: metrics.histogram(
+      'plimsoll_webhook_request_duration_seconds',
+      'From the first byte of an admission request to its decision',
+      ['webhook', 'operation', 'allowed'],
+    ),
+    decisions: metrics.counter('plimsoll_webhook_decisions_total', 'Admission decisions by path and reason', [
+      'webhook',
+      'reason',
+    ]),
+    repeatedUids: metrics.counter(
+      'plimsoll_webhook_repeated_uids_total',
+      'Requests whose uid had come before with different content',
+      ['webhook'],
+    ),
+  };
+}
+
+/** Makes the value of each pair of keys once. Both keys come from fixed sets, so it stays small. */
+function remembered<T>(make: (first: string, second: string) => T): (first: string, second: string) => T {
+  const byFirst = new Map<string, Map<string, T>>();
+  return (first, second) => {
+    const bySecond = byFirst.get(first) ?? new Map<string, T>();
+    const known = bySecond.get(second);
+    if (known !== undefined) return known;
+    const made = make(first, second);
+    byFirst.set(first, bySecond.set(second, made));
+    return made;
   };
 }
 
 function describe(request: AdmissionRequest, decision: AdmissionDecision, elapsedMs: number) {
-  const { uid, operation, resource, subresource, namespace, name, requester } = request;
+  return {
+    ...identify(request),
+    because: decision.because,
+    milliseconds: Math.round(elapsedMs * 1_000) / 1_000,
+  };
+}
+
+function identify({ uid, operation, resource, subresource, namespace, name, requester }: AdmissionRequest) {
   return {
     uid,
     operation,
     resource: subresource === '' ? resource : `${resource}/${subresource}`,
     pod: { namespace, name },
     user: requester.name,
-    because: decision.because,
-    milliseconds: Math.round(elapsedMs * 1_000) / 1_000,
   };
 }

@@ -38,30 +38,43 @@ export function createBodyAllowance(total: number): BodyAllowance {
 const UNLIMITED: BodyAllowance = createBodyAllowance(Number.POSITIVE_INFINITY);
 
 /** Reads a whole body while counting: stops at the limit whatever Content-Length says. Never rejects. */
-export function readBody(request: IncomingMessage, { maxBytes, allowance = UNLIMITED }: BodyLimits): Promise<Body> {
+export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Body> {
+  return new Promise((resolve) => collectBody(request, limits, resolve));
+}
+
+/** `readBody` for hot paths: calls back exactly once, without a promise in between. */
+export function collectBody(
+  request: IncomingMessage,
+  { maxBytes, allowance = UNLIMITED }: BodyLimits,
+  done: (body: Body) => void,
+): void {
   const tooLarge: Body = { kind: 'tooLarge', limitBytes: maxBytes };
-  if (Number(request.headers['content-length']) > maxBytes) return Promise.resolve(tooLarge);
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    const finish = (body: Body): void => {
-      allowance.giveBack(size);
-      request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
-      resolve(body);
-    };
-    const onData = (chunk: Buffer): void => {
-      if (size + chunk.length > maxBytes) finish(tooLarge);
-      else if (!allowance.take(chunk.length)) finish({ kind: 'overloaded' });
-      else keep(chunk);
-    };
-    const keep = (chunk: Buffer): void => {
-      chunks.push(chunk);
-      size += chunk.length;
-    };
-    const onEnd = (): void => finish({ kind: 'body', bytes: joined(chunks, size) });
-    const onClose = (): void => finish({ kind: 'aborted' });
-    request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
+  if (Number(request.headers['content-length']) > maxBytes) {
+    done(tooLarge);
+    return;
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  let isDone = false;
+  const finish = (body: Body): void => {
+    if (isDone) return;
+    isDone = true;
+    allowance.giveBack(size);
+    done(body);
+  };
+  const keep = (chunk: Buffer): void => {
+    chunks.push(chunk);
+    size += chunk.length;
+  };
+  request.on('data', (chunk: Buffer) => {
+    if (isDone) return;
+    if (size + chunk.length > maxBytes) finish(tooLarge);
+    else if (!allowance.take(chunk.length)) finish({ kind: 'overloaded' });
+    else keep(chunk);
   });
+  request.on('end', () => finish({ kind: 'body', bytes: joined(chunks, size) }));
+  // Follows upon every error too, which Node emits only where somebody listens for it.
+  request.on('close', () => finish({ kind: 'aborted' }));
 }
 
 /** Most bodies come in one piece, which need not be copied. */

@@ -39,6 +39,7 @@ export interface Server {
 const HEADERS_TIMEOUT_MS = 10_000;
 const UNREAD_LINGER_MS = 500;
 const CHECK_CONNECTIONS_EVERY_MS = 2_000;
+const CLOSE_IDLE_EVERY_MS = 20;
 
 /** Starts listening; rejects with a sentence when the port cannot be had. */
 export async function serve(options: ServeOptions): Promise<Server> {
@@ -49,7 +50,7 @@ export async function serve(options: ServeOptions): Promise<Server> {
       : createTlsServer({ ...timeouts(options), ...secure(tls) });
   if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections;
   server.keepAliveTimeout = options.keepAliveMs ?? 95_000;
-  const underWay = trackAnswers(server, options.handler);
+  answerWith(server, options.handler);
   refuseBrokenRequests(server);
   await listen(server, host, options.port);
   const { port } = server.address() as AddressInfo;
@@ -57,7 +58,7 @@ export async function serve(options: ServeOptions): Promise<Server> {
     port,
     url: `${tls === undefined ? 'http' : 'https'}://${isIPv6(host) ? `[${host}]` : host}:${port}`,
     setCertificate: (next) => replaceCertificate(server, next),
-    close: () => drain(server, underWay, drainMs),
+    close: () => drain(server, drainMs),
   };
 }
 
@@ -87,27 +88,24 @@ function replaceCertificate(server: NodeServer | TlsServer, tls: TlsOptions): vo
   server.setSecureContext(secure(tls));
 }
 
-/** The answers not yet finished; while draining, each says that its connection ends. */
-function trackAnswers(server: NodeServer, handler: ServeOptions['handler']): Set<ServerResponse> {
-  const underWay = new Set<ServerResponse>();
+/** While draining, each answer says that its connection ends. Nothing here is made anew for each request. */
+function answerWith(server: NodeServer, handler: ServeOptions['handler']): void {
   server.on('request', (request, response) => {
-    underWay.add(response);
-    response.on('close', () => underWay.delete(response));
-    response.on('finish', () => endUnreadRequest(request));
+    response.on('finish', endUnreadRequest);
     if (!server.listening) response.shouldKeepAlive = false;
     handler(request, response);
   });
-  return underWay;
 }
 
 /**
  * A request answered before its body had arrived (too large, not wanted) ends its connection. No more is read,
  * and the caller gets a moment to read the answer: closing at once would reset the connection under it.
  */
-function endUnreadRequest(request: IncomingMessage): void {
-  if (request.complete) return;
-  request.socket.pause();
-  setTimeout(() => request.socket.destroy(), UNREAD_LINGER_MS).unref();
+function endUnreadRequest(this: ServerResponse): void {
+  if (this.req.complete) return;
+  const { socket } = this.req;
+  socket.pause();
+  setTimeout(() => socket.destroy(), UNREAD_LINGER_MS).unref();
 }
 
 /** What is no HTTP gets a bare 4xx instead of a reset, and nothing of it is echoed. */
@@ -144,13 +142,14 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
   return new Error(`Could not listen on "${host}:${port}": ${why}`, { cause: error });
 }
 
-async function drain(server: NodeServer, underWay: ReadonlySet<ServerResponse>, drainMs: number): Promise<void> {
+async function drain(server: NodeServer, drainMs: number): Promise<void> {
   if (!server.listening) return;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   const cut = setTimeout(() => server.closeAllConnections(), drainMs);
   // A connection that becomes idle now would otherwise be kept for the whole keep-alive time.
-  for (const response of underWay) response.once('finish', () => setImmediate(() => server.closeIdleConnections()));
+  const sweep = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS);
   server.closeIdleConnections();
   await closed;
   clearTimeout(cut);
+  clearInterval(sweep);
 }

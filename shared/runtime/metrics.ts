@@ -14,6 +14,12 @@ type Labels = Readonly<Record<string, string | number>>;
 
 export interface CounterMetric {
   add(labels?: Labels, by?: number): void;
+  /** One series for hot paths: counted here, and handed to the library when somebody reads the metrics. */
+  series(labels: Labels): CounterSeries;
+}
+
+export interface CounterSeries {
+  add(): void;
 }
 
 export interface GaugeMetric {
@@ -25,6 +31,12 @@ export interface GaugeMetric {
 
 export interface HistogramMetric {
   observe(value: number, labels?: Labels): void;
+  /** One series for hot paths: observations reach the library in batches, which is several times as fast. */
+  series(labels: Labels): HistogramSeries;
+}
+
+export interface HistogramSeries {
+  observe(value: number): void;
 }
 
 /** The metrics of one process. Asking twice for one name gives the same metric. */
@@ -45,12 +57,16 @@ export const FAST_BUCKETS_SECONDS: readonly number[] = [
 /** A fresh registry that holds `plimsoll_build_info`. */
 export function createMetrics(component: string): Metrics {
   const registry = new Registry();
+  const flushes: Flush[] = [];
   const metrics: Metrics = {
-    counter: (name, help, labels = []) => counter(registry, { name, help, labels }),
+    counter: (name, help, labels = []) => counter(registry, { name, help, labels }, flushes),
     gauge: (name, help, labels = []) => gauge(registry, { name, help, labels }),
     histogram: (name, help, labels = [], buckets = FAST_BUCKETS_SECONDS) =>
-      histogram(registry, { name, help, labels }, buckets),
-    text: () => registry.metrics(),
+      histogram(registry, { name, help, labels, buckets }, flushes),
+    text: () => {
+      for (const flush of flushes) flush();
+      return registry.metrics();
+    },
     contentType: registry.contentType,
   };
   const info = buildInfo(component);
@@ -64,10 +80,25 @@ interface Definition {
   readonly labels: readonly string[];
 }
 
-function counter(registry: Registry, definition: Definition): CounterMetric {
+/** Hands what a series has gathered to the library. */
+type Flush = () => void;
+
+const BATCH = 256;
+
+function counter(registry: Registry, definition: Definition, flushes: Flush[]): CounterMetric {
   if (!definition.name.endsWith('_total')) throw new Error(`Counter "${definition.name}" must end in _total`);
   const metric = existing(registry, definition, Counter) ?? new Counter(settings(registry, definition));
-  return { add: (labels = {}, by = 1) => metric.inc(labels, by) };
+  return {
+    add: (labels = {}, by = 1) => metric.inc(labels, by),
+    series: (labels) => {
+      let waiting = 0;
+      flushes.push(() => {
+        metric.inc(labels, waiting);
+        waiting = 0;
+      });
+      return { add: () => void (waiting += 1) };
+    },
+  };
 }
 
 function gauge(registry: Registry, definition: Definition): GaugeMetric {
@@ -79,11 +110,30 @@ function gauge(registry: Registry, definition: Definition): GaugeMetric {
   };
 }
 
-function histogram(registry: Registry, definition: Definition, buckets: readonly number[]): HistogramMetric {
+function histogram(
+  registry: Registry,
+  definition: Definition & { readonly buckets: readonly number[] },
+  flushes: Flush[],
+): HistogramMetric {
   const metric =
     existing(registry, definition, Histogram) ??
-    new Histogram({ ...settings(registry, definition), buckets: [...buckets] });
-  return { observe: (value, labels = {}) => metric.observe(labels, value) };
+    new Histogram({ ...settings(registry, definition), buckets: [...definition.buckets] });
+  return {
+    observe: (value, labels = {}) => metric.observe(labels, value),
+    series: (labels) => {
+      const waiting: number[] = [];
+      const flush = (): void => {
+        for (const value of waiting) metric.observe(labels, value);
+        waiting.length = 0;
+      };
+      flushes.push(flush);
+      return {
+        observe: (value) => {
+          if (waiting.push(value) === BATCH) flush();
+        },
+      };
+    },
+  };
 }
 
 function settings(registry: Registry, { name, help, labels }: Definition) {

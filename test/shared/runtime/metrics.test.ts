@@ -39,6 +39,26 @@ describe('createMetrics', () => {
     ]);
   });
 
+  test('tells everything that series have gathered, once', async () => {
+    const metrics = createMetrics('webhook');
+    const counter = metrics.counter('plimsoll_tests_total', 'Tests run', ['kind']);
+    const series = counter.series({ kind: 'unit' });
+    counter.add({ kind: 'unit' });
+    series.add();
+    series.add();
+    const wait = metrics.histogram('plimsoll_wait_seconds', 'Waiting', ['of'], [1]).series({ of: 'x' });
+    for (let count = 0; count < 1_000; count += 1) wait.observe(count < 700 ? 0.5 : 2);
+    await metrics.text();
+    const lines = (await metrics.text()).match(/^plimsoll_(?:tests|wait).*/gm);
+    expect(lines).toEqual([
+      'plimsoll_tests_total{kind="unit"} 3',
+      'plimsoll_wait_seconds_bucket{le="1",of="x"} 700',
+      'plimsoll_wait_seconds_bucket{le="+Inf",of="x"} 1000',
+      'plimsoll_wait_seconds_sum{of="x"} 950',
+      'plimsoll_wait_seconds_count{of="x"} 1000',
+    ]);
+  });
+
   const refused: Record<string, () => unknown> = {
     'a counter without _total': () => createMetrics('a').counter('plimsoll_x', 'X'),
     'a name without our prefix': () => createMetrics('a').gauge('x_bytes', 'X'),
