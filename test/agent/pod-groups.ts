@@ -1,46 +1,101 @@
-import { accessSync, constants, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 
-/** Real cgroups of this machine (v1), made for a test or benchmark and removed after it. */
+/** How a kubelet names the groups of pods. */
+export type Driver = 'cgroupfs' | 'systemd';
+
+/** What one pod may use. */
+export interface PodLimit {
+  readonly memoryBytes?: number;
+  readonly cpus?: number;
+}
+
+/** Real cgroups of this machine, made for a test or benchmark and removed after it. */
 export interface PodGroups {
+  readonly version: 'v1' | 'v2';
   /** Below each controller's tree; what the agent is told as `path.kubepods`. */
   readonly kubepods: string;
   readonly uids: readonly string[];
-  /** Moves a process into one pod's memory group. */
+  /** A pod's group, below each controller's tree. */
+  readonly pathOf: (uid: string) => string;
+  /** Moves a process into one pod's group. */
   readonly join: (uid: string, pid: number) => void;
   /** Limits all pods together, as the kubelet does on a node. */
   readonly limit: (bytes: number) => void;
+  readonly limitPod: (uid: string, limit: PodLimit) => void;
+  /** May be called twice. */
   readonly remove: () => void;
 }
 
 const ROOT = '/sys/fs/cgroup';
-const TREES = ['memory', 'cpu', 'cpuacct', 'pids', 'blkio', 'unified'] as const;
+const V1_TREES = ['memory', 'cpu', 'cpuacct', 'pids', 'blkio', 'unified'] as const;
+const CONTROLLERS = '+memory +cpu +pids +io';
+const CPU_PERIOD_US = 100_000;
+
+const isV2 = existsSync(`${ROOT}/cgroup.controllers`);
+const trees: readonly string[] = isV2 ? [ROOT] : V1_TREES.map((tree) => `${ROOT}/${tree}`);
+
+interface Names {
+  readonly kubepods: string;
+  readonly burstable: string;
+  readonly podOf: (uid: string) => string;
+}
+
+/** systemd repeats the parents in each name and takes no dash of a UID. */
+const NAMES: Readonly<Record<Driver, (own: string) => Names>> = {
+  cgroupfs: (own) => ({ kubepods: own, burstable: 'burstable', podOf: (uid) => `pod${uid}` }),
+  systemd: (own) => ({
+    kubepods: `${own}.slice`,
+    burstable: `${own}-burstable.slice`,
+    podOf: (uid) => `${own}-burstable-pod${uid.replaceAll('-', '_')}.slice`,
+  }),
+};
 
 /** Makes `count` Burstable pod groups under a group of its own; throws where cgroups may not be made. */
-export function createPodGroups(count: number): PodGroups {
-  const kubepods = `plimsoll-${process.pid}`;
+export function createPodGroups(count: number, driver: Driver = 'cgroupfs'): PodGroups {
+  const { kubepods, burstable, podOf } = NAMES[driver](`plimsoll${process.pid}`);
   const uids = Array.from({ length: count }, (_, index) => `uid-${String(index).padStart(5, '0')}`);
-  const paths = [kubepods, `${kubepods}/burstable`, ...uids.map((uid) => `${kubepods}/burstable/pod${uid}`)];
-  for (const tree of TREES) for (const path of paths) mkdirSync(`${ROOT}/${tree}/${path}`, { recursive: true });
+  const parents = [kubepods, `${kubepods}/${burstable}`];
+  const pathOf = (uid: string): string => `${kubepods}/${burstable}/${podOf(uid)}`;
+  const paths = [...parents, ...uids.map(pathOf)];
+  for (const tree of trees) for (const path of paths) mkdirSync(`${tree}/${path}`, { recursive: true });
+  if (isV2) for (const path of ['', ...parents]) writeFileSync(`${ROOT}/${path}/cgroup.subtree_control`, CONTROLLERS);
   return {
+    version: isV2 ? 'v2' : 'v1',
     kubepods,
     uids,
+    pathOf,
     join: (uid, pid) => {
-      for (const tree of TREES)
-        writeFileSync(`${ROOT}/${tree}/${kubepods}/burstable/pod${uid}/cgroup.procs`, String(pid));
+      for (const tree of trees) writeFileSync(`${tree}/${pathOf(uid)}/cgroup.procs`, String(pid));
     },
-    limit: (bytes) => writeFileSync(`${ROOT}/memory/${kubepods}/memory.limit_in_bytes`, String(bytes)),
+    limit: (bytes) => limitMemory(kubepods, bytes),
+    limitPod: (uid, { memoryBytes, cpus }) => {
+      if (memoryBytes !== undefined) limitMemory(pathOf(uid), memoryBytes);
+      if (cpus !== undefined) limitCpu(pathOf(uid), cpus);
+    },
     remove: () => {
-      for (const tree of TREES) for (const path of paths.toReversed()) rmdirSync(`${ROOT}/${tree}/${path}`);
+      const folders = trees.flatMap((tree) => paths.toReversed().map((path) => `${tree}/${path}`));
+      for (const folder of folders.filter((each) => existsSync(each))) rmdirSync(folder);
     },
   };
 }
 
-/** Why real cgroups cannot be made here, `undefined` if they can: it needs a v1 machine and the right to write there. */
+function limitMemory(path: string, bytes: number): void {
+  const file = isV2 ? `${ROOT}/${path}/memory.max` : `${ROOT}/memory/${path}/memory.limit_in_bytes`;
+  writeFileSync(file, String(bytes));
+}
+
+function limitCpu(path: string, cpus: number): void {
+  const quota = Math.round(cpus * CPU_PERIOD_US);
+  if (isV2) writeFileSync(`${ROOT}/${path}/cpu.max`, `${quota} ${CPU_PERIOD_US}`);
+  else writeFileSync(`${ROOT}/cpu/${path}/cpu.cfs_quota_us`, String(quota));
+}
+
+/** Why real cgroups cannot be made here, `undefined` if they can: it takes the right to write below the root. */
 export function whyNoPodGroups(): string | undefined {
   try {
-    for (const tree of TREES) accessSync(`${ROOT}/${tree}`, constants.W_OK);
+    for (const tree of trees) accessSync(tree, constants.W_OK);
     return undefined;
   } catch (error) {
-    return `no writable cgroup v1 trees: ${String(error)}`;
+    return `no writable cgroups: ${String(error)}`;
   }
 }

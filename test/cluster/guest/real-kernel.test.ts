@@ -1,0 +1,38 @@
+import { describe, expect, test } from 'vitest';
+import { findGuestTools, neededTools, whyNoGuest } from './find-guest-tools.ts';
+import { runInGuest } from './run-in-guest.ts';
+
+const FILES = ['test/agent/real-kernel.test.ts', 'test/agent/observe/real-cgroups.test.ts'];
+const VITEST = 'node node_modules/vitest/vitest.mjs run --project quick --reporter=json --outputFile=/report.json';
+const SCRIPT = `${VITEST} "$@" >&2; code=$?; cat /report.json; exit $code`;
+const TIMEOUT_MS = 400_000;
+
+const tools = findGuestTools();
+const reason = whyNoGuest(tools);
+
+/** What this test looks at in the report of a test run. */
+interface Report {
+  readonly testResults: readonly {
+    /** Empty unless the file itself failed. */
+    readonly message: string;
+    readonly assertionResults: readonly { readonly status: string }[];
+  }[];
+}
+
+describe.skipIf(reason !== undefined)(`a kernel with cgroup v2 and PSI${reason ?? ''}`, () => {
+  test(
+    'passes every test of agent and sources that this machine passes',
+    { timeout: TIMEOUT_MS + 20_000 },
+    async () => {
+      const command = ['sh', '-c', SCRIPT, 'sh', ...FILES];
+      const run = await runInGuest(neededTools(tools), { command, env: { CI: 'true' }, timeoutMs: TIMEOUT_MS });
+      if (run.stdout === '') throw new Error(`no report: ${run.console}`);
+      const { testResults } = JSON.parse(run.stdout) as Report;
+      const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
+      const others = tests.filter(({ status }) => status !== 'passed');
+      expect([others, testResults.map(({ message }) => message)]).toEqual([[], FILES.map(() => '')]);
+      expect(tests.length).toBeGreaterThan(FILES.length);
+      expect(run.status).toBe(0);
+    },
+  );
+});
