@@ -1,8 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { ComponentName } from './binaries.ts';
+import { handPortTo } from '#test/cluster/node/relay.ts';
 import { sweepDeadRuns } from './end-run.ts';
 
 /** A running control plane of this run's own. */
@@ -11,10 +13,20 @@ export interface Cluster {
   readonly folder: string;
   readonly kubeconfig: string;
   readonly auditLog: string;
-  start(name: ComponentName): Promise<void>;
-  stop(name: ComponentName): Promise<void>;
+  start(name: ProgramName): Promise<void>;
+  stop(name: ProgramName): Promise<void>;
   /** Ends it and removes its files. */
   close(): Promise<void>;
+}
+
+/** What may be stopped and started again. */
+export type ProgramName = ComponentName | 'containerd' | 'kubelet';
+
+export interface ClusterOptions {
+  /** Fields of the KubeSchedulerConfiguration, for instance extenders. */
+  readonly schedulerConfiguration?: object;
+  /** Whether the cluster has a real node, which needs root (node/node-programs.ts); without it nodes are mere objects. */
+  readonly hasNode?: boolean;
 }
 
 export type Startup =
@@ -22,18 +34,18 @@ export type Startup =
 
 type Answer = Readonly<Record<string, unknown>>;
 
+type Keeper = ChildProcessByStdio<Writable, Readable, null>;
+
+/** A node's addresses, links and mounts are seen by nobody else, and gone with the last of its processes. */
+const OWN_NAMESPACES = ['--net', '--mount', '--propagation=private'];
 const KEEPER = fileURLToPath(new URL('./keeper.ts', import.meta.url));
 
 /**
  * Starts a control plane in a process that cannot outlive this one; if that process is killed, this one ends what it
  * left. Rejects when the control plane does not come up.
  */
-export async function startCluster(schedulerConfiguration?: object): Promise<Startup> {
-  const env = { ...process.env };
-  if (schedulerConfiguration !== undefined) {
-    env['PLIMSOLL_SCHEDULER_CONFIGURATION'] = JSON.stringify(schedulerConfiguration);
-  }
-  const keeper = spawn(process.execPath, [KEEPER], { stdio: ['pipe', 'pipe', 'inherit'], env });
+export async function startCluster(options: ClusterOptions = {}): Promise<Startup> {
+  const keeper = await spawnKeeper(options);
   const gone = once(keeper, 'exit').then(() => sweepDeadRuns());
   // A keeper that is gone is told by its exit, not by the pipe to it.
   keeper.stdin.on('error', () => undefined);
@@ -60,6 +72,19 @@ export async function startCluster(schedulerConfiguration?: object): Promise<Sta
       },
     },
   };
+}
+
+async function spawnKeeper({ schedulerConfiguration, hasNode = false }: ClusterOptions): Promise<Keeper> {
+  const env = { ...process.env };
+  if (schedulerConfiguration !== undefined) {
+    env['PLIMSOLL_SCHEDULER_CONFIGURATION'] = JSON.stringify(schedulerConfiguration);
+  }
+  if (!hasNode) return spawn(process.execPath, [KEEPER], { stdio: ['pipe', 'pipe', 'inherit'], env });
+  env['PLIMSOLL_NODE'] = 'real';
+  const command = [...OWN_NAMESPACES, process.execPath, KEEPER];
+  const keeper = spawn('unshare', command, { stdio: ['pipe', 'pipe', 'inherit', 'ipc'], env }) as Keeper;
+  await handPortTo(keeper);
+  return keeper;
 }
 
 function answersOf(keeper: ChildProcess): () => Promise<Answer> {

@@ -5,9 +5,14 @@ import type { Credentials } from './credentials.ts';
 export interface Ports {
   readonly etcd: number;
   readonly etcdPeer: number;
-  readonly apiServer: number;
   readonly controllerManager: number;
   readonly scheduler: number;
+}
+
+/** Where an API server listens. */
+export interface Address {
+  readonly host: string;
+  readonly port: number;
 }
 
 /** What the programs of one control plane share. */
@@ -15,7 +20,11 @@ export interface Layout {
   readonly folder: string;
   readonly credentials: Credentials;
   readonly ports: Ports;
+  readonly apiServer: Address;
 }
+
+/** Where only this machine listens. */
+export const LOOPBACK = '127.0.0.1';
 
 /** Everything that our own accounts do is kept, and what others write about pods is kept whole. */
 export const AUDIT_POLICY = {
@@ -55,16 +64,22 @@ export function etcdFlags({ folder, ports }: Layout): readonly string[] {
 }
 
 /** kube-apiserver as in production: RBAC, NodeRestriction, service accounts, an audit log. */
-export function apiServerFlags({ folder, credentials, ports }: Layout): readonly string[] {
+export function apiServerFlags({ folder, credentials, ports, apiServer }: Layout): readonly string[] {
   return [
     `--etcd-servers=http://127.0.0.1:${ports.etcd}`,
-    '--bind-address=127.0.0.1',
-    '--advertise-address=127.0.0.1',
-    `--secure-port=${ports.apiServer}`,
-    '--endpoint-reconciler-type=none',
+    `--bind-address=${apiServer.host}`,
+    `--advertise-address=${apiServer.host}`,
+    `--secure-port=${apiServer.port}`,
+    // Pods look for the API server at the endpoint of the service `kubernetes`, which may not be of 127/8.
+    `--endpoint-reconciler-type=${apiServer.host === LOOPBACK ? 'none' : 'lease'}`,
+    '--enable-aggregator-routing=true',
+    `--kubelet-certificate-authority=${credentials.caFile}`,
+    `--kubelet-client-certificate=${credentials.kubeletClient.certFile}`,
+    `--kubelet-client-key=${credentials.kubeletClient.keyFile}`,
+    '--kubelet-preferred-address-types=InternalIP',
     `--cert-dir=${join(folder, 'generated')}`,
-    `--tls-cert-file=${credentials.certFile}`,
-    `--tls-private-key-file=${credentials.keyFile}`,
+    `--tls-cert-file=${credentials.apiServer.certFile}`,
+    `--tls-private-key-file=${credentials.apiServer.keyFile}`,
     `--client-ca-file=${credentials.caFile}`,
     `--token-auth-file=${credentials.tokenFile}`,
     '--service-account-issuer=https://kubernetes.default.svc.cluster.local',

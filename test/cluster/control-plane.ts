@@ -5,14 +5,16 @@ import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
 import { COMPONENTS, type ComponentName } from './binaries.ts';
 import { component, type Component } from './component.ts';
 import {
+  type Address,
   apiServerFlags,
   AUDIT_POLICY,
   controllerManagerFlags,
   etcdFlags,
   type Layout,
+  LOOPBACK,
   schedulerFlags,
 } from './control-plane-flags.ts';
-import { writeCredentials } from './credentials.ts';
+import { type Credentials, writeCredentials } from './credentials.ts';
 import { freePorts } from './free-ports.ts';
 import { markedEnvironment } from './leftovers.ts';
 import { waitUntil } from './wait-until.ts';
@@ -23,13 +25,16 @@ export interface ControlPlaneOptions {
   readonly paths: Readonly<Record<ComponentName, string>>;
   /** Fields of the KubeSchedulerConfiguration, for instance extenders. */
   readonly schedulerConfiguration?: object;
+  /** Where the API server listens, unless on a free port of loopback. */
+  readonly apiServer?: Address;
 }
 
 /** etcd, API server with RBAC, controllers and scheduler, on loopback. */
 export interface ControlPlane {
   readonly kubeconfig: string;
   readonly auditLog: string;
-  readonly components: ReadonlyMap<ComponentName, Component>;
+  readonly credentials: Credentials;
+  readonly components: ReadonlyMap<string, Component>;
   /** Ends all of it at once; the data is thrown away anyway. */
   stop(): Promise<void>;
 }
@@ -52,6 +57,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   const plane: ControlPlane = {
     kubeconfig: layout.credentials.kubeconfig('admin'),
     auditLog: join(folder, 'audit.log'),
+    credentials: layout.credentials,
     components,
     stop: async () => {
       await Promise.all([...components.values()].map((it) => it.stop('SIGKILL')));
@@ -65,9 +71,10 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
 }
 
 /** Everything the programs read, in files. */
-async function layOut({ folder, schedulerConfiguration }: ControlPlaneOptions): Promise<Layout> {
-  const [etcd = 0, etcdPeer = 0, apiServer = 0, controllerManager = 0, scheduler = 0] = await freePorts(5);
-  const credentials = writeCredentials(folder, `https://127.0.0.1:${apiServer}`);
+async function layOut({ folder, schedulerConfiguration, ...options }: ControlPlaneOptions): Promise<Layout> {
+  const [etcd = 0, etcdPeer = 0, port = 0, controllerManager = 0, scheduler = 0] = await freePorts(5);
+  const apiServer = options.apiServer ?? { host: LOOPBACK, port };
+  const credentials = writeCredentials(folder, `https://${apiServer.host}:${apiServer.port}`);
   mkdirSync(join(folder, 'generated'));
   writeFileSync(join(folder, 'audit-policy.json'), JSON.stringify(AUDIT_POLICY));
   const configuration = {
@@ -78,7 +85,7 @@ async function layOut({ folder, schedulerConfiguration }: ControlPlaneOptions): 
     clientConnection: { kubeconfig: credentials.kubeconfig('kube-scheduler'), qps: 500, burst: 1_000 },
   };
   writeFileSync(join(folder, 'scheduler.json'), JSON.stringify(configuration));
-  return { folder, credentials, ports: { etcd, etcdPeer, apiServer, controllerManager, scheduler } };
+  return { folder, credentials, apiServer, ports: { etcd, etcdPeer, controllerManager, scheduler } };
 }
 
 async function startAll({ components, kubeconfig }: ControlPlane): Promise<void> {

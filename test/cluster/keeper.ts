@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline';
-import { type ComponentName, findBinaries } from './binaries.ts';
+import { startNodeCluster } from '#test/cluster/node/start-node-cluster.ts';
+import { findBinaries } from './binaries.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
 import { endRun, sweepDeadRuns } from './end-run.ts';
 import { makeRunFolder } from './run-folder.ts';
@@ -9,7 +10,7 @@ import { makeRunFolder } from './run-folder.ts';
  * plane ends with whoever asked for it, however that one ends, SIGKILL included. Should it be killed itself, whoever
  * asked for it, or else the next keeper, ends what it left.
  *
- *   in:  stop NAME | start NAME      one program of the control plane
+ *   in:  stop NAME | start NAME      one program of the control plane, or of the node
  *   out: one line of JSON per answer: {"ready": {...}}, {"missing": "..."}, {"failed": "..."}, {"done": "stop NAME"}
  */
 
@@ -21,7 +22,7 @@ function say(answer: object): void {
 
 async function obey(plane: ControlPlane, line: string): Promise<void> {
   const [verb, name] = line.split(' ');
-  const component = plane.components.get(name as ComponentName);
+  const component = plane.components.get(name ?? '');
   if (verb === 'stop') await component?.stop('SIGKILL');
   if (verb === 'start') component?.start();
   say({ done: line });
@@ -34,7 +35,8 @@ async function keep(): Promise<void> {
     return;
   }
   const scheduler = process.env['PLIMSOLL_SCHEDULER_CONFIGURATION'];
-  const plane = await startControlPlane({
+  const start = process.env['PLIMSOLL_NODE'] === undefined ? startControlPlane : startNodeCluster;
+  const plane = await start({
     folder,
     paths: binaries.paths,
     ...(scheduler === undefined ? {} : { schedulerConfiguration: JSON.parse(scheduler) as object }),

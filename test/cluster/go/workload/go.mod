@@ -1,0 +1,3 @@
+module plimsoll.dev/plimsoll/test/workload
+
+go 1.26.0

@@ -1,0 +1,30 @@
+import { join } from 'node:path';
+import type { Component } from '#test/cluster/component.ts';
+import type { ControlPlane } from '#test/cluster/control-plane.ts';
+import { findNodePrograms } from './node-programs.ts';
+import { packPlimsollImage } from './plimsoll-image.ts';
+import { startContainerd } from './start-containerd.ts';
+import { startKubelet } from './start-kubelet.ts';
+import { packWorkloadImage } from './workload-image.ts';
+
+/**
+ * Joins this machine to a control plane as its node, in the present namespaces, with the images of tests, and waits until
+ * it takes pods. Rejects with the log of what did not come up; whoever made the run's folder ends what is running.
+ */
+export async function startNode(
+  folder: string,
+  plane: Pick<ControlPlane, 'kubeconfig' | 'credentials'>,
+): Promise<ReadonlyMap<string, Component>> {
+  const programs = findNodePrograms(process.env);
+  if (programs.kind === 'missing') throw new Error(`cannot start a node: ${programs.because}`);
+  const images = [
+    await packWorkloadImage(programs.paths.workload, join(folder, 'workload')),
+    await packPlimsollImage(join(folder, 'plimsoll')),
+  ];
+  const containerd = await startContainerd({ folder, programs, images });
+  const kubelet = await startKubelet({ folder, programs, plane, containerdSocket: containerd.socket });
+  return new Map([
+    ['containerd', containerd.component],
+    ['kubelet', kubelet],
+  ]);
+}
