@@ -3,6 +3,7 @@ import type { SourceHealth } from '#agent/observe/watched-source.ts';
 import { STALL_WINDOWS_MS } from '#agent/observe/stall-meter.ts';
 import type { Attempt, Picture } from '#agent/picture.ts';
 import { signalStates } from './signal-state.ts';
+import { createStrainMetrics } from './strain-metrics.ts';
 
 /** Everything the agent says in numbers. Per-pod series are those of the first candidates only. */
 export interface AgentMetrics {
@@ -21,6 +22,7 @@ const KINDS = { some: 'waiting', full: 'stalled' } as const;
 
 export function createAgentMetrics(metrics: Metrics): AgentMetrics {
   const gauges = createGauges(metrics);
+  const showStrains = createStrainMetrics(metrics);
   const evictions = metrics.counter('plimsoll_evictions_total', 'Evictions asked for, by signal, result and mode', [
     'eviction_signal',
     'result',
@@ -51,6 +53,7 @@ export function createAgentMetrics(metrics: Metrics): AgentMetrics {
     show: (picture, sources, nowMs) => {
       showSignals(gauges, picture);
       showStalls(gauges, picture);
+      showStrains(picture.look);
       showSources(gauges, sources, nowMs);
       showCandidates(gauges, picture);
       showEvictions(gauges, picture);

@@ -7,6 +7,7 @@ import { explainRanking } from '#shared/domain/ranking/explain-ranking.ts';
 import { policyOrder } from '#shared/domain/ranking/ranking-order.ts';
 import type { Mode } from '#agent/mode.ts';
 import type { EvictionRecord, Picture } from '#agent/picture.ts';
+import { withStrain } from './describe-strain.ts';
 import { type Condition, type PressureConditions, pressureConditions } from './pressure-conditions.ts';
 import { type SignalLevel, signalStates } from './signal-state.ts';
 
@@ -89,7 +90,7 @@ function signalEntries(picture: Picture, { previous, wallOffsetMs }: StatusConte
 }
 
 /** Who would go next and why; who is spared is not in it. */
-function nextEntries({ decision: { judgement }, policy }: Picture): readonly NextEntry[] {
+function nextEntries({ decision: { judgement }, policy, look }: Picture): readonly NextEntry[] {
   const may = judgement.ranked().filter((candidate) => judgement.spareReason(candidate) === undefined);
   const resource = resourceOf(judgement.due?.signal ?? 'memory.available');
   return explainRanking(may, policyOrder(policy.ranking, resource), MOST_NEXT).map(({ candidate, because }) => {
@@ -100,7 +101,7 @@ function nextEntries({ decision: { judgement }, policy }: Picture): readonly Nex
       priority,
       ...(candidate.usage === undefined ? {} : { usage: amount(candidate.usage, resource) }),
       request: String(because.facts['request'] ?? '0'),
-      because,
+      because: withStrain(because, look.strains.get(pod.uid)),
     };
   });
 }

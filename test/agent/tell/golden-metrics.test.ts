@@ -16,6 +16,7 @@ import { fixturePods, type NodeCase, NODE_CASES, nodeRoot } from '#test/agent/ob
 
 /** Long enough to fill the longest pressure window. */
 const SECONDS = 301;
+const BEAT_MS = 10_000;
 /** Build, durations and ages change from run to run. */
 const UNSTEADY = /build_info|duration|age_seconds|lateness/;
 
@@ -38,11 +39,13 @@ function pictureOf(name: NodeCase, source: NodeSource): Picture {
   source.follow(pods.map(({ uid, qos }) => ({ uid, cgroup: { uid, qos }, containers: [] })));
   for (let second = 0; second < SECONDS; second += 1) source.look(second * 1000);
   const now = SECONDS * 1000;
+  source.usage('all', now - BEAT_MS);
   const view = source.look(now);
+  const usage = source.usage('all', now);
   const look = {
     ...view,
     now,
-    usage: source.usage('all', now),
+    usage,
     strains: source.strains(),
     pods: indexPods(pods.map((pod) => rankingFacts(nodePod(pod)))),
     namespaces: new Map(pods.map(({ namespace }) => [namespace, 'open' as const])),

@@ -68,6 +68,22 @@ describe('nodePressureStatus', () => {
     });
   });
 
+  test('says of a pod that it is at its own limit, and ranks it no differently', () => {
+    const strain = { waiting: { memory: 0.9 }, stalled: {}, limitHits: 700, limitHitsPerSecond: 5 };
+    const scene = {
+      now: 1000,
+      availableMiB: 500,
+      pods: [quiet, hog],
+      look: { strains: new Map([['uid-quiet', strain]]) },
+    };
+    const { next } = statusOf(scene);
+    expect(next.map(({ pod }) => pod)).toEqual(['default/hog', 'default/quiet']);
+    expect(next[1]?.because).toMatchObject({
+      text: expect.stringContaining('at its own memory limit (5 hits a second)') as string,
+      facts: { memoryWaiting: 0.9, memoryLimitHits: 700 },
+    });
+  });
+
   test.each<[availableMiB: number, state: string]>([
     [301, 'Far'],
     [299, 'Near'],
