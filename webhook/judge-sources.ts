@@ -7,8 +7,10 @@ import type { Caches } from './caches.ts';
 import type { WebhookConfiguration } from './configuration.ts';
 import type { JudgeSources } from './judges.ts';
 import type { Ledgers } from './ledger/ledgers.ts';
+import { createLiveClassesReader } from './live-classes.ts';
 import { createLiveWorldReader } from './live-world.ts';
 import { createPodLookUp } from './pod-look-up.ts';
+import { findPodsOfClass } from './pods-of-class.ts';
 import { readNamespaceLabels } from './read-namespace-labels.ts';
 import { createWorldReader } from './world.ts';
 
@@ -37,6 +39,8 @@ export function createJudgeSources(
     world,
     liveWorld: createLiveWorldReader(client, world, LIVE_READ_MS),
     lookUpPods: createPodLookUp(client, clock),
+    liveClasses: createLiveClassesReader(client, world, LIVE_READ_MS),
+    podsOfClass: (name) => findPodsOfClass(client, clock, name),
     withinMs: requestSeconds * 1_000 * SHARE_FOR_RESERVING,
     classAnnotations: (name) => caches.classes.get(name)?.annotations,
     isIgnored: (namespace) => caches.namespaces.get(namespace)?.labels.get(LABEL_IGNORE) === 'true',

@@ -3,6 +3,7 @@ import { decideValidation } from '#shared/domain/admission/decide-validation.ts'
 import { asDryRun } from '#shared/domain/admission/decision.ts';
 import { WEBHOOK_PATHS } from '#shared/kube/webhook-configurations.ts';
 import type { WebhookConfiguration } from './configuration.ts';
+import { judgeClasses, type ClassSources } from './judge-classes.ts';
 import { judgeDisruptions, type DisruptionSources } from './judge-disruptions.ts';
 import { judgePods } from './judge-pods.ts';
 import { judgeQuota, type QuotaSources } from './judge-quota.ts';
@@ -10,7 +11,7 @@ import { judgeTemplates } from './judge-templates.ts';
 import type { Judge } from './review-listener.ts';
 import type { PodSources } from './settle.ts';
 
-export interface JudgeSources extends PodSources, DisruptionSources, QuotaSources {
+export interface JudgeSources extends PodSources, DisruptionSources, QuotaSources, ClassSources {
   /** `DryRun` turns every refusal into a warning. */
   readonly mode: WebhookConfiguration['mode'];
 }
@@ -22,6 +23,7 @@ export function createJudges(sources: JudgeSources): ReadonlyMap<string, Judge> 
     [WEBHOOK_PATHS.validate, judgePods(sources, decideValidation)],
     [WEBHOOK_PATHS.quota, judgeQuota(sources)],
     [WEBHOOK_PATHS.templates, judgeTemplates(sources)],
+    [WEBHOOK_PATHS.classes, judgeClasses(sources)],
     [WEBHOOK_PATHS.evictions, judgeDisruptions(sources, 'eviction')],
     [WEBHOOK_PATHS.deletions, judgeDisruptions(sources, 'deletion')],
   ];
@@ -29,5 +31,8 @@ export function createJudges(sources: JudgeSources): ReadonlyMap<string, Judge> 
 }
 
 function inDryRun(judge: Judge): Judge {
-  return async (review) => asDryRun(await judge(review));
+  return (review) => {
+    const decision = judge(review);
+    return decision instanceof Promise ? decision.then(asDryRun) : asDryRun(decision);
+  };
 }

@@ -1,15 +1,12 @@
 import type { AdmissionWorld } from '#shared/domain/admission/admission-world.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
-import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
-import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
-import { decodePriorityClass } from '#shared/kube/decode-priority-class.ts';
-import { decodePriorityPolicy } from '#shared/kube/decode-priority-policy.ts';
 import { decodeResourceQuota } from '#shared/kube/decode-resource-quota.ts';
-import { PRIORITY_CLASSES, PRIORITY_POLICIES, RESOURCE_QUOTAS } from '#shared/kube/resource.ts';
+import { RESOURCE_QUOTAS } from '#shared/kube/resource.ts';
 import { readAll } from './read-all.ts';
 import { readNamespaceLabels } from './read-namespace-labels.ts';
+import { readRules, type Rules } from './read-rules.ts';
 import { byName, type WorldReader } from './world.ts';
 
 /**
@@ -36,26 +33,18 @@ export function createLiveWorldReader(
   };
 }
 
-interface LiveObjects {
-  readonly classes: ReadonlyMap<string, PriorityClass>;
-  readonly policies: readonly PriorityPolicy[];
+interface LiveObjects extends Rules {
   readonly quotas: readonly ResourceQuota[];
   readonly labels: ReadonlyMap<string, string> | undefined;
 }
 
 async function readLive(client: KubeClient, namespace: string, timeoutMs: number): Promise<LiveObjects> {
-  const [classes, policies, quotas, labels] = await Promise.all([
-    readAll(client, { resource: PRIORITY_CLASSES }, decodePriorityClass, timeoutMs),
-    readAll(client, { resource: PRIORITY_POLICIES }, decodePriorityPolicy, timeoutMs),
+  const [rules, quotas, labels] = await Promise.all([
+    readRules(client, timeoutMs),
     readAll(client, { resource: RESOURCE_QUOTAS, namespace }, decodeResourceQuota, timeoutMs),
     readNamespaceLabels(client, namespace, timeoutMs),
   ]);
-  return {
-    classes: new Map(classes.map((each) => [each.name, each])),
-    policies: policies.toSorted(byName),
-    quotas: quotas.toSorted(byName),
-    labels,
-  };
+  return { ...rules, quotas: quotas.toSorted(byName), labels };
 }
 
 /** One read at a time per key: who asks while it is under way gets its result. */

@@ -33,6 +33,7 @@ export const WEBHOOK_PATHS = {
   validate: '/validate',
   quota: '/validate/quota',
   templates: '/validate/templates',
+  classes: '/validate/classes',
   evictions: '/validate/evictions',
   deletions: '/validate/deletions',
 } as const;
@@ -67,6 +68,13 @@ export const KUBE_SCHEDULER = 'system:kube-scheduler';
 /** A node creates mirror pods, which cannot be refused; the annotation alone, which any tenant can write, exempts nobody. */
 const NOT_A_NODE = condition('not-by-a-node', "!('system:nodes' in request.userInfo.groups)");
 const NOT_OURSELVES = condition('not-by-plimsoll', `!(request.userInfo.username in ${celList(OWN_ACCOUNTS)})`);
+
+/** Nothing else about a class that can change means anything to a policy. */
+const DEFAULT_OR_DELETION = condition(
+  'deletion-or-global-default',
+  "request.operation == 'DELETE' || (has(object.globalDefault) && object.globalDefault) || " +
+    "(request.operation == 'UPDATE' && has(oldObject.globalDefault) && oldObject.globalDefault)",
+);
 
 /** What a namespace must say before the quota entry is in force there. */
 export const QUOTA_ENFORCED: Requirement = {
@@ -148,6 +156,15 @@ function validatingEntries({ failurePolicy, gatedCallers }: RegistrationOptions)
     },
     {
       ...shared,
+      name: WEBHOOK_ENTRIES.classes,
+      path: WEBHOOK_PATHS.classes,
+      rules: [rule('scheduling.k8s.io', ['priorityclasses'], ['CREATE', 'UPDATE', 'DELETE'], 'Cluster')],
+      // Policies that a class is missing from are mended later; an administrator who cannot mend classes is stuck.
+      failurePolicy: 'Ignore',
+      matchConditions: [DEFAULT_OR_DELETION],
+    },
+    {
+      ...shared,
       name: WEBHOOK_ENTRIES.evictions,
       path: WEBHOOK_PATHS.evictions,
       rules: [rule('', ['pods/eviction'], ['CREATE'])],
@@ -211,8 +228,13 @@ function clientTarget(target: WebhookTarget, path: string) {
   return { service: { namespace, name, port, path } };
 }
 
-function rule(group: string, resources: readonly string[], operations: readonly string[]) {
-  return { apiGroups: [group], apiVersions: ['v1'], resources, operations, scope: 'Namespaced' };
+function rule(
+  group: string,
+  resources: readonly string[],
+  operations: readonly string[],
+  scope: 'Namespaced' | 'Cluster' = 'Namespaced',
+) {
+  return { apiGroups: [group], apiVersions: ['v1'], resources, operations, scope };
 }
 
 function condition(name: string, expression: string): MatchCondition {

@@ -41,6 +41,7 @@ export const WEBHOOK_ENTRIES = {
   priority: 'priority.plimsoll.dev',
   quota: 'quota.plimsoll.dev',
   templates: 'templates.plimsoll.dev',
+  classes: 'classes.plimsoll.dev',
   evictions: 'evictions.plimsoll.dev',
   deletions: 'deletions.plimsoll.dev',
 } as const;

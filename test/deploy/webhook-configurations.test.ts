@@ -9,7 +9,7 @@ import { COMPONENT_NAMES, EXEMPT_NAMESPACES, NAMESPACE_SYSTEM, WEBHOOK_ENTRIES }
 
 const MANIFEST = fileURLToPath(new URL('../../deploy/base/webhook/configurations.yaml', import.meta.url));
 const HEADING =
-  '# From shared/kube/webhook-configurations.ts; made anew by: npx vitest run --project quick -u test/deploy\n';
+  '# From shared/kube/webhook-configurations.ts; made anew by: npx vitest run --project quick test/deploy -u\n';
 const SERVICE_PORT = 443;
 
 /** What a manifest says of an entry; the builder's tests look at the rest. */

@@ -11,6 +11,8 @@ export interface ObjectServer {
   /** By collection path, such as `/apis/scheduling.k8s.io/v1/priorityclasses`. */
   put(collection: string, object: StoredObject): void;
   remove(collection: string, key: string): void;
+  /** Removes without telling any watch: every cache is now behind. */
+  forget(collection: string, key: string): void;
   get(collection: string, key: string): StoredObject | undefined;
   /** Writes so far that changed something. */
   readonly writes: { readonly method: string; readonly path: string }[];
@@ -57,6 +59,7 @@ export async function objectServer(): Promise<ObjectServer> {
       collectionAt(collection).delete(key);
       if (object !== undefined) tell(collection, 'DELETED', object);
     },
+    forget: (collection, key) => void collectionAt(collection).delete(key),
     get: (collection, key) => collectionAt(collection).get(key),
     writes: [],
     failing: undefined,

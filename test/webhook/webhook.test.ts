@@ -76,12 +76,15 @@ describe('the webhook', () => {
     });
   });
 
+  test('does not refuse for a quota that is full in its cache alone', async () => {
+    webhook.api.forget(QUOTAS, 'team-a/high-tier');
+    expect(await ask('/validate', HIGH)).toMatchObject({ allowed: true });
+  });
+
   test('warns of pods of lower priority that a pod must run beside', async () => {
     const required = [{ topologyKey: 'zone', labelSelector: { matchLabels: { app: 'job' } } }];
-    const spec = { ...HIGH, containers: [{ name: 'main' }] };
     const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } };
-    webhook.api.remove(QUOTAS, 'team-a/high-tier');
-    const answer = await ask('/validate', { ...spec, affinity });
+    const answer = await ask('/validate', { ...HIGH, affinity });
     expect(answer).toMatchObject({ allowed: true, warnings: [expect.stringContaining('`team-a/job` (100)')] });
   });
 
@@ -110,6 +113,7 @@ describe('the webhook', () => {
       ['priority.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate`],
       ['quota.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate/quota`],
       ['templates.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate/templates`],
+      ['classes.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate/classes`],
       ['evictions.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate/evictions`],
       ['deletions.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate/deletions`],
     ]);

@@ -1,0 +1,67 @@
+import { classMentions } from '#shared/domain/priority/class-mentions.ts';
+import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
+import { because } from './admission-code.ts';
+import type { AdmissionWorld } from './admission-world.ts';
+import { allow, refuse, type AdmissionDecision } from './decision.ts';
+import { listSome } from './list-some.ts';
+
+/** What is about to happen to a priority class: `after` is absent in a deletion, `before` in a creation. */
+export interface ClassChange {
+  readonly before: PriorityClass | undefined;
+  readonly after: PriorityClass | undefined;
+}
+
+/**
+ * Whether a class may change. A class that policies or quotas name may not go, for they would then keep pods out or
+ * count nobody; a second global default is refused also where the API server's own check, which reads a cache, lets two
+ * through at once. Value and policy of a class never change in Kubernetes. What only pods and ResourceQuotas notice is
+ * warned of.
+ */
+export function decideClassChange({ before, after }: ClassChange, world: AdmissionWorld): AdmissionDecision {
+  if (after === undefined) return before === undefined ? accepted('', []) : decideDeletion(before, world);
+  if (after.isGlobalDefault) return decideDefault(after, world);
+  return before?.isGlobalDefault === true ? accepted(after.name, [noDefault()]) : accepted(after.name, []);
+}
+
+function decideDeletion({ name }: PriorityClass, world: AdmissionWorld): AdmissionDecision {
+  const mentions = classMentions(name, world.policies, world.priorityQuotas);
+  if (mentions.length === 0) return accepted(name, [...podWarnings(name, world), ...quotaWarnings(name, world)]);
+  const text = `priority class \`${name}\` cannot be deleted: it is named by ${listSome(mentions)}; change those first`;
+  return refuse(403, because('ClassInUse', text, { priorityClassName: name, mentions: mentions.length }));
+}
+
+/** The class with the lowest value counts of several (oddity P3), so that a second one may change nothing, or all. */
+function decideDefault({ name }: PriorityClass, { classes }: AdmissionWorld): AdmissionDecision {
+  const other = [...classes.values()].find((each) => each.isGlobalDefault && each.name !== name);
+  if (other === undefined) return accepted(name, []);
+  const text = `priority class \`${name}\` cannot be the global default: \`${other.name}\` is already; only one can be`;
+  return refuse(403, because('SecondGlobalDefault', text, { priorityClassName: name, globalDefault: other.name }));
+}
+
+function accepted(name: string, warnings: readonly string[]): AdmissionDecision {
+  const reason = because('ClassChangeAccepted', 'no policy depends on it', { priorityClassName: name });
+  return allow(reason, warnings);
+}
+
+function noDefault(): string {
+  return 'there is no global default any more: new pods that name no class get priority 0 where no PriorityPolicy gives them one';
+}
+
+/** Pods keep their number when their class goes; whoever recreates them cannot (S1-8). */
+function podWarnings(name: string, { knownPods: { pods, isPartial } }: AdmissionWorld): readonly string[] {
+  const users = pods.filter(({ spec }) => spec.priorityClassName === name);
+  if (users.length === 0) return [];
+  const names = users.map((pod) => `\`${pod.namespace}/${pod.name}\``);
+  return [
+    `pods use priority class \`${name}\` and keep their priority, but new ones that name it will be refused: ${listSome(names, isPartial)}`,
+  ];
+}
+
+function quotaWarnings(name: string, world: AdmissionWorld): readonly string[] {
+  const naming = [...world.namespaceNames()]
+    .flatMap((namespace) => world.resourceQuotas(namespace))
+    .filter(({ scopes }) => scopes.some((term) => term.scopeName === 'PriorityClass' && term.values.includes(name)))
+    .map((quota) => `\`${quota.namespace}/${quota.name}\``)
+    .sort();
+  return naming.length === 0 ? [] : [`ResourceQuotas name priority class \`${name}\`: ${listSome(naming)}`];
+}

@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest';
+import { decideClassChange, type ClassChange } from '#shared/domain/admission/decide-class-change.ts';
+import { prepareSelector } from '#shared/domain/model/label-selector.ts';
+import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
+import { buildClass, buildClassQuota, buildPolicy, buildWorld, type WorldFields } from '#test/build/admission.ts';
+import { amountsOf, buildPod, selectorOf } from '#test/build/cluster.ts';
+
+const HIGH = buildClass('high', 1_000);
+const STANDARD = buildClass('standard', 100, { isGlobalDefault: true });
+const PLAIN = { ...STANDARD, isGlobalDefault: false };
+const DELETED: ClassChange = { before: HIGH, after: undefined };
+
+function quota(scope: PriorityQuota['scope']): PriorityQuota {
+  return { name: 'tier', namespaces: prepareSelector(selectorOf({})), scope, hard: amountsOf({ pods: '1' }) };
+}
+
+function decide(change: ClassChange, world: WorldFields) {
+  return decideClassChange(change, buildWorld({ classes: [HIGH, STANDARD], ...world }));
+}
+
+describe('decideClassChange', () => {
+  const named: Record<string, { world: WorldFields; by: string }> = {
+    'the default of a policy': {
+      world: { policies: [buildPolicy('p', { defaultClassName: 'high' })] },
+      by: 'PriorityPolicy `p` (defaultPriorityClassName)',
+    },
+    'among the classes that a policy allows': {
+      world: { policies: [buildPolicy('p', { allowedClassNames: ['low', 'high'] })] },
+      by: 'PriorityPolicy `p` (allowedPriorityClassNames)',
+    },
+    'replaced by a policy': {
+      world: { policies: [buildPolicy('p', { substitutes: new Map([['high', 'x']]) })] },
+      by: 'PriorityPolicy `p` (substitutePriorityClassNames)',
+    },
+    'a policy’s substitute': {
+      world: { policies: [buildPolicy('p', { substitutes: new Map([['x', 'high']]) })] },
+      by: 'PriorityPolicy `p` (substitutePriorityClassNames)',
+    },
+    'one that a policy demands a quota for': {
+      world: { policies: [buildPolicy('p', { requireQuotaFor: ['high'] })] },
+      by: 'PriorityPolicy `p` (requireQuotaFor)',
+    },
+    'counted by a quota': {
+      world: { priorityQuotas: [quota({ kind: 'classes', names: new Set(['high']) })] },
+      by: 'PriorityQuota `tier` (priorityClassNames)',
+    },
+    'named by several': {
+      world: {
+        policies: ['a', 'b', 'c', 'd'].map((name) => buildPolicy(name, { defaultClassName: 'high' })),
+      },
+      by:
+        ['a', 'b', 'c'].map((name) => `PriorityPolicy \`${name}\` (defaultPriorityClassName)`).join(', ') +
+        ' and 1 more',
+    },
+  };
+  test.each(Object.entries(named))('refuses to delete a class that is %s', (_, { world, by }) => {
+    expect(decide(DELETED, world)).toMatchObject({
+      kind: 'refused',
+      code: 403,
+      because: {
+        code: 'ClassInUse',
+        text: `priority class \`high\` cannot be deleted: it is named by ${by}; change those first`,
+      },
+    });
+  });
+
+  test('refuses a second global default, new or made so', () => {
+    const second = buildClass('second', 5, { isGlobalDefault: true });
+    const text = 'priority class `second` cannot be the global default: `standard` is already; only one can be';
+    for (const before of [undefined, { ...second, isGlobalDefault: false }]) {
+      expect(decide({ before, after: second }, {})).toMatchObject({
+        kind: 'refused',
+        code: 403,
+        because: { code: 'SecondGlobalDefault', text },
+      });
+    }
+  });
+
+  const allowed: Record<string, { change: ClassChange; world?: WorldFields; warnings: readonly string[] }> = {
+    'the deletion of a class that nobody names': { change: DELETED, warnings: [] },
+    'the deletion of a class whose priority a quota counts by number': {
+      change: DELETED,
+      world: { priorityQuotas: [quota({ kind: 'range', min: 0, max: 2_000 })] },
+      warnings: [],
+    },
+    'the deletion of a class in use, with the pods': {
+      change: DELETED,
+      world: {
+        knownPods: [
+          buildPod({ name: 'web', namespace: 'team-a', spec: { priorityClassName: 'high' } }),
+          buildPod({ name: 'db', namespace: 'team-a', spec: { priorityClassName: 'low' } }),
+        ],
+      },
+      warnings: [
+        'pods use priority class `high` and keep their priority, but new ones that name it will be refused: `team-a/web`',
+      ],
+    },
+    'the deletion of a class that ResourceQuotas name, with those': {
+      change: DELETED,
+      world: { quotas: [buildClassQuota('q', 'high', { hard: {}, used: {} })] },
+      warnings: ['ResourceQuotas name priority class `high`: `team-a/q`'],
+    },
+    'the first global default': {
+      change: { before: undefined, after: STANDARD },
+      world: { classes: [HIGH] },
+      warnings: [],
+    },
+    'another text for the global default': { change: { before: STANDARD, after: STANDARD }, warnings: [] },
+    'the end of the global default, with what follows': {
+      change: { before: STANDARD, after: PLAIN },
+      warnings: [
+        'there is no global default any more: new pods that name no class get priority 0 where no PriorityPolicy gives them one',
+      ],
+    },
+    'a class that was never the default': { change: { before: undefined, after: PLAIN }, warnings: [] },
+  };
+  test.each(Object.entries(allowed))('allows %s', (_, { change, world = {}, warnings }) => {
+    expect(decide(change, world)).toMatchObject({
+      kind: 'allowed',
+      because: { code: 'ClassChangeAccepted' },
+      warnings,
+    });
+  });
+});

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { StoredObject } from '#test/fakes/object-server.ts';
+import { pod, readAnswer, review, type Answer } from './reviews.ts';
+import { CLASSES, NAMESPACES, PODS, POLICIES, runWebhook, type RunningWebhook } from './webhook-process.ts';
+
+const STANDARD = { metadata: { name: 'standard' }, value: 100, globalDefault: true };
+const LOW = { metadata: { name: 'low' }, value: 10 };
+
+describe('the entry for priority classes', () => {
+  let webhook: RunningWebhook;
+  beforeAll(async () => {
+    webhook = await runWebhook((api) => {
+      api.put(NAMESPACES, { metadata: { name: 'team-a', labels: {} } });
+      for (const each of [STANDARD, LOW]) api.put(CLASSES, each);
+      api.put(POLICIES, { metadata: { name: 'tenants' }, spec: { defaultPriorityClassName: 'standard' } });
+      api.put(PODS, pod({ priorityClassName: 'low' }, { name: 'batch' }) as StoredObject);
+    });
+  });
+  afterAll(() => webhook.stop());
+
+  async function ask(request: Record<string, unknown>): Promise<Answer> {
+    const resource = { group: 'scheduling.k8s.io', version: 'v1', resource: 'priorityclasses' };
+    const { status, body } = await webhook.post('/validate/classes', review({ resource, namespace: '', ...request }));
+    expect(status).toBe(200);
+    return readAnswer(body);
+  }
+
+  test('keeps a class that a policy names, also when all are deleted at once', async () => {
+    for (const name of ['standard', '']) {
+      const answer = await ask({ operation: 'DELETE', name, object: null, oldObject: STANDARD });
+      expect(answer).toMatchObject({
+        allowed: false,
+        code: 403,
+        message:
+          'priority class `standard` cannot be deleted: it is named by PriorityPolicy `tenants` (defaultPriorityClassName); change those first',
+      });
+    }
+  });
+
+  test('lets a class go with a warning about the pods that use it', async () => {
+    expect(await ask({ operation: 'DELETE', name: 'low', object: null, oldObject: LOW })).toMatchObject({
+      allowed: true,
+      warnings: [expect.stringMatching(/: `team-a\/batch`$/)],
+    });
+  });
+
+  test('refuses a second global default', async () => {
+    const object = { metadata: { name: 'second' }, value: 5, globalDefault: true };
+    expect(await ask({ operation: 'CREATE', name: 'second', object, oldObject: null })).toMatchObject({
+      allowed: false,
+      code: 403,
+      message: 'priority class `second` cannot be the global default: `standard` is already; only one can be',
+    });
+  });
+
+  test('tells what follows from the end of the global default', async () => {
+    const object = { ...STANDARD, globalDefault: false };
+    const { allowed, warnings } = await ask({ operation: 'UPDATE', name: 'standard', object, oldObject: STANDARD });
+    expect([allowed, warnings.length]).toEqual([true, 1]);
+  });
+
+  test('refuses what it cannot read, and what is no class', async () => {
+    const broken = { metadata: { name: 'x' }, value: 'much' };
+    expect(await ask({ operation: 'CREATE', name: 'x', object: broken, oldObject: null })).toMatchObject({
+      allowed: false,
+      code: 400,
+    });
+    const resource = { group: '', version: 'v1', resource: 'pods' };
+    expect(await ask({ operation: 'DELETE', name: 'x', resource, object: null, oldObject: LOW })).toMatchObject({
+      allowed: false,
+      code: 400,
+    });
+  });
+});
+
+test('a class whose policy has just gone may be deleted: a refusal is checked live', async () => {
+  const webhook = await runWebhook((api) => {
+    api.put(CLASSES, STANDARD);
+    api.put(POLICIES, { metadata: { name: 'tenants' }, spec: { defaultPriorityClassName: 'standard' } });
+  });
+  const resource = { group: 'scheduling.k8s.io', version: 'v1', resource: 'priorityclasses' };
+  const request = { operation: 'DELETE', name: 'standard', namespace: '', resource, object: null, oldObject: STANDARD };
+  webhook.api.forget(POLICIES, 'tenants');
+  expect(readAnswer((await webhook.post('/validate/classes', review(request))).body)).toMatchObject({ allowed: true });
+  await webhook.stop();
+});

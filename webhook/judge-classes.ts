@@ -1,0 +1,44 @@
+import { because } from '#shared/domain/admission/admission-code.ts';
+import type { AdmissionWorld } from '#shared/domain/admission/admission-world.ts';
+import { decideClassChange, type ClassChange } from '#shared/domain/admission/decide-class-change.ts';
+import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
+import { malformed, unexpectedResource } from '#shared/domain/admission/unacceptable.ts';
+import { decodePriorityClass } from '#shared/kube/decode-priority-class.ts';
+import type { Review } from './decode-review.ts';
+import type { Judge } from './review-listener.ts';
+import type { WorldReader } from './world.ts';
+
+export interface ClassSources {
+  readonly world: WorldReader;
+  /** The world with everything that names classes read from the API server: asked before a refusal is given. */
+  readonly liveClasses: () => Promise<AdmissionWorld>;
+  /** Pods of a class, as far as they are found in time. Never rejects. */
+  readonly podsOfClass: (name: string) => Promise<KnownPods>;
+}
+
+/** Judges what happens to priority classes that policies, quotas and pods depend on. */
+export function judgeClasses({ world, liveClasses, podsOfClass }: ClassSources): Judge {
+  return async (review) => {
+    const { group, resource, operation } = review.request;
+    if (group !== 'scheduling.k8s.io' || resource !== 'priorityclasses') {
+      return unexpectedResource(review.request, 'priorityclasses');
+    }
+    const change = readChange(review);
+    if ('kind' in change) return change;
+    const decision = decideClassChange(change, world());
+    if (decision.kind === 'refused') return decideClassChange(change, await liveClasses());
+    if (operation !== 'DELETE' || change.before === undefined) return decision;
+    return decideClassChange(change, { ...world(), knownPods: await podsOfClass(change.before.name) });
+  };
+}
+
+/** The object of an update or deletion stands in oldObject, also where a whole collection is deleted. */
+function readChange({ request, object, oldObject }: Review): ClassChange | AdmissionDecision {
+  if (request.operation === 'CONNECT') return allow(because('NothingToDecide', 'CONNECT changes no class'));
+  const before = request.operation === 'CREATE' ? undefined : decodePriorityClass(oldObject);
+  if (before?.ok === false) return malformed('oldObject', before);
+  const after = request.operation === 'DELETE' ? undefined : decodePriorityClass(object);
+  if (after?.ok === false) return malformed('object', after);
+  return { before: before?.value, after: after?.value };
+}
