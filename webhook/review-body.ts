@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { isDeeperThan } from '#shared/http/json-depth.ts';
+import { jsonExcess } from '#shared/http/json-excess.ts';
 import type { Body } from '#shared/http/read-body.ts';
 
 /** A failure of the request itself: answered by status code, because there is no review to answer. */
@@ -9,7 +9,13 @@ export interface Failure {
   readonly message: string;
 }
 
-const DEEPEST_JSON = 200;
+/** What the API server stores is far below: a pod of 5,000 containers has some 20,000 values. */
+const JSON_LIMITS = { depth: 200, values: 100_000 } as const;
+
+const FAILURES: Readonly<Record<keyof typeof JSON_LIMITS, Failure>> = {
+  depth: { code: 400, message: `Request body is nested deeper than ${JSON_LIMITS.depth}` },
+  values: { code: 413, message: `Request body is too large: at most ${JSON_LIMITS.values} values` },
+};
 
 /** What is wrong with method and headers of a review; `undefined` when nothing is. */
 export function headProblem({ method, headers }: IncomingMessage): Failure | undefined {
@@ -43,9 +49,8 @@ export function parseBody(body: Body): Failure | { readonly value: unknown } {
 
 function parseJson(bytes: Buffer): Failure | { readonly value: unknown } {
   if (!isUtf8(bytes)) return { code: 400, message: 'Request body is not valid UTF-8' };
-  if (isDeeperThan(bytes, DEEPEST_JSON)) {
-    return { code: 400, message: `Request body is nested deeper than ${DEEPEST_JSON}` };
-  }
+  const excess = jsonExcess(bytes, JSON_LIMITS);
+  if (excess !== undefined) return FAILURES[excess];
   try {
     return { value: JSON.parse(bytes.toString('utf8')) as unknown };
   } catch {

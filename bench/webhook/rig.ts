@@ -1,11 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
 import { createAuthority, issueServerCertificate } from '#shared/http/certificates.ts';
 import { objectServer } from '#test/fakes/object-server.ts';
 import { createPodReview } from '#test/webhook/reviews.ts';
-import { startServer, type ServerProcess } from './server-process.ts';
+import { startServer, warmCompileCache, type ServerProcess } from './server-process.ts';
 
 /** The webhook as it ships and the bare server beside it, each a process of its own. */
 export interface Rig {
@@ -48,12 +49,23 @@ export async function startRig(): Promise<Rig> {
   const now = Date.now();
   const authority = createAuthority({ commonName: 'bench', days: 1, now });
   const leaf = issueServerCertificate(authority, { dnsNames: ['localhost'], ipAddresses: ['127.0.0.1'], days: 1, now });
-  const webhook = await startServer(pathOf('../../webhook/main.ts'), WEBHOOK_FLAGS, {
-    PLIMSOLL_SERVER: api.url,
-    PLIMSOLL_TOKEN_FILE: join(folder, 'token'),
-    PLIMSOLL_CA_FILE: join(folder, 'ca.pem'),
+  const main = { nodeFlags: shippedNodeFlags(), file: pathOf('../../webhook/main.ts') };
+  warmCompileCache(main);
+  const webhook = await startServer({
+    ...main,
+    args: WEBHOOK_FLAGS,
+    env: {
+      PLIMSOLL_SERVER: api.url,
+      PLIMSOLL_TOKEN_FILE: join(folder, 'token'),
+      PLIMSOLL_CA_FILE: join(folder, 'ca.pem'),
+    },
   });
-  const bare = await startServer(pathOf('bare-server.ts'), [], { BENCH_CERT: leaf.certPem, BENCH_KEY: leaf.keyPem });
+  const bare = await startServer({
+    nodeFlags: main.nodeFlags,
+    file: pathOf('bare-server.ts'),
+    args: [],
+    env: { BENCH_CERT: leaf.certPem, BENCH_KEY: leaf.keyPem },
+  });
   return {
     webhook,
     bare,
@@ -63,6 +75,14 @@ export async function startRig(): Promise<Rig> {
       rmSync(folder, { recursive: true });
     },
   };
+}
+
+/** The flags of V8 with which the Deployment starts the webhook; the bare server gets the same. */
+function shippedNodeFlags(): readonly string[] {
+  const manifest: unknown = parse(readFileSync(pathOf('../../deploy/base/webhook/deployment.yaml'), 'utf8'));
+  const command = /"command":\["node",(.*?),"webhook\/main.ts"\]/.exec(JSON.stringify(manifest))?.[1];
+  if (command === undefined) throw new Error('the Deployment does not start node with flags');
+  return JSON.parse(`[${command}]`) as string[];
 }
 
 const WEBHOOK_FLAGS = [

@@ -1,5 +1,7 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 /** A server under measurement, in a process of its own. */
@@ -13,14 +15,27 @@ export interface ServerProcess {
 
 const TICK_MS = 10;
 
-/** Starts `node FILE ARGS` and waits for the line of JSON that tells its port. */
-export async function startServer(
-  file: string,
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
-): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [file, ...args], {
-    env: { ...process.env, ...env },
+/** How a server is started: `node NODE_FLAGS FILE ARGS`. */
+export interface ServerCommand {
+  readonly nodeFlags: readonly string[];
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Compiled code as an image holds it, so that no type stripper is loaded; V8's flags are part of its key. */
+const COMPILE_CACHE = join(tmpdir(), 'plimsoll-compile-cache');
+
+/** Fills the compile cache for a command, as the image build does. */
+export function warmCompileCache({ nodeFlags, file }: Pick<ServerCommand, 'nodeFlags' | 'file'>): void {
+  const env = { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE };
+  spawnSync(process.execPath, [...nodeFlags, file, '--help'], { env, stdio: 'ignore' });
+}
+
+/** Starts a server and waits for the line of JSON that tells its port. */
+export async function startServer({ nodeFlags, file, args, env }: ServerCommand): Promise<ServerProcess> {
+  const child = spawn(process.execPath, [...nodeFlags, file, ...args], {
+    env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const port = await portOf(child);
