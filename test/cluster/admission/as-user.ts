@@ -6,7 +6,7 @@ import type { Answer } from '#test/contract/harness.ts';
 export type AnswerOfUser = Pick<Answer, 'status' | 'headers' | 'body'>;
 
 /** Sends requests as somebody else, which administrators may. */
-export type AsUser = (method: 'POST' | 'DELETE', path: string, body?: object) => Promise<AnswerOfUser>;
+export type AsUser = (method: 'POST' | 'PUT' | 'DELETE', path: string, body?: object) => Promise<AnswerOfUser>;
 
 /** Service accounts are named in full: `system:serviceaccount:NAMESPACE:NAME`. */
 export function asUser({ server, ca, token }: ClusterConnection, user: string): AsUser {

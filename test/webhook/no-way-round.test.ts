@@ -1,0 +1,16 @@
+import { afterAll, beforeAll, describe } from 'vitest';
+import { noWayRound } from './no-way-round.ts';
+import { startSandboxWebhook, type SandboxWebhook } from './sandbox-webhook.ts';
+
+describe('a class that somebody may not use, in the sandbox', () => {
+  const found: { sandbox?: SandboxWebhook } = {};
+  beforeAll(async () => {
+    found.sandbox = await startSandboxWebhook();
+  });
+  afterAll(() => found.sandbox?.stop());
+
+  noWayRound(() => {
+    if (found.sandbox === undefined) throw new Error('the sandbox is not up');
+    return found.sandbox.target;
+  });
+});
