@@ -47,6 +47,14 @@ export const webhookSchema = z.strictObject({
     .max(10_000)
     .default(512)
     .describe('More than so many at once are answered 429'),
+  reservationSeconds: z
+    .number()
+    .min(10)
+    .max(3_600)
+    .default(120)
+    .describe(
+      'How long a pod charged to a PriorityQuota may take to appear; twice the request timeout of the API server',
+    ),
   gatedCallers: z
     .array(z.string().min(1))
     .default([])

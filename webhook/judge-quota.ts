@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { because } from '#shared/domain/admission/admission-code.ts';
 import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { priorityQuotaExceeded } from '#shared/domain/admission/priority-quota-exceeded.ts';
@@ -7,7 +8,7 @@ import { malformed, unexpectedResource } from '#shared/domain/admission/unaccept
 import type { Pod } from '#shared/domain/model/pod.ts';
 import { quantitySign } from '#shared/domain/model/quantity.ts';
 import { charge } from '#shared/domain/quota/charge.ts';
-import type { Reservation } from '#shared/domain/quota/ledger.ts';
+import { resizeReservationUid, type Reservation } from '#shared/domain/quota/ledger-state.ts';
 import { countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import { decodePod } from '#shared/kube/decode-pod.ts';
 import type { Review } from './decode-review.ts';
@@ -28,6 +29,8 @@ export interface QuotaSources {
 }
 
 const ASK_AGAIN_SECONDS = 1;
+/** Enough to tell apart the few requests that ever ask for the same pod. */
+const CLAIM_LENGTH = 8;
 
 /** Charges new pods, and the growth of resized ones, to every PriorityQuota that counts them; all of them or none. */
 export function judgeQuota(sources: QuotaSources): Judge {
@@ -68,10 +71,12 @@ async function quotasOf({ world, enforcedLabels }: QuotaSources, pod: Pod): Prom
 
 /** Keyed by the pod's UID, which is final here; a resize by the request, for it adds to what the pod costs already. */
 function reservationFor(request: AdmissionRequest, { pod, before }: Pods, now: number): Reservation {
-  const { namespace, uid } = request;
+  const { namespace } = request;
   const amounts = growth(charge(pod, now), before === undefined ? NO_AMOUNTS : charge(before, now));
   const name = pod.name === '' ? request.name : pod.name;
-  return { uid: before === undefined ? pod.uid : `${pod.uid}.${uid}`, namespace, pod: name, amounts, admittedAt: now };
+  const uid = before === undefined ? pod.uid : resizeReservationUid(pod.uid, request.uid);
+  const claim = randomUUID().slice(0, CLAIM_LENGTH);
+  return { uid, namespace, pod: name, amounts, admittedAt: now, claim };
 }
 
 function growth(after: Amounts, before: Amounts): Amounts {
@@ -97,7 +102,7 @@ async function reserveAll(sources: QuotaSources, wanted: Charge): Promise<Admiss
     if (settled.kind === 'reserved' && !isDryRun) reserved.push(quota);
     const refusal = await refusalOf(sources, settled, quota, pod);
     if (refusal === undefined) continue;
-    for (const { name } of reserved) ledgers.ledger(name).cancel(reservation.uid);
+    for (const { name } of reserved) ledgers.ledger(name).cancel(reservation);
     return refusal;
   }
   const names = quotas.map(({ name }) => name).join(', ');

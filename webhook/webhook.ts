@@ -47,7 +47,13 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
   shutdown.onRelease('connections to the API server', () => client.close());
 
   const caches = createCaches({ ...surroundings, client, metrics });
-  const ledgers = createLedgers({ ...surroundings, client, quotas: caches.priorityQuotas, metrics });
+  const ledgers = createLedgers({
+    ...surroundings,
+    client,
+    quotas: caches.priorityQuotas,
+    reservationMs: configuration.reservationSeconds * 1_000,
+    metrics,
+  });
   const sources = createJudgeSources(configuration, { client, caches, ledgers, clock });
   const certificates = createCertificateSource(configuration, { client, clock });
   const clientCaPem = await readClientCa(configuration);

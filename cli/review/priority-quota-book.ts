@@ -1,11 +1,13 @@
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
 import { priorityQuotaExceeded } from '#shared/domain/admission/priority-quota-exceeded.ts';
+import { addAmounts, NO_AMOUNTS } from '#shared/domain/model/amounts.ts';
 import { prepareSelector } from '#shared/domain/model/label-selector.ts';
 import type { Instant, Pod } from '#shared/domain/model/pod.ts';
 import { charge } from '#shared/domain/quota/charge.ts';
 import { largestHolders } from '#shared/domain/quota/largest-holders.ts';
-import { EMPTY_LEDGER, openLedger, type LedgerState } from '#shared/domain/quota/ledger.ts';
+import { openLedger } from '#shared/domain/quota/ledger.ts';
+import { EMPTY_LEDGER, type LedgerState } from '#shared/domain/quota/ledger-state.ts';
 import { countsPod } from '#shared/domain/quota/priority-quota.ts';
 import { judgedNamespaces, QUOTA_ENFORCED } from '#shared/kube/webhook-configurations.ts';
 import type { CountedQuota } from './surroundings.ts';
@@ -32,12 +34,13 @@ export function openPriorityQuotas(quotas: readonly CountedQuota[], now: Instant
       const ledger = openLedger(states.get(quota.name) ?? EMPTY_LEDGER, quota.hard);
       const outcome = ledger.reserve(reservation);
       if (outcome.kind === 'exceeded') {
-        const namespaces = largestHolders(ledger.state().byNamespace, outcome.exceeded[0]?.resource ?? '');
+        const namespaces = largestHolders(ledger.state(), outcome.exceeded[0]?.resource ?? '');
         return priorityQuotaExceeded(quota, pod, outcome.exceeded, { namespaces, knownPods, now });
       }
       const { used, byNamespace } = ledger.state();
+      const own = addAmounts(byNamespace.get(namespace) ?? NO_AMOUNTS, reservation.amounts);
       // Pods in files have no UID, so none of them is remembered by one.
-      after.set(quota.name, { ...EMPTY_LEDGER, used, byNamespace });
+      after.set(quota.name, { ...EMPTY_LEDGER, used, byNamespace: new Map(byNamespace).set(namespace, own) });
     }
     states = after;
     return undefined;

@@ -1,6 +1,6 @@
 import { NO_AMOUNTS, type Amounts } from '#shared/domain/model/amounts.ts';
 import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
-import { EMPTY_LEDGER, type LedgerState, type Reservation } from '#shared/domain/quota/ledger.ts';
+import { EMPTY_LEDGER, type LedgerState, type Reservation } from '#shared/domain/quota/ledger-state.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import { decodePriorityQuota } from '#shared/kube/decode-priority-quota.ts';
 import type { Decoded } from '#shared/kube/decoded.ts';
@@ -43,21 +43,26 @@ export function decodeLedgerObject(raw: KubeObject): Decoded<LedgerObject> {
   });
 }
 
-/** The raw object with another ledger; the API server takes its status alone, and only at this revision. */
-export function encodeLedgerObject(
-  { raw, recounts }: LedgerObject,
-  state: LedgerState,
-  isRecount: boolean,
-): KubeObject {
-  const status = raw['status'] ?? {};
-  return {
-    ...raw,
-    status: {
-      ...status,
-      ...encodeState(state),
-      ...(isRecount && { observedGeneration: raw.metadata.generation ?? 0, recounts: recounts + 1 }),
-    },
+/**
+ * The object with another ledger. The API server takes of its raw form the status alone, and only at this revision; the
+ * object is what is stored then, but for the new revision.
+ */
+export function withLedger(base: LedgerObject, state: LedgerState, kind: 'charge' | 'recount'): LedgerObject {
+  const isRecount = kind === 'recount';
+  const recounts = base.recounts + (isRecount ? 1 : 0);
+  const { raw } = base;
+  const status = {
+    ...(raw['status'] ?? {}),
+    ...encodeState(state),
+    ...(isRecount && { observedGeneration: raw.metadata.generation ?? 0, recounts }),
   };
+  return { ...base, raw: { ...raw, status }, state, isCounted: base.isCounted || isRecount, recounts };
+}
+
+/** The object as it was stored under a revision of its own. */
+export function atRevision(object: LedgerObject, resourceVersion: string): LedgerObject {
+  const { raw } = object;
+  return { ...object, raw: { ...raw, metadata: { ...raw.metadata, resourceVersion } } };
 }
 
 function readState(status: WireObject): LedgerState {
@@ -74,12 +79,14 @@ function readShare(entry: WireObject): readonly [string, Amounts] {
 }
 
 function readReservation(entry: WireObject): Reservation {
+  const claim = readText(entry, 'claim');
   return {
     uid: readText(entry, 'uid') ?? '',
     namespace: readText(entry, 'namespace') ?? '',
     pod: readText(entry, 'pod') ?? '',
     amounts: readAmounts(entry, 'amounts') ?? NO_AMOUNTS,
     admittedAt: readInstant(entry, 'admittedAt') ?? 0,
+    ...(claim !== undefined && { claim }),
   };
 }
 
@@ -87,12 +94,20 @@ function encodeState({ used, byNamespace, reservations }: LedgerState) {
   return {
     used: encodeAmounts(used),
     byNamespace: Array.from(byNamespace, ([namespace, amounts]) => ({ namespace, used: encodeAmounts(amounts) })),
-    reservations: Array.from(reservations.values(), ({ amounts, admittedAt, ...rest }) => ({
-      ...rest,
-      amounts: encodeAmounts(amounts),
-      admittedAt: new Date(admittedAt).toISOString(),
-    })),
+    reservations: Array.from(reservations.values(), encodeReservation),
   };
+}
+
+/** Each is written again and again while it stands, and never changes. */
+const encodedReservations = new WeakMap<Reservation, object>();
+
+function encodeReservation(reservation: Reservation): object {
+  const known = encodedReservations.get(reservation);
+  if (known !== undefined) return known;
+  const { amounts, admittedAt, ...rest } = reservation;
+  const encoded = { ...rest, amounts: encodeAmounts(amounts), admittedAt: new Date(admittedAt).toISOString() };
+  encodedReservations.set(reservation, encoded);
+  return encoded;
 }
 
 function encodeAmounts(amounts: Amounts): Readonly<Record<string, string>> {

@@ -1,11 +1,11 @@
-import type { LedgerState } from '#shared/domain/quota/ledger.ts';
+import type { LedgerState } from '#shared/domain/quota/ledger-state.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { getObject, replaceObject } from '#shared/kube/objects.ts';
-import type { Outcome } from '#shared/kube/outcome.ts';
+import type { Failure } from '#shared/kube/outcome.ts';
 import { PRIORITY_QUOTAS } from '#shared/kube/resource.ts';
 import { COMPONENT_NAMES } from '#shared/kube/wire-names.ts';
-import { decodeLedgerObject, encodeLedgerObject, type LedgerObject } from './ledger-object.ts';
+import { atRevision, decodeLedgerObject, withLedger, type LedgerObject } from './ledger-object.ts';
 
 export type Read = { readonly kind: 'read'; readonly object: LedgerObject } | { readonly kind: 'gone' } | Trouble;
 
@@ -35,26 +35,30 @@ export function createLedgerStore(client: KubeClient, name: string): LedgerStore
   const address = { resource: PRIORITY_QUOTAS, name };
   return {
     read: async () => {
-      const found = understood(await getObject(client, address, { timeoutMs: CALL_MS }));
-      return found.kind === 'written' ? { kind: 'read', object: found.object } : asRead(found);
+      const outcome = await getObject(client, address, { timeoutMs: CALL_MS });
+      return outcome.kind === 'ok' ? decoded(outcome.object) : failed(outcome);
     },
     write: async (base, state, kind) => {
-      const next = encodeLedgerObject(base, state, kind === 'recount');
+      const next = withLedger(base, state, kind);
       const options = { timeoutMs: CALL_MS, fieldManager: COMPONENT_NAMES.webhook };
-      return understood(await replaceObject(client, { ...address, subresource: 'status' }, next, options));
+      const outcome = await replaceObject(client, { ...address, subresource: 'status' }, next.raw, options);
+      if (outcome.kind === 'conflict') return { kind: 'conflict' };
+      if (outcome.kind !== 'ok') return failed(outcome);
+      const { resourceVersion } = outcome.object.metadata;
+      if (resourceVersion === undefined) return { kind: 'trouble', message: 'the answer names no resourceVersion' };
+      // Nobody else has written since the base, so what is stored is what was sent.
+      return { kind: 'written', object: atRevision(next, resourceVersion) };
     },
   };
 }
 
-function asRead(found: Exclude<Written, { kind: 'written' }>): Read {
-  return found.kind === 'conflict' ? { kind: 'trouble', message: 'unexpected conflict on a read' } : found;
+function decoded(raw: KubeObject): Read {
+  const object = decodeLedgerObject(raw);
+  return object.ok
+    ? { kind: 'read', object: object.value }
+    : { kind: 'trouble', message: `${object.field}: ${object.message}` };
 }
 
-function understood(outcome: Outcome<KubeObject>): Written {
-  if (outcome.kind === 'conflict') return { kind: 'conflict' };
-  if (outcome.kind === 'notFound') return { kind: 'gone' };
-  if (outcome.kind !== 'ok') return { kind: 'trouble', message: outcome.message };
-  const decoded = decodeLedgerObject(outcome.object);
-  if (decoded.ok) return { kind: 'written', object: decoded.value };
-  return { kind: 'trouble', message: `${decoded.field}: ${decoded.message}` };
+function failed({ kind, message }: Failure): { readonly kind: 'gone' } | Trouble {
+  return kind === 'notFound' ? { kind: 'gone' } : { kind: 'trouble', message };
 }

@@ -1,3 +1,4 @@
+import { podUidOf } from '#shared/domain/quota/ledger-state.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { HealthCheck } from '#shared/http/health.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
@@ -6,13 +7,16 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
+import { countPods } from './count-pods.ts';
+import { createEndedPods } from './ended-pods.ts';
 import { createLedgerStore } from './ledger-store.ts';
-import { listCountedPods } from './list-counted-pods.ts';
 import { createQuotaLedger, type QuotaLedger } from './quota-ledger.ts';
 
 export interface LedgersOptions {
   readonly client: KubeClient;
   readonly quotas: Reflector<PriorityQuota>;
+  /** How long a pod may take to appear after it was admitted; more than the API server gives a request. */
+  readonly reservationMs: number;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
@@ -34,10 +38,17 @@ const LOOK_DEADLINE_MS = 30_000;
 const COUNT_EVERY_MS = { idle: 30_000, open: 5_000, crowded: 1_000 } as const;
 const CROWDED = 300;
 
+interface Kept {
+  readonly ledger: QuotaLedger;
+  countedAt: number;
+  /** Replicas that started together shall not count together for ever. */
+  spread: number;
+}
+
 export function createLedgers(options: LedgersOptions): Ledgers {
-  const { client, quotas, clock, random, log, metrics } = options;
-  const ledgers = new Map<string, QuotaLedger>();
-  const nextCountAt = new Map<string, number>();
+  const { client, quotas, reservationMs, clock, random, log, metrics } = options;
+  const ended = createEndedPods(options);
+  const all = new Map<string, Kept>();
   let isCounted = false;
   const counts = metrics.counter(
     'plimsoll_quota_recounts_total',
@@ -45,16 +56,18 @@ export function createLedgers(options: LedgersOptions): Ledgers {
     ['result'],
   );
 
-  function ledger(name: string): QuotaLedger {
-    const found = ledgers.get(name) ?? create(name);
-    ledgers.set(name, found);
+  function keep(name: string): Kept {
+    const found = all.get(name) ?? { ledger: create(name), countedAt: -Infinity, spread: 1 };
+    all.set(name, found);
     return found;
   }
 
   function create(name: string): QuotaLedger {
     return createQuotaLedger({
       store: createLedgerStore(client, name),
-      listPods: (quota) => listCountedPods(client, quota),
+      countPods: (quota) => countPods(client, quota),
+      hasEnded: (reservationUid) => ended.has(podUidOf(reservationUid)),
+      reservationMs,
       clock,
       random,
     });
@@ -62,15 +75,21 @@ export function createLedgers(options: LedgersOptions): Ledgers {
 
   async function look(): Promise<void> {
     const names = new Set([...quotas.values()].map(({ name }) => name));
-    for (const name of ledgers.keys()) if (!names.has(name)) ledgers.delete(name);
-    const due = [...names].filter((name) => clock.monotonic() >= (nextCountAt.get(name) ?? 0));
+    for (const name of all.keys()) if (!names.has(name)) all.delete(name);
+    const due = [...names].filter((name) => isDue(keep(name)));
     const results = await Promise.all(due.map(countOne));
     isCounted ||= results.every(Boolean);
   }
 
+  /** Asked anew at every look: what is reserved meanwhile makes the next count come sooner. */
+  function isDue({ ledger, countedAt, spread }: Kept): boolean {
+    return clock.monotonic() - countedAt >= pauseAfter(ledger) * spread;
+  }
+
   async function countOne(name: string): Promise<boolean> {
+    const kept = keep(name);
     try {
-      await ledger(name).recount();
+      await kept.ledger.recount();
       counts.add({ result: 'done' });
       return true;
     } catch (error) {
@@ -78,24 +97,23 @@ export function createLedgers(options: LedgersOptions): Ledgers {
       log.warn({ err: error, quota: name }, 'Could not count a quota');
       return false;
     } finally {
-      // Replicas that started together shall not count together for ever.
-      nextCountAt.set(name, clock.monotonic() + pauseAfter(ledger(name)) * (0.75 + random() / 2));
+      kept.countedAt = clock.monotonic();
+      kept.spread = 0.75 + random() / 2;
     }
   }
 
+  const looking = {
+    task: look,
+    periodMs: LOOK_EVERY_MS,
+    deadlineMs: LOOK_DEADLINE_MS,
+    onError: (error: unknown) => log.error({ err: error }, 'Could not look after the quotas'),
+    clock,
+  };
   return {
-    ledger,
-    run: (signal) =>
-      repeat(
-        {
-          task: look,
-          periodMs: LOOK_EVERY_MS,
-          deadlineMs: LOOK_DEADLINE_MS,
-          onError: (error) => log.error({ err: error }, 'Could not look after the quotas'),
-          clock,
-        },
-        signal,
-      ),
+    ledger: (name) => keep(name).ledger,
+    run: async (signal) => {
+      await Promise.all([repeat(looking, signal), ended.run(signal)]);
+    },
     check: { name: 'ledger', problem: () => (isCounted ? undefined : 'quotas have not been counted yet') },
   };
 }

@@ -1,19 +1,14 @@
-import {
-  openLedger,
-  type CountedPod,
-  type Ledger,
-  type LedgerState,
-  type Reservation,
-} from '#shared/domain/quota/ledger.ts';
-import type { Amounts } from '#shared/domain/model/amounts.ts';
 import { largestHolders } from '#shared/domain/quota/largest-holders.ts';
+import { openLedger, type Ledger, type ReserveOutcome } from '#shared/domain/quota/ledger.ts';
+import type { LedgerState, Reservation } from '#shared/domain/quota/ledger-state.ts';
+import type { PodCount } from '#shared/domain/quota/pod-count.ts';
 import type { Excess } from '#shared/domain/quota/refusal.ts';
 import type { LedgerObject } from './ledger-object.ts';
 
 /** What a wish to reserve came to. `busy` means that nothing could be settled in time. */
 export type Settled =
   | { readonly kind: 'reserved' }
-  /** By an earlier request for the same pod, whose charge is not ours to take back. */
+  /** By another request for the same pod, so that the charge is not ours to take back. */
   | { readonly kind: 'alreadyReserved' }
   | { readonly kind: 'exceeded'; readonly exceeded: readonly Excess[]; readonly holders: readonly string[] }
   | { readonly kind: 'busy'; readonly why: string }
@@ -29,14 +24,14 @@ export interface Wish {
 /** Pods listed after `begun` was read. */
 export interface Count {
   readonly begun: LedgerObject;
-  readonly pods: readonly CountedPod[];
+  readonly pods: PodCount;
   readonly isExpired: (uid: string) => boolean;
 }
 
 /** Everything that one write shall do. */
 export interface Batch {
   readonly wishes: readonly Wish[];
-  readonly cancelled: readonly string[];
+  readonly cancelled: readonly Reservation[];
   /** One for which `isSameCount` holds. */
   readonly count: Count | undefined;
 }
@@ -51,18 +46,13 @@ export interface SettledBatch {
 
 /** Applies a batch to the ledger as it stands. */
 export function settleBatch(base: LedgerObject, { wishes, cancelled, count }: Batch): SettledBatch {
-  const { hard } = base.quota;
-  const ledger = openLedger(base.state, hard);
+  const ledger = openLedger(base.state, base.quota.hard);
   if (count !== undefined) ledger.recount(count.pods, count.isExpired);
-  for (const uid of cancelled) ledger.cancel(uid);
-  const attempts = wishes.map((wish) => attempt(ledger, wish));
-  const isCharge = cancelled.length > 0 || attempts.some(({ isChange }) => isChange);
+  for (const reservation of cancelled) ledger.cancel(reservation);
+  const outcomes = wishes.map(({ reservation, isDryRun }) => ledger[isDryRun ? 'preview' : 'reserve'](reservation));
   const state = ledger.state();
-  return {
-    state,
-    write: count !== undefined ? 'recount' : isCharge ? 'charge' : undefined,
-    settled: attempts.map(({ settled }) => withHolders(settled, state.byNamespace)),
-  };
+  const holdersOf = remembered((resource) => largestHolders(state, resource));
+  return { state, write: writeOf(ledger, count), settled: outcomes.map((outcome) => settledBy(outcome, holdersOf)) };
 }
 
 /**
@@ -74,31 +64,29 @@ export function isSameCount(now: LedgerObject, begun: LedgerObject): boolean {
   return now.recounts === begun.recounts && after.generation === before.generation && after.uid === before.uid;
 }
 
-interface Attempt {
-  readonly settled: Settled;
-  readonly isChange: boolean;
+function writeOf({ isChanged }: Ledger, count: Count | undefined): SettledBatch['write'] {
+  if (count !== undefined) return 'recount';
+  return isChanged ? 'charge' : undefined;
 }
 
-function attempt(ledger: Ledger, { reservation, isDryRun }: Wish): Attempt {
-  const outcome = ledger.reserve(reservation);
+function settledBy(outcome: ReserveOutcome, holdersOf: (resource: string) => readonly string[]): Settled {
   switch (outcome.kind) {
     case 'reserved':
-      if (isDryRun) ledger.cancel(reservation.uid);
-      return { settled: outcome, isChange: !isDryRun };
     case 'alreadyReserved':
-      return { settled: outcome, isChange: false };
+      return outcome;
     case 'exceeded':
-      return { settled: { ...outcome, holders: [] }, isChange: false };
+      return { ...outcome, holders: holdersOf(outcome.exceeded[0]?.resource ?? '') };
     case 'full':
-      return {
-        settled: { kind: 'busy', why: 'too many pods were admitted that have not been seen yet' },
-        isChange: false,
-      };
+      return { kind: 'busy', why: 'too many pods were admitted that have not been seen yet' };
   }
 }
 
-function withHolders(settled: Settled, byNamespace: ReadonlyMap<string, Amounts>): Settled {
-  const [first] = settled.kind === 'exceeded' ? settled.exceeded : [];
-  if (settled.kind !== 'exceeded' || first === undefined) return settled;
-  return { ...settled, holders: largestHolders(byNamespace, first.resource) };
+/** Everybody who is refused at the same time hears of the same holders. */
+function remembered<T>(compute: (key: string) => T): (key: string) => T {
+  const known = new Map<string, T>();
+  return (key) => {
+    const found = known.get(key) ?? compute(key);
+    known.set(key, found);
+    return found;
+  };
 }

@@ -1,11 +1,15 @@
-import type { Amounts } from '#shared/domain/model/amounts.ts';
-import { compareQuantities, quantitySign, ZERO } from '#shared/domain/model/quantity.ts';
+import { addQuantities, compareQuantities, quantitySign, ZERO } from '#shared/domain/model/quantity.ts';
+import type { LedgerState } from './ledger-state.ts';
 
 const MOST_HOLDERS = 3;
 
-/** The namespaces that hold most of a resource, largest first, at most three. */
-export function largestHolders(byNamespace: ReadonlyMap<string, Amounts>, resource: string): readonly string[] {
-  return Array.from(byNamespace, ([namespace, amounts]) => ({ namespace, amount: amounts.get(resource) ?? ZERO }))
+/** The namespaces that hold most of a resource, reservations included, largest first, at most three. */
+export function largestHolders({ byNamespace, reservations }: LedgerState, resource: string): readonly string[] {
+  const held = new Map(Array.from(byNamespace, ([namespace, amounts]) => [namespace, amounts.get(resource) ?? ZERO]));
+  for (const { namespace, amounts } of reservations.values()) {
+    held.set(namespace, addQuantities(held.get(namespace) ?? ZERO, amounts.get(resource) ?? ZERO));
+  }
+  return Array.from(held, ([namespace, amount]) => ({ namespace, amount }))
     .filter(({ amount }) => quantitySign(amount) > 0)
     .sort((a, b) => compareQuantities(b.amount, a.amount) || (a.namespace < b.namespace ? -1 : 1))
     .slice(0, MOST_HOLDERS)

@@ -7,38 +7,14 @@ import {
   ZERO,
   type Quantity,
 } from '#shared/domain/model/quantity.ts';
-import type { Instant } from '#shared/domain/model/pod.ts';
+import { largestNamespaces } from './largest-namespaces.ts';
+import type { LedgerState, Reservation } from './ledger-state.ts';
+import type { PodCount } from './pod-count.ts';
 import type { Excess } from './refusal.ts';
-
-/** A charge for a pod that was admitted and has not been seen yet. */
-export interface Reservation {
-  /** The pod's UID; final in the validating phase. */
-  readonly uid: string;
-  readonly namespace: string;
-  readonly pod: string;
-  /** Everything the pod costs, also what the quota does not limit today. */
-  readonly amounts: Amounts;
-  /** For people only: clocks differ between replicas. */
-  readonly admittedAt: Instant;
-}
-
-/** A pod that exists, and what it costs. */
-export interface CountedPod {
-  readonly uid: string;
-  readonly namespace: string;
-  readonly amounts: Amounts;
-}
-
-/** What the ledger object of a quota holds: `used` is what counted pods and reservations cost together. */
-export interface LedgerState {
-  readonly used: Amounts;
-  readonly byNamespace: ReadonlyMap<string, Amounts>;
-  readonly reservations: ReadonlyMap<string, Reservation>;
-}
 
 export type ReserveOutcome =
   | { readonly kind: 'reserved' }
-  /** The same pod was charged before: a repeated request costs nothing. */
+  /** By another request for the same pod: it costs nothing more. */
   | { readonly kind: 'alreadyReserved' }
   | { readonly kind: 'exceeded'; readonly exceeded: readonly Excess[] }
   /** The list of reservations is as long as it may get. */
@@ -47,87 +23,108 @@ export type ReserveOutcome =
 /** A ledger being changed. What it says is lost unless `state` is written before anybody else writes. */
 export interface Ledger {
   reserve(reservation: Reservation): ReserveOutcome;
-  /** Takes a reservation back; only for a pod that will never exist. */
-  cancel(uid: string): void;
+  /** What `reserve` would say; changes nothing. */
+  preview(reservation: Reservation): ReserveOutcome;
+  /** Takes a reservation back, if it is still its claim's alone; only for a pod that will never exist. */
+  cancel(reservation: Pick<Reservation, 'uid' | 'claim'>): void;
   /** Counts anew from all pods that exist; reservations stay on top unless their pod exists or they have expired. */
-  recount(pods: Iterable<CountedPod>, isExpired: (uid: string) => boolean): void;
+  recount(count: PodCount, isExpired: (uid: string) => boolean): void;
+  readonly isChanged: boolean;
   state(): LedgerState;
 }
-
-export const EMPTY_LEDGER: LedgerState = { used: new Map(), byNamespace: new Map(), reservations: new Map() };
 
 /** The CRD's bound on reservations. */
 export const MOST_RESERVATIONS = 1_000;
 
+const RESERVED: ReserveOutcome = { kind: 'reserved' };
+const ALREADY_RESERVED: ReserveOutcome = { kind: 'alreadyReserved' };
+const FULL: ReserveOutcome = { kind: 'full' };
+const NO_EXCESS: readonly Excess[] = [];
+
 /**
  * Opens a ledger for changes. A reservation is forgotten by `cancel` and `recount` alone. A recount is right only if
  * the pods were listed, with quorum, after a state was read that no other recount has changed since: then a pod whose
- * reservation is gone was there to be listed (docs/decisions/0006).
+ * reservation is gone was there to be listed (docs/decisions/0006). Nothing here depends on how many namespaces there are.
  */
 export function openLedger(state: LedgerState, hard: Amounts): Ledger {
   let used = limited(state.used, hard);
-  let byNamespace = copyNested(state.byNamespace);
+  let { byNamespace } = state;
   const reservations = new Map(state.reservations);
+  let isChanged = false;
 
-  function add(namespace: string, amounts: Amounts): void {
-    addLimited(used, amounts, hard);
-    const own = byNamespace.get(namespace) ?? new Map<string, Quantity>();
-    byNamespace.set(namespace, own);
-    addLimited(own, amounts, hard);
+  function preview({ uid, claim, amounts }: Reservation): ReserveOutcome {
+    const present = reservations.get(uid);
+    if (present !== undefined) return isClaimedBy(present, claim) ? RESERVED : ALREADY_RESERVED;
+    const exceeded = findExcess(used, amounts, hard);
+    if (exceeded.length > 0) return { kind: 'exceeded', exceeded };
+    return reservations.size >= MOST_RESERVATIONS ? FULL : RESERVED;
   }
 
   function reserve(reservation: Reservation): ReserveOutcome {
-    if (reservations.has(reservation.uid)) return { kind: 'alreadyReserved' };
-    const exceeded = findExcess(used, reservation.amounts, hard);
-    if (exceeded.length > 0) return { kind: 'exceeded', exceeded };
-    if (reservations.size >= MOST_RESERVATIONS) return { kind: 'full' };
-    reservations.set(reservation.uid, reservation);
-    add(reservation.namespace, reservation.amounts);
-    return { kind: 'reserved' };
-  }
-
-  function cancel(uid: string): void {
-    const reservation = reservations.get(uid);
-    if (reservation === undefined) return;
-    reservations.delete(uid);
-    subtractLimited(used, reservation.amounts, hard);
-    const own = byNamespace.get(reservation.namespace);
-    if (own !== undefined) subtractLimited(own, reservation.amounts, hard);
-  }
-
-  function recount(pods: Iterable<CountedPod>, isExpired: (uid: string) => boolean): void {
-    used = limited(new Map(), hard);
-    byNamespace = new Map();
-    const seen = new Set<string>();
-    for (const { uid, namespace, amounts } of pods) {
-      seen.add(uid);
-      add(namespace, amounts);
+    const outcome = preview(reservation);
+    const present = reservations.get(reservation.uid);
+    if (present !== undefined) disclaim(present, reservation);
+    else if (outcome.kind === 'reserved') {
+      isChanged = true;
+      reservations.set(reservation.uid, reservation);
+      change(used, reservation.amounts, addQuantities);
     }
-    for (const [uid, { namespace, amounts }] of reservations) {
-      if (seen.has(uid) || isExpired(uid)) reservations.delete(uid);
-      else add(namespace, amounts);
+    return outcome;
+  }
+
+  /** Two requests rely on it: neither knows whether the other one's answer counts, so neither may take it back. */
+  function disclaim(present: Reservation, { claim }: Reservation): void {
+    if (present.claim === undefined || isClaimedBy(present, claim)) return;
+    isChanged = true;
+    const { uid, namespace, pod, amounts, admittedAt } = present;
+    reservations.set(uid, { uid, namespace, pod, amounts, admittedAt });
+  }
+
+  function cancel({ uid, claim }: Pick<Reservation, 'uid' | 'claim'>): void {
+    const present = reservations.get(uid);
+    if (present === undefined || !isClaimedBy(present, claim)) return;
+    isChanged = true;
+    reservations.delete(uid);
+    change(used, present.amounts, subtractQuantities);
+  }
+
+  function recount(count: PodCount, isExpired: (uid: string) => boolean): void {
+    isChanged = true;
+    used = limited(count.total, hard);
+    byNamespace = largestNamespaces(count.byNamespace, hard);
+    for (const [uid, { amounts }] of reservations) {
+      if (count.uids.has(uid) || isExpired(uid)) reservations.delete(uid);
+      else change(used, amounts, addQuantities);
     }
   }
 
   return {
     reserve,
+    preview,
     cancel,
     recount,
+    get isChanged() {
+      return isChanged;
+    },
     state: () => ({ used, byNamespace, reservations }),
   };
 }
 
+function isClaimedBy(reservation: Reservation, claim: string | undefined): boolean {
+  return claim !== undefined && reservation.claim === claim;
+}
+
 /** The resources for which an addition leaves no room; what the quota is over anyway does not block others (oddity K7). */
 function findExcess(used: Amounts, added: Amounts, hard: Amounts): readonly Excess[] {
-  const exceeded: Excess[] = [];
+  let exceeded: Excess[] | undefined;
   for (const [resource, limit] of hard) {
     const asked = added.get(resource);
     if (asked === undefined || quantitySign(asked) <= 0) continue;
     const present = used.get(resource) ?? ZERO;
     if (compareQuantities(addQuantities(present, asked), limit) > 0)
-      exceeded.push({ resource, asked, used: present, hard: limit });
+      (exceeded ??= []).push({ resource, asked, used: present, hard: limit });
   }
-  return exceeded;
+  return exceeded ?? NO_EXCESS;
 }
 
 /** Every limited resource, zero where nothing is used. */
@@ -135,20 +132,10 @@ function limited(amounts: Amounts, hard: Amounts): Map<string, Quantity> {
   return new Map([...hard.keys()].map((name) => [name, amounts.get(name) ?? ZERO]));
 }
 
-function copyNested(byNamespace: ReadonlyMap<string, Amounts>): Map<string, Map<string, Quantity>> {
-  return new Map(Array.from(byNamespace, ([namespace, amounts]) => [namespace, new Map(amounts)]));
-}
-
-function addLimited(sum: Map<string, Quantity>, amounts: Amounts, hard: Amounts): void {
-  for (const name of hard.keys()) {
+/** Adds to or takes from the resources that a sum has, and no others. */
+function change(sum: Map<string, Quantity>, amounts: Amounts, by: (a: Quantity, b: Quantity) => Quantity): void {
+  for (const [name, present] of sum) {
     const amount = amounts.get(name);
-    if (amount !== undefined) sum.set(name, addQuantities(sum.get(name) ?? ZERO, amount));
-  }
-}
-
-function subtractLimited(sum: Map<string, Quantity>, amounts: Amounts, hard: Amounts): void {
-  for (const name of hard.keys()) {
-    const amount = amounts.get(name);
-    if (amount !== undefined) sum.set(name, subtractQuantities(sum.get(name) ?? ZERO, amount));
+    if (amount !== undefined) sum.set(name, by(present, amount));
   }
 }

@@ -1,30 +1,24 @@
-import { EMPTY_LEDGER, type CountedPod, type LedgerState } from '#shared/domain/quota/ledger.ts';
-import { compareQuantities, quantityFromInteger, quantityNumber, ZERO } from '#shared/domain/model/quantity.ts';
-import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
-import { prepareSelector } from '#shared/domain/model/label-selector.ts';
-import type { Clock } from '#shared/runtime/clock.ts';
-import type { LedgerObject } from '#webhook/ledger/ledger-object.ts';
-import type { LedgerStore, Read, Written } from '#webhook/ledger/ledger-store.ts';
+import type { Reservation } from '#shared/domain/quota/ledger-state.ts';
+import { podUidOf, resizeReservationUid } from '#shared/domain/quota/ledger-state.ts';
+import { filterAmounts, NO_AMOUNTS, type Amounts } from '#shared/domain/model/amounts.ts';
 import { createQuotaLedger, type QuotaLedger } from '#webhook/ledger/quota-ledger.ts';
-import { amountsOf, selectorOf } from '#test/build/cluster.ts';
+import type { Settled } from '#webhook/ledger/settle-batch.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
+import { createModelApiServer, costOf, total, unitsOf, type Lifetime } from './model-api-server.ts';
+import { createModelTime } from './model-clock.ts';
 
 export interface ModelOptions {
   readonly seed: number;
   readonly replicas: number;
   readonly hardPods: number;
-  /** A planted bug: lists leave out half of the pods. */
-  readonly listsHaveHoles?: boolean;
+  /** A planted bug. */
+  readonly bug?: 'listsHaveHoles' | 'reservationsExpireAtOnce' | 'everybodyTakesBack' | 'deletionsAreGuessed';
 }
 
 export interface ModelReport {
   readonly steps: number;
-  readonly admitted: number;
-  readonly refused: number;
-  readonly busy: number;
-  readonly crashes: number;
-  readonly lostAnswers: number;
-  readonly conflicts: number;
+  /** How often each thing happened. */
+  readonly counts: Readonly<Record<Happening, number>>;
   readonly recounts: number;
   /** The first broken law, with the step at which it broke. */
   readonly violation: string | undefined;
@@ -33,147 +27,167 @@ export interface ModelReport {
   readonly livingAtRest: number;
 }
 
+type Happening = (typeof HAPPENINGS)[number];
+const HAPPENINGS = [
+  'admitted',
+  'refused',
+  'busy',
+  'dryRuns',
+  'repeatedNames',
+  'duplicates',
+  'takenBack',
+  'resized',
+  'limitsChanged',
+  'crashes',
+  'lostAnswers',
+  'conflicts',
+] as const;
+
 interface Replica {
   readonly ledger: QuotaLedger;
-  readonly lifetime: { isAlive: boolean };
+  readonly lifetime: Lifetime;
+  /** Deletions that its watch has shown it. */
+  readonly ended: Set<string>;
 }
 
-const HARD = 'pods';
-const ONE = { pods: quantityFromInteger(1, 'DecimalSI') };
+interface Promised {
+  readonly uid: string;
+  readonly until: number;
+  /** What it adds; nothing once it can no longer be stored. */
+  readonly cost: () => Amounts;
+  readonly store: () => void;
+}
+
 /** The API server gives a request 60 s: later no pod is made of an admission. */
 const CREATION_MS = 60_000;
+const RESERVATION_MS = 120_000;
 const REST_MS = 400_000;
+const MOST_ATTEMPTS = 8;
 
 /**
  * Several replicas on one ledger object and a cluster of pods, everything that takes time put into an order that the
- * seed decides: calls that apply late or whose answers are lost, replicas that die at any point, pods that appear late
- * or never, requests that come twice.
+ * seed decides: calls that apply late or whose answers are lost, replicas that die at any point and whose clocks go
+ * wrong, pods that appear late or never, grow, end and go, requests that come twice, names that are taken, dry runs,
+ * limits that change.
  */
 export async function runLedgerModel(options: ModelOptions, steps: number): Promise<ModelReport> {
   const model = createModel(options);
-  for (let step = 0; step < steps && model.counts.violation === undefined; step += 1) {
-    model.counts.steps += 1;
+  let violation: string | undefined;
+  let step = 0;
+  while (step < steps && violation === undefined) {
+    step += 1;
     model.act();
     await settle();
-    model.check();
+    violation = model.violation();
   }
-  if (model.counts.violation === undefined) await model.rest();
-  return model.report();
+  if (violation === undefined) await model.rest();
+  return { steps: step, violation: violation && `step ${step}: ${violation}`, ...model.report() };
 }
 
 function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-function createModel({ seed, replicas: count, hardPods, listsHaveHoles = false }: ModelOptions) {
+function createModel({ seed, replicas: size, hardPods, bug }: ModelOptions) {
   const random = randomSource(seed);
-  const time = modelClock();
-  const pending: (() => void)[] = [];
-  const pods = new Map<string, CountedPod>();
-  const promised: { readonly uid: string; readonly until: number }[] = [];
-  const counts = {
-    steps: 0,
-    admitted: 0,
-    refused: 0,
-    busy: 0,
-    crashes: 0,
-    lostAnswers: 0,
-    conflicts: 0,
-    violation: undefined as string | undefined,
-  };
-  const quota: PriorityQuota = {
-    name: 'q',
-    namespaces: prepareSelector(selectorOf({})),
-    scope: { kind: 'range', min: 0, max: 0 },
-    hard: amountsOf({ [HARD]: String(hardPods) }),
-  };
-  let version = 1;
-  let stored = ledgerObject(EMPTY_LEDGER, { version, recounts: 0, isCounted: false });
-  let nextUid = 0;
-  let isCalm = false;
-
-  function ledgerObject(
-    state: LedgerState,
-    { version: at, recounts, isCounted }: { version: number; recounts: number; isCounted: boolean },
-  ): LedgerObject {
-    const metadata = { name: 'q', uid: 'quota', generation: 1, resourceVersion: String(at) };
-    return { raw: { metadata }, quota, state, isCounted, recounts };
-  }
-
-  /** A call in two parts, each at a moment of its own: it takes effect, and its answer arrives. */
-  function call<T>(lifetime: Replica['lifetime'], effect: () => T, lost: T): Promise<T> {
-    return new Promise((resolve) => {
-      pending.push(() => {
-        const isNeverSent = !isCalm && random.chance(0.03);
-        const result = isNeverSent ? lost : effect();
-        pending.push(() => {
-          const isLost = !isCalm && random.chance(0.05);
-          if (isLost) counts.lostAnswers += 1;
-          if (lifetime.isAlive) resolve(isLost ? lost : result);
-        });
-      });
-    });
-  }
-
-  function storeFor(lifetime: Replica['lifetime']): LedgerStore {
-    const trouble = { kind: 'trouble', message: 'no answer' } as const;
-    return {
-      read: () => call<Read>(lifetime, () => ({ kind: 'read', object: stored }), trouble),
-      write: (base, state, kind) => call<Written>(lifetime, () => compareAndSwap(base, state, kind), trouble),
-    };
-  }
-
-  function compareAndSwap(base: LedgerObject, state: LedgerState, kind: 'charge' | 'recount'): Written {
-    if (base.raw.metadata.resourceVersion !== stored.raw.metadata.resourceVersion) {
-      counts.conflicts += 1;
-      return { kind: 'conflict' };
-    }
-    version += 1;
-    const isRecount = kind === 'recount';
-    stored = ledgerObject(copyState(state), {
-      version,
-      recounts: base.recounts + (isRecount ? 1 : 0),
-      isCounted: base.isCounted || isRecount,
-    });
-    return { kind: 'written', object: stored };
-  }
-
-  async function listPods(lifetime: Replica['lifetime']): Promise<readonly CountedPod[]> {
-    const list = () => [...pods.values()].filter(() => !listsHaveHoles || random.chance(0.5));
-    const result = await call<readonly CountedPod[] | undefined>(lifetime, list, undefined);
-    if (result === undefined) throw new Error('no answer');
-    return result;
-  }
+  const time = createModelTime();
+  const api = createModelApiServer({
+    random,
+    hardPods,
+    creationMs: CREATION_MS,
+    listsHaveHoles: bug === 'listsHaveHoles',
+  });
+  const counts = Object.fromEntries(HAPPENINGS.map((name) => [name, 0])) as Record<Happening, number>;
+  /** What the API server will store. */
+  let promised: Promised[] = [];
+  let last = 0;
 
   function startReplica(): Replica {
     const lifetime = { isAlive: true };
+    const ended = new Set<string>();
+    const guessed = bug === 'deletionsAreGuessed';
     const ledger = createQuotaLedger({
-      store: storeFor(lifetime),
-      listPods: () => listPods(lifetime),
-      clock: time.clock,
+      store: api.storeFor(lifetime),
+      countPods: () => api.countPods(lifetime),
+      hasEnded: (uid) => ended.has(podUidOf(uid)) || guessed,
+      reservationMs: bug === 'reservationsExpireAtOnce' ? 0 : RESERVATION_MS,
+      // Twice as fast would be just right: 120 s of such a clock are the 60 s that a request may take.
+      clock: time.clock(random.below(7_200_000) - 3_600_000, 0.7 + random.next()),
       random: random.next,
     });
-    return { ledger, lifetime };
+    return { ledger, lifetime, ended };
   }
-  const replicas = Array.from({ length: count }, startReplica);
+  const replicas = Array.from({ length: size }, startReplica);
 
-  function request(uid: string): void {
-    const replica = random.pick(replicas);
-    const reservation = {
-      uid,
-      namespace: random.pick(['a', 'b', 'c']),
-      pod: uid,
-      amounts: new Map(Object.entries(ONE)),
-      admittedAt: 0,
-    };
-    void replica.ledger.reserve(reservation, { withinMs: 5_000, isDryRun: false }).then((settled) => {
-      if (settled.kind === 'exceeded') counts.refused += 1;
-      if (settled.kind === 'busy') counts.busy += 1;
-      if (settled.kind !== 'reserved' && settled.kind !== 'alreadyReserved') return;
+  async function ask(reservation: Reservation, isDryRun = false): Promise<Settled> {
+    const claim = bug === 'everybodyTakesBack' ? 'everybody' : `claim-${(last += 1)}`;
+    const { ledger } = random.pick(replicas);
+    const settled = await ledger.reserve({ ...reservation, claim }, { withinMs: 5_000, isDryRun });
+    if (settled.kind === 'exceeded') counts.refused += 1;
+    if (settled.kind === 'busy') counts.busy += 1;
+    if (settled.kind !== 'reserved' || isDryRun || !random.chance(0.1)) return settled;
+    // Another quota refuses the pod.
+    counts.takenBack += 1;
+    ledger.cancel({ ...reservation, claim });
+    return { kind: 'busy', why: 'the other quota' };
+  }
+
+  /** Now and then two calls are made for one request, and the API server hears the answer of one of them. */
+  function askOnceOrTwice(reservation: Reservation): Promise<Settled> {
+    if (!random.chance(0.2)) return ask(reservation);
+    counts.duplicates += 1;
+    const answers = [ask(reservation), ask(reservation)];
+    return random.pick(answers);
+  }
+
+  function reservationOf(uid: string, units: number): Reservation {
+    const namespace = random.pick(['a', 'b', 'c']);
+    return { uid, namespace, pod: uid, amounts: costOf(units), admittedAt: random.below(2 ** 40) };
+  }
+
+  /** One request; a generated name that is taken makes another attempt, with another UID, of the same request. */
+  async function request(): Promise<void> {
+    for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
+      const uid = `pod-${(last += 1)}`;
+      const reservation = reservationOf(uid, 1 + random.below(4));
+      const { namespace, amounts } = reservation;
+      const settled = await askOnceOrTwice(reservation);
+      if (!isAllowed(settled)) return;
       counts.admitted += 1;
-      // Some are never made: another webhook refuses them, or their name is taken.
-      if (random.chance(0.98)) promised.push({ uid, until: time.clock.monotonic() + CREATION_MS });
-    });
+      const store = (): unknown => api.pods.set(uid, { uid, namespace, amounts });
+      if (random.chance(0.9)) {
+        promise({ uid, cost: () => amounts, store }, 0.98);
+        return;
+      }
+      counts.repeatedNames += 1;
+    }
+  }
+
+  /** Some are never stored: another webhook refuses them. */
+  function promise(what: Omit<Promised, 'until'>, probability: number): void {
+    if (random.chance(probability)) promised.push({ ...what, until: time.now() + CREATION_MS });
+  }
+
+  /** Growth is asked for; the API server stores it only if nobody has changed the pod meanwhile. */
+  async function resize(): Promise<void> {
+    const before = [...api.pods.values()][random.below(api.pods.size)];
+    const units = unitsOf(before?.amounts ?? NO_AMOUNTS);
+    if (before === undefined || units === 0) return;
+    const isUnchanged = (): boolean => api.pods.get(before.uid) === before;
+    const store = (by: number): void => {
+      if (!isUnchanged()) return;
+      counts.resized += 1;
+      api.pods.set(before.uid, { ...before, amounts: costOf(units + by) });
+    };
+    if (units > 1 && random.chance(0.5)) {
+      store(-1);
+      return;
+    }
+    const uid = resizeReservationUid(before.uid, String((last += 1)));
+    const growth = filterAmounts(costOf(1), (name) => name !== 'pods');
+    const settled = await ask({ ...reservationOf(uid, 1), amounts: growth });
+    const cost = (): Amounts => (isUnchanged() ? growth : NO_AMOUNTS);
+    if (isAllowed(settled)) promise({ uid: before.uid, cost, store: () => store(1) }, 0.95);
   }
 
   function crash(): void {
@@ -184,57 +198,76 @@ function createModel({ seed, replicas: count, hardPods, listsHaveHoles = false }
     replicas[index] = startReplica();
   }
 
-  function createPod(): void {
+  function storePromised(): void {
     const [next] = promised.splice(random.below(promised.length), 1);
-    if (next === undefined || next.until < time.clock.monotonic()) return;
-    pods.set(next.uid, { uid: next.uid, namespace: 'a', amounts: new Map(Object.entries(ONE)) });
+    next?.store();
   }
 
+  /** First some end, and cost nothing while they are still there; then they go, and most watches tell. */
   function endPod(): void {
-    const uid = [...pods.keys()][random.below(pods.size)];
-    if (uid !== undefined) pods.delete(uid);
+    const pod = [...api.pods.values()][random.below(api.pods.size)];
+    if (pod === undefined) return;
+    if (random.chance(0.3)) {
+      api.pods.set(pod.uid, { ...pod, amounts: NO_AMOUNTS });
+      return;
+    }
+    api.pods.delete(pod.uid);
+    for (const { ended } of replicas) if (random.chance(0.8)) api.later(() => ended.add(pod.uid));
+  }
+
+  function changeLimit(): void {
+    counts.limitsChanged += 1;
+    api.setLimit(1 + random.below(hardPods * 2), time.now());
+  }
+
+  async function dryRun(): Promise<void> {
+    counts.dryRuns += 1;
+    await ask(reservationOf(`dry-${(last += 1)}`, 1), true);
   }
 
   function proceed(): void {
-    const [next] = pending.splice(random.below(pending.length), 1);
-    if (next === undefined) time.advance(random.below(50));
-    else next();
+    if (!api.proceed()) time.advance(random.below(50));
   }
+
+  const actions: readonly (readonly [number, () => unknown])[] = [
+    [0.09, request],
+    [0.01, dryRun],
+    [0.02, resize],
+    [0.0003, crash],
+    [0.0003, changeLimit],
+    [0.1, storePromised],
+    [0.02, endPod],
+    [0.13, () => time.advance(random.below(40))],
+    [0.001, () => time.advance(random.below(30_000))],
+    [
+      0.03,
+      () =>
+        random
+          .pick(replicas)
+          .ledger.recount()
+          .catch(() => undefined),
+    ],
+  ];
 
   function act(): void {
-    const drawn = random.next();
-    if (drawn < 0.1) request(`pod-${(nextUid += 1)}`);
-    else if (drawn < 0.11) request(`pod-${Math.max(1, nextUid - random.below(5))}`);
-    else if (drawn < 0.1103) crash();
-    else if (drawn < 0.2) createPod();
-    else if (drawn < 0.21) endPod();
-    else if (drawn < 0.35) time.advance(random.below(40));
-    else if (drawn < 0.351) time.advance(random.below(30_000));
-    else if (drawn < 0.38)
-      void random
-        .pick(replicas)
-        .ledger.recount()
-        .catch(() => undefined);
-    else proceed();
-  }
-
-  function check(): void {
-    const used = stored.state.used.get(HARD) ?? ZERO;
-    const truth = quantityFromInteger(pods.size, 'DecimalSI');
-    if (pods.size > hardPods) counts.violation ??= `step ${counts.steps}: ${pods.size} pods live where ${hardPods} may`;
-    if (stored.isCounted && compareQuantities(used, truth) < 0) {
-      counts.violation ??= `step ${counts.steps}: used says ${quantityNumber(used)} and ${pods.size} pods live`;
+    let drawn = random.next();
+    for (const [share, action] of actions) {
+      drawn -= share;
+      if (drawn < 0) return void action();
     }
+    proceed();
   }
 
   /** No more faults and no more requests; what was reserved in vain must be given back. */
   async function rest(): Promise<void> {
-    isCalm = true;
-    promised.length = 0;
+    api.calmDown();
+    promised = [];
     for (let waited = 0; waited < REST_MS; waited += 5_000) {
-      const recount = replicas[0]?.ledger.recount().catch(() => undefined);
       const end = { isReached: false };
-      void recount?.then(() => (end.isReached = true));
+      void replicas[0]?.ledger.recount().then(
+        () => (end.isReached = true),
+        () => (end.isReached = true),
+      );
       while (!end.isReached) {
         proceed();
         await settle();
@@ -244,36 +277,26 @@ function createModel({ seed, replicas: count, hardPods, listsHaveHoles = false }
     }
   }
 
-  function report(): ModelReport {
-    const usedAtRest = quantityNumber(stored.state.used.get(HARD) ?? ZERO);
-    return { ...counts, recounts: stored.recounts, usedAtRest, livingAtRest: pods.size };
+  function report(): Omit<ModelReport, 'steps' | 'violation'> {
+    const { state, recounts } = api.stored();
+    const { lostAnswers, conflicts } = api;
+    return {
+      counts: { ...counts, lostAnswers, conflicts },
+      recounts,
+      usedAtRest: unitsOf(state.used),
+      livingAtRest: total(api.pods.values()),
+    };
   }
-  return { counts, act, check, rest, report };
+  function violation(): string | undefined {
+    promised = promised.filter(({ until }) => until >= time.now());
+    return api.violation(
+      time.now(),
+      promised.map(({ uid, cost }) => ({ uid, amounts: cost() })),
+    );
+  }
+  return { act, rest, report, violation };
 }
 
-function copyState(state: LedgerState): LedgerState {
-  return {
-    used: new Map(state.used),
-    byNamespace: new Map(Array.from(state.byNamespace, ([namespace, amounts]) => [namespace, new Map(amounts)])),
-    reservations: new Map(state.reservations),
-  };
-}
-
-/** A clock whose sleepers wake, in order, when time is moved on. */
-function modelClock(): { readonly clock: Clock; advance(ms: number): void } {
-  let now = 0;
-  let sleepers: { readonly at: number; readonly wake: () => void }[] = [];
-  return {
-    clock: {
-      now: () => now,
-      monotonic: () => now,
-      sleep: (ms) => new Promise((wake) => sleepers.push({ at: now + ms, wake })),
-    },
-    advance: (ms) => {
-      now += ms;
-      const due = sleepers.filter(({ at }) => at <= now).sort((a, b) => a.at - b.at);
-      sleepers = sleepers.filter(({ at }) => at > now);
-      for (const { wake } of due) wake();
-    },
-  };
+function isAllowed({ kind }: Settled): boolean {
+  return kind === 'reserved' || kind === 'alreadyReserved';
 }

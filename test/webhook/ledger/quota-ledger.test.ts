@@ -1,17 +1,20 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
-import type { CountedPod, Reservation } from '#shared/domain/quota/ledger.ts';
-import { decodeLedgerObject, encodeLedgerObject, type LedgerObject } from '#webhook/ledger/ledger-object.ts';
+import type { Reservation } from '#shared/domain/quota/ledger-state.ts';
+import type { CountedPod } from '#shared/domain/quota/pod-count.ts';
+import { decodeLedgerObject, withLedger, type LedgerObject } from '#webhook/ledger/ledger-object.ts';
 import type { LedgerStore, Read, Written } from '#webhook/ledger/ledger-store.ts';
 import { createQuotaLedger, type QuotaLedger } from '#webhook/ledger/quota-ledger.ts';
 import type { Settled } from '#webhook/ledger/settle-batch.ts';
 import { amountsOf } from '#test/build/cluster.ts';
+import { countOf } from '#test/build/pod-count.ts';
 import { manualClock, type ManualClock } from '#test/fakes/manual-clock.ts';
 
 const NO_ANSWER = { kind: 'trouble', message: 'no answer' } as const;
 
 function reservation(uid: string, memory = '1Gi'): Reservation {
-  return { uid, namespace: 'team-a', pod: uid, amounts: amountsOf({ pods: '1', memory }), admittedAt: 0 };
+  const amounts = amountsOf({ pods: '1', memory });
+  return { uid, namespace: 'team-a', pod: uid, amounts, admittedAt: 0, claim: `of ${uid}` };
 }
 
 function pod(uid: string, memory = '1Gi'): CountedPod {
@@ -24,8 +27,10 @@ describe('createQuotaLedger', () => {
   let writes: number;
   let pods: CountedPod[];
   let clock: ManualClock;
-  /** What the next calls answer instead; `applied` takes effect all the same. */
-  let faults: ('lost' | 'applied')[];
+  /** What the next writes answer instead; `applied` takes effect all the same, `late` does so after three seconds. */
+  let faults: ('lost' | 'applied' | 'late')[];
+  let ended: Set<string>;
+  let listings: number;
   let onList: () => Promise<void>;
 
   beforeEach(() => {
@@ -33,6 +38,8 @@ describe('createQuotaLedger', () => {
     writes = 0;
     pods = [];
     faults = [];
+    ended = new Set();
+    listings = 0;
     clock = manualClock(0);
     onList = () => Promise.resolve();
     object = decode({
@@ -51,27 +58,42 @@ describe('createQuotaLedger', () => {
   function store(): LedgerStore {
     return {
       read: () => Promise.resolve<Read>({ kind: 'read', object }),
-      write: (base, state, kind) => {
+      write: async (base, state, kind) => {
         writes += 1;
         const fault = faults.shift();
-        if (fault === 'lost') return Promise.resolve<Written>(NO_ANSWER);
-        if (base.raw.metadata.resourceVersion !== object.raw.metadata.resourceVersion)
-          return Promise.resolve<Written>({ kind: 'conflict' });
-        version += 1;
-        const raw = encodeLedgerObject(base, state, kind === 'recount');
-        object = decode({ ...raw, metadata: { ...raw.metadata, resourceVersion: String(version) } });
-        return Promise.resolve<Written>(fault === 'applied' ? NO_ANSWER : { kind: 'written', object });
+        if (fault === 'lost') return NO_ANSWER;
+        if (fault === 'late') await clock.sleep(3_000);
+        const written = write(withLedger(base, state, kind));
+        return fault === 'applied' ? NO_ANSWER : written;
       },
     };
   }
 
+  /** Stored as JSON, as the API server does. */
+  function write({ raw }: LedgerObject): Written {
+    if (raw.metadata.resourceVersion !== object.raw.metadata.resourceVersion) return { kind: 'conflict' };
+    version += 1;
+    const stored = { ...raw, metadata: { ...raw.metadata, resourceVersion: String(version) } };
+    object = decode(JSON.parse(JSON.stringify(stored)));
+    return { kind: 'written', object };
+  }
+
   function ledger(): QuotaLedger {
-    const listPods = async () => {
-      const listed = [...pods];
+    const countPods = async () => {
+      listings += 1;
+      const counted = countOf(object.quota.hard, pods);
       await onList();
-      return listed;
+      return counted;
     };
-    return createQuotaLedger({ store: store(), listPods, clock, random: () => 0.5 });
+    const hasEnded = (uid: string) => ended.has(uid);
+    return createQuotaLedger({
+      store: store(),
+      countPods,
+      hasEnded,
+      reservationMs: 120_000,
+      clock,
+      random: () => 0.5,
+    });
   }
 
   async function reserve(from: QuotaLedger, each: Reservation, isDryRun = false): Promise<Settled> {
@@ -120,14 +142,23 @@ describe('createQuotaLedger', () => {
   test('charges the same pod once, however often it is asked about', async () => {
     const one = ledger();
     expect(await reserve(one, reservation('a'))).toEqual({ kind: 'reserved' });
-    expect(await reserve(one, reservation('a'))).toEqual({ kind: 'alreadyReserved' });
+    expect(await reserve(one, { ...reservation('a'), claim: 'other' })).toEqual({ kind: 'alreadyReserved' });
+    expect(used()).toBe('1Gi');
+  });
+
+  test('keeps a reservation that another request relies on, though the first is refused elsewhere', async () => {
+    const [first, second] = [ledger(), ledger()];
+    await reserve(first, reservation('a'));
+    await reserve(second, { ...reservation('a'), claim: 'other' });
+    first.cancel(reservation('a'));
+    await clock.advance(1_000);
     expect(used()).toBe('1Gi');
   });
 
   test('finds its own reservation again when the answer to the write was lost', async () => {
     faults = ['applied'];
-    expect(await reserve(ledger(), reservation('a'))).toEqual({ kind: 'alreadyReserved' });
-    expect(used()).toBe('1Gi');
+    expect(await reserve(ledger(), reservation('a'))).toEqual({ kind: 'reserved' });
+    expect({ used: used(), writes }).toEqual({ used: '1Gi', writes: 1 });
   });
 
   test('tries again after a write that never arrived', async () => {
@@ -144,7 +175,7 @@ describe('createQuotaLedger', () => {
   test('gives a cancelled reservation back', async () => {
     const one = ledger();
     await reserve(one, reservation('a'));
-    one.cancel('a');
+    one.cancel(reservation('a'));
     await clock.advance(100);
     expect({ used: used(), reservations: object.state.reservations.size }).toEqual({ used: '0', reservations: 0 });
   });
@@ -152,6 +183,79 @@ describe('createQuotaLedger', () => {
   test('says busy, and no more, when it cannot write in time', async () => {
     faults = Array.from({ length: 500 }, () => 'lost' as const);
     expect(await reserve(ledger(), reservation('a'))).toMatchObject({ kind: 'busy' });
+  });
+
+  test('says busy in time while a call hangs, and takes back what comes of it', async () => {
+    faults = ['late'];
+    const told: [number, Settled][] = [];
+    const settled = ledger().reserve(reservation('a'), { withinMs: 1_000, isDryRun: false });
+    void settled.then((outcome) => told.push([clock.monotonic(), outcome]));
+    await clock.advance(1_100);
+    expect(told).toEqual([[1_000, { kind: 'busy', why: 'it could not be settled in time' }]]);
+    await clock.advance(5_000);
+    expect({ used: used(), writes }).toEqual({ used: '0', writes: 2 });
+  });
+
+  test('reads the ledger again before it refuses, for another replica may have given room back', async () => {
+    const [one, other] = [ledger(), ledger()];
+    await reserve(one, reservation('large', '4Gi'));
+    await other.recount();
+    await reserve(other, reservation('nothing', '0'));
+    other.cancel(reservation('nothing', '0'));
+    await clock.advance(1_000);
+    object = { ...object, state: { ...object.state, used: amountsOf({ memory: '0' }), reservations: new Map() } };
+    expect(await reserve(one, reservation('next', '4Gi'))).toEqual({ kind: 'reserved' });
+  });
+
+  test('lists the pods before it refuses, but not again and again', async () => {
+    const one = ledger();
+    pods = [pod('old', '4Gi')];
+    await one.recount();
+    await clock.advance(2_000);
+    const asked = ['a', 'b', 'c'].map((uid) => one.reserve(reservation(uid), { withinMs: 1_000, isDryRun: false }));
+    await clock.advance(500);
+    expect((await Promise.all(asked)).map(({ kind }) => kind)).toEqual(['exceeded', 'exceeded', 'exceeded']);
+    await reserve(one, reservation('d'));
+    expect(listings).toBe(2);
+  });
+
+  test('lets small pods in while a large one waits for the list', async () => {
+    const listed = Promise.withResolvers<undefined>();
+    onList = () => listed.promise;
+    const one = ledger();
+    const large = one.reserve(reservation('large', '5Gi'), { withinMs: 1_000, isDryRun: false });
+    await clock.advance(100);
+    const small = one.reserve(reservation('small'), { withinMs: 100, isDryRun: false });
+    await clock.advance(50);
+    expect(await small).toEqual({ kind: 'reserved' });
+    listed.resolve(undefined);
+    await clock.advance(100);
+    expect(await large).toMatchObject({ kind: 'exceeded' });
+  });
+
+  test('gives a reservation back at the next count when its pod has come and gone meanwhile', async () => {
+    const one = ledger();
+    await reserve(one, reservation('short-lived', '4Gi'));
+    ended.add('short-lived');
+    expect(await reserve(one, reservation('next', '4Gi'))).toEqual({ kind: 'reserved' });
+    expect([...object.state.reservations.keys()]).toEqual(['next']);
+  });
+
+  test('tells everybody that there is nothing to be charged when the quota is gone', async () => {
+    const gone = { ...store(), read: () => Promise.resolve<Read>({ kind: 'gone' }) };
+    const countPods = () => Promise.reject(new Error('nobody should count'));
+    const options = { countPods, hasEnded: () => false, reservationMs: 120_000, clock, random: () => 0.5 };
+    expect(await reserve(createQuotaLedger({ ...options, store: gone }), reservation('a'))).toEqual({ kind: 'gone' });
+  });
+
+  test('waits for the next count when the list of reservations is full, and says busy in time', async () => {
+    const many = Array.from({ length: 1_000 }, (_, index) => reservation(`full-${index}`, '0'));
+    object = { ...object, state: { ...object.state, reservations: new Map(many.map((each) => [each.uid, each])) } };
+    const one = ledger();
+    const why = 'it could not be settled in time';
+    expect(await reserve(one, reservation('late'))).toEqual({ kind: 'busy', why });
+    pods = many.map(({ uid }) => pod(uid, '0'));
+    expect(await reserve(one, reservation('a'))).toEqual({ kind: 'reserved' });
   });
 
   test('counts before it reserves anything under limits that are new', async () => {

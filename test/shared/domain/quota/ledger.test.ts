@@ -1,17 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
-import { EMPTY_LEDGER, MOST_RESERVATIONS, openLedger, type Ledger } from '#shared/domain/quota/ledger.ts';
+import { MOST_RESERVATIONS, openLedger, type Ledger } from '#shared/domain/quota/ledger.ts';
+import { EMPTY_LEDGER, type Reservation } from '#shared/domain/quota/ledger-state.ts';
+import { countOf } from '#test/build/pod-count.ts';
 import { amountsOf } from '#test/build/cluster.ts';
 
 const HARD = amountsOf({ 'requests.memory': '4Gi', pods: '3' });
 
-function reservation(uid: string, memory: string, namespace = 'a') {
+function reservation(uid: string, memory: string, namespace = 'a'): Reservation {
   return {
     uid,
     namespace,
     pod: uid,
     amounts: amountsOf({ 'requests.memory': memory, pods: '1', cpu: '1' }),
     admittedAt: 0,
+    claim: `of ${uid}`,
   };
 }
 
@@ -31,12 +34,12 @@ function texts(ledger: Ledger) {
 }
 
 describe('openLedger', () => {
-  test('adds a reservation to the whole and to its namespace, in limited resources only', () => {
+  test('adds a reservation to the whole, in limited resources only', () => {
     const ledger = openLedger(EMPTY_LEDGER, HARD);
     expect(ledger.reserve(reservation('x', '1Gi'))).toEqual({ kind: 'reserved' });
     expect(texts(ledger)).toEqual({
       used: { 'requests.memory': '1Gi', pods: '1' },
-      byNamespace: { a: { 'requests.memory': '1Gi', pods: '1' } },
+      byNamespace: {},
       reserved: ['x'],
     });
   });
@@ -61,19 +64,42 @@ describe('openLedger', () => {
     expect(ledger.reserve(reservation('x', '0'))).toEqual({ kind: 'reserved' });
   });
 
-  test('reserves for a pod once', () => {
+  test('reserves for a pod once; who asks again with the same claim is who asked before', () => {
     const ledger = openLedger(EMPTY_LEDGER, HARD);
     ledger.reserve(reservation('x', '1Gi'));
-    expect(ledger.reserve(reservation('x', '3Gi'))).toEqual({ kind: 'alreadyReserved' });
+    expect(ledger.reserve(reservation('x', '1Gi'))).toEqual({ kind: 'reserved' });
+    expect(ledger.reserve({ ...reservation('x', '3Gi'), claim: 'other' })).toEqual({ kind: 'alreadyReserved' });
     expect(texts(ledger).used).toEqual({ 'requests.memory': '1Gi', pods: '1' });
+  });
+
+  test.each(['of x', 'other'])('lets nobody take back what two requests rely on, not the one %s', (claim) => {
+    const ledger = openLedger(EMPTY_LEDGER, HARD);
+    ledger.reserve(reservation('x', '1Gi'));
+    ledger.reserve({ ...reservation('x', '1Gi'), claim: 'other' });
+    ledger.cancel({ uid: 'x', claim });
+    expect(texts(ledger).reserved).toEqual(['x']);
+  });
+
+  test('changes nothing by a preview, and knows whether it was changed', () => {
+    const ledger = openLedger(EMPTY_LEDGER, HARD);
+    expect(ledger.preview(reservation('x', '1Gi'))).toEqual({ kind: 'reserved' });
+    expect(ledger.preview(reservation('x', '5Gi'))).toMatchObject({ kind: 'exceeded' });
+    ledger.cancel({ uid: 'x', claim: 'of x' });
+    expect({ isChanged: ledger.isChanged, reserved: texts(ledger).reserved }).toEqual({
+      isChanged: false,
+      reserved: [],
+    });
+    ledger.reserve(reservation('x', '1Gi'));
+    expect(ledger.isChanged).toBe(true);
   });
 
   test('undoes a reservation exactly, and an unknown one not at all', () => {
     const ledger = openLedger(EMPTY_LEDGER, HARD);
     ledger.reserve(reservation('x', '1Gi'));
     ledger.reserve(reservation('y', '2Gi', 'b'));
-    ledger.cancel('x');
-    ledger.cancel('nobody');
+    ledger.cancel({ uid: 'x', claim: 'of x' });
+    ledger.cancel({ uid: 'y', claim: 'of somebody else' });
+    ledger.cancel({ uid: 'nobody', claim: 'of nobody' });
     expect(texts(ledger)).toMatchObject({ used: { 'requests.memory': '2Gi', pods: '1' }, reserved: ['y'] });
   });
 
@@ -85,10 +111,10 @@ describe('openLedger', () => {
       },
       HARD,
     );
-    fresh.recount([pod('seen', '1Gi'), pod('old', '512Mi', 'b')], (uid) => uid === 'expired');
+    fresh.recount(countOf(HARD, [pod('seen', '1Gi'), pod('old', '512Mi', 'b')]), (uid) => uid === 'expired');
     expect(texts(fresh)).toEqual({
       used: { 'requests.memory': '2560Mi', pods: '3' },
-      byNamespace: { a: { 'requests.memory': '2Gi', pods: '2' }, b: { 'requests.memory': '512Mi', pods: '1' } },
+      byNamespace: { a: { 'requests.memory': '1Gi', pods: '1' }, b: { 'requests.memory': '512Mi', pods: '1' } },
       reserved: ['unseen'],
     });
   });
@@ -111,7 +137,7 @@ describe('openLedger', () => {
     const state = before.state();
     const snapshot = texts(before);
     openLedger(state, HARD).reserve(reservation('y', '1Gi'));
-    openLedger(state, HARD).cancel('x');
+    openLedger(state, HARD).cancel({ uid: 'x', claim: 'of x' });
     expect(texts(before)).toEqual(snapshot);
   });
 });

@@ -1,5 +1,5 @@
 import { charge } from '#shared/domain/quota/charge.ts';
-import type { CountedPod } from '#shared/domain/quota/ledger.ts';
+import { createPodCounter, type CountedPod, type PodCount } from '#shared/domain/quota/pod-count.ts';
 import { countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
 import { decodeNamespace } from '#shared/kube/decode-namespace.ts';
@@ -10,35 +10,44 @@ import { NAMESPACES, PODS } from '#shared/kube/resource.ts';
 import { LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/wire-names.ts';
 
 const PAGE_SIZE = 500;
+/** With more namespaces than this, one long list is cheaper than a short one for each. */
+const MOST_LISTS = 50;
 /** Deletions count until the pod is gone: a clock that runs ahead must not give room back too early. */
 const BEFORE_ANY_DELETION = 0;
 
 /**
- * Every pod that a quota counts, in the namespaces where it is in force, read from storage and not from a cache.
+ * Counts every pod that a quota counts, in the namespaces where it is in force, read from storage and not from a cache.
  * Rejects when any part of that cannot be read: a list with a hole would give room away.
  */
-export async function listCountedPods(client: KubeClient, quota: PriorityQuota): Promise<readonly CountedPod[]> {
-  const pods: CountedPod[] = [];
-  for (const namespace of await namespacesInForce(client, quota)) {
-    for await (const raw of eachObject(client, { resource: PODS, namespace })) {
-      const counted = countPod(raw, quota);
-      if (counted !== undefined) pods.push(counted);
+export async function countPods(client: KubeClient, quota: PriorityQuota): Promise<PodCount> {
+  const counter = createPodCounter(quota.hard);
+  const namespaces = await namespacesInForce(client, quota);
+  for (const collection of collectionsOf(namespaces)) {
+    for await (const raw of eachObject(client, collection)) {
+      if (!namespaces.has(raw.metadata.namespace ?? '')) continue;
+      const counted = countedPod(raw, quota);
+      if (counted !== undefined) counter.add(counted);
     }
   }
-  return pods;
+  return counter.count;
 }
 
-async function namespacesInForce(client: KubeClient, quota: PriorityQuota): Promise<readonly string[]> {
+function collectionsOf(namespaces: ReadonlySet<string>): readonly CollectionAddress[] {
+  if (namespaces.size > MOST_LISTS) return [{ resource: PODS }];
+  return Array.from(namespaces, (namespace) => ({ resource: PODS, namespace }));
+}
+
+async function namespacesInForce(client: KubeClient, quota: PriorityQuota): Promise<ReadonlySet<string>> {
   const labelSelector = `${LABEL_PRIORITY_QUOTA}=${PRIORITY_QUOTA_ENFORCED}`;
-  const names: string[] = [];
+  const names = new Set<string>();
   for await (const raw of eachObject(client, { resource: NAMESPACES }, labelSelector)) {
     const namespace = decodeNamespace(raw);
-    if (namespace.ok && quota.namespaces.matches(namespace.value.labels)) names.push(namespace.value.name);
+    if (namespace.ok && quota.namespaces.matches(namespace.value.labels)) names.add(namespace.value.name);
   }
   return names;
 }
 
-function countPod(raw: KubeObject, quota: PriorityQuota): CountedPod | undefined {
+function countedPod(raw: KubeObject, quota: PriorityQuota): CountedPod | undefined {
   const pod = decodePod(raw);
   if (!pod.ok) throw new Error(`Could not count pod "${raw.metadata.name ?? ''}": ${pod.field}: ${pod.message}`);
   if (!countsPod(quota.scope, pod.value)) return undefined;

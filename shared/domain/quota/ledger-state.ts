@@ -1,0 +1,36 @@
+import type { Amounts } from '#shared/domain/model/amounts.ts';
+import type { Instant } from '#shared/domain/model/pod.ts';
+
+/** A charge for a pod that was admitted and has not been seen yet. */
+export interface Reservation {
+  /** The pod's UID, final in the validating phase; for a resize what `resizeReservationUid` makes of it. */
+  readonly uid: string;
+  readonly namespace: string;
+  readonly pod: string;
+  /** Everything the pod costs, also what the quota does not limit today. */
+  readonly amounts: Amounts;
+  /** For people only: clocks differ between replicas. */
+  readonly admittedAt: Instant;
+  /** Of the request that may take it back; absent when several have asked for the same pod, and nobody may. */
+  readonly claim?: string;
+}
+
+/** What the ledger object of a quota holds: `used` is what counted pods and reservations cost together. */
+export interface LedgerState {
+  readonly used: Amounts;
+  /** What pods cost at the last count, in the namespaces that hold most; reservations are not in it. */
+  readonly byNamespace: ReadonlyMap<string, Amounts>;
+  readonly reservations: ReadonlyMap<string, Reservation>;
+}
+
+export const EMPTY_LEDGER: LedgerState = { used: new Map(), byNamespace: new Map(), reservations: new Map() };
+
+/** A resize adds to what the pod costs already, so that each request for one is reserved by itself. */
+export function resizeReservationUid(podUid: string, requestUid: string): string {
+  return `${podUid}.${requestUid}`;
+}
+
+/** The pod that a reservation is for. */
+export function podUidOf(reservationUid: string): string {
+  return reservationUid.split('.', 1)[0] ?? reservationUid;
+}
