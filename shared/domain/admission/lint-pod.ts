@@ -16,9 +16,9 @@ export function lintPod(request: PodRequest, world: AdmissionWorld): readonly st
 function lintGracePeriod({ pod }: PodRequest, { classes }: AdmissionWorld): readonly string[] {
   const { terminationGracePeriodSeconds: seconds = 0, priority = 0 } = pod.spec;
   if (seconds <= LONG_GRACE_SECONDS) return [];
-  const preemptor = [...classes.values()].find(
-    ({ value, preemptionPolicy }) => value > priority && preemptionPolicy === PREEMPT_LOWER_PRIORITY,
-  );
+  const [preemptor] = [...classes.values()]
+    .filter(({ value, preemptionPolicy }) => value > priority && preemptionPolicy === PREEMPT_LOWER_PRIORITY)
+    .sort((a, b) => a.value - b.value || (a.name < b.name ? -1 : 1));
   if (preemptor === undefined) return [];
   return [
     `spec.terminationGracePeriodSeconds: whoever preempts this pod (priority ${priority}, below class \`${preemptor.name}\`) waits ${seconds} s for its room`,
