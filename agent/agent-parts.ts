@@ -14,6 +14,7 @@ import { createNamespaceLabels, type NamespaceLabels } from './watch/namespace-l
 import { createNodePods, type NodePod } from './watch/node-pods.ts';
 import type { NodeSource } from './observe/node-source.ts';
 import { kubeletAddress, openSource } from './open-source.ts';
+import { createOwnPressure, NOTHING_TOLD, type OwnPressure, type Told } from './watch/own-pressure.ts';
 import { createOwnNode, type OwnNode } from './watch/own-node.ts';
 import type { Picture } from './picture.ts';
 import { createPolicies, type Policies } from './policy/policies.ts';
@@ -38,6 +39,9 @@ export interface AgentParts {
   readonly namespaces: NamespaceLabels;
   readonly crossCheck: CrossCheck;
   readonly recorder: EventRecorder;
+  readonly ownPressure: Reflector<OwnPressure>;
+  /** What this node's NodePressure said when it was first read; `undefined` until then. */
+  readonly told: () => Told | undefined;
   /** Takes the memory signal of a pass for later comparison. */
   readonly noteSignal: (picture: Picture) => void;
 }
@@ -56,7 +60,12 @@ export async function openParts(configuration: AgentConfiguration, ports: AgentP
   const watching = { client, clock, log, metrics, random: Math.random };
   const ownNode = createOwnNode(configuration.nodeName, watching);
   const memory = rememberSignal(clock);
-  const questioned = questionedSources(configuration, { kubelet, signal: memory.reading });
+  const questioned = questionedSources(configuration, {
+    kubelet,
+    signal: memory.reading,
+    pods: () => source.usage('memory', clock.monotonic()),
+  });
+  const ownPressure = createOwnPressure(configuration.nodeName, watching);
   return {
     metrics,
     agentMetrics: createAgentMetrics(metrics),
@@ -66,7 +75,9 @@ export async function openParts(configuration: AgentConfiguration, ports: AgentP
     ownNode,
     policies: createPolicies(configuration.mode, ownNode, watching),
     namespaces: createNamespaceLabels(client, clock),
-    crossCheck: createCrossCheck(questioned, configuration.crossCheck.tolerancePercent / 100),
+    crossCheck: createCrossCheck(questioned),
+    ownPressure,
+    told: toldAtFirst(ownPressure),
     recorder: openRecorder(configuration.nodeName, { client, clock, log, metrics }),
     noteSignal: memory.note,
   };
@@ -77,6 +88,14 @@ function openRecorder(
   given: { readonly client: KubeClient; readonly clock: Clock; readonly log: Log; readonly metrics: Metrics },
 ): EventRecorder {
   return createEventRecorder({ ...given, component: REPORTING_CONTROLLERS.agent, instance });
+}
+
+function toldAtFirst(ownPressure: Reflector<OwnPressure>): () => Told | undefined {
+  let first: Told | undefined;
+  return () => {
+    if (first === undefined && ownPressure.isSynced()) first = [...ownPressure.values()][0]?.told ?? NOTHING_TOLD;
+    return first;
+  };
 }
 
 function rememberSignal(clock: Pick<Clock, 'monotonic'>) {

@@ -1,15 +1,19 @@
+import type { Because } from '#shared/domain/model/because.ts';
 import { healthListener } from '#shared/http/health-listener.ts';
 import { type Server, serve } from '#shared/http/serve.ts';
 import { buildInfo } from '#shared/runtime/build-info.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import { enforceEviction, pretendEviction, readAgain } from './act/attempt-eviction.ts';
 import { createPublisher } from './act/publisher.ts';
+import { readFresh } from './act/read-fresh.ts';
 import { createReporter, type Reporter } from './act/reporter.ts';
-import { createAgentLog } from './tell/agent-log.ts';
+import { type AgentLog, createAgentLog } from './tell/agent-log.ts';
 import { type AgentParts, type AgentPorts, openParts } from './agent-parts.ts';
 import type { AgentConfiguration } from './configuration.ts';
 import { createCycle, type Cycle } from './cycle.ts';
 import { ownHolds } from './decide/own-holds.ts';
+import type { SourcesShown } from './tell/agent-metrics.ts';
 import { runPasses } from './pass-loop.ts';
 import type { Picture } from './picture.ts';
 
@@ -33,7 +37,8 @@ const EVERY_TEN_SECONDS = { periodMs: 10_000, deadlineMs: 10_000 };
 export async function createAgent(configuration: AgentConfiguration, ports: AgentPorts): Promise<Agent> {
   const parts = await openParts(configuration, ports);
   const assembly: Assembly = { configuration, ports, parts };
-  const reporter = assembleReporter(assembly);
+  const agentLog = createAgentLog(ports.log);
+  const reporter = assembleReporter(assembly, agentLog);
   const cycle = assembleCycle(assembly, reporter);
   let picture: Picture | undefined;
   const publish = assemblePublisher(assembly, reporter, () => picture);
@@ -44,6 +49,7 @@ export async function createAgent(configuration: AgentConfiguration, ports: Agen
     picture = latest;
     parts.noteSignal(latest);
     reporter.passed(latest);
+    agentLog.showFallback(parts.source.fallback());
   }
 
   async function start(signal: AbortSignal): Promise<Server> {
@@ -53,6 +59,7 @@ export async function createAgent(configuration: AgentConfiguration, ports: Agen
       parts.pods.run(signal),
       parts.ownNode.run(signal),
       parts.policies.run(signal),
+      parts.ownPressure.run(signal),
       parts.source.run(signal),
       keepDoing(assembly, EVERY_SECOND, (aborted) => refreshNamespaces(parts, aborted), signal),
       keepDoing(assembly, EVERY_SECOND, publish, signal),
@@ -94,10 +101,10 @@ function nodeUid({ ownNode }: AgentParts): string | undefined {
   return [...ownNode.values()][0]?.uid;
 }
 
-function assembleReporter({ configuration, ports, parts }: Assembly): Reporter {
+function assembleReporter({ configuration, ports, parts }: Assembly, log: AgentLog): Reporter {
   return createReporter({
     recorder: parts.recorder,
-    log: createAgentLog(ports.log),
+    log,
     metrics: parts.agentMetrics,
     node: () => ({ name: configuration.nodeName, uid: nodeUid(parts) }),
     containers: parts.source.containers,
@@ -114,6 +121,7 @@ function assembleCycle({ configuration, ports: { clock }, parts }: Assembly, rep
       startedAtMs,
       warmUpMs: configuration.warmUpMs,
       arePodsSynced: pods.isSynced(),
+      isHistoryKnown: parts.told() !== undefined,
       lastContactMs: pods.lastContactMs(),
     });
   return createCycle({
@@ -121,8 +129,12 @@ function assembleCycle({ configuration, ports: { clock }, parts }: Assembly, rep
     pods,
     namespaces: parts.namespaces.known,
     policy: parts.policies.inForce,
+    avoided: () => avoidedOwners(parts, clock),
+    history: () => parts.told()?.evictions,
+    recalled: reporter.recall,
     doubts: parts.crossCheck.doubts,
     holds,
+    readFresh: readFresh(client),
     attempt: { Enforce: enforceEviction(client), DryRun: pretendEviction() },
     readAgain: (eviction, signal) => readAgain(client, eviction, clock, signal),
     requested: reporter.requested,
@@ -143,12 +155,32 @@ function assemblePublisher(
     agent: { version: buildInfo('agent').version, pod: ports.env['POD_NAME'] ?? '' },
     picture,
     records: reporter.records,
-    disagreement: parts.crossCheck.disagreement,
-    sources: parts.source.health,
+    told: parts.told,
+    doubts: () => ({ sources: doubtsOfSources(parts), policies: parts.policies.unreadable() }),
+    sources: () => shownSources(parts),
     metrics: parts.agentMetrics,
     clock: ports.clock,
     log: ports.log,
   });
+}
+
+/** Contradiction first: it stops evictions; that the kubelet stands in does not. */
+function doubtsOfSources({ crossCheck, source }: AgentParts): Because | undefined {
+  const disagreement = crossCheck.disagreement();
+  return disagreement?.code === 'SourcesDisagree' ? disagreement : (source.fallback() ?? disagreement);
+}
+
+function shownSources({ crossCheck, source }: AgentParts): SourcesShown {
+  return { health: source.health(), verdicts: crossCheck.verdicts(), hasFallenBack: source.fallback() !== undefined };
+}
+
+const NO_OWNERS: ReadonlySet<string> = new Set();
+
+/** Owners whose entries in our NodePressure's spec still hold. */
+function avoidedOwners({ ownPressure }: AgentParts, clock: Pick<Clock, 'now'>): ReadonlySet<string> {
+  const [pressure] = ownPressure.values();
+  if (pressure === undefined || pressure.avoid.length === 0) return NO_OWNERS;
+  return new Set(pressure.avoid.filter(({ until }) => until > clock.now()).map(({ owner }) => owner));
 }
 
 function listen({ configuration, ports, parts }: Assembly, picture: () => Picture | undefined): Promise<Server> {

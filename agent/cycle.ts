@@ -5,26 +5,35 @@ import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { Reflector } from '#shared/kube/reflector.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { AttemptEviction } from './act/attempt-eviction.ts';
+import type { ReadFresh } from './act/read-fresh.ts';
 import { type AgentState, FIRST_STATE } from './decide/agent-state.ts';
 import { applyOutcome, type AttemptOutcome, isUnclear } from './decide/apply-outcome.ts';
 import { decide, type Eviction } from './decide/decide.ts';
-import { indexPods, isEnding, type Look } from './decide/look.ts';
+import { indexPods, type Look } from './decide/look.ts';
 import type { Mode } from './mode.ts';
 import { leastHeadroom, periodFor, type Periods } from './decide/near.ts';
 import type { NodePod } from './watch/node-pods.ts';
 import type { NodeView } from './decide/node-view.ts';
+import { recall } from './decide/recall.ts';
+import { whyNotNow } from './decide/recheck.ts';
 import type { NodeSource } from './observe/node-source.ts';
-import type { Attempt, Picture } from './picture.ts';
+import type { Attempt, EvictionRecord, Picture } from './picture.ts';
 import type { AgentPolicy } from './policy/policy.ts';
 
 /** Everything that a pass reads and writes; all of it made in main.ts. */
 export interface CyclePorts {
   readonly source: NodeSource;
-  readonly pods: Pick<Reflector<NodePod>, 'values' | 'get' | 'onChange'>;
+  readonly pods: Pick<Reflector<NodePod>, 'values' | 'onChange'>;
   readonly namespaces: () => Look['namespaces'];
   readonly policy: () => AgentPolicy;
+  readonly avoided: () => Look['avoided'];
+  /** What a predecessor told of its evictions; `undefined` until it has been read. */
+  readonly history: () => readonly EvictionRecord[] | undefined;
+  /** Told that history, once. */
+  readonly recalled: (records: readonly EvictionRecord[]) => void;
   readonly doubts: () => ReadonlyMap<Signal, Because>;
   readonly holds: () => readonly Because[];
+  readonly readFresh: ReadFresh;
   readonly attempt: Readonly<Record<Mode, AttemptEviction>>;
   readonly readAgain: AttemptEviction;
   /** Told when an eviction is asked for, before anything is sent. */
@@ -56,6 +65,7 @@ export function createCycle(ports: CyclePorts): Cycle {
   let usage = NO_USAGE;
   let measuredAtMs = -Infinity;
   let measuredAllAtMs = -Infinity;
+  let isHistoryKnown = false;
   const underWay = new Set<Promise<void>>();
   pods.onChange(() => void (haveChanged = true));
 
@@ -85,15 +95,25 @@ export function createCycle(ports: CyclePorts): Cycle {
       strains: source.strains(),
       pods: current,
       namespaces: ports.namespaces(),
+      avoided: ports.avoided(),
       doubts: ports.doubts(),
       holds: ports.holds(),
     };
+  }
+
+  function recallHistory(now: number): void {
+    const records = isHistoryKnown ? undefined : ports.history();
+    if (records === undefined) return;
+    isHistoryKnown = true;
+    state = recall(state, records, clock.now() - now);
+    ports.recalled(records);
   }
 
   function pass(signal: AbortSignal): Picture {
     const now = clock.monotonic();
     const policy = ports.policy();
     followPods();
+    recallHistory(now);
     const view = source.look(now);
     headroom = leastHeadroom(policy.thresholds, observe(view.readings));
     measurePods(now);
@@ -111,18 +131,15 @@ export function createCycle(ports: CyclePorts): Cycle {
   }
 
   async function carryOut(eviction: Eviction, signal: AbortSignal): Promise<void> {
-    const overtaken = findOvertaken(eviction);
-    const outcome = overtaken ?? (await ports.attempt[eviction.mode](eviction, signal));
+    const refusal = await recheck(eviction, signal);
+    const outcome = refusal ?? (await ports.attempt[eviction.mode](eviction, signal));
     fold(eviction, outcome);
     if (isUnclear(outcome)) fold(eviction, await ports.readAgain(eviction, signal));
   }
 
-  /** The last look before acting: the pod must still be the one that was judged (F-29). */
-  function findOvertaken({ pod }: Eviction): AttemptOutcome | undefined {
-    const key = `${pod.namespace}/${pod.name}`;
-    const now = pods.get(key)?.facts.pod;
-    if (now?.uid === pod.uid && !isEnding(now)) return undefined;
-    return { kind: 'overtaken', message: `pod ${key} changed before it was asked to go` };
+  async function recheck(eviction: Eviction, signal: AbortSignal): Promise<AttemptOutcome | undefined> {
+    const fresh = await ports.readFresh(eviction.pod, signal);
+    return whyNotNow(eviction, { fresh, readings: source.look(clock.monotonic()).readings }, ports.policy());
   }
 
   function fold(eviction: Eviction, outcome: AttemptOutcome): void {

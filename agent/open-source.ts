@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import type { Because } from '#shared/domain/model/because.ts';
 import type { ClusterConnection } from '#shared/kube/connection.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { AgentConfiguration } from './configuration.ts';
 import { findCgroupLayout } from './observe/cgroup-layout.ts';
+import { createFallbackNode, unreadable } from './observe/fallback-node.ts';
 import { createKernelNode } from './observe/kernel-node.ts';
 import type { KubeletAddress } from './observe/kubelet-summary.ts';
 import type { NodeSource } from './observe/node-source.ts';
@@ -35,18 +37,39 @@ export function openSource(
   kubelet: KubeletAddress | undefined,
   clock: Clock,
 ): NodeSource {
-  const { source, path, period } = configuration;
-  if (source === 'summary') {
-    if (kubelet === undefined) throw new Error('cannot use source "summary": kubelet.url is missing');
-    return createSummaryNode({ kubelet, periodMs: period.farMs, clock });
-  }
+  if (configuration.source === 'summary') return openSummary(configuration, required(kubelet), clock);
+  if (kubelet !== undefined) return openWithFallback(configuration, kubelet, clock);
+  const opened = openKernel(configuration, clock);
+  if ('code' in opened) throw new Error(`cannot use source "kernel": ${String(opened.facts['why'])}`);
+  return opened;
+}
+
+function required(kubelet: KubeletAddress | undefined): KubeletAddress {
+  if (kubelet === undefined) throw new Error('cannot use source "summary": kubelet.url is missing');
+  return kubelet;
+}
+
+function openSummary(
+  { period }: AgentConfiguration,
+  kubelet: KubeletAddress,
+  clock: Clock,
+  isWanted: () => boolean = () => true,
+): NodeSource {
+  return createSummaryNode({ kubelet, periodMs: period.farMs, isWanted, clock });
+}
+
+function openWithFallback(configuration: AgentConfiguration, kubelet: KubeletAddress, clock: Clock): NodeSource {
+  const isWanted = (): boolean => source.fallback() !== undefined;
+  const summary = openSummary(configuration, kubelet, clock, isWanted);
+  const source = createFallbackNode({ openKernel: () => openKernel(configuration, clock), summary, clock });
+  return source;
+}
+
+/** The kernel's files, or why their layout cannot be used. */
+function openKernel(configuration: AgentConfiguration, clock: Clock): NodeSource | Because {
+  const { path } = configuration;
   const found = findCgroupLayout(cgroupRoot(configuration), path.kubepods);
-  if (found.kind === 'unknown') throw new Error(`cannot use source "kernel": ${found.because}`);
-  return createKernelNode({
-    proc: path.procfs,
-    layout: found.layout,
-    nodefs: path.nodefs,
-    imagefs: path.imagefs,
-    clock,
-  });
+  if (found.kind === 'unknown') return unreadable(found.because);
+  const { procfs: proc, nodefs, imagefs } = path;
+  return createKernelNode({ proc, layout: found.layout, nodefs, imagefs, clock });
 }

@@ -1,9 +1,9 @@
-import type { Because } from '#shared/domain/model/because.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
-import type { AgentMetrics } from '#agent/tell/agent-metrics.ts';
-import { nodePressureStatus, type NodePressureStatus } from '#agent/tell/node-pressure-status.ts';
-import type { SourceHealth } from '#agent/observe/watched-source.ts';
+import type { AgentMetrics, SourcesShown } from '#agent/tell/agent-metrics.ts';
+import type { Doubts } from '#agent/tell/pressure-conditions.ts';
+import { nodePressureStatus, type NodePressureStatus, type StatusContext } from '#agent/tell/node-pressure-status.ts';
+import type { Told } from '#agent/watch/own-pressure.ts';
 import type { EvictionRecord, Picture } from '#agent/picture.ts';
 import { isStatusDue, type Written } from '#agent/tell/status-pace.ts';
 import { type StatusTarget, writeStatus } from './write-status.ts';
@@ -12,9 +12,11 @@ export interface PublisherPorts {
   readonly target: StatusTarget;
   readonly agent: NodePressureStatus['agent'];
   readonly picture: () => Picture | undefined;
+  /** What the object said before this process wrote it; `undefined` until that has been read. */
+  readonly told: () => Told | undefined;
   readonly records: () => readonly EvictionRecord[];
-  readonly disagreement: () => Because | undefined;
-  readonly sources: () => readonly SourceHealth[];
+  readonly doubts: () => Doubts;
+  readonly sources: () => SourcesShown;
   readonly metrics: AgentMetrics;
   readonly clock: Clock;
   readonly log: Log;
@@ -32,7 +34,7 @@ function isEventful({ decision: { judgement, state } }: Picture): boolean {
 export function createPublisher(ports: PublisherPorts): (signal: AbortSignal) => Promise<void> {
   const { target, clock, log } = ports;
   let written: Written | undefined;
-  let previous: NodePressureStatus | undefined;
+  let previous: StatusContext['previous'];
   let generation: number | undefined;
   let hasFailed = false;
   let shownAtMs = -Infinity;
@@ -58,17 +60,18 @@ export function createPublisher(ports: PublisherPorts): (signal: AbortSignal) =>
 
   return async (signal) => {
     const picture = ports.picture();
-    if (picture === undefined || isRestful(picture)) return;
+    // Written blindly, the history of a predecessor would be lost.
+    if (picture === undefined || ports.told() === undefined || isRestful(picture)) return;
     shownAtMs = clock.monotonic();
     shownRecords = ports.records();
     ports.metrics.show(picture, ports.sources(), clock.monotonic());
     const status = nodePressureStatus(picture, {
       agent: ports.agent,
       records: ports.records(),
-      sourcesAgree: ports.disagreement(),
+      doubts: ports.doubts(),
       wallOffsetMs: clock.now() - clock.monotonic(),
       generation,
-      previous,
+      previous: previous ?? ports.told(),
     });
     previous = status;
     if (isStatusDue(status, written, clock.monotonic())) await write(status, signal);

@@ -5,14 +5,14 @@ import type { AgentLog } from '#agent/tell/agent-log.ts';
 import type { AgentMetrics } from '#agent/tell/agent-metrics.ts';
 import type { Eviction } from '#agent/decide/decide.ts';
 import { describeEviction } from '#agent/tell/describe-eviction.ts';
-import { noteEnds, noteOutcome, noteRequest } from '#agent/tell/eviction-records.ts';
+import { joinRecords, noteEnds, noteOutcome, noteRequest } from '#agent/tell/eviction-records.ts';
 import type { NodeSource } from '#agent/observe/node-source.ts';
 import type { Attempt, EvictionRecord, Picture } from '#agent/picture.ts';
 import { type NodeReference, tellIneffective, tellOutcome, tellThresholdMet } from './tell-eviction.ts';
 
 export interface ReporterPorts {
   readonly recorder: Pick<EventRecorder, 'record'>;
-  readonly log: AgentLog;
+  readonly log: Pick<AgentLog, 'showPass' | 'showOutcome'>;
   readonly metrics: AgentMetrics;
   readonly node: () => NodeReference;
   readonly containers: NodeSource['containers'];
@@ -24,6 +24,8 @@ export interface Reporter {
   readonly requested: (eviction: Eviction) => void;
   readonly answered: (attempt: Attempt) => void;
   readonly passed: (picture: Picture) => void;
+  /** Takes in what a predecessor told, behind what has been noted since. */
+  readonly recall: (earlier: readonly EvictionRecord[]) => void;
   /** The newest first. */
   readonly records: () => readonly EvictionRecord[];
 }
@@ -61,5 +63,8 @@ export function createReporter({ recorder, log, metrics, node, containers, clock
     log.showPass(picture);
     tellGuard(picture);
   }
-  return { requested, answered, passed, records: () => records };
+  function recall(earlier: readonly EvictionRecord[]): void {
+    records = joinRecords(records, earlier);
+  }
+  return { recall, requested, answered, passed, records: () => records };
 }

@@ -65,3 +65,26 @@ export function compareOpinion(
     ? differs(source, opinion, own, byBytes)
     : { source, kind: 'agrees' };
 }
+
+/** What the pods that both sides know use together. */
+export interface PodSums {
+  readonly pods: number;
+  readonly theirsBytes: number;
+  /** Ours, before and after the other side was asked. */
+  readonly lowBytes: number;
+  readonly highBytes: number;
+}
+
+/** Holds another source's figures of the pods against those of their groups; the order of eviction hangs on them. */
+export function comparePods(source: string, sums: PodSums, toleranceBytes: number): Verdict {
+  const { pods, theirsBytes, lowBytes, highBytes } = sums;
+  const byBytes = Math.max(lowBytes - theirsBytes, theirsBytes - highBytes, 0);
+  if (byBytes <= toleranceBytes) return { source, kind: 'agrees' };
+  const theirsMiB = mebibytes(theirsBytes);
+  const text = `${source} sees ${pods} pods use ${theirsMiB} MiB, their groups ${mebibytes(lowBytes)} to ${mebibytes(highBytes)} MiB`;
+  return {
+    source,
+    kind: 'differs',
+    because: { code: 'SourcesDisagree', text, facts: { source, pods, theirsMiB, byMiB: mebibytes(byBytes) } },
+  };
+}

@@ -5,13 +5,13 @@ import type { AgentState, Pause } from './agent-state.ts';
 import type { Flight } from './flight.ts';
 
 /**
- * What became of one attempt. Beside the API server's answers: `pretended` (a dry run), `overtaken` (the pod changed
- * before anything was sent), and what a second look found after an answer that left it open.
+ * What became of one attempt. Beside the API server's answers: `pretended` (a dry run), `overtaken` (pod or node
+ * changed before anything was sent), `unconfirmed` (that could not be found out), and what a second look found after an answer that left it open.
  */
 export type AttemptOutcome =
   | EvictionOutcome
   | { readonly kind: 'pretended' }
-  | { readonly kind: 'overtaken'; readonly message: string }
+  | { readonly kind: 'overtaken' | 'unconfirmed'; readonly message: string }
   | { readonly kind: 'foundEnding' | 'foundGone' | 'foundUnharmed' };
 
 const SECOND = 1000;
@@ -35,6 +35,7 @@ const CONSEQUENCES: Readonly<Record<AttemptOutcome['kind'], Consequence>> = {
   notFound: 'over',
   uidMismatch: 'over',
   overtaken: 'over',
+  unconfirmed: 'troubled',
   foundGone: 'over',
   forbidden: 'refused',
   unauthorized: 'troubled',

@@ -1,7 +1,7 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
 import { quantityNumber } from '#shared/domain/model/quantity.ts';
-import { chooseVictims } from '#shared/domain/eviction/choose-victims.ts';
+import { chooseVictims, type VictimChoice } from '#shared/domain/eviction/choose-victims.ts';
 import { gracePeriodSeconds } from '#shared/domain/eviction/grace-period.ts';
 import { advancePressure } from '#shared/domain/pressure/advance-pressure.ts';
 import { type Observation, observe } from '#shared/domain/pressure/observation.ts';
@@ -15,9 +15,10 @@ import type { Flight, Stage } from './flight.ts';
 import { alreadyFreed, findHolds, room } from './holds.ts';
 import type { Look } from './look.ts';
 import type { Mode } from '#agent/mode.ts';
-import { controllerOf } from './pod-owner.ts';
+import { ownerOf } from './pod-owner.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
-import { figureFor, rankNode, sparing } from './rank-node.ts';
+import { figureFor, rankNode } from './rank-node.ts';
+import { sparing } from './sparing.ts';
 import { settleWorld } from './settle-world.ts';
 import { type Due, findShortage } from './shortage.ts';
 import { advanceStalls } from './advance-stalls.ts';
@@ -73,12 +74,13 @@ export function decide(previous: AgentState, look: Look, policy: AgentPolicy): D
   const gap = gapOf(due, state, look);
   const holds = [...findHolds(due, state, look, policy), ...enoughEnding(gap)];
   const most = Math.min(room(state, look, policy), Number.isFinite(gap) ? Infinity : 1);
-  const victims = holds.length > 0 ? [] : chooseVictims(ranked(), { protectionOf: spareReason, most, gap }).victims;
+  const { victims, spared } =
+    holds.length > 0 ? NO_CHOICE : chooseVictims(ranked(), { protectionOf: spareReason, most, gap });
   const evictions = victims.map((victim) => plan(victim, due, look, policy));
   return {
     state: { ...state, flights: [...state.flights, ...evictions.map((each) => takeOff(each, due, look))] },
     evictions,
-    judgement: { due, holds, ranked, spareReason },
+    judgement: { due, holds: victims.length > 0 ? holds : [...holds, ...nobodyMayGo(spared)], ranked, spareReason },
   };
 }
 
@@ -92,6 +94,17 @@ function gapOf(due: Due, state: AgentState, look: Look): number {
   const usageOf = (uid: string): number => figureFor(due.signal, look.usage.get(uid)) ?? 0;
   const filledMeanwhile = resourceOf(due.signal) === 'memory' ? expectedLoss(state.trend) : 0;
   return due.gap + filledMeanwhile - alreadyFreed(state, look, usageOf);
+}
+
+const NO_CHOICE: Pick<VictimChoice, 'victims' | 'spared'> = { victims: [], spared: [] };
+
+/** Whom the laws and the budgets spare, by reason; from here on the kubelet's own threshold is the backstop. */
+function nobodyMayGo(spared: VictimChoice['spared']): readonly Because[] {
+  if (spared.length === 0) return [];
+  const counts: Record<string, number> = {};
+  for (const { because } of spared) counts[because.code] = (counts[because.code] ?? 0) + 1;
+  const reasons = Object.entries(counts).map(([code, count]) => `${count} ${code}`);
+  return [{ code: 'NobodyMayGo', text: `no pod may be evicted now: ${reasons.join(', ')}`, facts: counts }];
 }
 
 function enoughEnding(gap: number): readonly Because[] {
@@ -136,7 +149,7 @@ function takeOff({ pod, signal, stage, mode, graceSeconds, usage }: Eviction, du
     uid: pod.uid,
     namespace: pod.namespace,
     name: pod.name,
-    owner: controllerOf(pod)?.uid,
+    owner: ownerOf(pod),
     signal,
     stage,
     mode,

@@ -6,6 +6,7 @@ import type { EvictionLimits } from '#agent/policy/policy.ts';
 export interface PastEviction {
   readonly at: Instant;
   readonly namespace: string;
+  /** As `namespace/Kind/name`. */
   readonly owner: string | undefined;
 }
 

@@ -23,7 +23,7 @@ export interface Flight {
   readonly uid: string;
   readonly namespace: string;
   readonly name: string;
-  /** UID of the controller, to spare its other pods for a while. */
+  /** As `namespace/Kind/name`, to spare its other pods for a while. */
   readonly owner: string | undefined;
   readonly signal: Signal;
   readonly stage: Stage;

@@ -16,6 +16,9 @@ export interface PodsOnNode {
   readonly endedByKubelet: readonly Pod[];
 }
 
+/** Whether a namespace is to be left alone. */
+export type NamespaceState = 'open' | 'ignored';
+
 /** Everything that one decision sees. Times are monotonic milliseconds. */
 export interface Look extends NodeView {
   readonly now: Instant;
@@ -23,7 +26,9 @@ export interface Look extends NodeView {
   readonly strains: StrainByUid;
   readonly pods: PodsOnNode;
   /** Namespaces whose labels are known; one that is not here may not lose a pod. */
-  readonly namespaces: ReadonlyMap<string, 'open' | 'ignored'>;
+  readonly namespaces: ReadonlyMap<string, NamespaceState>;
+  /** Owners, as `namespace/Kind/name`, whose pods are to be kept away from this node for now. */
+  readonly avoided: ReadonlySet<string>;
   /** Signals that must not evict now, since their sources contradict each other. */
   readonly doubts: ReadonlyMap<Signal, Because>;
   /** What keeps the whole agent from acting: warming up, the API server is out of reach. */

@@ -6,6 +6,8 @@ export interface OwnCondition {
   readonly startedAtMs: number;
   readonly warmUpMs: number;
   readonly arePodsSynced: boolean;
+  /** Whether what a predecessor did on this node has been read. */
+  readonly isHistoryKnown: boolean;
   readonly lastContactMs: number | undefined;
 }
 
@@ -24,6 +26,11 @@ function podsUnknown({ arePodsSynced }: OwnCondition): Because | undefined {
   return { code: 'PodsUnknown', text: 'the pods of this node have not been read yet', facts: {} };
 }
 
+function historyUnknown({ isHistoryKnown }: OwnCondition): Because | undefined {
+  if (isHistoryKnown) return undefined;
+  return { code: 'HistoryUnknown', text: 'the NodePressure of this node has not been read yet', facts: {} };
+}
+
 function silent({ nowMs, lastContactMs }: OwnCondition): Because | undefined {
   if (lastContactMs === undefined || nowMs - lastContactMs <= LONGEST_SILENCE_MS) return undefined;
   const seconds = Math.round((nowMs - lastContactMs) / 1000);
@@ -32,5 +39,7 @@ function silent({ nowMs, lastContactMs }: OwnCondition): Because | undefined {
 
 /** Reasons to watch and not to act (F-02, F-17, F-18). */
 export function ownHolds(condition: OwnCondition): readonly Because[] {
-  return [warmingUp(condition), podsUnknown(condition), silent(condition)].filter((each) => each !== undefined);
+  return [warmingUp(condition), podsUnknown(condition), historyUnknown(condition), silent(condition)].filter(
+    (each) => each !== undefined,
+  );
 }

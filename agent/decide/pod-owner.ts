@@ -1,6 +1,7 @@
-import type { Owner, Pod } from '#shared/domain/model/pod.ts';
+import type { Pod } from '#shared/domain/model/pod.ts';
 
-/** Who makes the pod again when it is gone. */
-export function controllerOf(pod: Pod): Owner | undefined {
-  return pod.owners.find((owner) => owner.isController);
+/** Who makes the pod again when it is gone, as `namespace/Kind/name`; `undefined` if nobody does. */
+export function ownerOf({ namespace, owners }: Pod): string | undefined {
+  const controller = owners.find((owner) => owner.isController);
+  return controller && `${namespace}/${controller.kind}/${controller.name}`;
 }

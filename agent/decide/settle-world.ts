@@ -3,7 +3,7 @@ import type { AgentState } from './agent-state.ts';
 import { recentEvictions } from './eviction-windows.ts';
 import { type Flight, settleFlights } from './flight.ts';
 import { isBeingEvicted, isEnding, type Look, type PodsOnNode } from './look.ts';
-import { controllerOf } from './pod-owner.ts';
+import { ownerOf } from './pod-owner.ts';
 import { awaitRelief } from './storm-guard.ts';
 
 /** A pod that is ending counts as freed for its grace and a moment more, however long it then takes (F-32). */
@@ -19,7 +19,7 @@ function adopt(pod: Pod, now: Instant): Flight {
     uid: pod.uid,
     namespace: pod.namespace,
     name: pod.name,
-    owner: controllerOf(pod)?.uid,
+    owner: ownerOf(pod),
     signal: 'memory.available',
     stage: 'mild',
     mode: 'Enforce',

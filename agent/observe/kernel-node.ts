@@ -139,6 +139,7 @@ export function createKernelNode({ proc, layout, nodefs, imagefs, clock }: Kerne
     usage: pods.usage,
     strains: pods.strains,
     containers: pods.containers,
+    fallback: () => undefined,
     health,
     run,
     close,

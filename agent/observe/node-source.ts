@@ -1,3 +1,4 @@
+import type { Because } from '#shared/domain/model/because.ts';
 import type { ContainerUsage, UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { NodeView } from '#agent/decide/node-view.ts';
 import type { StrainByUid } from '#agent/decide/pod-strain.ts';
@@ -24,6 +25,8 @@ export interface NodeSource {
   readonly strains: () => StrainByUid;
   /** Of one pod, by container: for the words about a victim. */
   readonly containers: (uid: string) => readonly ContainerUsage[];
+  /** Why the figures come from somewhere else than usual; `undefined` while they do not. */
+  readonly fallback: () => Because | undefined;
   readonly health: () => readonly SourceHealth[];
   /** Asks what takes time to ask (disks, the kubelet) until the signal aborts. */
   readonly run: (signal: AbortSignal) => Promise<void>;

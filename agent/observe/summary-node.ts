@@ -19,6 +19,8 @@ import { summaryStalls, type SummaryStalls } from './summary-stalls.ts';
 interface SummaryNodeOptions {
   readonly kubelet: KubeletAddress;
   readonly periodMs: number;
+  /** While it says no, the kubelet is left alone. */
+  readonly isWanted: () => boolean;
   readonly clock: Clock;
 }
 
@@ -74,7 +76,7 @@ function timed(readings: NodeReadings, clock: Clock): NodeReadings {
 }
 
 /** The node as its kubelet tells it: for nodes whose files the agent may not see, and for the sandbox. */
-export function createSummaryNode({ kubelet, periodMs, clock }: SummaryNodeOptions): NodeSource {
+export function createSummaryNode({ kubelet, periodMs, isWanted, clock }: SummaryNodeOptions): NodeSource {
   const meters = {
     memory: createStallMeter('memory.pressure'),
     cpu: createStallMeter('cpu.pressure'),
@@ -109,7 +111,8 @@ export function createSummaryNode({ kubelet, periodMs, clock }: SummaryNodeOptio
   }
 
   function run(signal: AbortSignal): Promise<void> {
-    return repeat({ task: polled.poll, periodMs, deadlineMs: DEADLINE_MS, onError: () => undefined, clock }, signal);
+    const task = (aborted: AbortSignal): Promise<void> => (isWanted() ? polled.poll(aborted) : Promise.resolve());
+    return repeat({ task, periodMs, deadlineMs: DEADLINE_MS, onError: () => undefined, clock }, signal);
   }
 
   return {
@@ -119,6 +122,7 @@ export function createSummaryNode({ kubelet, periodMs, clock }: SummaryNodeOptio
     usage: () => (polled.latest().kind === 'reading' ? usages : NO_USAGE),
     strains: () => NO_STRAINS,
     containers: (uid) => usages.get(uid)?.containers ?? [],
+    fallback: () => undefined,
     health: () => [polled.health()],
     run,
     close: () => undefined,

@@ -40,6 +40,7 @@ export function decodePolicy(raw: KubeObject): Decoded<NodePolicy> {
 }
 
 function readSpec(spec: WireObject, name: string): NodePolicy {
+  readObject(spec, 'budgets', refuseOverride);
   const mode = readMode(spec);
   const usual = DEFAULT_POLICY;
   return {
@@ -56,7 +57,6 @@ function readSpec(spec: WireObject, name: string): NodePolicy {
       ranking: readRanking(spec),
       limits: readObject(spec, 'limits', readLimits) ?? DEFAULT_LIMITS,
       protect: readObject(spec, 'protect', readProtection) ?? usual.protect,
-      severeBudgets: readObject(spec, 'budgets', readSevereBudgets) ?? usual.severeBudgets,
     },
   };
 }
@@ -89,6 +89,7 @@ function readProtection(protect: WireObject): AgentPolicy['protect'] {
   };
 }
 
-function readSevereBudgets(budgets: WireObject): AgentPolicy['severeBudgets'] {
-  return readChoice(budgets, 'severe', ['Respect', 'Override']) ?? DEFAULT_POLICY.severeBudgets;
+/** PodDisruptionBudgets hold in both stages (docs/decisions/0007); whoever asks for anything else must hear that. */
+function refuseOverride(budgets: WireObject): void {
+  for (const stage of ['mild', 'severe']) readChoice(budgets, stage, ['Respect']);
 }

@@ -1,3 +1,4 @@
+import type { Because } from '#shared/domain/model/because.ts';
 import { createReflector, type Reflector, type ReflectorOptions } from '#shared/kube/reflector.ts';
 import { NODE_PRESSURE_POLICIES } from '#shared/kube/resource.ts';
 import { decodePolicy } from './decode-policy.ts';
@@ -12,6 +13,8 @@ type Options = Omit<ReflectorOptions<NamedPolicy>, 'resource' | 'slim'>;
 export interface Policies {
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly inForce: () => AgentPolicy;
+  /** What stands in policies that cannot be read; `undefined` when all can. */
+  readonly unreadable: () => Because | undefined;
 }
 
 /** Decided again whenever a policy or the node's labels change, not on every pass. */
@@ -27,6 +30,7 @@ export function createPolicies(
     slim: (raw) => ({ name: raw.metadata.name ?? '', decoded: decodePolicy(raw) }),
   });
   let lastValid: LastValid = new Map();
+  let mistake: Because | undefined;
   let current = choose();
   reflector.onChange(update);
   ownNode.onChange(update);
@@ -41,13 +45,20 @@ export function createPolicies(
   function update(): void {
     const before = current;
     current = choose();
-    for (const { name, decoded } of reflector.values()) {
-      if (!decoded.ok)
-        log.warn({ policy: name, field: decoded.field, message: decoded.message }, 'NodePressurePolicy cannot be read');
-    }
+    mistake = firstMistake(reflector.values());
+    if (mistake !== undefined) log.warn({ because: mistake }, 'NodePressurePolicy cannot be read');
     if (before.name !== current.name || before.mode !== current.mode) {
       log.info({ policy: current.name, mode: current.mode }, 'Policy in force changed');
     }
   }
-  return { run: (signal) => reflector.run(signal), inForce: () => current };
+  return { run: (signal) => reflector.run(signal), inForce: () => current, unreadable: () => mistake };
+}
+
+function firstMistake(policies: Iterable<NamedPolicy>): Because | undefined {
+  for (const { name, decoded } of policies) {
+    if (decoded.ok) continue;
+    const text = `NodePressurePolicy "${name}": ${decoded.field}: ${decoded.message}`;
+    return { code: 'PolicyUnreadable', text, facts: { policy: name, field: decoded.field } };
+  }
+  return undefined;
 }

@@ -34,8 +34,6 @@ export interface AgentPolicy {
     /** Pods that keep to their request go in the severe stage only (D-2). */
     readonly withinRequest: boolean;
   };
-  /** What was asked for about budgets in the severe stage. */
-  readonly severeBudgets: 'Respect' | 'Override';
   readonly layout: DiskLayout;
 }
 
@@ -94,6 +92,5 @@ export const DEFAULT_POLICY: AgentPolicy = {
   ranking: { ranking: 'Kubernetes', missingStats: 'Never', daemonSets: 'Last' },
   limits: DEFAULT_LIMITS,
   protect: { namespaces: [], optOutCeiling: OPT_OUT_CEILING, withinRequest: false },
-  severeBudgets: 'Respect',
   layout: 'single',
 };

@@ -8,6 +8,8 @@ import type { Picture } from '#agent/picture.ts';
 /** The decision log: one line for each change, with the numbers that it was decided on. */
 export interface AgentLog {
   readonly showPass: (picture: Picture) => void;
+  /** Why the figures come from somewhere else than usual, if they do. */
+  readonly showFallback: (because: Because | undefined) => void;
   readonly showOutcome: (eviction: Eviction, outcome: AttemptOutcome, message: EvictionMessage) => void;
 }
 
@@ -18,6 +20,7 @@ function codes(becauses: readonly Because[]): string {
 export function createAgentLog(log: Log): AgentLog {
   let shortage = '';
   let holds = '';
+  let fallback = '';
 
   function showShortage({ due }: Picture['decision']['judgement']): void {
     const now = due === undefined ? '' : `${due.signal} ${due.stage}`;
@@ -32,6 +35,14 @@ export function createAgentLog(log: Log): AgentLog {
     if (now === holds) return;
     holds = now;
     if (now !== '') log.info({ holds: current }, 'Nobody is evicted for now');
+  }
+
+  function showFallback(because: Because | undefined): void {
+    const now = because?.text ?? '';
+    if (now === fallback) return;
+    fallback = now;
+    if (because === undefined) log.info('Figures come from the kernel again');
+    else log.warn({ because }, 'Figures come from the kubelet');
   }
 
   function showPass({ decision: { judgement } }: Picture): void {
@@ -53,5 +64,5 @@ export function createAgentLog(log: Log): AgentLog {
       mode === 'DryRun' ? 'Eviction decided (dry run)' : 'Eviction answered',
     );
   }
-  return { showPass, showOutcome };
+  return { showPass, showFallback, showOutcome };
 }

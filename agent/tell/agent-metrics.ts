@@ -1,14 +1,22 @@
 import type { CounterMetric, GaugeMetric, Metrics } from '#shared/runtime/metrics.ts';
+import type { Verdict } from '#agent/agree/compare-opinion.ts';
 import type { SourceHealth } from '#agent/observe/watched-source.ts';
 import { STALL_WINDOWS_MS } from '#agent/observe/stall-meter.ts';
 import type { Attempt, Picture } from '#agent/picture.ts';
 import { signalStates } from './signal-state.ts';
 import { createStrainMetrics } from './strain-metrics.ts';
 
+/** How the sources do, which of them agree, and whether the kubelet stands in for the kernel. */
+export interface SourcesShown {
+  readonly health: readonly SourceHealth[];
+  readonly verdicts: readonly Verdict[];
+  readonly hasFallenBack: boolean;
+}
+
 /** Everything the agent says in numbers. Per-pod series are those of the first candidates only. */
 export interface AgentMetrics {
   /** Brings all gauges in line with the last pass. */
-  readonly show: (picture: Picture, sources: readonly SourceHealth[], nowMs: number) => void;
+  readonly show: (picture: Picture, sources: SourcesShown, nowMs: number) => void;
   readonly countAttempt: (attempt: Attempt, nowMs: number) => void;
   /** How late a pass began, in seconds: the watchdog on the process's own loop. */
   readonly noteLateness: (seconds: number) => void;
@@ -72,6 +80,8 @@ interface Gauges {
   readonly sourceSuccess: GaugeMetric;
   readonly sourceAge: GaugeMetric;
   readonly sourceDuration: GaugeMetric;
+  readonly sourceAgrees: GaugeMetric;
+  readonly sourceFallback: GaugeMetric;
   readonly candidateUsage: GaugeMetric;
   readonly candidateRank: GaugeMetric;
   readonly dropped: CounterMetric;
@@ -96,6 +106,13 @@ function createGauges(metrics: Metrics): Gauges {
     sourceSuccess: metrics.gauge('plimsoll_source_success', 'Whether the last reading of a source was one', ['source']),
     sourceAge: metrics.gauge('plimsoll_source_age_seconds', 'Age of the last good reading of a source', ['source']),
     sourceDuration: metrics.gauge('plimsoll_source_duration_seconds', 'How long the last reading took', ['source']),
+    sourceAgrees: metrics.gauge('plimsoll_source_agrees', 'Whether a second opinion agrees with our own reading', [
+      'source',
+    ]),
+    sourceFallback: metrics.gauge(
+      'plimsoll_source_fallback',
+      'Whether the kubelet stands in for the files of the kernel, which do not tell the memory left',
+    ),
     candidateUsage: metrics.gauge(
       'plimsoll_eviction_candidate_usage',
       'What the first candidates use, in the unit of the signal they are ranked for',
@@ -135,12 +152,22 @@ function showStalls({ stalls }: Gauges, { look }: Picture): void {
   }
 }
 
-function showSources(gauges: Gauges, sources: readonly SourceHealth[], nowMs: number): void {
-  for (const { name, state, lastReadingAtMs, durationMs } of sources) {
+function showSources(gauges: Gauges, { health, verdicts, hasFallenBack }: SourcesShown, nowMs: number): void {
+  gauges.sourceFallback.set(hasFallenBack ? 1 : 0);
+  showVerdicts(gauges, verdicts);
+  for (const { name, state, lastReadingAtMs, durationMs } of health) {
     const labels = { source: name };
     gauges.sourceSuccess.set(state === 'reading' ? 1 : 0, labels);
     gauges.sourceDuration.set(durationMs / 1000, labels);
     if (lastReadingAtMs !== undefined) gauges.sourceAge.set((nowMs - lastReadingAtMs) / 1000, labels);
+  }
+}
+
+/** What could not be compared has no series: it neither agrees nor differs. */
+function showVerdicts({ sourceAgrees }: Gauges, verdicts: readonly Verdict[]): void {
+  sourceAgrees.reset();
+  for (const { source, kind } of verdicts) {
+    if (kind === 'agrees' || kind === 'differs') sourceAgrees.set(kind === 'agrees' ? 1 : 0, { source });
   }
 }
 

@@ -3,7 +3,7 @@ import type { AgentState } from '#agent/decide/agent-state.ts';
 import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import type { Eviction } from '#agent/decide/decide.ts';
 import type { EvictionRecord } from '#agent/picture.ts';
-import { controllerOf } from '#agent/decide/pod-owner.ts';
+import { ownerOf } from '#agent/decide/pod-owner.ts';
 
 /** What NodePressure shows beside those in flight. */
 const MOST_RECORDS = 20;
@@ -15,10 +15,9 @@ export function noteRequest(
   wallNow: Instant,
 ): readonly EvictionRecord[] {
   const { pod, signal, stage, mode, because } = eviction;
-  const controller = controllerOf(pod);
   const record: EvictionRecord = {
     pod: { namespace: pod.namespace, name: pod.name, uid: pod.uid },
-    owner: controller === undefined ? undefined : `${pod.namespace}/${controller.kind}/${controller.name}`,
+    owner: ownerOf(pod),
     signal,
     stage,
     mode,
@@ -28,6 +27,14 @@ export function noteRequest(
     because,
   };
   return [record, ...records].slice(0, MOST_RECORDS);
+}
+
+/** What this process noted, then what its predecessor told, as far as there is room. */
+export function joinRecords(
+  records: readonly EvictionRecord[],
+  earlier: readonly EvictionRecord[],
+): readonly EvictionRecord[] {
+  return [...records, ...earlier].slice(0, MOST_RECORDS);
 }
 
 /** The records after an answer about the newest request for a pod. */

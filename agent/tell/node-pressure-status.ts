@@ -7,8 +7,9 @@ import { explainRanking } from '#shared/domain/ranking/explain-ranking.ts';
 import { policyOrder } from '#shared/domain/ranking/ranking-order.ts';
 import type { Mode } from '#agent/mode.ts';
 import type { EvictionRecord, Picture } from '#agent/picture.ts';
+import type { Told } from '#agent/watch/own-pressure.ts';
 import { withStrain } from './describe-strain.ts';
-import { type Condition, type PressureConditions, pressureConditions } from './pressure-conditions.ts';
+import { type Condition, type Doubts, type PressureConditions, pressureConditions } from './pressure-conditions.ts';
 import { type SignalLevel, signalStates } from './signal-state.ts';
 
 /** `status` of this node's NodePressure object; times are RFC 3339. */
@@ -59,12 +60,13 @@ interface EvictionEntry {
 export interface StatusContext {
   readonly agent: NodePressureStatus['agent'];
   readonly records: readonly EvictionRecord[];
-  readonly sourcesAgree: Because | undefined;
+  readonly doubts: Doubts;
   /** Adds this to a monotonic time to get wall time. */
   readonly wallOffsetMs: number;
   /** Of the NodePressure object, where it is known. */
   readonly generation: number | undefined;
-  readonly previous: NodePressureStatus | undefined;
+  /** What was told before, by this process or by its predecessor. */
+  readonly previous: Pick<Told, 'conditions' | 'signals'> | undefined;
 }
 
 const MOST_NEXT = 10;
@@ -127,7 +129,7 @@ function evictionEntry(record: EvictionRecord): EvictionEntry {
 
 function conditionEntries(
   conditions: PressureConditions,
-  previous: NodePressureStatus | undefined,
+  previous: StatusContext['previous'],
   now: string,
 ): readonly Condition[] {
   return conditions.map((condition) => {
@@ -146,7 +148,7 @@ export function nodePressureStatus(picture: Picture, context: StatusContext): No
     mode: picture.policy.mode,
     policy: picture.policy.name,
     agent: context.agent,
-    conditions: conditionEntries(pressureConditions(picture, context.sourcesAgree), context.previous, observedAt),
+    conditions: conditionEntries(pressureConditions(picture, context.doubts), context.previous, observedAt),
     signals: signalEntries(picture, context),
     next: nextEntries(picture),
     evictions: context.records.map(evictionEntry),

@@ -1,5 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import { type PressureCondition, resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
+import { conditionOf, type PressureCondition, resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
 import type { Picture } from '#agent/picture.ts';
 
 /** One entry of `status.conditions`. */
@@ -59,18 +59,23 @@ function familyCondition(family: Family, picture: Picture): PressureConditions[n
     };
   }
   return isPressed(family, picture)
-    ? {
-        type: family,
-        status: 'True',
-        reason: 'Pressure',
-        message: 'A threshold was crossed within the transition period',
-      }
+    ? { type: family, status: 'True', ...whyPressed(family, picture) }
     : {
         type: family,
         status: 'False',
         reason: 'NoPressure',
         message: 'No threshold was crossed within the transition period',
       };
+}
+
+/** That nobody may go is worth a word of its own: from there on the kubelet is the backstop. */
+function whyPressed(family: Family, { decision: { judgement } }: Picture): { reason: string; message: string } {
+  const { due, holds } = judgement;
+  const stuck = holds.find(({ code }) => code === 'NobodyMayGo');
+  if (due !== undefined && stuck !== undefined && conditionOf(due.signal) === KUBELET_CONDITIONS[family]) {
+    return { reason: stuck.code, message: `${due.because.text}; ${stuck.text}` };
+  }
+  return { reason: 'Pressure', message: 'A threshold was crossed within the transition period' };
 }
 
 function sourcesCondition(disagreement: Because | undefined): PressureConditions[number] {
@@ -81,8 +86,25 @@ function sourcesCondition(disagreement: Because | undefined): PressureConditions
   return { type: 'SourcesAgree', status, reason: disagreement.code, message: disagreement.text };
 }
 
-/** One condition per family of signals, and whether the sources agree; `disagreement` may also say that nothing can be compared. */
-export function pressureConditions(picture: Picture, disagreement: Because | undefined): PressureConditions {
+function policiesCondition(unreadable: Because | undefined): PressureConditions[number] {
+  if (unreadable === undefined) {
+    return { type: 'PoliciesRead', status: 'True', reason: 'AllRead', message: 'Every NodePressurePolicy can be read' };
+  }
+  return { type: 'PoliciesRead', status: 'False', reason: unreadable.code, message: unreadable.text };
+}
+
+/** What is wrong beside the node itself; a disagreement may also say that nothing can be compared. */
+export interface Doubts {
+  readonly sources: Because | undefined;
+  readonly policies: Because | undefined;
+}
+
+/** One condition per family of signals, whether the sources agree, and whether the policies can be read. */
+export function pressureConditions(picture: Picture, { sources, policies }: Doubts): PressureConditions {
   const families: readonly Family[] = ['Memory', 'Cpu', 'Io', 'Disk', 'Pid'];
-  return [...families.map((family) => familyCondition(family, picture)), sourcesCondition(disagreement)];
+  return [
+    ...families.map((family) => familyCondition(family, picture)),
+    sourcesCondition(sources),
+    policiesCondition(policies),
+  ];
 }

@@ -1,13 +1,15 @@
 import type { KubeClient } from '#shared/kube/client.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { getObject } from '#shared/kube/objects.ts';
 import { NAMESPACES } from '#shared/kube/resource.ts';
 import { LABEL_IGNORE } from '#shared/kube/wire-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
+import type { NamespaceState } from '#agent/decide/look.ts';
 
 /** Whether namespaces are to be left alone, asked for on demand: the agent watches nothing cluster-wide. */
 export interface NamespaceLabels {
   /** What is known now; a namespace that is missing is being asked for. */
-  readonly known: () => ReadonlyMap<string, 'open' | 'ignored'>;
+  readonly known: () => ReadonlyMap<string, NamespaceState>;
   /** Asks for those that are unknown or too old; never rejects. */
   readonly refresh: (names: Iterable<string>, signal: AbortSignal) => Promise<void>;
 }
@@ -18,20 +20,24 @@ const LONGEST_LIFE_MS = 2 * TIME_TO_LIVE_MS;
 const TIMEOUT_MS = 5000;
 
 interface Entry {
-  readonly state: 'open' | 'ignored';
+  readonly state: NamespaceState;
   readonly askedAtMs: number;
+}
+
+/** What the labels of a namespace say. */
+export function namespaceState({ metadata }: KubeObject): NamespaceState {
+  return metadata.labels?.[LABEL_IGNORE] === 'true' ? 'ignored' : 'open';
 }
 
 export function createNamespaceLabels(client: KubeClient, clock: Pick<Clock, 'monotonic'>): NamespaceLabels {
   const entries = new Map<string, Entry>();
-  let known: ReadonlyMap<string, Entry['state']> = new Map();
+  let known: ReadonlyMap<string, NamespaceState> = new Map();
 
   async function ask(name: string, signal: AbortSignal): Promise<void> {
     const outcome = await getObject(client, { resource: NAMESPACES, name }, { signal, timeoutMs: TIMEOUT_MS });
     if (outcome.kind === 'notFound') entries.delete(name);
     if (outcome.kind !== 'ok') return;
-    const isIgnored = outcome.object.metadata.labels?.[LABEL_IGNORE] === 'true';
-    entries.set(name, { state: isIgnored ? 'ignored' : 'open', askedAtMs: clock.monotonic() });
+    entries.set(name, { state: namespaceState(outcome.object), askedAtMs: clock.monotonic() });
   }
 
   async function refresh(names: Iterable<string>, signal: AbortSignal): Promise<void> {

@@ -147,7 +147,8 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
       watch(url.pathname, response);
       return;
     }
-    const isList = collections.has(url.pathname) || /\/(pods|nodes|nodepressurepolicies)$/.test(url.pathname);
+    const isList =
+      collections.has(url.pathname) || /\/(pods|nodes|nodepressurepolicies|nodepressures)$/.test(url.pathname);
     const got: Answer =
       request.method !== 'GET'
         ? write(request.method ?? '', url.pathname, await readJson(request))

@@ -95,6 +95,7 @@ export function look(scene: Scene): Look {
     usage: new Map(measured.map((pod) => [pod.uid ?? `uid-${pod.name}`, usageOf(pod)])),
     pods: indexPods(domainPods.map(rankingFacts)),
     namespaces: new Map(domainPods.map(({ namespace }) => [namespace, 'open'])),
+    avoided: new Set(),
     doubts: new Map(),
     holds: [],
     ...scene.look,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { compareOpinion, type OwnReading } from '#agent/agree/compare-opinion.ts';
+import { questionMemory } from '#agent/agree/questioned.ts';
 import { createCrossCheck } from '#agent/agree/cross-check.ts';
 import { createRecentRange } from '#agent/agree/recent-range.ts';
 import { MIB } from '#test/agent/node-scene.ts';
@@ -38,8 +39,8 @@ describe('compareOpinion', () => {
 
 describe('createCrossCheck', () => {
   async function checked(...answers: (() => Promise<ReturnType<typeof opinion>>)[]) {
-    const sources = answers.map((ask, index) => ({ name: `s${index}`, ask, own: () => own }));
-    const check = createCrossCheck(sources, 0.05);
+    const sources = answers.map((ask, index) => questionMemory(`s${index}`, ask, () => own, 0.05));
+    const check = createCrossCheck(sources);
     await check.check();
     return check;
   }

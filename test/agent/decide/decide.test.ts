@@ -154,6 +154,22 @@ describe('decide', () => {
     expect(evicted([{ ...scene, look: { namespaces: new Map() } }])).toEqual([[]]);
   });
 
+  test('when nobody may go it says why, by reasons', () => {
+    const pods = [
+      { ...hog, annotations: { 'plimsoll.dev/evict': 'never' } },
+      { ...small, namespace: 'kube-system' },
+      { ...quiet, namespace: 'kube-system' },
+    ];
+    const { judgement } = decide(FIRST_STATE, look({ now: 0, availableMiB: 10, pods }), policy());
+    expect(judgement.holds).toEqual([
+      {
+        code: 'NobodyMayGo',
+        text: 'no pod may be evicted now: 1 ProtectedOptOut, 2 ProtectedNamespace',
+        facts: { ProtectedOptOut: 1, ProtectedNamespace: 2 },
+      },
+    ]);
+  });
+
   test('DaemonSet pods and those marked last go after everybody else', () => {
     const daemon: NodePod = { ...hog, name: 'daemon', owner: 'agents', ownerKind: 'DaemonSet' };
     const shy: NodePod = { ...hog, name: 'shy', annotations: { 'plimsoll.dev/evict': 'last' } };

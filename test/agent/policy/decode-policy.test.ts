@@ -115,7 +115,7 @@ describe('decodePolicy', () => {
     [{ cpu: { available: 'half' } }, 'spec.cpu.available', 'expected an amount above 0 such as 500m or a percentage'],
     [{ cpu: { available: '0' } }, 'spec.cpu.available', 'expected an amount above 0'],
     [{ cpu: { available: '110%' } }, 'spec.cpu.available', 'a percentage from 0% to 100%, got "110%"'],
-    [{ budgets: { severe: 'Ignore' } }, 'spec.budgets.severe', 'expected Respect or Override, got "Ignore"'],
+    [{ budgets: { severe: 'Override' } }, 'spec.budgets.severe', 'expected Respect, got "Override"'],
     [{ mode: 'Sometimes' }, 'spec.mode', 'expected DryRun or Enforce, got "Sometimes"'],
     [{ mode: 5 }, 'spec.mode', 'expected a text, got 5'],
     [

@@ -49,6 +49,7 @@ function pictureOf(name: NodeCase, source: NodeSource): Picture {
     strains: source.strains(),
     pods: indexPods(pods.map((pod) => rankingFacts(nodePod(pod)))),
     namespaces: new Map(pods.map(({ namespace }) => [namespace, 'open' as const])),
+    avoided: new Set<string>(),
     doubts: new Map(),
     holds: [],
   };
@@ -59,7 +60,11 @@ async function exposition(name: NodeCase): Promise<string> {
   const source = openNode(name);
   const metrics = createMetrics('agent');
   const picture = pictureOf(name, source);
-  createAgentMetrics(metrics).show(picture, source.health(), picture.look.now);
+  createAgentMetrics(metrics).show(
+    picture,
+    { health: source.health(), verdicts: [], hasFallenBack: false },
+    picture.look.now,
+  );
   source.close();
   const lines = (await metrics.text()).split('\n').filter((line) => !line.startsWith('#') && !UNSTEADY.test(line));
   return `${lines.filter((line) => line !== '').join('\n')}\n`;

@@ -27,7 +27,7 @@ function statusOf(
   return nodePressureStatus(picture(scene), {
     agent: { version: '1', pod: 'agent-x' },
     records,
-    sourcesAgree: undefined,
+    doubts: { sources: undefined, policies: undefined },
     wallOffsetMs: Date.UTC(2026, 0, 1),
     generation: 3,
     previous,
@@ -51,6 +51,7 @@ describe('nodePressureStatus', () => {
         { type: 'Disk', status: 'Unknown' },
         { type: 'Pid', status: 'Unknown' },
         { type: 'SourcesAgree', status: 'True' },
+        { type: 'PoliciesRead', status: 'True' },
       ],
       signals: [{ name: 'memory.available', available: '500Mi', capacity: '1000Mi', threshold: '200Mi', state: 'Far' }],
       next: [
@@ -91,6 +92,17 @@ describe('nodePressureStatus', () => {
     [99, 'Hard'],
   ])('%d MiB of 1000 is %s', (availableMiB, state) => {
     expect(statusOf({ now: 0, availableMiB }).signals[0]?.state).toBe(state);
+  });
+
+  test('a shortage in which nobody may go is told in the condition', () => {
+    const pods = [{ ...hog, namespace: 'kube-system' }];
+    expect(statusOf({ now: 0, availableMiB: 50, pods }).conditions[0]).toMatchObject({
+      type: 'Memory',
+      status: 'True',
+      reason: 'NobodyMayGo',
+      message:
+        'memory.available is 50Mi, below the hard threshold of 100Mi; no pod may be evicted now: 1 ProtectedNamespace',
+    });
   });
 
   test('what did not change keeps its times', () => {
@@ -169,12 +181,20 @@ describe('the period between looks', () => {
 });
 
 describe('ownHolds', () => {
-  const well = { nowMs: 60_000, startedAtMs: 0, warmUpMs: 30_000, arePodsSynced: true, lastContactMs: 59_000 };
+  const well = {
+    nowMs: 60_000,
+    startedAtMs: 0,
+    warmUpMs: 30_000,
+    arePodsSynced: true,
+    isHistoryKnown: true,
+    lastContactMs: 59_000,
+  };
 
   test.each<[change: Partial<typeof well>, codes: readonly string[]]>([
     [{}, []],
     [{ nowMs: 29_000, lastContactMs: 0 }, ['WarmingUp']],
     [{ arePodsSynced: false }, ['PodsUnknown']],
+    [{ isHistoryKnown: false }, ['HistoryUnknown']],
     [{ nowMs: 180_000 }, ['ApiServerSilent']],
   ])('%j', (change, codes) => {
     expect(ownHolds({ ...well, ...change }).map(({ code }) => code)).toEqual(codes);

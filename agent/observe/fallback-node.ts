@@ -1,0 +1,112 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { NodeView } from '#agent/decide/node-view.ts';
+import type { NodeSource, ObservedPod } from './node-source.ts';
+
+export interface FallbackOptions {
+  /** Opens the kernel's files; an unknown layout is an answer, and is asked again. */
+  readonly openKernel: () => NodeSource | Because;
+  readonly summary: NodeSource;
+  readonly clock: Clock;
+}
+
+/** So long may the kernel's figures be missing before the kubelet's are taken for them. */
+const LOST_MS = 3000;
+/** So long must they be there again before they are trusted again. */
+const FOUND_MS = 10_000;
+const OPEN_AGAIN_MS = 10_000;
+
+/**
+ * The node from its own files, and from the kubelet's summary while those do not tell what memory is left:
+ *
+ *     kernel ── no memory reading for 3 s ──▶ summary ── a reading for 10 s ──▶ kernel
+ *
+ * Only the signals and the pods' figures change hands; what the kernel still tells beside them is kept.
+ */
+export function createFallbackNode({ openKernel, summary, clock }: FallbackOptions): NodeSource {
+  let kernel: NodeSource | undefined;
+  let because: Because = { code: 'KernelUnreadable', text: '', facts: {} };
+  let openedAtMs = -Infinity;
+  let followed: readonly ObservedPod[] = [];
+  /** Since when the kernel has told, or not told, what memory is left. */
+  let since = { isTelling: true, atMs: clock.monotonic() };
+  let isFallenBack = false;
+  const stopping = new AbortController();
+
+  function open(nowMs: number): void {
+    if (kernel !== undefined || nowMs - openedAtMs < OPEN_AGAIN_MS) return;
+    openedAtMs = nowMs;
+    const opened = openKernel();
+    if ('code' in opened) because = opened;
+    else {
+      kernel = opened;
+      kernel.follow(followed);
+      void kernel.run(stopping.signal);
+    }
+  }
+
+  function note(view: NodeView | undefined, nowMs: number): void {
+    const isTelling = view?.readings.memory !== undefined;
+    if (isTelling !== since.isTelling) since = { isTelling, atMs: nowMs };
+    const lastedMs = nowMs - since.atMs;
+    if (!isTelling && lastedMs >= LOST_MS) fallBack();
+    if (isTelling && lastedMs >= FOUND_MS) isFallenBack = false;
+  }
+
+  function fallBack(): void {
+    isFallenBack = true;
+    const failing = kernel?.health().find(({ name, state }) => MEMORY_SOURCES.includes(name) && state !== 'reading');
+    if (failing?.because !== undefined) because = unreadable(failing.because);
+  }
+
+  function look(nowMs: number): NodeView {
+    open(nowMs);
+    const own = kernel?.look(nowMs);
+    note(own, nowMs);
+    if (own !== undefined && !isFallenBack) return own;
+    const told = summary.look(nowMs);
+    return own === undefined ? told : { ...own, readings: told.readings, stalls: firstOf(own.stalls, told.stalls) };
+  }
+
+  const active = (): NodeSource => (kernel === undefined || isFallenBack ? summary : kernel);
+
+  function follow(pods: readonly ObservedPod[]): void {
+    followed = pods;
+    kernel?.follow(pods);
+  }
+
+  async function run(signal: AbortSignal): Promise<void> {
+    signal.addEventListener('abort', () => stopping.abort(), { once: true });
+    await summary.run(signal);
+  }
+
+  function close(): void {
+    stopping.abort();
+    kernel?.close();
+    summary.close();
+  }
+  return {
+    kind: 'kernel',
+    look,
+    follow,
+    usage: (depth, nowMs) => active().usage(depth, nowMs),
+    strains: () => active().strains(),
+    containers: (uid) => active().containers(uid),
+    health: () => [...(kernel?.health() ?? []), ...(active() === summary ? summary.health() : [])],
+    fallback: () => (active() === summary ? because : undefined),
+    run,
+    close,
+  };
+}
+
+const MEMORY_SOURCES = ['meminfo', 'node-memory'];
+
+/** The reason as conditions, log and metrics tell it. */
+export function unreadable(why: string): Because {
+  const text = `the kernel's files do not tell the memory left, so the kubelet's summary does: ${why}`;
+  return { code: 'KernelUnreadable', text, facts: { why } };
+}
+
+function firstOf<T>(own: readonly T[], told: readonly T[]): readonly T[] {
+  return own.length > 0 ? own : told;
+}

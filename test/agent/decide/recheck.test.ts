@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest';
+import { FIRST_STATE } from '#agent/decide/agent-state.ts';
+import { decide } from '#agent/decide/decide.ts';
+import { type FreshPod, whyNotNow } from '#agent/decide/recheck.ts';
+import { look, memoryReadings, type NodePod, nodePod, policy } from '#test/agent/node-scene.ts';
+
+const hog: NodePod = { name: 'hog', requests: { memory: '100Mi' }, usageMiB: 500 };
+const SHORT = memoryReadings(60, 1000, 100);
+const [eviction] = decide(FIRST_STATE, look({ now: 0, availableMiB: 50, pods: [hog] }), policy()).evictions;
+
+function found(changes: Partial<NodePod> = {}, namespace: 'open' | 'ignored' = 'open'): FreshPod {
+  return { kind: 'found', pod: nodePod({ ...hog, ...changes }), namespace };
+}
+
+function answer(fresh: FreshPod, readings = SHORT, rules = policy()) {
+  if (eviction === undefined) throw new Error('nobody was chosen');
+  return whyNotNow(eviction, { fresh, readings }, rules);
+}
+
+describe('whyNotNow', () => {
+  test('a pod and a node that are as they were let the eviction pass', () => {
+    expect(answer(found())).toBeUndefined();
+  });
+
+  test.each<[sentence: string, fresh: FreshPod, message: string]>([
+    ['a pod that is gone', { kind: 'gone' }, 'pod default/hog is gone'],
+    ['a successor of the same name', found({ uid: 'other' }), 'has the UID other now, uid-hog was judged'],
+    ['a pod that somebody else ends', found({ deletion: { at: 0, gracePeriodSeconds: 1 } }), 'is ending already'],
+    [
+      'a wish to stay that the watch had not shown yet',
+      found({ annotations: { 'plimsoll.dev/evict': 'never' } }),
+      'may not go any more: the pod asked never to be evicted',
+    ],
+    ['a namespace that is ignored since', found({}, 'ignored'), 'is in the protected namespace default'],
+  ])('%s is left alone', (_sentence, fresh, message) => {
+    const outcome = answer(fresh);
+    expect(outcome).toMatchObject({ kind: 'overtaken', message: expect.stringContaining(message) as string });
+  });
+
+  test('a pod that cannot be read again is trouble of the API server, not a reason to take another one', () => {
+    expect(answer({ kind: 'unknown', message: 'no answer within 3000 ms' })).toEqual({
+      kind: 'unconfirmed',
+      message: 'pod default/hog could not be read again: no answer within 3000 ms',
+    });
+  });
+
+  test.each<[sentence: string, availableMiB: number | undefined, isSent: boolean]>([
+    ['still short', 99, true],
+    ['recovered meanwhile', 101, false],
+    ['not known any more (law 3)', undefined, false],
+  ])('a signal that is %s', (_sentence, availableMiB, isSent) => {
+    expect(answer(found(), memoryReadings(availableMiB, 1000, 100)) === undefined).toBe(isSent);
+  });
+});
