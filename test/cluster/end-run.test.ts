@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -66,7 +66,7 @@ describe.skipIf(!existsSync('/proc/self/stat'))('ending what a run left', () => 
 
   test('a number that was given to another process is not the owner', () => {
     const folder = makeRunFolder('test');
-    const later = folder.replace(/-(\d+)-(\w+)$/, '-1$1-$2');
+    const later = folder.replace(/-(\d+-\d+-\w+)$/, '-1$1');
     mkdirSync(later);
     const owners = listRuns().filter((run) => [folder, later].includes(run.folder));
     expect(new Map(owners.map((run) => [run.folder, run.isOwnerRunning]))).toEqual(
@@ -76,6 +76,15 @@ describe.skipIf(!existsSync('/proc/self/stat'))('ending what a run left', () => 
       ]),
     );
     for (const each of [folder, later]) rmSync(each, { recursive: true });
+  });
+
+  test('a run of another PID namespace is not judged', async () => {
+    const folder = await deadRun();
+    const foreign = folder.replace(/-(\d+-\w+)$/, '-1$1');
+    renameSync(folder, foreign);
+    await sweepDeadRuns();
+    expect(existsSync(foreign)).toBe(true);
+    rmSync(foreign, { recursive: true });
   });
 
   test('two may sweep at a time', async () => {

@@ -1,4 +1,4 @@
-import { lstatSync, mkdtempSync, readdirSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, mkdtempSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { identityOf, isRunning, type ProcessIdentity } from './process-identity.ts';
@@ -11,7 +11,7 @@ export interface Run {
   readonly isOwnerRunning: boolean;
 }
 
-const NAME = /^plimsoll-run-(?<purpose>[a-z]+)-(?<pid>\d+)-(?<startTime>\d+)-\w+$/;
+const NAME = /^plimsoll-run-(?<purpose>[a-z]+)-(?<pid>\d+)-(?<startTime>\d+)-(?<space>\d+)-\w+$/;
 
 /**
  * Makes a folder owned by this process, readable by its user alone. The name says who owns it, so there is no moment in
@@ -19,18 +19,25 @@ const NAME = /^plimsoll-run-(?<purpose>[a-z]+)-(?<pid>\d+)-(?<startTime>\d+)-\w+
  */
 export function makeRunFolder(purpose: string): string {
   const startTime = identityOf(process.pid)?.startTime ?? 'unknown';
-  return mkdtempSync(join(parent(), `plimsoll-run-${purpose}-${process.pid}-${startTime}-`));
+  return mkdtempSync(join(parent(), `plimsoll-run-${purpose}-${process.pid}-${startTime}-${processSpace()}-`));
 }
 
-/** The runs of this user on this machine, living and dead. */
+/** The runs of this user whose owners this process can tell dead from living; a container may share the folder, not the processes. */
 export function listRuns(): readonly Run[] {
+  const own = processSpace();
   return readdirSync(parent()).flatMap((name) => {
-    const { purpose, pid, startTime } = NAME.exec(name)?.groups ?? {};
+    const { purpose, pid, startTime, space } = NAME.exec(name)?.groups ?? {};
     const folder = join(parent(), name);
-    if (purpose === undefined || startTime === undefined || !isOwnFolder(folder)) return [];
+    if (purpose === undefined || startTime === undefined || space !== own || !isOwnFolder(folder)) return [];
     const owner = { pid: Number(pid), startTime };
     return [{ folder, purpose, owner, isOwnerRunning: isRunning(owner) }];
   });
+}
+
+/** Numbers of processes mean something within one PID namespace only. */
+function processSpace(): string {
+  const link = '/proc/self/ns/pid';
+  return existsSync(link) ? readlinkSync(link).replaceAll(/\D/g, '') : 'unknown';
 }
 
 /** As the mount table spells it. */

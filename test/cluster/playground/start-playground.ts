@@ -6,9 +6,9 @@ import type { Binaries } from '#test/cluster/binaries.ts';
 import { startControlPlane } from '#test/cluster/control-plane.ts';
 import { installPlimsoll } from '#test/cluster/install.ts';
 import { kubectl } from '#test/cluster/kubectl.ts';
+import { startWebhook } from '#test/cluster/start-webhook.ts';
 import { waitUntil } from '#test/cluster/wait-until.ts';
 import type { IntroductionFacts } from './introduction.ts';
-import { startWebhook } from './start-webhook.ts';
 
 const GROUND_RULES = fileURLToPath(new URL('./ground-rules.yaml', import.meta.url));
 const NO_NODE = 'none: pods are judged, stored, and stay Pending';

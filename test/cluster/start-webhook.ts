@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { KubeClient } from '#shared/kube/client.ts';
 import type { ClusterConnection } from '#shared/kube/connection.ts';
-import { accountToken, WEBHOOK, writeKubeconfig } from '#test/cluster/accounts.ts';
-import { component, type Component } from '#test/cluster/component.ts';
-import { freePorts } from '#test/cluster/free-ports.ts';
-import { markedEnvironment } from '#test/cluster/leftovers.ts';
-import { waitUntil } from '#test/cluster/wait-until.ts';
+import { accountToken, WEBHOOK, writeKubeconfig } from './accounts.ts';
+import { component, type Component } from './component.ts';
+import { freePorts } from './free-ports.ts';
+import { markedEnvironment } from './leftovers.ts';
+import { waitUntil } from './wait-until.ts';
 import { registerFully } from '#webhook/register.ts';
 
-const MAIN = fileURLToPath(new URL('../../../webhook/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../webhook/main.ts', import.meta.url));
 /** As long as the certificates of the control plane. */
 const TOKEN_SECONDS = 7 * 24 * 3_600;
 

@@ -1,0 +1,42 @@
+/**
+ * What admission adds to a pod create on a real API server: by nothing, the in-tree ResourceQuota, our mutating entry,
+ * with our validating one, and with a PriorityQuota. One client for latency, 16 for throughput. JSON on stdout.
+ */
+import { loadavg } from 'node:os';
+import { createClient, type KubeClient } from '#shared/kube/client.ts';
+import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
+import { type Cluster, startCluster } from '#test/cluster/cluster.ts';
+import { installPlimsoll } from '#test/cluster/install.ts';
+import { startWebhook } from '#test/cluster/start-webhook.ts';
+import { prepare } from './admission/prepare.ts';
+import { report } from './admission/report.ts';
+import { runRounds } from './admission/run-rounds.ts';
+
+const ONE_CLIENT = { clients: 1, rounds: 10, creates: 100 } as const;
+const SIXTEEN_CLIENTS = { clients: 16, rounds: 3, creates: 320 } as const;
+const TARGETS = {
+  p50: 'mutate, and what mutateAndValidate adds to it, at most resourceQuota; mutateValidateAndQuota at most twice that',
+  oneClientP99Ms: 5,
+};
+
+async function measure({ kubeconfig, folder }: Cluster): Promise<object> {
+  await installPlimsoll(kubeconfig);
+  const connection = await kubeconfigConnection(kubeconfig);
+  const newClient = (): KubeClient => createClient(connection, { userAgent: 'plimsoll-bench' });
+  const client = newClient();
+  await startWebhook({ folder, client, connection });
+  await prepare(client);
+  client.close();
+  const loadBefore = loadavg();
+  const oneClient = report(await runRounds(newClient, ONE_CLIENT));
+  const sixteenClients = report(await runRounds(newClient, SIXTEEN_CLIENTS));
+  return { oneClient, sixteenClients, targets: TARGETS, loadBefore, loadAfter: loadavg() };
+}
+
+const startup = await startCluster();
+if (startup.kind === 'missing') throw new Error(`cannot measure: ${startup.because}`);
+try {
+  console.log(JSON.stringify(await measure(startup.cluster), undefined, 2));
+} finally {
+  await startup.cluster.close();
+}

@@ -1,0 +1,82 @@
+import type { KubeClient } from '#shared/kube/client.ts';
+import type { KubeRequest } from '#shared/kube/kube-request.ts';
+import { API_VERSION, WEBHOOK_CONFIGURATION } from '#shared/kube/wire-names.ts';
+import { CLASS, createPod } from './create-pod.ts';
+import { LABEL_VALIDATED, podsPath, type Variant, VARIANTS } from './variants.ts';
+
+const HARD = { pods: '1000000', 'requests.cpu': '1000000', 'requests.memory': '1Pi' };
+const QUOTA_PATH = `/apis/${API_VERSION}/priorityquotas/${CLASS}`;
+const VALIDATING = `/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/${WEBHOOK_CONFIGURATION}`;
+const WITHIN_MS = 30_000;
+
+/** Makes class, policy, quotas and a namespace for each variant, and waits until pods go the way that they should. */
+export async function prepare(client: KubeClient): Promise<void> {
+  await ask(client, 'POST', '/apis/scheduling.k8s.io/v1/priorityclasses', { metadata: { name: CLASS }, value: 1_000 });
+  await makeOwn(client, 'PriorityPolicy', { defaultPriorityClassName: CLASS, maxPriority: 10_000 });
+  await makeOwn(client, 'PriorityQuota', { priorityClassNames: [CLASS], hard: HARD });
+  await limitValidation(client);
+  for (const variant of VARIANTS) await makeNamespace(client, variant);
+  for (const variant of VARIANTS) await eventually(() => createPod(client, variant, `probe-${crypto.randomUUID()}`));
+  await eventually(async () => {
+    if ((await chargedPods(client)) === 0) throw new Error('no pod is charged to the PriorityQuota');
+  });
+}
+
+/** How many pods the PriorityQuota has been charged with. */
+async function chargedPods(client: KubeClient): Promise<number> {
+  const quota = (await ask(client, 'GET', QUOTA_PATH)) as { readonly status?: { used?: { pods?: string } } };
+  return Number(quota.status?.used?.pods ?? 0);
+}
+
+interface Entry {
+  readonly namespaceSelector?: { readonly matchExpressions?: readonly object[] };
+}
+
+/** The validating webhooks as they ship, but in fewer namespaces, so that a pod can be mutated alone. */
+async function limitValidation(client: KubeClient): Promise<void> {
+  const { webhooks } = (await ask(client, 'GET', VALIDATING)) as { readonly webhooks: readonly Entry[] };
+  const operations = webhooks.map(({ namespaceSelector }, index) => {
+    const { matchExpressions = [] } = namespaceSelector ?? {};
+    const value = [...matchExpressions, { key: LABEL_VALIDATED, operator: 'Exists' }];
+    const path = `/webhooks/${index}/namespaceSelector`;
+    return { op: 'add', path, value: { ...namespaceSelector, matchExpressions: value } };
+  });
+  await ask(client, 'PATCH', VALIDATING, operations, 'application/json-patch+json');
+}
+
+async function makeNamespace(client: KubeClient, variant: Variant): Promise<void> {
+  const [, , , , name] = podsPath(variant).split('/');
+  await ask(client, 'POST', '/api/v1/namespaces', { metadata: { name, labels: variant.labels } });
+  if (!variant.hasResourceQuota) return;
+  await ask(client, 'POST', `/api/v1/namespaces/${name}/resourcequotas`, { metadata: { name }, spec: { hard: HARD } });
+}
+
+async function makeOwn(client: KubeClient, kind: 'PriorityPolicy' | 'PriorityQuota', spec: object): Promise<void> {
+  const path = `/apis/${API_VERSION}/${kind === 'PriorityPolicy' ? 'prioritypolicies' : 'priorityquotas'}`;
+  await ask(client, 'POST', path, { apiVersion: API_VERSION, kind, metadata: { name: CLASS }, spec });
+}
+
+async function ask(
+  client: KubeClient,
+  method: NonNullable<KubeRequest['method']>,
+  path: string,
+  body?: unknown,
+  contentType = 'application/json',
+): Promise<unknown> {
+  const outcome = await client.request({ method, path, body, contentType });
+  if (outcome.kind !== 'ok') throw new Error(`cannot ${method} ${path}: ${outcome.message}`);
+  return outcome.object;
+}
+
+async function eventually(attempt: () => Promise<unknown>): Promise<void> {
+  const until = performance.now() + WITHIN_MS;
+  for (;;) {
+    try {
+      await attempt();
+      return;
+    } catch (error) {
+      if (performance.now() > until) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
+}

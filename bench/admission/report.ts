@@ -1,0 +1,44 @@
+import { quantile, rounded } from './quantile.ts';
+import type { Block } from './run-block.ts';
+import type { VariantName } from './variants.ts';
+
+/** The blocks of each variant, all of one round beside each other. */
+export type Blocks = ReadonlyMap<VariantName, readonly Block[]>;
+
+interface Latency {
+  /** Median of the medians of all blocks: one disturbed block does not move it. */
+  readonly p50Ms: number;
+  /** Of all creates together. */
+  readonly p99Ms: number;
+  /** Median of the blocks' own: what the tail is while nothing disturbs. */
+  readonly medianOfBlockP99Ms: number;
+}
+
+/** What each variant took, its throughput, and what it took more than `nothing`. */
+export function report(blocks: Blocks): object {
+  const base = latency(blocks.get('nothing') ?? []);
+  const variants = Array.from(blocks, ([name, own]) => {
+    const took = latency(own);
+    const perSecond = own.map((block) => block.perSecond);
+    return [name, { ...took, perSecond: rounded(quantile(perSecond, 0.5)), added: difference(took, base) }] as const;
+  });
+  return Object.fromEntries(variants);
+}
+
+function latency(blocks: readonly Block[]): Latency {
+  const own = (share: number): readonly number[] => blocks.map(({ latenciesMs }) => quantile(latenciesMs, share));
+  const all = blocks.flatMap(({ latenciesMs }) => latenciesMs);
+  return {
+    p50Ms: rounded(quantile(own(0.5), 0.5)),
+    p99Ms: rounded(quantile(all, 0.99)),
+    medianOfBlockP99Ms: rounded(quantile(own(0.99), 0.5)),
+  };
+}
+
+function difference(took: Latency, base: Latency): Latency {
+  return {
+    p50Ms: rounded(took.p50Ms - base.p50Ms),
+    p99Ms: rounded(took.p99Ms - base.p99Ms),
+    medianOfBlockP99Ms: rounded(took.medianOfBlockP99Ms - base.medianOfBlockP99Ms),
+  };
+}

@@ -1,0 +1,34 @@
+import type { KubeClient } from '#shared/kube/client.ts';
+import { randomSource } from '#test/fakes/random-source.ts';
+import type { Blocks } from './report.ts';
+import { type Block, runBlock } from './run-block.ts';
+import { type Variant, type VariantName, VARIANTS } from './variants.ts';
+
+export interface Rounds {
+  readonly clients: number;
+  readonly rounds: number;
+  /** In each block. */
+  readonly creates: number;
+}
+
+const SEED = 7;
+
+/** Each round has one block of each variant, in an order of its own; one more round before them warms up. */
+export async function runRounds(newClient: () => KubeClient, { clients, rounds, creates }: Rounds): Promise<Blocks> {
+  const random = randomSource(SEED);
+  const own = Array.from({ length: clients }, newClient);
+  const blocks = new Map<VariantName, Block[]>(VARIANTS.map(({ name }) => [name, []]));
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const variant of shuffled(() => random.next())) {
+      const block = await runBlock(own, variant, creates);
+      if (round > 0) blocks.get(variant.name)?.push(block);
+    }
+  }
+  for (const client of own) client.close();
+  return blocks;
+}
+
+function shuffled(random: () => number): readonly Variant[] {
+  const places = VARIANTS.map((variant) => ({ variant, place: random() }));
+  return places.toSorted((a, b) => a.place - b.place).map(({ variant }) => variant);
+}
