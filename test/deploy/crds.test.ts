@@ -131,7 +131,7 @@ describe('the rules, each with its sentence', () => {
       'must set two of avg10, avg60 and avg300',
     ],
     [NODE_PRESSURE_POLICIES, { limits: { concurrent: -1 } }, 'spec.limits.concurrent'],
-    [NODE_PRESSURE_POLICIES, { budgets: { severe: 'Override' } }, 'spec.budgets.severe'],
+    [NODE_PRESSURE_POLICIES, { budgets: { severe: 'Respect' } }, 'spec.budgets.severe'],
     [NODE_PRESSURE_POLICIES, { budgets: { mild: 'Override' } }, 'spec.budgets.mild'],
   ])('%o refuses %j', async (resource, spec, sentence) => {
     expect(await create(resource, spec)).toMatchObject({
