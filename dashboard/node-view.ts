@@ -3,6 +3,7 @@ import { quantityMilliNumber } from '#shared/domain/model/quantity.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { WireObject } from '#shared/kube/wire-object.ts';
 import { decodeObject, readInstant, readInteger, readList, readObject, readText } from '#shared/kube/wire-object.ts';
+import { readableAmount } from './readable-amount.ts';
 import type { ConditionView, EvictionView, NextView, NodeView, SignalView } from './view.ts';
 
 /** A NodePressure older than this counts as unknown (design: NodePressure). */
@@ -47,9 +48,9 @@ function readSignal(signal: WireObject): SignalView {
   return {
     name: readText(signal, 'name') ?? '',
     state: readText(signal, 'state') ?? 'Unknown',
-    available,
-    capacity,
-    threshold,
+    available: readableAmount(available),
+    capacity: readableAmount(capacity),
+    threshold: threshold && readableAmount(threshold),
     usedRatio: usedRatio(available, capacity),
     lineRatio: threshold === undefined ? undefined : usedRatio(threshold, capacity),
   };
@@ -72,10 +73,15 @@ function readNext(next: WireObject): Omit<NextView, 'rank'> {
   return {
     pod: readText(next, 'pod') ?? '',
     priority: readInteger(next, 'priority') ?? 0,
-    usage: readText(next, 'usage'),
-    request: readText(next, 'request'),
+    usage: readAmount(next, 'usage'),
+    request: readAmount(next, 'request'),
     why: readWhy(next),
   };
+}
+
+function readAmount(object: WireObject, key: string): string | undefined {
+  const text = readText(object, key);
+  return text && readableAmount(text);
 }
 
 function readEviction(eviction: WireObject): EvictionView {

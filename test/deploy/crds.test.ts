@@ -131,7 +131,7 @@ describe('the rules, each with its sentence', () => {
       'must set two of avg10, avg60 and avg300',
     ],
     [NODE_PRESSURE_POLICIES, { limits: { concurrent: -1 } }, 'spec.limits.concurrent'],
-    [NODE_PRESSURE_POLICIES, { budgets: { severe: 'Respect' } }, 'spec.budgets.severe'],
+    [NODE_PRESSURE_POLICIES, { budgets: { severe: 'Override' } }, 'spec.budgets.severe'],
     [NODE_PRESSURE_POLICIES, { budgets: { mild: 'Override' } }, 'spec.budgets.mild'],
   ])('%o refuses %j', async (resource, spec, sentence) => {
     expect(await create(resource, spec)).toMatchObject({
@@ -172,7 +172,7 @@ describe('the rules, each with its sentence', () => {
         pressure: [{ signal: 'memory.pressure', avg10: '20%', avg60: '10%', whileAvailableBelow: '10%' }],
         cpu: { mode: 'Enforce', available: '5%', gracePeriod: '60s' },
         ranking: { keys: ['priority', 'shareOfRequest'], daemonSets: 'Rank' },
-        budgets: { severe: 'Override' },
+        budgets: { severe: 'Respect' },
         protect: { namespaces: ['ingress'], optOutCeiling: 1000, withinRequest: true },
       },
     ],
