@@ -29,6 +29,8 @@ export interface FakeApiServer {
   readonly writes: Write[];
   /** What the next evictions are answered with; afterwards they succeed and the pod ends. */
   readonly evictionAnswers: Answer[];
+  /** From now on evictions get no answer; resolves when the first one has arrived. */
+  readonly hangEvictions: () => Promise<void>;
   /** Called after an eviction was accepted. */
   onEvicted: (namespace: string, name: string) => void;
   readonly close: () => Promise<void>;
@@ -48,6 +50,7 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
   const collections = new Map<string, Map<string, FakeObject>>();
   const watchers = new Map<string, Set<ServerResponse>>();
   let version = 1;
+  let onHanging: (() => void) | undefined;
 
   function collection(path: string): Map<string, FakeObject> {
     const found = collections.get(path) ?? new Map<string, FakeObject>();
@@ -147,6 +150,10 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
       watch(url.pathname, response);
       return;
     }
+    if (onHanging !== undefined && EVICTION.test(url.pathname)) {
+      onHanging();
+      return;
+    }
     const isList =
       collections.has(url.pathname) || /\/(pods|nodes|nodepressurepolicies|nodepressures)$/.test(url.pathname);
     const got: Answer =
@@ -166,6 +173,7 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     remove,
     writes: [],
     evictionAnswers: [],
+    hangEvictions: () => new Promise((resolve) => (onHanging = resolve)),
     onEvicted: () => undefined,
     close: () => {
       http.closeAllConnections();

@@ -1,10 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type FakeApiServer, startFakeApiServer } from './fake-api-server.ts';
-import { wirePod } from './wire-node.ts';
+import { wirePod, wireSummary } from './wire-node.ts';
 
 const MAIN = new URL('../../agent/main.ts', import.meta.url).pathname;
 
@@ -29,10 +32,13 @@ interface Ended {
   readonly err: string;
 }
 
-function run(args: readonly string[]): { readonly child: ChildProcess; readonly ended: Promise<Ended> } {
+function run(
+  args: readonly string[],
+  server = api.url,
+): { readonly child: ChildProcess; readonly ended: Promise<Ended> } {
   const env = {
     PATH: process.env['PATH'],
-    PLIMSOLL_SERVER: api.url,
+    PLIMSOLL_SERVER: server,
     PLIMSOLL_TOKEN_FILE: join(directory, 'token'),
     PLIMSOLL_CA_FILE: join(directory, 'ca.crt'),
   };
@@ -52,7 +58,7 @@ const GOOD = [
   '--health-port=0',
 ];
 
-describe('node agent/main.ts', () => {
+describe('node agent/main.ts', { timeout: 60_000 }, () => {
   test('--help lists every setting and ends well', async () => {
     const { code, out } = await run(['--help']).ended;
     expect(code).toBe(0);
@@ -77,10 +83,42 @@ describe('node agent/main.ts', () => {
   test('SIGTERM ends it with 0, with a watch open and a kubelet that does not answer', async () => {
     api.put('/api/v1/pods', wirePod({ name: 'a' }));
     const { child, ended } = run(GOOD);
-    await new Promise<void>((resolve) =>
-      child.stdout?.on('data', (chunk: Buffer) => chunk.includes('Agent started') && resolve()),
-    );
+    await started(child);
     child.kill('SIGTERM');
     expect((await ended).code).toBe(0);
   });
+
+  test('SIGTERM ends it with 0 while an API server takes every connection and answers nothing', async () => {
+    const silent = createServer((socket) => socket.resume());
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { child, ended } = run(GOOD, `http://127.0.0.1:${(silent.address() as AddressInfo).port}`);
+    const [, asked] = await Promise.all([started(child), once(silent, 'connection')]);
+    child.kill('SIGTERM');
+    expect({ code: (await ended).code, wasAsked: asked.length > 0 }).toEqual({ code: 0, wasAsked: true });
+    await new Promise((resolve) => silent.close(resolve));
+  });
+
+  test('SIGTERM ends it with 0 in the middle of an eviction that is not answered', async () => {
+    const kubelet = createHttpServer((_request, response) =>
+      response.end(JSON.stringify(wireSummary(100, 1000, { hog: 600 }))),
+    );
+    await new Promise<void>((resolve) => kubelet.listen(0, '127.0.0.1', resolve));
+    api.put('/api/v1/namespaces', { metadata: { name: 'default' } });
+    api.put('/api/v1/pods', wirePod({ name: 'hog', requestMiB: 100 }));
+    const unanswered = api.hangEvictions();
+    const url = `http://127.0.0.1:${(kubelet.address() as AddressInfo).port}`;
+    const flags = ['--mode=Enforce', '--warm-up-ms=0', `--kubelet-url=${url}`];
+    const { child, ended } = run([...GOOD.filter((flag) => !flag.startsWith('--kubelet-url')), ...flags]);
+    await unanswered;
+    child.kill('SIGTERM');
+    expect((await ended).code).toBe(0);
+    kubelet.closeAllConnections();
+    kubelet.close();
+  });
 });
+
+function started(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) =>
+    child.stdout?.on('data', (chunk: Buffer) => chunk.includes('Agent started') && resolve()),
+  );
+}
