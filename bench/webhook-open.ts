@@ -2,7 +2,7 @@
 import { randomSource } from '#test/fakes/random-source.ts';
 import { postRequest, reviewClient, type ReviewClient } from './webhook/review-client.ts';
 import { startRig, validateBody } from './webhook/rig.ts';
-import type { ServerProcess } from './webhook/server-process.ts';
+import type { ServerProcess } from '#test/webhook/server-process.ts';
 
 const CONNECTIONS = 64;
 const WARM_UP = 600;

@@ -1,7 +1,7 @@
 /** How many reviews per second one webhook process answers over kept TLS connections, beside a bare server. JSON on stdout. */
 import { reviewClient, postRequest, type ReviewClient } from './webhook/review-client.ts';
 import { mutateBody, startRig, validateBody } from './webhook/rig.ts';
-import type { ServerProcess } from './webhook/server-process.ts';
+import type { ServerProcess } from '#test/webhook/server-process.ts';
 
 const CONNECTIONS = 16;
 const BLOCKS = 10;

@@ -10,6 +10,7 @@ import { judgeQuota, type QuotaSources } from './judge-quota.ts';
 import { judgeTemplates } from './judge-templates.ts';
 import type { Judge } from './review-listener.ts';
 import type { PodSources } from './settle.ts';
+import { withValidNames } from './valid-names.ts';
 
 export interface JudgeSources extends PodSources, DisruptionSources, QuotaSources, ClassSources {
   /** `DryRun` turns every refusal into a warning. */
@@ -20,8 +21,8 @@ export interface JudgeSources extends PodSources, DisruptionSources, QuotaSource
 export function createJudges(sources: JudgeSources): ReadonlyMap<string, Judge> {
   const judges: readonly (readonly [string, Judge])[] = [
     [WEBHOOK_PATHS.mutate, judgePods(sources, decideMutation)],
-    [WEBHOOK_PATHS.validate, judgePods(sources, decideValidation)],
-    [WEBHOOK_PATHS.quota, judgeQuota(sources)],
+    [WEBHOOK_PATHS.validate, withValidNames(judgePods(sources, decideValidation))],
+    [WEBHOOK_PATHS.quota, withValidNames(judgeQuota(sources))],
     [WEBHOOK_PATHS.templates, judgeTemplates(sources)],
     [WEBHOOK_PATHS.classes, judgeClasses(sources)],
     [WEBHOOK_PATHS.evictions, judgeDisruptions(sources, 'eviction')],

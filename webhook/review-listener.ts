@@ -126,6 +126,8 @@ function malformed(uid: string, message: string): Answer {
 function send(response: ServerResponse, answer: Answer): void {
   if (response.destroyed) return;
   const body = 'body' in answer ? answer.body : JSON.stringify(failureStatus(answer.code, answer.message));
+  // The rest of the body will not be read, so no second request can follow it.
+  if (!response.req.complete) response.shouldKeepAlive = false;
   response.writeHead(answer.code, ['Content-Type', 'application/json', 'Content-Length', Buffer.byteLength(body)]);
   response.end(body);
 }

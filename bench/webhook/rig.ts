@@ -1,14 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parse } from 'yaml';
 import { createAuthority, issueServerCertificate } from '#shared/http/certificates.ts';
 import { objectServer } from '#test/fakes/object-server.ts';
 import { createPodReview } from '#test/webhook/reviews.ts';
-import { startServer, warmCompileCache, type ServerProcess } from './server-process.ts';
+import { startServer, type ServerProcess } from '#test/webhook/server-process.ts';
+import { shippedNodeFlags, startShippedWebhook } from '#test/webhook/shipped-webhook.ts';
 
-/** The webhook as it ships and the bare server beside it, each a process of its own. */
+/** The webhook as it ships and the bare server beside it with the same flags, each a process of its own. */
 export interface Rig {
   readonly webhook: ServerProcess;
   readonly bare: ServerProcess;
@@ -43,26 +40,13 @@ export async function startRig(): Promise<Rig> {
     spec: QUOTA_SCOPE,
     status: { hard: { pods: '1000', 'requests.memory': '1Ti' }, used: { pods: '1', 'requests.memory': '1Gi' } },
   });
-  const folder = mkdtempSync(join(tmpdir(), 'plimsoll-bench-'));
-  writeFileSync(join(folder, 'token'), 'token');
-  writeFileSync(join(folder, 'ca.pem'), '');
   const now = Date.now();
   const authority = createAuthority({ commonName: 'bench', days: 1, now });
   const leaf = issueServerCertificate(authority, { dnsNames: ['localhost'], ipAddresses: ['127.0.0.1'], days: 1, now });
-  const main = { nodeFlags: shippedNodeFlags(), file: pathOf('../../webhook/main.ts') };
-  warmCompileCache(main);
-  const webhook = await startServer({
-    ...main,
-    args: WEBHOOK_FLAGS,
-    env: {
-      PLIMSOLL_SERVER: api.url,
-      PLIMSOLL_TOKEN_FILE: join(folder, 'token'),
-      PLIMSOLL_CA_FILE: join(folder, 'ca.pem'),
-    },
-  });
+  const webhook = await startShippedWebhook(api);
   const bare = await startServer({
-    nodeFlags: main.nodeFlags,
-    file: pathOf('bare-server.ts'),
+    nodeFlags: shippedNodeFlags(),
+    file: fileURLToPath(new URL('bare-server.ts', import.meta.url)),
     args: [],
     env: { BENCH_CERT: leaf.certPem, BENCH_KEY: leaf.keyPem },
   });
@@ -72,27 +56,9 @@ export async function startRig(): Promise<Rig> {
     stop: async () => {
       await Promise.all([webhook.stop(), bare.stop()]);
       await api.close();
-      rmSync(folder, { recursive: true });
     },
   };
 }
-
-/** The flags of V8 with which the Deployment starts the webhook; the bare server gets the same. */
-function shippedNodeFlags(): readonly string[] {
-  const manifest: unknown = parse(readFileSync(pathOf('../../deploy/base/webhook/deployment.yaml'), 'utf8'));
-  const command = /"command":\["node",(.*?),"webhook\/main.ts"\]/.exec(JSON.stringify(manifest))?.[1];
-  if (command === undefined) throw new Error('the Deployment does not start node with flags');
-  return JSON.parse(`[${command}]`) as string[];
-}
-
-const WEBHOOK_FLAGS = [
-  '--host=127.0.0.1',
-  '--port=0',
-  '--health-host=127.0.0.1',
-  '--health-port=0',
-  '--drain-seconds=0',
-  '--registration-mode=None',
-];
 
 /** A review of a pod of about 6 KB that is complete and allowed, as the validating phase sees most of them. */
 export function validateBody(): string {
@@ -142,8 +108,4 @@ function sixKilobytePod(priority: object): Record<string, unknown> {
     },
     status: { phase: 'Pending', qosClass: 'Burstable' },
   };
-}
-
-function pathOf(file: string): string {
-  return fileURLToPath(new URL(file, import.meta.url));
 }

@@ -32,6 +32,8 @@ export function problemHandler(log: Log): ErrorRequestHandler {
       next(thrown);
       return;
     }
+    // A body that nobody read ends the connection (serve.ts), and the caller shall know.
+    if (!request.complete) response.shouldKeepAlive = false;
     response.status(status.code).json(status);
   };
 }

@@ -1,26 +1,59 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BAD_INPUTS, type BadInput } from './bad-inputs.ts';
-import { readAnswer } from './reviews.ts';
-import { CLASSES, NAMESPACES, runWebhook, type RunningWebhook } from './webhook-process.ts';
+import type { BadInput } from './bad-inputs/bad-input.ts';
+import { BAD_INPUTS, prepareCluster } from './bad-inputs/cluster.ts';
+import { createPodReview, pod, readAnswer } from './reviews.ts';
+import { CLASSES, runWebhook, type RunningWebhook } from './webhook-process.ts';
 
 describe('bad inputs', () => {
   let webhook: RunningWebhook;
-  beforeAll(async () => {
-    webhook = await runWebhook((api) => {
-      api.put(NAMESPACES, { metadata: { name: 'team-a' } });
-      api.put(CLASSES, { metadata: { name: 'standard' }, value: 100, preemptionPolicy: 'PreemptLowerPriority' });
-      api.put('/api/v1/pods', { metadata: { name: 'web', namespace: 'team-a', uid: 'x' } });
-    });
-  });
+  beforeAll(async () => (webhook = await runWebhook(prepareCluster)));
   afterAll(() => webhook.stop());
 
   const named = BAD_INPUTS.map((input) => [`${input.id}: ${input.what}`, input] as [string, BadInput]);
-  test.each(named)('%s', async (_, { path = '/mutate', body, headers, expected }) => {
-    const answer = await webhook.post(path, body, headers);
-    expect(answer.status).toBe(expected.status);
-    if (expected.allowed === undefined) expect(answer.body).toMatch(/^\{"kind":"Status","apiVersion":"v1"/);
-    else expect(readAnswer(answer.body)).toMatchObject({ allowed: expected.allowed, code: expected.code });
-    if (expected.allowed === false) expect(readAnswer(answer.body).message).not.toBe('');
+  test.each(named)('%s', async (_, { path, body, headers, method, expected }) => {
+    const answer = await webhook.post(path, body, headers, method);
+    expect(answer.status, answer.body.slice(0, 500)).toBe(expected.status);
+    if (expected.allowed === undefined) {
+      expect(answer.body).toMatch(expected.isBare === true ? /^$/ : /^\{"kind":"Status","apiVersion":"v1"/);
+      expect(answer.body.length).toBeLessThan(500);
+      return;
+    }
+    const { allowed, code, message, patch } = readAnswer(answer.body);
+    expect({ allowed, code, explained: message !== '' }, message).toEqual({
+      allowed: expected.allowed,
+      code: expected.code,
+      explained: true,
+    });
+    expect((patch as unknown[] | undefined)?.length ?? 0).toBeLessThanOrEqual(expected.operations ?? 6);
     expect(Reflect.get({}, 'allowed')).toBeUndefined();
+  });
+
+  test('none of them stops the next good one', async () => {
+    const { status, body } = await webhook.post('/mutate', createPodReview(pod({ priorityClassName: 'standard' })));
+    expect({ status, allowed: readAnswer(body).allowed }).toEqual({ status: 200, allowed: true });
+  });
+
+  test('B-18: of two default classes the lower one is set, every time', async () => {
+    const patches = await Promise.all(
+      Array.from(
+        { length: 5 },
+        async () => readAnswer((await webhook.post('/mutate', createPodReview(pod()))).body).patch,
+      ),
+    );
+    for (const patch of patches) expect(patch).toContainEqual({ op: 'add', path: '/spec/priority', value: 100 });
+  });
+
+  test('B-20: a class made again with another value between the phases refuses the old number', async () => {
+    const before = { priorityClassName: 'fleeting', priority: 70, preemptionPolicy: 'PreemptLowerPriority' };
+    webhook.api.put(CLASSES, { metadata: { name: 'fleeting' }, value: 70, preemptionPolicy: 'PreemptLowerPriority' });
+    const mutated = await webhook.post('/mutate', createPodReview(pod({ priorityClassName: 'fleeting' })));
+    expect(readAnswer(mutated.body).patch).toContainEqual({ op: 'add', path: '/spec/priority', value: 70 });
+    webhook.api.remove(CLASSES, 'fleeting');
+    webhook.api.put(CLASSES, { metadata: { name: 'fleeting' }, value: 80, preemptionPolicy: 'PreemptLowerPriority' });
+    const refused = async () => readAnswer((await webhook.post('/validate', createPodReview(pod(before)))).body);
+    await expect.poll(async () => (await refused()).code, { timeout: 30_000 }).toBe(403);
+    const { message } = await refused();
+    expect(message).toContain('70');
+    expect(message).toContain('80');
   });
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-type Raw = Record<string, unknown>;
+export type Raw = Record<string, unknown>;
 
 /** The body of an AdmissionReview that creates a pod. */
 export function createPodReview(pod: Raw, request: Raw = {}): string {

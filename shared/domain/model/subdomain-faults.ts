@@ -1,6 +1,8 @@
 import { isDnsLabel } from './label-syntax.ts';
 
 const LONGEST = 253;
+/** Of one UTF-16 unit in UTF-8. */
+const MOST_BYTES = 3;
 
 const MALFORMED =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and " +
@@ -10,7 +12,7 @@ const MALFORMED =
 /** What keeps a text from being a DNS subdomain, in the API's words. apimachinery `util/validation` IsDNS1123Subdomain. */
 export function subdomainFaults(text: string): readonly string[] {
   const faults: string[] = [];
-  if (utf8Length(text) > LONGEST) faults.push(`must be no more than ${LONGEST} characters`);
+  if (text.length * MOST_BYTES > LONGEST && utf8Length(text) > LONGEST) faults.push(`must be no more than ${LONGEST} characters`);
   if (!text.split('.').every(isDnsLabel)) faults.push(MALFORMED);
   return faults;
 }

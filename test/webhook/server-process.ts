@@ -9,8 +9,11 @@ export interface ServerProcess {
   readonly port: number;
   /** CPU used so far, in milliseconds. */
   cpuMs(): number;
+  /** The same of the main thread alone, to the nanosecond. */
+  mainThreadMs(): number;
   residentMiB(): number;
-  stop(): Promise<void>;
+  /** Resolves with the exit code. */
+  stop(): Promise<number | null>;
 }
 
 const TICK_MS = 10;
@@ -43,10 +46,11 @@ export async function startServer({ nodeFlags, file, args, env }: ServerCommand)
   return {
     port,
     cpuMs: () => cpuMsOf(pid),
+    mainThreadMs: () => mainThreadMsOf(pid),
     residentMiB: () => residentMiBOf(pid),
     stop: () =>
       new Promise((resolve) => {
-        child.once('exit', () => resolve());
+        child.once('exit', resolve);
         child.kill('SIGTERM');
       }),
   };
@@ -68,6 +72,11 @@ function cpuMsOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+}
+
+function mainThreadMsOf(pid: number): number {
+  const [onCpuNs] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ');
+  return Number(onCpuNs) / 1e6;
 }
 
 function residentMiBOf(pid: number): number {
