@@ -3,9 +3,16 @@ import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import { reviewPolicies, type PolicyReview } from '#shared/domain/priority/review-policies.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
 import { conditionsPatch, type Condition } from '#shared/kube/conditions.ts';
+import type { EventRecorder } from '#shared/kube/event-recorder.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { listObjects, patchObject } from '#shared/kube/objects.ts';
-import { PRIORITY_POLICIES, PRIORITY_QUOTAS, type Resource } from '#shared/kube/resource.ts';
-import { COMPONENT_NAMES, LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/wire-names.ts';
+import { apiVersionOf, PRIORITY_POLICIES, PRIORITY_QUOTAS, type Resource } from '#shared/kube/resource.ts';
+import {
+  COMPONENT_NAMES,
+  EVENT_REASONS,
+  LABEL_PRIORITY_QUOTA,
+  PRIORITY_QUOTA_ENFORCED,
+} from '#shared/kube/wire-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
@@ -14,6 +21,7 @@ import type { Caches } from './caches.ts';
 export interface ConditionWriterOptions {
   readonly client: KubeClient;
   readonly caches: Caches;
+  readonly events: Pick<EventRecorder, 'record'>;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
@@ -29,7 +37,9 @@ const PERIOD_MS = 10_000;
 const DEADLINE_MS = 10_000;
 const MOST_NAMES = 10;
 
-export function createConditionWriter({ client, caches, clock, random, log }: ConditionWriterOptions): ConditionWriter {
+export function createConditionWriter(options: ConditionWriterOptions): ConditionWriter {
+  const { client, caches, events, clock, random, log } = options;
+
   async function look(): Promise<void> {
     const [namespaces, classes] = [[...caches.namespaces.values()], [...caches.classes.values()]];
     const reviews = reviewPolicies({
@@ -49,13 +59,29 @@ export function createConditionWriter({ client, caches, clock, random, log }: Co
     if (listed.kind !== 'ok') throw new Error(`Could not list ${resource.plural}: ${listed.message}`);
     for (const object of listed.object.items) {
       const name = object.metadata.name ?? '';
-      const patch = conditionsPatch(object, conditions.get(name) ?? [], clock.now());
+      const wanted = conditions.get(name) ?? [];
+      const patch = conditionsPatch(object, wanted, clock.now());
       if (patch === undefined) continue;
       const options = { type: 'merge', fieldManager: COMPONENT_NAMES.webhook } as const;
       const outcome = await patchObject(client, { resource, name, subresource: 'status' }, patch, options);
       if (outcome.kind !== 'ok')
         throw new Error(`Could not write conditions of ${resource.kind} "${name}": ${outcome.message}`);
+      tellConflict(resource, object, wanted);
     }
+  }
+
+  /** Only the replica that wrote the condition says it, once per change. */
+  function tellConflict(resource: Resource, { metadata }: KubeObject, conditions: readonly Condition[]): void {
+    const conflict = conditions.find(({ type, status }) => type === 'Conflicting' && status === 'True');
+    if (conflict === undefined) return;
+    const { name = '', uid } = metadata;
+    events.record({
+      regarding: { apiVersion: apiVersionOf(resource), kind: resource.kind, name, ...(uid !== undefined && { uid }) },
+      type: 'Warning',
+      reason: EVENT_REASONS.policyConflict,
+      note: conflict.message,
+      action: 'Review',
+    });
   }
 
   function onError(error: unknown): void {

@@ -1,5 +1,6 @@
 import type { Namespace } from '#shared/domain/model/namespace.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
+import type { EventRecorder } from '#shared/kube/event-recorder.ts';
 import type { Reflector } from '#shared/kube/reflector.ts';
 import { LABEL_IGNORE, LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/wire-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
@@ -12,6 +13,7 @@ import { createLiveWorldReader } from './live-world.ts';
 import { createPodLookUp } from './pod-look-up.ts';
 import { findPodsOfClass } from './pods-of-class.ts';
 import { readNamespaceLabels } from './read-namespace-labels.ts';
+import { createRefusalTeller } from './refusal-teller.ts';
 import { createWorldReader } from './world.ts';
 
 const LIVE_READ_MS = 1_000;
@@ -23,12 +25,13 @@ interface Parts {
   readonly caches: Caches;
   readonly ledgers: Ledgers;
   readonly clock: Clock;
+  readonly events: EventRecorder;
 }
 
 /** Everything the judges look at, from caches and where need be from the API server. */
 export function createJudgeSources(
   { mode, optOutCeiling, requestSeconds }: WebhookConfiguration,
-  { client, caches, ledgers, clock }: Parts,
+  { client, caches, ledgers, clock, events }: Parts,
 ): JudgeSources {
   const world = createWorldReader(caches, clock);
   return {
@@ -36,9 +39,11 @@ export function createJudgeSources(
     optOutCeiling,
     client,
     ledgers,
+    clock,
     world,
     liveWorld: createLiveWorldReader(client, world, LIVE_READ_MS),
     lookUpPods: createPodLookUp(client, clock),
+    tellRefusal: createRefusalTeller({ client, events, clock }),
     liveClasses: createLiveClassesReader(client, world, LIVE_READ_MS),
     podsOfClass: (name) => findPodsOfClass(client, clock, name),
     withinMs: requestSeconds * 1_000 * SHARE_FOR_RESERVING,

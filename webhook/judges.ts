@@ -9,12 +9,14 @@ import { judgePods } from './judge-pods.ts';
 import { judgeQuota, type QuotaSources } from './judge-quota.ts';
 import { judgeTemplates } from './judge-templates.ts';
 import type { Judge } from './review-listener.ts';
+import type { TellRefusal } from './refusal-teller.ts';
 import type { PodSources } from './settle.ts';
 import { withValidNames } from './valid-names.ts';
 
 export interface JudgeSources extends PodSources, DisruptionSources, QuotaSources, ClassSources {
   /** `DryRun` turns every refusal into a warning. */
   readonly mode: WebhookConfiguration['mode'];
+  readonly tellRefusal: TellRefusal;
 }
 
 /** Who judges what, by path. */
@@ -28,7 +30,21 @@ export function createJudges(sources: JudgeSources): ReadonlyMap<string, Judge> 
     [WEBHOOK_PATHS.evictions, judgeDisruptions(sources, 'eviction')],
     [WEBHOOK_PATHS.deletions, judgeDisruptions(sources, 'deletion')],
   ];
-  return new Map(sources.mode === 'Enforce' ? judges : judges.map(([path, judge]) => [path, inDryRun(judge)]));
+  if (sources.mode === 'DryRun') return new Map(judges.map(([path, judge]) => [path, inDryRun(judge)]));
+  return new Map(judges.map(([path, judge]) => [path, telling(judge, sources.tellRefusal)]));
+}
+
+function telling(judge: Judge, tell: TellRefusal): Judge {
+  return (review) => {
+    const decision = judge(review);
+    if (decision instanceof Promise)
+      void decision.then(
+        (decided) => tell(review.request, decided),
+        () => undefined,
+      );
+    else tell(review.request, decision);
+    return decision;
+  };
 }
 
 function inDryRun(judge: Judge): Judge {

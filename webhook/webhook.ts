@@ -1,9 +1,12 @@
+import { hostname } from 'node:os';
 import { healthApp } from '#shared/http/health-app.ts';
 import type { HealthCheck } from '#shared/http/health.ts';
 import { createBodyAllowance } from '#shared/http/read-body.ts';
 import { serve } from '#shared/http/serve.ts';
 import { createClient } from '#shared/kube/client.ts';
 import { connect } from '#shared/kube/connect.ts';
+import { createEventRecorder } from '#shared/kube/event-recorder.ts';
+import { REPORTING_CONTROLLERS } from '#shared/kube/wire-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import { createMetrics, type Metrics } from '#shared/runtime/metrics.ts';
@@ -54,7 +57,15 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
     reservationMs: configuration.reservationSeconds * 1_000,
     metrics,
   });
-  const sources = createJudgeSources(configuration, { client, caches, ledgers, clock });
+  const events = createEventRecorder({
+    ...surroundings,
+    client,
+    metrics,
+    component: REPORTING_CONTROLLERS.webhook,
+    instance: hostname(),
+  });
+  shutdown.onRelease('events', () => events.flush());
+  const sources = createJudgeSources(configuration, { client, caches, ledgers, clock, events });
   const certificates = createCertificateSource(configuration, { client, clock });
   const clientCaPem = await readClientCa(configuration);
   const first = await certificates.look(() => false);
@@ -95,7 +106,7 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
 
   for (const cache of eachCache(caches)) void cache.run(shutdown.signal);
   void keeper.run(shutdown.signal);
-  const conditions = createConditionWriter({ ...surroundings, client, caches });
+  const conditions = createConditionWriter({ ...surroundings, client, caches, events });
   const loops = [registration, ledgers, conditions];
   void whenSynced(caches).then(() => Promise.all(loops.map((loop) => loop.run(shutdown.signal))));
   return { port: server.port, healthPort: health.port };

@@ -113,7 +113,8 @@ function mutatingEntry(): Entry {
 }
 
 function validatingEntries({ failurePolicy, gatedCallers }: RegistrationOptions): readonly Entry[] {
-  const shared = { failurePolicy, timeoutSeconds: VALIDATING_TIMEOUT_SECONDS, sideEffects: 'None' } as const;
+  // A refusal may be told in an Event, never that of a dry run.
+  const shared = { failurePolicy, timeoutSeconds: VALIDATING_TIMEOUT_SECONDS, sideEffects: 'NoneOnDryRun' } as const;
   const gated = condition(
     'by-a-gated-caller',
     `request.userInfo.username in ${celList([KUBE_SCHEDULER, ...OWN_ACCOUNTS, ...gatedCallers])}`,
@@ -133,7 +134,6 @@ function validatingEntries({ failurePolicy, gatedCallers }: RegistrationOptions)
       path: WEBHOOK_PATHS.quota,
       rules: [CREATED_PODS, rule('', ['pods/resize'], ['UPDATE'])],
       failurePolicy: 'Fail',
-      sideEffects: 'NoneOnDryRun',
       namespaceSelector: judgedNamespaces(QUOTA_ENFORCED),
       matchConditions: [NOT_A_NODE],
     },
@@ -161,6 +161,7 @@ function validatingEntries({ failurePolicy, gatedCallers }: RegistrationOptions)
       rules: [rule('scheduling.k8s.io', ['priorityclasses'], ['CREATE', 'UPDATE', 'DELETE'], 'Cluster')],
       // Policies that a class is missing from are mended later; an administrator who cannot mend classes is stuck.
       failurePolicy: 'Ignore',
+      sideEffects: 'None',
       matchConditions: [DEFAULT_OR_DELETION],
     },
     {

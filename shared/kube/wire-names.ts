@@ -83,6 +83,10 @@ export const EVENT_REASONS = {
   evictionFailed: 'EvictionFailed',
   evictionIneffective: 'EvictionIneffective',
   preemptionLoop: 'PreemptionLoopDetected',
+  preemptionRefused: 'PreemptionRefused',
+  policyViolated: 'PolicyViolated',
+  policyConflict: 'PolicyConflict',
+  quotaExceeded: 'QuotaExceeded',
 } as const;
 
 /** @public */

@@ -14,6 +14,7 @@ export interface ObjectServer {
   /** Removes without telling any watch: every cache is now behind. */
   forget(collection: string, key: string): void;
   get(collection: string, key: string): StoredObject | undefined;
+  all(collection: string): readonly StoredObject[];
   /** Writes so far that changed something. */
   readonly writes: { readonly method: string; readonly path: string }[];
   /** When set, every request is answered with this status. */
@@ -61,6 +62,7 @@ export async function objectServer(): Promise<ObjectServer> {
     },
     forget: (collection, key) => void collectionAt(collection).delete(key),
     get: (collection, key) => collectionAt(collection).get(key),
+    all: (collection) => [...collectionAt(collection).values()],
     writes: [],
     failing: undefined,
     close: () => Promise.resolve(),

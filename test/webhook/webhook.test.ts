@@ -119,6 +119,12 @@ describe('the webhook', () => {
     ]);
   });
 
+  test('names the reason of its decision for the audit log', async () => {
+    const { body } = await webhook.post('/validate', createPodReview(pod({ ...HIGH, priority: 5 })));
+    const { response } = JSON.parse(body) as { response: object };
+    expect(response).toMatchObject({ auditAnnotations: { decision: 'PriorityMismatch' } });
+  });
+
   test('counts what it answered', async () => {
     const text = await (await fetch(`${webhook.healthUrl}/metrics`)).text();
     expect(text).toMatch(/plimsoll_webhook_requests_total\{webhook="\/validate",code="200"\} \d+/);

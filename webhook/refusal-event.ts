@@ -1,0 +1,85 @@
+import type { AdmissionCode } from '#shared/domain/admission/admission-code.ts';
+import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
+import type { Because } from '#shared/domain/model/because.ts';
+import type { EventRecord, ObjectReference } from '#shared/kube/event-series.ts';
+import {
+  apiVersionOf,
+  PODS,
+  PRIORITY_POLICIES,
+  PRIORITY_QUOTAS,
+  RESOURCE_QUOTAS,
+  type Resource,
+} from '#shared/kube/resource.ts';
+import { EVENT_REASONS } from '#shared/kube/wire-names.ts';
+
+/**
+ * The Event that a refusal deserves; none where only the one who asked needs to know. It is about what refused (policy
+ * or quota) or about the pod that stays, and says the same of every like refusal, so that those become one series.
+ */
+export function refusalEvent(
+  { isDryRun, namespace }: AdmissionRequest,
+  decision: AdmissionDecision,
+): EventRecord | undefined {
+  if (decision.kind === 'allowed' || isDryRun) return undefined;
+  const { because } = decision;
+  if (BY_POLICY.has(because.code)) {
+    return refusedPod(policyOf(because), EVENT_REASONS.policyViolated, `in namespace ${namespace}: ${because.text}`);
+  }
+  if (because.code === 'QuotaExceeded') {
+    return refusedPod(quotaOf(because), EVENT_REASONS.quotaExceeded, quotaNote(because));
+  }
+  return BY_GATE.has(because.code) ? keptPod(because) : undefined;
+}
+
+const BY_POLICY: ReadonlySet<string> = new Set<AdmissionCode>([
+  'ClassNotAllowed',
+  'PriorityAboveCeiling',
+  'PreemptionNotAllowed',
+  'QuotaRequired',
+]);
+const BY_GATE: ReadonlySet<string> = new Set<AdmissionCode>([
+  'DisruptionOfProtectedPod',
+  'DisruptionOfOtherPod',
+  'DisruptionUnwanted',
+]);
+
+function refusedPod(regarding: ObjectReference, reason: string, note: string): EventRecord {
+  return { regarding, type: 'Warning', reason, note: `Refused pods ${note}`, action: 'Admit' };
+}
+
+/** Used and asked differ from pod to pod: a series cannot tell them. */
+function quotaNote({ facts }: Because): string {
+  const { namespace, priorityClassName, resource, hard } = facts;
+  return `of class ${textOf(priorityClassName)} in namespace ${textOf(namespace)}: no room for ${textOf(resource)} within ${textOf(hard)}`;
+}
+
+function keptPod({ text, facts }: Because): EventRecord {
+  const isPreemption = facts['caller'] === 'scheduler';
+  const { namespace, name, uid } = facts;
+  return {
+    regarding: { ...reference(PODS, textOf(name)), namespace: textOf(namespace), uid: textOf(uid) },
+    type: 'Warning',
+    reason: isPreemption ? EVENT_REASONS.preemptionRefused : EVENT_REASONS.evictionFailed,
+    note: `Refused ${isPreemption ? 'preemption' : 'removal'} by ${textOf(facts['caller'])}: ${text}`,
+    action: isPreemption ? 'Preempt' : 'Evict',
+  };
+}
+
+function policyOf({ facts }: Because): ObjectReference {
+  return reference(PRIORITY_POLICIES, textOf(facts['policy']));
+}
+
+function quotaOf({ facts }: Because): ObjectReference {
+  const { quota, quotaKind, namespace } = facts;
+  if (quotaKind === 'PriorityQuota') return reference(PRIORITY_QUOTAS, textOf(quota));
+  return { ...reference(RESOURCE_QUOTAS, textOf(quota)), namespace: textOf(namespace) };
+}
+
+function reference(resource: Resource, name: string): ObjectReference {
+  return { apiVersion: apiVersionOf(resource), kind: resource.kind, name };
+}
+
+function textOf(fact: Because['facts'][string] | undefined): string {
+  return String(fact ?? '');
+}
