@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { DeadlineError, withDeadline } from '#shared/runtime/deadline.ts';
 import { type Clock, systemClock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
+import { forwardAbort } from '#shared/runtime/forward-abort.ts';
 import type { CounterMetric, Metrics } from '#shared/runtime/metrics.ts';
 import type { ClusterConnection } from './connection.ts';
 import type { KubeRequest } from './kube-request.ts';
@@ -79,14 +80,17 @@ async function requestWhole(context: Context, request: KubeRequest): Promise<Out
 
 /** The deadline ends with the headers; from then on the stream lives until it ends or is closed. */
 async function openStream(context: Context, request: KubeRequest): Promise<Outcome<ByteStream>> {
-  const closing = new AbortController();
-  const lifetime = AbortSignal.any([closing.signal, request.signal ?? NEVER]);
-  return withinTime(context, request, async (deadline) => {
-    deadline.addEventListener('abort', () => closing.abort(deadline.reason), { once: true });
-    const response = await context.transport.send(request, lifetime);
+  const lifetime = new AbortController();
+  const release = forwardAbort(request.signal ?? NEVER, lifetime);
+  const outcome = await withinTime<ByteStream>(context, request, async (deadline) => {
+    forwardAbort(deadline, lifetime);
+    const response = await context.transport.send(request, lifetime.signal);
     if (response.statusCode !== 200) return refusal(response);
-    return { kind: 'ok', object: byteStream(response, () => closing.abort()), warnings: [] };
+    response.on('close', release);
+    return { kind: 'ok', object: byteStream(response, () => lifetime.abort()), warnings: [] };
   });
+  if (outcome.kind !== 'ok') release();
+  return outcome;
 }
 
 function byteStream(response: IncomingMessage, close: () => void): ByteStream {

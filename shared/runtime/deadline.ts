@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts';
+import { forwardAbort } from './forward-abort.ts';
 
 /** Thrown into a task's signal when its time is over. */
 export class DeadlineError extends Error {
@@ -17,10 +18,7 @@ export async function withDeadline<T>(
 ): Promise<T> {
   const limited = new AbortController();
   const timer = new AbortController();
-  // AbortSignal.any() would be shorter, but a long-lived source keeps memory of each signal derived from it.
-  const forward = (): void => limited.abort(outer.reason);
-  if (outer.aborted) forward();
-  outer.addEventListener('abort', forward);
+  const release = forwardAbort(outer, limited);
   void clock.sleep(ms, timer.signal).then(() => {
     if (!timer.signal.aborted) limited.abort(new DeadlineError(`Not done within ${ms} ms`));
   });
@@ -28,6 +26,6 @@ export async function withDeadline<T>(
     return await task(limited.signal);
   } finally {
     timer.abort();
-    outer.removeEventListener('abort', forward);
+    release();
   }
 }

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createAuthority, issueServerCertificate } from '#shared/http/certificates.ts';
 import { createClient, type KubeClient } from '#shared/kube/client.ts';
@@ -176,6 +177,20 @@ describe('createClient', () => {
     const silent = client.stream({ path: '/silent', timeoutMs: 1_000 });
     await clock.advance(1_000);
     expect(await silent).toMatchObject({ kind: 'timeout' });
+  });
+
+  test('a stream that has ended leaves nothing on the signal that could have ended it', async () => {
+    const { client } = await rig((request, response) => {
+      if (request.url === '/gone') sendJson(response, 410, { message: 'too old' });
+      else response.writeHead(200).end('{}\n');
+    });
+    const { signal } = new AbortController();
+    for (const path of ['/whole', '/gone', '/whole']) {
+      const opened = await client.stream({ path, signal });
+      if (opened.kind !== 'ok') continue;
+      for await (const chunk of opened.object) expect(String(chunk)).toBe('{}\n');
+    }
+    await expect.poll(() => getEventListeners(signal, 'abort').length, { timeout: 30_000 }).toBe(0);
   });
 
   test('counts its requests', async () => {
