@@ -39,6 +39,7 @@ export const agentConfiguration = z.strictObject({
   period: z
     .strictObject({
       nearMs: duration(10).default(100).describe('Between looks near a threshold'),
+      raceMs: duration(1).default(10).describe('Between looks when a threshold is about to be crossed'),
       farMs: duration(100).default(1000).describe('Between looks far from every threshold'),
       podsMs: duration(100).default(1000).describe('Between looks at the memory of all pods near a threshold'),
       slowMs: duration(1000).default(10_000).describe('Between looks at everything else'),

@@ -11,7 +11,7 @@ import { applyOutcome, type AttemptOutcome, isUnclear } from './decide/apply-out
 import { decide, type Eviction } from './decide/decide.ts';
 import { indexPods, type Look } from './decide/look.ts';
 import type { Mode } from './mode.ts';
-import { leastHeadroom, periodFor, type Periods } from './decide/near.ts';
+import { advanceApproach, leastHeadroom, NO_APPROACH, periodFor, type Periods } from './decide/near.ts';
 import type { NodePod } from './watch/node-pods.ts';
 import type { NodeView } from './decide/node-view.ts';
 import { recall } from './decide/recall.ts';
@@ -59,7 +59,7 @@ const NO_USAGE: UsageByUid = new Map();
 export function createCycle(ports: CyclePorts): Cycle {
   const { source, pods, clock, periods } = ports;
   let state: AgentState = FIRST_STATE;
-  let headroom = Number.POSITIVE_INFINITY;
+  let approach = NO_APPROACH;
   let current = indexPods([]);
   let haveChanged = true;
   let usage = NO_USAGE;
@@ -79,8 +79,8 @@ export function createCycle(ports: CyclePorts): Cycle {
 
   function measurePods(now: number): void {
     const isSlowBeat = now - measuredAllAtMs >= periods.slowMs;
-    const isNear = periodFor(headroom, periods) < periods.farMs;
-    const isShort = headroom <= 0 || state.pressure.observed.length > 0 || state.stalls.size > 0;
+    const isNear = periodFor(approach, periods) < periods.farMs;
+    const isShort = approach.headroom <= 0 || state.pressure.observed.length > 0 || state.stalls.size > 0;
     if (!isSlowBeat && !isShort && !(isNear && now - measuredAtMs >= periods.podsMs)) return;
     usage = source.usage(isSlowBeat ? 'all' : 'memory', now);
     measuredAtMs = now;
@@ -115,7 +115,7 @@ export function createCycle(ports: CyclePorts): Cycle {
     followPods();
     recallHistory(now);
     const view = source.look(now);
-    headroom = leastHeadroom(policy.thresholds, observe(view.readings));
+    approach = advanceApproach(approach, leastHeadroom(policy.thresholds, observe(view.readings)), now);
     measurePods(now);
     const seen = look(view, now);
     const decision = decide(state, seen, policy);
@@ -149,7 +149,7 @@ export function createCycle(ports: CyclePorts): Cycle {
 
   return {
     pass,
-    periodMs: () => periodFor(headroom, periods),
+    periodMs: () => periodFor(approach, periods),
     settled: async () => {
       await Promise.all(underWay);
     },

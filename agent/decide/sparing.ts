@@ -3,23 +3,22 @@ import type { Pod } from '#shared/domain/model/pod.ts';
 import { protectionOf, type ProtectionRules } from '#shared/domain/eviction/protection.ts';
 import { withinRequestProtection } from '#shared/domain/eviction/within-request.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
-import { ANNOTATION_EVICT, NAMESPACE_NODE, NAMESPACE_SYSTEM } from '#shared/kube/wire-names.ts';
+import { ownerWishes } from '#shared/kube/owner-wishes.ts';
+import { PROTECTED_NAMESPACES } from '#shared/kube/wire-names.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import type { AgentState } from './agent-state.ts';
 import { namespaceHold } from './eviction-windows.ts';
 import type { Stage } from './flight.ts';
 import type { Look } from './look.ts';
 
-const OWN_NAMESPACES = ['kube-system', NAMESPACE_SYSTEM, NAMESPACE_NODE];
-
 function wantsToStay(pod: Pod): boolean {
-  return pod.annotations.get(ANNOTATION_EVICT) === 'never';
+  return !ownerWishes(pod.annotations).mayBeEvicted;
 }
 
 function rulesOf({ protect }: AgentPolicy, { namespaces }: Pick<Look, 'namespaces'>): ProtectionRules {
   const ignored = [...namespaces].filter(([, state]) => state === 'ignored').map(([name]) => name);
   return {
-    protectedNamespaces: new Set([...OWN_NAMESPACES, ...protect.namespaces, ...ignored]),
+    protectedNamespaces: new Set([...PROTECTED_NAMESPACES, ...protect.namespaces, ...ignored]),
     optOutCeiling: protect.optOutCeiling,
     wantsToStay,
   };

@@ -1,3 +1,4 @@
+import { DEFAULT_OPT_OUT_CEILING } from '#shared/domain/eviction/node-protection.ts';
 import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import type { Threshold } from '#shared/domain/pressure/threshold.ts';
@@ -36,9 +37,6 @@ export interface AgentPolicy {
   };
   readonly layout: DiskLayout;
 }
-
-/** Priority of an ordinary important class: above it nobody may opt out of being evicted. */
-const OPT_OUT_CEILING = 1_000_000;
 
 /** Settings in force without any NodePressurePolicy: report only, kubelet semantics, earlier thresholds. */
 export const DEFAULT_EVICTION_SETTINGS = {
@@ -91,6 +89,6 @@ export const DEFAULT_POLICY: AgentPolicy = {
   stallRules: DEFAULT_STALL_RULES,
   ranking: { ranking: 'Kubernetes', missingStats: 'Never', daemonSets: 'Last' },
   limits: DEFAULT_LIMITS,
-  protect: { namespaces: [], optOutCeiling: OPT_OUT_CEILING, withinRequest: false },
+  protect: { namespaces: [], optOutCeiling: DEFAULT_OPT_OUT_CEILING, withinRequest: false },
   layout: 'single',
 };

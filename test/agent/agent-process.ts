@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type FakeApiServer, type FakeObject, startFakeApiServer } from './fake-api-server.ts';
@@ -18,6 +18,8 @@ export function groupPod(uid: string, priority: number): FakeObject {
 export interface AgentProcess {
   readonly child: ChildProcess;
   readonly api: FakeApiServer;
+  /** Of health and metrics. */
+  readonly url: string;
   /** Resolves with everything it printed. */
   readonly stop: () => Promise<string>;
 }
@@ -36,14 +38,27 @@ export async function warmCompileCache(): Promise<void> {
   await new Promise((resolve) => child.on('close', resolve));
 }
 
+/** How a node holds its agent: before its first page it is moved into its group, and it is nobody in particular. */
+export interface Confinement {
+  readonly join: (pid: number) => void;
+  readonly userId: number;
+}
+
+const UNCONFINED: Confinement = { join: () => undefined, userId: process.getuid?.() ?? 0 };
+const READABLE_BY_ALL = 0o755;
+/** Waits to be moved where it belongs, then becomes the program. */
+const WAIT_AND_BECOME = 'read go; exec "$0" "$@"';
+
 /** Starts an API server with these pods and the agent as a process of its own beside it. */
 export async function startAgent(
   pods: readonly FakeObject[],
   flags: readonly string[],
   policy?: object,
+  { join: enter, userId }: Confinement = UNCONFINED,
 ): Promise<AgentProcess> {
   const api = await startFakeApiServer();
   const directory = mkdtempSync(join(tmpdir(), 'plimsoll-agent-'));
+  chmodSync(directory, READABLE_BY_ALL);
   writeFileSync(join(directory, 'token'), 'secret');
   writeFileSync(join(directory, 'ca.crt'), '');
   api.put('/api/v1/nodes', { metadata: { name: 'n1', uid: 'uid-n1' } });
@@ -61,10 +76,14 @@ export async function startAgent(
     PLIMSOLL_CA_FILE: join(directory, 'ca.crt'),
   };
   const usual = ['--node-name=n1', '--health-host=127.0.0.1', '--health-port=0'];
-  const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, ...usual, ...flags], {
+  const command = [process.execPath, ...NODE_FLAGS, MAIN, ...usual, ...flags];
+  const child = spawn('sh', ['-c', WAIT_AND_BECOME, ...command], {
     env,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    uid: userId,
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
+  enter(child.pid ?? 0);
+  child.stdin.end('go\n');
   let output = '';
   const ended = new Promise((resolve) => child.on('close', resolve));
   await new Promise<void>((resolve, reject) => {
@@ -82,5 +101,6 @@ export async function startAgent(
     rmSync(directory, { recursive: true });
     return output;
   }
-  return { child, api, stop };
+  const [, url = ''] = /"health":"([^"]+)"/.exec(output) ?? [];
+  return { child, api, url, stop };
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { decide } from '#agent/decide/decide.ts';
 import { noteEnds, noteOutcome, noteRequest } from '#agent/tell/eviction-records.ts';
-import { leastHeadroom, periodFor } from '#agent/decide/near.ts';
+import { advanceApproach, leastHeadroom, NO_APPROACH, periodFor } from '#agent/decide/near.ts';
 import { nodePressureStatus, type NodePressureStatus } from '#agent/tell/node-pressure-status.ts';
 import { ownHolds } from '#agent/decide/own-holds.ts';
 import type { EvictionRecord, Picture } from '#agent/picture.ts';
@@ -165,12 +165,29 @@ describe('isStatusDue', () => {
 });
 
 describe('the period between looks', () => {
-  const periods = { nearMs: 100, farMs: 1000 };
+  const periods = { nearMs: 100, farMs: 1000, raceMs: 10 };
+  const standing = (headroom: number) => ({ at: 0, headroom, rate: 0 });
 
   test('is as long as the worst hog needs for the room that is left', () => {
-    expect(periodFor(Number.POSITIVE_INFINITY, periods)).toBe(1000);
-    expect(periodFor(1.5 * 1024 ** 3, periods)).toBeCloseTo(500);
-    expect(periodFor(-5, periods)).toBe(100);
+    expect(periodFor(NO_APPROACH, periods)).toBe(1000);
+    expect(periodFor(standing(1.5 * 1024 ** 3), periods)).toBeCloseTo(500);
+    expect(periodFor(standing(-5), periods)).toBe(100);
+  });
+
+  test.each<[sentence: string, headrooms: readonly number[], everyMs: number, expected: number]>([
+    ['a crossing in sight is met when it comes', [300 * MIB, 200 * MIB, 100 * MIB], 200, 100],
+    ['a fast one is met in time', [300 * MIB, 200 * MIB, 100 * MIB], 50, 50],
+    ['the last bytes are watched as often as may be', [300 * MIB, 200 * MIB, 1 * MIB], 100, 10],
+    ['a slow approach changes nothing', [300 * MIB, 299 * MIB, 298 * MIB], 100, 100],
+    ['nor does room that grows', [100 * MIB, 200 * MIB, 300 * MIB], 100, 100],
+    ['once it is crossed there is nothing to race for', [100 * MIB, 50 * MIB, -1 * MIB], 100, 100],
+    ['what was not known before says nothing about a rate', [Infinity, Infinity, 50 * MIB], 100, 100],
+  ])('%s', (_sentence, headrooms, everyMs, expected) => {
+    const approach = headrooms.reduce(
+      (previous, headroom, index) => advanceApproach(previous, headroom, (index + 1) * everyMs),
+      NO_APPROACH,
+    );
+    expect(periodFor(approach, periods)).toBeCloseTo(expected);
   });
 
   test('headroom is to the threshold that is crossed first; nothing known is far', () => {

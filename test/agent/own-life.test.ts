@@ -1,0 +1,65 @@
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { memoryEventsSource } from '#agent/observe/memory-events.ts';
+import { type AgentProcess, groupPod, startAgent } from './agent-process.ts';
+import { hog, realPods, whyNoRealPods } from './real-pods.ts';
+
+const MIB = 1024 * 1024;
+const WITHIN = { timeout: 90_000, interval: 100 };
+const NOBODY = 65_534;
+const reason = whyNoRealPods();
+
+/** As in deploy/base/agent/daemonset.yaml. */
+const OWN_LIMIT = { memoryBytes: 128 * MIB, cpus: 0.2 };
+
+describe.skipIf(reason !== undefined)(`an agent within its own limits${reason ? ` (${reason})` : ''}`, () => {
+  const pods = realPods('cgroupfs');
+  let agent: AgentProcess | undefined;
+  afterEach(async () => {
+    await agent?.stop();
+    agent = undefined;
+  });
+
+  test(
+    'lives on 128 MiB and a fifth of a CPU as nobody, starts no process, and acts while its node starves to the end (F-19)',
+    { timeout: 240_000 },
+    async () => {
+      const { uids, layout, kubepods, limit, limitPod, pathOf, join, start } = pods();
+      const [ownUid = '', hogUid = ''] = uids;
+      const tasks = `${layout.pids ?? ''}/${pathOf(ownUid)}`;
+      const hits = memoryEventsSource(layout, pathOf(ownUid));
+      limit(700 * MIB);
+      limitPod(ownUid, OWN_LIMIT);
+      const flags = [`--path-kubepods=${kubepods}`, '--warm-up-ms=0', '--cross-check-tolerance-percent=50'];
+      const policy = { mode: 'Enforce', evictionHard: { 'allocatableMemory.available': '300Mi' } };
+      agent = await startAgent([groupPod(hogUid, 0)], flags, policy, {
+        join: (pid) => join(ownUid, pid),
+        userId: NOBODY,
+      });
+      const { api, child, url } = agent;
+      const metrics = async (): Promise<string> => (await fetch(`${url}/metrics`)).text();
+      await vi.waitFor(async () => expect(await metrics()).toContain('plimsoll_source_agrees{'), WITHIN);
+      expect(readFileSync(`/proc/${child.pid ?? 0}/status`, 'utf8')).toMatch(/^Uid:\s+65534\s/m);
+
+      // From here on one more task, be it a child or a thread, would be refused and counted.
+      writeFileSync(`${tasks}/pids.max`, readFileSync(`${tasks}/pids.current`, 'utf8'));
+      const greedy = start(hogUid, hog(2000, 300));
+      const [, signal] = (await once(greedy, 'exit')) as [number | null, NodeJS.Signals | null];
+      expect(signal).toBe('SIGKILL');
+      await vi.waitFor(
+        async () => expect(await metrics()).toMatch(/allocatableMemory.available"} [4-6]\d{8}\n/),
+        WITHIN,
+      );
+
+      const evictions = api.writes.filter(({ path }) => path.endsWith('/eviction'));
+      expect(evictions.map(({ body }) => body['deleteOptions'])).toEqual([
+        { preconditions: { uid: hogUid }, gracePeriodSeconds: 1 },
+      ]);
+      expect([child.exitCode, child.signalCode]).toEqual([null, null]);
+      expect(hits.read()).toMatchObject({ kind: 'reading', value: { oomKills: 0 } });
+      hits.close();
+      expect(readFileSync(`${tasks}/pids.events`, 'utf8')).toContain('max 0');
+    },
+  );
+});
