@@ -1,5 +1,6 @@
 import type { KubeClient } from '#shared/kube/client.ts';
 import { fieldOf } from '#shared/kube/field-of.ts';
+import { inFlight } from './in-flight.ts';
 
 const CAPACITY = { cpu: '8', memory: '32Gi', pods: '110', 'ephemeral-storage': '100Gi' };
 const AT_ONCE = 32;
@@ -7,11 +8,7 @@ const AT_ONCE = 32;
 /** Makes Node objects that no kubelet stands behind, `prefix`-0 and on. Pods on them stay pending for ever. */
 export async function makeFakeNodes(client: KubeClient, prefix: string, count: number): Promise<readonly string[]> {
   const names = Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
-  const left = names.values();
-  const make = async (): Promise<void> => {
-    for (const name of left) await makeFakeNode(client, name);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, make));
+  await inFlight(AT_ONCE, names, (name) => makeFakeNode(client, name));
   return names;
 }
 

@@ -1,39 +1,29 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import { resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
-import type { ClusterConnection } from '#shared/kube/connection.ts';
 import { decodePod } from '#shared/kube/decode-pod.ts';
 import { decodePriorityClass } from '#shared/kube/decode-priority-class.ts';
-import type { Decoded } from '#shared/kube/decoded.ts';
-import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
-import { at, contractHarness, pod, uniqueName } from '#test/contract/harness.ts';
+import { at, contractHarness, pod } from '#test/contract/harness.ts';
+import { clusterObjects, PRIORITY_CLASSES } from './admission/cluster-objects.ts';
+import { clusterTarget, hasCluster } from './cluster-target.ts';
+import { valueOf } from './value-of.ts';
 
-const kubeconfig = inject('kubeconfig');
-const CLASSES = '/apis/scheduling.k8s.io/v1/priorityclasses';
 const RUNS = 300;
 
 /** The in-tree Priority plugin is the judge: every pod is asked of it as a dry run. */
-describe.skipIf(kubeconfig === '')('resolvePriority agrees with the Priority plugin', () => {
-  const found: { connection?: ClusterConnection } = {};
-  beforeAll(async () => {
-    found.connection = await kubeconfigConnection(kubeconfig);
-  });
-  const api = contractHarness(() => ({ kind: 'real', connection: found.connection ?? { server: '' } }));
-  const names = ['high', 'never', 'zero', 'negative'].map(uniqueName);
-  const values = [1_000, 1_000, 0, -5];
+describe.skipIf(!hasCluster())('resolvePriority agrees with the Priority plugin', () => {
+  const api = contractHarness(clusterTarget());
+  const objects = clusterObjects(api);
+  const values = [1_000, 0, -5];
+  const names: string[] = [];
   let classes: ReadonlyMap<string, PriorityClass>;
 
   beforeAll(async () => {
-    for (const [index, name] of names.entries()) {
-      const preemptionPolicy = name.startsWith('never') ? 'Never' : undefined;
-      await api.post(CLASSES, { metadata: { name }, value: values[index], preemptionPolicy });
-    }
-    const items = at((await api.get(CLASSES)).body, 'items') as readonly unknown[];
+    for (const value of values) names.push(await objects.priorityClass('class', value));
+    names.push(await objects.priorityClass('never', 1_000, { preemptionPolicy: 'Never' }));
+    const items = at((await api.get(PRIORITY_CLASSES)).body, 'items') as readonly unknown[];
     classes = new Map(items.map((item) => valueOf(decodePriorityClass(item))).map((each) => [each.name, each]));
-  });
-  afterAll(async () => {
-    for (const name of names) await api.remove(`${CLASSES}/${name}`);
   });
 
   test(`on ${RUNS} random pods`, async () => {
@@ -69,8 +59,3 @@ describe.skipIf(kubeconfig === '')('resolvePriority agrees with the Priority plu
     );
   });
 });
-
-function valueOf<T>(decoded: Decoded<T>): T {
-  if (!decoded.ok) throw new Error(`${decoded.field}: ${decoded.message}`);
-  return decoded.value;
-}

@@ -5,6 +5,7 @@ import { createClient, type KubeClient } from '#shared/kube/client.ts';
 import type { KubeRequest } from '#shared/kube/kube-request.ts';
 import type { ClusterConnection } from '#shared/kube/connection.ts';
 import { createTransport, type Transport } from '#shared/kube/transport.ts';
+import { linesOf } from './lines-of.ts';
 
 /** A Kubernetes API server to hold to the contract: the sandbox's, or a real one with its controllers. */
 export interface ContractTarget {
@@ -74,13 +75,12 @@ export function contractHarness(target: () => ContractTarget): Harness {
     const signal = AbortSignal.any([controller.signal, AbortSignal.timeout(20_000)]);
     const response = await transport().send({ path, query: { watch: true, ...query } }, signal);
     response.on('error', () => undefined);
-    let text = '';
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      text += chunk.toString('utf8');
-      if (text.split('\n').length > count) break;
+    const lines: string[] = [];
+    for await (const line of linesOf(response)) {
+      lines.push(line);
+      if (lines.length >= count) break;
     }
     controller.abort();
-    const lines = text.split('\n').filter((line) => line !== '');
     return lines.map((line) => JSON.parse(line) as WatchLine);
   }
 

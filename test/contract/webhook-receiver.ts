@@ -5,7 +5,7 @@ import { serve } from '#shared/http/serve.ts';
 export type Review = Readonly<Record<string, unknown>>;
 
 /** Answers one review; `undefined` never answers. */
-export type Reviewer = (request: Review) => object | undefined;
+export type Reviewer = (request: Review) => object | undefined | Promise<object>;
 
 /** A webhook server of the test's own: what it was asked, and what it says. */
 export interface WebhookReceiver {
@@ -31,7 +31,7 @@ export async function webhookReceiver(): Promise<WebhookReceiver> {
     const review = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { request: Review };
     const path = (request.url ?? '').split('?')[0] ?? '';
     received.push({ path, request: review.request });
-    const answer = reviewers.get(path)?.(review.request);
+    const answer = await reviewers.get(path)?.(review.request);
     if (answer === undefined) return;
     const body = { ...review, request: undefined, response: { uid: review.request['uid'], ...answer } };
     response.setHeader('content-type', 'application/json').end(JSON.stringify(body));

@@ -4,6 +4,8 @@ import { at, contractHarness, eventually, pod, uniqueName } from '#test/contract
 import { ADMISSION } from '#test/contract/webhook-registrar.ts';
 import { registeredWebhooks, untilAsked } from './registered-webhooks.ts';
 
+const CONFIGURATION = `${ADMISSION}/validatingwebhookconfigurations/plimsoll`;
+
 describe.skipIf(!hasCluster())('while no webhook answers', () => {
   const api = contractHarness(clusterTarget());
   const webhooks = registeredWebhooks(api);
@@ -12,7 +14,7 @@ describe.skipIf(!hasCluster())('while no webhook answers', () => {
 
   test('pods are let in with failure policy Ignore, and judged again afterwards', async () => {
     expect((await api.post(pods(), forged())).status).toBe(403);
-    await webhooks.end('SIGKILL');
+    await webhooks.kill();
     const { status, body } = await api.post(pods(), forged());
     expect([status, at(body, 'message')]).toEqual([201, undefined]);
     await webhooks.start();
@@ -20,12 +22,11 @@ describe.skipIf(!hasCluster())('while no webhook answers', () => {
   });
 
   test('nothing gets in with failure policy Fail', async () => {
-    const { clientConfig } = await registered();
-    const url = at(clientConfig, 'url')?.toString().replace('/validate', '');
-    await webhooks.end('SIGTERM');
-    await webhooks.start({ registration: { mode: 'Full', url, failurePolicy: 'Fail' } });
-    await eventually(async () => expect(await registered()).toMatchObject({ failurePolicy: 'Fail' }));
-    await webhooks.end('SIGKILL');
+    const { body } = await api.get(CONFIGURATION);
+    const entries = at(body, 'webhooks') as readonly unknown[];
+    const operations = entries.map((_, n) => ({ op: 'replace', path: `/webhooks/${n}/failurePolicy`, value: 'Fail' }));
+    expect((await api.patch(CONFIGURATION, operations, 'json')).status).toBe(200);
+    await webhooks.kill();
     await eventually(async () => {
       const { status, body } = await api.post(pods(), pod(uniqueName('late')));
       expect([status, at(body, 'message')]).toEqual([
@@ -34,9 +35,4 @@ describe.skipIf(!hasCluster())('while no webhook answers', () => {
       ]);
     });
   });
-
-  async function registered(): Promise<Record<string, unknown>> {
-    const { body } = await api.get(`${ADMISSION}/validatingwebhookconfigurations/plimsoll`);
-    return at(body, 'webhooks.0') as Record<string, unknown>;
-  }
 });

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, inject } from 'vitest';
 import { startWebhookProcess, type WebhookProcess } from '#test/cluster/webhook-process.ts';
 import { at, eventually, type Harness, pod } from '#test/contract/harness.ts';
 import { ADMISSION } from '#test/contract/webhook-registrar.ts';
+import { registerFully } from '#webhook/register.ts';
 import { POLICIES } from './cluster-objects.ts';
 import { spread } from './spread.ts';
 
@@ -14,49 +15,51 @@ const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 /** The webhook processes that answer for the cluster at present, behind one address. */
 export interface RegisteredWebhooks {
   readonly processes: readonly WebhookProcess[];
-  /** Starts one more, with these settings beside the common ones. */
-  start(settings?: object): Promise<void>;
-  /** Ends all of them; the registration stays. SIGKILL unless they may end as they like. */
-  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+  /** Starts one more. */
+  start(): Promise<void>;
+  /** Kills all of them; the registration stays. */
+  kill(): Promise<void>;
 }
 
 export interface RegisteredWebhooksOptions {
   readonly replicas?: number;
-  /** Fields of the WebhookConfiguration for all of them. */
-  readonly settings?: object;
+  /** Settings of their certificates, beside the Secret in which they share the authority. */
+  readonly tls?: object;
 }
 
-/** Registers hooks of the present `describe` that install the CRDs, and start, register and remove the webhooks. */
+/**
+ * Registers hooks of the present `describe` that install the CRDs, register the entries of deploy/ with an address that
+ * the API server reaches, start the webhooks as they are shipped, and remove all of it but the CRDs.
+ */
 export function registeredWebhooks(api: Harness, options: RegisteredWebhooksOptions = {}): RegisteredWebhooks {
   const processes: WebhookProcess[] = [];
   let front: Awaited<ReturnType<typeof spread>>;
 
-  async function start(settings: object = {}): Promise<void> {
-    const common = {
-      registration: { mode: 'Full', url: `https://127.0.0.1:${front.port}` },
-      tls: { secretName: 'authority', secretNamespace: api.namespace, overlapSeconds: 1 },
-    };
-    processes.push(await startWebhookProcess(inject('kubeconfig'), { ...common, ...options.settings, ...settings }));
+  async function start(): Promise<void> {
+    const tls = { secretName: 'authority', secretNamespace: api.namespace, ...options.tls };
+    processes.push(await startWebhookProcess(inject('kubeconfig'), { tls }));
     front.to(processes.map(({ port }) => port));
   }
 
-  async function end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
-    await Promise.all(processes.splice(0).map((each) => (signal === 'SIGTERM' ? each.stop() : each.kill())));
+  async function kill(): Promise<void> {
+    await Promise.all(processes.splice(0).map((each) => each.kill()));
   }
 
   beforeAll(async () => {
     await applyDefinitions(api);
     front = await spread();
+    const target = { kind: 'url', url: `https://127.0.0.1:${front.port}` } as const;
+    await registerFully(api.client, { target, failurePolicy: 'Ignore', gatedCallers: [] });
     for (let n = 0; n < (options.replicas ?? 1); n += 1) await start();
     await untilAsked(api);
   });
   afterAll(async () => {
     for (const kind of ['mutating', 'validating'])
       await api.remove(`${ADMISSION}/${kind}webhookconfigurations/plimsoll`);
-    await end('SIGTERM');
+    await Promise.all(processes.map((each) => each.stop()));
     await front.close();
   });
-  return { processes, start, end };
+  return { processes, start, kill };
 }
 
 async function applyDefinitions(api: Harness): Promise<void> {
@@ -74,5 +77,5 @@ export async function untilAsked(api: Harness): Promise<void> {
   const forged = { ...pod('probe'), status: { qosClass: 'Guaranteed' } };
   await eventually(async () => {
     expect((await api.post(api.core('pods'), forged, { query: { dryRun: 'All' } })).status).toBe(403);
-  });
+  }, 30_000);
 }

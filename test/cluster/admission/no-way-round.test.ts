@@ -1,0 +1,11 @@
+import { describe } from 'vitest';
+import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
+import { contractHarness } from '#test/contract/harness.ts';
+import { noWayRound } from '#test/webhook/no-way-round.ts';
+import { registeredWebhooks } from './registered-webhooks.ts';
+
+describe.skipIf(!hasCluster())('a class that somebody may not use, with the real controllers', () => {
+  const target = clusterTarget();
+  registeredWebhooks(contractHarness(target));
+  noWayRound(target);
+});

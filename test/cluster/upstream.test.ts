@@ -1,0 +1,32 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, inject, test } from 'vitest';
+import { contractHarness } from '#test/contract/harness.ts';
+import { registeredWebhooks } from './admission/registered-webhooks.ts';
+import { clusterTarget, hasCluster } from './cluster-target.ts';
+import { findUpstreamSuite, runUpstreamSuite } from './upstream-suite.ts';
+
+const SPECIFICATIONS = 7;
+/** Building the suite is part of it where nobody has built it yet. */
+const WITHIN_MS = 900_000;
+
+describe.skipIf(!hasCluster())('the upstream suite, with Plimsoll installed for the whole cluster', () => {
+  registeredWebhooks(contractHarness(clusterTarget()), { replicas: 2 });
+  const folder = mkdtempSync(join(tmpdir(), 'plimsoll-upstream-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test('quotas by priority class work as they do without us', { timeout: WITHIN_MS }, async ({ skip }) => {
+    const suite = findUpstreamSuite(process.env);
+    if (suite.kind === 'missing' && process.env['CI'] === undefined) return skip(suite.because);
+    expect(suite).toMatchObject({ kind: 'found' });
+    if (suite.kind === 'missing') return;
+    const results = await runUpstreamSuite(suite.paths.e2e, {
+      kubeconfig: inject('kubeconfig'),
+      focus: 'ResourceQuota \\[Feature:PodPriority\\]',
+      folder,
+    });
+    expect(results.filter(({ state }) => state !== 'passed')).toEqual([]);
+    expect(results).toHaveLength(SPECIFICATIONS);
+  });
+});
