@@ -1,0 +1,119 @@
+/**
+ * How late the agent's passes begin, one each 100 ms, beside 20 processes that want every CPU: on the idle machine,
+ * with the agent in a group with the CPU of its manifest as on a node, and, for comparison, with no group of its own.
+ * From the agent's own histogram. JSON on stdout; needs cgroup v1 and the right to make groups; SECONDS=n per row.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type AgentProcess, groupPod, startAgent, warmCompileCache } from '#test/agent/agent-process.ts';
+import { createPodGroups, type PodGroups } from '#test/agent/pod-groups.ts';
+
+const SECONDS = Number(process.env['SECONDS'] ?? 60);
+const SETTLE_MS = 5000;
+const PODS = 110;
+const HOGS = 20;
+const PERIOD_MS = 100;
+const CPU_TREE = '/sys/fs/cgroup/cpu';
+/** 200m as request and limit (deploy/base/agent/daemonset.yaml), in the kubelet's conversion; BestEffort gets the least. */
+const AGENT_SHARES = 204;
+const AGENT_QUOTA_US = 20_000;
+const BEST_EFFORT_SHARES = 2;
+const GOAL_SECONDS = 0.02;
+
+interface CpuGroup {
+  readonly join: (pid: number) => void;
+  readonly remove: () => void;
+}
+
+function createCpuGroup(path: string, shares: number, quotaMicroseconds = -1): CpuGroup {
+  const folder = `${CPU_TREE}/${path}`;
+  mkdirSync(folder);
+  writeFileSync(`${folder}/cpu.shares`, String(shares));
+  writeFileSync(`${folder}/cpu.cfs_quota_us`, String(quotaMicroseconds));
+  return { join: (pid) => writeFileSync(`${folder}/cgroup.procs`, String(pid)), remove: () => rmdirSync(folder) };
+}
+
+/** Passes by how late they began: an upper bound in seconds and how many began no later. */
+type Histogram = ReadonlyMap<number, number>;
+
+async function latenessOf({ url }: AgentProcess): Promise<Histogram> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const lines = text.matchAll(/^plimsoll_agent_loop_lateness_seconds_bucket\{le="([^"]+)"\} (\d+)$/gm);
+  return new Map(Array.from(lines, ([, bound, count]) => [bound === '+Inf' ? Infinity : Number(bound), Number(count)]));
+}
+
+function since(before: Histogram, after: Histogram): Histogram {
+  return new Map(Array.from(after, ([bound, count]) => [bound, count - (before.get(bound) ?? 0)]));
+}
+
+/** In milliseconds, linear within a bucket as Prometheus does it. */
+function quantile(histogram: Histogram, share: number): number {
+  const wanted = (histogram.get(Infinity) ?? 0) * share;
+  let [lowBound, lowCount] = [0, 0];
+  for (const [bound, count] of histogram) {
+    if (count >= wanted) {
+      const within = count === lowCount ? 0 : (wanted - lowCount) / (count - lowCount);
+      return Math.round((lowBound + within * (Math.min(bound, 10) - lowBound)) * 1e5) / 100;
+    }
+    [lowBound, lowCount] = [bound, count];
+  }
+  return Number.NaN;
+}
+
+function startHogs(group: CpuGroup): readonly ChildProcess[] {
+  return Array.from({ length: HOGS }, () => {
+    const child = spawn('sh', ['-c', 'while :; do :; done'], { stdio: 'ignore' });
+    group.join(child.pid ?? 0);
+    return child;
+  });
+}
+
+async function end(children: readonly ChildProcess[]): Promise<void> {
+  const ended = children.map((child) => new Promise((resolve) => child.on('close', resolve)));
+  for (const child of children) child.kill('SIGKILL');
+  await Promise.all(ended);
+}
+
+async function measure(name: string, pods: PodGroups, own: CpuGroup | undefined, hogGroup: CpuGroup | undefined) {
+  const flags = [`--path-kubepods=${pods.kubepods}`, `--period-near-ms=${PERIOD_MS}`, `--period-far-ms=${PERIOD_MS}`];
+  const objects = pods.uids.map((uid) => groupPod(uid, 0));
+  const confined = own && { join: own.join, userId: 0 };
+  const agent = await startAgent(objects, flags, { evictionHard: { 'memory.available': '1Mi' } }, confined);
+  const hogs = hogGroup === undefined ? [] : startHogs(hogGroup);
+  try {
+    await sleep(SETTLE_MS);
+    const before = await latenessOf(agent);
+    await sleep(SECONDS * 1000);
+    const seen = since(before, await latenessOf(agent));
+    const passes = seen.get(Infinity) ?? 0;
+    return {
+      name,
+      passes,
+      p50Ms: quantile(seen, 0.5),
+      p99Ms: quantile(seen, 0.99),
+      within20ms: Math.round(((seen.get(GOAL_SECONDS) ?? 0) / passes) * 10_000) / 10_000,
+    };
+  } finally {
+    await end(hogs);
+    await agent.stop();
+  }
+}
+
+await warmCompileCache();
+const pods = createPodGroups(PODS);
+const own = createCpuGroup(`${pods.kubepods}/agent`, AGENT_SHARES, AGENT_QUOTA_US);
+const bestEffort = createCpuGroup(`${pods.kubepods}/besteffort`, BEST_EFFORT_SHARES);
+try {
+  const rows = [
+    await measure('idle', pods, own, undefined),
+    await measure('beside 20 hogs', pods, own, bestEffort),
+    await measure('beside 20 hogs, without a group of its own', pods, undefined, bestEffort),
+  ];
+  console.log(JSON.stringify({ benchmark: 'agent-lateness', seconds: SECONDS, load: loadavg(), rows }, null, 2));
+} finally {
+  own.remove();
+  bestEffort.remove();
+  pods.remove();
+}
