@@ -1,5 +1,5 @@
-/** A process that fills memory at a steady rate until it is told to stop: `node hog.ts BYTES_PER_SECOND MOST_BYTES`. */
-import { writeSync } from 'node:fs';
+/** A process that fills memory at a steady rate until a signal ends it: `node hog.ts BYTES_PER_SECOND MOST_BYTES`. */
+import { writeFileSync, writeSync } from 'node:fs';
 
 const [rate = 0, most = 0] = process.argv.slice(2).map(Number);
 const BLOCK = 4 * 1024 * 1024;
@@ -13,7 +13,8 @@ function grow(): void {
   if (held.length * BLOCK < most) setTimeout(grow, TICK_MS);
 }
 
-process.on('SIGTERM', () => process.exit(0));
+// What the kubelet gives to BestEffort pods: whoever kills for memory takes it first.
+writeFileSync('/proc/self/oom_score_adj', '1000');
 writeSync(1, 'growing\n');
 grow();
 setInterval(() => undefined, 1000);

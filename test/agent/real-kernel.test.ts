@@ -49,7 +49,7 @@ describe.skipIf(reason !== undefined)(
           const greedy = start(hogUid, hog(3000, 100));
           const exit = once(greedy, 'exit');
           api.onEvicted = () => void greedy.kill('SIGTERM');
-          expect(await exit).toEqual([0, null]);
+          expect(await exit).toEqual([null, 'SIGTERM']);
           const evictions = api.writes.filter(({ path }) => path.endsWith('/eviction'));
           expect(evictions.map(({ body }) => body['deleteOptions'])).toEqual([
             { preconditions: { uid: hogUid }, gracePeriodSeconds: 1 },

@@ -10,7 +10,7 @@ const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
  */
 const INIT = `#!/bin/busybox sh
 /bin/busybox --install -s /bin
-export PATH=/node_modules/.bin:/bin HOME=/root TMPDIR=/tmp NO_COLOR=1
+export PATH=/node_modules/.bin:/bin:/payload/usr/bin HOME=/root TMPDIR=/tmp NO_COLOR=1
 mount -t devtmpfs dev /dev; exec < /dev/null > /dev/console 2>&1
 mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t cgroup2 cgroup /sys/fs/cgroup
 ip link set lo up

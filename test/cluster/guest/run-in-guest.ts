@@ -13,7 +13,7 @@ import { startQemu } from './start-qemu.ts';
 const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
 /** What a program of this repository may need beside its packages. */
 const SOURCES = ['agent', 'shared', 'test', 'bench', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
-const MEMORY_MIB = 2048;
+const USUAL_MEMORY_MIB = 2048;
 const CPUS = 2;
 
 export interface GuestProgram {
@@ -22,6 +22,8 @@ export interface GuestProgram {
   readonly env?: Readonly<Record<string, string>>;
   /** Programs of this machine that the guest finds on its PATH too; they may need the C library, nothing else. */
   readonly programs?: readonly string[];
+  /** Of the guest. */
+  readonly memoryMiB?: number;
   readonly timeoutMs: number;
 }
 
@@ -41,7 +43,8 @@ export async function runInGuest(tools: FoundGuestTools, program: GuestProgram):
   await sweepDeadRuns();
   const folder = makeRunFolder('guest');
   try {
-    const machine = { folder, memoryMiB: MEMORY_MIB, cpus: CPUS, image: baseImage(tools.busybox) };
+    const { memoryMiB = USUAL_MEMORY_MIB } = program;
+    const machine = { folder, memoryMiB, cpus: CPUS, image: baseImage(tools.busybox) };
     const guest = startQemu(tools, { ...machine, payload: pack(folder, program) });
     const tooLong = setTimeout(() => guest.kill('SIGKILL'), program.timeoutMs);
     const [stdout] = await Promise.all([guest.stdout === null ? '' : text(guest.stdout), once(guest, 'exit')]);

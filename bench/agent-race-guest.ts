@@ -1,0 +1,33 @@
+/**
+ * The agent beside earlyoom (Debian) in an emulated guest with cgroup v2 and PSI: a real process in a pod's group fills
+ * the node's memory at the same ramp, in turn for each of the two. Measured: threshold crossed → eviction request or
+ * SIGTERM, how far memory went below the threshold, and whether the kernel killed. The emulated processor is some ten
+ * times slower than a real one and cannot fill 1 GB/s: `mebibytesPerSecond` is what it did, and delays compare the two
+ * with one another, not with other machines. JSON on stdout; RUNS, RATES and THRESHOLDS as for agent-race.
+ */
+import { loadavg } from 'node:os';
+import { findGuestTools, neededTools, pathOf } from '#test/cluster/guest/find-guest-tools.ts';
+import { runInGuest } from '#test/cluster/guest/run-in-guest.ts';
+
+const HOUR_MS = 3_600_000;
+/** Little above the thresholds, as the guest is slow to fill it. */
+const MEMORY_MIB = 1536;
+
+const earlyoom = pathOf('earlyoom');
+if (earlyoom === undefined) throw new Error('cannot run: the package earlyoom is not installed');
+const env = {
+  RUNS: process.env['RUNS'] ?? '5',
+  RATES: process.env['RATES'] ?? '0.1,0.3,1',
+  THRESHOLDS: process.env['THRESHOLDS'] ?? '200,500',
+};
+const command = ['node', 'bench/agent/race-earlyoom.ts'];
+const {
+  status,
+  stdout,
+  console: log,
+} = await runInGuest(neededTools(findGuestTools()), {
+  ...{ command, env, programs: [earlyoom], memoryMiB: MEMORY_MIB, timeoutMs: HOUR_MS },
+});
+if (status !== 0) throw new Error(`the race ended with ${status}: ${log.slice(-2000)}`);
+const result = JSON.parse(stdout) as object;
+console.log(JSON.stringify({ benchmark: 'agent-race-guest', load: loadavg()[0], ...result }, null, 2));
