@@ -59,13 +59,6 @@ export const webhookSchema = z.strictObject({
     .array(z.string().min(1))
     .default([])
     .describe('User names whose evictions and deletions are judged too'),
-  optOutCeiling: z
-    .number()
-    .int()
-    .min(-(2 ** 31))
-    .max(2 ** 31 - 1)
-    .default(1_000_000)
-    .describe('Up to this priority a pod may ask never to be evicted'),
   tls: z
     .strictObject({
       mode: z

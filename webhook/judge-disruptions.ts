@@ -2,6 +2,7 @@ import { because } from '#shared/domain/admission/admission-code.ts';
 import { decideDisruption, type Disruption } from '#shared/domain/admission/decide-disruption.ts';
 import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { malformed, unexpectedResource } from '#shared/domain/admission/unacceptable.ts';
+import { DEFAULT_OPT_OUT_CEILING, type NodeProtection } from '#shared/domain/eviction/node-protection.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
 import { decodePod } from '#shared/kube/decode-pod.ts';
@@ -10,13 +11,16 @@ import { getObject } from '#shared/kube/objects.ts';
 import { ownerWishes } from '#shared/kube/owner-wishes.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import { KUBE_SCHEDULER, OWN_ACCOUNTS } from '#shared/kube/webhook-configurations.ts';
-import { NAMESPACE_NODE, NAMESPACE_SYSTEM } from '#shared/kube/wire-names.ts';
+import { PROTECTED_NAMESPACES } from '#shared/kube/wire-names.ts';
 import type { Review } from './decode-review.ts';
 import type { Judge } from './review-listener.ts';
 
 export interface DisruptionSources {
   readonly client: KubeClient;
-  readonly optOutCeiling: number;
+  /** Whom the policy of a node protects. */
+  readonly protectionOnNode: (
+    nodeName: string | undefined,
+  ) => Promise<Pick<NodeProtection, 'namespaces' | 'optOutCeiling'>>;
   /** Annotations of a priority class. */
   readonly classAnnotations: (name: string) => ReadonlyMap<string, string> | undefined;
   /** Namespaces labelled to be ignored. */
@@ -27,7 +31,6 @@ export interface DisruptionSources {
 type Wanted = Pick<Disruption, 'expectedUid' | 'gracePeriodSeconds'>;
 
 const READ_POD_MS = 1_000;
-const OWN_NAMESPACES = ['kube-system', NAMESPACE_SYSTEM, NAMESPACE_NODE];
 
 /** Judges evictions (the pod must be looked up) or deletions (it stands in oldObject, also of a whole collection). */
 export function judgeDisruptions(sources: DisruptionSources, kind: Disruption['kind']): Judge {
@@ -35,17 +38,28 @@ export function judgeDisruptions(sources: DisruptionSources, kind: Disruption['k
     const found = kind === 'eviction' ? await evictedPod(sources, review) : deletedPod(review);
     if ('kind' in found) return found;
     const { pod, wanted } = found;
-    const isProtected = sources.isIgnored(pod.namespace);
+    const caller = callerOf(review);
     return decideDisruption({
       kind,
-      caller: callerOf(review),
+      caller,
       pod,
       ...wanted,
       wishes: ownerWishes(pod.annotations, sources.classAnnotations(pod.spec.priorityClassName ?? '')),
-      protectedNamespaces: new Set(isProtected ? [...OWN_NAMESPACES, pod.namespace] : OWN_NAMESPACES),
-      optOutCeiling: sources.optOutCeiling,
+      ...(caller === 'plimsoll' ? await protectionOf(pod, sources) : NOBODY),
     });
   };
+}
+
+type Protection = Pick<Disruption, 'protectedNamespaces' | 'optOutCeiling'>;
+
+/** Only our own accounts are held to these laws. */
+const NOBODY: Protection = { protectedNamespaces: new Set(), optOutCeiling: DEFAULT_OPT_OUT_CEILING };
+
+/** What the agent of the pod's node goes by. */
+async function protectionOf({ namespace, spec }: Pod, sources: DisruptionSources): Promise<Protection> {
+  const { namespaces, optOutCeiling } = await sources.protectionOnNode(spec.nodeName);
+  const ignored = sources.isIgnored(namespace) ? [namespace] : [];
+  return { protectedNamespaces: new Set([...PROTECTED_NAMESPACES, ...namespaces, ...ignored]), optOutCeiling };
 }
 
 type Found = { readonly pod: Pod; readonly wanted: Wanted } | AdmissionDecision;

@@ -13,6 +13,7 @@ import { createLiveWorldReader } from './live-world.ts';
 import { createPodLookUp } from './pod-look-up.ts';
 import { findPodsOfClass } from './pods-of-class.ts';
 import { readNamespaceLabels } from './read-namespace-labels.ts';
+import { readNodeProtection } from './read-node-protection.ts';
 import { createRefusalTeller } from './refusal-teller.ts';
 import { createWorldReader } from './world.ts';
 
@@ -30,13 +31,13 @@ interface Parts {
 
 /** Everything the judges look at, from caches and where need be from the API server. */
 export function createJudgeSources(
-  { mode, optOutCeiling, requestSeconds }: WebhookConfiguration,
+  { mode, requestSeconds }: WebhookConfiguration,
   { client, caches, ledgers, clock, events }: Parts,
 ): JudgeSources {
   const world = createWorldReader(caches, clock);
   return {
     mode,
-    optOutCeiling,
+    protectionOnNode: (nodeName) => readNodeProtection(client, nodeName, LIVE_READ_MS),
     client,
     ledgers,
     clock,

@@ -5,12 +5,15 @@ type Annotations = ReadonlyMap<string, string>;
 
 const NONE: Annotations = new Map();
 
-/** What a pod's owner asks for by annotations of the pod, or of its class where the pod says nothing; also in other projects' words. */
+/**
+ * What a pod's owner asks for by annotations of the pod, and of its class where the pod says nothing; also in other
+ * projects' words. A class that says outright that it allows preemption is not contradicted by its pods (D-22).
+ */
 export function ownerWishes(pod: Annotations, priorityClass: Annotations = NONE): OwnerWishes {
-  const preemption = preemptionWish(pod) ?? preemptionWish(priorityClass);
+  const ofClass = preemptionWish(priorityClass);
   return {
     mayBeEvicted: pod.get(ANNOTATION_EVICT) !== 'never',
-    mayBePreempted: preemption !== 'false',
+    mayBePreempted: ofClass === 'true' || (preemptionWish(pod) ?? ofClass) !== 'false',
   };
 }
 

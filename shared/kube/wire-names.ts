@@ -22,6 +22,9 @@ export const EXEMPT_NAMESPACES = [
   NAMESPACE_NODE,
 ] as const;
 
+/** Namespaces whose pods are never removed by us (law 1), beside those that a policy protects or a label exempts. */
+export const PROTECTED_NAMESPACES = ['kube-system', NAMESPACE_SYSTEM, NAMESPACE_NODE] as const;
+
 /** Service accounts, Services, Leases and field managers share these names. */
 export const COMPONENT_NAMES = {
   webhook: 'plimsoll-webhook',

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { lastingProtection } from '#agent/decide/sparing.ts';
+import { decodePolicy } from '#agent/policy/decode-policy.ts';
+import { keepLastValid, selectPolicy } from '#agent/policy/node-policies.ts';
+import { DEFAULT_POLICY } from '#agent/policy/policy.ts';
+import { decodePod } from '#shared/kube/decode-pod.ts';
+import type { StoredObject } from '#test/fakes/object-server.ts';
+import { pod, readAnswer, review, type Answer } from './reviews.ts';
+import { CLASSES, NAMESPACES, PODS, runWebhook, type RunningWebhook } from './webhook-process.ts';
+
+const AGENT = 'system:serviceaccount:plimsoll-node:plimsoll-agent';
+const SCHEDULER = 'system:kube-scheduler';
+const NODES = '/api/v1/nodes';
+const NODE_POLICIES = '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies';
+const STAY = { 'plimsoll.dev/evict': 'never' };
+
+const POLICIES: readonly StoredObject[] = [
+  { metadata: { name: 'everywhere' }, spec: { protect: { optOutCeiling: 50, namespaces: ['db'] } } },
+  {
+    metadata: { name: 'batch' },
+    spec: { order: 5, nodeSelector: { matchLabels: { pool: 'batch' } }, protect: { optOutCeiling: -10 } },
+  },
+];
+const NODE_LABELS: Readonly<Record<string, Record<string, string>>> = {
+  web: { pool: 'web' },
+  batch: { pool: 'batch' },
+};
+const IGNORED = 'ignored';
+const PLACES = ['team-a', 'db', IGNORED, 'kube-system', 'plimsoll-node'];
+
+/** Pods that differ in everything that protects one. */
+const CANDIDATES: readonly StoredObject[] = PLACES.flatMap((namespace) =>
+  Object.keys(NODE_LABELS).flatMap((nodeName) =>
+    [-20, 10, 50, 51, 2_000_000_000].flatMap((priority) =>
+      [{}, STAY, { 'plimsoll.dev/evict': 'last' }, { 'kubernetes.io/config.mirror': 'x' }].map((annotations, index) => {
+        const name = `p${priority}-${nodeName}-${index}`;
+        return pod(
+          { nodeName, priority },
+          { name, namespace, uid: `${namespace}-${name}`, annotations },
+        ) as StoredObject;
+      }),
+    ),
+  ),
+);
+
+describe('the gates', () => {
+  let webhook: RunningWebhook;
+  beforeAll(async () => {
+    webhook = await runWebhook((api) => {
+      for (const name of PLACES) {
+        const labels = name === IGNORED ? { 'plimsoll.dev/ignore': 'true' } : {};
+        api.put(NAMESPACES, { metadata: { name, labels } });
+      }
+      for (const [name, labels] of Object.entries(NODE_LABELS)) api.put(NODES, { metadata: { name, labels } });
+      for (const policy of POLICIES) api.put(NODE_POLICIES, policy);
+      for (const each of CANDIDATES) api.put(PODS, each);
+      api.put(CLASSES, {
+        metadata: { name: 'spared', annotations: { 'yunikorn.apache.org/allow-preemption': 'false' } },
+        value: 1,
+      });
+      api.put(CLASSES, {
+        metadata: { name: 'fair', annotations: { 'plimsoll.dev/allow-preemption': 'true' } },
+        value: 1,
+      });
+    });
+  });
+  afterAll(() => webhook.stop());
+
+  async function evict(candidate: StoredObject, username: string): Promise<Answer> {
+    const { name, namespace, uid } = candidate.metadata;
+    const eviction = {
+      apiVersion: 'policy/v1',
+      kind: 'Eviction',
+      metadata: { name, namespace },
+      deleteOptions: { preconditions: { uid }, gracePeriodSeconds: 5 },
+    };
+    const resource = { group: '', version: 'v1', resource: 'pods' };
+    const userInfo = { username, groups: [] };
+    const request = { operation: 'CREATE', resource, subResource: 'eviction', name, namespace, userInfo };
+    const body = review({ ...request, object: eviction, oldObject: null });
+    return readAnswer((await webhook.post('/validate/evictions', body)).body);
+  }
+
+  async function preempt(spec: object, annotations: object): Promise<Answer> {
+    const oldObject = pod({ ...spec }, { annotations, uid: 'victim' });
+    const resource = { group: '', version: 'v1', resource: 'pods' };
+    const userInfo = { username: SCHEDULER, groups: [] };
+    const body = review({
+      operation: 'DELETE',
+      resource,
+      namespace: 'team-a',
+      name: '',
+      userInfo,
+      object: null,
+      oldObject,
+    });
+    return readAnswer((await webhook.post('/validate/deletions', body)).body);
+  }
+
+  test('protect from our own evictions exactly what the agent passes over', async () => {
+    const valid = keepLastValid(
+      new Map(),
+      POLICIES.map((raw) => ({ name: String(raw.metadata['name']), decoded: decodePolicy(raw) })),
+    );
+    const known = new Map(PLACES.map((name) => [name, name === IGNORED ? 'ignored' : 'open'] as const));
+    const byAgent: Record<string, boolean> = {};
+    const byGate: Record<string, boolean> = {};
+    for (const candidate of CANDIDATES) {
+      const decoded = decodePod(candidate);
+      if (!decoded.ok) throw new Error(decoded.message);
+      const { uid, spec } = decoded.value;
+      const policy = selectPolicy(valid, new Map(Object.entries(NODE_LABELS[spec.nodeName ?? ''] ?? {})));
+      byAgent[uid] = lastingProtection(decoded.value, policy ?? DEFAULT_POLICY, known) === undefined;
+      byGate[uid] = (await evict(candidate, AGENT)).allowed;
+    }
+    expect(byGate).toEqual(byAgent);
+    expect(new Set(Object.values(byGate)).size).toBe(2);
+  });
+
+  test('leave everybody else alone', async () => {
+    const [candidate] = CANDIDATES.filter(({ metadata }) => metadata['namespace'] === 'kube-system');
+    if (candidate === undefined) throw new Error('a candidate');
+    expect(await evict(candidate, 'alice')).toMatchObject({ allowed: true });
+  });
+
+  test('let the scheduler preempt unless the pod or its class asks that it does not', async () => {
+    const no = { 'plimsoll.dev/allow-preemption': 'false' };
+    const answers = {
+      'neither says anything': await preempt({}, {}),
+      'the pod says no': await preempt({}, no),
+      'the class says no': await preempt({ priorityClassName: 'spared' }, {}),
+      'the class says no and the pod yes': await preempt(
+        { priorityClassName: 'spared' },
+        { 'plimsoll.dev/allow-preemption': 'true' },
+      ),
+      'the class says yes, whatever the pod says': await preempt({ priorityClassName: 'fair' }, no),
+      'what the pod says cannot be read': await preempt({}, { 'plimsoll.dev/allow-preemption': 'perhaps' }),
+    };
+    expect(Object.fromEntries(Object.entries(answers).map(([what, { code }]) => [what, code ?? 'allowed']))).toEqual({
+      'neither says anything': 'allowed',
+      'the pod says no': 429,
+      'the class says no': 429,
+      'the class says no and the pod yes': 'allowed',
+      'the class says yes, whatever the pod says': 'allowed',
+      'what the pod says cannot be read': 'allowed',
+    });
+  });
+});
