@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
+import { inFlight } from '#test/cluster/in-flight.ts';
+import { type Answer, at, contractHarness, eventually, pod, textAt, uniqueName } from '#test/contract/harness.ts';
+import type { Reviewer } from '#test/contract/webhook-receiver.ts';
+import { webhookRegistrar } from '#test/contract/webhook-registrar.ts';
+import { clusterObjects, onlyIn, PRIORITY_QUOTAS } from './cluster-objects.ts';
+import { type PodHistory, podHistory } from './pod-history.ts';
+import { registeredWebhooks } from './registered-webhooks.ts';
+
+const REPLICAS = 3;
+const HARD = 100;
+const CREATES = 300;
+const AT_ONCE = 60;
+const SMALL = 4;
+/** A reservation whose pod has not appeared is given up after two minutes, and noticed a moment later. */
+const HEALED_MS = 180_000;
+
+describe.skipIf(!hasCluster())(`a PriorityQuota with ${REPLICAS} webhook processes`, () => {
+  const api = contractHarness(clusterTarget());
+  const objects = clusterObjects(api);
+  const { processes } = registeredWebhooks(api, { replicas: REPLICAS });
+  const others = webhookRegistrar(api, 'others');
+  const classes = { many: '', few: '' };
+  const quotas = { many: '', few: '' };
+  let history: PodHistory;
+
+  beforeAll(async () => {
+    const labels = { 'plimsoll.dev/priority-quota': 'enforced' };
+    await api.patch(`/api/v1/namespaces/${api.namespace}`, { metadata: { labels } }, 'merge');
+    classes.many = await objects.priorityClass('many', 10);
+    classes.few = await objects.priorityClass('few', 20);
+    quotas.many = await quotaOf(classes.many, HARD);
+    quotas.few = await quotaOf(classes.few, SMALL);
+    const none = await objects.priorityClass('none', 30);
+    await quotaOf(none, 0);
+    // The last quota is known to every replica when none of them lets a pod through any more.
+    await eventually(async () => {
+      const probes = Array.from({ length: 10 }, () => create({ priorityClassName: none }, { dryRun: 'All' }));
+      expect((await Promise.all(probes)).map(({ status }) => status)).toEqual(probes.map(() => 403));
+    }, 20_000);
+    history = await podHistory(api);
+  });
+
+  afterAll(() => history.close());
+
+  function quotaOf(priorityClassName: string, pods: number): Promise<string> {
+    const hard = { pods: String(pods) };
+    return objects.priorityQuota('quota', {
+      namespaceSelector: onlyIn(api),
+      priorityClassNames: [priorityClassName],
+      hard,
+    });
+  }
+
+  /** Comes again when it is asked to, as every client of Kubernetes does, or when a busy machine was too slow. */
+  async function create(spec: object, query: Record<string, string> = {}, metadata: object = {}): Promise<Answer> {
+    for (;;) {
+      const answer = await api.post(api.core('pods'), pod(uniqueName('pod'), spec, metadata), { query });
+      if (answer.status !== 429 && answer.status !== 500) return answer;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
+
+  function createMany(count: number): Promise<Answer[]> {
+    return inFlight(AT_ONCE, Array(count).keys(), () => create({ priorityClassName: classes.many }));
+  }
+
+  async function used(quota: string): Promise<number> {
+    return Number(at((await api.get(`${PRIORITY_QUOTAS}/${quota}`)).body, 'status.used.pods'));
+  }
+
+  async function podsOf(priorityClassName: string): Promise<readonly string[]> {
+    const items = at((await api.get(api.core('pods'))).body, 'items') as readonly unknown[];
+    return items.filter((item) => at(item, 'spec.priorityClassName') === priorityClassName).map(nameOf);
+  }
+
+  test('a dry run charges nothing', async () => {
+    const dry = Array.from({ length: 3 * SMALL }, () => create({ priorityClassName: classes.few }, { dryRun: 'All' }));
+    expect((await Promise.all(dry)).map(({ status }) => status)).toEqual(dry.map(() => 201));
+    expect(await used(quotas.few)).toBe(0);
+  });
+
+  test('a generated name that was taken, and was generated again, is charged as what it is: never too little', async () => {
+    const labels = { collides: 'yes' };
+    let collisions = 2;
+    const reviewer: Reviewer = async (request) => {
+      if ((collisions -= 1) >= 0) await api.post(api.core('pods'), pod(textAt(request, 'name')));
+      return { allowed: true };
+    };
+    await others.register('validating', { path: '/collide', reviewer, objectSelector: { matchLabels: labels } });
+    const generated = { name: undefined, generateName: 'again-', labels };
+    const { status } = await create({ priorityClassName: classes.few }, {}, generated);
+    expect([status, others.receiver().received.length]).toEqual([201, 3]);
+    expect(await podsOf(classes.few)).toHaveLength(1);
+    const more = await Promise.all(Array.from({ length: SMALL }, () => create({ priorityClassName: classes.few })));
+    const there = 1 + more.filter((answer) => answer.status === 201).length;
+    expect([await podsOf(classes.few), there <= SMALL]).toEqual([expect.objectContaining({ length: there }), true]);
+    expect(await used(quotas.few)).toBeGreaterThanOrEqual(there);
+  });
+
+  test(`never lets more than ${HARD} of ${CREATES} pods in at once, whoever asks whom`, async () => {
+    const answers = await createMany(CREATES);
+    const refused = answers.filter(({ status }) => status === 403);
+    expect(answers.filter(({ status }) => status !== 403 && status !== 201)).toEqual([]);
+    expect(refused.length).toBeGreaterThanOrEqual(CREATES - HARD);
+    for (const { body } of refused)
+      expect(at(body, 'message')).toContain(`quota \`${quotas.many}\` over all its namespaces: \`pods\` must be`);
+    expect((await podsOf(classes.many)).length).toBeLessThanOrEqual(HARD);
+    expect(await Promise.all(processes.map(hasBeenAsked))).toEqual(processes.map(() => true));
+  });
+
+  test('gives room away again when it is free', async () => {
+    const ended = (await podsOf(classes.many)).slice(0, HARD / 2);
+    const ends = inFlight(AT_ONCE, ended, (name) => api.remove(api.core(`pods/${name}`)));
+    const [answers] = await Promise.all([createMany(HARD), ends]);
+    expect(answers.filter(({ status }) => status === 201)).not.toEqual([]);
+  });
+
+  test('was never exceeded, not for a moment', async () => {
+    expect(await history.mostAtOnce(classes.many)).toBeLessThanOrEqual(HARD);
+    expect(await history.mostAtOnce(classes.few)).toBeLessThanOrEqual(SMALL);
+  });
+
+  test(`in the end used is the truth and exactly ${HARD} are in`, { timeout: 2 * HEALED_MS }, async () => {
+    // Where the API server gave up on a pod that was reserved, or a name was taken, room is free again only later.
+    await eventually(async () => {
+      await create({ priorityClassName: classes.many });
+      const there = [await podsOf(classes.many), await podsOf(classes.few)].map(({ length }) => length);
+      expect([await used(quotas.many), await used(quotas.few), there[0]]).toEqual([...there, HARD]);
+    }, HEALED_MS);
+    expect((await create({ priorityClassName: classes.many })).status).toBe(403);
+  });
+});
+
+function nameOf(item: unknown): string {
+  return textAt(item, 'metadata.name');
+}
+
+async function hasBeenAsked({ healthPort }: { readonly healthPort: number }): Promise<boolean> {
+  const metrics = await (await fetch(`http://127.0.0.1:${healthPort}/metrics`)).text();
+  return metrics.includes('plimsoll_webhook_requests_total{webhook="/validate/quota"');
+}
