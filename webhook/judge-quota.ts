@@ -11,6 +11,7 @@ import { charge } from '#shared/domain/quota/charge.ts';
 import { resizeReservationUid, type Reservation } from '#shared/domain/quota/ledger-state.ts';
 import { countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import { decodePod } from '#shared/kube/decode-pod.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
 import type { Review } from './decode-review.ts';
 import type { Ledgers } from './ledger/ledgers.ts';
 import type { Settled } from './ledger/settle-batch.ts';
@@ -24,8 +25,9 @@ export interface QuotaSources {
   /** Labels of a namespace in which the quota entry is in force; read anew where the cache does not know of that. */
   readonly enforcedLabels: (namespace: string) => Promise<ReadonlyMap<string, string>>;
   readonly lookUpPods: PodLookUp;
-  /** How long a reservation may take, in milliseconds. */
+  /** How long all reservations for a pod may take, in milliseconds. */
   readonly withinMs: number;
+  readonly clock: Clock;
 }
 
 const ASK_AGAIN_SECONDS = 1;
@@ -90,15 +92,18 @@ interface Charge {
   readonly isDryRun: boolean;
 }
 
-/** One quota after the other, in order of their names; what was reserved is taken back when a later one refuses. */
+/**
+ * One quota after the other, in order of their names, within the time for all of them; what was reserved is taken back
+ * when a later one refuses.
+ */
 async function reserveAll(sources: QuotaSources, wanted: Charge): Promise<AdmissionDecision> {
-  const { ledgers, withinMs } = sources;
+  const { ledgers, clock } = sources;
   const { quotas, pod, reservation, isDryRun } = wanted;
+  const giveUpAt = clock.monotonic() + sources.withinMs;
   const reserved: PriorityQuota[] = [];
   for (const quota of quotas) {
-    const settled = await ledgers
-      .ledger(quota.name)
-      .reserve(reservation, { withinMs: withinMs / quotas.length, isDryRun });
+    const withinMs = giveUpAt - clock.monotonic();
+    const settled = await ledgers.ledger(quota.name).reserve(reservation, { withinMs, isDryRun });
     if (settled.kind === 'reserved' && !isDryRun) reserved.push(quota);
     const refusal = await refusalOf(sources, settled, quota, pod);
     if (refusal === undefined) continue;

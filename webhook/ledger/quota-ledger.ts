@@ -1,4 +1,5 @@
 import type { Reservation } from '#shared/domain/quota/ledger-state.ts';
+import { backoffDelay, type Backoff } from '#shared/runtime/backoff.ts';
 import type { LedgerObject } from './ledger-object.ts';
 import { createPodCounts, type PodCountsOptions } from './pod-counts.ts';
 import { isSameCount, settleBatch, type Batch, type Count, type Settled, type SettledBatch } from './settle-batch.ts';
@@ -25,7 +26,8 @@ export interface QuotaLedgerOptions extends PodCountsOptions {
 
 type OpenBatch = Batch & { readonly wishes: readonly OpenWish[] };
 
-const LONGEST_PAUSE_MS = 25;
+/** Who is in somebody's way waits at random, longer each time: meanwhile others come who share the next write. */
+const PAUSES: Backoff = { initialMs: 25, maxMs: 200, factor: 2, jitter: 1 };
 
 /**
  * Changes the ledger by compare-and-swap: everybody who waits in this replica, and a count that is ready, share one
@@ -44,6 +46,8 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
   /** The state last read or written; `undefined` when it may be old. */
   let known: LedgerObject | undefined;
   let openReservations = 0;
+  /** In a row. */
+  let failures = 0;
   let working: Promise<void> | undefined;
   let counting: Promise<void> | undefined;
 
@@ -71,6 +75,7 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
     const written = await store.write(base, settled.state, settled.write);
     if (written.kind !== 'written') return takeUpAgain(batch, written.kind);
     remember(written.object);
+    failures = 0;
     if (batch.count !== undefined) counts.done();
     // The write went through, so what it was decided on was the truth: its refusals need no second look.
     conclude(batch.wishes, settled, true);
@@ -177,7 +182,8 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
   }
 
   function pause(): Promise<void> {
-    return clock.sleep(Math.ceil(random() * LONGEST_PAUSE_MS));
+    failures += 1;
+    return clock.sleep(backoffDelay(PAUSES, failures - 1, random()));
   }
 
   return {
