@@ -9,6 +9,8 @@ import { registerFully } from '#webhook/register.ts';
 import { POLICIES } from './cluster-objects.ts';
 import { spread } from './spread.ts';
 
+/** Where the webhooks share their authority, in the namespace of the harness. */
+export const AUTHORITY_SECRET = 'authority';
 const CRDS = fileURLToPath(new URL('../../../deploy/crds/', import.meta.url));
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
@@ -17,12 +19,16 @@ export interface RegisteredWebhooks {
   readonly processes: readonly WebhookProcess[];
   /** Starts one more. */
   start(): Promise<void>;
+  /** As a rollout does: starts one more, and ends the second oldest when no new connection leads there. */
+  replace(): Promise<void>;
   /** Kills all of them; the registration stays. */
   kill(): Promise<void>;
 }
 
 export interface RegisteredWebhooksOptions {
   readonly replicas?: number;
+  /** Of the validating entries; `Ignore` unless said otherwise. */
+  readonly failurePolicy?: 'Ignore' | 'Fail';
   /** Settings of their certificates, beside the Secret in which they share the authority. */
   readonly tls?: object;
 }
@@ -32,13 +38,20 @@ export interface RegisteredWebhooksOptions {
  * the API server reaches, start the webhooks as they are shipped, and remove all of it but the CRDs.
  */
 export function registeredWebhooks(api: Harness, options: RegisteredWebhooksOptions = {}): RegisteredWebhooks {
+  const { replicas = 1, failurePolicy = 'Ignore' } = options;
   const processes: WebhookProcess[] = [];
   let front: Awaited<ReturnType<typeof spread>>;
 
   async function start(): Promise<void> {
-    const tls = { secretName: 'authority', secretNamespace: api.namespace, ...options.tls };
+    const tls = { secretName: AUTHORITY_SECRET, secretNamespace: api.namespace, ...options.tls };
     processes.push(await startWebhookProcess(inject('kubeconfig'), { tls }));
     front.to(processes.map(({ port }) => port));
+  }
+
+  async function replace(): Promise<void> {
+    const [leaving] = processes.splice(1, 1);
+    await start();
+    await leaving?.stop();
   }
 
   async function kill(): Promise<void> {
@@ -49,8 +62,8 @@ export function registeredWebhooks(api: Harness, options: RegisteredWebhooksOpti
     await applyDefinitions(api);
     front = await spread();
     const target = { kind: 'url', url: `https://127.0.0.1:${front.port}` } as const;
-    await registerFully(api.client, { target, failurePolicy: 'Ignore', gatedCallers: [] });
-    for (let n = 0; n < (options.replicas ?? 1); n += 1) await start();
+    await registerFully(api.client, { target, failurePolicy, gatedCallers: [] });
+    for (let n = 0; n < replicas; n += 1) await start();
     await untilAsked(api);
   });
   afterAll(async () => {
@@ -59,7 +72,7 @@ export function registeredWebhooks(api: Harness, options: RegisteredWebhooksOpti
     await Promise.all(processes.map((each) => each.stop()));
     await front.close();
   });
-  return { processes, start, kill };
+  return { processes, start, replace, kill };
 }
 
 async function applyDefinitions(api: Harness): Promise<void> {

@@ -1,0 +1,68 @@
+import { once } from 'node:events';
+import { connect } from 'node:tls';
+import { describe, expect, test } from 'vitest';
+import { createAuthority } from '#shared/http/certificates.ts';
+import { systemClock } from '#shared/runtime/clock.ts';
+import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
+import { at, contractHarness, eventually, pod, uniqueName } from '#test/contract/harness.ts';
+import { AUTHORITY_SECRET, registeredWebhooks } from './registered-webhooks.ts';
+
+const CLIENTS = 4;
+const PAUSE_MS = 20;
+/** A webhook looks at its certificate every 20 s, twice for a new authority: to announce it and to sign with it. */
+const ROTATED_MS = 120_000;
+
+/** Every entry fails closed here, so that one handshake that fails is one pod that is not judged, and is told so. */
+describe.skipIf(!hasCluster())('certificates that change while pods are created', () => {
+  const api = contractHarness(clusterTarget());
+  const webhooks = registeredWebhooks(api, { replicas: 2, failurePolicy: 'Fail', tls: { overlapSeconds: 0 } });
+  const secret = api.core(`secrets/${AUTHORITY_SECRET}`);
+
+  async function signing(): Promise<string> {
+    const data = at((await api.get(secret)).body, 'data') as Readonly<Record<string, string>>;
+    return Buffer.from(data['ca.crt'] ?? '', 'base64').toString();
+  }
+
+  /** What an administrator does who wants a new authority now: it is announced, and signs once it is trusted. */
+  async function announceAuthority(): Promise<string> {
+    const next = createAuthority({ commonName: uniqueName('next'), days: 1, now: Date.now() });
+    const stringData = { 'next.crt': next.certPem, 'next.key': next.keyPem };
+    expect((await api.patch(secret, { stringData }, 'merge')).status).toBe(200);
+    return next.certPem;
+  }
+
+  test('cost no pod its answer, whether the leaf changes or the authority', { timeout: 2 * ROTATED_MS }, async () => {
+    const done = new AbortController();
+    const answers = new Map<string, number>();
+    const forged = { ...pod('forged'), status: { qosClass: 'Guaranteed' } };
+    const load = Array.from({ length: CLIENTS }, async () => {
+      while (!done.signal.aborted) {
+        const { status, body } = await api.post(api.core('pods'), forged, { query: { dryRun: 'All' } });
+        const answer = `${status} ${String(at(body, 'message')).replace(/(denied the request).*/, '$1')}`;
+        answers.set(answer, (answers.get(answer) ?? 0) + 1);
+        await systemClock.sleep(PAUSE_MS);
+      }
+    });
+    const next = await announceAuthority();
+    const leaves = new Set<string>();
+    await eventually(async () => {
+      // Each new process has a leaf of its own.
+      await webhooks.replace();
+      for (const { port } of webhooks.processes) leaves.add(await leafOf(port));
+      expect(await signing()).toBe(next);
+    }, ROTATED_MS);
+    done.abort();
+    await Promise.all(load);
+    expect([...answers.keys()]).toEqual(['403 admission webhook "priority.plimsoll.dev" denied the request']);
+    expect(leaves.size).toBeGreaterThan(2);
+  });
+});
+
+/** The certificate that is served on a port of this machine. */
+async function leafOf(port: number): Promise<string> {
+  const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false });
+  await once(socket, 'secureConnect');
+  const { fingerprint256 } = socket.getPeerCertificate();
+  socket.destroy();
+  return fingerprint256;
+}
