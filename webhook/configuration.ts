@@ -68,7 +68,11 @@ export const webhookSchema = z.strictObject({
       certFile: z.string().min(1).optional().describe('Certificate, PEM; watched'),
       keyFile: z.string().min(1).optional().describe('Private key, PEM; watched'),
       caFile: z.string().min(1).optional().describe('Authority of the certificate, PEM, for the registration'),
-      clientCaFile: z.string().min(1).optional().describe('Authority that callers must be certified by'),
+      clientCaFile: z.string().min(1).optional().describe('Authority that callers must be certified by; watched'),
+      clientNames: z
+        .array(z.string().min(1))
+        .default([])
+        .describe('Names that a caller may have in its certificate; without any, every certified caller is answered'),
       secretName: z
         .string()
         .min(1)
@@ -95,7 +99,10 @@ export const webhookSchema = z.strictObject({
       {
         message: 'certFile and keyFile are needed unless mode is self-signed',
       },
-    ),
+    )
+    .refine(({ clientCaFile, clientNames }) => clientCaFile !== undefined || clientNames.length === 0, {
+      message: 'clientNames need clientCaFile: without it callers show no certificate',
+    }),
   registration: z
     .strictObject({
       mode: z

@@ -14,16 +14,17 @@ import type { Shutdown } from '#shared/runtime/shutdown.ts';
 import { createCaches, eachCache, type Caches } from './caches.ts';
 import type { WebhookConfiguration } from './configuration.ts';
 import { createCertificateKeeper } from './certificates/certificate-keeper.ts';
-import { readText } from './certificates/file-certificates.ts';
 import { createConditionWriter } from './condition-writer.ts';
 import { createCertificateSource } from './create-certificate-source.ts';
 import { fallbackApp } from './fallback-app.ts';
 import { createJudgeSources } from './judge-sources.ts';
 import { createJudges, type JudgeSources } from './judges.ts';
 import { createLedgers } from './ledger/ledgers.ts';
+import { onlyCallers } from './only-callers.ts';
 import { createRegistration } from './registration.ts';
 import { reviewListener } from './review-listener.ts';
 import { createReviewMetrics } from './review-metrics.ts';
+import { createTrustCheck } from './trust-check.ts';
 import { unsyncedCaches } from './world.ts';
 
 export interface Surroundings {
@@ -67,20 +68,19 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
   shutdown.onRelease('events', () => events.flush());
   const sources = createJudgeSources(configuration, { client, caches, ledgers, clock, events });
   const certificates = createCertificateSource(configuration, { client, clock });
-  const clientCaPem = await readClientCa(configuration);
   const first = await certificates.look(() => false);
   const server = await serve({
     host: configuration.host,
     port: configuration.port,
-    handler: admissionHandler(configuration, sources, { metrics, log }),
-    tls: { ...first.tls, ...clientCaPem },
+    handler: onlyCallers(configuration.tls.clientNames, admissionHandler(configuration, sources, { metrics, log })),
+    tls: first.tls,
   });
   shutdown.onRelease('admission port', () => server.close());
 
   const keeper = createCertificateKeeper({
     source: certificates,
     isTrusted: (caBundlePem) => registration.isTrusted(caBundlePem),
-    use: ({ tls }) => server.setCertificate({ ...tls, ...clientCaPem }),
+    use: ({ tls }) => server.setCertificate(tls),
     first,
     clock,
     log,
@@ -94,7 +94,22 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
     clock,
     log,
   });
-  const checks = [stoppingCheck(shutdown), cachesCheck(caches), ledgers.check, keeper.check, registration.check];
+  const trust = createTrustCheck({
+    client,
+    host: ownAddress(configuration.host),
+    port: server.port,
+    isRegistered: configuration.registration.mode !== 'None',
+    clock,
+    log,
+  });
+  const checks = [
+    stoppingCheck(shutdown),
+    cachesCheck(caches),
+    ledgers.check,
+    keeper.check,
+    registration.check,
+    trust.check,
+  ];
   const health = await serve({
     handler: healthApp({ checks, metrics, configuration }, log),
     host: configuration.healthHost,
@@ -107,14 +122,15 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
   for (const cache of eachCache(caches)) void cache.run(shutdown.signal);
   void keeper.run(shutdown.signal);
   const conditions = createConditionWriter({ ...surroundings, client, caches, events });
-  const loops = [registration, ledgers, conditions];
+  const loops = [registration, trust, ledgers, conditions];
   void whenSynced(caches).then(() => Promise.all(loops.map((loop) => loop.run(shutdown.signal))));
   return { port: server.port, healthPort: health.port };
 }
 
-/** When callers must show a certificate: the authority that signs theirs. */
-async function readClientCa({ tls }: WebhookConfiguration): Promise<{ readonly clientCaPem?: string }> {
-  return tls.clientCaFile === undefined ? {} : { clientCaPem: await readText(tls.clientCaFile) };
+/** How we reach ourselves: an address that stands for all of them is none to connect to everywhere. */
+function ownAddress(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  return host === '::' ? '::1' : host;
 }
 
 async function whenSynced(caches: Caches): Promise<void> {

@@ -103,7 +103,7 @@ describe('reviewListener', () => {
   test('says that a connection ends whose body it did not read', async () => {
     const { post } = await listen(() => ALLOWED);
     const { status, headers } = await post(' '.repeat(2 * 1024 * 1024));
-    expect({ status, connection: headers.connection }).toEqual({ status: 413, connection: 'close' });
+    expect({ status, connection: headers['connection'] }).toEqual({ status: 413, connection: 'close' });
   });
 
   test('answers 500 at its own deadline, and drops a decision that comes later', async () => {

@@ -31,7 +31,7 @@ test(`${LEAVES} leaves and ${AUTHORITIES} authorities under ${REQUESTS_PER_SECON
   // Each source is a replica that starts anew and so issues its own leaf of the shared authority.
   const store = memoryAuthorityStore();
   const names = { dnsNames: ['localhost'], ipAddresses: ['127.0.0.1'] };
-  const days = { authorityDays: 365, leafDays: 7, overlapSeconds: 0 };
+  const days = { authorityDays: 365, leafDays: 7, overlapSeconds: 0, isRegistered: true };
   const source = () => selfSignedCertificates({ store, clock: systemClock, ...names, ...days });
   let served = await source().look(() => false);
   let registered = served.caBundlePem ?? '';

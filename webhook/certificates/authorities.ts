@@ -22,21 +22,30 @@ export interface AuthorityView {
   readonly nextTrustedSince: number | undefined;
   /** How long after that other API servers may still act on what they read before. */
   readonly overlapMs: number;
+  /** Whether we register our authorities ourselves; who does not cannot know what callers trust. */
+  readonly isRegistered: boolean;
 }
 
 const RENEWED_AT = 2 / 3;
+/** Where somebody else registers the bundle: a sixth of the authority's life to do so, and a sixth to spare. */
+const PROMOTED_UNSEEN_AT = 5 / 6;
 
 /**
  * A new authority is announced before it signs anything (F-14): none → make → (at two thirds of its life) announce next →
- * (trusted everywhere for the overlap) promote it. The old one stays trusted until the next rotation.
+ * (trusted everywhere for the overlap, or unseen at five sixths) promote it. The old one stays trusted until the next
+ * rotation.
  */
 export function planAuthorities(authorities: Authorities | undefined, view: AuthorityView): AuthorityPlan {
   if (authorities === undefined || authorities.current.notAfter <= view.now) return { kind: 'make' };
   if (authorities.next === undefined)
     return { kind: isDue(authorities.current.notAfter, view.lifeMs, view.now) ? 'announce' : 'keep' };
-  const { nextTrustedSince, overlapMs, now } = view;
-  const isTrusted = nextTrustedSince !== undefined && now - nextTrustedSince >= overlapMs;
-  return { kind: isTrusted ? 'promote' : 'keep' };
+  return { kind: isNextDue(authorities.current, view) ? 'promote' : 'keep' };
+}
+
+function isNextDue({ notAfter }: CertificatePair, view: AuthorityView): boolean {
+  const { now, lifeMs, nextTrustedSince, overlapMs, isRegistered } = view;
+  if (!isRegistered) return now >= notAfter - lifeMs * (1 - PROMOTED_UNSEEN_AT);
+  return nextTrustedSince !== undefined && now - nextTrustedSince >= overlapMs;
 }
 
 /** Whether two thirds of a certificate's life are over. */

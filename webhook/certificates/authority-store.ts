@@ -34,7 +34,10 @@ export function memoryAuthorityStore(): AuthorityStore {
   };
 }
 
-/** For all replicas: a Secret. One that holds something else is not overwritten but complained about. */
+/**
+ * For all replicas: a Secret. The manifests hold it empty, for the right to create one cannot be limited by name; where
+ * it is missing it is made if that is allowed.
+ */
 export function secretAuthorityStore(client: KubeClient, namespace: string, name: string): AuthorityStore {
   const address = { resource: SECRETS, namespace, name };
   return {
@@ -52,7 +55,12 @@ export function secretAuthorityStore(client: KubeClient, namespace: string, name
           ? await createObject(client, address, secret, options)
           : await replaceObject(client, address, secret, options);
       if (outcome.kind === 'conflict' || outcome.kind === 'alreadyExists') return false;
-      expectOk(outcome, `write Secret "${namespace}/${name}"`);
+      expectOk(
+        outcome,
+        version === undefined
+          ? `create Secret "${namespace}/${name}" (or apply it empty)`
+          : `write Secret "${namespace}/${name}"`,
+      );
       return true;
     },
   };

@@ -1,3 +1,4 @@
+import { certificateValidity } from '#shared/http/certificates.ts';
 import type { HealthCheck } from '#shared/http/health.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
@@ -40,18 +41,27 @@ export function createCertificateKeeper(options: KeeperOptions): CertificateKeep
   const notAfter = metrics.gauge('plimsoll_certificate_not_after_timestamp_seconds', 'When the certificate ends', [
     'purpose',
   ]);
-  notAfter.set(served.notAfter / 1_000, { purpose: 'serving' });
+  tellEnds(served);
 
   async function look(): Promise<void> {
     const next = await source.look(options.isTrusted);
     problem = undefined;
+    if (!isSame(next, served)) options.use(next);
     if (next.tls.certPem !== served.tls.certPem) {
-      options.use(next);
       rotations.add();
-      notAfter.set(next.notAfter / 1_000, { purpose: 'serving' });
       log.info({ notAfter: new Date(next.notAfter).toISOString() }, 'Certificate replaced');
     }
+    if (next.tls.clientCaPem !== served.tls.clientCaPem) log.info('Authority of callers replaced');
     served = next;
+    tellEnds(served);
+  }
+
+  function tellEnds({ notAfter: servingEnds, caBundlePem, tls }: ServingCertificate): void {
+    notAfter.set(servingEnds / 1_000, { purpose: 'serving' });
+    const authorities = { ca: caBundlePem, 'client-ca': tls.clientCaPem };
+    for (const [purpose, pem] of Object.entries(authorities)) {
+      if (pem !== undefined) notAfter.set(certificateValidity(pem).notAfter / 1_000, { purpose });
+    }
   }
 
   function onError(error: unknown): void {
@@ -69,6 +79,10 @@ export function createCertificateKeeper(options: KeeperOptions): CertificateKeep
     caBundlePem: () => served.caBundlePem,
     check: { name: 'certificate', problem: () => validityProblem(served, clock.now(), problem) },
   };
+}
+
+function isSame({ tls: a }: ServingCertificate, { tls: b }: ServingCertificate): boolean {
+  return a.certPem === b.certPem && a.clientCaPem === b.clientCaPem;
 }
 
 function validityProblem(

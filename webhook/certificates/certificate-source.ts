@@ -6,7 +6,7 @@ export interface ServingCertificate {
   /** Milliseconds since the epoch. */
   readonly notBefore: number;
   readonly notAfter: number;
-  /** PEM of what callers must trust; `undefined` when somebody else registers it. */
+  /** PEM of what callers must trust, the authority of this certificate first; `undefined` when somebody else registers it. */
   readonly caBundlePem: string | undefined;
 }
 

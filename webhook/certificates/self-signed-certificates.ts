@@ -17,6 +17,8 @@ export interface SelfSignedOptions {
   readonly authorityDays: number;
   readonly leafDays: number;
   readonly overlapSeconds: number;
+  /** Whether we register the bundle ourselves, and so learn what callers trust. */
+  readonly isRegistered: boolean;
 }
 
 const DAY_MS = 86_400_000;
@@ -49,6 +51,7 @@ export function selfSignedCertificates(options: SelfSignedOptions): CertificateS
       lifeMs: authorityDays * DAY_MS,
       nextTrustedSince: trusted && now - (clock.monotonic() - trusted.since),
       overlapMs: options.overlapSeconds * 1_000,
+      isRegistered: options.isRegistered,
     });
   }
 

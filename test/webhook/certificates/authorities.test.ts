@@ -33,6 +33,16 @@ describe('planAuthorities', () => {
       view: { nextTrustedSince: NOW - 59_000 },
       plan: 'keep',
     },
+    'waits for somebody else to register the next until five sixths of its life are over': {
+      stored: authorities({ current: pair('c', 62), next: pair('n', 365) }),
+      view: { isRegistered: false },
+      plan: 'keep',
+    },
+    'then promotes it without having seen that it is trusted': {
+      stored: authorities({ current: pair('c', 60), next: pair('n', 365) }),
+      view: { isRegistered: false },
+      plan: 'promote',
+    },
     'promotes the next once it has been trusted for the overlap': {
       stored: authorities({ next: pair('n', 365) }),
       view: { nextTrustedSince: NOW - 60_000 },
@@ -40,7 +50,14 @@ describe('planAuthorities', () => {
     },
   };
   test.each(Object.entries(cases))('%s', (_, { stored, view, plan }) => {
-    const seen = { now: NOW, lifeMs: 365 * DAY, nextTrustedSince: undefined, overlapMs: 60_000, ...view };
+    const seen = {
+      now: NOW,
+      lifeMs: 365 * DAY,
+      nextTrustedSince: undefined,
+      overlapMs: 60_000,
+      isRegistered: true,
+      ...view,
+    };
     expect(planAuthorities(stored, seen)).toEqual({ kind: plan });
   });
 });

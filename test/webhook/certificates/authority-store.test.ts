@@ -29,6 +29,16 @@ describe('secretAuthorityStore', () => {
     expect((await store().read()).authorities).toEqual(only);
   });
 
+  test('fills the empty Secret of the manifests without creating one', async () => {
+    api.put('/api/v1/secrets', { metadata: { namespace: 'plimsoll-system', name: 'ca' }, type: 'Opaque' });
+    const { authorities, version } = await store().read();
+    expect(authorities).toBeUndefined();
+    const written = { current, next: undefined, previousPem: '' };
+    expect(await store().write(written, version)).toBe(true);
+    expect((await store().read()).authorities).toEqual(written);
+    expect(api.writes.map(({ method }) => method)).toEqual(['PUT']);
+  });
+
   test('does not write over another replica’s', async () => {
     const authorities = { current, next: undefined, previousPem: '' };
     await store().write(authorities, undefined);
@@ -40,7 +50,7 @@ describe('secretAuthorityStore', () => {
     api.failing = 403;
     await expect(store().read()).rejects.toThrow('Could not read Secret "plimsoll-system/ca": failing on purpose');
     await expect(store().write({ current, next: undefined, previousPem: '' }, undefined)).rejects.toThrow(
-      'Could not write Secret',
+      'Could not create Secret "plimsoll-system/ca" (or apply it empty): failing on purpose',
     );
   });
 });

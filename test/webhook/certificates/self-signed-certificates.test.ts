@@ -7,11 +7,13 @@ import { manualClock } from '#test/fakes/manual-clock.ts';
 const DAY = 86_400_000;
 const trusted = () => true;
 
-function start(store: AuthorityStore = memoryAuthorityStore(), clock = manualClock()) {
+const DAYS = { authorityDays: 30, leafDays: 6, overlapSeconds: 60 };
+
+function start(store: AuthorityStore = memoryAuthorityStore(), clock = manualClock(), isRegistered = true) {
   const names = { dnsNames: ['localhost'], ipAddresses: ['127.0.0.1'] };
   return {
     clock,
-    source: selfSignedCertificates({ store, clock, ...names, authorityDays: 30, leafDays: 6, overlapSeconds: 60 }),
+    source: selfSignedCertificates({ store, clock, ...names, ...DAYS, isRegistered }),
   };
 }
 
@@ -59,6 +61,18 @@ describe('selfSignedCertificates', () => {
     await clock.advance(5 * DAY);
     const { tls } = await source.look(() => false);
     expect(isSignedBy(tls.certPem, first.caBundlePem)).toBe(true);
+  });
+
+  test('rotates by its age alone an authority that somebody else registers', async () => {
+    const { source, clock } = start(memoryAuthorityStore(), manualClock(), false);
+    const first = await source.look(() => false);
+    await clock.advance(20 * DAY);
+    const announced = await source.look(() => false);
+    await clock.advance(5 * DAY);
+    await source.look(() => false);
+    const promoted = await source.look(() => false);
+    expect(isSignedBy(promoted.tls.certPem, first.caBundlePem)).toBe(false);
+    expect(isSignedBy(promoted.tls.certPem, announced.caBundlePem)).toBe(true);
   });
 
   test('gives replicas one authority and each its own certificate', async () => {

@@ -1,0 +1,42 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createAuthority } from '#shared/http/certificates.ts';
+import { withClientAuthority } from '#webhook/certificates/client-authority.ts';
+import type { ServingCertificate } from '#webhook/certificates/certificate-source.ts';
+
+const SERVED: ServingCertificate = {
+  tls: { certPem: 'cert', keyPem: 'key' },
+  notBefore: 0,
+  notAfter: 1,
+  caBundlePem: undefined,
+};
+
+describe('withClientAuthority', () => {
+  let folder = '';
+  let file = '';
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'plimsoll-client-ca-'));
+    file = join(folder, 'ca.pem');
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  test('reads the authority at every look', async () => {
+    const source = withClientAuthority({ look: () => Promise.resolve(SERVED) }, file);
+    for (const commonName of ['first', 'second']) {
+      const { certPem } = createAuthority({ commonName, days: 1, now: Date.now() });
+      writeFileSync(file, certPem);
+      expect((await source.look(() => true)).tls).toEqual({ ...SERVED.tls, clientCaPem: certPem });
+    }
+  });
+
+  test('does not take a file without a certificate for an authority that certified nobody', async () => {
+    const source = withClientAuthority({ look: () => Promise.resolve(SERVED) }, file);
+    await expect(source.look(() => true)).rejects.toThrow(`Could not read certificate file "${file}"`);
+    writeFileSync(file, 'half a cert');
+    await expect(source.look(() => true)).rejects.toThrow(
+      `Could not use "${file}" as authority of callers: it holds no certificate`,
+    );
+  });
+});

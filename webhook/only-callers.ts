@@ -1,0 +1,36 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { TLSSocket } from 'node:tls';
+import { failureStatus } from '#shared/http/status.ts';
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/**
+ * Lets only callers through whose certificate bears one of these names; anybody else gets 403 before the body is read
+ * (C-02). The handshake has checked the certificate itself. No names: everybody.
+ */
+export function onlyCallers(names: readonly string[], handler: Handler): Handler {
+  if (names.length === 0) return handler;
+  const allowed = new Set(names);
+  const verdicts = new WeakMap<object, boolean>();
+  return (request, response) => {
+    const { socket } = request;
+    const isAllowed = verdicts.get(socket) ?? allowed.has(callerOf(socket) ?? '');
+    verdicts.set(socket, isAllowed);
+    if (isAllowed) handler(request, response);
+    else refuse(response);
+  };
+}
+
+/** The common name, by which Kubernetes too tells who holds a certificate. */
+function callerOf(socket: unknown): string | undefined {
+  if (!(socket instanceof TLSSocket)) return undefined;
+  const subject = socket.getPeerX509Certificate()?.subject ?? '';
+  return /^CN=(.*)$/m.exec(subject)?.[1];
+}
+
+function refuse(response: ServerResponse): void {
+  const body = JSON.stringify(failureStatus(403, 'Caller is not allowed: its certificate bears another name'));
+  response.shouldKeepAlive = false;
+  response.writeHead(403, ['Content-Type', 'application/json', 'Content-Length', Buffer.byteLength(body)]);
+  response.end(body);
+}
