@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Attempt } from './rights-of.ts';
+import type { Attempt } from './attempt.ts';
 
 interface Entry {
   readonly verb: string;

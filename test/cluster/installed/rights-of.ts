@@ -1,17 +1,8 @@
 import type { KubeClient } from '#shared/kube/client.ts';
 import { fieldOf } from '#shared/kube/field-of.ts';
-
-/** What somebody may want to do; empty strings for the core group, the object itself, any name, all namespaces. */
-export interface Attempt {
-  readonly verb: string;
-  readonly group: string;
-  readonly resource: string;
-  readonly subresource: string;
-  readonly namespace: string;
-  readonly name: string;
-}
-
-type Thing = Pick<Attempt, 'group' | 'resource' | 'subresource'> & { readonly isNamespaced: boolean };
+import { inFlight } from '#test/cluster/in-flight.ts';
+import { type Attempt, mayDo, placeOf } from './attempt.ts';
+import { discover, type Thing } from './discover.ts';
 
 const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'] as const;
 /** Verbs that are no requests, with what they are about. */
@@ -27,8 +18,6 @@ const POWERS: readonly (readonly [verb: string, group: string, resource: string]
   ['approve', 'certificates.k8s.io', 'signers'],
   ['sign', 'certificates.k8s.io', 'signers'],
 ];
-/** What kubelets check and no API server lists. */
-const KUBELET_SUBRESOURCES = ['stats', 'metrics', 'log', 'spec', 'checkpoint', 'configz', 'healthz', 'pods'];
 const AT_ONCE = 16;
 
 /**
@@ -48,17 +37,6 @@ export async function rightsOf(client: KubeClient, namespaces: readonly string[]
 
 const NOWHERE = { subresource: '', namespace: '', name: '' } as const;
 
-/** Whether the API server would let whom it is asked by do this. */
-export async function mayDo(client: KubeClient, attempt: Attempt): Promise<boolean> {
-  const outcome = await client.request({
-    method: 'POST',
-    path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
-    body: { spec: { resourceAttributes: attempt } },
-  });
-  if (outcome.kind !== 'ok') throw new Error(`cannot ask for rights: ${outcome.message}`);
-  return fieldOf(fieldOf(outcome.object, 'status'), 'allowed') === true;
-}
-
 /** A name on a namespaced object needs its namespace; what is allowed everywhere is not asked about again. */
 function attemptsIn(things: readonly Thing[], namespace: string, name: string): readonly Attempt[] {
   return things.flatMap(({ isNamespaced, ...thing }) =>
@@ -70,13 +48,8 @@ function attemptsIn(things: readonly Thing[], namespace: string, name: string): 
 
 async function allowedOf(client: KubeClient, attempts: readonly Attempt[]): Promise<readonly Attempt[]> {
   const unique = [...new Map(attempts.map((attempt) => [JSON.stringify(attempt), attempt])).values()];
-  const allowed = new Set<Attempt>();
-  const left = unique.values();
-  const ask = async (): Promise<void> => {
-    for (const attempt of left) if (await mayDo(client, attempt)) allowed.add(attempt);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, ask));
-  const found = unique.filter((attempt) => allowed.has(attempt));
+  const answers = await inFlight(AT_ONCE, unique, (attempt) => mayDo(client, attempt));
+  const found = unique.filter((_, index) => answers[index]);
   const wider = new Set(found.map(keyOf));
   return found.filter((attempt) => !widerThan(attempt).some((wide) => wider.has(keyOf(wide))));
 }
@@ -104,12 +77,6 @@ function printed(attempts: readonly Attempt[]): string {
   return texts.toSorted().join('');
 }
 
-function placeOf({ group, resource, subresource, namespace, name }: Attempt): string {
-  const qualified = `${resource}${group === '' ? '' : `.${group}`}${subresource === '' ? '' : `/${subresource}`}`;
-  const named = name === '' ? '' : ` "${name}"`;
-  return `${qualified}${named}${namespace === '' ? '' : ` in ${namespace}`}`;
-}
-
 async function namesInRules(client: KubeClient, namespace: string): Promise<readonly string[]> {
   const outcome = await client.request({
     method: 'POST',
@@ -119,33 +86,4 @@ async function namesInRules(client: KubeClient, namespace: string): Promise<read
   if (outcome.kind !== 'ok') throw new Error(`cannot ask for rules: ${outcome.message}`);
   const rules = fieldOf(fieldOf(outcome.object, 'status'), 'resourceRules') as readonly { resourceNames?: string[] }[];
   return rules.flatMap(({ resourceNames = [] }) => resourceNames);
-}
-
-/** Every resource and subresource of every version that is served, each group once per resource. */
-async function discover(client: KubeClient): Promise<readonly Thing[]> {
-  const groups = (await read(client, '/apis'))['groups'] as readonly {
-    name: string;
-    versions: { version: string }[];
-  }[];
-  const versions = groups.flatMap(({ name, versions }) =>
-    versions.map(({ version }) => ({ group: name, path: `/apis/${name}/${version}` })),
-  );
-  const lists = [{ group: '', path: '/api/v1' }, ...versions].map(async ({ group, path }) => {
-    const resources = (await read(client, path))['resources'] as readonly { name: string; namespaced: boolean }[];
-    return resources.map(({ name, namespaced }) => thingOf(group, name, namespaced));
-  });
-  const ofKubelets = KUBELET_SUBRESOURCES.map((name) => thingOf('', `nodes/${name}`, false));
-  const all = [...ofKubelets, ...(await Promise.all(lists)).flat()];
-  return [...new Map(all.map((thing) => [JSON.stringify(thing), thing])).values()];
-}
-
-function thingOf(group: string, name: string, isNamespaced: boolean): Thing {
-  const [resource = '', subresource = ''] = name.split('/');
-  return { group, resource, subresource, isNamespaced };
-}
-
-async function read(client: KubeClient, path: string): Promise<Readonly<Record<string, unknown>>> {
-  const outcome = await client.request({ path });
-  if (outcome.kind !== 'ok') throw new Error(`cannot read ${path}: ${outcome.message}`);
-  return outcome.object as Readonly<Record<string, unknown>>;
 }

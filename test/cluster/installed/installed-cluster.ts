@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect } from 'vitest';
+import { createClient, type KubeClient } from '#shared/kube/client.ts';
+import type { Outcome } from '#shared/kube/outcome.ts';
+import { type Account, accountToken, AGENT } from '#test/cluster/accounts.ts';
+import { countReadyNodes, makeFakeNodes } from '#test/cluster/fake-nodes.ts';
+import { installPlimsoll } from '#test/cluster/install.ts';
+import { type OwnCluster, ownCluster } from '#test/cluster/own-cluster.ts';
+import { eventually, textAt } from '#test/contract/harness.ts';
+
+export const OWN_NODE = 'node-0';
+export const OTHER_NODE = 'node-1';
+
+/** A control plane with deploy/base applied and two nodes without kubelets. */
+export interface InstalledCluster {
+  readonly own: () => OwnCluster;
+  /** Speaks with a token of the account, as its pod does if one is named. */
+  readonly clientOf: (account: Account, podName?: string) => Promise<KubeClient>;
+  /** The DaemonSet's pod there: it has passed quota and pod security, and the scheduler has placed it. */
+  readonly agentPodOn: (node: string) => Promise<string>;
+}
+
+/** Registers hooks of the present `describe` that start and end it. */
+export function installedCluster(): InstalledCluster {
+  const own = ownCluster();
+  const clients: KubeClient[] = [];
+  beforeAll(async () => {
+    const { admin, cluster } = own();
+    await installPlimsoll(cluster.kubeconfig);
+    await makeFakeNodes(admin, 'node', 2);
+    await eventually(async () => expect(await countReadyNodes(admin)).toBe(2), 20_000);
+  });
+  afterAll(() => {
+    for (const client of clients) client.close();
+  });
+  return {
+    own,
+    clientOf: async (account, podName) => {
+      const token = await accountToken(own().admin, account, podName);
+      const connection = { ...own().connection, token: () => Promise.resolve(token) };
+      const client = createClient(connection, { userAgent: 'test' });
+      clients.push(client);
+      return client;
+    },
+    agentPodOn: (node) =>
+      eventually(async () => {
+        const path = `/api/v1/namespaces/${AGENT.namespace}/pods`;
+        const found = await own().admin.request({ path, query: { fieldSelector: `spec.nodeName=${node}` } });
+        return textAt(found.kind === 'ok' ? found.object : found, 'items.0.metadata.name');
+      }, 40_000),
+  };
+}
+
+export function post(client: KubeClient, path: string, body: object): Promise<Outcome<unknown>> {
+  return client.request({ method: 'POST', path, body });
+}

@@ -1,0 +1,31 @@
+import { describe, expect, test } from 'vitest';
+import { WEBHOOK } from '#test/cluster/accounts.ts';
+import { findBinaries } from '#test/cluster/binaries.ts';
+import { installPlimsoll } from '#test/cluster/install.ts';
+import { at, eventually } from '#test/contract/harness.ts';
+import { accountRights } from './account-rights.ts';
+import { agentPolicies } from './agent-policies.ts';
+import { auditedRequests } from './audited-requests.ts';
+import { installedCluster, OTHER_NODE, OWN_NODE } from './installed-cluster.ts';
+
+describe.skipIf(findBinaries(process.env).kind === 'missing')('deploy/base on a real control plane', () => {
+  const installed = installedCluster();
+  const { own, agentPodOn } = installed;
+
+  test('the pods of Deployment and DaemonSet pass quota and pod security', async () => {
+    await agentPodOn(OWN_NODE);
+    await agentPodOn(OTHER_NODE);
+    await eventually(async () => {
+      const found = await own().admin.request({ path: `/api/v1/namespaces/${WEBHOOK.namespace}/pods` });
+      expect(at(found, 'object.items')).toHaveLength(2);
+    });
+  });
+
+  test('it can be installed over itself', async () => {
+    await expect(installPlimsoll(own().cluster.kubeconfig)).resolves.toBeUndefined();
+  });
+
+  accountRights(installed);
+  agentPolicies(installed);
+  auditedRequests(installed);
+});
