@@ -1,22 +1,16 @@
-import type { Namespace } from '#shared/domain/model/namespace.ts';
-import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
-import { reviewPolicies, type PolicyReview } from '#shared/domain/priority/review-policies.ts';
+import { reviewPolicies } from '#shared/domain/priority/review-policies.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
 import { conditionsPatch, type Condition } from '#shared/kube/conditions.ts';
 import type { EventRecorder } from '#shared/kube/event-recorder.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { listObjects, patchObject } from '#shared/kube/objects.ts';
 import { apiVersionOf, PRIORITY_POLICIES, PRIORITY_QUOTAS, type Resource } from '#shared/kube/resource.ts';
-import {
-  COMPONENT_NAMES,
-  EVENT_REASONS,
-  LABEL_PRIORITY_QUOTA,
-  PRIORITY_QUOTA_ENFORCED,
-} from '#shared/kube/wire-names.ts';
+import { COMPONENT_NAMES, EVENT_REASONS } from '#shared/kube/wire-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import type { Caches } from './caches.ts';
+import { policyConditions, quotaConditions } from './describe-conditions.ts';
 
 export interface ConditionWriterOptions {
   readonly client: KubeClient;
@@ -35,21 +29,24 @@ export interface ConditionWriter {
 
 const PERIOD_MS = 10_000;
 const DEADLINE_MS = 10_000;
-const MOST_NAMES = 10;
 
 export function createConditionWriter(options: ConditionWriterOptions): ConditionWriter {
   const { client, caches, events, clock, random, log } = options;
 
   async function look(): Promise<void> {
-    const [namespaces, classes] = [[...caches.namespaces.values()], [...caches.classes.values()]];
+    const namespaces = [...caches.namespaces.values()];
+    const known = new Map(Array.from(caches.classes.values(), (each) => [each.name, each]));
     const reviews = reviewPolicies({
       policies: [...caches.policies.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1)),
-      classes: new Map(classes.map((each) => [each.name, each])),
+      classes: known,
       namespaces: namespaces.map(({ labels }) => labels),
     });
     await writeAll(PRIORITY_POLICIES, new Map(reviews.map((review) => [review.policy, policyConditions(review)])));
     const quotas = [...caches.priorityQuotas.values()];
-    await writeAll(PRIORITY_QUOTAS, new Map(quotas.map((quota) => [quota.name, quotaConditions(quota, namespaces)])));
+    await writeAll(
+      PRIORITY_QUOTAS,
+      new Map(quotas.map((quota) => [quota.name, quotaConditions(quota, namespaces, known)])),
+    );
   }
 
   /** All replicas come to the same conditions, so it does not matter who writes. */
@@ -96,44 +93,4 @@ export function createConditionWriter(options: ConditionWriterOptions): Conditio
         signal,
       ),
   };
-}
-
-function policyConditions({ ineffective, conflicts }: PolicyReview): readonly Condition[] {
-  const isReady = ineffective.length === 0;
-  return [
-    {
-      type: 'Ready',
-      status: isReady ? 'True' : 'False',
-      reason: isReady ? 'Accepted' : 'SettingsWithoutEffect',
-      message: isReady ? 'Every setting can take effect' : ineffective.join('; '),
-    },
-    {
-      type: 'Conflicting',
-      status: conflicts.length === 0 ? 'False' : 'True',
-      reason: conflicts.length === 0 ? 'NoConflict' : 'OtherPolicies',
-      message: conflicts.length === 0 ? 'No other policy says otherwise' : conflicts.join('; '),
-    },
-  ];
-}
-
-/** A namespace that is selected and not labelled is not asked about by the API server, and so not held to the quota. */
-function quotaConditions(quota: PriorityQuota, namespaces: readonly Namespace[]): readonly Condition[] {
-  const selected = namespaces.filter(({ labels }) => quota.namespaces.matches(labels));
-  const unlabelled = selected.filter(({ labels }) => labels.get(LABEL_PRIORITY_QUOTA) !== PRIORITY_QUOTA_ENFORCED);
-  const isReady = selected.length > 0 && unlabelled.length === 0;
-  return [
-    {
-      type: 'Ready',
-      status: isReady ? 'True' : 'False',
-      reason: selected.length === 0 ? 'NoNamespace' : isReady ? 'Enforced' : 'NotEnforcedEverywhere',
-      message: selected.length === 0 ? 'No namespace is selected' : enforcementText(unlabelled),
-    },
-  ];
-}
-
-function enforcementText(unlabelled: readonly Namespace[]): string {
-  if (unlabelled.length === 0) return 'In force in every selected namespace';
-  const names = unlabelled.map(({ name }) => name).sort();
-  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
-  return `Not in force where label ${LABEL_PRIORITY_QUOTA}=${PRIORITY_QUOTA_ENFORCED} is missing: ${names.slice(0, MOST_NAMES).join(', ')}${more}`;
 }

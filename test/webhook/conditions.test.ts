@@ -47,7 +47,9 @@ test('the webhook tells in conditions what cannot take effect, and where a quota
         type: 'Ready',
         status: 'False',
         reason: 'NotEnforcedEverywhere',
-        message: 'Not in force where label plimsoll.dev/priority-quota=enforced is missing: team-b',
+        message:
+          'Not in force where label plimsoll.dev/priority-quota=enforced is missing: team-b; ' +
+          'priorityClassNames: there is no class `high`',
       },
     ]);
   await webhook.stop();

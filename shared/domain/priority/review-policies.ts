@@ -1,3 +1,4 @@
+import { policyConflicts } from './policy-conflicts.ts';
 import { PREEMPT_NEVER, type PriorityClass, type PriorityClasses } from './priority-class.ts';
 import type { PriorityPolicy } from './priority-policy.ts';
 
@@ -23,12 +24,13 @@ export function reviewPolicies({ policies, classes, namespaces }: PolicySurround
     policy: policy.name,
     ineffective: [
       ...defaultProblems(policy, classes),
-      ...missingClasses(policy, classes),
+      ...allowedProblems(policy, classes),
+      ...quotaProblems(policy, classes),
       ...substituteProblems(policy, classes),
       ...selectionProblems(policy, namespaces),
     ],
     conflicts: policies.flatMap((other) =>
-      other !== policy && holdTogether(policy, other, namespaces) ? conflictsBetween(policy, other, classes) : [],
+      other !== policy && holdTogether(policy, other, namespaces) ? policyConflicts(policy, other, classes) : [],
     ),
   }));
 }
@@ -44,42 +46,67 @@ function defaultProblems(policy: PriorityPolicy, classes: PriorityClasses): read
     : [`defaultPriorityClassName: class \`${name}\` ${why}: pods without a class are refused`];
 }
 
-function whyRefused(given: PriorityClass, policy: PriorityPolicy, classes: PriorityClasses): string | undefined {
-  const { maxPriority, preemption, substitutes } = policy;
-  if (maxPriority !== undefined && given.value > maxPriority)
-    return `(${given.value}) is above maxPriority ${maxPriority}`;
-  if (preemption === 'Allow' || given.preemptionPolicy === PREEMPT_NEVER) return undefined;
-  const isReplaced = classes.get(substitutes.get(given.name) ?? '')?.preemptionPolicy === PREEMPT_NEVER;
-  return isReplaced ? undefined : 'preempts, which preemption Never forbids';
-}
-
-function missingClasses(
-  { allowedClassNames, requireQuotaFor }: PriorityPolicy,
-  classes: PriorityClasses,
-): readonly string[] {
-  const missing = (allowedClassNames ?? []).filter((name) => !classes.has(name));
-  const unusable = requireQuotaFor.filter((name) => !classes.has(name) || allowedClassNames?.includes(name) === false);
-  return [
-    ...missing.map((name) => `allowedPriorityClassNames: there is no class \`${name}\``),
-    ...unusable.map((name) => `requireQuotaFor: class \`${name}\` can never be used here`),
-  ];
-}
-
-function substituteProblems(
-  { substitutes, allowedClassNames }: PriorityPolicy,
-  classes: PriorityClasses,
-): readonly string[] {
-  return Array.from(substitutes).flatMap(([from, to]) => {
-    const path = `substitutePriorityClassNames[${from}]`;
-    const substitute = classes.get(to);
-    if (substitute === undefined) return [`${path}: there is no class \`${to}\``];
-    if (substitute.preemptionPolicy !== PREEMPT_NEVER) return [`${path}: class \`${to}\` preempts too`];
-    if (classes.get(from)?.preemptionPolicy === PREEMPT_NEVER)
-      return [`${path}: class \`${from}\` never preempts and is not replaced`];
-    return allowedClassNames?.includes(to) === false
-      ? [`${path}: class \`${to}\` is not among allowedPriorityClassNames`]
-      : [];
+function allowedProblems(policy: PriorityPolicy, classes: PriorityClasses): readonly string[] {
+  return (policy.allowedClassNames ?? []).flatMap((name) => {
+    const path = 'allowedPriorityClassNames';
+    const allowed = classes.get(name);
+    if (allowed === undefined) return [`${path}: there is no class \`${name}\``];
+    const why = whyRefused(allowed, policy, classes);
+    return why === undefined ? [] : [`${path}: class \`${name}\` ${why}`];
   });
+}
+
+function quotaProblems(policy: PriorityPolicy, classes: PriorityClasses): readonly string[] {
+  const unusable = policy.requireQuotaFor.filter((name) => {
+    const needing = classes.get(name);
+    return needing === undefined || whyRefused(needing, policy, classes) !== undefined;
+  });
+  return unusable.map((name) => `requireQuotaFor: class \`${name}\` can never be used here`);
+}
+
+/** Why a pod that names this class would always be refused by this policy; its substitute is what is judged. */
+function whyRefused(named: PriorityClass, policy: PriorityPolicy, classes: PriorityClasses): string | undefined {
+  const { maxPriority, preemption, allowedClassNames } = policy;
+  const given = preemption === 'Never' ? replaced(named, policy, classes) : named;
+  const is = given === named ? '' : `is replaced by \`${given.name}\`, which `;
+  if (allowedClassNames?.includes(given.name) === false) return `${is}is not among allowedPriorityClassNames`;
+  if (maxPriority !== undefined && given.value > maxPriority)
+    return `${is}(${given.value}) is above maxPriority ${maxPriority}`;
+  const isForbidden = preemption === 'Never' && given.preemptionPolicy !== PREEMPT_NEVER;
+  return isForbidden ? 'preempts, which preemption Never forbids' : undefined;
+}
+
+function replaced(named: PriorityClass, { substitutes }: PriorityPolicy, classes: PriorityClasses): PriorityClass {
+  if (named.preemptionPolicy === PREEMPT_NEVER) return named;
+  const substitute = classes.get(substitutes.get(named.name) ?? '');
+  return substitute?.preemptionPolicy === PREEMPT_NEVER ? substitute : named;
+}
+
+function substituteProblems(policy: PriorityPolicy, classes: PriorityClasses): readonly string[] {
+  const { substitutes, preemption } = policy;
+  if (preemption === 'Allow' && substitutes.size > 0) {
+    return ['substitutePriorityClassNames: nothing is replaced while preemption is Allow'];
+  }
+  return Array.from(substitutes).flatMap(([from, to]) => {
+    const problem = substituteProblem(from, to, policy, classes);
+    return problem === undefined ? [] : [`substitutePriorityClassNames[${from}]: ${problem}`];
+  });
+}
+
+function substituteProblem(
+  from: string,
+  to: string,
+  policy: PriorityPolicy,
+  classes: PriorityClasses,
+): string | undefined {
+  const substitute = classes.get(to);
+  if (substitute === undefined) return `there is no class \`${to}\``;
+  if (substitute.preemptionPolicy !== PREEMPT_NEVER) return `class \`${to}\` preempts too`;
+  const replacedClass = classes.get(from);
+  if (replacedClass === undefined) return `there is no class \`${from}\``;
+  if (replacedClass.preemptionPolicy === PREEMPT_NEVER) return `class \`${from}\` never preempts and is not replaced`;
+  const why = whyRefused(substitute, policy, classes);
+  return why === undefined ? undefined : `class \`${to}\` ${why}`;
 }
 
 function selectionProblems(
@@ -89,34 +116,15 @@ function selectionProblems(
   return namespaces.some((labels) => selector.matches(labels)) ? [] : ['namespaceSelector: no namespace is selected'];
 }
 
-/** Whether some pod could be judged by both. */
+/** Whether some pod could be judged by both; who is in which group nobody here knows. */
 function holdTogether(a: PriorityPolicy, b: PriorityPolicy, namespaces: PolicySurroundings['namespaces']): boolean {
-  const [subjects, others] = [a.subjects, b.subjects].map((list) => list.map((subject) => JSON.stringify(subject)));
-  const isSomebody =
-    a.subjects.length === 0 || b.subjects.length === 0 || subjects?.some((each) => others?.includes(each));
   return (
-    isSomebody === true && namespaces.some((labels) => a.namespaces.matches(labels) && b.namespaces.matches(labels))
+    shareSubject(a, b) && namespaces.some((labels) => a.namespaces.matches(labels) && b.namespaces.matches(labels))
   );
 }
 
-function conflictsBetween(policy: PriorityPolicy, other: PriorityPolicy, classes: PriorityClasses): readonly string[] {
-  return [...defaultConflict(policy, other, classes), ...allowedConflict(policy, other)];
-}
-
-/** The class with the lower value wins, of equal ones the first by name. */
-function defaultConflict(policy: PriorityPolicy, other: PriorityPolicy, classes: PriorityClasses): readonly string[] {
-  const [own, theirs] = [policy, other].map(({ defaultClassName }) => classes.get(defaultClassName ?? ''));
-  if (own === undefined || theirs === undefined || own.name === theirs.name) return [];
-  const wins = own.value < theirs.value || (own.value === theirs.value && own.name < theirs.name);
-  return [
-    `policy \`${other.name}\` gives default class \`${theirs.name}\`; the lower one, \`${(wins ? own : theirs).name}\`, counts`,
-  ];
-}
-
-function allowedConflict(policy: PriorityPolicy, other: PriorityPolicy): readonly string[] {
-  const [own, theirs] = [policy.allowedClassNames, other.allowedClassNames];
-  if (own === undefined || theirs === undefined || own.some((name) => theirs.includes(name))) return [];
-  return [
-    `policy \`${other.name}\` allows none of the classes that this one allows: where both hold, no pod is let in`,
-  ];
+function shareSubject(a: PriorityPolicy, b: PriorityPolicy): boolean {
+  if (a.subjects.length === 0 || b.subjects.length === 0) return true;
+  const others = new Set(b.subjects.map((subject) => JSON.stringify(subject)));
+  return a.subjects.some((subject) => others.has(JSON.stringify(subject)));
 }

@@ -10,6 +10,7 @@ const CLASSES = new Map(
     buildClass('high', 1_000),
     buildClass('high-never', 1_000, { preemptionPolicy: 'Never' }),
     buildClass('low', 10),
+    buildClass('low-never', 10, { preemptionPolicy: 'Never' }),
   ].map((each) => [each.name, each]),
 );
 const NAMESPACES = [new Map([['team', 'a']])];
@@ -54,7 +55,6 @@ describe('reviewPolicies', () => {
     'substitutes that cannot stand in': {
       policy: {
         preemption: 'Never',
-        allowedClassNames: ['low'],
         substitutes: new Map([
           ['high', 'gone'],
           ['low', 'high'],
@@ -66,8 +66,43 @@ describe('reviewPolicies', () => {
         'substitutePriorityClassNames[high]: there is no class `gone`',
         'substitutePriorityClassNames[low]: class `high` preempts too',
         'substitutePriorityClassNames[high-never]: class `high-never` never preempts and is not replaced',
-        'substitutePriorityClassNames[x]: class `high-never` is not among allowedPriorityClassNames',
+        'substitutePriorityClassNames[x]: there is no class `x`',
       ],
+    },
+    'a substitute that may not be used': {
+      policy: {
+        preemption: 'Never',
+        defaultClassName: 'high',
+        allowedClassNames: ['high'],
+        substitutes: new Map([['high', 'high-never']]),
+      },
+      says: [
+        'defaultPriorityClassName: class `high` is replaced by `high-never`, which is not among allowedPriorityClassNames: pods without a class are refused',
+        'allowedPriorityClassNames: class `high` is replaced by `high-never`, which is not among allowedPriorityClassNames',
+        'substitutePriorityClassNames[high]: class `high-never` is not among allowedPriorityClassNames',
+      ],
+    },
+    'a substitute above the ceiling': {
+      policy: { preemption: 'Never', maxPriority: 10, substitutes: new Map([['high', 'high-never']]) },
+      says: ['substitutePriorityClassNames[high]: class `high-never` (1000) is above maxPriority 10'],
+    },
+    'substitutes where preemption is allowed': {
+      policy: { substitutes: new Map([['high', 'high-never']]) },
+      says: ['substitutePriorityClassNames: nothing is replaced while preemption is Allow'],
+    },
+    'a default outside the list': {
+      policy: { defaultClassName: 'high', allowedClassNames: ['low'] },
+      says: [
+        'defaultPriorityClassName: class `high` is not among allowedPriorityClassNames: pods without a class are refused',
+      ],
+    },
+    'an allowed class that preempts where nobody may': {
+      policy: { allowedClassNames: ['low', 'high-never'], preemption: 'Never' },
+      says: ['allowedPriorityClassNames: class `low` preempts, which preemption Never forbids'],
+    },
+    'a quota demanded for a class above the ceiling': {
+      policy: { maxPriority: 10, requireQuotaFor: ['high', 'low'] },
+      says: ['requireQuotaFor: class `high` can never be used here'],
     },
     'a selector that selects nothing': {
       policy: { namespaces: prepareSelector(selectorOf({ team: 'none' })) },
@@ -86,10 +121,54 @@ describe('reviewPolicies', () => {
     ]);
   });
 
-  test('tells that two lists leave nothing', () => {
-    expect(review({ allowedClassNames: ['high'] }, { allowedClassNames: ['low'] })[0]?.conflicts).toEqual([
-      'policy `p1` allows none of the classes that this one allows: where both hold, no pod is let in',
-    ]);
+  const conflicts: Record<string, { policy: Partial<PriorityPolicy>; other: Partial<PriorityPolicy>; says: string[] }> =
+    {
+      'that two lists leave nothing': {
+        policy: { allowedClassNames: ['high'] },
+        other: { allowedClassNames: ['low'] },
+        says: ['policy `p1` allows none of the classes that this one allows: where both hold, no pod is let in'],
+      },
+      'what two lists leave': {
+        policy: { allowedClassNames: ['high', 'low'] },
+        other: { allowedClassNames: ['low', 'high-never'] },
+        says: ['policy `p1` allows other classes; where both hold, only `low`'],
+      },
+      'nothing of two lists that say the same': {
+        policy: { allowedClassNames: ['high', 'low'] },
+        other: { allowedClassNames: ['low', 'high'] },
+        says: [],
+      },
+      'which ceiling counts': {
+        policy: { maxPriority: 1_000 },
+        other: { maxPriority: 10 },
+        says: ['policy `p1` has maxPriority 10; the lower one, 10, counts'],
+      },
+      'that the other refuses the default of this one': {
+        policy: { defaultClassName: 'high' },
+        other: { maxPriority: 10 },
+        says: ['policy `p1` does not allow class `high`, the default of this one: pods that get it are refused'],
+      },
+      'which substitute counts': {
+        policy: { preemption: 'Never', substitutes: new Map([['high', 'high-never']]) },
+        other: { preemption: 'Never', substitutes: new Map([['high', 'low-never']]) },
+        says: ['policy `p1` replaces class `high` by `low-never`; the first by name counts: `high-never`'],
+      },
+    };
+  test.each(Object.entries(conflicts))('tells %s', (_, { policy, other, says }) => {
+    expect(review(policy, other)[0]?.conflicts).toEqual(says);
+  });
+
+  test('comes to the same whatever the order of policies', () => {
+    const policies = [
+      buildPolicy('a', { defaultClassName: 'high', maxPriority: 2_000 }),
+      buildPolicy('b', { defaultClassName: 'low', maxPriority: 500 }),
+      buildPolicy('c', { allowedClassNames: ['low'] }),
+    ];
+    const byName = (order: readonly PriorityPolicy[]) => {
+      const reviews = reviewPolicies({ policies: order, classes: CLASSES, namespaces: NAMESPACES });
+      return new Map(reviews.map(({ policy, conflicts: told }) => [policy, told.toSorted()]));
+    };
+    expect(byName(policies.toReversed())).toEqual(byName(policies));
   });
 
   test('sees no conflict between policies for different people', () => {
