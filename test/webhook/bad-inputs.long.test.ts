@@ -89,7 +89,7 @@ test(
   async () => {
     const api = await objectServer();
     prepareCluster(api);
-    const webhook = await startShippedWebhook(api, ['--log-level=fatal']);
+    const webhook = await startShippedWebhook(api);
     const random = randomSource(SEED);
     const faults: string[] = [];
     const baseMiB = await warmUp(webhook);
