@@ -7,6 +7,7 @@ import { listWatchContract } from './list-watch.ts';
 import { namespaceContract } from './namespaces.ts';
 import { objectContract } from './objects.ts';
 import { patchContract } from './patches.ts';
+import { podWebhookContract } from './pod-webhooks.ts';
 import { portContract } from './ports.ts';
 import { subresourceContract } from './subresources.ts';
 import { tableContract } from './tables.ts';
@@ -26,6 +27,7 @@ export function apiServerContract(target: () => ContractTarget): void {
   describe('custom resources', () => customResourceContract(target));
   describe('admission plugins', () => admissionContract(target));
   describe('webhooks', () => webhookContract(target));
+  describe('webhooks about pods', () => podWebhookContract(target));
   describe('namespaces', () => namespaceContract(target));
   describe('ports of ours', () => portContract(target));
 }
