@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { z } from 'zod';
 
 /** Labels of `plimsoll_build_info`. */
 export interface BuildInfo {
@@ -9,11 +8,14 @@ export interface BuildInfo {
   readonly node_version: string;
 }
 
-const packageFile = z.object({ version: z.string(), commit: z.string().default('unknown') });
+interface PackageFile {
+  readonly version: string;
+  readonly commit?: string;
+}
 
 /** Version and commit of this build: package.json, where an image build writes `commit`. */
 export function buildInfo(component: string): BuildInfo {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  const { version, commit } = packageFile.parse(JSON.parse(text));
+  const { version, commit = 'unknown' } = JSON.parse(text) as PackageFile;
   return { component, version, commit, node_version: process.versions.node };
 }

@@ -1,0 +1,27 @@
+/** Prints the agent's settings as JSON, checked, or its help: the first half of main.ts, in a process of its own. */
+import { readFileSync } from 'node:fs';
+import { describeSettings, loadConfiguration } from '#shared/runtime/configuration.ts';
+import { agentConfiguration } from './configuration.ts';
+import type { ReadSettings } from './read-settings.ts';
+
+const ENV_PREFIX = 'PLIMSOLL';
+const argv = process.argv.slice(2);
+const nodeName = process.env['NODE_NAME'];
+
+function read(): ReadSettings {
+  if (argv.includes('--help')) {
+    const settings = describeSettings(agentConfiguration, ENV_PREFIX);
+    return { kind: 'help', text: `Usage: node agent/main.ts [flags]\n\n${settings}` };
+  }
+  const loaded = loadConfiguration({
+    kind: 'AgentConfiguration',
+    schema: agentConfiguration,
+    argv,
+    env: nodeName === undefined ? process.env : { PLIMSOLL_NODE_NAME: nodeName, ...process.env },
+    envPrefix: ENV_PREFIX,
+    readFile: (path) => readFileSync(path, 'utf8'),
+  });
+  return loaded.ok ? { kind: 'settings', value: loaded.value } : { kind: 'mistakes', mistakes: loaded.mistakes };
+}
+
+console.log(JSON.stringify(read()));

@@ -1,0 +1,25 @@
+import { spawnSync } from 'node:child_process';
+import type { AgentConfiguration } from './configuration.ts';
+
+/** What was asked for on the command line, in the environment and in a file. */
+export type ReadSettings =
+  | { readonly kind: 'settings'; readonly value: AgentConfiguration }
+  | { readonly kind: 'mistakes'; readonly mistakes: readonly string[] }
+  | { readonly kind: 'help'; readonly text: string };
+
+const PROGRAM = new URL('./print-configuration.ts', import.meta.url).pathname;
+
+/**
+ * Reads the settings in a process of its own, which ends before the agent begins: the library that checks them takes
+ * 7 MiB of private memory and 12 MiB in all, on every node, for something that is needed once. Throws when that
+ * process cannot tell.
+ */
+export function readSettings(argv: readonly string[]): ReadSettings {
+  const { stdout, error, status } = spawnSync(process.execPath, [...process.execArgv, PROGRAM, ...argv], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  if (error !== undefined) throw error;
+  if (status !== 0) throw new Error(`cannot read the settings: exit code ${String(status)}, expected 0`);
+  return JSON.parse(stdout) as ReadSettings;
+}
