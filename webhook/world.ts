@@ -1,15 +1,13 @@
 import type { AdmissionWorld } from '#shared/domain/admission/admission-world.ts';
 import { NO_KNOWN_PODS } from '#shared/domain/admission/known-pods.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
-import type { ResourceQuota } from '#shared/domain/quota/resource-quota.ts';
 import type { Reflector } from '#shared/kube/reflector.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
+import { byNamespace } from './by-namespace.ts';
 import type { Caches } from './caches.ts';
 
 /** Gives the world as the caches know it now; throws while any of them has not been filled. */
 export type WorldReader = () => AdmissionWorld;
-
-const NO_QUOTAS: readonly ResourceQuota[] = [];
 
 /** A reader whose indexes are renewed only when something has changed. */
 export function createWorldReader(caches: Caches, clock: Clock): WorldReader {
@@ -19,20 +17,23 @@ export function createWorldReader(caches: Caches, clock: Clock): WorldReader {
   );
   const policies = derived(caches.policies, (all) => all.toSorted(byName));
   const priorityQuotas = derived(caches.priorityQuotas, (all) => all.toSorted(byName));
-  const quotas = derived(caches.resourceQuotas, (all) =>
-    Map.groupBy(all.toSorted(byName), ({ namespace }) => namespace),
-  );
+  const lookUps = {
+    namespaceNames: () => namespaceNames(caches),
+    namespaceLabels: (namespace: string) => caches.namespaces.get(namespace)?.labels,
+    resourceQuotas: byNamespace(caches.resourceQuotas),
+    knownPods: NO_KNOWN_PODS,
+  };
+  let isFilled = false;
   return () => {
-    assertSynced(caches);
+    if (!isFilled) assertSynced(caches);
+    // A cache that has been filled once stays so.
+    isFilled = true;
     return {
       now: clock.now(),
       classes: classes(),
       policies: policies(),
       priorityQuotas: priorityQuotas(),
-      namespaceNames: () => namespaceNames(caches),
-      namespaceLabels: (namespace) => caches.namespaces.get(namespace)?.labels,
-      resourceQuotas: (namespace) => quotas().get(namespace) ?? NO_QUOTAS,
-      knownPods: NO_KNOWN_PODS,
+      ...lookUps,
     };
   };
 }

@@ -1,64 +1,129 @@
-import { expect, test } from 'vitest';
 import { request as httpsRequest } from 'node:https';
-import { systemClock } from '#shared/runtime/clock.ts';
+import { expect, test } from 'vitest';
+import { because } from '#shared/domain/admission/admission-code.ts';
+import { allow } from '#shared/domain/admission/decision.ts';
 import { serve } from '#shared/http/serve.ts';
-import { memoryAuthorityStore, type AuthorityStore } from '#webhook/certificates/authority-store.ts';
+import { createClient } from '#shared/kube/client.ts';
+import { directConnection } from '#shared/kube/connection.ts';
+import { systemClock } from '#shared/runtime/clock.ts';
+import { createLog } from '#shared/runtime/log.ts';
+import { createMetrics } from '#shared/runtime/metrics.ts';
+import { objectServer, type ObjectServer } from '#test/fakes/object-server.ts';
+import { secretAuthorityStore, type AuthorityStore } from '#webhook/certificates/authority-store.ts';
 import { selfSignedCertificates } from '#webhook/certificates/self-signed-certificates.ts';
+import { webhookSchema } from '#webhook/configuration.ts';
+import { createRegistration } from '#webhook/registration.ts';
+import { reviewListener } from '#webhook/review-listener.ts';
+import { createReviewMetrics } from '#webhook/review-metrics.ts';
+import { createPodReview, pod, readAnswer } from './reviews.ts';
 
 const LEAVES = 1_000;
 const AUTHORITIES = 20;
 const REQUESTS_PER_SECOND = 50;
+const OVERLAP_SECONDS = 2;
+/** An API server may act on what it read this long ago; well below the overlap, for this machine may be busy. */
+const CALLERS_LAG_MS = 500;
+const LEAF_EVERY_MS = 50;
+const DAY_MS = 86_400_000;
 
-/** The authority is taken for one that ends tomorrow: announced at the next look, promoted at the one after. */
+const log = createLog({ component: 'test', level: 'silent', format: 'json' });
+
+function admissionHandler() {
+  const metrics = createReviewMetrics(createMetrics('webhook'), log);
+  const judges = new Map([['/validate', () => allow(because('PriorityAccepted', 'fine'))]]);
+  const limits = { bodyLimits: { maxBytes: 1_000_000 }, concurrentRequests: 512, deadlineMs: 60_000 };
+  return reviewListener({ judges, fallback: (_, response) => response.writeHead(404).end(), ...limits, metrics, log });
+}
+
+/** The authority is taken for one that ends tomorrow: announced at the next look, promoted after the overlap. */
 async function makeOld(store: AuthorityStore): Promise<void> {
   const { authorities, version } = await store.read();
   if (authorities === undefined) throw new Error('there is no authority');
-  const current = { ...authorities.current, notAfter: Date.now() + 86_400_000 };
+  const current = { ...authorities.current, notAfter: Date.now() + DAY_MS };
   await store.write({ ...authorities, current }, version);
 }
 
-/** One request on a fresh connection, trusting what was registered at that moment. */
-function call(port: number, ca: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const request = httpsRequest({ port, host: '127.0.0.1', ca, agent: false }, (response) => {
-      response.resume().on('end', () => resolve(response.statusCode ?? 0));
+/** Every bundle that was registered, so that a caller can act on one that it read a while ago. */
+function bundleHistory(api: ObjectServer) {
+  const bundles: { readonly pem: string; readonly since: number }[] = [];
+  return {
+    look: (): void => {
+      const object = api.get('/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations', 'plimsoll');
+      const [entry] = object?.['webhooks'] as { clientConfig: { caBundle: string } }[];
+      const pem = Buffer.from(entry?.clientConfig.caBundle ?? '', 'base64').toString();
+      if (bundles.at(-1)?.pem !== pem) bundles.push({ pem, since: performance.now() });
+    },
+    asOf: (time: number) => bundles.findLast(({ since }) => since <= time)?.pem ?? bundles[0]?.pem ?? '',
+    bundles,
+  };
+}
+
+/** One admission on a fresh connection: the code of its answer, or what kept it from one. */
+function admit(port: number, ca: string): Promise<string> {
+  const headers = { 'Content-Type': 'application/json' };
+  const options = { port, host: '127.0.0.1', path: '/validate', method: 'POST', headers, ca, agent: false };
+  return new Promise((resolve) => {
+    const request = httpsRequest(options, (response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (piece: string) => (body += piece));
+      response.on('end', () => resolve(readAnswer(body).allowed ? 'allowed' : `${response.statusCode ?? 0} ${body}`));
     });
-    request.on('error', reject).end();
+    request.on('error', (error) => resolve(String(error))).end(createPodReview(pod()));
   });
 }
 
-test(`${LEAVES} leaves and ${AUTHORITIES} authorities under ${REQUESTS_PER_SECOND} requests/s: no handshake fails`, async () => {
-  // Each source is a replica that starts anew and so issues its own leaf of the shared authority.
-  const store = memoryAuthorityStore();
-  const names = { dnsNames: ['localhost'], ipAddresses: ['127.0.0.1'] };
-  const days = { authorityDays: 365, leafDays: 7, overlapSeconds: 0, isRegistered: true };
-  const source = () => selfSignedCertificates({ store, clock: systemClock, ...names, ...days });
-  let served = await source().look(() => false);
-  let registered = served.caBundlePem ?? '';
-  const server = await serve({ handler: (_, response) => response.end(), host: '127.0.0.1', port: 0, tls: served.tls });
-  const bundles = new Set<string>([registered]);
+test(`${LEAVES} leaves and ${AUTHORITIES} authorities under ${REQUESTS_PER_SECOND} requests/s: no admission fails`, async () => {
+  const api = await objectServer();
+  const client = createClient(directConnection({ server: api.url }), { userAgent: 'test' });
+  const store = secretAuthorityStore(client, 'plimsoll-system', 'plimsoll-webhook-tls');
+  const names = { dnsNames: ['localhost'], ipAddresses: ['127.0.0.1'], isRegistered: true };
+  const days = { authorityDays: 365, leafDays: 7, overlapSeconds: OVERLAP_SECONDS };
+  const replica = () => selfSignedCertificates({ store, clock: systemClock, ...names, ...days });
+  const lasting = replica();
+  let served = await lasting.look(() => false);
+  const server = await serve({ handler: admissionHandler(), host: '127.0.0.1', port: 0, tls: served.tls });
+  const registration = createRegistration({
+    client,
+    configuration: webhookSchema.parse({ registration: { mode: 'Full', url: 'https://127.0.0.1:0' } }),
+    port: server.port,
+    caBundlePem: () => served.caBundlePem,
+    clock: systemClock,
+    log,
+  });
+  await registration.look();
+  const history = bundleHistory(api);
+  history.look();
+
+  const answers: Promise<string>[] = [];
   const done = new AbortController();
-  const answers: Promise<number>[] = [];
   const load = (async () => {
     while (!done.signal.aborted) {
-      answers.push(call(server.port, registered));
+      answers.push(admit(server.port, history.asOf(performance.now() - CALLERS_LAG_MS)));
       await systemClock.sleep(1_000 / REQUESTS_PER_SECOND);
     }
   })();
-  for (let leaf = 0; leaf < LEAVES; leaf += 1) {
-    if (leaf % (LEAVES / AUTHORITIES) === 0) await makeOld(store);
-    served = await source().look((pem) => pem === registered);
-    registered = served.caBundlePem ?? '';
-    bundles.add(registered);
-    await systemClock.sleep(5);
+  const leaves = new Set<string>();
+  const authorities = new Set<string>();
+  while (leaves.size < LEAVES || authorities.size <= AUTHORITIES) {
+    if (leaves.size % (LEAVES / AUTHORITIES) === 0) await makeOld(store);
+    await lasting.look((pem) => registration.isTrusted(pem));
+    // A replica that starts anew issues a leaf of its own.
+    served = await replica().look((pem) => registration.isTrusted(pem));
     server.setCertificate(served.tls);
-    await systemClock.sleep(15);
+    await registration.look();
+    history.look();
+    leaves.add(served.tls.certPem);
+    authorities.add((await store.read()).authorities?.current.certPem ?? '');
+    await systemClock.sleep(LEAF_EVERY_MS);
   }
   done.abort();
   await load;
-  const statuses = await Promise.all(answers);
+  const failed = (await Promise.all(answers)).filter((answer) => answer !== 'allowed');
   await server.close();
-  expect(statuses.filter((status) => status !== 200)).toEqual([]);
-  expect(statuses.length).toBeGreaterThan(500);
-  expect(bundles.size).toBeGreaterThan(AUTHORITIES);
+  client.close();
+  await api.close();
+  expect(failed).toEqual([]);
+  // Each authority changes the bundle when it is announced; a promotion takes nothing out of it.
+  expect(history.bundles.length).toBeGreaterThan(AUTHORITIES);
+  expect(answers.length).toBeGreaterThan(LEAVES);
 });
