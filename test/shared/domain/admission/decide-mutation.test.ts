@@ -82,6 +82,18 @@ describe('decideMutation', () => {
     expect(decision).toMatchObject({ kind: 'allowed', change, because: { code } });
   });
 
+  test('gives the lowest of several global defaults, with a warning', () => {
+    const classes = [...DEFAULTED, buildClass('a-default', 5_000, { isGlobalDefault: true })];
+    expect(decideMutation(buildRequest(), buildWorld({ classes }))).toMatchObject({
+      kind: 'allowed',
+      change: STANDARD,
+      warnings: [
+        'several priority classes are the global default (`a-default`, `standard`): the lowest, `standard`, counts',
+      ],
+    });
+    expect(decideMutation(buildRequest(HIGH), buildWorld({ classes }))).toMatchObject({ warnings: [] });
+  });
+
   const refused: Record<string, { spec: Partial<PodRequest['pod']['spec']>; code: string; text: string }> = {
     'an unknown class': {
       spec: { priorityClassName: 'gold' },
@@ -144,6 +156,25 @@ describe('decideMutation', () => {
         expect(resolvePriority(changed.pod, world.classes)).toMatchObject({ kind: 'resolved' });
       }),
       { numRuns: 2_000 },
+    );
+  });
+
+  const amounts = fc.record({
+    requests: fc.dictionary(fc.constantFrom('cpu', 'memory'), fc.constantFrom('0', '1', '2'), { maxKeys: 2 }),
+  });
+
+  test('what a pod asks for, and so its QoS class, changes nothing about its priority', () => {
+    fc.assert(
+      fc.property(requests, policies, amounts, ({ named, classNamedBy, isDefaulted }, drawn, fields) => {
+        const world = buildWorld({
+          classes: isDefaulted ? DEFAULTED : CLASSES,
+          policies: drawn.map((each, index) => buildPolicy(`p${index}`, each)),
+        });
+        const spec = { priorityClassName: named };
+        const plain = decideMutation(buildRequest(spec, { classNamedBy }), world);
+        expect(decideMutation(buildRequest(spec, { classNamedBy }, fields), world)).toEqual(plain);
+      }),
+      { numRuns: 500 },
     );
   });
 });
