@@ -55,9 +55,11 @@ const agent = new Agent({ keepAlive: true, maxSockets: BATCH, rejectUnauthorized
 function send(port: number, { path, method, headers }: Omit<BadInput, 'body'>, body: Buffer): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const request = httpsRequest({ host: '127.0.0.1', port, path, method, headers, agent }, (response) => {
+      // From here on only the answer counts: a body that is too large cannot be written to its end.
+      request.off('error', reject).on('error', () => undefined);
       let text = '';
       response.setEncoding('utf8').on('data', (piece: string) => (text += piece));
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: text }));
+      response.on('error', reject).on('end', () => resolve({ status: response.statusCode ?? 0, body: text }));
     });
     request.on('error', reject).end(body);
   });

@@ -36,11 +36,13 @@ export async function runWebhook(
       new Promise((resolve, reject) => {
         const options = { host: '127.0.0.1', port: webhook.port, path, method, headers, agent, ca };
         const request = httpsRequest(options, (response) => {
+          // From here on only the answer counts: a body that is too large cannot be written to its end.
+          request.off('error', reject).on('error', () => undefined);
           const chunks: Buffer[] = [];
           response.on('data', (chunk: Buffer) => chunks.push(chunk));
-          response.on('end', () =>
-            resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }),
-          );
+          response
+            .on('error', reject)
+            .on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
         });
         request.on('error', reject).end(body);
       }),
