@@ -18,7 +18,7 @@ import type { Mode } from '#agent/mode.ts';
 import { ownerOf } from './pod-owner.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import { figureFor, rankNode } from './rank-node.ts';
-import { sparing } from './sparing.ts';
+import { type SpareReason, sparing } from './sparing.ts';
 import { settleWorld } from './settle-world.ts';
 import { type Due, findShortage } from './shortage.ts';
 import { advanceStalls } from './advance-stalls.ts';
@@ -48,7 +48,7 @@ export interface Judgement {
   /** Worked out when it is asked for: while all is well nobody asks on every pass. */
   readonly ranked: () => readonly Candidate[];
   /** Why a candidate must be passed over, `undefined` if it may go. */
-  readonly spareReason: (candidate: Candidate) => Because | undefined;
+  readonly spareReason: SpareReason;
 }
 
 export interface Decision {

@@ -31,19 +31,15 @@ export function roomOnNode(past: readonly PastEviction[], limits: EvictionLimits
   return Math.max(0, Math.min(minute, tenMinutes));
 }
 
-/** Why a namespace may lose no pod now; `undefined` if it may. */
-export function namespaceHold(
-  past: readonly PastEviction[],
-  limits: EvictionLimits,
-  namespace: string,
-  now: Instant,
-): Because | undefined {
+/** How many pods a namespace has lost within its window. */
+export function lostByNamespace(past: readonly PastEviction[], namespace: string, now: Instant): number {
+  const own = past.filter((each) => each.namespace === namespace);
+  return countWithin(own, TEN_MINUTES_MS, now);
+}
+
+/** Why a namespace that has lost, or is about to lose, `count` pods may lose no other one; `undefined` if it may. */
+export function namespaceHold(namespace: string, count: number, limits: EvictionLimits): Because | undefined {
   const most = limits.perNamespacePerTenMinutes;
-  const count = countWithin(
-    past.filter((each) => each.namespace === namespace),
-    TEN_MINUTES_MS,
-    now,
-  );
   if (count < most) return undefined;
   const text = `namespace ${namespace} lost ${count} pods in ten minutes, the limit is ${most}`;
   return { code: 'NamespaceLimit', text, facts: { namespace, count, most } };

@@ -68,6 +68,11 @@ export function isOutstanding(flight: Flight, now: Instant): boolean {
   }
 }
 
+/** Whether it has been asked for and nobody knows yet what came of it. */
+export function isUnanswered({ phase }: Flight): boolean {
+  return phase === 'asking' || phase === 'unknown';
+}
+
 /** Whether what it uses counts as free already (law 4); what is stuck frees nothing. */
 export function countsAsFreed({ phase }: Flight): boolean {
   return phase !== 'stuck';

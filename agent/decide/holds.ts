@@ -1,7 +1,7 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { AgentState } from './agent-state.ts';
 import { roomOnNode } from './eviction-windows.ts';
-import { countsAsFreed, isOutstanding } from './flight.ts';
+import { countsAsFreed, isOutstanding, isUnanswered } from './flight.ts';
 import type { Look } from './look.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import type { Due } from './shortage.ts';
@@ -39,7 +39,7 @@ export function outstanding(state: AgentState, look: Pick<Look, 'now'>): number 
 /** How many victims may be taken now. */
 export function room(state: AgentState, look: Look, { limits }: AgentPolicy): number {
   const free = Math.max(0, limits.concurrent - outstanding(state, look));
-  const asking = state.flights.filter(({ phase }) => phase === 'asking' || phase === 'unknown').length;
+  const asking = state.flights.filter(isUnanswered).length;
   return Math.min(free, Math.max(0, roomOnNode(state.past, limits, look.now) - asking));
 }
 

@@ -1,5 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { Instant, Pod } from '#shared/domain/model/pod.ts';
 import { protectionOf, type ProtectionRules } from '#shared/domain/eviction/protection.ts';
 import { withinRequestProtection } from '#shared/domain/eviction/within-request.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
@@ -7,8 +7,8 @@ import { ownerWishes } from '#shared/kube/owner-wishes.ts';
 import { PROTECTED_NAMESPACES } from '#shared/kube/wire-names.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import type { AgentState } from './agent-state.ts';
-import { namespaceHold } from './eviction-windows.ts';
-import type { Stage } from './flight.ts';
+import { lostByNamespace, namespaceHold } from './eviction-windows.ts';
+import { isUnanswered, type Stage } from './flight.ts';
 import type { Look } from './look.ts';
 
 function wantsToStay(pod: Pod): boolean {
@@ -50,15 +50,25 @@ function withinRequest(candidate: Candidate, stage: Stage, { protect }: AgentPol
   return protect.withinRequest && stage === 'mild' ? withinRequestProtection(candidate) : undefined;
 }
 
-/** Why a candidate must be passed over now, as a function: laws first, then waits. */
-export function sparing(
-  stage: Stage,
-  state: AgentState,
-  look: Look,
-  policy: AgentPolicy,
-): (candidate: Candidate) => Because | undefined {
+/** What a namespace has lost, what it is asked for at this moment, and who of it has just been chosen. */
+function namespaceLosses(
+  namespace: string,
+  victims: readonly Candidate[],
+  { past, flights }: AgentState,
+  now: Instant,
+) {
+  const asked = flights.filter((flight) => flight.namespace === namespace && isUnanswered(flight));
+  const chosen = victims.filter(({ facts }) => facts.pod.namespace === namespace);
+  return lostByNamespace(past, namespace, now) + asked.length + chosen.length;
+}
+
+/** Why a candidate must be passed over now; `victims` go already. */
+export type SpareReason = (candidate: Candidate, victims?: readonly Candidate[]) => Because | undefined;
+
+/** The reasons to pass over a candidate as a function: laws first, then waits. */
+export function sparing(stage: Stage, state: AgentState, look: Look, policy: AgentPolicy): SpareReason {
   const rules = rulesOf(policy, look);
-  return (candidate) => {
+  return (candidate, victims = []) => {
     const { pod } = candidate.facts;
     return (
       protectionOf(pod, rules) ??
@@ -66,7 +76,7 @@ export function sparing(
       withoutStatistics(candidate, policy) ??
       withinRequest(candidate, stage, policy) ??
       pauseOf(pod, state, look) ??
-      namespaceHold(state.past, policy.limits, pod.namespace, look.now)
+      namespaceHold(pod.namespace, namespaceLosses(pod.namespace, victims, state, look.now), policy.limits)
     );
   };
 }

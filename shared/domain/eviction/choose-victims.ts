@@ -2,8 +2,8 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 
 export interface VictimRules {
-  /** Why a pod must not be taken, `undefined` if it may be. */
-  readonly protectionOf: (candidate: Candidate) => Because | undefined;
+  /** Why a pod must not be taken beside those that are taken already, `undefined` if it may be. */
+  readonly protectionOf: (candidate: Candidate, victims: readonly Candidate[]) => Because | undefined;
   /** No more victims than this; 0 means none. */
   readonly most: number;
   /** What must come free, in the signal's unit; infinite where only the number of victims counts. */
@@ -25,7 +25,7 @@ export function chooseVictims(ranked: readonly Candidate[], rules: VictimRules):
   let freed = 0;
   for (const candidate of ranked) {
     if (victims.length >= rules.most || freed >= rules.gap) break;
-    const because = rules.protectionOf(candidate);
+    const because = rules.protectionOf(candidate, victims);
     if (because === undefined) {
       victims.push(candidate);
       freed += candidate.usage ?? 0;

@@ -104,6 +104,13 @@ describe('decide', () => {
     expect(evicted([{ now: 0, availableMiB: 90, pods }], rules)).toEqual([['small-1']]);
   });
 
+  test('victims of one moment count against their namespace together', () => {
+    const rules = policy({ limits: { concurrent: 3, perMinute: 3, perTenMinutes: 10, perNamespacePerTenMinutes: 1 } });
+    const pods = [1, 2, 3].map((index) => ({ ...small, name: `small-${index}` }));
+    const stranger = { ...small, name: 'stranger', namespace: 'other', usageMiB: 55 };
+    expect(evicted([{ now: 0, availableMiB: 1, pods: [...pods, stranger] }], rules)).toEqual([['small-1', 'stranger']]);
+  });
+
   test('pods that end for other reasons count as freed (law 4)', () => {
     const ending: NodePod = { ...hog, deletion: { at: 0, gracePeriodSeconds: 30 } };
     const { steps } = run([{ now: 0, availableMiB: 50, pods: [ending, small] }]);
