@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
 import { inFlight } from '#test/cluster/in-flight.ts';
+import type { WebhookProcess } from '#test/cluster/webhook-process.ts';
 import { type Answer, at, contractHarness, eventually, pod, textAt, uniqueName } from '#test/contract/harness.ts';
 import type { Reviewer } from '#test/contract/webhook-receiver.ts';
 import { webhookRegistrar } from '#test/contract/webhook-registrar.ts';
@@ -137,7 +138,6 @@ function nameOf(item: unknown): string {
   return textAt(item, 'metadata.name');
 }
 
-async function hasBeenAsked({ healthPort }: { readonly healthPort: number }): Promise<boolean> {
-  const metrics = await (await fetch(`http://127.0.0.1:${healthPort}/metrics`)).text();
-  return metrics.includes('plimsoll_webhook_requests_total{webhook="/validate/quota"');
+async function hasBeenAsked(webhook: WebhookProcess): Promise<boolean> {
+  return (await webhook.metrics()).includes('plimsoll_webhook_requests_total{webhook="/validate/quota"');
 }

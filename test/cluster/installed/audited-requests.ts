@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
 import { accountToken, AGENT, WEBHOOK, writeKubeconfig } from '#test/cluster/accounts.ts';
 import { startAgentProcess } from '#test/cluster/agent-process.ts';
 import { freePorts } from '#test/cluster/free-ports.ts';
@@ -14,16 +12,14 @@ import { type InstalledCluster, OWN_NODE } from './installed-cluster.ts';
 
 /** Registers a test that holds what our programs really ask of the API server against what they may. */
 export function auditedRequests({ own, clientOf, agentPodOn }: InstalledCluster): void {
-  const folder = mkdtempSync(join(tmpdir(), 'plimsoll-installed-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
-
   test('webhook and agent ask for nothing that they may not do', async () => {
     const { admin, connection, cluster } = own();
     const [port = 0] = await freePorts(1);
     // Nothing carries traffic to the Service here, so the API server is told the address itself.
     const target = { kind: 'url', url: `https://127.0.0.1:${port}` } as const;
     await registerFully(admin, { target, failurePolicy: 'Fail', gatedCallers: [] });
-    const files = { webhook: join(folder, 'webhook'), agent: join(folder, 'agent') };
+    const folder = dirname(cluster.kubeconfig);
+    const files = { webhook: join(folder, 'webhook.kubeconfig'), agent: join(folder, 'agent.kubeconfig') };
     writeKubeconfig(files.webhook, connection, await accountToken(admin, WEBHOOK));
     writeKubeconfig(files.agent, connection, await accountToken(admin, AGENT, await agentPodOn(OWN_NODE)));
     const webhook = await startWebhookProcess(files.webhook, { port });

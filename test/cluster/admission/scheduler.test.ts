@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '#shared/runtime/clock.ts';
+import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
+import { makeFakeNodes } from '#test/cluster/fake-nodes.ts';
+import { at, contractHarness, eventually, pod, uniqueName } from '#test/contract/harness.ts';
+import { clusterObjects } from './cluster-objects.ts';
+import { registeredWebhooks } from './registered-webhooks.ts';
+
+const ALLOW_PREEMPTION = 'plimsoll.dev/allow-preemption';
+const REFUSED =
+  /^plimsoll_webhook_decisions_total\{webhook="\/validate\/deletions",reason="DisruptionUnwanted"\} (\d+)$/m;
+const WATCHED_MS = 6_000;
+/** Refused with 403 the scheduler would come back 36 times a second (real-kubernetes.md 5.5). */
+const MOST_REFUSALS = 10;
+const PATIENCE_MS = 60_000;
+
+describe.skipIf(!hasCluster())('kube-scheduler, where a pod may not be preempted', () => {
+  const api = contractHarness(clusterTarget());
+  const objects = clusterObjects(api);
+  const { processes } = registeredWebhooks(api);
+  const path = (name: string): string => api.core(`pods/${name}`);
+  let node: string;
+
+  beforeAll(async () => {
+    [node = ''] = await makeFakeNodes(api.client, uniqueName('small'), 1);
+    const low = await objects.priorityClass('low', 1);
+    const high = await objects.priorityClass('high', 100);
+    await place('steady', low, { annotations: { [ALLOW_PREEMPTION]: 'false' } });
+    await eventually(async () => expect(await nodeOf('steady')).toBe(node), PATIENCE_MS);
+    await place('urgent', high);
+  });
+  afterAll(() => api.remove(`/api/v1/nodes/${node}`));
+
+  /** Two of these do not fit on the node. */
+  async function place(name: string, priorityClassName: string, metadata: object = {}): Promise<void> {
+    const containers = [{ name: 'main', image: 'x', resources: { requests: { cpu: '6' } } }];
+    const nodeSelector = { 'kubernetes.io/hostname': node };
+    const schedulerName = 'default-scheduler';
+    const spec = { containers, nodeSelector, schedulerName, priorityClassName };
+    expect((await api.post(api.core('pods'), pod(name, spec, metadata))).status).toBe(201);
+  }
+
+  async function nodeOf(name: string): Promise<unknown> {
+    return at((await api.get(path(name))).body, 'spec.nodeName');
+  }
+
+  async function refusals(): Promise<number> {
+    const texts = await Promise.all(processes.map((each) => each.metrics()));
+    return texts.reduce((sum, text) => sum + Number(REFUSED.exec(text)?.[1] ?? 0), 0);
+  }
+
+  test('asks for it, is refused, and does not keep asking', async () => {
+    await eventually(async () => expect(await refusals()).toBeGreaterThan(0), PATIENCE_MS);
+    const before = await refusals();
+    await systemClock.sleep(WATCHED_MS);
+    expect((await refusals()) - before).toBeLessThan(MOST_REFUSALS);
+    expect(await nodeOf('steady')).toBe(node);
+    expect(await nodeOf('urgent')).toBeUndefined();
+  });
+
+  test('takes its room when the owner allows it', async () => {
+    const allowed = await api.patch(
+      path('steady'),
+      { metadata: { annotations: { [ALLOW_PREEMPTION]: null } } },
+      'merge',
+    );
+    expect(allowed.status).toBe(200);
+    await eventually(async () => expect(await nodeOf('urgent')).toBe(node), PATIENCE_MS);
+    expect((await api.get(path('steady'))).status).toBe(404);
+  });
+});
