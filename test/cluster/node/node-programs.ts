@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findKubelet } from '#test/cluster/binaries.ts';
-import { type Environment, goPrograms, type GoRecipe, type Programs } from '#test/cluster/go-programs.ts';
+import { pathOf } from '#test/cluster/guest/find-guest-tools.ts';
+import { type Environment, goPrograms, type GoRecipe } from '#test/cluster/go-programs.ts';
 
 type BuiltProgram = 'kubelet' | 'containerd' | 'containerd-shim-runc-v2' | 'ctr' | 'workload';
 
@@ -39,42 +40,46 @@ const WORKLOAD: GoRecipe<'workload'> = {
 };
 
 const PLUGIN_FOLDERS = ['/opt/cni/bin', '/usr/lib/cni'];
-const SYSTEM_FOLDERS = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
 /** Programs of the machine and the Debian package each is in. */
-const PACKAGES = { runc: 'runc', ip: 'iproute2', unshare: 'util-linux' } as const;
+const PACKAGES: Readonly<Record<string, string>> = { runc: 'runc', ip: 'iproute2', unshare: 'util-linux' };
 
 /** What a node on this machine is started from, or why there can be none. */
 export function findNodePrograms(env: Environment): NodePrograms | { kind: 'missing'; because: string } {
-  if (process.platform !== 'linux')
-    return { kind: 'missing', because: `a node needs Linux, this is ${process.platform}` };
-  if (process.getuid?.() !== 0)
-    return { kind: 'missing', because: 'a node needs root: namespaces, mounts and cgroups' };
-  const networkPlugins = PLUGIN_FOLDERS.find((folder) => existsSync(join(folder, 'bridge')));
-  const missing = Object.entries(PACKAGES).flatMap(([program, it]) => (pathOf(program, env) === undefined ? [it] : []));
-  if (networkPlugins === undefined || missing.length > 0) {
-    const packages = [...missing, ...(networkPlugins === undefined ? ['containernetworking-plugins'] : [])];
-    return { kind: 'missing', because: `these packages are not installed: ${packages.join(', ')}` };
-  }
-  return withBuilt([findKubelet(env), goPrograms(CONTAINERD, env), goPrograms(WORKLOAD, env)], {
-    runc: pathOf('runc', env) ?? '',
-    networkPlugins,
-  });
+  const because = unfitMachine() ?? missingPackages();
+  if (because !== undefined) return { kind: 'missing', because };
+  const [kubelet, containerd, workload] = [findKubelet(env), goPrograms(CONTAINERD, env), goPrograms(WORKLOAD, env)];
+  if (kubelet.kind === 'missing') return kubelet;
+  if (containerd.kind === 'missing') return containerd;
+  if (workload.kind === 'missing') return workload;
+  const paths = { runc: pathOf('runc') ?? '', ...kubelet.paths, ...containerd.paths, ...workload.paths };
+  return { kind: 'found', paths, networkPlugins: pluginFolder() ?? '' };
 }
 
-function withBuilt(
-  built: readonly Programs<never>[],
-  { runc, networkPlugins }: { readonly runc: string; readonly networkPlugins: string },
-): ReturnType<typeof findNodePrograms> {
-  const missing = built.find((each) => each.kind === 'missing');
-  if (missing?.kind === 'missing') return missing;
-  const paths = Object.assign({ runc }, ...built.map((each) => (each.kind === 'found' ? each.paths : {})));
-  return { kind: 'found', paths: paths as NodePrograms['paths'], networkPlugins };
+/** What no package mends. */
+function unfitMachine(): string | undefined {
+  if (process.platform !== 'linux') return `a node needs Linux, this is ${process.platform}`;
+  return process.getuid?.() === 0 ? undefined : 'a node needs root: namespaces, mounts and cgroups';
 }
 
-/** Administrators' folders count too. */
-function pathOf(program: string, env: Environment): string | undefined {
-  const folders = [...(env['PATH'] ?? '').split(delimiter), ...SYSTEM_FOLDERS];
-  return folders.map((folder) => join(folder, program)).find((path) => existsSync(path));
+/**
+ * Why tests on a node are left out, for the name of their group. Where CI runs as root they are not: there they fail with
+ * the reason.
+ */
+export function whyNoNode(env: Environment): string | undefined {
+  const programs = findNodePrograms(env);
+  const isLeftOut = env['CI'] === undefined || unfitMachine() !== undefined;
+  return programs.kind === 'missing' && isLeftOut ? ` (not run: ${programs.because})` : undefined;
+}
+
+function missingPackages(): string | undefined {
+  const needed = Object.entries(PACKAGES).filter(([program]) => pathOf(program) === undefined);
+  const packages = needed.map(([, name]) => name);
+  if (pluginFolder() === undefined) packages.push('containernetworking-plugins');
+  return packages.length === 0 ? undefined : `these packages are not installed: ${packages.join(', ')}`;
+}
+
+function pluginFolder(): string | undefined {
+  return PLUGIN_FOLDERS.find((folder) => existsSync(join(folder, 'bridge')));
 }
 
 function moduleFolder(name: string): string {

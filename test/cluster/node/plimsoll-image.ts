@@ -9,6 +9,8 @@ import { packImage } from './pack-image.ts';
 const PLIMSOLL_IMAGE = 'plimsoll:0.1.0';
 const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
 const NODE = '/usr/local/bin/node';
+/** A build of a Dockerfile has these too: Node needs them to start itself. Seen by the command alone. */
+const WITH_SYSTEM = 'mount --bind /dev "$0/dev" && mount -t proc proc "$0/proc" && exec "$@"';
 const PASSWORDS = 'root:x:0:0:root:/root:/sbin/nologin\nplimsoll:x:65532:65532::/:/sbin/nologin\n';
 
 /**
@@ -37,6 +39,7 @@ function layNode(root: string): void {
   }
   for (const each of ['etc', 'proc', 'sys', 'dev']) mkdirSync(join(root, each));
   for (const each of ['tmp', 'var/tmp']) makeForEverybody(join(root, each));
+  runProgram('mknod', ['--mode=666', join(root, 'dev/null'), 'c', '1', '3']);
   writeFileSync(join(root, 'etc/passwd'), PASSWORDS);
 }
 
@@ -52,8 +55,18 @@ function productionModules(): readonly string[] {
 }
 
 function runInside(root: string, { workingFolder, environment, user }: Dockerfile, command: readonly string[]): void {
-  const inside = ['unshare', `--root=${root}`, `--wd=${workingFolder}`, ...asUser(user), ...command];
-  runProgram('env', ['-i', ...variables(environment), ...inside]);
+  const inside = [
+    'unshare',
+    '--pid',
+    '--fork',
+    '--mount-proc',
+    `--root=${root}`,
+    `--wd=${workingFolder}`,
+    ...asUser(user),
+    ...command,
+  ];
+  const inNamespaces = ['--mount', '--pid', '--fork', 'sh', '-c', WITH_SYSTEM, root];
+  runProgram('unshare', [...inNamespaces, 'env', '-i', ...variables(environment), ...inside]);
 }
 
 function asUser(user: string): readonly string[] {

@@ -24,7 +24,9 @@ export async function handPortTo(child: ChildProcess): Promise<number> {
 /** In the child: takes the port and leads every connection to a place in the own namespace. Resolves with its number. */
 export async function relayHandedPort(to: Address): Promise<number> {
   const [message, server] = (await once(process, 'message')) as [{ readonly port: number }, Server];
-  server.on('connection', (socket) => join(socket, connect(to)));
+  // None of this keeps the process: it stays for a reason of its own, and ends when that ends.
+  server.unref();
+  server.on('connection', (socket) => join(socket.unref(), connect(to).unref()));
   process.disconnect();
   return message.port;
 }

@@ -1,0 +1,75 @@
+import { parseQuantity } from '#shared/domain/model/parse-quantity.ts';
+import { quantityNumber } from '#shared/domain/model/quantity.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
+import { textAt } from '#test/contract/harness.ts';
+import { AGENT } from '#test/cluster/accounts.ts';
+import { installPlimsoll } from '#test/cluster/install.ts';
+import { kubectl } from '#test/cluster/kubectl.ts';
+import { call } from './kube-calls.ts';
+import { NODE_NAME } from './node-place.ts';
+import type { RunningNode } from './node-under-test.ts';
+
+/** As much of the status of a NodePressure as tests look at. */
+export interface PressureStatus {
+  readonly conditions: readonly { readonly type: string; readonly status: string }[];
+  readonly next: readonly { readonly pod: string; readonly usage?: string }[];
+  readonly evictions: readonly {
+    readonly pod: string;
+    readonly uid: string;
+    readonly signal: string;
+    readonly stage: string;
+    readonly outcome: string;
+  }[];
+}
+
+const DAEMON_SET = `/apis/apps/v1/namespaces/${AGENT.namespace}/daemonsets/${AGENT.name}`;
+
+/** Applies deploy/base, with the flags that the agent needs on this node. */
+export async function installAgent(
+  { kubeconfig, agentFlags }: Pick<RunningNode, 'kubeconfig' | 'agentFlags'>,
+  client: KubeClient,
+): Promise<void> {
+  await installPlimsoll(kubeconfig);
+  const path = '/spec/template/spec/containers/0/args/-';
+  const body = agentFlags.map((value) => ({ op: 'add', path, value }));
+  await call(client, { method: 'PATCH', path: DAEMON_SET, contentType: 'application/json-patch+json', body });
+}
+
+/** How many pods of the DaemonSet are ready, of its newest template. */
+export async function readyAgents(client: KubeClient): Promise<number> {
+  const { status } = (await call(client, { path: DAEMON_SET })) as {
+    readonly status: { readonly numberReady: number; readonly updatedNumberScheduled?: number };
+  };
+  return status.updatedNumberScheduled === undefined ? 0 : status.numberReady;
+}
+
+/** For how long the agent has been running; it evicts nobody at first. */
+export async function agentAgeMs(client: KubeClient): Promise<number> {
+  const pods = await call(client, { path: `/api/v1/namespaces/${AGENT.namespace}/pods` });
+  return Date.now() - Date.parse(textAt(pods, 'items.0.status.containerStatuses.0.state.running.startedAt'));
+}
+
+/** What the agent publishes about the node. */
+export async function pressureStatus(client: KubeClient): Promise<PressureStatus> {
+  const path = `/apis/plimsoll.dev/v1alpha1/nodepressures/${NODE_NAME}`;
+  return ((await call(client, { path })) as { readonly status: PressureStatus }).status;
+}
+
+/** Bytes that each candidate uses, by `NAMESPACE/NAME`. */
+export function usageByPod({ next }: PressureStatus): ReadonlyMap<string, number> {
+  return new Map(next.map(({ pod, usage }) => [pod, bytes(usage)]));
+}
+
+function bytes(text: string | undefined): number {
+  const parsed = parseQuantity(text ?? '');
+  return parsed.ok ? quantityNumber(parsed.quantity) : NaN;
+}
+
+/** The lines of its log, one of JSON each. */
+export async function agentLog({ kubeconfig }: RunningNode): Promise<readonly unknown[]> {
+  const args = ['logs', '--namespace', AGENT.namespace, `daemonset/${AGENT.name}`];
+  const { status, stdout, stderr } = await kubectl(kubeconfig, args);
+  if (status !== 0) throw new Error(`cannot read the agent's log: ${stderr}`);
+  const lines = stdout.split('\n').slice(0, -1);
+  return lines.map((line) => JSON.parse(line) as unknown);
+}

@@ -1,0 +1,9 @@
+import type { KubeClient } from '#shared/kube/client.ts';
+import type { KubeRequest } from '#shared/kube/kube-request.ts';
+
+/** Sends a request that must be answered well; resolves with the object. Rejects with the API server's words. */
+export async function call(client: KubeClient, request: KubeRequest): Promise<unknown> {
+  const outcome = await client.request(request);
+  if (outcome.kind !== 'ok') throw new Error(`cannot ${request.method ?? 'GET'} ${request.path}: ${outcome.message}`);
+  return outcome.object;
+}

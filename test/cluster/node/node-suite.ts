@@ -1,0 +1,192 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createClient, type KubeClient } from '#shared/kube/client.ts';
+import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
+import { at, eventually, textAt } from '#test/contract/harness.ts';
+import { agentAgeMs, agentLog, installAgent, pressureStatus, readyAgents, usageByPod } from './agent-on-node.ts';
+import { call } from './kube-calls.ts';
+import { NODE_NAME } from './node-place.ts';
+import type { NodeUnderTest, RunningNode } from './node-under-test.ts';
+import { askKubelet } from './statistics.ts';
+import { makePod, podPath, type Workload } from './workloads.ts';
+
+const MEBIBYTE = 1_048_576;
+/*
+ * Other programs of the machine take and give back memory too. So each threshold is set from what is available just then,
+ * this far from it, and a hog takes a good deal more than that.
+ */
+const AGENT_MARGIN = 600 * MEBIBYTE;
+const KUBELET_MARGIN = 1_600 * MEBIBYTE;
+const SHORTAGE = 700 * MEBIBYTE;
+/** A machine with less has other worries. */
+const NEVER = MEBIBYTE;
+/** Slow enough for a soft threshold to have its second, fast enough for the ten of the kubelet. */
+const HOG: Workload = { name: 'hog', mebibytes: 2_200, mebibytesPerSecond: 300 };
+/** With time for clocks that differ. */
+const WARM_UP_MS = 35_000;
+const TIMEOUT_MS = 240_000;
+
+/** They keep to their requests, so the agent leaves them alone while a soft threshold is all that is met. */
+const STEADY: readonly Workload[] = [
+  { name: 'guaranteed', mebibytes: 96, requestMebibytes: 160, isGuaranteed: true },
+  { name: 'burstable', mebibytes: 320, requestMebibytes: 400 },
+];
+const UNBOUNDED: Workload = { name: 'best-effort', mebibytes: 64 };
+/** The agent leaves the pods of this namespace alone, the kubelet does not. */
+const THEIRS = { name: 'theirs', namespace: 'ignored', mebibytes: 1_800 } satisfies Workload;
+const OURS: Workload = { name: 'ours', mebibytes: 700 };
+const NAMESPACES = '/api/v1/namespaces';
+
+const KUBELET_WORDS =
+  /^The node was low on resource: memory\. Threshold quantity: \d+\w*, available: \d+Ki\. Container main was using \d+Ki, request is 0, has larger consumption of memory\. $/;
+
+/** What the agent of deploy/base does on a real node, whatever node that is. */
+export function nodeSuite(under: NodeUnderTest): void {
+  describe(`the agent on a real node, ${under.title}`, { timeout: TIMEOUT_MS * under.patience }, () => {
+    let node: RunningNode;
+    let client: KubeClient;
+    const within = <T>(seconds: number, expectation: () => Promise<T>): Promise<T> =>
+      eventually(expectation, seconds * 1_000 * under.patience);
+    const get = (path: string): Promise<unknown> => call(client, { path });
+
+    beforeAll(async () => {
+      node = await under.start();
+      client = createClient(await kubeconfigConnection(node.kubeconfig), { userAgent: 'plimsoll-test' });
+      await installAgent(node, client);
+      for (const workload of [...STEADY, UNBOUNDED]) await makePod(client, workload);
+      return async () => {
+        client.close();
+        await node.close();
+      };
+    }, TIMEOUT_MS * under.patience);
+
+    test('becomes ready as the DaemonSet that is shipped', async () => {
+      await within(60, async () => expect(await readyAgents(client)).toBe(1));
+    });
+
+    test('reads of each pod what the kubelet reports, within 2 % or 4 MiB', async () => {
+      const names = [...STEADY, UNBOUNDED].map(keyOf);
+      await within(60, async () => {
+        const [ours, { workingSets }] = [usageByPod(await pressureStatus(client)), await askKubelet(client)];
+        expect([...ours.keys()].sort()).toEqual([...names].sort());
+        const differing = names.filter((name) => isFar(ours.get(name), workingSets.get(name)));
+        expect(differing).toEqual([]);
+      });
+      await call(client, { method: 'DELETE', path: podPath(UNBOUNDED) });
+    });
+
+    test('evicts the pod that takes the memory, before the kubelet does', async () => {
+      await within(60, async () => expect(await agentAgeMs(client)).toBeGreaterThan(WARM_UP_MS));
+      const { availableBytes } = await askKubelet(client);
+      await node.configureKubelet(evictionBelow(availableBytes - KUBELET_MARGIN));
+      await applyPolicy(client, availableBytes - AGENT_MARGIN);
+      await makePod(client, HOG);
+      const uid = textAt(await get(podPath(HOG)), 'metadata.uid');
+      await within(90, async () => expect((await pressureStatus(client)).evictions[0]?.uid).toBe(uid));
+      const { evictions, conditions } = await pressureStatus(client);
+      expect(evictions).toMatchObject([{ pod: 'default/hog', signal: 'memory.available', stage: 'mild' }]);
+      expect(conditions.find(({ type }) => type === 'Memory')).toMatchObject({ status: 'True' });
+      await within(60, () => expect(get(podPath(HOG))).rejects.toThrow('not found'));
+      expect(await within(20, () => evictedEvents(client, HOG.name))).toEqual([
+        {
+          reporter: 'plimsoll.dev/agent',
+          message: expect.stringMatching(KUBELET_WORDS) as string,
+          annotations: {
+            offending_containers: 'main',
+            offending_containers_usage: expect.stringMatching(/^\d+Ki$/) as string,
+            starved_resource: 'memory',
+          },
+        },
+      ]);
+      for (const steady of STEADY) expect(at(await get(podPath(steady)), 'status.phase')).toBe('Running');
+    });
+
+    test('stands back after the kubelet has ended a pod, then evicts again', async () => {
+      await node.configureKubelet(evictionBelow(NEVER));
+      await applyPolicy(client, NEVER);
+      const labels = { 'plimsoll.dev/ignore': 'true' };
+      await call(client, { method: 'POST', path: NAMESPACES, body: { metadata: { name: THEIRS.namespace, labels } } });
+      await within(20, () => makePod(client, THEIRS));
+      await makePod(client, OURS);
+      const availableBytes = await within(60, async () => {
+        const seen = await askKubelet(client);
+        for (const each of [THEIRS, OURS]) expect(seen.workingSets.get(keyOf(each))).toBeGreaterThan(bytesOf(each));
+        return seen.availableBytes;
+      });
+      await node.configureKubelet(evictionBelow(availableBytes + SHORTAGE));
+      // Phase and reason do not say it: a container that ends well on SIGTERM makes the pod Succeeded.
+      await within(90, async () =>
+        expect(at(await get(podPath(THEIRS)), 'status.conditions')).toContainEqual(
+          expect.objectContaining({ type: 'DisruptionTarget', reason: 'TerminationByKubelet' }),
+        ),
+      );
+      await applyPolicy(client, availableBytes + bytesOf(THEIRS) + SHORTAGE);
+      const standsBack = {
+        msg: 'Nobody is evicted for now',
+        holds: [expect.objectContaining({ code: 'KubeletActs' })],
+      };
+      await within(20, async () => expect(await agentLog(node)).toContainEqual(expect.objectContaining(standsBack)));
+      await node.configureKubelet(evictionBelow(NEVER));
+      await within(90, () => expect(get(podPath(OURS))).rejects.toThrow('not found'));
+      const asked = (await pressureStatus(client)).evictions.map(({ pod }) => pod);
+      expect(asked).toEqual([keyOf(OURS), keyOf(HOG)]);
+    });
+  });
+}
+
+function bytesOf({ mebibytes }: Workload): number {
+  return mebibytes * MEBIBYTE;
+}
+
+/** As the agent and the kubelet's statistics name it. */
+function keyOf({ name, namespace = 'default' }: Workload): string {
+  return `${namespace}/${name}`;
+}
+
+/** Beyond 2 % and 4 MiB; what is not there is far. */
+function isFar(one = NaN, other = NaN): boolean {
+  return !(Math.abs(one - other) <= Math.max(other * 0.02, 4 * MEBIBYTE));
+}
+
+function evictionBelow(bytes: number): object {
+  return { evictionHard: { 'memory.available': String(bytes) } };
+}
+
+/** For every node: whoever exceeds its request goes when a second has passed below the threshold. */
+async function applyPolicy(client: KubeClient, availableBytes: number): Promise<void> {
+  const signal = 'memory.available';
+  const spec = {
+    mode: 'Enforce',
+    evictionSoft: { [signal]: String(availableBytes) },
+    evictionSoftGracePeriod: { [signal]: '1s' },
+    evictionPressureTransitionPeriod: '10s',
+    protect: { withinRequest: true },
+  };
+  const path = `/apis/plimsoll.dev/v1alpha1/nodepressurepolicies/${NODE_NAME}`;
+  const body = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressurePolicy', metadata: { name: NODE_NAME }, spec };
+  const query = { fieldManager: 'plimsoll-test', force: true };
+  await call(client, { method: 'PATCH', path, query, contentType: 'application/apply-patch+yaml', body });
+}
+
+interface EvictionEvent {
+  readonly reporter: string;
+  readonly message: string;
+  readonly annotations: unknown;
+}
+
+/** Who said about a pod that it was evicted; there is at least one. */
+async function evictedEvents(client: KubeClient, name: string): Promise<readonly EvictionEvent[]> {
+  const query = { fieldSelector: `involvedObject.name=${name},reason=Evicted` };
+  const { items } = (await call(client, { path: '/api/v1/namespaces/default/events', query })) as {
+    readonly items: readonly {
+      readonly message: string;
+      readonly reportingComponent: string;
+      readonly metadata: { readonly annotations?: unknown };
+    }[];
+  };
+  expect(items).not.toEqual([]);
+  return items.map(({ message, reportingComponent: reporter, metadata: { annotations } }) => ({
+    reporter,
+    message,
+    annotations,
+  }));
+}

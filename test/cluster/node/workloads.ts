@@ -1,0 +1,44 @@
+import type { KubeClient } from '#shared/kube/client.ts';
+import { call } from './kube-calls.ts';
+import { WORKLOAD_IMAGE } from './workload-image.ts';
+
+/** A pod that takes memory and keeps it. */
+export interface Workload {
+  readonly name: string;
+  readonly mebibytes: number;
+  /** How fast it takes it; at once unless told. */
+  readonly mebibytesPerSecond?: number;
+  /** A pod without a request is BestEffort. */
+  readonly requestMebibytes?: number;
+  /** Whether its limits equal its requests. */
+  readonly isGuaranteed?: boolean;
+  /** `default` unless told. */
+  readonly namespace?: string;
+}
+
+const AT_ONCE = 2_000;
+
+/** Where a pod is found. */
+export function podPath({ name, namespace = 'default' }: Pick<Workload, 'name' | 'namespace'>): string {
+  return `/api/v1/namespaces/${namespace}/pods/${name}`;
+}
+
+/** It may come to a node that is short of something already. */
+export async function makePod(client: KubeClient, workload: Workload): Promise<void> {
+  const { name, mebibytes, mebibytesPerSecond = AT_ONCE } = workload;
+  const container = {
+    name: 'main',
+    image: WORKLOAD_IMAGE,
+    args: ['grow', String(mebibytes), String(mebibytesPerSecond)],
+    resources: resourcesOf(workload),
+  };
+  const spec = { terminationGracePeriodSeconds: 5, tolerations: [{ operator: 'Exists' }], containers: [container] };
+  const path = podPath(workload).slice(0, -name.length - 1);
+  await call(client, { method: 'POST', path, body: { metadata: { name }, spec } });
+}
+
+function resourcesOf({ requestMebibytes, isGuaranteed = false }: Workload): object {
+  if (requestMebibytes === undefined) return {};
+  const requests = { cpu: '10m', memory: `${requestMebibytes}Mi` };
+  return isGuaranteed ? { requests, limits: requests } : { requests };
+}
