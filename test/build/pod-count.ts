@@ -5,5 +5,5 @@ import { createPodCounter, type CountedPod, type PodCount } from '#shared/domain
 export function countOf(hard: Amounts, pods: Iterable<CountedPod>): PodCount {
   const counter = createPodCounter(hard);
   for (const pod of pods) counter.add(pod);
-  return counter.count;
+  return counter.count();
 }

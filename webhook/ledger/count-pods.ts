@@ -29,7 +29,7 @@ export async function countPods(client: KubeClient, quota: PriorityQuota): Promi
       if (counted !== undefined) counter.add(counted);
     }
   }
-  return counter.count;
+  return counter.count();
 }
 
 function collectionsOf(namespaces: ReadonlySet<string>): readonly CollectionAddress[] {

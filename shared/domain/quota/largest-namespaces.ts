@@ -1,21 +1,35 @@
-import type { Amounts } from '#shared/domain/model/amounts.ts';
-import { quantityNumber, ZERO } from '#shared/domain/model/quantity.ts';
-
-type ByNamespace = ReadonlyMap<string, Amounts>;
+import type { Quantity } from '#shared/domain/model/quantity.ts';
 
 /** More would make every write of the ledger object larger and tell nobody anything. */
 const MOST_NAMESPACES = 100;
 
-/** The namespaces that use most, each by the limited resource of which it uses the largest share; at most a hundred. */
-export function largestNamespaces(byNamespace: ByNamespace, hard: Amounts): ByNamespace {
-  if (byNamespace.size <= MOST_NAMESPACES) return byNamespace;
-  const ranked = Array.from(byNamespace, ([namespace, used]) => ({ namespace, used, share: largestShare(used, hard) }));
-  ranked.sort((a, b) => b.share - a.share || (a.namespace < b.namespace ? -1 : 1));
-  return new Map(ranked.slice(0, MOST_NAMESPACES).map(({ namespace, used }) => [namespace, used]));
+/**
+ * The names of those that use most, each by the limited resource of which it uses the largest share; at most a hundred,
+ * of equal ones the first. Amounts and limits come in the same order of resources.
+ */
+export function largestNamespaces(
+  byNamespace: ReadonlyMap<string, readonly Quantity[]>,
+  limits: readonly Quantity[],
+): readonly string[] {
+  const names = [...byNamespace.keys()];
+  if (names.length <= MOST_NAMESPACES) return names;
+  const hard = limits.map(approximately);
+  const shares = Float64Array.from(byNamespace.values(), (used) => largestShare(used, hard));
+  const least = shares.toSorted().at(-MOST_NAMESPACES) ?? 0;
+  const larger = names.filter((_, index) => (shares[index] ?? 0) > least);
+  const equal = names.filter((_, index) => shares[index] === least);
+  return [...larger, ...equal.slice(0, MOST_NAMESPACES - larger.length)];
 }
 
-/** For ordering alone, so a double will do; of a limit of zero everything is the largest share. */
-function largestShare(used: Amounts, hard: Amounts): number {
-  const shares = Array.from(used, ([name, amount]) => quantityNumber(amount) / quantityNumber(hard.get(name) ?? ZERO));
-  return Math.max(0, ...shares.map((share) => (Number.isNaN(share) ? 0 : share)));
+/** Of a limit of zero any use is the largest share. */
+function largestShare(used: readonly Quantity[], hard: readonly number[]): number {
+  return used.reduce((largest, amount, index) => {
+    const share = approximately(amount) / (hard[index] ?? 0);
+    return share > largest ? share : largest;
+  }, 0);
+}
+
+/** For ordering alone. */
+function approximately({ mantissa, exponent }: Quantity): number {
+  return Number(mantissa) * 10 ** exponent;
 }

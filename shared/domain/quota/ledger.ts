@@ -7,7 +7,6 @@ import {
   ZERO,
   type Quantity,
 } from '#shared/domain/model/quantity.ts';
-import { largestNamespaces } from './largest-namespaces.ts';
 import type { LedgerState, Reservation } from './ledger-state.ts';
 import type { PodCount } from './pod-count.ts';
 import type { Excess } from './refusal.ts';
@@ -91,7 +90,7 @@ export function openLedger(state: LedgerState, hard: Amounts): Ledger {
   function recount(count: PodCount, isExpired: (uid: string) => boolean): void {
     isChanged = true;
     used = limited(count.total, hard);
-    byNamespace = largestNamespaces(count.byNamespace, hard);
+    byNamespace = count.byNamespace;
     for (const [uid, { amounts }] of reservations) {
       if (count.uids.has(uid) || isExpired(uid)) reservations.delete(uid);
       else change(used, amounts, addQuantities);

@@ -1,5 +1,6 @@
 import type { Amounts } from '#shared/domain/model/amounts.ts';
-import { addQuantities, type Quantity } from '#shared/domain/model/quantity.ts';
+import { addQuantities, ZERO, type Quantity } from '#shared/domain/model/quantity.ts';
+import { largestNamespaces } from './largest-namespaces.ts';
 
 /** A pod that exists, and what it costs. */
 export interface CountedPod {
@@ -12,38 +13,51 @@ export interface CountedPod {
 export interface PodCount {
   readonly uids: ReadonlySet<string>;
   readonly total: Amounts;
+  /** Of the namespaces that hold most. */
   readonly byNamespace: ReadonlyMap<string, Amounts>;
 }
 
 /** A count under way: pods are added one by one, so that a large cluster need not be held in memory. */
 export interface PodCounter {
+  /** A pod that was added before is passed over. */
   add(pod: CountedPod): void;
-  /** What was added so far; a later `add` changes it. */
-  readonly count: PodCount;
+  /** Everything added so far. */
+  count(): PodCount;
 }
 
 /** A count of no pods yet, in the resources of `hard`. */
 export function createPodCounter(hard: Amounts): PodCounter {
+  const names = [...hard.keys()];
   const uids = new Set<string>();
-  const total = new Map<string, Quantity>();
-  const byNamespace = new Map<string, Map<string, Quantity>>();
+  const total = names.map(() => ZERO);
+  const byNamespace = new Map<string, Quantity[]>();
 
   function add({ uid, namespace, amounts }: CountedPod): void {
     if (uids.has(uid)) return;
     uids.add(uid);
-    const own = byNamespace.get(namespace) ?? new Map<string, Quantity>();
-    byNamespace.set(namespace, own);
-    for (const name of hard.keys()) {
-      const amount = amounts.get(name);
-      if (amount === undefined) continue;
-      increase(total, name, amount);
-      increase(own, name, amount);
-    }
+    const added = names.map((name) => amounts.get(name) ?? ZERO);
+    increase(total, added);
+    const own = byNamespace.get(namespace);
+    if (own === undefined) byNamespace.set(namespace, added);
+    else increase(own, added);
   }
-  return { add, count: { uids, total, byNamespace } };
+
+  function named(quantities: readonly Quantity[]): Amounts {
+    return new Map(names.map((name, index) => [name, quantities[index] ?? ZERO]));
+  }
+
+  function count(): PodCount {
+    const largest = largestNamespaces(byNamespace, [...hard.values()]);
+    return {
+      uids,
+      total: named(total),
+      byNamespace: new Map(largest.map((namespace) => [namespace, named(byNamespace.get(namespace) ?? [])])),
+    };
+  }
+  return { add, count };
 }
 
-function increase(sum: Map<string, Quantity>, name: string, amount: Quantity): void {
-  const present = sum.get(name);
-  sum.set(name, present === undefined ? amount : addQuantities(present, amount));
+/** Both in the same order of resources. */
+function increase(sums: Quantity[], added: readonly Quantity[]): void {
+  added.forEach((amount, index) => (sums[index] = addQuantities(sums[index] ?? ZERO, amount)));
 }

@@ -139,6 +139,22 @@ describe('createQuotaLedger', () => {
     expect(await reserve(one, reservation('second'))).toEqual({ kind: 'reserved' });
   });
 
+  test('gives a hundred places to three hundred pods that ask five replicas at once, and refuses the others', async () => {
+    object = decode({ ...object.raw, spec: { priorityClassNames: ['high'], hard: { pods: '100' } } });
+    const replicas = Array.from({ length: 5 }, ledger);
+    const asked = replicas.flatMap((replica, number) =>
+      Array.from({ length: 60 }, (_, index) =>
+        replica.reserve(reservation(`pod-${number}-${index}`), { withinMs: 60_000, isDryRun: false }),
+      ),
+    );
+    await clock.advance(60_000);
+    const settled = Map.groupBy(await Promise.all(asked), ({ kind }) => kind);
+    expect({ reserved: settled.get('reserved')?.length, exceeded: settled.get('exceeded')?.length }).toEqual({
+      reserved: 100,
+      exceeded: 200,
+    });
+  });
+
   test('charges the same pod once, however often it is asked about', async () => {
     const one = ledger();
     expect(await reserve(one, reservation('a'))).toEqual({ kind: 'reserved' });

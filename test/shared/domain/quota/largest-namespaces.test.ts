@@ -1,27 +1,32 @@
 import { describe, expect, test } from 'vitest';
 import { largestHolders } from '#shared/domain/quota/largest-holders.ts';
 import { largestNamespaces } from '#shared/domain/quota/largest-namespaces.ts';
+import { ZERO, type Quantity } from '#shared/domain/model/quantity.ts';
 import { EMPTY_LEDGER } from '#shared/domain/quota/ledger-state.ts';
 import { amountsOf } from '#test/build/cluster.ts';
 
-const HARD = amountsOf({ pods: '1000', memory: '1Ti', none: '0' });
+/** In the order of limits: pods, memory, and something of which there is none. */
+const HARD = quantities('1000', '1Ti', '0');
+
+function quantities(...texts: readonly string[]): readonly Quantity[] {
+  return texts.map((text) => amountsOf({ any: text }).get('any') ?? ZERO);
+}
 
 describe('largestNamespaces', () => {
   test('keeps a hundred and fewer as they are', () => {
-    const few = new Map([['b', amountsOf({ pods: '1' })]]);
-    expect(largestNamespaces(few, HARD)).toBe(few);
+    expect(largestNamespaces(new Map([['b', quantities('1', '0', '0')]]), HARD)).toEqual(['b']);
   });
 
-  test('keeps the hundred with the largest share of anything, by name where equal', () => {
-    const many = Array.from({ length: 150 }, (_, index) => [`n${1_000 + index}`, amountsOf({ pods: '1' })] as const);
+  test('keeps the hundred with the largest share of anything, the first where equal', () => {
+    const many = Array.from({ length: 150 }, (_, index) => [`n${1_000 + index}`, quantities('1', '0', '0')] as const);
     const large = [
-      ['z-memory', amountsOf({ pods: '0', memory: '512Gi' })],
-      ['z-pods', amountsOf({ pods: '600' })],
-      ['z-over-nothing', amountsOf({ none: '1' })],
-      ['z-idle', amountsOf({ none: '0' })],
+      ['z-memory', quantities('0', '512Gi', '0')],
+      ['z-pods', quantities('600', '0', '0')],
+      ['z-over-nothing', quantities('0', '0', '1')],
+      ['z-idle', quantities('0', '0', '0')],
     ] as const;
-    const names = [...largestNamespaces(new Map([...many, ...large]), HARD).keys()];
-    expect(names.slice(0, 4)).toEqual(['z-over-nothing', 'z-pods', 'z-memory', 'n1000']);
+    const names = largestNamespaces(new Map([...many, ...large]), HARD);
+    expect(names.slice(0, 4)).toEqual(['z-memory', 'z-pods', 'z-over-nothing', 'n1000']);
     expect({ size: names.length, last: names.at(-1) }).toEqual({ size: 100, last: 'n1096' });
   });
 });

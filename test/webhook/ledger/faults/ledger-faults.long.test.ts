@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { runFaults } from './run-faults.ts';
+
+/** On two idle cores it takes one and a half minutes; others may be at work beside it. */
+const TIMEOUT_MS = 2_400_000;
+
+test(
+  '20,000 creates, five webhook processes of which one is killed every 1 to 3 s: no revision breaks a law, and all heals',
+  async () => {
+    const options = { seed: 20_261, replicas: 5, creates: 20_000, concurrency: 64, reservationSeconds: 15 };
+    const { verdict, load, healedAfterSeconds, kills, ...report } = await runFaults(options);
+    expect(verdict.violations).toEqual([]);
+    expect(healedAfterSeconds).toBeLessThan(180);
+    expect({ storedDryRuns: report.storedDryRuns, failedStarts: report.failedStarts }).toEqual({
+      storedDryRuns: 0,
+      failedStarts: 0,
+    });
+    // What has not happened has not been shown to be harmless.
+    const { outcomes, dryRuns, resizes } = load;
+    const happened = [kills, report.edits, dryRuns, resizes, outcomes.alreadyExists, outcomes.serverError];
+    for (const often of happened) expect(often).toBeGreaterThan(10);
+    expect(outcomes.ok).toBeGreaterThan(5_000);
+    expect(outcomes.forbidden).toBeGreaterThan(500);
+  },
+  TIMEOUT_MS,
+);
