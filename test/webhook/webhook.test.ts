@@ -85,7 +85,7 @@ describe('the webhook', () => {
     const required = [{ topologyKey: 'zone', labelSelector: { matchLabels: { app: 'job' } } }];
     const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } };
     const answer = await ask('/validate', { ...HIGH, affinity });
-    expect(answer).toMatchObject({ allowed: true, warnings: [expect.stringContaining('`team-a/job` (100)')] });
+    expect(answer).toMatchObject({ allowed: true, warnings: [expect.stringContaining('`job` (100)')] });
   });
 
   test('looks at the API server itself before it refuses for a class it has not heard of', async () => {

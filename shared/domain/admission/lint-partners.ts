@@ -14,13 +14,12 @@ const ENDED: readonly (string | undefined)[] = ['Succeeded', 'Failed'];
 export function lintPartners({ pod }: PodRequest, world: AdmissionWorld): readonly string[] {
   const { priority = 0, scheduling } = pod.spec;
   return prepareTerms(pod, scheduling.podAffinity).flatMap((term, index) => {
-    const partners = partnersOf(term, world);
-    const lower = partners.filter(({ spec }) => (spec.priority ?? 0) < priority);
+    const lower = partnersOf(term, world).filter(({ spec }) => (spec.priority ?? 0) < priority);
     if (lower.length === 0) return [];
     const path = `spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[${index}]`;
-    const names = listSome(lower.map(describe), world.knownPods.isPartial);
+    const partners = describePartners(lower, pod.namespace, world.knownPods.isPartial);
     return [
-      `${path}: of the pods that this one (priority ${priority}) must run beside, these have a lower priority: ${names}; no room is made for it by preempting them, and where they are preempted by others it cannot be placed`,
+      `${path}: of the pods that this one (priority ${priority}) must run beside, these have a lower priority: ${partners}; no room is made for it by preempting them, and where they are preempted by others it cannot be placed`,
     ];
   });
 }
@@ -31,6 +30,14 @@ function partnersOf(term: AffinityTerm, { knownPods, namespaceLabels }: Admissio
   );
 }
 
-function describe({ namespace, name, spec }: Pod): string {
-  return `\`${namespace}/${name}\` (${spec.priority ?? 0})`;
+/** Pods of other namespaces are only counted: whoever asks may have no right to read them. */
+function describePartners(lower: readonly Pod[], namespace: string, isPartial: boolean): string {
+  const own = lower.filter((pod) => pod.namespace === namespace).map(describe);
+  const others = lower.length - own.length;
+  const counted = `${isPartial ? 'at least ' : ''}${others} in other namespaces`;
+  return [...(own.length > 0 ? [listSome(own, isPartial)] : []), ...(others > 0 ? [counted] : [])].join(', ');
+}
+
+function describe({ name, spec }: Pod): string {
+  return `\`${name}\` (${spec.priority ?? 0})`;
 }

@@ -33,22 +33,36 @@ describe('a pod that must run beside pods of lower priority', () => {
     'is told which': {
       terms: [buildTerm(CACHE)],
       knownPods: [partner('c-1', 10), partner('c-2', 1_000), partner('c-3', 999)],
-      says: [sentence(0, '`team-a/c-1` (10), `team-a/c-3` (999)')],
+      says: [sentence(0, '`c-1` (10), `c-3` (999)')],
     },
     'is told the first few of many': {
       terms: [buildTerm(CACHE)],
       knownPods: [1, 2, 3, 4, 5].map((each) => partner(`c-${each}`, each)),
-      says: [sentence(0, '`team-a/c-1` (1), `team-a/c-2` (2), `team-a/c-3` (3) and 2 more')],
+      says: [sentence(0, '`c-1` (1), `c-2` (2), `c-3` (3) and 2 more')],
     },
     'is told of each term by its place': {
       terms: [buildTerm({ app: 'none' }), buildTerm(CACHE)],
       knownPods: [partner('c', 10)],
-      says: [sentence(1, '`team-a/c` (10)')],
+      says: [sentence(1, '`c` (10)')],
     },
     'takes a pod without a stored priority for 0': {
       terms: [buildTerm(CACHE)],
       knownPods: [buildPod({ name: 'c', namespace: 'team-a', labels: CACHE })],
-      says: [sentence(0, '`team-a/c` (0)')],
+      says: [sentence(0, '`c` (0)')],
+    },
+    'is told only how many there are in other namespaces': {
+      terms: [{ ...buildTerm(CACHE), namespaces: ['team-a', 'team-b'] }],
+      knownPods: [
+        partner('c', 10),
+        partner('d', 10, { namespace: 'team-b' }),
+        partner('e', 1, { namespace: 'team-b' }),
+      ],
+      says: [sentence(0, '`c` (10), 2 in other namespaces')],
+    },
+    'is told of other namespaces alone': {
+      terms: [{ ...buildTerm(CACHE), namespaces: ['team-b'] }],
+      knownPods: [partner('d', 10, { namespace: 'team-b' })],
+      says: [sentence(0, '1 in other namespaces')],
     },
     'hears nothing about equals and betters': {
       terms: [buildTerm(CACHE)],
@@ -72,14 +86,14 @@ describe('a pod that must run beside pods of lower priority', () => {
 
   test('is told that there may be more than were looked at', () => {
     const world = { knownPods: [partner('c', 10)], isPartial: true };
-    expect(warningsOf([buildTerm(CACHE)], world)).toEqual([sentence(0, '`team-a/c` (10) and perhaps more')]);
+    expect(warningsOf([buildTerm(CACHE)], world)).toEqual([sentence(0, '`c` (10) and perhaps more')]);
   });
 
   test('is told when its template is written, for warnings about a controller’s pods reach nobody', () => {
     const world = buildWorld({ classes: [buildClass('high', 1_000)], knownPods: [partner('c', 10)] });
     expect(decideTemplate(requestBeside(buildTerm(CACHE)), world)).toMatchObject({
       kind: 'allowed',
-      warnings: [sentence(0, '`team-a/c` (10)')],
+      warnings: [sentence(0, '`c` (10)')],
     });
   });
 });
