@@ -5,6 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { ComponentName } from './binaries.ts';
 import { handPortTo } from '#test/cluster/node/relay.ts';
+import type { NodeKind } from '#test/cluster/node/start-node-cluster.ts';
 import { sweepDeadRuns } from './end-run.ts';
 
 /** A running control plane of this run's own. */
@@ -25,8 +26,8 @@ export type ProgramName = ComponentName | 'containerd' | 'kubelet';
 export interface ClusterOptions {
   /** Fields of the KubeSchedulerConfiguration, for instance extenders. */
   readonly schedulerConfiguration?: object;
-  /** Whether the cluster has a real node, which needs root (node/node-programs.ts); without it nodes are mere objects. */
-  readonly hasNode?: boolean;
+  /** A real node, which needs root (node/node-programs.ts); without it nodes are mere objects. */
+  readonly node?: NodeKind;
 }
 
 export type Startup =
@@ -37,7 +38,7 @@ type Answer = Readonly<Record<string, unknown>>;
 type Keeper = ChildProcessByStdio<Writable, Readable, null>;
 
 /** A node's addresses, links and mounts are seen by nobody else, and gone with the last of its processes. */
-const OWN_NAMESPACES = ['--net', '--mount', '--propagation=private'];
+export const OWN_NAMESPACES = ['--net', '--mount', '--propagation=private'];
 const KEEPER = fileURLToPath(new URL('./keeper.ts', import.meta.url));
 
 /**
@@ -74,13 +75,13 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Startu
   };
 }
 
-async function spawnKeeper({ schedulerConfiguration, hasNode = false }: ClusterOptions): Promise<Keeper> {
+async function spawnKeeper({ schedulerConfiguration, node }: ClusterOptions): Promise<Keeper> {
   const env = { ...process.env };
   if (schedulerConfiguration !== undefined) {
     env['PLIMSOLL_SCHEDULER_CONFIGURATION'] = JSON.stringify(schedulerConfiguration);
   }
-  if (!hasNode) return spawn(process.execPath, [KEEPER], { stdio: ['pipe', 'pipe', 'inherit'], env });
-  env['PLIMSOLL_NODE'] = 'real';
+  if (node === undefined) return spawn(process.execPath, [KEEPER], { stdio: ['pipe', 'pipe', 'inherit'], env });
+  env['PLIMSOLL_NODE'] = node;
   const command = [...OWN_NAMESPACES, process.execPath, KEEPER];
   const keeper = spawn('unshare', command, { stdio: ['pipe', 'pipe', 'inherit', 'ipc'], env }) as Keeper;
   await handPortTo(keeper);

@@ -48,31 +48,40 @@ export function writeCredentials(folder: string, server: string): Credentials {
   const authority = createAuthority({ commonName: 'plimsoll-test', days: DAYS, now });
   const serving = (dnsNames: readonly string[], ipAddresses: readonly string[]): CertificatePair =>
     issueServerCertificate(authority, { dnsNames, ipAddresses, days: DAYS, now });
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  const write = (name: string, text: string | Buffer): string => {
-    const path = join(folder, name);
-    writeFileSync(path, text, { mode: 0o600 });
-    return path;
+  const files = credentialsIn(folder);
+  const write = (path: string, text: string | Buffer): void => writeFileSync(path, text, { mode: 0o600 });
+  const writePair = ({ certFile, keyFile }: CertificateFiles, { certPem, keyPem }: CertificatePair): void => {
+    write(certFile, certPem);
+    write(keyFile, keyPem);
   };
-  const writePair = (name: string, { certPem, keyPem }: CertificatePair): CertificateFiles => ({
-    certFile: write(`${name}.crt`, certPem),
-    keyFile: write(`${name}.key`, keyPem),
-  });
+  write(files.caFile, authority.certPem);
+  writePair(files.apiServer, serving(API_SERVER_NAMES, ['127.0.0.1', SERVICE_PLACE.host]));
+  writePair(files.kubelet, serving([NODE_NAME], [NODE_ADDRESS]));
+  writePair(files.kubeletClient, issueClientCertificate(authority, { commonName: KUBELET_CLIENT, days: DAYS, now }));
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  write(files.serviceAccountKeyFile, privateKey.export({ type: 'pkcs1', format: 'pem' }));
   const users = Object.entries(USERS).map(([user, { name, groups }]) => {
     const token = randomBytes(16).toString('hex');
-    write(`${user}.kubeconfig`, kubeconfig(server, authority.certPem, token));
+    write(files.kubeconfig(user as User), kubeconfig(server, authority.certPem, token));
     return `${token},${name},${name}${groups === '' ? '' : `,${groups}`}\n`;
   });
+  write(files.tokenFile, users.join(''));
+  return files;
+}
+
+/** Where the files are in a folder that `writeCredentials` has filled, on this machine or another. */
+export function credentialsIn(folder: string): Credentials {
+  const pair = (name: string): CertificateFiles => ({
+    certFile: join(folder, `${name}.crt`),
+    keyFile: join(folder, `${name}.key`),
+  });
   return {
-    caFile: write('ca.crt', authority.certPem),
-    apiServer: writePair('apiserver', serving(API_SERVER_NAMES, ['127.0.0.1', SERVICE_PLACE.host])),
-    kubelet: writePair('kubelet', serving([NODE_NAME], [NODE_ADDRESS])),
-    kubeletClient: writePair(
-      'kubelet-client',
-      issueClientCertificate(authority, { commonName: KUBELET_CLIENT, days: DAYS, now }),
-    ),
-    serviceAccountKeyFile: write('service-account.key', privateKey.export({ type: 'pkcs1', format: 'pem' })),
-    tokenFile: write('tokens.csv', users.join('')),
+    caFile: join(folder, 'ca.crt'),
+    apiServer: pair('apiserver'),
+    kubelet: pair('kubelet'),
+    kubeletClient: pair('kubelet-client'),
+    serviceAccountKeyFile: join(folder, 'service-account.key'),
+    tokenFile: join(folder, 'tokens.csv'),
     kubeconfig: (user) => join(folder, `${user}.kubeconfig`),
   };
 }

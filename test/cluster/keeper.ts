@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { startNodeCluster } from '#test/cluster/node/start-node-cluster.ts';
+import { type NodeKind, startNodeCluster } from '#test/cluster/node/start-node-cluster.ts';
 import { findBinaries } from './binaries.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
 import { endRun, sweepDeadRuns } from './end-run.ts';
@@ -35,12 +35,13 @@ async function keep(): Promise<void> {
     return;
   }
   const scheduler = process.env['PLIMSOLL_SCHEDULER_CONFIGURATION'];
-  const start = process.env['PLIMSOLL_NODE'] === undefined ? startControlPlane : startNodeCluster;
-  const plane = await start({
+  const node = process.env['PLIMSOLL_NODE'];
+  const options = {
     folder,
     paths: binaries.paths,
     ...(scheduler === undefined ? {} : { schedulerConfiguration: JSON.parse(scheduler) as object }),
-  });
+  };
+  const plane = await (node === undefined ? startControlPlane(options) : startNodeCluster(options, node as NodeKind));
   const orders = createInterface({ input: process.stdin });
   say({ ready: { folder, kubeconfig: plane.kubeconfig, auditLog: plane.auditLog } });
   for await (const line of orders) await obey(plane, line);

@@ -7,9 +7,10 @@ export interface Waiting {
   readonly components: Iterable<readonly [string, Component]>;
 }
 
-const WITHIN_MS = 60_000;
+/** Room for a machine that is busy or emulated. */
+const WITHIN_MS = 180_000;
 
-/** Asks until the answer is yes. Rejects after a minute, or with the log of a program that ended meanwhile. */
+/** Asks until the answer is yes. Rejects after minutes, or with the log of a program that ended meanwhile. */
 export async function waitUntil(isSo: () => Promise<boolean>, { what, components }: Waiting): Promise<void> {
   const until = performance.now() + WITHIN_MS;
   const living = [...components];

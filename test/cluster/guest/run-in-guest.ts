@@ -1,18 +1,14 @@
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { endRun, sweepDeadRuns } from '#test/cluster/end-run.ts';
 import { makeRunFolder } from '#test/cluster/run-folder.ts';
 import { baseImage } from './base-image.ts';
 import type { FoundGuestTools } from './find-guest-tools.ts';
-import { runProgram } from './run-program.ts';
+import { packPayload, quoted } from './pack-payload.ts';
 import { startQemu } from './start-qemu.ts';
 
-const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
-/** What a program of this repository may need beside its packages. */
-const SOURCES = ['agent', 'shared', 'test', 'bench', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
 const USUAL_MEMORY_MIB = 2048;
 const CPUS = 2;
 
@@ -45,9 +41,12 @@ export async function runInGuest(tools: FoundGuestTools, program: GuestProgram):
   try {
     const { memoryMiB = USUAL_MEMORY_MIB } = program;
     const machine = { folder, memoryMiB, cpus: CPUS, image: baseImage(tools.busybox) };
-    const guest = startQemu(tools, { ...machine, payload: pack(folder, program) });
+    const guest = startQemu(tools, {
+      ...machine,
+      payload: packPayload(folder, scriptOf(program), program.programs ?? []),
+    });
     const tooLong = setTimeout(() => guest.kill('SIGKILL'), program.timeoutMs);
-    const [stdout] = await Promise.all([guest.stdout === null ? '' : text(guest.stdout), once(guest, 'exit')]);
+    const [stdout] = await Promise.all([text(guest.stdout), once(guest, 'exit')]);
     clearTimeout(tooLong);
     return { stdout, ...ending(readFileSync(join(folder, 'console.log'), 'utf8').replaceAll('\r', '')) };
   } finally {
@@ -55,18 +54,9 @@ export async function runInGuest(tools: FoundGuestTools, program: GuestProgram):
   }
 }
 
-/** The archive with the sources, the programs and the script that starts. */
-function pack(folder: string, { command, env = {}, programs = [] }: GuestProgram): string {
+function scriptOf({ command, env = {} }: GuestProgram): string {
   const variables = Object.entries(env).map(([name, value]) => `export ${name}=${quoted(value)}\n`);
-  writeFileSync(join(folder, 'command'), `${variables.join('')}exec ${command.map(quoted).join(' ')}\n`);
-  const archive = join(folder, 'payload.tar');
-  const extra = programs.flatMap((path) => ['-C', '/', path.slice(1)]);
-  runProgram('tar', ['-c', '-f', archive, '-C', folder, 'command', '-C', REPOSITORY, ...SOURCES, ...extra]);
-  return archive;
-}
-
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", "'\\''")}'`;
+  return `${variables.join('')}exec ${command.map(quoted).join(' ')}\n`;
 }
 
 function ending(console: string): Pick<GuestRun, 'status' | 'console'> {

@@ -1,4 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
 import { markedEnvironment } from '#test/cluster/leftovers.ts';
 import type { FoundGuestTools } from './find-guest-tools.ts';
 
@@ -19,11 +20,14 @@ export interface Machine {
 const EMULATION = ['-accel', 'tcg,thread=multi,tb-size=1024', '-cpu', 'max'];
 const KERNEL_FLAGS = 'console=ttyS0 root=/dev/nvme0n1 rw init=/init psi=1 panic=-1 quiet';
 
+/** Its second serial port is the child's standard input and output. */
+export type Guest = ChildProcessByStdio<Writable, Readable, null>;
+
 /**
- * Starts a machine whose second serial port is the child's standard output. The kernel kills it with the process that
+ * Starts a machine. The kernel kills it with the process that
  * called this, however that one ends.
  */
-export function startQemu({ qemu, kernel }: FoundGuestTools, machine: Machine): ChildProcess {
+export function startQemu({ qemu, kernel }: FoundGuestTools, machine: Machine): Guest {
   const { folder, memoryMiB, cpus, image, payload, flags = [] } = machine;
   const disk = (file: string, index: number, options: string): readonly string[] => [
     ...['-drive', `file=${file},format=raw,if=none,id=disk${index},cache=unsafe,${options}`],
@@ -40,7 +44,7 @@ export function startQemu({ qemu, kernel }: FoundGuestTools, machine: Machine): 
     ...flags,
   ];
   return spawn('setpriv', ['--pdeathsig', 'KILL', qemu, ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...markedEnvironment(folder), TMPDIR: folder },
   });
 }

@@ -5,17 +5,26 @@ import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '
 import { setUpNodeNetwork } from './node-network.ts';
 import { SERVICE_PLACE } from './node-place.ts';
 import { relayHandedPort } from './relay.ts';
+import { startNodeInGuest } from '#test/cluster/guest/start-guest-node.ts';
 import { startNode } from './start-node.ts';
+
+/** This machine, or a guest with a kernel as in production (guest/). */
+export type NodeKind = 'native' | 'guest';
+
+const START = { native: startNode, guest: startNodeInGuest } as const;
 
 /**
  * Starts a control plane with a real node in the namespaces of this process, which must be new ones, and leads the port
  * that it was handed to the API server. The kubeconfig is for those outside.
  */
-export async function startNodeCluster(options: Omit<ControlPlaneOptions, 'apiServer'>): Promise<ControlPlane> {
+export async function startNodeCluster(
+  options: Omit<ControlPlaneOptions, 'apiServer'>,
+  kind: NodeKind = 'native',
+): Promise<ControlPlane> {
   const handed = relayHandedPort(SERVICE_PLACE);
   setUpNodeNetwork();
   const plane = await startControlPlane({ ...options, apiServer: SERVICE_PLACE });
-  const node = await startNode(options.folder, plane);
+  const node = await START[kind](options.folder, plane);
   const outside = { host: '127.0.0.1', port: await handed };
   return {
     ...plane,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Component } from '#test/cluster/component.ts';
 import type { ControlPlane } from '#test/cluster/control-plane.ts';
-import { findNodePrograms } from './node-programs.ts';
+import { findNodePrograms, type NodePrograms } from './node-programs.ts';
 import { packPlimsollImage } from './plimsoll-image.ts';
 import { startContainerd } from './start-containerd.ts';
 import { startKubelet } from './start-kubelet.ts';
@@ -15,16 +15,27 @@ export async function startNode(
   folder: string,
   plane: Pick<ControlPlane, 'kubeconfig' | 'credentials'>,
 ): Promise<ReadonlyMap<string, Component>> {
-  const programs = findNodePrograms(process.env);
-  if (programs.kind === 'missing') throw new Error(`cannot start a node: ${programs.because}`);
-  const images = [
-    await packWorkloadImage(programs.paths.workload, join(folder, 'workload')),
-    await packPlimsollImage(join(folder, 'plimsoll')),
-  ];
+  const programs = neededPrograms();
+  const images = await packNodeImages(programs, folder);
   const containerd = await startContainerd({ folder, programs, images });
   const kubelet = await startKubelet({ folder, programs, plane, containerdSocket: containerd.socket });
   return new Map([
     ['containerd', containerd.component],
     ['kubelet', kubelet],
   ]);
+}
+
+/** Throws the reason when something is missing. */
+export function neededPrograms(): NodePrograms {
+  const programs = findNodePrograms(process.env);
+  if (programs.kind === 'missing') throw new Error(`cannot start a node: ${programs.because}`);
+  return programs;
+}
+
+/** The archives that tests need on a node, made in the run's folder. */
+export async function packNodeImages({ paths }: NodePrograms, folder: string): Promise<readonly string[]> {
+  return [
+    await packWorkloadImage(paths.workload, join(folder, 'workload')),
+    await packPlimsollImage(join(folder, 'plimsoll')),
+  ];
 }

@@ -1,0 +1,25 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { runProgram } from './run-program.ts';
+
+const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
+/** What a program of this repository may need beside its packages. */
+const SOURCES = ['agent', 'shared', 'test', 'bench', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
+
+/**
+ * Writes the archive that a guest unpacks to /payload, its working folder: the present sources of this repository, files
+ * of this machine below their absolute paths, and the shell script that the guest runs. Returns its path.
+ */
+export function packPayload(folder: string, script: string, files: readonly string[]): string {
+  writeFileSync(join(folder, 'command'), script);
+  const archive = join(folder, 'payload.tar');
+  const others = files.flatMap((path) => ['-C', '/', path.slice(1)]);
+  runProgram('tar', ['-c', '-f', archive, '-C', folder, 'command', '-C', REPOSITORY, ...SOURCES, ...others]);
+  return archive;
+}
+
+/** A word of a shell script that means itself. */
+export function quoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}
