@@ -39,9 +39,13 @@ export function maxAmounts(a: Amounts, b: Amounts): Amounts {
   return largest;
 }
 
-/** Only the resources that `keep` says yes to. */
+/** Only the resources that `keep` says yes to; the same map where that is all of them. */
 export function filterAmounts(amounts: Amounts, keep: (name: string, amount: Quantity) => boolean): Amounts {
-  return new Map([...amounts].filter(([name, amount]) => keep(name, amount)));
+  const kept: [string, Quantity][] = [];
+  for (const [name, amount] of amounts) {
+    if (keep(name, amount)) kept.push([name, amount]);
+  }
+  return kept.length === amounts.size ? amounts : new Map(kept);
 }
 
 /** Whether both name the same resources with equal amounts, however they are spelled. */

@@ -17,7 +17,15 @@ export function subdomainFaults(text: string): readonly string[] {
   return faults;
 }
 
-/** How many bytes a text takes as UTF-8, which is what Go counts. */
+/** How many bytes a text takes as UTF-8, which is what Go counts. A lone surrogate is sent as U+FFFD: three. */
 export function utf8Length(text: string): number {
-  return new TextEncoder().encode(text).length;
+  let bytes = 0;
+  for (const character of text) bytes += utf8Width(character.codePointAt(0) ?? 0);
+  return bytes;
+}
+
+function utf8Width(codePoint: number): number {
+  if (codePoint < 0x80) return 1;
+  if (codePoint < 0x800) return 2;
+  return codePoint < 0x1_0000 ? 3 : 4;
 }
