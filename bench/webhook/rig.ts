@@ -12,8 +12,15 @@ export interface Rig {
   stop(): Promise<void>;
 }
 
-const QUOTA_SCOPE = {
-  scopeSelector: { matchExpressions: [{ scopeName: 'PriorityClass', operator: 'In', values: ['high'] }] },
+export const BENCH_POLICY = {
+  metadata: { name: 'tenants' },
+  spec: { allowedPriorityClassNames: ['high', 'standard'], requireQuotaFor: ['high'] },
+};
+
+export const BENCH_QUOTA = {
+  metadata: { name: 'high-tier', namespace: 'team-a' },
+  spec: { scopeSelector: { matchExpressions: [{ scopeName: 'PriorityClass', operator: 'In', values: ['high'] }] } },
+  status: { hard: { pods: '1000', 'requests.memory': '1Ti' }, used: { pods: '1', 'requests.memory': '1Gi' } },
 };
 
 /** A cluster with classes, a policy and a quota for the pod of `validateBody`, so that every rule has work to do. */
@@ -31,15 +38,8 @@ export async function startRig(): Promise<Rig> {
       preemptionPolicy: 'PreemptLowerPriority',
     });
   }
-  api.put('/apis/plimsoll.dev/v1alpha1/prioritypolicies', {
-    metadata: { name: 'tenants' },
-    spec: { allowedPriorityClassNames: ['high', 'standard'], requireQuotaFor: ['high'] },
-  });
-  api.put('/api/v1/resourcequotas', {
-    metadata: { name: 'high-tier', namespace: 'team-a' },
-    spec: QUOTA_SCOPE,
-    status: { hard: { pods: '1000', 'requests.memory': '1Ti' }, used: { pods: '1', 'requests.memory': '1Gi' } },
-  });
+  api.put('/apis/plimsoll.dev/v1alpha1/prioritypolicies', BENCH_POLICY);
+  api.put('/api/v1/resourcequotas', BENCH_QUOTA);
   const now = Date.now();
   const authority = createAuthority({ commonName: 'bench', days: 1, now });
   const leaf = issueServerCertificate(authority, { dnsNames: ['localhost'], ipAddresses: ['127.0.0.1'], days: 1, now });

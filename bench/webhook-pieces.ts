@@ -1,0 +1,91 @@
+/** What one review costs by pieces, without a network: each on the 6 KB pod of the other benchmarks. JSON on stdout. */
+import { isUtf8 } from 'node:buffer';
+import { crc32 } from 'node:zlib';
+import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
+import type { AdmissionWorld } from '#shared/domain/admission/admission-world.ts';
+import { NO_KNOWN_PODS } from '#shared/domain/admission/known-pods.ts';
+import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
+import { jsonExcess } from '#shared/http/json-excess.ts';
+import { decodePodRequest } from '#shared/kube/decode-pod-request.ts';
+import { decodePriorityPolicy } from '#shared/kube/decode-priority-policy.ts';
+import { decodeResourceQuota } from '#shared/kube/decode-resource-quota.ts';
+import type { Decoded } from '#shared/kube/decoded.ts';
+import { createLog } from '#shared/runtime/log.ts';
+import { createMetrics } from '#shared/runtime/metrics.ts';
+import { decodeReview } from '#webhook/decode-review.ts';
+import { encodeReview } from '#webhook/encode-review.ts';
+import { createReviewMetrics } from '#webhook/review-metrics.ts';
+import { BENCH_POLICY, BENCH_QUOTA, validateBody } from './webhook/rig.ts';
+
+const BLOCKS = 15;
+const ROUNDS = 2_000;
+const WARM_UP = 10_000;
+
+function expectDecoded<T>(decoded: Decoded<T>): T {
+  if (decoded.ok) return decoded.value;
+  throw new Error(`${decoded.field}: ${decoded.message}`);
+}
+
+function priorityClass(name: string, value: number): readonly [string, PriorityClass] {
+  return [name, { name, value, isGlobalDefault: false, preemptionPolicy: 'PreemptLowerPriority' }];
+}
+
+const quotas = [expectDecoded(decodeResourceQuota(BENCH_QUOTA))];
+const world: AdmissionWorld = {
+  now: Date.now(),
+  classes: new Map([priorityClass('high', 1_000), priorityClass('standard', 100), priorityClass('batch', 10)]),
+  policies: [expectDecoded(decodePriorityPolicy(BENCH_POLICY))],
+  priorityQuotas: [],
+  namespaceNames: () => ['team-a'],
+  namespaceLabels: () => new Map([['kubernetes.io/metadata.name', 'team-a']]),
+  resourceQuotas: () => quotas,
+  knownPods: NO_KNOWN_PODS,
+};
+const bytes = Buffer.from(validateBody());
+const log = createLog({ component: 'bench', level: 'info', format: 'json' });
+const metrics = createReviewMetrics(createMetrics('webhook'), log);
+
+function parse(): unknown {
+  return JSON.parse(bytes.toString('utf8'));
+}
+
+function decode() {
+  const decoded = decodeReview(json);
+  if (decoded.kind !== 'review') throw new Error('no review');
+  const { request, object } = decoded.review;
+  return { request, object, pod: expectDecoded(decodePodRequest(object, request.requester, request.namespace)) };
+}
+
+const json = parse();
+const { request, object, pod } = decode();
+const decision = decideValidation(pod, world);
+if (decision.kind !== 'allowed') throw new Error(decision.because.text);
+
+const pieces: Record<string, () => unknown> = {
+  boundsUs: () => isUtf8(bytes) && jsonExcess(bytes, { depth: 200, values: 100_000 }),
+  fingerprintUs: () => crc32(bytes),
+  parseUs: parse,
+  decodeUs: decode,
+  decideUs: () => decideValidation(pod, world),
+  encodeUs: () => encodeReview(request.uid, decision, object),
+  countUs: () => {
+    metrics.decided('/validate', request, decision, 0.2);
+    metrics.answered('/validate', 200);
+  },
+};
+
+/** Microseconds of CPU, garbage collection included: the median of blocks. */
+function measure(piece: () => unknown): number {
+  for (let round = 0; round < WARM_UP; round += 1) piece();
+  const blocks = Array.from({ length: BLOCKS }, () => {
+    const before = process.cpuUsage();
+    for (let round = 0; round < ROUNDS; round += 1) piece();
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / ROUNDS;
+  });
+  return Math.round((blocks.toSorted((a, b) => a - b)[BLOCKS >> 1] ?? 0) * 100) / 100;
+}
+
+const costs = Object.fromEntries(Object.entries(pieces).map(([name, piece]) => [name, measure(piece)]));
+const allUs = Math.round(Object.values(costs).reduce((sum, cost) => sum + cost, 0) * 100) / 100;
+console.log(JSON.stringify({ bodyBytes: bytes.length, ...costs, allUs }, undefined, 2));
