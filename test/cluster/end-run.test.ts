@@ -66,7 +66,7 @@ describe.skipIf(!existsSync('/proc/self/stat'))('ending what a run left', () => 
 
   test('a number that was given to another process is not the owner', () => {
     const folder = makeRunFolder('test');
-    const later = folder.replace(/-(\d+-\d+-\w+)$/, '-1$1');
+    const later = folder.replace(/-(\d+-\w+-\w+)$/, '-1$1');
     mkdirSync(later);
     const owners = listRuns().filter((run) => [folder, later].includes(run.folder));
     expect(new Map(owners.map((run) => [run.folder, run.isOwnerRunning]))).toEqual(
@@ -80,7 +80,7 @@ describe.skipIf(!existsSync('/proc/self/stat'))('ending what a run left', () => 
 
   test('a run of another PID namespace is not judged', async () => {
     const folder = await deadRun();
-    const foreign = folder.replace(/-(\d+-\w+)$/, '-1$1');
+    const foreign = folder.replace(/-(\w+-\w+)$/, '-1$1');
     renameSync(folder, foreign);
     await sweepDeadRuns();
     expect(existsSync(foreign)).toBe(true);

@@ -11,7 +11,8 @@ export interface Run {
   readonly isOwnerRunning: boolean;
 }
 
-const NAME = /^plimsoll-run-(?<purpose>[a-z]+)-(?<pid>\d+)-(?<startTime>\d+)-(?<space>\d+)-\w+$/;
+/** Short, as the paths of sockets below may have a hundred characters only. */
+const NAME = /^plimsoll-(?<purpose>[a-z]+)-(?<pid>\d+)-(?<startTime>\d+)-(?<space>\w+)-\w+$/;
 
 /**
  * Makes a folder owned by this process, readable by its user alone. The name says who owns it, so there is no moment in
@@ -19,7 +20,7 @@ const NAME = /^plimsoll-run-(?<purpose>[a-z]+)-(?<pid>\d+)-(?<startTime>\d+)-(?<
  */
 export function makeRunFolder(purpose: string): string {
   const startTime = identityOf(process.pid)?.startTime ?? 'unknown';
-  return mkdtempSync(join(parent(), `plimsoll-run-${purpose}-${process.pid}-${startTime}-${processSpace()}-`));
+  return mkdtempSync(join(parent(), `plimsoll-${purpose}-${process.pid}-${startTime}-${processSpace()}-`));
 }
 
 /** The runs of this user whose owners this process can tell dead from living; a container may share the folder, not the processes. */
@@ -37,7 +38,7 @@ export function listRuns(): readonly Run[] {
 /** Numbers of processes mean something within one PID namespace only. */
 function processSpace(): string {
   const link = '/proc/self/ns/pid';
-  return existsSync(link) ? readlinkSync(link).replaceAll(/\D/g, '') : 'unknown';
+  return existsSync(link) ? Number(readlinkSync(link).replaceAll(/\D/g, '')).toString(36) : 'unknown';
 }
 
 /** As the mount table spells it. */
