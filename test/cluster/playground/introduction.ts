@@ -7,6 +7,10 @@ export interface IntroductionFacts {
   readonly webhook: string;
   /** The node, or why there is none. */
   readonly node: string;
+  /** Whether pods run. */
+  readonly hasNode: boolean;
+  /** What a pod can be made of. */
+  readonly image: string;
   readonly kubeconfig: string;
   /** The folder of a kubectl of this version. */
   readonly programs: string;
@@ -14,8 +18,12 @@ export interface IntroductionFacts {
   readonly logs: string;
 }
 
-/** What is running and where, and three things to try. */
-export function introduction(facts: IntroductionFacts): string {
+const ON_NODE = `  how full the node is, and who would go first
+    kubectl get nodepressures -o wide
+`;
+
+/** What is running and where, and what to try. */
+export function introduction({ hasNode, ...facts }: IntroductionFacts): string {
   return `
 Plimsoll on Kubernetes ${KUBERNETES_VERSION}, in the background of this machine
 
@@ -25,18 +33,18 @@ Plimsoll on Kubernetes ${KUBERNETES_VERSION}, in the background of this machine
   logs         ${facts.logs}
   kubeconfig   ${facts.kubeconfig}
 
-Three things to try
+Things to try
 
   export KUBECONFIG=${facts.kubeconfig} PATH=$PATH:${facts.programs}
 
   a pod gets the class and number of its team's policy
-    kubectl run web -n team-a --image=any -o jsonpath='{.spec.priorityClassName} {.spec.priority}{"\\n"}'
+    kubectl run web -n team-a --image=${facts.image} -o jsonpath='{.spec.priorityClassName} {.spec.priority}{"\\n"}'
   a class above the team is refused
-    kubectl run vip -n team-a --image=any --overrides='{"spec":{"priorityClassName":"critical"}}'
+    kubectl run vip -n team-a --image=${facts.image} --overrides='{"spec":{"priorityClassName":"critical"}}'
   a third batch job is over the quota; then look at it
-    for i in 1 2 3; do kubectl run job-$i -n team-a --image=any --overrides='{"spec":{"priorityClassName":"batch"}}'; done
+    for i in 1 2 3; do kubectl run job-$i -n team-a --image=${facts.image} --overrides='{"spec":{"priorityClassName":"batch"}}'; done
     kubectl get priorityquotas
-
+${hasNode ? ON_NODE : ''}
 npm run cluster:down ends it.
 `;
 }

@@ -10,8 +10,8 @@ import { startPlayground } from './start-playground.ts';
 /** What the keeper says, as one line of JSON: the introduction, or why there is nothing to introduce. */
 export type KeeperAnswer = { readonly introduction: string } | { readonly failed: string };
 
-/** Holds the playground until SIGTERM, in a process of its own that no terminal ends. */
-export async function keep(): Promise<void> {
+/** Holds the playground until SIGTERM, in a process of its own that no terminal ends; with a node, in namespaces of its own. */
+export async function keep({ hasNode }: { readonly hasNode: boolean }): Promise<void> {
   const terminated = once(process, 'SIGTERM');
   const folder = makeRunFolder(PURPOSE);
   // A terminal that is closed ends nothing; a timer keeps the process, whose children would else be all it has.
@@ -19,7 +19,7 @@ export async function keep(): Promise<void> {
   try {
     const binaries = findBinaries(process.env);
     if (binaries.kind === 'missing') throw new Error(binaries.because);
-    const text = introduction(await startPlayground(folder, binaries));
+    const text = introduction(await startPlayground({ folder, paths: binaries.paths, hasNode }));
     writeFileSync(introductionFile(folder), text);
     say({ introduction: text });
     await terminated;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { listRuns, type Run } from '#test/cluster/run-folder.ts';
 
-export const PURPOSE = 'playground';
+export const PURPOSE = 'up';
 
 /** There should be one at most; those whose keeper was killed are among them. */
 export function playgrounds(): readonly Run[] {

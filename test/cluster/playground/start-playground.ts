@@ -4,41 +4,45 @@ import { createClient, type KubeClient } from '#shared/kube/client.ts';
 import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
 import type { Binaries } from '#test/cluster/binaries.ts';
 import { startControlPlane } from '#test/cluster/control-plane.ts';
-import { installPlimsoll } from '#test/cluster/install.ts';
 import { kubectl } from '#test/cluster/kubectl.ts';
-import { startWebhook } from '#test/cluster/start-webhook.ts';
+import { startNodeCluster } from '#test/cluster/node/start-node-cluster.ts';
 import { waitUntil } from '#test/cluster/wait-until.ts';
 import type { IntroductionFacts } from './introduction.ts';
+import { runBeside, runOnNode } from './run-plimsoll.ts';
+
+export interface PlaygroundOptions {
+  readonly folder: string;
+  readonly paths: Extract<Binaries, { kind: 'found' }>['paths'];
+  /** Only in namespaces of one's own. */
+  readonly hasNode: boolean;
+}
 
 const GROUND_RULES = fileURLToPath(new URL('./ground-rules.yaml', import.meta.url));
-const NO_NODE = 'none: pods are judged, stored, and stay Pending';
 
 /**
- * Starts a control plane in a run folder, installs deploy/base, starts the webhook and waits until the API server asks
- * it. Rejects with what does not come up; whoever made the folder ends what is running.
+ * Starts a control plane in a run folder, or a whole cluster with a node, installs Plimsoll in it and waits until the API
+ * server asks it. Rejects with what does not come up; whoever made the folder ends what is running.
  */
-export async function startPlayground(
-  folder: string,
-  { paths }: Extract<Binaries, { kind: 'found' }>,
-): Promise<IntroductionFacts> {
-  const { kubeconfig, components } = await startControlPlane({ folder, paths });
-  await installPlimsoll(kubeconfig);
+export async function startPlayground({ folder, paths, hasNode }: PlaygroundOptions): Promise<IntroductionFacts> {
+  const plane = await (hasNode ? startNodeCluster : startControlPlane)({ folder, paths });
+  // The one for outside is of no use in these namespaces.
+  const kubeconfig = plane.credentials.kubeconfig('admin');
   const connection = await kubeconfigConnection(kubeconfig);
   const client = createClient(connection, { userAgent: 'plimsoll-playground' });
   try {
-    const webhook = await startWebhook({ folder, client, connection });
+    const { components, ...parts } = await (hasNode ? runOnNode : runBeside)({
+      folder,
+      kubeconfig,
+      connection,
+      client,
+    });
     const applied = await kubectl(kubeconfig, ['apply', '-f', GROUND_RULES]);
     if (applied.status !== 0) throw new Error(`cannot apply ${GROUND_RULES}: ${applied.stderr}`);
-    const all = [...components, ['webhook', webhook] as const];
-    await waitUntil(() => isJudged(client), { what: 'a refusal by the webhook', components: all });
-    return {
-      apiServer: connection.server,
-      webhook: `pid ${webhook.pid() ?? ''}`,
-      node: NO_NODE,
-      kubeconfig,
-      programs: dirname(paths.kubectl),
-      logs: join(folder, '*.log'),
-    };
+    const living = [...plane.components, ...components];
+    await waitUntil(() => isJudged(client), { what: 'a refusal by the webhook', components: living });
+    const { server } = await kubeconfigConnection(plane.kubeconfig);
+    const programs = dirname(paths.kubectl);
+    return { ...parts, apiServer: server, kubeconfig: plane.kubeconfig, programs, logs: join(folder, '*.log') };
   } finally {
     client.close();
   }

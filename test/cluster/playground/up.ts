@@ -1,28 +1,49 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { findBinaries } from '#test/cluster/binaries.ts';
+import { OWN_NAMESPACES } from '#test/cluster/cluster.ts';
 import { sweepDeadRuns } from '#test/cluster/end-run.ts';
 import { firstLine } from '#test/cluster/first-line.ts';
+import { findNodePrograms } from '#test/cluster/node/node-programs.ts';
+import { handPortTo } from '#test/cluster/node/relay.ts';
 import type { KeeperAnswer } from './keep.ts';
 import { introductionFile, playgrounds } from './playgrounds.ts';
 
-const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
+type Keeper = ChildProcess & { readonly stdout: Readable };
 
-/** Starts the playground in the background, unless it is there, and says how to use it. Rejects when it does not come up. */
-export async function up(): Promise<string> {
+const KEEP = [fileURLToPath(new URL('./main.ts', import.meta.url)), 'keep'];
+
+/**
+ * Starts the playground in the background, unless it is there, and says how to use it: with a node where this machine can
+ * be one and the caller lets it. Rejects when it does not come up.
+ */
+export async function up({ mayHaveNode }: { readonly mayHaveNode: boolean }): Promise<string> {
   await sweepDeadRuns();
   const [present] = playgrounds();
   if (present !== undefined) return `already up\n${introductionOf(present.folder)}`;
   // Here and not in the background, as it may build for minutes.
   const binaries = findBinaries(process.env);
   if (binaries.kind === 'missing') throw new Error(`the cluster cannot start: ${binaries.because}`);
-  const keeper = spawn(process.execPath, [MAIN, 'keep'], { detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
+  const hasNode = mayHaveNode && findNodePrograms(process.env).kind === 'found';
+  const keeper = hasNode ? await spawnWithNode() : spawnAlone();
   const answer = JSON.parse(await firstLine(keeper.stdout)) as KeeperAnswer;
   if ('failed' in answer) throw new Error(`the cluster did not start: ${answer.failed}`);
   keeper.stdout.destroy();
   keeper.unref();
   return answer.introduction;
+}
+
+function spawnAlone(): Keeper {
+  return spawn(process.execPath, KEEP, { detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
+}
+
+async function spawnWithNode(): Promise<Keeper> {
+  const command = [...OWN_NAMESPACES, process.execPath, ...KEEP, '--in-own-namespaces'];
+  const keeper = spawn('unshare', command, { detached: true, stdio: ['ignore', 'pipe', 'ignore', 'ipc'] }) as Keeper;
+  await handPortTo(keeper);
+  return keeper;
 }
 
 function introductionOf(folder: string): string {
