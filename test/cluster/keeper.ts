@@ -15,6 +15,7 @@ import { makeRunFolder } from './run-folder.ts';
  */
 
 const folder = makeRunFolder('cluster');
+const ending = new AbortController();
 
 function say(answer: object): void {
   process.stdout.write(`${JSON.stringify(answer)}\n`);
@@ -42,14 +43,14 @@ async function keep(): Promise<void> {
     ...(scheduler === undefined ? {} : { schedulerConfiguration: JSON.parse(scheduler) as object }),
   };
   const plane = await (node === undefined ? startControlPlane(options) : startNodeCluster(options, node as NodeKind));
-  const orders = createInterface({ input: process.stdin });
+  const orders = createInterface({ input: process.stdin, signal: ending.signal });
   say({ ready: { folder, kubeconfig: plane.kubeconfig, auditLog: plane.auditLog } });
   for await (const line of orders) await obey(plane, line);
 }
 
 // Ctrl-C reaches the whole group; the end of standard input is what counts.
 process.on('SIGINT', () => undefined);
-process.on('SIGTERM', () => process.stdin.destroy());
+process.on('SIGTERM', () => ending.abort());
 try {
   await sweepDeadRuns();
   await keep();
