@@ -1,0 +1,10 @@
+import { describe } from 'vitest';
+import { startNodeOf } from './start-node-of.ts';
+import { whyNoNode } from './node-programs.ts';
+import { nodeSuite } from './node-suite.ts';
+
+const why = whyNoNode(process.env);
+
+describe.skipIf(why !== undefined)(`one real node${why ?? ''}`, () => {
+  nodeSuite({ title: 'this machine', patience: 1, start: () => startNodeOf('native') });
+});
