@@ -20,7 +20,9 @@ export function report(blocks: Blocks): object {
   const variants = Array.from(blocks, ([name, own]) => {
     const took = latency(own);
     const perSecond = own.map((block) => block.perSecond);
-    return [name, { ...took, perSecond: rounded(quantile(perSecond, 0.5)), added: difference(took, base) }] as const;
+    const repeats = own.reduce((sum, block) => sum + block.repeats, 0);
+    const added = difference(took, base);
+    return [name, { ...took, perSecond: rounded(quantile(perSecond, 0.5)), repeats, added }] as const;
   });
   return Object.fromEntries(variants);
 }

@@ -4,7 +4,7 @@ import type { Run } from '#test/cluster/run-folder.ts';
 import { playgrounds } from './playgrounds.ts';
 
 /** A playground may just be starting, and ends after that. */
-const ENDS_WITHIN_MS = 120_000;
+const ENDS_WITHIN_MS = 300_000;
 
 /** Ends the playground and whatever is left of it. Rejects when something does not go. */
 export async function down(): Promise<string> {
