@@ -1,13 +1,14 @@
 import type { Readable } from 'node:stream';
 import { Command, Option } from 'commander';
-import type { Manifest } from './review/manifest.ts';
+import { NO_KNOWN_PODS } from '#shared/domain/admission/known-pods.ts';
+import { namespaceOf, type Manifest } from './review/manifest.ts';
 import { parseManifests } from './review/parse-manifests.ts';
 import { OUTPUT_FORMATS, printRows, type OutputFormat } from './review/print-rows.ts';
 import { readCluster, type Cluster } from './review/read-cluster.ts';
 import { readFiles } from './review/read-files.ts';
 import { requesterOf } from './review/requester.ts';
 import { review, type ReviewInput } from './review/review.ts';
-import { describeIgnored } from './review/sort-manifests.ts';
+import { describeIgnored, sortManifests } from './review/sort-manifests.ts';
 import { InputError } from './input-error.ts';
 import type { Surface } from './surface.ts';
 
@@ -85,12 +86,13 @@ function findMistake({ filename, as: user, asGroup }: ReviewOptions): string | u
 
 async function readInput(options: ReviewOptions, surface: Surface): Promise<ReviewInput> {
   const manifests = await readManifests(options.filename ?? [], surface.standardInput);
-  const cluster = await clusterOf(options);
+  const cluster = await clusterOf(options, manifests);
   return {
     manifests,
     inCluster: cluster.manifests,
+    knownPods: cluster.knownPods,
     requester: options.as === undefined ? cluster.requester : requesterOf(options.as, options.asGroup),
-    namespace: options.namespace ?? cluster.namespace ?? 'default',
+    namespace: options.namespace ?? cluster.namespace ?? DEFAULT_NAMESPACE,
     now: surface.now(),
   };
 }
@@ -102,8 +104,19 @@ async function readManifests(paths: readonly string[], standardInput: Readable):
   return manifests;
 }
 
-const NO_CLUSTER: Cluster = { manifests: [], requester: requesterOf(), namespace: undefined };
+const DEFAULT_NAMESPACE = 'default';
+const NO_CLUSTER: Cluster = {
+  manifests: [],
+  requester: requesterOf(),
+  namespace: undefined,
+  knownPods: NO_KNOWN_PODS,
+};
 
-async function clusterOf({ kubeconfig, context }: ReviewOptions): Promise<Cluster> {
-  return kubeconfig === undefined && context === undefined ? NO_CLUSTER : readCluster(kubeconfig, context);
+async function clusterOf(options: ReviewOptions, manifests: readonly Manifest[]): Promise<Cluster> {
+  if (options.kubeconfig === undefined && options.context === undefined) return NO_CLUSTER;
+  const { judged } = sortManifests(manifests);
+  return readCluster(options, (contextNamespace) => {
+    const fallback = options.namespace ?? contextNamespace ?? DEFAULT_NAMESPACE;
+    return new Set(judged.map((manifest) => namespaceOf(manifest, fallback)));
+  });
 }

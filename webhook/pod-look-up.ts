@@ -1,8 +1,6 @@
 import { NO_KNOWN_PODS, type KnownPods, type PodSearch } from '#shared/domain/admission/known-pods.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
-import { decodePod } from '#shared/kube/decode-pod.ts';
-import { listObjects } from '#shared/kube/objects.ts';
-import { PODS } from '#shared/kube/resource.ts';
+import { listSomePods } from '#shared/kube/list-some-pods.ts';
 import { selectorText } from '#shared/kube/selector-text.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 
@@ -19,8 +17,6 @@ interface Found {
 
 /** Far below a request's deadline; the answer itself and the decision before it need their time too. */
 const DEADLINE_MS = 250;
-/** One page: whoever holds a quota of thousands of pods is not found by reading them all. */
-const MOST_PODS = 250;
 const FRESH_MS = 5_000;
 const MOST_REMEMBERED = 16;
 const MOST_AT_ONCE = 8;
@@ -39,7 +35,8 @@ export function createPodLookUp(client: KubeClient, clock: Pick<Clock, 'monotoni
     if (before !== undefined && clock.monotonic() - before.at < FRESH_MS) return before.pods;
     if (underWay >= MOST_AT_ONCE) return Promise.resolve(NO_KNOWN_PODS);
     underWay += 1;
-    const pods = listPods(client, namespace, labelSelector).finally(() => (underWay -= 1));
+    const options = { timeoutMs: DEADLINE_MS, ...(labelSelector !== '' && { labelSelector }) };
+    const pods = listSomePods(client, namespace, options).finally(() => (underWay -= 1));
     found.delete(key);
     found.set(key, { pods, at: clock.monotonic() });
     forgetOldest(found);
@@ -51,18 +48,6 @@ export function createPodLookUp(client: KubeClient, clock: Pick<Clock, 'monotoni
     const pods = new Map(results.flatMap((result) => result.pods).map((pod) => [`${pod.namespace}/${pod.name}`, pod]));
     return { pods: [...pods.values()], isPartial: results.some(({ isPartial }) => isPartial) };
   };
-}
-
-async function listPods(client: KubeClient, namespace: string, labelSelector: string): Promise<KnownPods> {
-  const options = { limit: MOST_PODS, timeoutMs: DEADLINE_MS, ...(labelSelector !== '' && { labelSelector }) };
-  const outcome = await listObjects(client, { resource: PODS, namespace }, options);
-  if (outcome.kind !== 'ok') return NO_KNOWN_PODS;
-  const { items, continueToken } = outcome.object;
-  const pods = items.flatMap((raw) => {
-    const decoded = decodePod(raw);
-    return decoded.ok ? [decoded.value] : [];
-  });
-  return { pods, isPartial: continueToken !== undefined };
 }
 
 function forgetOldest(found: Map<string, Found>): void {

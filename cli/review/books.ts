@@ -1,5 +1,6 @@
 import type { AdmissionWorld } from '#shared/domain/admission/admission-world.ts';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import { NO_KNOWN_PODS, type KnownPods } from '#shared/domain/admission/known-pods.ts';
 import type { Instant, Pod } from '#shared/domain/model/pod.ts';
 import { openPriorityQuotas } from './priority-quota-book.ts';
 import { openResourceQuotas } from './resource-quota-book.ts';
@@ -12,12 +13,13 @@ export interface Books {
   charge(pod: Pod): AdmissionDecision | undefined;
 }
 
-export function openBooks(surroundings: Surroundings, now: Instant): Books {
+/** `present`: pods that exist already; quotas have counted them. */
+export function openBooks(surroundings: Surroundings, now: Instant, present: KnownPods = NO_KNOWN_PODS): Books {
   const quotas = [...surroundings.priorityQuotas.values()].toSorted(byName);
   const priorityQuotas = openPriorityQuotas(quotas, now);
   const resourceQuotas = openResourceQuotas(surroundings.resourceQuotas.values(), now);
-  const admitted: Pod[] = [];
-  const knownPods = { pods: admitted, isPartial: false };
+  const pods = [...present.pods];
+  const knownPods = { ...present, pods };
   const namespaceLabels = (name: string) => labelsOf(surroundings, name);
   return {
     world: {
@@ -34,7 +36,7 @@ export function openBooks(surroundings: Surroundings, now: Instant): Books {
       const refusal = priorityQuotas.charge(pod, namespaceLabels(pod.namespace), knownPods);
       if (refusal !== undefined) return refusal;
       resourceQuotas.charge(pod);
-      admitted.push(pod);
+      pods.push(pod);
       return undefined;
     },
   };

@@ -1,4 +1,5 @@
 import { requesterOf } from './requester.ts';
+import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
 import type { Requester } from '#shared/domain/admission/request.ts';
 import { createClient, type KubeClient } from '#shared/kube/client.ts';
 import { fieldOf } from '#shared/kube/field-of.ts';
@@ -9,6 +10,7 @@ import { apiVersionOf, resourceLabel, type Resource } from '#shared/kube/resourc
 import { errorText } from '#shared/runtime/describe-error.ts';
 import { InputError } from '#cli/input-error.ts';
 import type { Manifest } from './manifest.ts';
+import { readKnownPods } from './read-known-pods.ts';
 import { SURROUNDING_RESOURCES } from './surroundings.ts';
 
 /** What a review takes from a cluster. */
@@ -18,19 +20,34 @@ export interface Cluster {
   readonly requester: Requester;
   /** The context's namespace. */
   readonly namespace: string | undefined;
+  /** Pods of the namespaces asked for, as far as we may see them. */
+  readonly knownPods: KnownPods;
 }
 
 const PAGE = 500;
 const TIMEOUT_MS = 20_000;
 const REVIEWS = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 
-/** Reads it with the rights of the kubeconfig. Rejects with an InputError that says what could not be read. */
-export async function readCluster(kubeconfig: string | undefined, context: string | undefined): Promise<Cluster> {
+export interface ClusterChoice {
+  readonly kubeconfig?: string | undefined;
+  readonly context?: string | undefined;
+}
+
+/**
+ * Reads it with the rights of the kubeconfig. `namespacesOf` says whose pods to look at, given the context's namespace.
+ * Rejects with an InputError that says what could not be read.
+ */
+export async function readCluster(
+  { kubeconfig, context }: ClusterChoice,
+  namespacesOf: (contextNamespace: string | undefined) => ReadonlySet<string>,
+): Promise<Cluster> {
   const connection = await kubeconfigConnection(kubeconfig, context).catch(asInputError);
   const client = createClient(connection, { userAgent: 'plimsoll', timeoutMs: TIMEOUT_MS });
   try {
     const lists = await Promise.all(SURROUNDING_RESOURCES.map((resource) => listAll(client, resource)));
-    return { manifests: lists.flat(), requester: await whoAmI(client), namespace: connection.namespace };
+    const { namespace } = connection;
+    const knownPods = await readKnownPods(client, namespacesOf(namespace));
+    return { manifests: lists.flat(), requester: await whoAmI(client), namespace, knownPods };
   } finally {
     client.close();
   }

@@ -1,3 +1,4 @@
+import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
 import type { Requester } from '#shared/domain/admission/request.ts';
 import type { Instant } from '#shared/domain/model/pod.ts';
 import { assumeStatus } from './assume-status.ts';
@@ -12,6 +13,8 @@ export interface ReviewInput {
   readonly manifests: readonly Manifest[];
   /** Objects of the cluster; those among the manifests replace them. */
   readonly inCluster: readonly Manifest[];
+  /** Pods of the cluster; without any only those among the manifests are known. */
+  readonly knownPods?: KnownPods | undefined;
   readonly requester: Requester;
   /** Where objects go that name no namespace. */
   readonly namespace: string;
@@ -25,10 +28,10 @@ export interface Review {
 }
 
 /** Judges pods and workloads one after the other. Throws an InputError for what they cannot be judged by. */
-export function review({ manifests, inCluster, requester, namespace, now }: ReviewInput): Review {
+export function review({ manifests, inCluster, knownPods, requester, namespace, now }: ReviewInput): Review {
   const { judged, surroundings, ignored } = sortManifests(manifests);
   const known = readSurroundings([...inCluster, ...surroundings.map(assumeStatus)], namespace);
-  const books = openBooks(known, now);
+  const books = openBooks(known, now, knownPods);
   const rows = judged.map((manifest) => {
     return rowOf(manifest, judgeManifest(manifest, books, { requester, namespace }), namespace);
   });

@@ -5,7 +5,7 @@ import { startApiServer, type ApiServer } from '#sandbox/api-server/start-api-se
 import { createClient } from '#shared/kube/client.ts';
 import { directConnection } from '#shared/kube/connection.ts';
 import { createObject } from '#shared/kube/objects.ts';
-import { PRIORITY_CLASSES } from '#shared/kube/resource.ts';
+import { NAMESPACES, PODS, PRIORITY_CLASSES } from '#shared/kube/resource.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { podManifest } from './manifests.ts';
@@ -32,6 +32,12 @@ describe('plimsoll review against a cluster', () => {
       userAgent: 'test',
     });
     await createObject(client, { resource: PRIORITY_CLASSES }, { metadata: { name: 'gold' }, value: 10 });
+    await createObject(client, { resource: NAMESPACES }, { metadata: { name: 'team-a' } });
+    const cache = {
+      metadata: { name: 'cache', labels: { app: 'cache' } },
+      spec: { containers: [{ name: 'c', image: 'i' }] },
+    };
+    await createObject(client, { resource: PODS, namespace: 'team-a' }, cache);
     client.close();
     writeFileSync(kubeconfig, kubeconfigFor(api));
   });
@@ -39,6 +45,18 @@ describe('plimsoll review against a cluster', () => {
 
   test('its classes are known, and its context says the namespace', async () => {
     expect(await verdicts(['-f', '-', '--kubeconfig', kubeconfig], POD)).toEqual({ 'Pod/team-a/web': true });
+  });
+
+  test('its pods are known, of the namespaces that objects go to', async () => {
+    const required = [{ topologyKey: 'zone', labelSelector: { matchLabels: { app: 'cache' } } }];
+    const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } };
+    const spec = { priorityClassName: 'gold', containers: [{ name: 'main' }], affinity };
+    const beside = JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'beside' }, spec });
+    const { code, stderr } = await runPlimsoll(['review', '-f', '-', '--kubeconfig', kubeconfig], beside);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringContaining('lower priority: `cache` (0);') as string,
+    });
   });
 
   test('policies in files are added, and see who we are there', async () => {

@@ -1,0 +1,9 @@
+import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
+import { listSomePods } from '#shared/kube/list-some-pods.ts';
+
+/** Pods of some namespaces, for warnings and for who holds a quota. Never rejects: not everybody may list them. */
+export async function readKnownPods(client: KubeClient, namespaces: ReadonlySet<string>): Promise<KnownPods> {
+  const lists = await Promise.all(Array.from(namespaces, (namespace) => listSomePods(client, namespace)));
+  return { pods: lists.flatMap(({ pods }) => pods), isPartial: lists.some(({ isPartial }) => isPartial) };
+}
