@@ -39,7 +39,6 @@ function layNode(root: string): void {
   }
   for (const each of ['etc', 'proc', 'sys', 'dev']) mkdirSync(join(root, each));
   for (const each of ['tmp', 'var/tmp']) makeForEverybody(join(root, each));
-  runProgram('mknod', ['--mode=666', join(root, 'dev/null'), 'c', '1', '3']);
   writeFileSync(join(root, 'etc/passwd'), PASSWORDS);
 }
 
@@ -55,16 +54,7 @@ function productionModules(): readonly string[] {
 }
 
 function runInside(root: string, { workingFolder, environment, user }: Dockerfile, command: readonly string[]): void {
-  const inside = [
-    'unshare',
-    '--pid',
-    '--fork',
-    '--mount-proc',
-    `--root=${root}`,
-    `--wd=${workingFolder}`,
-    ...asUser(user),
-    ...command,
-  ];
+  const inside = ['unshare', `--root=${root}`, `--wd=${workingFolder}`, ...asUser(user), ...command];
   const inNamespaces = ['--mount', '--pid', '--fork', 'sh', '-c', WITH_SYSTEM, root];
   runProgram('unshare', [...inNamespaces, 'env', '-i', ...variables(environment), ...inside]);
 }
