@@ -2,7 +2,7 @@ import { parseQuantity } from '#shared/domain/model/parse-quantity.ts';
 import { quantityNumber } from '#shared/domain/model/quantity.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
 import { textAt } from '#test/contract/harness.ts';
-import { AGENT } from '#test/cluster/accounts.ts';
+import { AGENT, WEBHOOK } from '#test/cluster/accounts.ts';
 import { installPlimsoll } from '#test/cluster/install.ts';
 import { kubectl } from '#test/cluster/kubectl.ts';
 import { call } from './kube-calls.ts';
@@ -22,6 +22,10 @@ export interface PressureStatus {
   }[];
 }
 
+const WEBHOOKS = `/apis/apps/v1/namespaces/${WEBHOOK.namespace}/deployments/${WEBHOOK.name}`;
+/** As deploy/base has them. */
+const AGENT_CPU_MILLICORES = 200;
+const AGENT_PROBE_SECONDS = 10;
 const DAEMON_SET = `/apis/apps/v1/namespaces/${AGENT.namespace}/daemonsets/${AGENT.name}`;
 
 /** Applies deploy/base, with the flags that the agent needs on this node. */
@@ -33,6 +37,24 @@ export async function installAgent(
   const path = '/spec/template/spec/containers/0/args/-';
   const body = agentFlags.map((value) => ({ op: 'add', path, value }));
   await call(client, { method: 'PATCH', path: DAEMON_SET, contentType: 'application/json-patch+json', body });
+}
+
+/**
+ * For a node so many times slower than bare metal: the agent may take so much more CPU and time to start, and the
+ * webhook, which has no part in it, does not run.
+ */
+export async function allowForSlowness(client: KubeClient, factor: number): Promise<void> {
+  const contentType = 'application/json-patch+json';
+  const container = '/spec/template/spec/containers/0';
+  const cpu = `${AGENT_CPU_MILLICORES * factor}m`;
+  const body = [
+    { op: 'replace', path: `${container}/resources/requests/cpu`, value: cpu },
+    { op: 'replace', path: `${container}/resources/limits/cpu`, value: cpu },
+    { op: 'replace', path: `${container}/livenessProbe/periodSeconds`, value: AGENT_PROBE_SECONDS * factor },
+  ];
+  await call(client, { method: 'PATCH', path: DAEMON_SET, contentType, body });
+  const scale = [{ op: 'replace', path: '/spec/replicas', value: 0 }];
+  await call(client, { method: 'PATCH', path: WEBHOOKS, contentType, body: scale });
 }
 
 /** How many pods of the DaemonSet are ready, of its newest template. */

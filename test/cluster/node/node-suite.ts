@@ -2,7 +2,15 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createClient, type KubeClient } from '#shared/kube/client.ts';
 import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
 import { at, eventually, textAt } from '#test/contract/harness.ts';
-import { agentAgeMs, agentLog, installAgent, pressureStatus, readyAgents, usageByPod } from './agent-on-node.ts';
+import {
+  agentAgeMs,
+  agentLog,
+  allowForSlowness,
+  installAgent,
+  pressureStatus,
+  readyAgents,
+  usageByPod,
+} from './agent-on-node.ts';
 import { call } from './kube-calls.ts';
 import { NODE_NAME } from './node-place.ts';
 import type { NodeUnderTest, RunningNode } from './node-under-test.ts';
@@ -52,6 +60,7 @@ export function nodeSuite(under: NodeUnderTest): void {
       node = await under.start();
       client = createClient(await kubeconfigConnection(node.kubeconfig), { userAgent: 'plimsoll-test' });
       await installAgent(node, client);
+      if (under.patience > 1) await allowForSlowness(client, under.patience);
       for (const workload of [...STEADY, UNBOUNDED]) await makePod(client, workload);
       return async () => {
         client.close();
