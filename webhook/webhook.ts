@@ -117,7 +117,10 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
   });
   shutdown.onRelease('health port', () => health.close());
   // Registered last and so released first: unready, but answering, until the Service has stopped sending.
-  shutdown.onRelease('drain', () => clock.sleep(configuration.drainSeconds * 1_000));
+  shutdown.onRelease('drain', () => {
+    server.stopKeepingAlive();
+    return clock.sleep(configuration.drainSeconds * 1_000);
+  });
 
   for (const cache of eachCache(caches)) void cache.run(shutdown.signal);
   void keeper.run(shutdown.signal);

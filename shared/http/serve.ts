@@ -32,6 +32,11 @@ export interface Server {
   readonly url: string;
   /** New connections get the new certificate; open ones keep theirs. Throws on a plain server. */
   setCertificate(tls: TlsOptions): void;
+  /**
+   * From now on each answer says that its connection ends, while new ones are still taken: callers leave by themselves,
+   * and `close` finds few connections on which a request might be under way.
+   */
+  stopKeepingAlive(): void;
   /** Stops listening, lets answers under way end, then ends every connection. */
   close(): Promise<void>;
 }
@@ -50,7 +55,8 @@ export async function serve(options: ServeOptions): Promise<Server> {
       : createTlsServer({ ...timeouts(options), ...secure(tls) });
   if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections;
   server.keepAliveTimeout = options.keepAliveMs ?? 95_000;
-  answerWith(server, options.handler);
+  const keeping = { isKept: true };
+  answerWith(server, options.handler, keeping);
   refuseBrokenRequests(server);
   await listen(server, host, options.port);
   const { port } = server.address() as AddressInfo;
@@ -58,6 +64,9 @@ export async function serve(options: ServeOptions): Promise<Server> {
     port,
     url: `${tls === undefined ? 'http' : 'https'}://${isIPv6(host) ? `[${host}]` : host}:${port}`,
     setCertificate: (next) => replaceCertificate(server, next),
+    stopKeepingAlive: () => {
+      keeping.isKept = false;
+    },
     close: () => drain(server, drainMs),
   };
 }
@@ -88,11 +97,11 @@ function replaceCertificate(server: NodeServer | TlsServer, tls: TlsOptions): vo
   server.setSecureContext(secure(tls));
 }
 
-/** While draining, each answer says that its connection ends. Nothing here is made anew for each request. */
-function answerWith(server: NodeServer, handler: ServeOptions['handler']): void {
+/** When connections are not kept any more, each answer says so. Nothing here is made anew for each request. */
+function answerWith(server: NodeServer, handler: ServeOptions['handler'], keeping: { readonly isKept: boolean }): void {
   server.on('request', (request, response) => {
     response.on('finish', endUnreadRequest);
-    if (!server.listening) response.shouldKeepAlive = false;
+    if (!keeping.isKept || !server.listening) response.shouldKeepAlive = false;
     handler(request, response);
   });
 }

@@ -1,5 +1,11 @@
 import { request as httpsRequest, Agent } from 'node:https';
-import { get as httpGet, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import {
+  Agent as KeepAliveAgent,
+  get as httpGet,
+  request as httpRequest,
+  type IncomingMessage,
+  type RequestOptions,
+} from 'node:http';
 import { connect } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -113,6 +119,21 @@ describe('serve', () => {
     release.resolve(undefined);
     expect(await answer).toBe('late');
     await closed;
+  });
+
+  test('lets callers leave by themselves before it closes', async () => {
+    const server = await start({});
+    const agent = new KeepAliveAgent({ keepAlive: true });
+    const connection = (): Promise<unknown> =>
+      new Promise((resolve, reject) => {
+        httpGet(server.url, { agent }, (response) => {
+          void readText(response).then(() => resolve(response.headers.connection), reject);
+        }).on('error', reject);
+      });
+    const before = await connection();
+    server.stopKeepingAlive();
+    expect([before, await connection(), await connection()]).toEqual(['keep-alive', 'close', 'close']);
+    agent.destroy();
   });
 
   test('cuts off an answer that never ends when the drain is over', async () => {
