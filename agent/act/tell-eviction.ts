@@ -44,6 +44,7 @@ const SILENT: readonly AttemptOutcome['kind'][] = [
   'notFound',
   'uidMismatch',
   'overtaken',
+  'relieved',
   'unconfirmed',
   'foundGone',
   'timeout',

@@ -5,13 +5,13 @@ import type { AgentState, Pause } from './agent-state.ts';
 import type { Flight } from './flight.ts';
 
 /**
- * What became of one attempt. Beside the API server's answers: `pretended` (a dry run), `overtaken` (pod or node
- * changed before anything was sent), `unconfirmed` (that could not be found out), and what a second look found after an answer that left it open.
+ * What became of one attempt. Beside the API server's answers: `pretended` (a dry run), `overtaken` (the pod changed
+ * before anything was sent), `relieved` (the node has recovered), `unconfirmed` (that could not be found out), and what a second look found after an answer that left it open.
  */
 export type AttemptOutcome =
   | EvictionOutcome
   | { readonly kind: 'pretended' }
-  | { readonly kind: 'overtaken' | 'unconfirmed'; readonly message: string }
+  | { readonly kind: 'overtaken' | 'relieved' | 'unconfirmed'; readonly message: string }
   | { readonly kind: 'foundEnding' | 'foundGone' | 'foundUnharmed' };
 
 const SECOND = 1000;
@@ -23,7 +23,7 @@ const LONGEST_PAUSE_MS = 300 * SECOND;
 /** A refusal by rights or validation will not change soon (F-30). */
 const REFUSED_PAUSE_MS = 600 * SECOND;
 
-type Consequence = 'taken' | 'pretended' | 'unclear' | 'over' | 'refused' | 'troubled' | 'tooMany';
+type Consequence = 'taken' | 'pretended' | 'unclear' | 'over' | 'changed' | 'refused' | 'troubled' | 'tooMany';
 
 const CONSEQUENCES: Readonly<Record<AttemptOutcome['kind'], Consequence>> = {
   evicted: 'taken',
@@ -34,7 +34,8 @@ const CONSEQUENCES: Readonly<Record<AttemptOutcome['kind'], Consequence>> = {
   timeout: 'unclear',
   notFound: 'over',
   uidMismatch: 'over',
-  overtaken: 'over',
+  overtaken: 'changed',
+  relieved: 'over',
   unconfirmed: 'troubled',
   foundGone: 'over',
   forbidden: 'refused',
@@ -66,15 +67,11 @@ export function applyOutcome(state: AgentState, uid: string, outcome: AttemptOut
     // The server is in trouble, not this pod: nobody else may go in its stead.
     case 'troubled':
       return { ...land(state, flight), nextAttemptAt: now + TROUBLE_PAUSE_MS };
+    case 'changed':
     case 'refused':
-      return pause(
-        state,
-        flight,
-        { code: 'Refused', text: `refused: ${messageOf(outcome)}`, ms: REFUSED_PAUSE_MS },
-        now,
-      );
+      return pause(state, flight, restAfter(outcome), now);
     case 'tooMany':
-      return outcome.kind === 'tooManyRequests' ? afterTooMany(state, flight, outcome, now) : state;
+      return afterTooMany(state, flight, outcome, now);
   }
 }
 
@@ -101,6 +98,12 @@ interface Rest {
   readonly ms: number | undefined;
 }
 
+function restAfter(outcome: AttemptOutcome): Rest {
+  // The watch, or the time to live of a label, has not caught up yet: somebody else may go meanwhile.
+  if (outcome.kind === 'overtaken') return { code: 'Changed', text: outcome.message, ms: undefined };
+  return { code: 'Refused', text: `refused: ${messageOf(outcome)}`, ms: REFUSED_PAUSE_MS };
+}
+
 function pause(state: AgentState, flight: Flight, { code, text, ms }: Rest, now: Instant): AgentState {
   const attempts = (state.pauses.get(flight.uid)?.attempts ?? 0) + 1;
   const growing = Math.min(FIRST_PAUSE_MS * 2 ** (attempts - 1), LONGEST_PAUSE_MS);
@@ -113,10 +116,9 @@ function pause(state: AgentState, flight: Flight, { code, text, ms }: Rest, now:
   };
 }
 
-type TooMany = Extract<AttemptOutcome, { kind: 'tooManyRequests' }>;
-
 /** A spent budget concerns this pod; a busy server concerns every request. */
-function afterTooMany(state: AgentState, flight: Flight, outcome: TooMany, now: Instant): AgentState {
+function afterTooMany(state: AgentState, flight: Flight, outcome: AttemptOutcome, now: Instant): AgentState {
+  if (outcome.kind !== 'tooManyRequests') return state;
   const asked = outcome.retryAfterSeconds === undefined ? undefined : outcome.retryAfterSeconds * SECOND;
   if (outcome.cause === 'budget') {
     return pause(

@@ -35,7 +35,7 @@ export function whyNotNow(
   if (change !== undefined) return { kind: 'overtaken', message: `pod ${namespace}/${name} ${change}` };
   return isStillShort(eviction, readings)
     ? undefined
-    : { kind: 'overtaken', message: `${eviction.threshold.signal} is not short any more, or not known` };
+    : { kind: 'relieved', message: `${eviction.threshold.signal} is not short any more, or not known` };
 }
 
 type Found = Extract<FreshPod, { kind: 'found' }>;

@@ -11,6 +11,8 @@ import { systemClock } from '#shared/runtime/clock.ts';
 import { type FakeApiServer, startFakeApiServer } from './fake-api-server.ts';
 import { wirePod, wireSummary } from './wire-node.ts';
 
+/** For a condition on a busy machine; a quiet one meets it within two seconds. */
+const WITHIN = 45_000;
 const PODS = '/api/v1/pods';
 const POLICIES = '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies';
 const NODE_PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
@@ -82,7 +84,7 @@ function status(): Record<string, unknown> {
 
 const SHORT_OF_MEMORY = () => wireSummary(100, 1000, { hog: 600, quiet: 250 });
 
-describe('the agent', () => {
+describe('the agent', { timeout: 90_000 }, () => {
   beforeEach(() => {
     summary = SHORT_OF_MEMORY;
     api.put(PODS, wirePod({ name: 'hog', requestMiB: 100 }));
@@ -98,7 +100,7 @@ describe('the agent', () => {
     await start();
     await vi.waitFor(
       () => expect(status()).toMatchObject({ evictions: [{ endedAt: expect.any(String) as string }] }),
-      8000,
+      WITHIN,
     );
     expect(evictions().map(({ path, body }) => [path, body['deleteOptions']])).toEqual([
       ['/api/v1/namespaces/default/pods/hog/eviction', { preconditions: { uid: 'uid-hog' }, gracePeriodSeconds: 1 }],
@@ -143,7 +145,7 @@ describe('the agent', () => {
 
   test('a dry run says the same and touches nobody', async () => {
     await start({ mode: 'DryRun' });
-    await vi.waitFor(() => expect(status()).toMatchObject({ evictions: [{ outcome: 'pretended (dry run)' }] }), 8000);
+    await vi.waitFor(() => expect(status()).toMatchObject({ evictions: [{ outcome: 'pretended (dry run)' }] }), WITHIN);
     expect(evictions()).toEqual([]);
     expect(events()).toMatchObject([
       { note: 'Attempting to reclaim memory (dry run)' },
@@ -162,7 +164,7 @@ describe('the agent', () => {
         status: 'Unknown',
         reason: 'SourcesNotComparable',
       });
-    }, 8000);
+    }, WITHIN);
   });
 
   test('a spent budget is respected and the next candidate asked for', async () => {
@@ -174,7 +176,7 @@ describe('the agent', () => {
       body: { kind: 'Status', code: 429, reason: 'TooManyRequests', message: 'budget', details },
     });
     await start();
-    await vi.waitFor(() => expect(evictions().length).toBe(2), 8000);
+    await vi.waitFor(() => expect(evictions().length).toBe(2), WITHIN);
     expect(evictions().map(({ path }) => path)).toEqual([
       '/api/v1/namespaces/default/pods/hog/eviction',
       '/api/v1/namespaces/default/pods/second/eviction',
@@ -187,9 +189,38 @@ describe('the agent', () => {
   test('an answer that was lost is looked up before anything else', async () => {
     api.evictionAnswers.push({ status: 503, body: { kind: 'Status', code: 503, message: 'try later' } });
     await start();
-    await vi.waitFor(() => expect(evictions().length).toBe(1), 8000);
-    await vi.waitFor(() => expect(status()).toMatchObject({ evictions: [{ outcome: 'foundUnharmed' }] }), 8000);
+    await vi.waitFor(() => expect(evictions().length).toBe(1), WITHIN);
+    await vi.waitFor(() => expect(status()).toMatchObject({ evictions: [{ outcome: 'foundUnharmed' }] }), WITHIN);
     expect(evictions().length).toBe(1);
+  });
+
+  test('what its predecessor told is remembered: no window starts over, and no history is lost (F-17, F-18)', async () => {
+    const requestedAt = new Date(Date.now() - 10_000).toISOString();
+    const told = ['a', 'b'].map((name) => ({
+      pod: `default/${name}`,
+      uid: `uid-${name}`,
+      signal: 'memory.available',
+      stage: 'severe',
+      outcome: 'evicted',
+      requestedAt,
+      because: { code: 'HardThresholdMet', text: 'short' },
+    }));
+    api.put(NODE_PRESSURES, { metadata: { name: 'n1' }, status: { evictions: told } });
+    await start();
+    await vi.waitFor(() => expect(status()).toMatchObject({ signals: [{ state: 'Hard' }], evictions: told }), WITHIN);
+    expect(evictions()).toEqual([]);
+  });
+
+  test('a wish to stay that arrived a moment ago is found in the last look, and the next one goes', async () => {
+    const hog = wirePod({ name: 'hog', requestMiB: 100, annotations: { 'plimsoll.dev/evict': 'never' } });
+    api.onRead('/api/v1/namespaces/default/pods/hog', hog);
+    await start();
+    await vi.waitFor(() => expect(evictions().length).toBe(1), WITHIN);
+    expect(evictions()[0]?.path).toBe('/api/v1/namespaces/default/pods/quiet/eviction');
+    await vi.waitFor(
+      () => expect(status()['evictions']).toMatchObject([{ pod: 'default/quiet' }, { outcome: 'overtaken' }]),
+      WITHIN,
+    );
   });
 
   test('a policy of the cluster takes effect while the agent runs, and one that cannot be read leaves the last one', async () => {
@@ -200,20 +231,27 @@ describe('the agent', () => {
     });
     api.put(POLICIES, policy({ mode: 'Enforce', evictionHard: { 'memory.available': '50Mi' } }));
     await start({ mode: 'Policy' });
-    await vi.waitFor(() => expect(status()).toMatchObject({ policy: 'batch', mode: 'Enforce' }), 8000);
+    await vi.waitFor(() => expect(status()).toMatchObject({ policy: 'batch', mode: 'Enforce' }), WITHIN);
     api.put(POLICIES, policy({ mode: 'Enforce', evictionHard: { 'memory.available': 'lots' } }));
-    await vi.waitFor(() => expect(status()).toMatchObject({ signals: [{ threshold: '50Mi' }] }), 8000);
+    await vi.waitFor(() => {
+      const conditions = status()['conditions'] as { type: string }[] | undefined;
+      expect(conditions?.find(({ type }) => type === 'PoliciesRead')).toMatchObject({
+        status: 'False',
+        message: expect.stringContaining('NodePressurePolicy "batch": spec.evictionHard') as string,
+      });
+    }, WITHIN);
+    expect(status()).toMatchObject({ signals: [{ threshold: '50Mi' }] });
     expect(evictions()).toEqual([]);
     api.put(POLICIES, policy({ mode: 'Enforce', evictionHard: { 'memory.available': '200Mi' } }));
-    await vi.waitFor(() => expect(evictions().length).toBe(1), 8000);
+    await vi.waitFor(() => expect(evictions().length).toBe(1), WITHIN);
   });
 
   test('health names what is missing, and metrics have the signal and the first candidates', async () => {
     const url = await start({ mode: 'DryRun' });
-    await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), 8000);
+    await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), WITHIN);
     await vi.waitFor(
       async () => expect(await (await fetch(`${url}/metrics`)).text()).toContain('plimsoll_eviction_candidate_rank{'),
-      8000,
+      WITHIN,
     );
     const text = await (await fetch(`${url}/metrics`)).text();
     expect(text).toContain('plimsoll_eviction_signal_available{eviction_signal="memory.available"} 104857600');

@@ -29,6 +29,8 @@ export interface FakeApiServer {
   readonly writes: Write[];
   /** What the next evictions are answered with; afterwards they succeed and the pod ends. */
   readonly evictionAnswers: Answer[];
+  /** From now on a read of this path gives another object than lists and watches do. */
+  readonly onRead: (path: string, object: FakeObject) => void;
   /** From now on evictions get no answer; resolves when the first one has arrived. */
   readonly hangEvictions: () => Promise<void>;
   /** Called after an eviction was accepted. */
@@ -49,6 +51,7 @@ async function readJson(request: IncomingMessage): Promise<Json> {
 export async function startFakeApiServer(): Promise<FakeApiServer> {
   const collections = new Map<string, Map<string, FakeObject>>();
   const watchers = new Map<string, Set<ServerResponse>>();
+  const reads = new Map<string, FakeObject>();
   let version = 1;
   let onHanging: (() => void) | undefined;
 
@@ -115,6 +118,8 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
   }
 
   function read(path: string): Answer {
+    const prepared = reads.get(path);
+    if (prepared !== undefined) return { status: 200, body: prepared };
     const pod = POD.exec(path);
     const [parent, name] = pod === null ? split(path) : ['/api/v1/pods', pod[2] ?? ''];
     const object = collection(parent).get(name);
@@ -173,6 +178,7 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     remove,
     writes: [],
     evictionAnswers: [],
+    onRead: (path, object) => void reads.set(path, object),
     hangEvictions: () => new Promise((resolve) => (onHanging = resolve)),
     onEvicted: () => undefined,
     close: () => {

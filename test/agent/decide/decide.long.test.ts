@@ -120,6 +120,8 @@ const OUTCOMES: readonly AttemptOutcome[] = [
   { kind: 'severalBudgets', message: '' },
   { kind: 'timeout', message: '' },
   { kind: 'overtaken', message: '' },
+  { kind: 'relieved', message: '' },
+  { kind: 'unconfirmed', message: '' },
 ];
 
 /** A node that lives on its own: pods come, grow, end and come back under the same name with another UID. */

@@ -357,6 +357,21 @@ describe('decide', () => {
         [['hog'], [], [], []],
       ],
       ['an attempt without effect is not made up for by another pod', { kind: 'foundUnharmed' }, [['hog'], [], [], []]],
+      [
+        'a pod that changed since it was judged is left alone, and the next one tried',
+        { kind: 'overtaken', message: 'm' },
+        [['hog'], [], ['small'], []],
+      ],
+      [
+        'a node that recovered meanwhile is looked at anew',
+        { kind: 'relieved', message: 'm' },
+        [['hog'], [], ['hog'], []],
+      ],
+      [
+        'a last look that was not answered is our trouble, not the pod’s',
+        { kind: 'unconfirmed', message: 'm' },
+        [['hog'], [], [], []],
+      ],
       ['a refusal by rights rests for ten minutes', { kind: 'forbidden', message: 'm' }, [['hog'], [], ['small'], []]],
       [
         'two budgets on one pod are a refusal, not a 429',
