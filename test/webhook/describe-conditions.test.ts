@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import { prepareSelector } from '#shared/domain/model/label-selector.ts';
+import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
+import { policyConditions, quotaConditions } from '#webhook/describe-conditions.ts';
+import { buildClass } from '#test/build/admission.ts';
+import { amountsOf, selectorOf } from '#test/build/cluster.ts';
+
+const ENFORCED = { 'plimsoll.dev/priority-quota': 'enforced' };
+const CLASSES = new Map([['high', buildClass('high', 1_000)]]);
+
+function namespace(name: string, labels: Record<string, string>) {
+  return { name, uid: name, labels: new Map(Object.entries(labels)) };
+}
+
+function quota(classNames: readonly string[]): PriorityQuota {
+  const namespaces = prepareSelector(selectorOf({ tenant: 'yes' }));
+  return {
+    name: 'q',
+    namespaces,
+    scope: { kind: 'classes', names: new Set(classNames) },
+    hard: amountsOf({ pods: '1' }),
+  };
+}
+
+const TENANT = { tenant: 'yes' };
+
+describe('the condition of a quota', () => {
+  test.each([
+    [
+      'is ready where it is in force',
+      [namespace('a', { ...TENANT, ...ENFORCED })],
+      ['high'],
+      ['True', 'Enforced', 'In force in every selected namespace'],
+    ],
+    [
+      'tells that nothing is selected',
+      [namespace('a', ENFORCED)],
+      ['high'],
+      ['False', 'NoNamespace', 'No namespace is selected'],
+    ],
+    [
+      'names some of the namespaces where it is not in force',
+      Array.from({ length: 12 }, (_, index) => namespace(`n${String(index).padStart(2, '0')}`, TENANT)),
+      ['high'],
+      [
+        'False',
+        'NotEnforcedEverywhere',
+        'Not in force where label plimsoll.dev/priority-quota=enforced is missing: n00, n01, n02, n03, n04, n05, n06, n07, n08, n09 and 2 more',
+      ],
+    ],
+    [
+      'tells what can never take effect',
+      [namespace('a', { ...TENANT, ...ENFORCED })],
+      ['high', 'gone'],
+      [
+        'False',
+        'SettingsWithoutEffect',
+        'In force in every selected namespace; priorityClassNames: there is no class `gone`',
+      ],
+    ],
+  ])('%s', (_, namespaces, classNames, [status, reason, message]) => {
+    expect(quotaConditions(quota(classNames), namespaces, CLASSES)).toEqual([
+      { type: 'Ready', status, reason, message },
+    ]);
+  });
+});
+
+test('the conditions of a policy tell apart what cannot take effect and what others say', () => {
+  const states = [
+    policyConditions({ policy: 'p', ineffective: [], conflicts: [] }),
+    policyConditions({ policy: 'p', ineffective: ['a', 'b'], conflicts: ['c'] }),
+  ];
+  expect(states.map((conditions) => conditions.map(({ type, status, message }) => [type, status, message]))).toEqual([
+    [
+      ['Ready', 'True', 'Every setting can take effect'],
+      ['Conflicting', 'False', 'No other policy says otherwise'],
+    ],
+    [
+      ['Ready', 'False', 'a; b'],
+      ['Conflicting', 'True', 'c'],
+    ],
+  ]);
+});
