@@ -17,6 +17,8 @@ export interface Workload {
 }
 
 const AT_ONCE = 2_000;
+/** A container is started within its own limit, which takes long on a slow processor. */
+const CPU = '200m';
 
 /** Where a pod is found. */
 export function podPath({ name, namespace = 'default' }: Pick<Workload, 'name' | 'namespace'>): string {
@@ -39,6 +41,6 @@ export async function makePod(client: KubeClient, workload: Workload): Promise<v
 
 function resourcesOf({ requestMebibytes, isGuaranteed = false }: Workload): object {
   if (requestMebibytes === undefined) return {};
-  const requests = { cpu: '10m', memory: `${requestMebibytes}Mi` };
+  const requests = { cpu: CPU, memory: `${requestMebibytes}Mi` };
   return isGuaranteed ? { requests, limits: requests } : { requests };
 }
