@@ -26,8 +26,8 @@ export interface AgentProcess {
 
 const MAIN = new URL('../../agent/main.ts', import.meta.url).pathname;
 const CACHE = join(tmpdir(), 'plimsoll-compile-cache');
-/** As the DaemonSet starts it: compiled code from the cache of the image, a young generation that stays small. */
-const NODE_FLAGS = ['--max-semi-space-size=1', '--max-old-space-size=48'];
+/** As the DaemonSet starts it. */
+const NODE_FLAGS = ['--single-threaded', '--no-maglev', '--max-semi-space-size=1', '--max-old-space-size=48'];
 
 /** Fills the compile cache as an image build may: once filled, the type stripper is not loaded any more. */
 export async function warmCompileCache(): Promise<void> {
