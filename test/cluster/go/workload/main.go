@@ -1,7 +1,6 @@
 // Command workload is what runs in the pods of a test node: one static program, so that an image is one file.
 //
 //	workload pause              waits until it is told to end
-//	workload stay               says that it was told to end, and goes on until it is killed
 //	workload grow MIB PER_SEC   takes memory at that pace, page by page, then waits until it is told to end
 //
 // Each line it says begins with the time in milliseconds since 1970.
@@ -27,21 +26,12 @@ func main() {
 	signal.Notify(ending, syscall.SIGTERM, syscall.SIGINT)
 	switch command := argument(1); command {
 	case "pause":
-	case "stay":
-		go tellEach(ending)
-		select {}
 	case "grow":
 		go grow(number(2)*mebibyte, number(3)*mebibyte)
 	default:
-		fail(fmt.Sprintf("unknown command %q: expected pause, stay or grow", command))
+		fail(fmt.Sprintf("unknown command %q: expected pause or grow", command))
 	}
 	say("told to end by %v", <-ending)
-}
-
-func tellEach(ending <-chan os.Signal) {
-	for each := range ending {
-		say("told to end by %v, staying", each)
-	}
 }
 
 // grow takes total bytes at perSecond; steps that come late are made up for, so that the pace holds on a busy machine.
@@ -71,7 +61,7 @@ func say(format string, values ...any) {
 
 func argument(index int) string {
 	if index >= len(os.Args) {
-		fail("usage: workload pause | stay | grow MIB PER_SEC")
+		fail("usage: workload pause | grow MIB PER_SEC")
 	}
 	return os.Args[index]
 }
