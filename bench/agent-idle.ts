@@ -3,13 +3,14 @@
  * threshold (a look each second) and near one (a look each 100 ms). JSON on stdout. SECONDS=n shortens it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { totalmem } from 'node:os';
+import { loadavg, totalmem } from 'node:os';
 import { groupPod, startAgent, warmCompileCache } from '#test/agent/agent-process.ts';
 import { createPodGroups } from '#test/agent/pod-groups.ts';
 import { type Footprint, footprintOf } from './agent/footprint.ts';
 
 const SECONDS = Number(process.env['SECONDS'] ?? 60);
 const SETTLE_MS = 15_000;
+const NOTHING: Footprint = { cpuSeconds: 0, rssMiB: 0, privateMiB: 0 };
 
 /** Thresholds that are never crossed here; near, the adaptive period is forced to its shortest. */
 const POLICY = { evictionHard: { 'memory.available': '250Mi' } };
@@ -20,10 +21,33 @@ interface Measured {
   readonly millicores: number;
   readonly rssMiB: number;
   readonly privateMiB: number;
-  readonly growthMiB: number;
+  /** Slope of a line through one sample a second: 0 is flat. */
+  readonly privateMiBPerMinute: number;
+  /** Of the machine, whose other work makes CPU time dearer. */
+  readonly load: number;
 }
 
-function summarise(pods: number, periodMs: number, first: Footprint, last: Footprint): Measured {
+/** One sample a second. */
+async function sample(pid: number): Promise<readonly Footprint[]> {
+  const samples = [footprintOf(pid)];
+  for (let second = 0; second < SECONDS; second += 1) {
+    await sleep(1000);
+    samples.push(footprintOf(pid));
+  }
+  return samples;
+}
+
+/** By least squares, per sample. */
+function slopeOf(values: readonly number[]): number {
+  const middle = (values.length - 1) / 2;
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const together = values.reduce((sum, value, index) => sum + (index - middle) * (value - mean), 0);
+  return together / values.reduce((sum, _, index) => sum + (index - middle) ** 2, 0);
+}
+
+function summarise(pods: number, periodMs: number, samples: readonly Footprint[]): Measured {
+  const [first = NOTHING] = samples;
+  const last = samples.at(-1) ?? NOTHING;
   const rounded = (value: number): number => Math.round(value * 100) / 100;
   return {
     pods,
@@ -31,7 +55,8 @@ function summarise(pods: number, periodMs: number, first: Footprint, last: Footp
     millicores: rounded(((last.cpuSeconds - first.cpuSeconds) / SECONDS) * 1000),
     rssMiB: rounded(last.rssMiB),
     privateMiB: rounded(last.privateMiB),
-    growthMiB: rounded(last.privateMiB - first.privateMiB),
+    privateMiBPerMinute: rounded(slopeOf(samples.map(({ privateMiB }) => privateMiB)) * 60),
+    load: rounded(loadavg()[0] ?? Number.NaN),
   };
 }
 
@@ -46,9 +71,7 @@ async function measure(count: number, periodMs: number): Promise<Measured> {
   try {
     const pid = agent.child.pid ?? 0;
     await sleep(SETTLE_MS);
-    const first = footprintOf(pid);
-    await sleep(SECONDS * 1000);
-    return summarise(count, periodMs, first, footprintOf(pid));
+    return summarise(count, periodMs, await sample(pid));
   } finally {
     await agent.stop();
     groups.remove();
