@@ -1,7 +1,7 @@
 import { parseQuantity } from '#shared/domain/model/parse-quantity.ts';
 import { quantityNumber } from '#shared/domain/model/quantity.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
-import { textAt } from '#test/contract/harness.ts';
+import { at, textAt } from '#test/contract/harness.ts';
 import { AGENT, WEBHOOK } from '#test/cluster/accounts.ts';
 import { installPlimsoll } from '#test/cluster/install.ts';
 import { kubectl } from '#test/cluster/kubectl.ts';
@@ -67,8 +67,17 @@ export async function readyAgents(client: KubeClient): Promise<number> {
 
 /** For how long the agent has been running; it evicts nobody at first. */
 export async function agentAgeMs(client: KubeClient): Promise<number> {
+  return Date.now() - Date.parse(textAt(await agentContainer(client), 'state.running.startedAt'));
+}
+
+/** How often it had to be started again, for instance because its memory was not enough. */
+export async function agentRestarts(client: KubeClient): Promise<unknown> {
+  return at(await agentContainer(client), 'restartCount');
+}
+
+async function agentContainer(client: KubeClient): Promise<unknown> {
   const pods = await call(client, { path: `/api/v1/namespaces/${AGENT.namespace}/pods` });
-  return Date.now() - Date.parse(textAt(pods, 'items.0.status.containerStatuses.0.state.running.startedAt'));
+  return at(pods, 'items.0.status.containerStatuses.0');
 }
 
 /** What the agent publishes about the node. */

@@ -5,6 +5,7 @@ import { at, eventually, textAt } from '#test/contract/harness.ts';
 import {
   agentAgeMs,
   agentLog,
+  agentRestarts,
   allowForSlowness,
   installAgent,
   pressureStatus,
@@ -138,6 +139,10 @@ export function nodeSuite(under: NodeUnderTest): void {
       await within(90, () => expect(get(podPath(OURS))).rejects.toThrow('not found'));
       const asked = (await pressureStatus(client)).evictions.map(({ pod }) => pod);
       expect(asked).toEqual([keyOf(OURS), keyOf(HOG)]);
+    });
+
+    test('has run all along, with the memory that it is given', async () => {
+      expect(await agentRestarts(client)).toBe(0);
     });
   });
 }
