@@ -79,6 +79,14 @@ export function resourcePath(resource: Resource, address: ResourceAddress = {}):
   const root = resource.group === '' ? '/api' : `/apis/${resource.group}`;
   const namespace = resource.namespaced && address.namespace !== undefined ? ['namespaces', address.namespace] : [];
   const segments = [...namespace, resource.plural, address.name, address.subresource];
-  const path = segments.filter((segment) => segment !== undefined).map(encodeURIComponent);
+  const path = segments.filter((segment) => segment !== undefined).map(escapeSegment);
   return [root, resource.version, ...path].join('/');
+}
+
+const MOVES: readonly string[] = ['', '.', '..'];
+
+/** What would lead elsewhere instead of naming something becomes a name that nothing can have; never throws. */
+function escapeSegment(segment: string): string {
+  const name = MOVES.includes(segment) ? `%${segment}` : segment;
+  return encodeURIComponent(name.toWellFormed());
 }

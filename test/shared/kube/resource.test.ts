@@ -26,6 +26,13 @@ describe('resourcePath', () => {
       resourcePath(PODS, { namespace: '../x', name: 'a/b?c' }),
       '/api/v1/namespaces/..%2Fx/pods/a%2Fb%3Fc',
     ],
+    [
+      'names that would lead upwards',
+      resourcePath(PODS, { namespace: '..', name: '.' }),
+      '/api/v1/namespaces/%25../pods/%25.',
+    ],
+    ['a name that is empty', resourcePath(PODS, { namespace: 'a', name: '' }), '/api/v1/namespaces/a/pods/%25'],
+    ['half a character', resourcePath(NODES, { name: '\ud800' }), '/api/v1/nodes/%EF%BF%BD'],
   ])('%s', (_, path, expected) => {
     expect(path).toBe(expected);
   });
