@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createClient, type KubeClient } from '#shared/kube/client.ts';
-import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
 import { type LeaseTerm, runWithLease } from '#shared/kube/leader-lease.ts';
 import { createObject, patchObject } from '#shared/kube/objects.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector.ts';
@@ -9,7 +7,7 @@ import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { at, eventually } from '#test/contract/harness.ts';
 import { findBinaries } from './binaries.ts';
-import { type Cluster, startCluster } from './cluster.ts';
+import { ownCluster } from './own-cluster.ts';
 
 const log = createLog({ component: 'test', level: 'silent', format: 'json' });
 const NAMESPACE = 'default';
@@ -19,15 +17,11 @@ describe.skipIf(findBinaries(process.env).kind === 'missing')(
   () => {
     const stop = new AbortController();
     const running: Promise<void>[] = [];
-    let cluster: Cluster;
-    let client: KubeClient;
+    const own = ownCluster();
     let reflector: Reflector<unknown>;
 
     beforeAll(async () => {
-      const startup = await startCluster();
-      if (startup.kind === 'missing') throw new Error(startup.because);
-      cluster = startup.cluster;
-      client = createClient(await kubeconfigConnection(cluster.kubeconfig), { userAgent: 'plimsoll-test' });
+      const { admin: client } = own();
       reflector = createReflector({
         client,
         resource: CONFIG_MAPS,
@@ -48,14 +42,12 @@ describe.skipIf(findBinaries(process.env).kind === 'missing')(
     afterAll(async () => {
       stop.abort();
       await Promise.all(running);
-      client.close();
-      await cluster.close();
     });
 
     async function write(value: string): Promise<void> {
       const address = { resource: CONFIG_MAPS, namespace: NAMESPACE, name: 'followed' };
       await eventually(async () => {
-        expect((await patchObject(client, address, { data: { value } }, { type: 'merge' })).kind).toBe('ok');
+        expect((await patchObject(own().admin, address, { data: { value } }, { type: 'merge' })).kind).toBe('ok');
       }, 40_000);
     }
 
@@ -67,6 +59,7 @@ describe.skipIf(findBinaries(process.env).kind === 'missing')(
     }
 
     test.each(['kube-apiserver', 'etcd'] as const)('a reflector finds its way back after %s', async (name) => {
+      const { cluster } = own();
       await cluster.stop(name);
       await systemClock.sleep(1_000);
       await cluster.start(name);
@@ -75,6 +68,7 @@ describe.skipIf(findBinaries(process.env).kind === 'missing')(
     });
 
     test('a leader that loses the API server stops before its lease can end, and leads again in a new term', async () => {
+      const { admin: client, cluster } = own();
       const terms: LeaseTerm[] = [];
       const ends: number[] = [];
       const contending = new AbortController();

@@ -1,3 +1,4 @@
+import { systemClock } from '#shared/runtime/clock.ts';
 import { at, eventually, type Harness, pod, textAt, uniqueName, type WatchLine } from '#test/contract/harness.ts';
 import { linesOf } from '#test/contract/lines-of.ts';
 
@@ -11,13 +12,10 @@ export interface PodHistory {
 /** Follows the pods of the harness's namespace, which has none yet. */
 export async function podHistory(api: Harness): Promise<PodHistory> {
   const path = api.core('pods');
-  const resourceVersion = textAt((await api.get(path)).body, 'metadata.resourceVersion');
-  const stream = await api.client.stream({ path, query: { watch: true, resourceVersion } });
-  if (stream.kind !== 'ok') throw new Error(`cannot watch pods: ${stream.message}`);
   const seen: WatchLine[] = [];
-  const following = (async () => {
-    for await (const line of linesOf(stream.object)) seen.push(JSON.parse(line) as WatchLine);
-  })();
+  const closing = new AbortController();
+  const { body } = await api.get(path);
+  const following = follow(api, seen, textAt(body, 'metadata.resourceVersion'), closing.signal);
 
   return {
     mostAtOnce: async (priorityClassName) => {
@@ -30,11 +28,37 @@ export async function podHistory(api: Harness): Promise<PodHistory> {
       return fullest(seen.filter(({ object }) => at(object, 'spec.priorityClassName') === priorityClassName));
     },
     close: async () => {
-      stream.object.close();
-      // Being closed is an error to whoever reads.
-      await following.catch(() => undefined);
+      closing.abort();
+      await following;
     },
   };
+}
+
+/** A watch ends when its reader was slow or nothing happened for long; the next one goes on where it stopped. */
+async function follow(api: Harness, seen: WatchLine[], from: string, signal: AbortSignal): Promise<void> {
+  let resourceVersion = from;
+  while (!signal.aborted) {
+    const query = { watch: true, resourceVersion };
+    const stream = await api.client.stream({ path: api.core('pods'), query, signal });
+    if (stream.kind !== 'ok') {
+      await systemClock.sleep(100);
+      continue;
+    }
+    try {
+      for await (const line of linesOf(stream.object)) {
+        const event = JSON.parse(line) as WatchLine;
+        seen.push(event);
+        resourceVersion = textAt(event.object, 'metadata.resourceVersion');
+      }
+    } catch (error) {
+      if (!isBroken(error)) throw error;
+    }
+  }
+}
+
+/** Whether a connection ended, by us or by the server. */
+function isBroken(error: unknown): boolean {
+  return error instanceof Error && 'code' in error;
 }
 
 function fullest(history: readonly WatchLine[]): number {

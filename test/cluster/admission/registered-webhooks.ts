@@ -29,8 +29,8 @@ export interface RegisteredWebhooksOptions {
   readonly replicas?: number;
   /** Of the validating entries; `Ignore` unless said otherwise. */
   readonly failurePolicy?: 'Ignore' | 'Fail';
-  /** Settings of their certificates, beside the Secret in which they share the authority. */
-  readonly tls?: object;
+  /** Fields of the WebhookConfiguration, beside the Secret in which they share the authority. */
+  readonly settings?: { readonly tls?: object; readonly drainSeconds?: number };
 }
 
 /**
@@ -38,13 +38,13 @@ export interface RegisteredWebhooksOptions {
  * the API server reaches, start the webhooks as they are shipped, and remove all of it but the CRDs.
  */
 export function registeredWebhooks(api: Harness, options: RegisteredWebhooksOptions = {}): RegisteredWebhooks {
-  const { replicas = 1, failurePolicy = 'Ignore' } = options;
+  const { replicas = 1, failurePolicy = 'Ignore', settings = {} } = options;
   const processes: WebhookProcess[] = [];
   let front: Awaited<ReturnType<typeof spread>>;
 
   async function start(): Promise<void> {
-    const tls = { secretName: AUTHORITY_SECRET, secretNamespace: api.namespace, ...options.tls };
-    processes.push(await startWebhookProcess(inject('kubeconfig'), { tls }));
+    const tls = { secretName: AUTHORITY_SECRET, secretNamespace: api.namespace, ...settings.tls };
+    processes.push(await startWebhookProcess(inject('kubeconfig'), { ...settings, tls }));
     front.to(processes.map(({ port }) => port));
   }
 
