@@ -1,9 +1,6 @@
 import { quantile, rounded } from './quantile.ts';
 import type { Block } from './run-block.ts';
-import type { VariantName } from './variants.ts';
-
-/** The blocks of each variant, all of one round beside each other. */
-export type Blocks = ReadonlyMap<VariantName, readonly Block[]>;
+import type { Blocks } from './run-rounds.ts';
 
 interface Latency {
   /** Median of the medians of all blocks: one disturbed block does not move it. */

@@ -1,8 +1,10 @@
 import type { KubeClient } from '#shared/kube/client.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
-import type { Blocks } from './report.ts';
 import { type Block, runBlock } from './run-block.ts';
 import { type Variant, type VariantName, VARIANTS } from './variants.ts';
+
+/** The blocks of each variant, in order of the rounds. */
+export type Blocks = ReadonlyMap<VariantName, readonly Block[]>;
 
 export interface Rounds {
   readonly clients: number;
