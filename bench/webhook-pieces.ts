@@ -27,7 +27,7 @@ function expectDecoded<T>(decoded: Decoded<T>): T {
 }
 
 function priorityClass(name: string, value: number): readonly [string, PriorityClass] {
-  return [name, { name, value, isGlobalDefault: false, preemptionPolicy: 'PreemptLowerPriority' }];
+  return [name, { name, uid: name, value, isGlobalDefault: false, preemptionPolicy: 'PreemptLowerPriority' }];
 }
 
 const quotas = [expectDecoded(decodeResourceQuota(BENCH_QUOTA))];
