@@ -1,4 +1,5 @@
 /** Latency of reviews that arrive at a fixed rate, whether or not earlier ones are answered (open loop). JSON on stdout. */
+import { loadavg } from 'node:os';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { postRequest, reviewClient, type ReviewClient } from './webhook/review-client.ts';
 import { startRig, validateBody } from './webhook/rig.ts';
@@ -78,8 +79,11 @@ try {
     for (const rate of RATES) results[name].push(await run(server, clients, rate));
     for (const client of clients) client.close();
   }
+  const loadAverage = loadavg()[0];
   const targets = { p99MsAt1000: 5, residentMiBAt4000: 128, cpuMsPerReview: 0.15 };
-  console.log(JSON.stringify({ bodyBytes: Buffer.byteLength(validateBody()), ...results, targets }, undefined, 2));
+  console.log(
+    JSON.stringify({ bodyBytes: Buffer.byteLength(validateBody()), ...results, loadAverage, targets }, undefined, 2),
+  );
 } finally {
   await rig.stop();
 }

@@ -40,7 +40,7 @@ const FAILED: Failure = { code: 500, message: 'Internal error' };
 
 /**
  * The listener of the admission port. Reviews are answered here and not by a router, and without a promise unless the
- * judge needs one: both cost more than the decision itself (docs/decisions/0007).
+ * judge needs one: both cost more than the decision itself (docs/decisions/0008).
  */
 export function reviewListener(
   options: ReviewListenerOptions,
