@@ -134,9 +134,9 @@ function createGauges(metrics: Metrics): Gauges {
   };
 }
 
-function showSignals(gauges: Gauges, { decision, policy }: Picture): void {
+function showSignals(gauges: Gauges, picture: Picture): void {
   for (const gauge of [gauges.available, gauges.capacity, gauges.threshold]) gauge.reset();
-  for (const signal of signalStates(decision.state.pressure, policy.thresholds)) {
+  for (const signal of signalStates(picture)) {
     const labels = { eviction_signal: signal.name };
     gauges.available.set(signal.availableNumber, labels);
     gauges.capacity.set(signal.capacityNumber, labels);

@@ -77,7 +77,7 @@ function time(instant: Instant): string {
 
 function signalEntries(picture: Picture, { previous, wallOffsetMs }: StatusContext): readonly SignalEntry[] {
   const now = time(picture.look.now + wallOffsetMs);
-  return signalStates(picture.decision.state.pressure, picture.policy.thresholds).map((signal) => {
+  return signalStates(picture).map((signal) => {
     const before = previous?.signals.find(({ name }) => name === signal.name);
     return {
       name: signal.name,

@@ -105,6 +105,21 @@ describe('nodePressureStatus', () => {
     });
   });
 
+  test.each<[availableCores: number, state: string]>([
+    [1, 'Far'],
+    [0.25, 'Near'],
+    [0.05, 'Soft'],
+  ])('%d of 2 cores idle is %s, told in cores', (availableCores, state) => {
+    const { signals } = statusOf({ now: 0, availableMiB: 500, look: { cpu: { availableCores, cores: 2 } } });
+    expect(signals[1]).toMatchObject({
+      name: 'cpu.available',
+      available: availableCores === 1 ? '1' : `${availableCores * 1000}m`,
+      capacity: '2',
+      threshold: '100m',
+      state,
+    });
+  });
+
   test('what did not change keeps its times', () => {
     const first = statusOf({ now: 0, availableMiB: 500 });
     const second = statusOf({ now: 5000, availableMiB: 480 }, first);
