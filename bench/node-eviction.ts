@@ -10,7 +10,7 @@ import { agentAgeMs, installAgent } from '#test/cluster/node/agent-on-node.ts';
 import { call } from '#test/cluster/node/kube-calls.ts';
 import { type NodeOfOurs, startNodeOf } from '#test/cluster/node/start-node-of.ts';
 import { NODE_NAME } from '#test/cluster/node/node-place.ts';
-import { makePod, podPath } from '#test/cluster/node/workloads.ts';
+import { makePod, podPath } from '#test/cluster/node/make-pod.ts';
 import { eventually } from '#test/contract/harness.ts';
 import { quantile, rounded } from './admission/quantile.ts';
 import { availableMemory, type AvailableMemory } from './node/available-memory.ts';

@@ -10,7 +10,7 @@ import { at, eventually } from '#test/contract/harness.ts';
 import { call } from './kube-calls.ts';
 import { whyNoNode } from './node-programs.ts';
 import { cgroupRootOf } from './start-kubelet.ts';
-import { makePod, podPath } from './workloads.ts';
+import { makePod, podPath } from './make-pod.ts';
 
 const why = whyNoNode(process.env);
 const POD = { name: 'living', mebibytes: 16 };

@@ -15,8 +15,8 @@ import {
 import { call } from './kube-calls.ts';
 import { NODE_NAME } from './node-place.ts';
 import type { NodeUnderTest, RunningNode } from './node-under-test.ts';
-import { askKubelet } from './statistics.ts';
-import { makePod, podPath, type Workload } from './workloads.ts';
+import { askKubelet } from './ask-kubelet.ts';
+import { makePod, podPath, type Workload } from './make-pod.ts';
 
 const MEBIBYTE = 1_048_576;
 /*
