@@ -1,5 +1,6 @@
 import type { Reservation } from '#shared/domain/quota/ledger-state.ts';
 import { backoffDelay, type Backoff } from '#shared/runtime/backoff.ts';
+import { createCountKeeper } from './count-keeper.ts';
 import type { LedgerObject } from './ledger-object.ts';
 import { createPodCounts, type PodCountsOptions } from './pod-counts.ts';
 import { isSameCount, settleBatch, type Batch, type Count, type Settled, type SettledBatch } from './settle-batch.ts';
@@ -40,16 +41,14 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
   const { store, clock } = options;
   const queue = createWishQueue(clock);
   const counts = createPodCounts(options);
-  let parked: OpenWish[] = [];
+  const keeper = createCountKeeper({ counts, pause, resume });
   let cancelled: Reservation[] = [];
-  let count: Count | undefined;
   /** The state last read or written; `undefined` when it may be old. */
   let known: LedgerObject | undefined;
   let openReservations = 0;
   /** In a row. */
   let failures = 0;
   let working: Promise<void> | undefined;
-  let counting: Promise<void> | undefined;
 
   function work(): Promise<void> {
     return (working ??= workOff());
@@ -58,7 +57,7 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
   async function workOff(): Promise<void> {
     // Whoever comes in the same turn shares the write.
     await Promise.resolve();
-    while (!queue.isEmpty || cancelled.length > 0 || count !== undefined) await settleOnce();
+    while (!queue.isEmpty || cancelled.length > 0 || keeper.isReady) await settleOnce();
     working = undefined;
   }
 
@@ -83,23 +82,15 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
 
   /** Nothing is reserved under limits for which nothing has been counted. */
   function takeBatch(base: LedgerObject): OpenBatch {
-    const fitting = takeCount(base);
+    const count = keeper.take(base);
     const wishes = queue.take();
-    const mayReserve = base.isCounted || fitting !== undefined;
-    const batch = { wishes: mayReserve ? wishes : [], cancelled, count: fitting };
+    const mayReserve = base.isCounted || count !== undefined;
+    const batch = { wishes: mayReserve ? wishes : [], cancelled, count };
     cancelled = [];
     if (mayReserve) return batch;
     counts.forget();
-    park(wishes);
+    keeper.park(wishes);
     return batch;
-  }
-
-  function takeCount(base: LedgerObject): Count | undefined {
-    const taken = count;
-    count = undefined;
-    if (taken === undefined || isSameCount(base, taken.begun)) return taken;
-    counts.done();
-    return undefined;
   }
 
   /** Without an answer cancellations are dropped: at worst room stays taken until the reservation expires. */
@@ -107,7 +98,7 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
     readAgain(batch.wishes);
     if (why === 'conflict') {
       cancelled = [...batch.cancelled, ...cancelled];
-      count ??= batch.count;
+      keeper.putBack(batch.count);
     }
     await pause();
   }
@@ -126,7 +117,7 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
       if (isUnsure(outcome)) unsure.push(wish);
       else tell(wish, outcome);
     }
-    if (isTrue) park(unsure);
+    if (isTrue) keeper.park(unsure);
     else if (unsure.length > 0) readAgain(unsure);
   }
 
@@ -144,7 +135,7 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
   async function read(): Promise<LedgerObject | undefined> {
     const found = await store.read();
     if (found.kind === 'read') return remember(found.object);
-    count = undefined;
+    keeper.drop();
     cancelled = [];
     if (found.kind === 'gone') for (const wish of queue.take()) wish.settle({ kind: 'gone' });
     else await pause();
@@ -156,29 +147,11 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
     return (known = object);
   }
 
-  /** Until the next count is ready. Where it fails, the regular one says so, and who waits is told in time. */
-  function park(wishes: readonly OpenWish[]): void {
-    if (wishes.length === 0) return;
-    parked.push(...wishes);
-    counting ??= prepareCount(() => counts.untilDue());
-    counting.catch(() => undefined);
-  }
-
-  async function prepareCount(wait: () => Promise<void>): Promise<void> {
-    try {
-      await wait();
-      count = (await counts.prepare()) ?? count;
-      // What is known may be older than what was read for the count, and would not fit it.
-      if (count !== undefined && known !== undefined && !isSameCount(known, count.begun)) known = undefined;
-    } catch (error) {
-      await pause();
-      throw error;
-    } finally {
-      counting = undefined;
-      queue.putBack(parked);
-      parked = [];
-      void work();
-    }
+  /** What is known may be older than what was read for the count, and would not fit it. */
+  function resume(wishes: readonly OpenWish[], count: Count | undefined): void {
+    if (count !== undefined && known !== undefined && !isSameCount(known, count.begun)) known = undefined;
+    queue.putBack(wishes);
+    void work();
   }
 
   function pause(): Promise<void> {
@@ -197,7 +170,7 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
       void work();
     },
     recount: async () => {
-      await (counting ??= prepareCount(() => Promise.resolve()));
+      await keeper.prepare();
       await work();
     },
     openReservations: () => openReservations,
