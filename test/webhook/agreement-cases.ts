@@ -1,4 +1,4 @@
-import { WORKLOAD_KINDS } from './make-pod.ts';
+import { WORKLOAD_KINDS } from './workloads.ts';
 
 export type Raw = Readonly<Record<string, unknown>> & { readonly metadata: Readonly<Record<string, unknown>> };
 

@@ -7,7 +7,7 @@ import type { Row } from '#cli/review/row.ts';
 import { HELD, JUDGED, RULES, type Raw } from './agreement-cases.ts';
 import { readAnswer, review as reviewBody, type Answer } from './reviews.ts';
 import { runWebhook, type RunningWebhook } from './webhook-process.ts';
-import { WORKLOAD_KINDS } from './make-pod.ts';
+import { WORKLOAD_KINDS } from './workloads.ts';
 
 const ALICE = requesterOf('alice', ['developers']);
 const WIDE = 'wide';

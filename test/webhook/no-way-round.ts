@@ -3,7 +3,7 @@ import { asUser, type AnswerOfUser } from '#test/cluster/admission/as-user.ts';
 import { clusterObjects, onlyIn } from '#test/cluster/admission/cluster-objects.ts';
 import { at, contractHarness, eventually, pod, textAt, uniqueName } from '#test/contract/harness.ts';
 import type { ContractTarget, Harness } from '#test/contract/harness.ts';
-import { collectionPath, workloadKind, WORKLOAD_KINDS } from './make-pod.ts';
+import { collectionPath, workloadKind, WORKLOAD_KINDS } from './workloads.ts';
 
 const CONFIGURATION = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/plimsoll';
 const CEILING = 100;
