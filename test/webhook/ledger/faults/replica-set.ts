@@ -17,7 +17,7 @@ export interface ReplicaSet {
 
 const SHORTEST_PAUSE_MS = 1_000;
 const PAUSE_SPREAD_MS = 2_000;
-const ALL_UP_MS = 120_000;
+const ALL_UP_MS = 600_000;
 
 /** Starts them. */
 export function startReplicaSet(size: number, service: LoopbackService, start: () => Replica): ReplicaSet {

@@ -17,6 +17,7 @@ export interface FaultOptions {
   readonly creates: number;
   /** At once. */
   readonly concurrency: number;
+  /** Far more than the API server takes from an admission to the stored pod, however busy the machine. */
   readonly reservationSeconds: number;
 }
 
