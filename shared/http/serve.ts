@@ -42,7 +42,8 @@ export interface Server {
 }
 
 const HEADERS_TIMEOUT_MS = 10_000;
-const UNREAD_LINGER_MS = 500;
+/** Long enough for a caller that is busy still writing. */
+const UNREAD_LINGER_MS = 5_000;
 const CHECK_CONNECTIONS_EVERY_MS = 2_000;
 const CLOSE_IDLE_EVERY_MS = 20;
 
