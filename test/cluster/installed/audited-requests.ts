@@ -8,7 +8,10 @@ import { eventually, pod } from '#test/contract/harness.ts';
 import { registerFully } from '#webhook/register.ts';
 import { mayDo } from './attempt.ts';
 import { requestsOf } from './audit-log.ts';
-import { type InstalledCluster, OWN_NODE } from './installed-cluster.ts';
+import { type InstalledCluster, OWN_NODE, post } from './installed-cluster.ts';
+
+/** The arguments of deploy/base/webhook/deployment.yaml. */
+const AS_DEPLOYED = { tls: { secretName: 'plimsoll-webhook-tls' }, registration: { mode: 'CaBundle' } };
 
 /** Registers a test that holds what our programs really ask of the API server against what they may. */
 export function auditedRequests({ own, clientOf, agentPodOn }: InstalledCluster): void {
@@ -22,19 +25,18 @@ export function auditedRequests({ own, clientOf, agentPodOn }: InstalledCluster)
     const files = { webhook: join(folder, 'webhook.kubeconfig'), agent: join(folder, 'agent.kubeconfig') };
     writeKubeconfig(files.webhook, connection, await accountToken(admin, WEBHOOK));
     writeKubeconfig(files.agent, connection, await accountToken(admin, AGENT, await agentPodOn(OWN_NODE)));
-    const webhook = await startWebhookProcess(files.webhook, { port });
+    const webhook = await startWebhookProcess(files.webhook, { port, ...AS_DEPLOYED });
     const agent = await startAgentProcess(files.agent, OWN_NODE);
     try {
       await eventually(async () => {
-        const path = '/api/v1/namespaces/default/pods';
-        const made = await admin.request({ method: 'POST', path, query: { dryRun: 'All' }, body: pod('asked') });
-        expect(made).toMatchObject({ kind: 'ok' });
+        const forged = { ...pod('forged'), status: { qosClass: 'Guaranteed' } };
+        expect(await post(admin, '/api/v1/namespaces/default/pods', forged)).toMatchObject({ kind: 'forbidden' });
       });
       await eventually(() => {
         const asked = requestsOf(cluster.auditLog, AGENT.name).map(({ verb, resource }) => `${verb} ${resource}`);
         expect(asked).toEqual(expect.arrayContaining(['list pods', 'watch nodes', 'patch nodepressures']));
         return Promise.resolve();
-      }, 20_000);
+      }, 30_000);
     } finally {
       await Promise.all([webhook.stop(), agent.stop()]);
     }
