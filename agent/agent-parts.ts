@@ -46,6 +46,18 @@ export interface AgentParts {
   readonly noteSignal: (picture: Picture) => void;
 }
 
+/** What the pieces are put together from. */
+export interface Assembly {
+  readonly configuration: AgentConfiguration;
+  readonly ports: AgentPorts;
+  readonly parts: AgentParts;
+}
+
+/** UID of the Node object, `undefined` while it is not known. */
+export function nodeUid({ ownNode }: Pick<AgentParts, 'ownNode'>): string | undefined {
+  return [...ownNode.values()][0]?.uid;
+}
+
 /** The kubelet's node figures are up to 16 s old when they arrive. */
 const SUMMARY_AGE_MS = 20_000;
 

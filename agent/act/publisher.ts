@@ -1,6 +1,7 @@
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
-import type { AgentMetrics, SourcesShown } from '#agent/tell/agent-metrics.ts';
+import type { AgentMetrics } from '#agent/tell/agent-metrics.ts';
+import type { SourcesShown } from '#agent/tell/source-metrics.ts';
 import type { Doubts } from '#agent/tell/pressure-conditions.ts';
 import { nodePressureStatus, type NodePressureStatus, type StatusContext } from '#agent/tell/node-pressure-status.ts';
 import type { Told } from '#agent/watch/own-pressure.ts';

@@ -1,17 +1,9 @@
 import type { CounterMetric, GaugeMetric, Metrics } from '#shared/runtime/metrics.ts';
-import type { Verdict } from '#agent/agree/compare-opinion.ts';
-import type { SourceHealth } from '#agent/observe/watched-source.ts';
 import { STALL_WINDOWS_MS } from '#agent/observe/stall-meter.ts';
 import type { Attempt, Picture } from '#agent/picture.ts';
 import { signalStates } from './signal-state.ts';
+import { createSourceMetrics, type SourcesShown } from './source-metrics.ts';
 import { createStrainMetrics } from './strain-metrics.ts';
-
-/** How the sources do, which of them agree, and whether the kubelet stands in for the kernel. */
-export interface SourcesShown {
-  readonly health: readonly SourceHealth[];
-  readonly verdicts: readonly Verdict[];
-  readonly hasFallenBack: boolean;
-}
 
 /** Everything the agent says in numbers. Per-pod series are those of the first candidates only. */
 export interface AgentMetrics {
@@ -30,6 +22,7 @@ const KINDS = { some: 'waiting', full: 'stalled' } as const;
 
 export function createAgentMetrics(metrics: Metrics): AgentMetrics {
   const gauges = createGauges(metrics);
+  const showSources = createSourceMetrics(metrics);
   const showStrains = createStrainMetrics(metrics);
   const evictions = metrics.counter('plimsoll_evictions_total', 'Evictions asked for, by signal, result and mode', [
     'eviction_signal',
@@ -62,7 +55,7 @@ export function createAgentMetrics(metrics: Metrics): AgentMetrics {
       showSignals(gauges, picture);
       showStalls(gauges, picture);
       showStrains(picture.look);
-      showSources(gauges, sources, nowMs);
+      showSources(sources, nowMs);
       showCandidates(gauges, picture);
       showEvictions(gauges, picture);
     },
@@ -77,11 +70,6 @@ interface Gauges {
   readonly capacity: GaugeMetric;
   readonly threshold: GaugeMetric;
   readonly stalls: GaugeMetric;
-  readonly sourceSuccess: GaugeMetric;
-  readonly sourceAge: GaugeMetric;
-  readonly sourceDuration: GaugeMetric;
-  readonly sourceAgrees: GaugeMetric;
-  readonly sourceFallback: GaugeMetric;
   readonly candidateUsage: GaugeMetric;
   readonly candidateRank: GaugeMetric;
   readonly dropped: CounterMetric;
@@ -102,16 +90,6 @@ function createGauges(metrics: Metrics): Gauges {
       'plimsoll_node_pressure_stall_ratio',
       'Share of time in which some (waiting) or all (stalled) tasks waited',
       ['resource', 'kind', 'window'],
-    ),
-    sourceSuccess: metrics.gauge('plimsoll_source_success', 'Whether the last reading of a source was one', ['source']),
-    sourceAge: metrics.gauge('plimsoll_source_age_seconds', 'Age of the last good reading of a source', ['source']),
-    sourceDuration: metrics.gauge('plimsoll_source_duration_seconds', 'How long the last reading took', ['source']),
-    sourceAgrees: metrics.gauge('plimsoll_source_agrees', 'Whether a second opinion agrees with our own reading', [
-      'source',
-    ]),
-    sourceFallback: metrics.gauge(
-      'plimsoll_source_fallback',
-      'Whether the kubelet stands in for the files of the kernel, which do not tell the memory left',
     ),
     candidateUsage: metrics.gauge(
       'plimsoll_eviction_candidate_usage',
@@ -149,25 +127,6 @@ function showStalls({ stalls }: Gauges, { look }: Picture): void {
   for (const { signal, share, windowMs, ratio } of look.stalls) {
     const window = STALL_WINDOWS_MS.find((known) => known === windowMs) ?? windowMs;
     stalls.set(ratio, { resource: signal.replace('.pressure', ''), kind: KINDS[share], window: `${window / 1000}s` });
-  }
-}
-
-function showSources(gauges: Gauges, { health, verdicts, hasFallenBack }: SourcesShown, nowMs: number): void {
-  gauges.sourceFallback.set(hasFallenBack ? 1 : 0);
-  showVerdicts(gauges, verdicts);
-  for (const { name, state, lastReadingAtMs, durationMs } of health) {
-    const labels = { source: name };
-    gauges.sourceSuccess.set(state === 'reading' ? 1 : 0, labels);
-    gauges.sourceDuration.set(durationMs / 1000, labels);
-    if (lastReadingAtMs !== undefined) gauges.sourceAge.set((nowMs - lastReadingAtMs) / 1000, labels);
-  }
-}
-
-/** What could not be compared has no series: it neither agrees nor differs. */
-function showVerdicts({ sourceAgrees }: Gauges, verdicts: readonly Verdict[]): void {
-  sourceAgrees.reset();
-  for (const { source, kind } of verdicts) {
-    if (kind === 'agrees' || kind === 'differs') sourceAgrees.set(kind === 'agrees' ? 1 : 0, { source });
   }
 }
 
