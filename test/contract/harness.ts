@@ -129,8 +129,8 @@ export function uniqueName(prefix: string): string {
   return `${prefix}-${randomBytes(4).toString('hex')}`;
 }
 
-/** Repeats an expectation until it holds; fails with its own message after ten seconds. */
-export async function eventually<T>(expectation: () => Promise<T>, withinMs = 10_000): Promise<T> {
+/** Repeats an expectation until it holds; fails with its own message after twenty seconds. */
+export async function eventually<T>(expectation: () => Promise<T>, withinMs = 20_000): Promise<T> {
   const until = performance.now() + withinMs;
   for (;;) {
     try {
