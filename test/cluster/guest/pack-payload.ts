@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runProgram } from './run-program.ts';
 
@@ -17,6 +17,11 @@ export function packPayload(folder: string, script: string, files: readonly stri
   const others = files.flatMap((path) => ['-C', '/', path.slice(1)]);
   runProgram('tar', ['-c', '-f', archive, '-C', folder, 'command', '-C', REPOSITORY, ...SOURCES, ...others]);
   return archive;
+}
+
+/** Where one of the sources is in the guest, below /payload. */
+export function inPayload(source: URL): string {
+  return relative(REPOSITORY, fileURLToPath(source));
 }
 
 /** A word of a shell script that means itself. */

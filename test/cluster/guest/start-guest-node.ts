@@ -10,10 +10,11 @@ import { textOf } from '#test/cluster/process-identity.ts';
 import { findGuestTools, neededTools } from './find-guest-tools.ts';
 import type { Answer, Order } from './guest-node-orders.ts';
 import { LOAD_MODULES, nodeImage } from './node-image.ts';
-import { packPayload, quoted } from './pack-payload.ts';
+import { inPayload, packPayload, quoted } from './pack-payload.ts';
 import { runProgram } from './run-program.ts';
 import { type Guest, startQemu } from './start-qemu.ts';
 
+const MAIN = new URL('./guest-node-main.ts', import.meta.url);
 const MEMORY_MIB = 4096;
 const CPUS = 2;
 const KUBELET_PORT = 10_250;
@@ -62,7 +63,7 @@ ${LOAD_MODULES}
 ip address add ${NODE_ADDRESS}/24 dev eth0; ip link set eth0 up; ip route add default via ${GATEWAY}
 echo 1 > /proc/sys/net/ipv4/ip_forward; echo 1 > /proc/sys/net/ipv4/conf/eth0/proxy_arp
 mv /payload${folder} ${folder}
-exec node test/cluster/guest/guest-node-main.ts ${[folder, ...images].map(quoted).join(' ')}
+exec node ${inPayload(MAIN)} ${[folder, ...images].map(quoted).join(' ')}
 `;
 }
 
