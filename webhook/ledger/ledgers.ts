@@ -47,7 +47,7 @@ interface Kept {
 
 export function createLedgers(options: LedgersOptions): Ledgers {
   const { client, quotas, reservationMs, clock, random, log, metrics } = options;
-  const ended = createEndedPods(options);
+  const ended = createEndedPods({ ...options, isNeeded: () => quotas.size > 0 });
   const all = new Map<string, Kept>();
   let isCounted = false;
   const counts = metrics.counter(
