@@ -61,18 +61,20 @@ export function createPublisher(ports: PublisherPorts): (signal: AbortSignal) =>
 
   return async (signal) => {
     const picture = ports.picture();
-    // Written blindly, the history of a predecessor would be lost.
-    if (picture === undefined || ports.told() === undefined || isRestful(picture)) return;
+    if (picture === undefined || isRestful(picture)) return;
     shownAtMs = clock.monotonic();
     shownRecords = ports.records();
     ports.metrics.show(picture, ports.sources(), clock.monotonic());
+    const told = ports.told();
+    // Written blindly, the history of a predecessor would be lost.
+    if (told === undefined) return;
     const status = nodePressureStatus(picture, {
       agent: ports.agent,
       records: ports.records(),
       doubts: ports.doubts(),
       wallOffsetMs: clock.now() - clock.monotonic(),
       generation,
-      previous: previous ?? ports.told(),
+      previous: previous ?? told,
     });
     previous = status;
     if (isStatusDue(status, written, clock.monotonic())) await write(status, signal);

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type FakeApiServer, startFakeApiServer } from './fake-api-server.ts';
 import { wirePod, wireSummary } from './wire-node.ts';
 
@@ -92,7 +92,13 @@ describe('node agent/main.ts', { timeout: 60_000 }, () => {
     const silent = createServer((socket) => socket.resume());
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { child, ended } = run(GOOD, `http://127.0.0.1:${(silent.address() as AddressInfo).port}`);
-    const [, asked] = await Promise.all([started(child), once(silent, 'connection')]);
+    const [line, asked] = await Promise.all([started(child), once(silent, 'connection')]);
+    const [, url = ''] = /"health":"([^"]+)"/.exec(line) ?? [];
+    // Without a word from the API server it watches and holds still; the kubelet's address answers nothing either.
+    await vi.waitFor(
+      async () => expect(await (await fetch(`${url}/metrics`)).text()).toContain('plimsoll_source_success{'),
+      30_000,
+    );
     child.kill('SIGTERM');
     expect({ code: (await ended).code, wasAsked: asked.length > 0 }).toEqual({ code: 0, wasAsked: true });
     await new Promise((resolve) => silent.close(resolve));
@@ -117,8 +123,9 @@ describe('node agent/main.ts', { timeout: 60_000 }, () => {
   });
 });
 
-function started(child: ChildProcess): Promise<void> {
+/** The line that says so. */
+function started(child: ChildProcess): Promise<string> {
   return new Promise((resolve) =>
-    child.stdout?.on('data', (chunk: Buffer) => chunk.includes('Agent started') && resolve()),
+    child.stdout?.on('data', (chunk: Buffer) => chunk.includes('Agent started') && resolve(chunk.toString())),
   );
 }
