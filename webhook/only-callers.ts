@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TLSSocket } from 'node:tls';
+import { endIfUnread } from '#shared/http/linger.ts';
 import { failureStatus } from '#shared/http/status.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -30,7 +31,7 @@ function callerOf(socket: unknown): string | undefined {
 
 function refuse(response: ServerResponse): void {
   const body = JSON.stringify(failureStatus(403, 'Caller is not allowed: its certificate bears another name'));
-  response.shouldKeepAlive = false;
+  endIfUnread(response);
   response.writeHead(403, ['Content-Type', 'application/json', 'Content-Length', Buffer.byteLength(body)]);
   response.end(body);
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { crc32 } from 'node:zlib';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { refuse } from '#shared/domain/admission/decision.ts';
+import { endIfUnread } from '#shared/http/linger.ts';
 import { collectBody, type Body, type BodyLimits } from '#shared/http/read-body.ts';
 import { failureStatus } from '#shared/http/status.ts';
 import type { Log } from '#shared/runtime/log.ts';
@@ -126,8 +127,7 @@ function malformed(uid: string, message: string): Answer {
 function send(response: ServerResponse, answer: Answer): void {
   if (response.destroyed) return;
   const body = 'body' in answer ? answer.body : JSON.stringify(failureStatus(answer.code, answer.message));
-  // The rest of the body will not be read, so no second request can follow it.
-  if (!response.req.complete) response.shouldKeepAlive = false;
+  endIfUnread(response);
   response.writeHead(answer.code, ['Content-Type', 'application/json', 'Content-Length', Buffer.byteLength(body)]);
   response.end(body);
 }

@@ -1,5 +1,6 @@
 import type { ErrorRequestHandler } from 'express';
 import type { Log } from '#shared/runtime/log.ts';
+import { endIfUnread } from './linger.ts';
 import { failureStatus, type StatusBody } from './status.ts';
 
 /** A failure whose message is meant for the caller; any other error is answered without its message. */
@@ -32,8 +33,7 @@ export function problemHandler(log: Log): ErrorRequestHandler {
       next(thrown);
       return;
     }
-    // A body that nobody read ends the connection (serve.ts), and the caller shall know.
-    if (!request.complete) response.shouldKeepAlive = false;
+    endIfUnread(response);
     response.status(status.code).json(status);
   };
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server as NodeServer, ServerResponse } from 'node
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { isIPv6, type AddressInfo, type Socket } from 'node:net';
 import { nodeHttp } from '#shared/runtime/node-http.ts';
+import { linger } from './linger.ts';
 
 export interface TlsOptions {
   readonly certPem: string;
@@ -42,8 +43,6 @@ export interface Server {
 }
 
 const HEADERS_TIMEOUT_MS = 10_000;
-/** Long enough for a caller that is busy still writing. */
-const UNREAD_LINGER_MS = 5_000;
 const CHECK_CONNECTIONS_EVERY_MS = 2_000;
 const CLOSE_IDLE_EVERY_MS = 20;
 
@@ -107,15 +106,9 @@ function answerWith(server: NodeServer, handler: ServeOptions['handler'], keepin
   });
 }
 
-/**
- * A request answered before its body had arrived (too large, not wanted) ends its connection. No more is read,
- * and the caller gets a moment to read the answer: closing at once would reset the connection under it.
- */
+/** A request answered before its body had arrived (too large, not wanted) ends its connection. */
 function endUnreadRequest(this: ServerResponse): void {
-  if (this.req.complete) return;
-  const { socket } = this.req;
-  socket.pause();
-  setTimeout(() => socket.destroy(), UNREAD_LINGER_MS).unref();
+  if (!this.req.complete) linger(this.req.socket);
 }
 
 /** What is no HTTP gets a bare 4xx instead of a reset, and nothing of it is echoed. */

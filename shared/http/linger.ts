@@ -1,0 +1,25 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** Long enough for a caller that is busy still writing. */
+const LINGER_MS = 5_000;
+
+/**
+ * Ends a connection of which not everything was read: no more is read, and the caller gets a moment to read the answer.
+ * Closing at once would reset the connection under it, and the reset overtakes the answer.
+ */
+export function linger(socket: Socket): void {
+  socket.pause();
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+}
+
+/**
+ * To be called before an answer is written: if its request is not read to the end, no other can follow on the connection,
+ * and the answer says so. What Node does then (`destroySoon`) would close at once.
+ */
+export function endIfUnread(response: ServerResponse): void {
+  if (response.req.complete) return;
+  const { socket } = response.req;
+  response.shouldKeepAlive = false;
+  socket.destroySoon = () => linger(socket);
+}
