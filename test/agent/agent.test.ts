@@ -167,6 +167,21 @@ describe('the agent', { timeout: 90_000 }, () => {
     }, WITHIN);
   });
 
+  test('where the kernel’s files tell nothing the kubelet stands in, and that is said (F-24)', async () => {
+    const url = await start({ source: 'kernel', path: { cgroupfs: '/nowhere' } });
+    await vi.waitFor(() => expect(evictions().length).toBe(1), WITHIN);
+    expect(evictions()[0]?.path).toBe('/api/v1/namespaces/default/pods/hog/eviction');
+    await vi.waitFor(() => {
+      const conditions = status()['conditions'] as { type: string }[] | undefined;
+      expect(conditions?.find(({ type }) => type === 'SourcesAgree')).toMatchObject({
+        status: 'Unknown',
+        reason: 'KernelUnreadable',
+        message: expect.stringContaining('no memory controller below /nowhere') as string,
+      });
+    }, WITHIN);
+    expect(await (await fetch(`${url}/metrics`)).text()).toContain('plimsoll_source_fallback 1');
+  });
+
   test('a spent budget is respected and the next candidate asked for', async () => {
     summary = () => wireSummary(100, 1000, { hog: 600, second: 200, quiet: 50 });
     api.put(PODS, wirePod({ name: 'second', requestMiB: 10, priority: 5 }));
