@@ -12,7 +12,8 @@ COPY package.json ./
 COPY deploy/crds deploy/crds
 ENV CACHE=/var/tmp/cache
 USER 65532:65532
-RUN node --flag=1 main.ts --help > /dev/null
+RUN node --flag=1 main.ts --help > /dev/null \\
+  && node other.ts > /dev/null
 `;
 
 describe('readDockerfile', () => {
@@ -25,7 +26,10 @@ describe('readDockerfile', () => {
         ['package.json', 'package.json'],
         ['deploy/crds', 'deploy/crds'],
       ],
-      commands: [['node', '--flag=1', 'main.ts', '--help']],
+      commands: [
+        ['node', '--flag=1', 'main.ts', '--help'],
+        ['node', 'other.ts'],
+      ],
     });
   });
 

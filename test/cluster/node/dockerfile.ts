@@ -12,8 +12,8 @@ export interface Dockerfile {
 type Instruction = readonly [name: string, words: readonly string[]];
 
 /**
- * Reads as much of the format as deploy/Dockerfile uses: one source for each COPY, shell words without quotes. Throws
- * on an instruction it does not know, so that an image made from it is never silently another one.
+ * Reads as much of the format as deploy/Dockerfile uses: commands joined by `&&`, shell words without quotes. Throws on
+ * an instruction it does not know, so that an image made from it is never silently another one.
  */
 export function readDockerfile(text: string): Dockerfile {
   const instructions = lastStage(text);
@@ -24,20 +24,26 @@ export function readDockerfile(text: string): Dockerfile {
     environment: Object.fromEntries(wordsOf('ENV').map((words) => split(words.join(' '), '='))),
     user: wordsOf('USER').at(-1)?.[0] ?? '0',
     copies: wordsOf('COPY').flatMap(copiesOf),
-    commands: wordsOf('RUN').map((words) => words.slice(0, words.includes('>') ? words.indexOf('>') : undefined)),
+    commands: wordsOf('RUN').flatMap(commandsOf),
   };
 }
 
 const KNOWN = ['WORKDIR', 'ENV', 'COPY', 'RUN', 'USER'];
 
 function lastStage(text: string): readonly Instruction[] {
-  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const whole = text.replaceAll(/\\\n\s*/g, '');
+  const lines = whole.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   const instructions = lines.map((line): Instruction => [line.split(' ')[0] ?? '', line.split(' ').slice(1)]);
   const stage = instructions.slice(instructions.findLastIndex(([name]) => name === 'FROM') + 1);
   const unknown = stage.find(([name]) => !KNOWN.includes(name));
   if (unknown !== undefined)
     throw new Error(`cannot follow "${unknown[0]}" of the Dockerfile: expected ${KNOWN.join(', ')}`);
   return stage;
+}
+
+function commandsOf(words: readonly string[]): readonly (readonly string[])[] {
+  const commands = words.join(' ').split(' && ');
+  return commands.map((command) => command.replace(/ > .*$/, '').split(' '));
 }
 
 /** What comes from another stage is left to the caller. */

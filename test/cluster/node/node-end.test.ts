@@ -1,5 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createClient } from '#shared/kube/client.ts';
 import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
 import { type Cluster, startCluster } from '#test/cluster/cluster.ts';
@@ -55,10 +55,13 @@ function keeperOf(folder: string): number {
   return run.owner.pid;
 }
 
+/** Closed at the latest when the test is over. */
 async function nodeWithPod(): Promise<Cluster> {
   const startup = await startCluster({ node: 'native' });
   if (startup.kind === 'missing') throw new Error(startup.because);
   const { cluster } = startup;
+  // Before the temporary folder goes, whatever was found out about it.
+  onTestFinished(() => cluster.close());
   const client = createClient(await kubeconfigConnection(cluster.kubeconfig), { userAgent: 'plimsoll-test' });
   try {
     await makePod(client, POD);
