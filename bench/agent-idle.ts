@@ -1,6 +1,6 @@
 /**
  * What the agent costs a node: CPU and memory over a minute, with 110 and 500 pods in real cgroups, far from every
- * threshold (a look each second) and near one (a look each 100 ms). JSON on stdout. SECONDS=n shortens it.
+ * threshold (a look each second) and near one (a look each 100 ms). JSON on stdout. SECONDS=n shortens it, PODS=n measures one size.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadavg, totalmem } from 'node:os';
@@ -9,6 +9,8 @@ import { createPodGroups } from '#test/agent/pod-groups.ts';
 import { type Footprint, footprintOf } from './agent/footprint.ts';
 
 const SECONDS = Number(process.env['SECONDS'] ?? 60);
+const PODS = (process.env['PODS'] ?? '110,500').split(',').map(Number);
+const PERIODS_MS = [1000, 100];
 const SETTLE_MS = 15_000;
 const NOTHING: Footprint = { cpuSeconds: 0, rssMiB: 0, privateMiB: 0 };
 
@@ -80,14 +82,7 @@ async function measure(count: number, periodMs: number): Promise<Measured> {
 
 await warmCompileCache();
 const results: Measured[] = [];
-for (const [count, periodMs] of [
-  [110, 1000],
-  [110, 100],
-  [500, 1000],
-  [500, 100],
-] as const) {
-  results.push(await measure(count, periodMs));
-}
+for (const count of PODS) for (const periodMs of PERIODS_MS) results.push(await measure(count, periodMs));
 console.log(
   JSON.stringify(
     { benchmark: 'agent-idle', seconds: SECONDS, totalMemoryMiB: Math.round(totalmem() / 1024 / 1024), results },
