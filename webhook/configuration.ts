@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SHORTEST_TIMEOUT_SECONDS } from '#shared/kube/webhook-configurations.ts';
 import { LOG_FORMATS, LOG_LEVELS } from '#shared/runtime/log.ts';
 
 const port = z.number().int().min(0).max(65_535);
@@ -37,7 +38,7 @@ export const webhookSchema = z.strictObject({
   requestSeconds: z
     .number()
     .min(0.1)
-    .max(30)
+    .lt(SHORTEST_TIMEOUT_SECONDS)
     .default(1.5)
     .describe('Deadline of one answer; below the registered timeouts'),
   concurrentRequests: z

@@ -1,0 +1,29 @@
+import { describe, expect, test } from 'vitest';
+import { webhookConfigurations } from '#shared/kube/webhook-configurations.ts';
+import { webhookSchema } from '#webhook/configuration.ts';
+
+interface Entry {
+  readonly timeoutSeconds: number;
+}
+
+describe('webhookSchema', () => {
+  test('answers before every registered timeout, and cannot be told otherwise', () => {
+    const target = { kind: 'url', url: 'https://127.0.0.1' } as const;
+    const objects = webhookConfigurations({ target, failurePolicy: 'Ignore', gatedCallers: [] });
+    const timeouts = objects.flatMap((object) =>
+      (object['webhooks'] as readonly Entry[]).map(({ timeoutSeconds }) => timeoutSeconds),
+    );
+    const shortest = Math.min(...timeouts);
+    expect(webhookSchema.parse({}).requestSeconds).toBeLessThan(shortest);
+    expect(webhookSchema.safeParse({ requestSeconds: shortest }).success).toBe(false);
+  });
+
+  const refused: Record<string, object> = {
+    'names of callers without an authority that certifies them': { tls: { clientNames: ['api'] } },
+    'a certificate of somebody else without its files': { tls: { mode: 'cert-manager' } },
+    'a deadline of nothing': { requestSeconds: 0 },
+  };
+  test.each(Object.entries(refused))('refuses %s', (_, settings) => {
+    expect(webhookSchema.safeParse(settings).success).toBe(false);
+  });
+});
