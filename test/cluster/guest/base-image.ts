@@ -17,7 +17,7 @@ ip link set lo up
 mkdir /payload; cd /payload; tar -x -f /dev/nvme1n1; ln -s /node_modules node_modules
 stty -F /dev/ttyS1 raw -echo
 sh ./command < /dev/ttyS1 > /dev/ttyS1 2> /dev/console
-echo GUEST-STATUS $? > /dev/console
+status=$?; echo > /dev/console; echo GUEST-STATUS $status > /dev/console
 poweroff -f
 `;
 
