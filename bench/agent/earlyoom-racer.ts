@@ -6,7 +6,10 @@ import type { Racer } from './racer.ts';
 const SETTLE_MS = 2500;
 const KIBIBYTES_PER_MEBIBYTE = 1024;
 
-/** earlyoom with the same threshold, which it holds against MemAvailable; it sends its SIGTERM itself. */
+/**
+ * earlyoom with the same threshold, which it holds against MemAvailable after rounding both to shares of the memory; so
+ * it may ask a little early. It sends its SIGTERM itself.
+ */
 export async function earlyoomRacer(thresholdMiB: number): Promise<Racer> {
   const flags = ['-M', String(thresholdMiB * KIBIBYTES_PER_MEBIBYTE), '-r', '0'];
   const child = spawn('earlyoom', flags, { stdio: ['ignore', 'ignore', 'pipe'] });

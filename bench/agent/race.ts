@@ -13,7 +13,7 @@ export interface Race {
 }
 
 export interface Run {
-  /** From the first look below the threshold to the request; infinite when there was none. */
+  /** From the first look below the threshold to the request; 0 when it came before, infinite when there was none. */
   readonly delayMs: number;
   /** How far memory went below the threshold. */
   readonly overshootMiB: number;
@@ -35,9 +35,10 @@ export async function runRace({ groups, racer, track, bytesPerSecond, thresholdM
   racer.expect(hog);
   try {
     const start = { atMs: performance.now(), availableMiB: track.availableBytes() / MIB };
-    let lowestMiB = await lowestUntil(track, (availableMiB) => availableMiB < thresholdMiB);
+    const hasEnded = (): boolean => hog.exitCode !== null || hog.signalCode !== null;
+    let lowestMiB = await lowestUntil(track, (availableMiB) => availableMiB < thresholdMiB || hasEnded());
     const crossed = { atMs: performance.now(), availableMiB: lowestMiB };
-    lowestMiB = Math.min(lowestMiB, await lowestUntil(track, () => hog.exitCode !== null || hog.signalCode !== null));
+    lowestMiB = Math.min(lowestMiB, await lowestUntil(track, hasEnded));
     return {
       delayMs: Math.max(0, (racer.askedAtMs() ?? Number.POSITIVE_INFINITY) - crossed.atMs),
       overshootMiB: thresholdMiB - lowestMiB,
