@@ -60,6 +60,8 @@ export function collectBody(
     if (isDone) return;
     isDone = true;
     allowance.giveBack(size);
+    // The request, and with it this, may outlive its answer: a connection lingers when not everything was read.
+    chunks.length = 0;
     done(body);
   };
   const keep = (chunk: Buffer): void => {
