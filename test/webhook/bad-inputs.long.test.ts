@@ -50,6 +50,7 @@ interface Answer {
 
 /** Sent at once; together they may take no more than each alone may, so that each is held to it. */
 const BATCH = 5;
+const ATTEMPTS = 3;
 const HOUR_MS = 3_600_000;
 
 const agent = new Agent({ keepAlive: true, maxSockets: BATCH, rejectUnauthorized: false });
@@ -80,6 +81,19 @@ function answerFault({ status, body }: Answer): string | undefined {
   return isAnswer ? undefined : `no answer: ${body.slice(0, 200)}`;
 }
 
+/** What is wrong with the answers to a batch. Input that is dear is dear each time; a collection of garbage is not. */
+async function faultsOf(webhook: ServerProcess, input: BadInput, batch: readonly Buffer[]): Promise<readonly string[]> {
+  let cpuMs = Number.POSITIVE_INFINITY;
+  for (let attempt = 0; attempt < ATTEMPTS && cpuMs > input.cpuMs; attempt += 1) {
+    const before = webhook.mainThreadMs();
+    const answers = await Promise.all(batch.map((each) => send(webhook.port, input, each)));
+    cpuMs = webhook.mainThreadMs() - before;
+    const found = answers.flatMap((answer) => answerFault(answer) ?? []);
+    if (found.length > 0) return found;
+  }
+  return cpuMs > input.cpuMs ? [`took ${cpuMs} ms of CPU`] : [];
+}
+
 /** Memory after every input as it stands, and then much of the usual. */
 async function baseOf(webhook: ServerProcess): Promise<number> {
   for (let round = 0; round < EXPOSURES; round += 1) {
@@ -106,11 +120,7 @@ test(
       const rounds = body.length < LARGEST_BYTES ? MUTATIONS / BATCH : 0;
       const batches = [[body], ...Array.from({ length: rounds }, () => mutations(body, random))];
       for (const [round, batch] of batches.entries()) {
-        const before = webhook.mainThreadMs();
-        const answers = await Promise.all(batch.map((each) => send(webhook.port, input, each)));
-        const cpuMs = webhook.mainThreadMs() - before;
-        const found = answers.flatMap((answer) => answerFault(answer) ?? []);
-        if (cpuMs > input.cpuMs) found.push(`took ${cpuMs} ms of CPU`);
+        const found = await faultsOf(webhook, input, batch);
         if (found.length > 0) faults.push(`${input.id} ${input.what}, round ${round}: ${found.join('; ')}`);
       }
     }
