@@ -89,9 +89,14 @@ export function nodeSuite(under: NodeUnderTest): void {
       await within(60, async () => expect(await agentAgeMs(client)).toBeGreaterThan(WARM_UP_MS));
       const { availableBytes } = await askKubelet(client);
       await node.configureKubelet(evictionBelow(availableBytes - KUBELET_MARGIN));
-      await applyPolicy(client, String(availableBytes - AGENT_MARGIN));
       await makePod(client, HOG);
-      const uid = textAt(await get(podPath(HOG)), 'metadata.uid');
+      // Until the kubelet has told the API server of a container nobody can say what it uses.
+      const uid = await within(30, async () => {
+        const hog = await get(podPath(HOG));
+        expect(at(hog, 'status.containerStatuses.0.started')).toBe(true);
+        return textAt(hog, 'metadata.uid');
+      });
+      await applyPolicy(client, String(availableBytes - AGENT_MARGIN));
       await within(90, async () => expect((await pressureStatus(client)).evictions[0]?.uid).toBe(uid));
       const { evictions, conditions } = await pressureStatus(client);
       expect(evictions).toMatchObject([{ pod: 'default/hog', signal: 'memory.available', stage: 'mild' }]);
