@@ -12,11 +12,17 @@ export interface ServerProcess {
   /** The same of the main thread alone, to the nanosecond. */
   mainThreadMs(): number;
   residentMiB(): number;
+  /** The most that was ever resident. */
+  peakMiB(): number;
+  /** What it holds after garbage was collected: heap and buffers. */
+  retainedMiB(): Promise<number>;
   /** Resolves with the exit code. */
   stop(): Promise<number | null>;
 }
 
 const TICK_MS = 10;
+
+const TELL_RETAINED_MEMORY = new URL('tell-retained-memory.mjs', import.meta.url).href;
 
 /** How a server is started: `node NODE_FLAGS FILE ARGS`. */
 export interface ServerCommand {
@@ -37,9 +43,9 @@ export function warmCompileCache({ nodeFlags, file }: Pick<ServerCommand, 'nodeF
 
 /** Starts a server and waits for the line of JSON that tells its port. */
 export async function startServer({ nodeFlags, file, args, env }: ServerCommand): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [...nodeFlags, file, ...args], {
+  const child = spawn(process.execPath, [...nodeFlags, '--import', TELL_RETAINED_MEMORY, file, ...args], {
     env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   const port = await portOf(child);
   const pid = child.pid ?? 0;
@@ -47,7 +53,13 @@ export async function startServer({ nodeFlags, file, args, env }: ServerCommand)
     port,
     cpuMs: () => cpuMsOf(pid),
     mainThreadMs: () => mainThreadMsOf(pid),
-    residentMiB: () => residentMiBOf(pid),
+    residentMiB: () => memoryMiBOf(pid, 'VmRSS'),
+    peakMiB: () => memoryMiBOf(pid, 'VmHWM'),
+    retainedMiB: () =>
+      new Promise((resolve) => {
+        child.once('message', (bytes) => resolve(Number(bytes) / 2 ** 20));
+        child.send('retained');
+      }),
     stop: () =>
       new Promise((resolve) => {
         child.once('exit', resolve);
@@ -79,7 +91,7 @@ function mainThreadMsOf(pid: number): number {
   return Number(onCpuNs) / 1e6;
 }
 
-function residentMiBOf(pid: number): number {
-  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+function memoryMiBOf(pid: number, field: 'VmRSS' | 'VmHWM'): number {
+  const kib = new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return Math.round(Number(kib) / 102.4) / 10;
 }

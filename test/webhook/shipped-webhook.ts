@@ -40,10 +40,19 @@ export async function startShippedWebhook(api: ObjectServer): Promise<ServerProc
 
 /** The flags of V8 with which the Deployment starts the webhook. */
 export function shippedNodeFlags(): readonly string[] {
+  return JSON.parse(`[${inDeployment(/"command":\["node",(.*?),"webhook\/main.ts"\]/)}]`) as string[];
+}
+
+/** What the Deployment allows the webhook's container, in MiB. */
+export function shippedMemoryLimitMiB(): number {
+  return Number(inDeployment(/"limits":{"memory":"(\d+)Mi"}/));
+}
+
+function inDeployment(pattern: RegExp): string {
   const manifest: unknown = parse(readFileSync(pathOf('../../deploy/base/webhook/deployment.yaml'), 'utf8'));
-  const command = /"command":\["node",(.*?),"webhook\/main.ts"\]/.exec(JSON.stringify(manifest))?.[1];
-  if (command === undefined) throw new Error('the Deployment does not start node with flags');
-  return JSON.parse(`[${command}]`) as string[];
+  const found = pattern.exec(JSON.stringify(manifest))?.[1];
+  if (found === undefined) throw new Error(`the Deployment has nothing like ${pattern.source}`);
+  return found;
 }
 
 function pathOf(file: string): string {
