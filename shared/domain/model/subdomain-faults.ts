@@ -12,7 +12,8 @@ const MALFORMED =
 /** What keeps a text from being a DNS subdomain, in the API's words. apimachinery `util/validation` IsDNS1123Subdomain. */
 export function subdomainFaults(text: string): readonly string[] {
   const faults: string[] = [];
-  if (text.length * MOST_BYTES > LONGEST && utf8Length(text) > LONGEST) faults.push(`must be no more than ${LONGEST} characters`);
+  if (text.length * MOST_BYTES > LONGEST && utf8Length(text) > LONGEST)
+    faults.push(`must be no more than ${LONGEST} characters`);
   if (!text.split('.').every(isDnsLabel)) faults.push(MALFORMED);
   return faults;
 }
