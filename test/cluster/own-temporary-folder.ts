@@ -6,8 +6,9 @@ import { afterAll, beforeAll } from 'vitest';
 /** Gives the tests of a file a temporary folder to themselves, so that other runs on the machine neither see nor sweep theirs. */
 export function ownTemporaryFolder(): void {
   const before = process.env['TMPDIR'];
-  const folder = mkdtempSync(join(tmpdir(), 'plz-'));
+  let folder: string;
   beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'plz-'));
     process.env['TMPDIR'] = folder;
   });
   afterAll(() => {
