@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { endRun, sweepDeadRuns } from '#test/cluster/end-run.ts';
+import { textOf } from '#test/cluster/process-identity.ts';
 import { makeRunFolder } from '#test/cluster/run-folder.ts';
 import { baseImage } from './base-image.ts';
 import type { FoundGuestTools } from './find-guest-tools.ts';
@@ -48,7 +48,7 @@ export async function runInGuest(tools: FoundGuestTools, program: GuestProgram):
     const tooLong = setTimeout(() => guest.kill('SIGKILL'), program.timeoutMs);
     const [stdout] = await Promise.all([text(guest.stdout), once(guest, 'exit')]);
     clearTimeout(tooLong);
-    return { stdout, ...ending(readFileSync(join(folder, 'console.log'), 'utf8').replaceAll('\r', '')) };
+    return { stdout, ...ending(textOf(join(folder, 'console.log')).replaceAll('\r', '')) };
   } finally {
     await endRun(folder);
   }
