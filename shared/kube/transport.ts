@@ -85,14 +85,14 @@ function bodyHeaders(request: KubeRequest, body: Uint8Array): Record<string, str
   return { 'content-type': request.contentType ?? 'application/json', 'content-length': String(body.length) };
 }
 
-/** A read that hits a connection the server just closed is repeated once, on a new connection; a write never is. */
+/** A read that hits connections which the server just closed is repeated until it has a new one; a write never is. */
 async function exchange(start: () => ClientRequest, body: Uint8Array | undefined): Promise<IncomingMessage> {
-  const first = start();
+  const request = start();
   try {
-    return await answerOf(first, body);
+    return await answerOf(request, body);
   } catch (error) {
-    if (first.method !== 'GET' || !first.reusedSocket || !isReset(error)) throw error;
-    return answerOf(start(), body);
+    if (request.method !== 'GET' || !request.reusedSocket || !isReset(error)) throw error;
+    return exchange(start, body);
   }
 }
 

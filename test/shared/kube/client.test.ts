@@ -52,6 +52,20 @@ describe('createClient', () => {
     expect(bodies).toEqual(['{"a":"ü"}']);
   });
 
+  test('repeats a read until it has a connection that the server has not closed', async () => {
+    const used = new Set<unknown>();
+    const waiting: (() => void)[] = [];
+    const { client } = await rig(({ socket }, response) => {
+      if (used.has(socket)) return void socket.destroy();
+      used.add(socket);
+      waiting.push(() => sendJson(response, 200, {}));
+      if (used.size >= 3) for (const answer of waiting.splice(0)) answer();
+    });
+    const read = () => client.request({ path: '/api/v1/pods' });
+    await Promise.all([read(), read(), read()]);
+    expect(await read()).toMatchObject({ kind: 'ok' });
+  });
+
   test('hands on what the server warns of', async () => {
     const warning = ['299 - "first \\"one\\""', '299 - "second"'];
     expect(await ask((_, response) => sendJson(response, 200, {}, { warning }))).toMatchObject({
