@@ -12,8 +12,6 @@ export interface ServerProcess {
   /** The same of the main thread alone, to the nanosecond. */
   mainThreadMs(): number;
   residentMiB(): number;
-  /** The most that was ever resident. */
-  peakMiB(): number;
   /** What it holds after garbage was collected: heap and buffers. */
   retainedMiB(): Promise<number>;
   /** Resolves with the exit code. */
@@ -53,8 +51,7 @@ export async function startServer({ nodeFlags, file, args, env }: ServerCommand)
     port,
     cpuMs: () => cpuMsOf(pid),
     mainThreadMs: () => mainThreadMsOf(pid),
-    residentMiB: () => memoryMiBOf(pid, 'VmRSS'),
-    peakMiB: () => memoryMiBOf(pid, 'VmHWM'),
+    residentMiB: () => residentMiBOf(pid),
     retainedMiB: () =>
       new Promise((resolve) => {
         child.once('message', (bytes) => resolve(Number(bytes) / 2 ** 20));
@@ -91,7 +88,7 @@ function mainThreadMsOf(pid: number): number {
   return Number(onCpuNs) / 1e6;
 }
 
-function memoryMiBOf(pid: number, field: 'VmRSS' | 'VmHWM'): number {
-  const kib = new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+function residentMiBOf(pid: number): number {
+  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return Math.round(Number(kib) / 102.4) / 10;
 }

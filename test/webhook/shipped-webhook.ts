@@ -43,11 +43,6 @@ export function shippedNodeFlags(): readonly string[] {
   return JSON.parse(`[${inDeployment(/"command":\["node",(.*?),"webhook\/main.ts"\]/)}]`) as string[];
 }
 
-/** What the Deployment allows the webhook's container, in MiB. */
-export function shippedMemoryLimitMiB(): number {
-  return Number(inDeployment(/"limits":{"memory":"(\d+)Mi"}/));
-}
-
 function inDeployment(pattern: RegExp): string {
   const manifest: unknown = parse(readFileSync(pathOf('../../deploy/base/webhook/deployment.yaml'), 'utf8'));
   const found = pattern.exec(JSON.stringify(manifest))?.[1];
