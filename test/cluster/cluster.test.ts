@@ -3,10 +3,11 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '#shared/runtime/clock.ts';
 import { eventually } from '#test/contract/harness.ts';
-import { findBinaries } from './binaries.ts';
 import { startCluster } from './cluster.ts';
 import { firstLine } from './first-line.ts';
+import { whyNoOwnCluster } from './own-cluster.ts';
 import { ownTemporaryFolder } from './own-temporary-folder.ts';
 import { isRunning, type ProcessIdentity } from './process-identity.ts';
 import { listRuns } from './run-folder.ts';
@@ -21,8 +22,14 @@ const RUNNER = `
   setInterval(() => undefined, 1000);
 `;
 
-describe.skipIf(findBinaries(process.env).kind === 'missing')('a control plane of our own', () => {
-  ownTemporaryFolder();
+const RUN = ['--input-type=module', '-e', RUNNER];
+/** Before the keeper, before its folder, amid programs that come up, when they are up. */
+const STARTING_MS = [100, 400, 1_500, 3_000, 5_000];
+
+const why = whyNoOwnCluster(process.env);
+
+describe.skipIf(why !== undefined)(`a control plane of our own${why ?? ''}`, () => {
+  const temporary = ownTemporaryFolder();
 
   test('leaves nothing behind when whoever started it is killed', async () => {
     const { runner, folder } = await startRunner();
@@ -30,6 +37,16 @@ describe.skipIf(findBinaries(process.env).kind === 'missing')('a control plane o
     expect(markedProcesses(folder)).toHaveLength(4);
     runner.kill('SIGKILL');
     await gone(folder, keeper);
+  });
+
+  test.each(STARTING_MS)('leaves nothing behind when whoever starts it is killed %i ms later', async (delayMs) => {
+    const runner = spawn(process.execPath, RUN, { stdio: 'ignore' });
+    await systemClock.sleep(delayMs);
+    runner.kill('SIGKILL');
+    await eventually(() => {
+      expect([temporary.processes(), listRuns()]).toEqual([[], []]);
+      return Promise.resolve();
+    }, 60_000);
   });
 
   test('leaves nothing behind when its keeper is killed', async () => {
@@ -57,9 +74,7 @@ describe.skipIf(findBinaries(process.env).kind === 'missing')('a control plane o
 
 /** A process that starts a control plane and then does nothing. */
 async function startRunner(): Promise<{ runner: ChildProcess; folder: string }> {
-  const runner = spawn(process.execPath, ['--input-type=module', '-e', RUNNER], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const runner = spawn(process.execPath, RUN, { stdio: ['ignore', 'pipe', 'inherit'] });
   return { runner, folder: await firstLine(runner.stdout) };
 }
 

@@ -8,7 +8,7 @@ import { handPortTo } from '#test/cluster/node/relay.ts';
 import type { NodeKind } from '#test/cluster/node/start-node-cluster.ts';
 import { sweepDeadRuns } from './end-run.ts';
 
-/** A running control plane of this run's own. */
+/** A running control plane, of this run's own unless it was there already. */
 export interface Cluster {
   /** Its files; what else is registered there (leftovers.ts) ends with it. */
   readonly folder: string;
@@ -28,6 +28,8 @@ export interface ClusterOptions {
   readonly schedulerConfiguration?: object;
   /** A real node, which needs root (node/node-programs.ts); without it nodes are mere objects. */
   readonly node?: NodeKind;
+  /** The kubeconfig of a cluster that is there already: nothing is started, but what this run starts ends with it. */
+  readonly existing?: string;
 }
 
 export type Startup =
@@ -75,8 +77,9 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Startu
   };
 }
 
-async function spawnKeeper({ schedulerConfiguration, node }: ClusterOptions): Promise<Keeper> {
+async function spawnKeeper({ schedulerConfiguration, node, existing }: ClusterOptions): Promise<Keeper> {
   const env = { ...process.env };
+  if (existing !== undefined) env['PLIMSOLL_EXISTING_KUBECONFIG'] = existing;
   if (schedulerConfiguration !== undefined) {
     env['PLIMSOLL_SCHEDULER_CONFIGURATION'] = JSON.stringify(schedulerConfiguration);
   }

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { eventually } from '#test/contract/harness.ts';
-import { findBinaries } from './binaries.ts';
 import { countReadyNodes, makeFakeNodes } from './fake-nodes.ts';
-import { ownCluster } from './own-cluster.ts';
+import { ownCluster, whyNoOwnCluster } from './own-cluster.ts';
 
 const COUNT = 500;
 
-describe.skipIf(findBinaries(process.env).kind === 'missing')('fake nodes', () => {
+const why = whyNoOwnCluster(process.env);
+
+describe.skipIf(why !== undefined)(`fake nodes${why ?? ''}`, () => {
   const own = ownCluster();
 
   test(`${COUNT} of them become Ready, and the scheduler may use them`, async () => {

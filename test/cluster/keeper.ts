@@ -21,7 +21,9 @@ function say(answer: object): void {
   process.stdout.write(`${JSON.stringify(answer)}\n`);
 }
 
-async function obey(plane: ControlPlane, line: string): Promise<void> {
+type Kept = Pick<ControlPlane, 'kubeconfig' | 'auditLog' | 'components'>;
+
+async function obey(plane: Kept, line: string): Promise<void> {
   const [verb, name] = line.split(' ');
   const component = plane.components.get(name ?? '');
   if (verb === 'stop') await component?.stop('SIGKILL');
@@ -29,11 +31,14 @@ async function obey(plane: ControlPlane, line: string): Promise<void> {
   say({ done: line });
 }
 
-async function keep(): Promise<void> {
+/** Undefined when programs are missing, which is said. */
+async function planeToKeep(): Promise<Kept | undefined> {
+  const existing = process.env['PLIMSOLL_EXISTING_KUBECONFIG'];
+  if (existing !== undefined) return { kubeconfig: existing, auditLog: '', components: new Map() };
   const binaries = findBinaries(process.env);
   if (binaries.kind === 'missing') {
     say({ missing: binaries.because });
-    return;
+    return undefined;
   }
   const scheduler = process.env['PLIMSOLL_SCHEDULER_CONFIGURATION'];
   const node = process.env['PLIMSOLL_NODE'];
@@ -42,12 +47,19 @@ async function keep(): Promise<void> {
     paths: binaries.paths,
     ...(scheduler === undefined ? {} : { schedulerConfiguration: JSON.parse(scheduler) as object }),
   };
-  const plane = await (node === undefined ? startControlPlane(options) : startNodeCluster(options, node as NodeKind));
+  return node === undefined ? startControlPlane(options) : startNodeCluster(options, node as NodeKind);
+}
+
+async function keep(): Promise<void> {
+  const plane = await planeToKeep();
+  if (plane === undefined) return;
   const orders = createInterface({ input: process.stdin, signal: ending.signal });
   say({ ready: { folder, kubeconfig: plane.kubeconfig, auditLog: plane.auditLog } });
   for await (const line of orders) await obey(plane, line);
 }
 
+// Whoever asked may be gone before the answer; what was started is still to be ended.
+process.stdout.on('error', () => undefined);
 // Ctrl-C reaches the whole group; the end of standard input is what counts.
 process.on('SIGINT', () => undefined);
 process.on('SIGTERM', () => ending.abort());

@@ -39,9 +39,9 @@ export function markedEnvironment(folder: string): NodeJS.ProcessEnv {
   return { ...process.env, [MARK]: folder };
 }
 
-/** Whether a process with that environment (/proc/PID/environ) was started for the run. */
-export function isMarked(environment: string, folder: string): boolean {
-  return environment.split('\0').includes(`${MARK}=${folder}`);
+/** What every process of the run has in its environment, as `NAME=VALUE`. */
+export function markOf(folder: string): string {
+  return `${MARK}=${folder}`;
 }
 
 function ledgerOf(folder: string): string {

@@ -2,13 +2,23 @@ import { afterAll, beforeAll } from 'vitest';
 import { createClient, type KubeClient } from '#shared/kube/client.ts';
 import type { ClusterConnection } from '#shared/kube/connection.ts';
 import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
+import { findBinaries } from './binaries.ts';
 import { type Cluster, startCluster } from './cluster.ts';
+import type { Environment } from './go-programs.ts';
 
 /** A control plane that one file has for itself; there from the first `beforeAll` on. */
 export interface OwnCluster {
   readonly cluster: Cluster;
   readonly connection: ClusterConnection;
   readonly admin: KubeClient;
+}
+
+/** Why tests on a control plane of their own are left out, for the name of their group. */
+export function whyNoOwnCluster(env: Environment): string | undefined {
+  if (env['PLIMSOLL_TEST_KUBECONFIG'] !== undefined)
+    return ' (not run: PLIMSOLL_TEST_KUBECONFIG names the cluster to test on)';
+  const binaries = findBinaries(env);
+  return binaries.kind === 'missing' ? ` (not run: ${binaries.because})` : undefined;
 }
 
 /** Registers hooks of the present `describe` that start and end a control plane. */

@@ -1,12 +1,18 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { isMarked } from './leftovers.ts';
+import { markOf } from './leftovers.ts';
 import { textOf } from './process-identity.ts';
 
 const PROC = '/proc';
 
 /** The processes that were started for the run, this one left out. */
 export function markedProcesses(folder: string): readonly number[] {
-  return allProcesses().filter((pid) => pid !== process.pid && isMarked(textOf(`${PROC}/${pid}/environ`), folder));
+  return processesWith(markOf(folder));
+}
+
+/** The processes that were started with this in their environment (`NAME=VALUE`), this one left out. */
+export function processesWith(variable: string): readonly number[] {
+  const hasIt = (pid: number): boolean => textOf(`${PROC}/${pid}/environ`).split('\0').includes(variable);
+  return allProcesses().filter((pid) => pid !== process.pid && hasIt(pid));
 }
 
 /** Ends a process at once; it may be gone already. */

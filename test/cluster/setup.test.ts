@@ -12,10 +12,13 @@ describe('what the tests run on', () => {
 
   test('on the cluster that PLIMSOLL_TEST_KUBECONFIG names, if it is set', async () => {
     vi.stubEnv('PLIMSOLL_TEST_KUBECONFIG', '/somewhere/kubeconfig');
-    await (
-      await setup(project)
-    )();
-    expect(provided).toEqual([['kubeconfig', '/somewhere/kubeconfig']]);
+    const close = await setup(project);
+    const folder = expect.stringMatching(/^\/.*\/plimsoll-cluster-/) as string;
+    expect(provided).toEqual([
+      ['kubeconfig', '/somewhere/kubeconfig'],
+      ['runFolder', folder],
+    ]);
+    await close();
   });
 
   test('on nothing when programs are missing, and that is said', async () => {
@@ -26,7 +29,10 @@ describe('what the tests run on', () => {
     await (
       await setup(project)
     )();
-    expect(provided).toEqual([['kubeconfig', '']]);
+    expect(provided).toEqual([
+      ['kubeconfig', ''],
+      ['runFolder', ''],
+    ]);
     expect(said.mock.calls).toEqual([
       [expect.stringMatching(/^\nnot run: tests on a real Kubernetes, because no etcd, .* in \/nowhere\n\n$/)],
     ]);

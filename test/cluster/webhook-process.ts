@@ -1,15 +1,17 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { dirname } from 'node:path';
-import { createInterface } from 'node:readline';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { eventually } from '#test/contract/harness.ts';
+import { component, type Component } from './component.ts';
 import { markedEnvironment } from './leftovers.ts';
+import { textOf } from './process-identity.ts';
+import { waitUntil } from './wait-until.ts';
 
 /** The webhook as it is shipped: a process of its own. */
 export interface WebhookProcess {
   /** Where it answers admission requests. */
   readonly port: number;
+  /** For those who watch whether it lives. */
+  readonly component: Component;
   /** What Prometheus would read. */
   metrics(): Promise<string>;
   /** SIGTERM; resolves when it is gone. */
@@ -18,34 +20,38 @@ export interface WebhookProcess {
   kill(): Promise<void>;
 }
 
+/** Whose rights it has, and with which run (run-folder.ts) it ends; its log is written to that folder. */
+export interface WebhookPlace {
+  readonly folder: string;
+  readonly kubeconfig: string;
+}
+
 const MAIN = fileURLToPath(new URL('../../webhook/main.ts', import.meta.url));
 const ON_LOOPBACK = { host: '127.0.0.1', port: 0, healthHost: '127.0.0.1', healthPort: 0, drainSeconds: 0 };
+/** What it says when it listens, as JSON or as text. */
+const STARTED = /\bport\W+(?<port>\d+).*\bhealthPort\W+(?<healthPort>\d+)/;
 
-/**
- * Starts the webhook on loopback, on a free port unless set, and waits until it is ready: trusted, caches full. It ends
- * with the run that the kubeconfig belongs to.
- */
-export async function startWebhookProcess(kubeconfig: string, settings: object): Promise<WebhookProcess> {
+/** Starts the webhook on loopback, on free ports unless set, and waits until it is ready: trusted, caches full. Rejects with its log when it ends before. */
+export async function startWebhookProcess(
+  { folder, kubeconfig }: WebhookPlace,
+  settings: object,
+): Promise<WebhookProcess> {
+  const log = join(folder, `webhook-${randomUUID()}.log`);
   const flags = flagsOf({ ...ON_LOOPBACK, kubeconfig, ...settings });
-  const env = markedEnvironment(dirname(kubeconfig));
-  const child = spawn(process.execPath, [MAIN, ...flags], { stdio: ['ignore', 'pipe', 'inherit'], env });
-  const exit = once(child, 'exit');
-  const { port, healthPort } = await startedPorts(child);
+  const webhook = component(process.execPath, [MAIN, ...flags], log, markedEnvironment(folder));
+  const components = [['the webhook', webhook]] as const;
+  webhook.start();
+  const started = () => STARTED.exec(textOf(log))?.groups;
+  await waitUntil(() => Promise.resolve(started() !== undefined), { what: 'the webhook to listen', components });
+  const { port, healthPort } = started() ?? {};
   const health = `http://127.0.0.1:${healthPort}`;
-  await eventually(async () => {
-    const answer = await fetch(`${health}/readyz?verbose`);
-    if (answer.status !== 200) throw new Error(`the webhook is not ready:\n${await answer.text()}`);
-  }, 30_000);
-
-  async function end(signal: NodeJS.Signals): Promise<void> {
-    child.kill(signal);
-    await exit;
-  }
+  await waitUntil(() => answersOk(`${health}/readyz`), { what: 'the webhook to be ready', components });
   return {
-    port,
+    port: Number(port),
+    component: webhook,
     metrics: async () => (await fetch(`${health}/metrics`)).text(),
-    stop: () => end('SIGTERM'),
-    kill: () => end('SIGKILL'),
+    stop: () => webhook.stop('SIGTERM'),
+    kill: () => webhook.stop('SIGKILL'),
   };
 }
 
@@ -57,16 +63,10 @@ function flagsOf(settings: object, prefix = '--'): readonly string[] {
   });
 }
 
-/** Where it listens, as its log says. */
-async function startedPorts(child: ChildProcess): Promise<{ readonly port: number; readonly healthPort: number }> {
-  if (child.stdout === null) throw new Error('the webhook has no standard output');
-  for await (const line of createInterface({ input: child.stdout })) {
-    const { port, healthPort, reason } = JSON.parse(line) as { port?: number; healthPort?: number; reason?: string };
-    if (port !== undefined && healthPort !== undefined) {
-      child.stdout.resume();
-      return { port, healthPort };
-    }
-    if (reason !== undefined) throw new Error(`the webhook did not start: ${reason}`);
+async function answersOk(url: string): Promise<boolean> {
+  try {
+    return (await fetch(url)).ok;
+  } catch {
+    return false;
   }
-  throw new Error('the webhook ended without a word');
 }

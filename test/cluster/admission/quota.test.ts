@@ -14,13 +14,17 @@ const HARD = 100;
 const CREATES = 300;
 const AT_ONCE = 60;
 const SMALL = 4;
-/** A reservation whose pod has not appeared is given up after two minutes, and noticed a moment later. */
+/**
+ * How long a reservation is kept whose pod has not appeared. No create here is under way for so long; clients of a
+ * cluster may be, so the default is six times that.
+ */
+const SETTINGS = { reservationSeconds: 20 };
 const HEALED_MS = 180_000;
 
 describe.skipIf(!hasCluster())(`a PriorityQuota with ${REPLICAS} webhook processes`, () => {
   const api = contractHarness(clusterTarget());
   const objects = clusterObjects(api);
-  const { processes } = registeredWebhooks(api, { replicas: REPLICAS });
+  const { processes } = registeredWebhooks(api, { replicas: REPLICAS, settings: SETTINGS });
   const others = webhookRegistrar(api, 'others');
   const classes = { many: '', few: '' };
   const quotas = { many: '', few: '' };

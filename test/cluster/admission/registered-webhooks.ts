@@ -30,7 +30,7 @@ export interface RegisteredWebhooksOptions {
   /** Of the validating entries; `Ignore` unless said otherwise. */
   readonly failurePolicy?: 'Ignore' | 'Fail';
   /** Fields of the WebhookConfiguration, beside the Secret in which they share the authority. */
-  readonly settings?: { readonly tls?: object; readonly drainSeconds?: number };
+  readonly settings?: { readonly tls?: object; readonly drainSeconds?: number; readonly reservationSeconds?: number };
 }
 
 /**
@@ -44,7 +44,8 @@ export function registeredWebhooks(api: Harness, options: RegisteredWebhooksOpti
 
   async function start(): Promise<void> {
     const tls = { secretName: AUTHORITY_SECRET, secretNamespace: api.namespace, ...settings.tls };
-    processes.push(await startWebhookProcess(inject('kubeconfig'), { ...settings, tls }));
+    const place = { folder: inject('runFolder'), kubeconfig: inject('kubeconfig') };
+    processes.push(await startWebhookProcess(place, { ...settings, tls }));
     front.to(processes.map(({ port }) => port));
   }
 

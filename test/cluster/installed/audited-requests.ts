@@ -1,11 +1,9 @@
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { accountToken, AGENT, WEBHOOK, writeKubeconfig } from '#test/cluster/accounts.ts';
 import { startAgentProcess } from '#test/cluster/agent-process.ts';
-import { freePorts } from '#test/cluster/free-ports.ts';
-import { startWebhookProcess } from '#test/cluster/webhook-process.ts';
+import { startInstalledWebhook } from '#test/cluster/installed-webhook.ts';
 import { eventually, pod } from '#test/contract/harness.ts';
-import { registerFully } from '#webhook/register.ts';
 import { mayDo } from './attempt.ts';
 import { requestsOf } from './audit-log.ts';
 import { type InstalledCluster, OWN_NODE, post } from './installed-cluster.ts';
@@ -17,16 +15,12 @@ const AS_DEPLOYED = { tls: { secretName: 'plimsoll-webhook-tls' }, registration:
 export function auditedRequests({ own, clientOf, agentPodOn }: InstalledCluster): void {
   test('webhook and agent ask for nothing that they may not do', async () => {
     const { admin, connection, cluster } = own();
-    const [port = 0] = await freePorts(1);
-    // Nothing carries traffic to the Service here, so the API server is told the address itself.
-    const target = { kind: 'url', url: `https://127.0.0.1:${port}` } as const;
-    await registerFully(admin, { target, failurePolicy: 'Fail', gatedCallers: [] });
-    const folder = dirname(cluster.kubeconfig);
-    const files = { webhook: join(folder, 'webhook.kubeconfig'), agent: join(folder, 'agent.kubeconfig') };
-    writeKubeconfig(files.webhook, connection, await accountToken(admin, WEBHOOK));
-    writeKubeconfig(files.agent, connection, await accountToken(admin, AGENT, await agentPodOn(OWN_NODE)));
-    const webhook = await startWebhookProcess(files.webhook, { port, ...AS_DEPLOYED });
-    const agent = await startAgentProcess(files.agent, OWN_NODE);
+    const { folder } = cluster;
+    const kubeconfig = join(folder, 'agent.kubeconfig');
+    writeKubeconfig(kubeconfig, connection, await accountToken(admin, AGENT, await agentPodOn(OWN_NODE)));
+    const registered = { folder, client: admin, connection, failurePolicy: 'Fail' } as const;
+    const webhook = await startInstalledWebhook({ ...registered, settings: AS_DEPLOYED });
+    const agent = await startAgentProcess(kubeconfig, OWN_NODE);
     try {
       await eventually(async () => {
         const forged = { ...pod('forged'), status: { qosClass: 'Guaranteed' } };

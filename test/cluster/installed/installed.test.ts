@@ -1,14 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { WEBHOOK } from '#test/cluster/accounts.ts';
-import { findBinaries } from '#test/cluster/binaries.ts';
 import { installPlimsoll } from '#test/cluster/install.ts';
+import { whyNoOwnCluster } from '#test/cluster/own-cluster.ts';
 import { at, eventually } from '#test/contract/harness.ts';
 import { accountRights } from './account-rights.ts';
 import { agentPolicies } from './agent-policies.ts';
 import { auditedRequests } from './audited-requests.ts';
 import { installedCluster, OTHER_NODE, OWN_NODE } from './installed-cluster.ts';
 
-describe.skipIf(findBinaries(process.env).kind === 'missing')('deploy/base on a real control plane', () => {
+const why = whyNoOwnCluster(process.env);
+
+describe.skipIf(why !== undefined)(`deploy/base on a real control plane${why ?? ''}`, () => {
   const installed = installedCluster();
   const { own, agentPodOn } = installed;
 

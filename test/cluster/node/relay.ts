@@ -21,9 +21,16 @@ export async function handPortTo(child: ChildProcess): Promise<number> {
   return port;
 }
 
-/** In the child: takes the port and leads every connection to a place in the own namespace. Resolves with its number. */
+/**
+ * In the child: takes the port and leads every connection to a place in the own namespace. Resolves with its number;
+ * rejects when whoever would hand it is gone.
+ */
 export async function relayHandedPort(to: Address): Promise<number> {
-  const [message, server] = (await once(process, 'message')) as [{ readonly port: number }, Server];
+  const gone = once(process, 'disconnect').then(() => Promise.reject(new Error('nobody is there to hand over a port')));
+  const [message, server] = (await Promise.race([once(process, 'message'), gone])) as [
+    { readonly port: number },
+    Server,
+  ];
   // None of this keeps the process: it stays for a reason of its own, and ends when that ends.
   server.unref();
   server.on('connection', (socket) => join(socket.unref(), connect(to).unref()));

@@ -22,6 +22,8 @@ export async function startNodeCluster(
   kind: NodeKind = 'native',
 ): Promise<ControlPlane> {
   const handed = relayHandedPort(SERVICE_PLACE);
+  // That nobody hands one is told where it is awaited.
+  handed.catch(() => undefined);
   setUpNodeNetwork();
   const plane = await startControlPlane({ ...options, apiServer: SERVICE_PLACE });
   const node = await START[kind](options.folder, plane);

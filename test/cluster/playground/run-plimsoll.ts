@@ -3,13 +3,13 @@ import type { ClusterConnection } from '#shared/kube/connection.ts';
 import { WEBHOOK } from '#test/cluster/accounts.ts';
 import type { Component } from '#test/cluster/component.ts';
 import { installPlimsoll } from '#test/cluster/install.ts';
+import { startInstalledWebhook } from '#test/cluster/installed-webhook.ts';
 import { installAgent, readyAgents } from '#test/cluster/node/agent-on-node.ts';
 import { call } from '#test/cluster/node/kube-calls.ts';
 import { findNodePrograms } from '#test/cluster/node/node-programs.ts';
 import { NODE_NAME } from '#test/cluster/node/node-place.ts';
 import { cgroupRootOf } from '#test/cluster/node/start-kubelet.ts';
 import { WORKLOAD_IMAGE } from '#test/cluster/node/workload-image.ts';
-import { startWebhook } from '#test/cluster/start-webhook.ts';
 import { waitUntil } from '#test/cluster/wait-until.ts';
 import type { IntroductionFacts } from './introduction.ts';
 
@@ -30,15 +30,16 @@ const DEPLOYMENT = `/apis/apps/v1/namespaces/${WEBHOOK.namespace}/deployments/${
 /** Installs deploy/base where no pod can run, and runs its webhook as a process beside the API server. */
 export async function runBeside({ folder, kubeconfig, connection, client }: InstallOptions): Promise<Running> {
   await installPlimsoll(kubeconfig);
-  const webhook = await startWebhook({ folder, client, connection });
+  const settings = { logFormat: 'text' };
+  const webhook = await startInstalledWebhook({ folder, client, connection, failurePolicy: 'Ignore', settings });
   const programs = findNodePrograms(process.env);
   const because = programs.kind === 'missing' ? ` (${programs.because})` : '';
   return {
-    webhook: `pid ${webhook.pid() ?? ''}`,
+    webhook: `pid ${webhook.component.pid() ?? ''}`,
     node: `no node${because}: pods are judged, stored, and stay Pending`,
     hasNode: false,
     image: 'any',
-    components: [['webhook', webhook]],
+    components: [['webhook', webhook.component]],
   };
 }
 
