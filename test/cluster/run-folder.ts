@@ -35,6 +35,11 @@ export function listRuns(): readonly Run[] {
   });
 }
 
+/** Where the one run of a purpose is held (sole-holder.ts), of this user and these processes. */
+export function solePlace(purpose: string): string {
+  return join(parent(), `plimsoll-${purpose}-held-${process.getuid?.() ?? ''}-${processSpace()}`);
+}
+
 /** Numbers of processes mean something within one PID namespace only. */
 function processSpace(): string {
   const link = '/proc/self/ns/pid';

@@ -1,7 +1,8 @@
 import { endRun } from '#test/cluster/end-run.ts';
 import { isRunning, type ProcessIdentity } from '#test/cluster/process-identity.ts';
 import type { Run } from '#test/cluster/run-folder.ts';
-import { playgrounds } from './playgrounds.ts';
+import { leavePlace } from '#test/cluster/sole-holder.ts';
+import { playgroundPlace, playgrounds } from './playgrounds.ts';
 
 /** A playground may just be starting, and ends after that. */
 const ENDS_WITHIN_MS = 300_000;
@@ -17,6 +18,7 @@ async function end({ owner, folder }: Run): Promise<void> {
   if (isRunning(owner)) process.kill(owner.pid, 'SIGTERM');
   await hasEnded(owner);
   await endRun(folder);
+  leavePlace(playgroundPlace());
 }
 
 async function hasEnded(owner: ProcessIdentity): Promise<void> {

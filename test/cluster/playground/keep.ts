@@ -1,18 +1,30 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { findBinaries } from '#test/cluster/binaries.ts';
 import { endRun } from '#test/cluster/end-run.ts';
 import { makeRunFolder } from '#test/cluster/run-folder.ts';
+import { leavePlace, takePlace } from '#test/cluster/sole-holder.ts';
 import { introduction } from './introduction.ts';
-import { introductionFile, PURPOSE } from './playgrounds.ts';
+import { busyWith, introductionFile, playgroundPlace, PURPOSE } from './playgrounds.ts';
 import { startPlayground } from './start-playground.ts';
 
 /** What the keeper says, as one line of JSON: the introduction, or why there is nothing to introduce. */
 export type KeeperAnswer = { readonly introduction: string } | { readonly failed: string };
 
-/** Holds the playground until SIGTERM, in a process of its own that no terminal ends; with a node, in namespaces of its own. */
+/**
+ * Holds the playground until SIGTERM, in a process of its own that no terminal ends; with a node, in namespaces of its own.
+ * There is one at a time.
+ */
 export async function keep({ hasNode }: { readonly hasNode: boolean }): Promise<void> {
   const terminated = once(process, 'SIGTERM');
+  // Whoever asked for it may be gone; what was started is still to be ended.
+  process.stdout.on('error', () => undefined);
+  const holder = takePlace(playgroundPlace());
+  if (holder === undefined) await hold(hasNode, terminated);
+  else say({ failed: busyWith(holder) });
+}
+
+async function hold(hasNode: boolean, terminated: Promise<unknown>): Promise<void> {
   const folder = makeRunFolder(PURPOSE);
   // A terminal that is closed ends nothing; a timer keeps the process, whose children would else be all it has.
   const stay = setInterval(() => undefined, 60_000);
@@ -27,7 +39,9 @@ export async function keep({ hasNode }: { readonly hasNode: boolean }): Promise<
     say({ failed: error instanceof Error ? error.message : String(error) });
   } finally {
     clearInterval(stay);
+    rmSync(introductionFile(folder), { force: true });
     await endRun(folder);
+    leavePlace(playgroundPlace());
   }
 }
 

@@ -1,12 +1,15 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { findBinaries } from '#test/cluster/binaries.ts';
 import { mounts } from '#test/cluster/mount-table.ts';
 import { findNodePrograms } from '#test/cluster/node/node-programs.ts';
+import { whyNoOwnCluster } from '#test/cluster/own-cluster.ts';
 import { ownTemporaryFolder } from '#test/cluster/own-temporary-folder.ts';
 import { isRunning } from '#test/cluster/process-identity.ts';
 import { listRuns, type Run } from '#test/cluster/run-folder.ts';
@@ -27,6 +30,23 @@ function command(words: string, env: NodeJS.ProcessEnv = {}): Said {
     env: { ...process.env, ...env },
   });
 }
+
+/** As `command`, beside others. */
+async function commandAside(words: string): Promise<Said> {
+  const child = spawn(process.execPath, [MAIN, ...words.split(' ')], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const exit = once(child, 'exit') as Promise<[number | null]>;
+  const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), exit]);
+  return { status, stdout, stderr };
+}
+
+/** Node may keep compiled code beside them. */
+function ourFiles(): readonly string[] {
+  return readdirSync(tmpdir()).filter((name) => name.startsWith('plimsoll-'));
+}
+
+/** Which of the two is said depends on who was how far. */
+const BUSY =
+  /^(the cluster did not start|cannot use the cluster): process \d+ is just starting or ending it; try again when that is done\n$/;
 
 const WITH_NODE = {
   words: 'up',
@@ -64,8 +84,10 @@ function leftOf({ owner, folder }: Run): readonly unknown[] {
   return [isRunning(owner), ...markedProcesses(folder), ...[folder, ...cgroups].filter((path) => existsSync(path))];
 }
 
-describe.skipIf(findBinaries(process.env).kind === 'missing')('a cluster to play with', () => {
-  ownTemporaryFolder();
+const why = whyNoOwnCluster(process.env);
+
+describe.skipIf(why !== undefined)(`a cluster to play with${why ?? ''}`, () => {
+  const temporary = ownTemporaryFolder();
 
   const flavours = [
     { words: 'up --no-node', node: / node +no node( \(.*\))?: pods are judged, stored, and stay Pending\n/, also: [] },
@@ -74,11 +96,11 @@ describe.skipIf(findBinaries(process.env).kind === 'missing')('a cluster to play
   test.each(flavours)(
     '$words: comes up, keeps what its introduction promises, and goes down',
     async ({ words, node, also }) => {
-      const { status, stdout: text, stderr } = command(words);
+      const { status, stdout: told, stderr } = command(words);
       expect([status, stderr]).toEqual([0, '']);
-      expect(text).toMatch(node);
+      expect(told).toMatch(node);
       const run = onlyRun();
-      const [setUp = '', ...things] = thingsToTry(text);
+      const [setUp = '', ...things] = thingsToTry(told);
       const said = things.map((thing) => spawnSync('sh', ['-c', `${setUp}; ${thing}`], { encoding: 'utf8' }));
       expect(said.map(({ status: code, stdout, stderr: complaint }) => [code, stdout, complaint])).toEqual([
         [0, 'standard 10000\n', ''],
@@ -88,11 +110,26 @@ describe.skipIf(findBinaries(process.env).kind === 'missing')('a cluster to play
         ...also,
       ]);
       const again = command('up');
-      expect([again.status, again.stdout]).toEqual([0, `already up\n${text}`]);
-      const server = /https:\S+\d/.exec(text)?.[0] ?? '';
+      expect([again.status, again.stdout]).toEqual([0, `already up\n${told}`]);
+      const server = /https:\S+\d/.exec(told)?.[0] ?? '';
       expect([await isOpen(server), markedProcesses(run.folder).length >= 5]).toEqual([true, true]);
       expect(command('down')).toMatchObject({ status: 0, stdout: 'ended; nothing is left of it\n' });
       expect([leftOf(run), await isOpen(server)]).toEqual([[false], false]);
+    },
+    UP_WITHIN_MS,
+  );
+
+  test(
+    'two who start one at the same time get one, and the other is told so',
+    async () => {
+      const both = await Promise.all([commandAside('up --no-node'), commandAside('up --no-node')]);
+      const [winner, loser] = both.toSorted((one, other) => Number(one.status) - Number(other.status));
+      expect(winner).toMatchObject({ status: 0, stderr: '' });
+      expect(loser).toEqual({ status: 1, stdout: '', stderr: expect.stringMatching(BUSY) as string });
+      const { owner } = onlyRun();
+      expect(loser?.stderr).toContain(`process ${owner.pid} is`);
+      expect(command('down')).toMatchObject({ status: 0, stdout: 'ended; nothing is left of it\n' });
+      expect([temporary.processes(), ourFiles()]).toEqual([[], []]);
     },
     UP_WITHIN_MS,
   );
@@ -104,7 +141,7 @@ describe.skipIf(findBinaries(process.env).kind === 'missing')('a cluster to play
       const run = onlyRun();
       process.kill(run.owner.pid, 'SIGKILL');
       expect(command('down')).toMatchObject({ status: 0, stdout: 'ended; nothing is left of it\n' });
-      expect(leftOf(run)).toEqual([false]);
+      expect([leftOf(run), temporary.processes(), ourFiles()]).toEqual([[false], [], []]);
     },
     UP_WITHIN_MS,
   );

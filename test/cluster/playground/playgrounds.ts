@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { listRuns, type Run } from '#test/cluster/run-folder.ts';
+import type { ProcessIdentity } from '#test/cluster/process-identity.ts';
+import { listRuns, type Run, solePlace } from '#test/cluster/run-folder.ts';
 
 export const PURPOSE = 'up';
 
@@ -8,7 +9,17 @@ export function playgrounds(): readonly Run[] {
   return listRuns().filter(({ purpose }) => purpose === PURPOSE);
 }
 
-/** Written when everything is ready. */
+/** Held (sole-holder.ts) by the process that keeps the playground, from before it starts anything. */
+export function playgroundPlace(): string {
+  return solePlace(PURPOSE);
+}
+
+/** What is said to whoever wants one while there is one that cannot be used. */
+export function busyWith({ pid }: ProcessIdentity): string {
+  return `process ${pid} is just starting or ending it; try again when that is done`;
+}
+
+/** There while everything is ready. */
 export function introductionFile(folder: string): string {
   return join(folder, 'introduction.txt');
 }

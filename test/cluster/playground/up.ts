@@ -8,8 +8,9 @@ import { sweepDeadRuns } from '#test/cluster/end-run.ts';
 import { firstLine } from '#test/cluster/first-line.ts';
 import { findNodePrograms } from '#test/cluster/node/node-programs.ts';
 import { handPortTo } from '#test/cluster/node/relay.ts';
+import type { Run } from '#test/cluster/run-folder.ts';
 import type { KeeperAnswer } from './keep.ts';
-import { introductionFile, playgrounds } from './playgrounds.ts';
+import { busyWith, introductionFile, playgrounds } from './playgrounds.ts';
 
 type Keeper = ChildProcess & { readonly stdout: Readable };
 
@@ -22,7 +23,7 @@ const KEEP = [fileURLToPath(new URL('./main.ts', import.meta.url)), 'keep'];
 export async function up({ mayHaveNode }: { readonly mayHaveNode: boolean }): Promise<string> {
   await sweepDeadRuns();
   const [present] = playgrounds();
-  if (present !== undefined) return `already up\n${introductionOf(present.folder)}`;
+  if (present !== undefined) return `already up\n${introductionOf(present)}`;
   // Here and not in the background, as it may build for minutes.
   const binaries = findBinaries(process.env);
   if (binaries.kind === 'missing') throw new Error(`the cluster cannot start: ${binaries.because}`);
@@ -46,7 +47,8 @@ async function spawnWithNode(): Promise<Keeper> {
   return keeper;
 }
 
-function introductionOf(folder: string): string {
+function introductionOf({ folder, owner }: Run): string {
   const file = introductionFile(folder);
-  return existsSync(file) ? readFileSync(file, 'utf8') : `still starting, in ${folder}`;
+  if (!existsSync(file)) throw new Error(`cannot use the cluster: ${busyWith(owner)}`);
+  return readFileSync(file, 'utf8');
 }
