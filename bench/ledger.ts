@@ -64,17 +64,17 @@ function emptyLedger(): LedgerObject {
   return { raw: { metadata }, quota, state: EMPTY_LEDGER, isCounted: true, recounts: 0 };
 }
 
-const isExpired = (): boolean => false;
+const NOTHING_OVER = { isExpired: () => false, isDead: () => false };
 
 /** CPU seconds of one block: every pod is reserved once and counted once. */
 function reserveAndCommit(of: Subject): number {
   return cpuSeconds(() => {
     for (const batch of of.batches) {
       const wishes = batch.map((each) => ({ reservation: each, isDryRun: false }));
-      const charged = settleBatch(of.ledger, { wishes, cancelled: [], count: undefined });
+      const charged = settleBatch(of.ledger, { wishes, cancelled: [], count: undefined, own: undefined });
       const base = { ...of.ledger, state: charged.state };
-      const count = { begun: base, pods: countOf(HARD, batch), isExpired };
-      const counted = settleBatch(base, { wishes: [], cancelled: [], count });
+      const count = { begun: base, pods: countOf(HARD, batch), ...NOTHING_OVER };
+      const counted = settleBatch(base, { wishes: [], cancelled: [], count, own: undefined });
       of.ledger = { ...base, state: counted.state };
       if (charged.settled.some(({ kind }) => kind !== 'reserved')) throw new Error('a pod was refused');
       if (counted.state.reservations.size > 0) throw new Error('a pod was not committed');
@@ -84,8 +84,8 @@ function reserveAndCommit(of: Subject): number {
 
 function countStanding(of: Subject): number {
   return cpuSeconds(() => {
-    const count = { begun: of.ledger, pods: countOf(HARD, of.standing), isExpired };
-    settleBatch(of.ledger, { wishes: [], cancelled: [], count });
+    const count = { begun: of.ledger, pods: countOf(HARD, of.standing), ...NOTHING_OVER };
+    settleBatch(of.ledger, { wishes: [], cancelled: [], count, own: undefined });
   });
 }
 
@@ -104,8 +104,19 @@ async function throughLedger(of: Subject): Promise<number> {
     },
   };
   const countPods = () => Promise.resolve(countOf(HARD, present));
-  const hasEnded = isExpired;
-  const ledger = createQuotaLedger({ store, countPods, hasEnded, reservationMs: 1, clock, random: () => 0 });
+  const ledger = createQuotaLedger({
+    store,
+    countPods,
+    hasEnded: () => false,
+    reservationMs: 1,
+    holder: 'bench',
+    news: () => ({ generation: 1, isWanted: false }),
+    sliceAfterMs: Infinity,
+    sliceLifeMs: 10_000,
+    charged: () => undefined,
+    clock,
+    random: () => 0,
+  });
   const before = process.cpuUsage();
   for (const batch of of.batches) {
     await Promise.all(batch.map((each) => ledger.reserve(each, { withinMs: 60_000, isDryRun: false })));

@@ -21,7 +21,16 @@ import {
   RESOURCE_QUOTAS,
   type Resource,
 } from '#shared/kube/resource.ts';
-import { decodeObject, readTextMap } from '#shared/kube/wire-object.ts';
+import {
+  decodeObject,
+  readBoolean,
+  readInteger,
+  readList,
+  readObject,
+  readText,
+  readTextMap,
+  type WireObject,
+} from '#shared/kube/wire-object.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
@@ -31,13 +40,20 @@ export interface CachedClass extends PriorityClass {
   readonly annotations: ReadonlyMap<string, string>;
 }
 
+/** A quota with what its ledger says to the replicas. */
+export interface CachedQuota extends PriorityQuota {
+  readonly generation: number;
+  /** Holders of slices that somebody else needs. */
+  readonly wantedSlices: ReadonlySet<string>;
+}
+
 /** Live copies of everything that admission decides from. */
 export interface Caches {
   readonly classes: Reflector<CachedClass>;
   readonly namespaces: Reflector<Namespace>;
   readonly resourceQuotas: Reflector<ResourceQuota>;
   readonly policies: Reflector<PriorityPolicy>;
-  readonly priorityQuotas: Reflector<PriorityQuota>;
+  readonly priorityQuotas: Reflector<CachedQuota>;
 }
 
 export interface CacheOptions {
@@ -57,7 +73,7 @@ export function createCaches(options: CacheOptions): Caches {
     namespaces: reflect(NAMESPACES, decodeNamespace),
     resourceQuotas: reflect(RESOURCE_QUOTAS, decodeResourceQuota),
     policies: reflect(PRIORITY_POLICIES, decodePriorityPolicy),
-    priorityQuotas: reflect(PRIORITY_QUOTAS, decodePriorityQuota),
+    priorityQuotas: reflect(PRIORITY_QUOTAS, decodeCachedQuota),
   };
 }
 
@@ -74,6 +90,25 @@ function decodeCachedClass(raw: unknown): Decoded<CachedClass> {
     ...decoded.value,
     annotations: readTextMap(metadata, 'annotations'),
   }));
+}
+
+function decodeCachedQuota(raw: unknown): Decoded<CachedQuota> {
+  const decoded = decodePriorityQuota(raw);
+  if (!decoded.ok) return decoded;
+  return decodeObject(raw, (object) => ({
+    ...decoded.value,
+    generation: readObject(object, 'metadata', (metadata) => readInteger(metadata, 'generation')) ?? 0,
+    wantedSlices: new Set(readObject(object, 'status', readWantedSlices)),
+  }));
+}
+
+function readWantedSlices(status: WireObject): readonly string[] {
+  return readList(status, 'slices', (slice) => ({
+    holder: readText(slice, 'holder') ?? '',
+    isWanted: readBoolean(slice, 'wanted'),
+  }))
+    .filter(({ isWanted }) => isWanted)
+    .map(({ holder }) => holder);
 }
 
 /** Throws what cannot be read, which the reflector counts and logs. */

@@ -33,7 +33,7 @@ export const webhookSchema = z.strictObject({
     .int()
     .min(1_024)
     .max(64 * MIB)
-    .default(8 * MIB)
+    .default(4 * MIB)
     .describe('Largest body of a request'),
   requestSeconds: z
     .number()
@@ -56,6 +56,12 @@ export const webhookSchema = z.strictObject({
     .describe(
       'How long a pod charged to a PriorityQuota may take to appear; twice the request timeout of the API server',
     ),
+  sliceAfterSeconds: z
+    .number()
+    .min(0)
+    .max(86_400)
+    .default(30)
+    .describe('A replica that has run so long may take a slice of a PriorityQuota, to charge pods without a write each'),
   gatedCallers: z
     .array(z.string().min(1))
     .default([])

@@ -1,7 +1,6 @@
 import { hostname } from 'node:os';
 import { healthApp } from '#shared/http/health-app.ts';
 import type { HealthCheck } from '#shared/http/health.ts';
-import { createBodyAllowance } from '#shared/http/read-body.ts';
 import { serve } from '#shared/http/serve.ts';
 import { createClient } from '#shared/kube/client.ts';
 import { connect } from '#shared/kube/connect.ts';
@@ -11,6 +10,7 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import { createMetrics, type Metrics } from '#shared/runtime/metrics.ts';
 import type { Shutdown } from '#shared/runtime/shutdown.ts';
+import { createBodyTurns } from './body-turns.ts';
 import { createCaches, eachCache, type Caches } from './caches.ts';
 import type { WebhookConfiguration } from './configuration.ts';
 import { createCertificateKeeper } from './certificates/certificate-keeper.ts';
@@ -41,7 +41,6 @@ export interface Webhook {
   readonly healthPort: number;
 }
 
-const ALL_BODIES_BYTES = 64 * 1024 * 1024;
 
 /** Builds and starts the webhook; everything ends with the shutdown. Rejects with what to mend. */
 export async function startWebhook(configuration: WebhookConfiguration, surroundings: Surroundings): Promise<Webhook> {
@@ -56,8 +55,10 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
     client,
     quotas: caches.priorityQuotas,
     reservationMs: configuration.reservationSeconds * 1_000,
+    sliceAfterMs: configuration.sliceAfterSeconds * 1_000,
     metrics,
   });
+  shutdown.onRelease('slices of quotas', () => ledgers.close());
   const events = createEventRecorder({
     ...surroundings,
     client,
@@ -145,12 +146,13 @@ function admissionHandler(
   sources: JudgeSources,
   { metrics, log }: { readonly metrics: Metrics; readonly log: Log },
 ) {
+  const deadlineMs = configuration.requestSeconds * 1_000;
   return reviewListener({
     judges: createJudges(sources),
     fallback: fallbackApp(log),
-    bodyLimits: { maxBytes: configuration.bodyLimitBytes, allowance: createBodyAllowance(ALL_BODIES_BYTES) },
+    collect: createBodyTurns({ maxBytes: configuration.bodyLimitBytes, patienceMs: deadlineMs / 2 }),
     concurrentRequests: configuration.concurrentRequests,
-    deadlineMs: configuration.requestSeconds * 1_000,
+    deadlineMs,
     metrics: createReviewMetrics(metrics, log),
     log,
   });

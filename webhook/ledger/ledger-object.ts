@@ -2,12 +2,14 @@ import { NO_AMOUNTS, type Amounts } from '#shared/domain/model/amounts.ts';
 import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
 import { EMPTY_LEDGER, type LedgerState, type Reservation } from '#shared/domain/quota/ledger-state.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
+import type { Slice } from '#shared/domain/quota/slice.ts';
 import { decodePriorityQuota } from '#shared/kube/decode-priority-quota.ts';
 import type { Decoded } from '#shared/kube/decoded.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import {
   decodeObject,
   readAmounts,
+  readBoolean,
   readInstant,
   readInteger,
   readList,
@@ -71,6 +73,7 @@ function readState(status: WireObject): LedgerState {
     used: readAmounts(status, 'used') ?? EMPTY_LEDGER.used,
     byNamespace: new Map(readList(status, 'byNamespace', readShare)),
     reservations: new Map(reservations.map((each) => [each.uid, each])),
+    slices: new Map(readList(status, 'slices', readSlice).map((each) => [each.holder, each])),
   };
 }
 
@@ -90,12 +93,26 @@ function readReservation(entry: WireObject): Reservation {
   };
 }
 
-function encodeState({ used, byNamespace, reservations }: LedgerState) {
+function readSlice(entry: WireObject): Slice {
+  return {
+    holder: readText(entry, 'holder') ?? '',
+    amounts: readAmounts(entry, 'amounts') ?? NO_AMOUNTS,
+    renewals: readInteger(entry, 'renewals') ?? 0,
+    isWanted: readBoolean(entry, 'wanted'),
+  };
+}
+
+function encodeState({ used, byNamespace, reservations, slices }: LedgerState) {
   return {
     used: encodeAmounts(used),
     byNamespace: Array.from(byNamespace, ([namespace, amounts]) => ({ namespace, used: encodeAmounts(amounts) })),
     reservations: Array.from(reservations.values(), encodeReservation),
+    slices: Array.from(slices.values(), encodeSlice),
   };
+}
+
+function encodeSlice({ holder, amounts, renewals, isWanted }: Slice) {
+  return { holder, amounts: encodeAmounts(amounts), renewals, ...(isWanted && { wanted: true }) };
 }
 
 /** Each is written again and again while it stands, and never changes. */

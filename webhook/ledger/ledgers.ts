@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import { podUidOf } from '#shared/domain/quota/ledger-state.ts';
-import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { HealthCheck } from '#shared/http/health.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
 import type { Reflector } from '#shared/kube/reflector.ts';
@@ -7,16 +8,20 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
+import type { CachedQuota } from '#webhook/caches.ts';
 import { countPods } from './count-pods.ts';
 import { createEndedPods } from './ended-pods.ts';
 import { createLedgerStore } from './ledger-store.ts';
+import type { QuotaNews } from './own-slice.ts';
 import { createQuotaLedger, type QuotaLedger } from './quota-ledger.ts';
 
 export interface LedgersOptions {
   readonly client: KubeClient;
-  readonly quotas: Reflector<PriorityQuota>;
+  readonly quotas: Reflector<CachedQuota>;
   /** How long a pod may take to appear after it was admitted; more than the API server gives a request. */
   readonly reservationMs: number;
+  /** A replica younger than this charges every pod by a write of its own. */
+  readonly sliceAfterMs: number;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
@@ -28,12 +33,17 @@ export interface Ledgers {
   ledger(name: string): QuotaLedger;
   /** Counts every quota now and then, so that what is wrong heals without anybody asking. */
   run(signal: AbortSignal): Promise<void>;
+  /** Gives back what only this replica could spend; to be called when no request comes any more. */
+  close(): Promise<void>;
   /** Holds once every quota has been counted. */
   readonly check: HealthCheck;
 }
 
 const LOOK_EVERY_MS = 1_000;
 const LOOK_DEADLINE_MS = 30_000;
+const SLICE_LIFE_MS = 10_000;
+const HOLDER_LENGTH = 8;
+const NO_NEWS: QuotaNews = { generation: 0, isWanted: false };
 /** Without reservations, with some, and with so many that the list might fill up. */
 const COUNT_EVERY_MS = { idle: 30_000, open: 5_000, crowded: 1_000 } as const;
 const CROWDED = 300;
@@ -46,7 +56,8 @@ interface Kept {
 }
 
 export function createLedgers(options: LedgersOptions): Ledgers {
-  const { client, quotas, reservationMs, clock, random, log, metrics } = options;
+  const { client, quotas, clock, random, log, metrics } = options;
+  const bornAt = clock.monotonic();
   const ended = createEndedPods({ ...options, isNeeded: () => quotas.size > 0 });
   const all = new Map<string, Kept>();
   let isCounted = false;
@@ -55,6 +66,12 @@ export function createLedgers(options: LedgersOptions): Ledgers {
     'Counts of a PriorityQuota from the pods that exist',
     ['result'],
   );
+  const charges = metrics.counter(
+    'plimsoll_quota_charges_total',
+    'Charges to a PriorityQuota, by whether they took a write of the ledger or came out of a slice',
+    ['path'],
+  );
+  quotas.onChange(({ key }) => all.get(key)?.ledger.tendSlice());
 
   function keep(name: string): Kept {
     const found = all.get(name) ?? { ledger: create(name), countedAt: -Infinity, spread: 1 };
@@ -63,19 +80,25 @@ export function createLedgers(options: LedgersOptions): Ledgers {
   }
 
   function create(name: string): QuotaLedger {
+    // Never the same twice, also when the process is the same and the quota another.
+    const holder = `${hostname()}-${randomUUID().slice(0, HOLDER_LENGTH)}`;
     return createQuotaLedger({
+      ...options,
       store: createLedgerStore(client, name),
       countPods: (quota) => countPods(client, quota),
       hasEnded: (reservationUid) => ended.has(podUidOf(reservationUid)),
-      reservationMs,
-      clock,
-      random,
+      holder,
+      news: () => newsOf(quotas.get(name), holder),
+      sliceLifeMs: SLICE_LIFE_MS,
+      sliceAfterMs: Math.max(0, options.sliceAfterMs - (clock.monotonic() - bornAt)),
+      charged: (path) => charges.add({ path }),
     });
   }
 
   async function look(): Promise<void> {
     const names = new Set([...quotas.values()].map(({ name }) => name));
     for (const name of all.keys()) if (!names.has(name)) all.delete(name);
+    for (const { ledger } of all.values()) ledger.tendSlice();
     const due = [...names].filter((name) => isDue(keep(name)));
     const results = await Promise.all(due.map(countOne));
     isCounted ||= results.every(Boolean);
@@ -114,8 +137,16 @@ export function createLedgers(options: LedgersOptions): Ledgers {
     run: async (signal) => {
       await Promise.all([repeat(looking, signal), ended.run(signal)]);
     },
+    close: async () => {
+      await Promise.all(Array.from(all.values(), ({ ledger }) => ledger.close()));
+    },
     check: { name: 'ledger', problem: () => (isCounted ? undefined : 'quotas have not been counted yet') },
   };
+}
+
+function newsOf(quota: CachedQuota | undefined, holder: string): QuotaNews {
+  if (quota === undefined) return NO_NEWS;
+  return { generation: quota.generation, isWanted: quota.wantedSlices.has(holder) };
 }
 
 function pauseAfter(ledger: QuotaLedger): number {

@@ -5,6 +5,7 @@ import type { LedgerObject } from './ledger-object.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import { createMissingPods } from './missing-pods.ts';
 import type { Count } from './settle-batch.ts';
+import { createSilentSlices } from './silent-slices.ts';
 
 export interface PodCountsOptions {
   readonly store: LedgerStore;
@@ -14,6 +15,8 @@ export interface PodCountsOptions {
   readonly hasEnded: (reservationUid: string) => boolean;
   /** How long a pod may take to appear after it was admitted. */
   readonly reservationMs: number;
+  /** How long a slice may be spent without a write. */
+  readonly sliceLifeMs: number;
   readonly clock: Clock;
 }
 
@@ -33,10 +36,14 @@ export interface PodCounts {
 /** A refusal is checked against the pods that exist, but they are listed no more often, and no more than a third of the time. */
 const SHORTEST_PAUSE_MS = 1_000;
 const PAUSE_PER_LISTING = 2;
+/** Clocks of replicas may go at different speeds: somebody else's life is waited for three times. */
+const LIVES_WAITED = 3;
 
-export function createPodCounts(options: PodCountsOptions): PodCounts {
-  const { store, countPods, hasEnded, clock, reservationMs } = options;
+/** `spent` names pods that were charged to a slice, for which there is no reservation. */
+export function createPodCounts(options: PodCountsOptions, spent: () => Iterable<string>): PodCounts {
+  const { store, countPods, hasEnded, clock, reservationMs, sliceLifeMs } = options;
   const missing = createMissingPods(clock, reservationMs);
+  const silent = createSilentSlices(clock, LIVES_WAITED * sliceLifeMs + reservationMs);
   let pauseMs = SHORTEST_PAUSE_MS;
   let dueAt = -Infinity;
 
@@ -49,10 +56,12 @@ export function createPodCounts(options: PodCountsOptions): PodCounts {
 
   async function countAfter(begun: LedgerObject): Promise<Count> {
     const begunAt = clock.monotonic();
+    const awaited = [...begun.state.reservations.keys(), ...spent()];
+    const isDead = silent.look(begun.state.slices.values());
     const pods = await countPods(begun.quota);
     pauseMs = Math.max(SHORTEST_PAUSE_MS, (clock.monotonic() - begunAt) * PAUSE_PER_LISTING);
-    missing.update(begun.state.reservations.keys(), pods.uids);
-    return { begun, pods, isExpired: (uid) => missing.isExpired(uid) || hasEnded(uid) };
+    missing.update(awaited, pods.uids);
+    return { begun, pods, isExpired: (uid) => missing.isExpired(uid) || hasEnded(uid), isDead };
   }
 
   return {

@@ -3,7 +3,16 @@ import { backoffDelay, type Backoff } from '#shared/runtime/backoff.ts';
 import { createCountKeeper } from './count-keeper.ts';
 import type { LedgerObject } from './ledger-object.ts';
 import { createPodCounts, type PodCountsOptions } from './pod-counts.ts';
-import { isSameCount, settleBatch, type Batch, type Count, type Settled, type SettledBatch } from './settle-batch.ts';
+import { createOwnSlice, type OwnSliceOptions, type SharedSlice } from './own-slice.ts';
+import {
+  isSameCount,
+  settleBatch,
+  type Batch,
+  type Count,
+  type Settled,
+  type SettledBatch,
+  type Wish,
+} from './settle-batch.ts';
 import { createWishQueue, type OpenWish } from './wish-queue.ts';
 
 /** The ledger of one quota as one replica changes it. */
@@ -17,32 +26,46 @@ export interface QuotaLedger {
   cancel(reservation: Reservation): void;
   /** Counts anew from the pods that exist; one at a time. Rejects when they cannot be read. */
   recount(): Promise<void>;
-  /** Reservations as last read or written. */
+  /** Reservations as last read or written, and one more for what was spent without one. */
   openReservations(): number;
+  /** Writes what is due of our slice; to be called now and then, and when somebody wants it. */
+  tendSlice(): void;
+  /** Gives back our slice; resolves when that was tried. */
+  close(): Promise<void>;
 }
 
-export interface QuotaLedgerOptions extends PodCountsOptions {
+export interface QuotaLedgerOptions extends PodCountsOptions, Omit<OwnSliceOptions, 'lifeMs' | 'afterMs'> {
   readonly random: () => number;
+  /** A replica younger than this takes no slice. */
+  readonly sliceAfterMs: number;
+  /** Told of every charge, whether it took a write. */
+  readonly charged: (path: 'slice' | 'ledger') => void;
 }
 
-type OpenBatch = Batch & { readonly wishes: readonly OpenWish[] };
+type OpenBatch = Batch & { readonly wishes: readonly OpenWish[]; readonly own: SharedSlice | undefined };
 
 /** Who is in somebody's way waits at random, longer each time: meanwhile others come who share the next write. */
 const PAUSES: Backoff = { initialMs: 25, maxMs: 200, factor: 2, jitter: 1 };
 
+/** Others write too; and what is not given back comes back by itself. */
+const ATTEMPTS_TO_CLOSE = 5;
+
 /**
- * Changes the ledger by compare-and-swap: everybody who waits in this replica, and a count that is ready, share one
- * write. After a failure without an answer the ledger is read again, and a reservation found there counts as made. Who
- * needs a count first is parked, and meanwhile the others go on.
+ * Charges the slice of this replica where there is room in it. Else it changes the ledger by compare-and-swap: everybody
+ * who waits in this replica, a count that is ready and what is due of the slice share one write. After a failure without
+ * an answer the ledger is read again, and a reservation found there counts as made. Who needs a count first is parked,
+ * and meanwhile the others go on.
  *
- * idle → (wish, cancel or count arrives) → read unless known → settle → write if changed → tell or park → idle
+ * idle → (wish, cancel, count or slice is due) → read unless known → settle → write if changed → tell or park → idle
  */
 export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): QuotaLedger {
-  const { store, clock } = options;
+  const { store, clock, charged } = options;
   const queue = createWishQueue(clock);
-  const counts = createPodCounts(options);
+  const slice = createOwnSlice({ ...options, afterMs: options.sliceAfterMs, lifeMs: options.sliceLifeMs });
+  const counts = createPodCounts(options, slice.spent);
   const keeper = createCountKeeper({ counts, pause, resume });
   let cancelled: Reservation[] = [];
+  let isTending = false;
   /** The state last read or written; `undefined` when it may be old. */
   let known: LedgerObject | undefined;
   let openReservations = 0;
@@ -57,11 +80,12 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
   async function workOff(): Promise<void> {
     // Whoever comes in the same turn shares the write.
     await Promise.resolve();
-    while (!queue.isEmpty || cancelled.length > 0 || keeper.isReady) await settleOnce();
+    while (isTending || !queue.isEmpty || cancelled.length > 0 || keeper.isReady) await settleOnce();
     working = undefined;
   }
 
   async function settleOnce(): Promise<void> {
+    isTending = false;
     const isRead = known === undefined;
     const base = known ?? (await read());
     if (base === undefined) return;
@@ -71,6 +95,7 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
       conclude(batch.wishes, settled, isRead);
       return;
     }
+    if (batch.own !== undefined && settled.slice !== undefined) slice.propose(base, batch.own, settled.slice);
     const written = await store.write(base, settled.state, settled.write);
     if (written.kind !== 'written') return takeUpAgain(batch, written.kind);
     remember(written.object);
@@ -85,7 +110,8 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
     const count = keeper.take(base);
     const wishes = queue.take();
     const mayReserve = base.isCounted || count !== undefined;
-    const batch = { wishes: mayReserve ? wishes : [], cancelled, count };
+    const own = mayReserve ? slice.share(base, count) : undefined;
+    const batch = { wishes: mayReserve ? wishes : [], cancelled, count, own };
     cancelled = [];
     if (mayReserve) return batch;
     counts.forget();
@@ -128,8 +154,14 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
 
   /** What was reserved for somebody who had been told that it was too late is taken back. */
   function tell(wish: OpenWish, outcome: Settled): void {
+    if (outcome.kind === 'reserved' && !wish.isDryRun) hearCharge(wish);
     if (wish.isOpen) wish.settle(outcome);
     else if (outcome.kind === 'reserved' && !wish.isDryRun) cancelled.push(wish.reservation);
+  }
+
+  function hearCharge({ reservation }: OpenWish): void {
+    slice.hearCharge(reservation.amounts);
+    charged('ledger');
   }
 
   async function read(): Promise<LedgerObject | undefined> {
@@ -143,6 +175,7 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
   }
 
   function remember(object: LedgerObject): LedgerObject {
+    slice.recognise(object);
     openReservations = object.state.reservations.size;
     return (known = object);
   }
@@ -159,13 +192,28 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
     return clock.sleep(backoffDelay(PAUSES, failures - 1, random()));
   }
 
+  function reserveInLedger(wish: Wish, withinMs: number): Promise<Settled> {
+    const settled = queue.add(wish, withinMs);
+    void work();
+    return settled;
+  }
+
+  function tendSlice(): void {
+    if (!slice.isDue()) return;
+    isTending = true;
+    void work();
+  }
+
   return {
     reserve: (reservation, { withinMs, isDryRun }) => {
-      const settled = queue.add({ reservation, isDryRun }, withinMs);
-      void work();
-      return settled;
+      const spent = slice.spend({ reservation, isDryRun });
+      if (spent === undefined) return reserveInLedger({ reservation, isDryRun }, withinMs);
+      if (!isDryRun) charged('slice');
+      tendSlice();
+      return Promise.resolve(spent);
     },
     cancel: (reservation) => {
+      if (slice.cancel(reservation)) return;
       cancelled.push(reservation);
       void work();
     },
@@ -173,6 +221,14 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
       await keeper.prepare();
       await work();
     },
-    openReservations: () => openReservations,
+    openReservations: () => openReservations + (slice.isSpending ? 1 : 0),
+    tendSlice,
+    close: async () => {
+      slice.close();
+      for (let attempt = 0; attempt < ATTEMPTS_TO_CLOSE && slice.isDue(); attempt += 1) {
+        tendSlice();
+        await working;
+      }
+    },
   };
 }

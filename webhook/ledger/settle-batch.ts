@@ -1,8 +1,10 @@
 import { largestHolders } from '#shared/domain/quota/largest-holders.ts';
-import { openLedger, type Ledger, type ReserveOutcome } from '#shared/domain/quota/ledger.ts';
+import { openLedger, type Ledger, type Over, type ReserveOutcome } from '#shared/domain/quota/ledger.ts';
 import type { LedgerState, Reservation } from '#shared/domain/quota/ledger-state.ts';
 import type { PodCount } from '#shared/domain/quota/pod-count.ts';
+import { placeSlice, withoutFree, type OwnShare, type PlacedSlice } from '#shared/domain/quota/place-slice.ts';
 import type { Excess } from '#shared/domain/quota/refusal.ts';
+import { isHeldElsewhere, wantSlices } from '#shared/domain/quota/slices.ts';
 import type { LedgerObject } from './ledger-object.ts';
 
 /** What a wish to reserve came to. `busy` means that nothing could be settled in time. */
@@ -21,11 +23,10 @@ export interface Wish {
   readonly isDryRun: boolean;
 }
 
-/** Pods listed after `begun` was read. */
-export interface Count {
+/** Pods listed after `begun` was read, and what of the ledger is over by then. */
+export interface Count extends Over {
   readonly begun: LedgerObject;
   readonly pods: PodCount;
-  readonly isExpired: (uid: string) => boolean;
 }
 
 /** Everything that one write shall do. */
@@ -34,6 +35,8 @@ export interface Batch {
   readonly cancelled: readonly Reservation[];
   /** One for which `isSameCount` holds. */
   readonly count: Count | undefined;
+  /** `undefined` leaves the slice of this replica as it is. */
+  readonly own: (OwnShare & { readonly isDue: boolean }) | undefined;
 }
 
 export interface SettledBatch {
@@ -42,17 +45,32 @@ export interface SettledBatch {
   readonly write: 'charge' | 'recount' | undefined;
   /** In the order of the wishes; true once the state is written. */
   readonly settled: readonly Settled[];
+  /** What the write makes of the slice of this replica. */
+  readonly slice: PlacedSlice | undefined;
 }
 
+const FULL: Settled = { kind: 'busy', why: 'too many pods were admitted that have not been seen yet' };
+const HELD: Settled = { kind: 'busy', why: 'other replicas were asked to give back the room that they hold' };
+
 /** Applies a batch to the ledger as it stands. */
-export function settleBatch(base: LedgerObject, { wishes, cancelled, count }: Batch): SettledBatch {
-  const ledger = openLedger(base.state, base.quota.hard);
-  if (count !== undefined) ledger.recount(count.pods, count.isExpired);
-  for (const reservation of cancelled) ledger.cancel(reservation);
+export function settleBatch(base: LedgerObject, batch: Batch): SettledBatch {
+  const { wishes, count, own } = batch;
+  const ledger = openWithout(base, batch);
   const outcomes = wishes.map(({ reservation, isDryRun }) => ledger[isDryRun ? 'preview' : 'reserve'](reservation));
-  const state = ledger.state();
-  const holdersOf = remembered((resource) => largestHolders(state, resource));
-  return { state, write: writeOf(ledger, count), settled: outcomes.map((outcome) => settledBy(outcome, holdersOf)) };
+  const charged = ledger.state();
+  const settled = settledBy(outcomes, charged, own?.holder);
+  const asked = settled.includes(HELD) ? wantSlices(charged, own?.holder) : charged;
+  const slice = own && placeSlice(asked, base.quota.hard, own);
+  const isDue = ledger.isChanged || asked !== charged || own?.isDue === true;
+  return { state: slice?.state ?? asked, write: writeOf(isDue, count), settled, slice };
+}
+
+/** Without everything that is over: what is free of our slice, what a count has settled, what was cancelled. */
+function openWithout({ state, quota }: LedgerObject, { own, count, cancelled }: Batch): Ledger {
+  const ledger = openLedger(own === undefined ? state : withoutFree(state, own), quota.hard);
+  if (count !== undefined) ledger.recount(count.pods, count);
+  for (const reservation of cancelled) ledger.cancel(reservation);
+  return ledger;
 }
 
 /**
@@ -64,21 +82,26 @@ export function isSameCount(now: LedgerObject, begun: LedgerObject): boolean {
   return now.recounts === begun.recounts && after.generation === before.generation && after.uid === before.uid;
 }
 
-function writeOf({ isChanged }: Ledger, count: Count | undefined): SettledBatch['write'] {
+function writeOf(isDue: boolean, count: Count | undefined): SettledBatch['write'] {
   if (count !== undefined) return 'recount';
-  return isChanged ? 'charge' : undefined;
+  return isDue ? 'charge' : undefined;
 }
 
-function settledBy(outcome: ReserveOutcome, holdersOf: (resource: string) => readonly string[]): Settled {
-  switch (outcome.kind) {
-    case 'reserved':
-    case 'alreadyReserved':
-      return outcome;
-    case 'exceeded':
-      return { ...outcome, holders: holdersOf(outcome.exceeded[0]?.resource ?? '') };
-    case 'full':
-      return { kind: 'busy', why: 'too many pods were admitted that have not been seen yet' };
-  }
+/** Nobody is refused for room that somebody else only might need. */
+function settledBy(
+  outcomes: readonly ReserveOutcome[],
+  charged: LedgerState,
+  holder: string | undefined,
+): readonly Settled[] {
+  const holdersOf = remembered((resource) => largestHolders(charged, resource));
+  return outcomes.map((outcome) => {
+    if (outcome.kind === 'full') return FULL;
+    if (outcome.kind !== 'exceeded') return outcome;
+    const { exceeded } = outcome;
+    return isHeldElsewhere(exceeded, charged, holder)
+      ? HELD
+      : { kind: 'exceeded', exceeded, holders: holdersOf(exceeded[0]?.resource ?? '') };
+  });
 }
 
 /** Everybody who is refused at the same time hears of the same holders. */

@@ -1,6 +1,6 @@
 import type { Decimal } from './decimal.ts';
 import { addDecimals, compareDecimals, negateDecimal, roundDecimal, signOf } from './decimal.ts';
-import type { Whole } from './whole.ts';
+import { times, type Whole } from './whole.ts';
 
 /** How a quantity is written: `2M`, `2Mi`, `2e6`. */
 export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
@@ -46,6 +46,11 @@ export function addQuantities(a: Quantity, b: Quantity): Quantity {
 /** a - b, in the format of a, or of b if a is zero (oddity Q10). */
 export function subtractQuantities(a: Quantity, b: Quantity): Quantity {
   return withFormat(addDecimals(a, negateDecimal(b)), resultFormat(a, b));
+}
+
+/** a × an integer, in the format of a. */
+export function multiplyQuantity(a: Quantity, by: number): Quantity {
+  return withFormat({ mantissa: times(a.mantissa, by), exponent: a.exponent }, a.format);
 }
 
 /** The amount as an integer, fractions rounded away from zero: `Value()` where that does not overflow (oddity Q8). */

@@ -23,3 +23,14 @@ export function plus(a: Whole, b: Whole): Whole {
 export function minus(a: Whole, b: Whole): Whole {
   return plus(a, -b);
 }
+
+/** a × b. */
+export function times(a: Whole, b: Whole): Whole {
+  // Otherwise a negative number times zero were -0.
+  if (a === 0 || b === 0) return 0;
+  if (typeof a === 'number' && typeof b === 'number') {
+    const product = a * b;
+    if (Number.isSafeInteger(product)) return product;
+  }
+  return wholeFrom(BigInt(a) * BigInt(b));
+}

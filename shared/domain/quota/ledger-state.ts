@@ -1,5 +1,6 @@
 import type { Amounts } from '#shared/domain/model/amounts.ts';
 import type { Instant } from '#shared/domain/model/pod.ts';
+import type { Slice } from './slice.ts';
 
 /** A charge for a pod that was admitted and has not been seen yet. */
 export interface Reservation {
@@ -15,15 +16,22 @@ export interface Reservation {
   readonly claim?: string;
 }
 
-/** What the ledger object of a quota holds: `used` is what counted pods and reservations cost together. */
+/** What the ledger object of a quota holds: `used` is what counted pods, reservations and slices come to together. */
 export interface LedgerState {
   readonly used: Amounts;
   /** What pods cost at the last count, in the namespaces that hold most; reservations are not in it. */
   readonly byNamespace: ReadonlyMap<string, Amounts>;
   readonly reservations: ReadonlyMap<string, Reservation>;
+  /** By holder. */
+  readonly slices: ReadonlyMap<string, Slice>;
 }
 
-export const EMPTY_LEDGER: LedgerState = { used: new Map(), byNamespace: new Map(), reservations: new Map() };
+export const EMPTY_LEDGER: LedgerState = {
+  used: new Map(),
+  byNamespace: new Map(),
+  reservations: new Map(),
+  slices: new Map(),
+};
 
 /** A resize adds to what the pod costs already, so that each request for one is reserved by itself. */
 export function resizeReservationUid(podUid: string, requestUid: string): string {

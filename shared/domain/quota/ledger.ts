@@ -10,6 +10,8 @@ import {
 import type { LedgerState, Reservation } from './ledger-state.ts';
 import type { PodCount } from './pod-count.ts';
 import type { Excess } from './refusal.ts';
+import { sumOfSlices } from './slices.ts';
+import type { Slice } from './slice.ts';
 
 export type ReserveOutcome =
   | { readonly kind: 'reserved' }
@@ -26,10 +28,20 @@ export interface Ledger {
   preview(reservation: Reservation): ReserveOutcome;
   /** Takes a reservation back, if it is still its claim's alone; only for a pod that will never exist. */
   cancel(reservation: Pick<Reservation, 'uid' | 'claim'>): void;
-  /** Counts anew from all pods that exist; reservations stay on top unless their pod exists or they have expired. */
-  recount(count: PodCount, isExpired: (uid: string) => boolean): void;
+  /** Counts anew from all pods that exist; on top stay reservations and slices that are not over. */
+  recount(count: PodCount, over: Over): void;
+  /** Puts a charge among the reservations that its slice has paid for so far; false when there is no place. */
+  adopt(reservation: Reservation): boolean;
   readonly isChanged: boolean;
   state(): LedgerState;
+}
+
+/** What a count need not keep beside the pods that it found. */
+export interface Over {
+  /** A reservation whose pod will never appear any more. */
+  readonly isExpired: (uid: string) => boolean;
+  /** A slice whose holder is no more, and all whose pods are there or will never appear. */
+  readonly isDead: (slice: Slice) => boolean;
 }
 
 /** The CRD's bound on reservations. */
@@ -49,6 +61,7 @@ export function openLedger(state: LedgerState, hard: Amounts): Ledger {
   let used = limited(state.used, hard);
   let { byNamespace } = state;
   const reservations = new Map(state.reservations);
+  let { slices } = state;
   let isChanged = false;
 
   function preview({ uid, claim, amounts }: Reservation): ReserveOutcome {
@@ -63,12 +76,22 @@ export function openLedger(state: LedgerState, hard: Amounts): Ledger {
     const outcome = preview(reservation);
     const present = reservations.get(reservation.uid);
     if (present !== undefined) disclaim(present, reservation);
-    else if (outcome.kind === 'reserved') {
-      isChanged = true;
-      reservations.set(reservation.uid, reservation);
-      change(used, reservation.amounts, addQuantities);
-    }
+    else if (outcome.kind === 'reserved') put(reservation);
     return outcome;
+  }
+
+  function put(reservation: Reservation): void {
+    isChanged = true;
+    reservations.set(reservation.uid, reservation);
+    change(used, reservation.amounts, addQuantities);
+  }
+
+  function adopt(reservation: Reservation): boolean {
+    const present = reservations.get(reservation.uid);
+    if (present !== undefined) disclaim(present, reservation);
+    else if (reservations.size < MOST_RESERVATIONS) put(reservation);
+    else return false;
+    return true;
   }
 
   /** Two requests rely on it: neither knows whether the other one's answer counts, so neither may take it back. */
@@ -87,9 +110,11 @@ export function openLedger(state: LedgerState, hard: Amounts): Ledger {
     change(used, present.amounts, subtractQuantities);
   }
 
-  function recount(count: PodCount, isExpired: (uid: string) => boolean): void {
+  function recount(count: PodCount, { isExpired, isDead }: Over): void {
     isChanged = true;
+    slices = new Map([...slices].filter(([, slice]) => !isDead(slice)));
     used = limited(count.total, hard);
+    change(used, sumOfSlices(slices.values()), addQuantities);
     byNamespace = count.byNamespace;
     for (const [uid, { amounts }] of reservations) {
       if (count.uids.has(uid) || isExpired(uid)) reservations.delete(uid);
@@ -102,10 +127,11 @@ export function openLedger(state: LedgerState, hard: Amounts): Ledger {
     preview,
     cancel,
     recount,
+    adopt,
     get isChanged() {
       return isChanged;
     },
-    state: () => ({ used, byNamespace, reservations }),
+    state: () => ({ used, byNamespace, reservations, slices }),
   };
 }
 

@@ -11,9 +11,18 @@ export interface ModelOptions {
   readonly seed: number;
   readonly replicas: number;
   readonly hardPods: number;
+  /** Times in which many pods end take turns with others, so that there is room for slices now and then. */
+  readonly hasTides?: boolean;
   /** A planted bug. */
-  readonly bug?: 'listsHaveHoles' | 'reservationsExpireAtOnce' | 'everybodyTakesBack' | 'deletionsAreGuessed';
+  readonly bug?: Bug;
 }
+
+export type Bug =
+  | 'listsHaveHoles'
+  | 'reservationsExpireAtOnce'
+  | 'everybodyTakesBack'
+  | 'deletionsAreGuessed'
+  | 'slicesAreTakenBackAtOnce';
 
 export interface ModelReport {
   readonly steps: number;
@@ -41,6 +50,8 @@ const HAPPENINGS = [
   'crashes',
   'lostAnswers',
   'conflicts',
+  'cutOff',
+  'spentFromSlices',
 ] as const;
 
 interface Replica {
@@ -48,6 +59,12 @@ interface Replica {
   readonly lifetime: Lifetime;
   /** Deletions that its watch has shown it. */
   readonly ended: Set<string>;
+}
+
+/** What its cache knows of the quota, some time late. */
+interface Hearsay {
+  generation: number;
+  wanted: ReadonlySet<string>;
 }
 
 interface Promised {
@@ -61,6 +78,7 @@ interface Promised {
 /** The API server gives a request 60 s: later no pod is made of an admission. */
 const CREATION_MS = 60_000;
 const RESERVATION_MS = 120_000;
+const SLICE_LIFE_MS = 10_000;
 const REST_MS = 400_000;
 const MOST_ATTEMPTS = 8;
 
@@ -88,11 +106,12 @@ function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-function createModel({ seed, replicas: size, hardPods, bug }: ModelOptions) {
+function createModel({ seed, replicas: size, hardPods, hasTides = false, bug }: ModelOptions) {
   const random = randomSource(seed);
   const time = createModelTime();
   const api = createModelApiServer({
     random,
+    now: () => time.now(),
     hardPods,
     creationMs: CREATION_MS,
     listsHaveHoles: bug === 'listsHaveHoles',
@@ -101,9 +120,13 @@ function createModel({ seed, replicas: size, hardPods, bug }: ModelOptions) {
   /** What the API server will store. */
   let promised: Promised[] = [];
   let last = 0;
+  let isEbb = true;
+  const hearsay: Hearsay = { generation: 0, wanted: new Set() };
 
   function startReplica(): Replica {
-    const lifetime = { isAlive: true };
+    const lifetime = { isAlive: true, cutOffUntil: 0 };
+    const holder = `replica-${(last += 1)}`;
+    const isWrong = bug === 'slicesAreTakenBackAtOnce' && random.chance(0.5);
     const ended = new Set<string>();
     const guessed = bug === 'deletionsAreGuessed';
     const ledger = createQuotaLedger({
@@ -114,6 +137,12 @@ function createModel({ seed, replicas: size, hardPods, bug }: ModelOptions) {
       // Twice as fast would be just right: 120 s of such a clock are the 60 s that a request may take.
       clock: time.clock(random.below(7_200_000) - 3_600_000, 0.7 + random.next()),
       random: random.next,
+      holder,
+      news: () => ({ generation: hearsay.generation, isWanted: hearsay.wanted.has(holder) }),
+      sliceAfterMs: random.pick([0, 20_000]),
+      // Three of such lives and a reservation's are no time at all.
+      sliceLifeMs: isWrong ? -RESERVATION_MS / 3 : SLICE_LIFE_MS,
+      charged: (path) => void (counts.spentFromSlices += path === 'slice' ? 1 : 0),
     });
     return { ledger, lifetime, ended };
   }
@@ -198,6 +227,27 @@ function createModel({ seed, replicas: size, hardPods, bug }: ModelOptions) {
     replicas[index] = startReplica();
   }
 
+  /** It is asked all the same. */
+  function cutOff(): void {
+    counts.cutOff += 1;
+    random.pick(replicas).lifetime.cutOffUntil = time.now() + random.below(300_000);
+  }
+
+  /** As a watch tells it: some time late, and then all that is due is done. */
+  function hear(): void {
+    const { raw, state } = api.stored();
+    const wanted = [...state.slices.values()].filter(({ isWanted }) => isWanted).map(({ holder }) => holder);
+    api.later(() => {
+      hearsay.generation = raw.metadata.generation ?? 0;
+      hearsay.wanted = new Set(wanted);
+      tend();
+    });
+  }
+
+  function tend(): void {
+    for (const { ledger } of replicas) ledger.tendSlice();
+  }
+
   function storePromised(): void {
     const [next] = promised.splice(random.below(promised.length), 1);
     next?.store();
@@ -235,8 +285,13 @@ function createModel({ seed, replicas: size, hardPods, bug }: ModelOptions) {
     [0.02, resize],
     [0.0003, crash],
     [0.0003, changeLimit],
+    [0.0003, cutOff],
+    [0.02, hear],
+    [0.02, tend],
     [0.1, storePromised],
     [0.02, endPod],
+    [hasTides ? 0.1 : 0, () => isEbb && endPod()],
+    [0.0005, () => (isEbb = !isEbb)],
     [0.13, () => time.advance(random.below(40))],
     [0.001, () => time.advance(random.below(30_000))],
     [
@@ -272,6 +327,7 @@ function createModel({ seed, replicas: size, hardPods, bug }: ModelOptions) {
         proceed();
         await settle();
       }
+      hear();
       time.advance(5_000);
       await settle();
     }

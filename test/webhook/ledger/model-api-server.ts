@@ -12,6 +12,8 @@ import type { RandomSource } from '#test/fakes/random-source.ts';
 /** A process that calls the API server, and may die while it waits. */
 export interface Lifetime {
   isAlive: boolean;
+  /** Its calls get nowhere before this time. */
+  cutOffUntil: number;
 }
 
 /** Something that costs the quota: a pod, or what will be one. */
@@ -40,6 +42,7 @@ export interface ModelApiServer {
 }
 
 export interface ModelApiServerOptions {
+  readonly now: () => number;
   readonly random: RandomSource;
   readonly hardPods: number;
   /** No pod is made of an admission that is older. */
@@ -95,7 +98,8 @@ export function createModelApiServer(options: ModelApiServerOptions): ModelApiSe
   function call<T>(lifetime: Lifetime, effect: () => T, lost: T): Promise<T> {
     return new Promise((resolve) => {
       pending.push(() => {
-        const result = !isCalm && random.chance(0.03) ? lost : effect();
+        const isCutOff = options.now() < lifetime.cutOffUntil;
+        const result = isCutOff || (!isCalm && random.chance(0.03)) ? lost : effect();
         pending.push(() => {
           const isLost = !isCalm && random.chance(0.05);
           if (isLost) lostAnswers += 1;
@@ -199,7 +203,7 @@ function hardUnits({ quota }: LedgerObject): number {
 
 /**
  * Sharper than comparing sums, in which one pod too many counted hides another that is not: whoever was admitted has a
- * reservation of his own, or is in what was counted.
+ * reservation of his own, or is in what was counted and in slices.
  */
 function understatement({ used, reservations }: LedgerState, admitted: readonly Admitted[]): string | undefined {
   const reserved = new Map<string, number>();
@@ -221,5 +225,6 @@ function copyState(state: LedgerState): LedgerState {
     used: new Map(state.used),
     byNamespace: new Map(Array.from(state.byNamespace, ([namespace, amounts]) => [namespace, new Map(amounts)])),
     reservations: new Map(state.reservations),
+    slices: new Map(state.slices),
   };
 }

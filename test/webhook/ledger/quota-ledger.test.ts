@@ -10,6 +10,13 @@ import { amountsOf } from '#test/build/cluster.ts';
 import { countOf } from '#test/build/pod-count.ts';
 import { manualClock, type ManualClock } from '#test/fakes/manual-clock.ts';
 
+const WITHOUT_SLICES = {
+  holder: 'one',
+  news: () => ({ generation: 1, isWanted: false }),
+  sliceAfterMs: Infinity,
+  sliceLifeMs: 10_000,
+  charged: () => undefined,
+};
 const NO_ANSWER = { kind: 'trouble', message: 'no answer' } as const;
 
 function reservation(uid: string, memory = '1Gi'): Reservation {
@@ -90,6 +97,7 @@ describe('createQuotaLedger', () => {
       store: store(),
       countPods,
       hasEnded,
+      ...WITHOUT_SLICES,
       reservationMs: 120_000,
       clock,
       random: () => 0.5,
@@ -260,8 +268,10 @@ describe('createQuotaLedger', () => {
   test('tells everybody that there is nothing to be charged when the quota is gone', async () => {
     const gone = { ...store(), read: () => Promise.resolve<Read>({ kind: 'gone' }) };
     const countPods = () => Promise.reject(new Error('nobody should count'));
-    const options = { countPods, hasEnded: () => false, reservationMs: 120_000, clock, random: () => 0.5 };
-    expect(await reserve(createQuotaLedger({ ...options, store: gone }), reservation('a'))).toEqual({ kind: 'gone' });
+    const options = { ...WITHOUT_SLICES, countPods, hasEnded: () => false, reservationMs: 120_000, clock };
+    expect(await reserve(createQuotaLedger({ ...options, store: gone, random: () => 0.5 }), reservation('a'))).toEqual({
+      kind: 'gone',
+    });
   });
 
   test('waits for the next count when the list of reservations is full, and says busy in time', async () => {

@@ -111,7 +111,10 @@ describe('openLedger', () => {
       },
       HARD,
     );
-    fresh.recount(countOf(HARD, [pod('seen', '1Gi'), pod('old', '512Mi', 'b')]), (uid) => uid === 'expired');
+    fresh.recount(countOf(HARD, [pod('seen', '1Gi'), pod('old', '512Mi', 'b')]), {
+      isExpired: (uid) => uid === 'expired',
+      isDead: () => false,
+    });
     expect(texts(fresh)).toEqual({
       used: { 'requests.memory': '2560Mi', pods: '3' },
       byNamespace: { a: { 'requests.memory': '1Gi', pods: '1' }, b: { 'requests.memory': '512Mi', pods: '1' } },

@@ -1,0 +1,97 @@
+import type { Amounts } from '#shared/domain/model/amounts.ts';
+import { addAmounts, NO_AMOUNTS } from '#shared/domain/model/amounts.ts';
+import { addQuantities } from '#shared/domain/model/quantity.ts';
+import { openLedger } from './ledger.ts';
+import type { LedgerState, Reservation } from './ledger-state.ts';
+import { sizeSlice, type Demand, type Grant } from './slice.ts';
+import { roomLeft, withSlice } from './slices.ts';
+
+/** What a replica brings of its slice to a write. */
+export interface OwnShare {
+  readonly holder: string;
+  /** Whether there is a slice of it in the ledger. */
+  readonly isStanding: boolean;
+  /** Of the slice once it is written. */
+  readonly renewals: number;
+  /** Charged to the slice and not yet counted. */
+  readonly spent: readonly Reservation[];
+  /** What it has to serve alone; `undefined` when it should have no slice. */
+  readonly demand: Demand | undefined;
+}
+
+/** What became of it. */
+export interface PlacedSlice {
+  readonly state: LedgerState;
+  /** What may be spent, and for how many pods it was made; nothing and 0 where it is given back. */
+  readonly free: Amounts;
+  readonly pods: number;
+  /** UIDs of what was spent and stands among the reservations now. */
+  readonly adopted: readonly string[];
+  /** Whether nothing of the slice is left. */
+  readonly isGivenBack: boolean;
+}
+
+/** The CRD's bound on slices. */
+export const MOST_SLICES = 64;
+/** Names that one slice may hold room of. */
+const MOST_RESOURCES = 64;
+
+/** The ledger with only that in a replica's slice which it has spent: the rest is free for everybody. */
+export function withoutFree(state: LedgerState, { holder, isStanding, spent, renewals }: OwnShare): LedgerState {
+  if (!isStanding) return state;
+  return withSlice(state, { holder, amounts: sumOf(spent), renewals, isWanted: false });
+}
+
+/**
+ * Gives a replica the slice that it needs, or takes it apart into reservations, which everybody can settle, when it needs
+ * none or there is too little room; `undefined` where there is nothing to be done. `state` is one `withoutFree`.
+ */
+export function placeSlice(state: LedgerState, hard: Amounts, own: OwnShare): PlacedSlice | undefined {
+  const grant = grantOf(state, hard, own);
+  if (grant !== undefined) return enlarged(state, own, grant);
+  return own.isStanding ? takenApart(state, hard, own) : undefined;
+}
+
+function grantOf(state: LedgerState, hard: Amounts, { isStanding, demand }: OwnShare): Grant | undefined {
+  if (demand === undefined || demand.largest.size > MOST_RESOURCES) return undefined;
+  if (!isStanding && state.slices.size >= MOST_SLICES) return undefined;
+  return sizeSlice(demand, roomLeft(state, hard));
+}
+
+function enlarged(state: LedgerState, own: OwnShare, grant: Grant): PlacedSlice {
+  const { holder, renewals } = own;
+  const amounts = addAmounts(sumOf(own.spent), grant.amounts);
+  return {
+    state: withSlice(state, { holder, amounts, renewals, isWanted: false }),
+    free: grant.amounts,
+    pods: grant.pods,
+    adopted: [],
+    isGivenBack: false,
+  };
+}
+
+function takenApart(state: LedgerState, hard: Amounts, { holder, spent, renewals }: OwnShare): PlacedSlice {
+  const none = { holder, amounts: NO_AMOUNTS, renewals, isWanted: false };
+  const ledger = openLedger(withSlice(state, none), hard);
+  const adopted = new Set(spent.filter((each) => ledger.adopt(each)).map(({ uid }) => uid));
+  const rest = spent.filter(({ uid }) => !adopted.has(uid));
+  return {
+    state: withSlice(ledger.state(), { ...none, amounts: sumOf(rest) }),
+    free: NO_AMOUNTS,
+    pods: 0,
+    adopted: [...adopted],
+    isGivenBack: rest.length === 0,
+  };
+}
+
+/** What they cost together, in every resource that any of them names. */
+function sumOf(reservations: readonly Reservation[]): Amounts {
+  const sum = new Map(NO_AMOUNTS);
+  for (const { amounts } of reservations) {
+    for (const [name, amount] of amounts) {
+      const present = sum.get(name);
+      sum.set(name, present === undefined ? amount : addQuantities(present, amount));
+    }
+  }
+  return sum;
+}

@@ -1,0 +1,241 @@
+import type { Amounts } from '#shared/domain/model/amounts.ts';
+import { addQuantities, subtractQuantities, ZERO, type Quantity } from '#shared/domain/model/quantity.ts';
+import type { Reservation } from '#shared/domain/quota/ledger-state.ts';
+import type { OwnShare, PlacedSlice } from '#shared/domain/quota/place-slice.ts';
+import { covers } from '#shared/domain/quota/slice.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import { createDemandMeter } from './demand-meter.ts';
+import type { LedgerObject } from './ledger-object.ts';
+import type { Count, Settled, Wish } from './settle-batch.ts';
+
+/** The part of a quota's room that this replica spends without a write. */
+export interface OwnSlice {
+  /** Charges a pod to it, or in a dry run only says that it could; `undefined` where there is no room in it. */
+  spend(wish: Wish): Settled | undefined;
+  /** Takes back what was spent; false where it was not spent here. */
+  cancel(reservation: Reservation): boolean;
+  /** Hears of a charge that was made elsewhere in the ledger. */
+  hearCharge(amounts: Amounts): void;
+  /** What it brings to a write over `base`; `undefined` while an earlier write may still take effect. */
+  share(base: LedgerObject, count: Count | undefined): SharedSlice | undefined;
+  /** What a write over `base` that is about to be sent makes of it. */
+  propose(base: LedgerObject, shared: SharedSlice, placed: PlacedSlice): void;
+  /** Finds out from a later state of the ledger which writes took effect. */
+  recognise(object: LedgerObject): void;
+  /** Whether it should be written now though nobody waits for it. */
+  isDue(): boolean;
+  /** Reservations whose pods have not been counted yet. */
+  readonly spent: () => Iterable<string>;
+  readonly isSpending: boolean;
+  /** From now on it is given back. */
+  close(): void;
+}
+
+/** A share, and what of it is over. */
+export interface SharedSlice extends OwnShare {
+  readonly isDue: boolean;
+  /** UIDs that were counted or have expired. */
+  readonly settled: readonly string[];
+}
+
+/** What the cache last heard of the quota. */
+export interface QuotaNews {
+  readonly generation: number;
+  /** Whether somebody needs the room of our slice. */
+  readonly isWanted: boolean;
+}
+
+export interface OwnSliceOptions {
+  /** A name that no other process has or will have. */
+  readonly holder: string;
+  readonly news: () => QuotaNews;
+  /** A replica younger than this takes none: one that dies again and again would leave a slice each time. */
+  readonly afterMs: number;
+  /** How long it may be spent without a successful write. */
+  readonly lifeMs: number;
+  readonly clock: Clock;
+}
+
+/** Less is not worth it. */
+const FEWEST_PODS = 5;
+/** Who was asked for his slice takes no other for so long. */
+const MODESTY_MS = 30_000;
+/** What the cache says of us may be older than our last write. */
+const PATIENCE_MS = 200;
+
+interface Standing {
+  readonly generation: number;
+  readonly renewals: number;
+  /** How many pods it was made for. */
+  readonly pods: number;
+  readonly writtenAt: Moment;
+  readonly free: Map<string, Quantity>;
+}
+
+interface Proposal extends Standing {
+  /** The only revision over which it can be written. */
+  readonly base: string | undefined;
+  /** Counted, expired or put among the reservations: no longer ours once this is written. */
+  readonly settled: ReadonlySet<string>;
+  readonly isGivenBack: boolean;
+}
+
+interface Moment {
+  readonly monotonic: number;
+  readonly wall: number;
+}
+
+/**
+ * What may be spent is always what the ledger certainly holds for us: while a write is under way, only what is free
+ * both with it and without it. none → (write) → standing → (write) → … → none.
+ */
+export function createOwnSlice(options: OwnSliceOptions): OwnSlice {
+  const { holder, news, clock, afterMs, lifeMs } = options;
+  const demand = createDemandMeter(clock);
+  const spent = new Map<string, Reservation>();
+  const bornAt = clock.monotonic();
+  let standing: Standing | undefined;
+  let proposal: Proposal | undefined;
+  /** Of the last write: none comes twice, so that each can be recognised. */
+  let renewals = 0;
+  let spentSince = 0;
+  let modestUntil = -Infinity;
+  let isClosed = false;
+
+  function spend({ reservation, isDryRun }: Wish): Settled | undefined {
+    const present = spent.get(reservation.uid);
+    if (present !== undefined) return isDryRun ? { kind: 'reserved' } : again(present, reservation);
+    if (!mayBeSpent(reservation.amounts)) return undefined;
+    if (isDryRun) return { kind: 'reserved' };
+    spent.set(reservation.uid, reservation);
+    spentSince += 1;
+    demand.add(reservation.amounts);
+    changeFree(reservation.amounts, subtractQuantities);
+    return { kind: 'reserved' };
+  }
+
+  /** Neither of two requests for one pod knows whether the other one's answer counts. */
+  function again(present: Reservation, { claim }: Reservation): Settled {
+    if (present.claim !== undefined && present.claim === claim) return { kind: 'reserved' };
+    const { uid, namespace, pod, amounts, admittedAt } = present;
+    spent.set(uid, { uid, namespace, pod, amounts, admittedAt });
+    return { kind: 'alreadyReserved' };
+  }
+
+  function mayBeSpent(amounts: Amounts): boolean {
+    if (standing === undefined || age(standing) >= lifeMs) return false;
+    const { generation, isWanted } = news();
+    if (isWanted || generation > standing.generation) return false;
+    return covers(standing.free, amounts) && (proposal === undefined || covers(proposal.free, amounts));
+  }
+
+  function changeFree(amounts: Amounts, by: typeof addQuantities): void {
+    for (const free of [standing?.free, proposal?.free]) {
+      if (free === undefined) continue;
+      for (const [name, amount] of amounts) free.set(name, by(free.get(name) ?? ZERO, amount));
+    }
+  }
+
+  function cancel({ uid, claim }: Reservation): boolean {
+    const present = spent.get(uid);
+    if (present === undefined || proposal?.settled.has(uid) === true) return false;
+    if (claim === undefined || present.claim !== claim) return true;
+    spent.delete(uid);
+    changeFree(present.amounts, addQuantities);
+    return true;
+  }
+
+  function share(base: LedgerObject, count: Count | undefined): SharedSlice | undefined {
+    if (proposal !== undefined) return undefined;
+    const stored = base.state.slices.get(holder);
+    const isWanted = news().isWanted || stored?.isWanted === true;
+    if (isWanted) modestUntil = clock.monotonic() + MODESTY_MS;
+    const settled = count === undefined ? [] : [...spent.keys()].filter((uid) => isSettledBy(count, uid));
+    const over = new Set(settled);
+    return {
+      holder,
+      isStanding: stored !== undefined,
+      renewals: renewals + 1,
+      spent: [...spent.values()].filter(({ uid }) => !over.has(uid)),
+      demand: isWelcome() ? demand.lately() : undefined,
+      isDue: isDue(),
+      settled,
+    };
+  }
+
+  function isWelcome(): boolean {
+    const now = clock.monotonic();
+    return !isClosed && now - bornAt >= afterMs && now >= modestUntil && demand.lately().pods >= FEWEST_PODS;
+  }
+
+  function propose({ raw }: LedgerObject, shared: SharedSlice, placed: PlacedSlice): void {
+    renewals = shared.renewals;
+    proposal = {
+      base: raw.metadata.resourceVersion,
+      generation: raw.metadata.generation ?? 0,
+      renewals,
+      pods: placed.pods,
+      free: new Map(placed.free),
+      settled: new Set([...shared.settled, ...placed.adopted]),
+      isGivenBack: placed.isGivenBack,
+      writtenAt: moment(),
+    };
+  }
+
+  /** A write that was not answered may take effect as long as nobody has written since. */
+  function recognise({ raw, state }: LedgerObject): void {
+    const stored = state.slices.get(holder)?.renewals;
+    if (proposal !== undefined && raw.metadata.resourceVersion !== proposal.base) {
+      if (stored === (proposal.isGivenBack ? undefined : proposal.renewals)) confirm(proposal);
+      proposal = undefined;
+    }
+    if (standing === undefined || stored === standing.renewals) return;
+    // Taken from us: we had been silent for so long that everything we had admitted is there or never will be.
+    standing = undefined;
+    spent.clear();
+  }
+
+  function confirm(written: Proposal): void {
+    for (const uid of written.settled) spent.delete(uid);
+    standing = written.isGivenBack ? undefined : written;
+    spentSince = 0;
+  }
+
+  function isDue(): boolean {
+    // To be found out what became of it.
+    if (proposal !== undefined) return true;
+    if (standing === undefined) return false;
+    const since = age(standing);
+    if (since >= lifeMs / 2 || isClosed) return true;
+    return (news().isWanted && since >= PATIENCE_MS) || (spentSince >= standing.pods / 2 && isWelcome());
+  }
+
+  function age({ writtenAt }: Standing): number {
+    const { monotonic, wall } = moment();
+    // A machine that slept may have stopped one clock, and the other may have been set back.
+    return Math.max(monotonic - writtenAt.monotonic, wall - writtenAt.wall);
+  }
+
+  function moment(): Moment {
+    return { monotonic: clock.monotonic(), wall: clock.now() };
+  }
+
+  return {
+    spend,
+    cancel,
+    hearCharge: (amounts) => demand.add(amounts),
+    share,
+    propose,
+    recognise,
+    isDue,
+    spent: () => spent.keys(),
+    get isSpending() {
+      return spent.size > 0;
+    },
+    close: () => void (isClosed = true),
+  };
+}
+
+function isSettledBy({ pods, isExpired }: Count, uid: string): boolean {
+  return pods.uids.has(uid) || isExpired(uid);
+}
