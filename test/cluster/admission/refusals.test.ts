@@ -3,6 +3,7 @@ import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
 import { kubectl } from '#test/cluster/kubectl.ts';
 import { at, contractHarness, eventually, pod, uniqueName } from '#test/contract/harness.ts';
 import { clusterObjects } from './cluster-objects.ts';
+import { plainNames } from './plain-names.ts';
 import { registeredWebhooks } from './registered-webhooks.ts';
 
 /** What is asked for, in a namespace that has been prepared for it. */
@@ -71,7 +72,7 @@ describe.skipIf(!hasCluster())('what kubectl prints when we refuse or warn', () 
       return stderr + stdout;
     }, 20_000);
     await api.remove(`/api/v1/namespaces/${namespace}`);
-    return said.replaceAll(/-[0-9a-f]{8}\b/g, '');
+    return plainNames(said);
   }
 
   async function underPolicy(namespace: string, spec: object): Promise<Wish> {
