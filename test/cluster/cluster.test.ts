@@ -39,6 +39,17 @@ describe.skipIf(why !== undefined)(`a control plane of our own${why ?? ''}`, () 
     await gone(folder, keeper);
   });
 
+  test('leaves nothing behind when its keeper is killed amid the start', async () => {
+    const starting = startCluster();
+    const keeper = await eventually(() => {
+      const [run] = listRuns().filter(({ folder }) => markedProcesses(folder).length > 0);
+      return run === undefined ? Promise.reject(new Error('nothing has started yet')) : Promise.resolve(run.owner);
+    });
+    process.kill(keeper.pid, 'SIGKILL');
+    await expect(starting).rejects.toThrow('the control plane did not start: the keeper ended');
+    expect([temporary.processes(), listRuns()]).toEqual([[], []]);
+  });
+
   test.each(STARTING_MS)('leaves nothing behind when whoever starts it is killed %i ms later', async (delayMs) => {
     const runner = spawn(process.execPath, RUN, { stdio: 'ignore' });
     await systemClock.sleep(delayMs);

@@ -54,9 +54,12 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Startu
   keeper.stdin.on('error', () => undefined);
   const next = answersOf(keeper);
   const first = await next();
-  if (typeof first['missing'] === 'string') return { kind: 'missing', because: first['missing'] };
   const ready = first['ready'] as Pick<Cluster, 'folder' | 'kubeconfig' | 'auditLog'> | undefined;
-  if (ready === undefined) throw new Error(`the control plane did not start: ${JSON.stringify(first)}`);
+  if (ready === undefined) {
+    await gone;
+    if (typeof first['missing'] === 'string') return { kind: 'missing', because: first['missing'] };
+    throw new Error(`the control plane did not start: ${String(first['failed'])}`);
+  }
 
   async function order(line: string): Promise<void> {
     keeper.stdin.write(`${line}\n`);

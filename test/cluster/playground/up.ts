@@ -29,11 +29,21 @@ export async function up({ mayHaveNode }: { readonly mayHaveNode: boolean }): Pr
   if (binaries.kind === 'missing') throw new Error(`the cluster cannot start: ${binaries.because}`);
   const hasNode = mayHaveNode && findNodePrograms(process.env).kind === 'found';
   const keeper = hasNode ? await spawnWithNode() : spawnAlone();
-  const answer = JSON.parse(await firstLine(keeper.stdout)) as KeeperAnswer;
+  const answer = await answerOf(keeper);
   if ('failed' in answer) throw new Error(`the cluster did not start: ${answer.failed}`);
   keeper.stdout.destroy();
   keeper.unref();
   return answer.introduction;
+}
+
+/** Of a keeper that was killed before it said anything nothing is left either. */
+async function answerOf({ stdout }: Keeper): Promise<KeeperAnswer> {
+  try {
+    return JSON.parse(await firstLine(stdout)) as KeeperAnswer;
+  } catch {
+    await sweepDeadRuns();
+    return { failed: 'what would keep it ended without a word' };
+  }
 }
 
 function spawnAlone(): Keeper {
