@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe } from 'vitest';
+import { customKind } from './custom-kind.ts';
 import { noWayRound } from './no-way-round.ts';
 import { startSandboxWebhook, type SandboxWebhook } from './sandbox-webhook.ts';
 
@@ -9,8 +10,10 @@ describe('a class that somebody may not use, in the sandbox', () => {
   });
   afterAll(() => found.sandbox?.stop());
 
-  noWayRound(() => {
+  const target = () => {
     if (found.sandbox === undefined) throw new Error('the sandbox is not up');
     return found.sandbox.target;
-  });
+  };
+  noWayRound(target);
+  customKind(target);
 });

@@ -1,6 +1,7 @@
 import { describe } from 'vitest';
 import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
 import { contractHarness } from '#test/contract/harness.ts';
+import { customKind } from '#test/webhook/custom-kind.ts';
 import { noWayRound } from '#test/webhook/no-way-round.ts';
 import { registeredWebhooks } from './registered-webhooks.ts';
 
@@ -8,4 +9,5 @@ describe.skipIf(!hasCluster())('a class that somebody may not use, with the real
   const target = clusterTarget();
   registeredWebhooks(contractHarness(target));
   noWayRound(target);
+  customKind(target);
 });
