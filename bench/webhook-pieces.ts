@@ -5,7 +5,7 @@ import { decideValidation } from '#shared/domain/admission/decide-validation.ts'
 import type { AdmissionWorld } from '#shared/domain/admission/admission-world.ts';
 import { NO_KNOWN_PODS } from '#shared/domain/admission/known-pods.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
-import { jsonExcess } from '#shared/http/json-excess.ts';
+import { jsonSize } from '#shared/http/json-size.ts';
 import { decodePodRequest } from '#shared/kube/decode-pod-request.ts';
 import { decodePriorityPolicy } from '#shared/kube/decode-priority-policy.ts';
 import { decodeResourceQuota } from '#shared/kube/decode-resource-quota.ts';
@@ -62,7 +62,7 @@ const decision = decideValidation(pod, world);
 if (decision.kind !== 'allowed') throw new Error(decision.because.text);
 
 const pieces: Record<string, () => unknown> = {
-  boundsUs: () => isUtf8(bytes) && jsonExcess(bytes, { depth: 200, values: 100_000 }),
+  boundsUs: () => isUtf8(bytes) && jsonSize(bytes, { depth: 200, values: 100_000 }),
   fingerprintUs: () => crc32(bytes),
   parseUs: parse,
   decodeUs: decode,

@@ -34,7 +34,7 @@ export const webhookSchema = z.strictObject({
     .min(1_024)
     .max(64 * MIB)
     .default(4 * MIB)
-    .describe('Largest body of a request'),
+    .describe('Largest body of a request; each MiB more needs 12 MiB more memory'),
   requestSeconds: z
     .number()
     .min(0.1)
@@ -46,8 +46,8 @@ export const webhookSchema = z.strictObject({
     .int()
     .min(1)
     .max(10_000)
-    .default(512)
-    .describe('More than so many at once are answered 429'),
+    .default(256)
+    .describe('More than so many at once are answered 429; a quarter more connections are taken'),
   reservationSeconds: z
     .number()
     .min(10)
@@ -61,7 +61,9 @@ export const webhookSchema = z.strictObject({
     .min(0)
     .max(86_400)
     .default(30)
-    .describe('A replica that has run so long may take a slice of a PriorityQuota, to charge pods without a write each'),
+    .describe(
+      'A replica that has run so long may take a slice of a PriorityQuota, to charge pods without a write each',
+    ),
   gatedCallers: z
     .array(z.string().min(1))
     .default([])

@@ -20,6 +20,10 @@ type WireRecord = Readonly<Record<string, unknown>>;
 
 const API_VERSION = 'admission.k8s.io/v1';
 const LONGEST_UID = 128;
+/** Names of Kubernetes are far shorter; what a user is called depends on who says so. */
+const LONGEST_TEXT = 4_096;
+/** In answers, logs and requests of our own. */
+const REPEATED_TEXTS = ['namespace', 'name', 'resource.resource', 'subResource', 'userInfo.username'] as const;
 /** None of our rules asks for CONNECT. */
 const OPERATIONS: readonly string[] = ['CREATE', 'UPDATE', 'DELETE'] satisfies Operation[];
 const NEEDS_OBJECT = ['CREATE', 'UPDATE'];
@@ -57,7 +61,17 @@ function findRequest(body: unknown): WireRecord | string {
     : `AdmissionReview has no usable request.uid: expected a text of 1 to ${LONGEST_UID} characters`;
 }
 
-function findProblem({ operation, resource, object, oldObject }: WireRecord): string | undefined {
+function findProblem(wire: WireRecord): string | undefined {
+  return findTextTooLong(wire) ?? findWrongShape(wire);
+}
+
+function findTextTooLong({ namespace, name, resource, subResource, userInfo }: WireRecord): string | undefined {
+  const texts = [namespace, name, asRecord(resource)['resource'], subResource, asRecord(userInfo)['username']];
+  const wrong = REPEATED_TEXTS[texts.findIndex((text) => typeof text === 'string' && text.length > LONGEST_TEXT)];
+  return wrong === undefined ? undefined : `request.${wrong}: expected at most ${LONGEST_TEXT} characters`;
+}
+
+function findWrongShape({ operation, resource, object, oldObject }: WireRecord): string | undefined {
   if (typeof operation !== 'string' || !OPERATIONS.includes(operation)) {
     return `request.operation: expected one of ${OPERATIONS.join(', ')}`;
   }

@@ -3,9 +3,10 @@ import { crc32 } from 'node:zlib';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { refuse } from '#shared/domain/admission/decision.ts';
 import { endIfUnread } from '#shared/http/linger.ts';
-import { collectBody, type Body, type BodyLimits } from '#shared/http/read-body.ts';
+import type { Body } from '#shared/http/read-body.ts';
 import { failureStatus } from '#shared/http/status.ts';
 import type { Log } from '#shared/runtime/log.ts';
+import type { BodyTurn, CollectInTurn } from './body-turns.ts';
 import { decodeReview, type Review } from './decode-review.ts';
 import { encodeReview } from './encode-review.ts';
 import { headProblem, parseBody, type Failure } from './review-body.ts';
@@ -21,7 +22,7 @@ export interface ReviewListenerOptions {
   readonly judges: ReadonlyMap<string, Judge>;
   /** Answers every other path. */
   readonly fallback: (request: IncomingMessage, response: ServerResponse) => void;
-  readonly bodyLimits: BodyLimits;
+  readonly collect: CollectInTurn;
   readonly concurrentRequests: number;
   readonly deadlineMs: number;
   readonly metrics: ReviewMetrics;
@@ -34,6 +35,13 @@ type Answer = Failure | { readonly code: 200; readonly body: string };
 interface Route {
   readonly path: string;
   readonly judge: Judge;
+}
+
+/** A request that has been read. */
+interface Held {
+  readonly body: Body;
+  readonly turn: BodyTurn;
+  readonly startedAt: number;
 }
 
 const TOO_MANY: Failure = { code: 429, message: 'Too many requests at once' };
@@ -50,8 +58,8 @@ export function reviewListener(
   const uids = createUidMemory();
   let underWay = 0;
 
-  function answerReview({ path, judge }: Route, body: Body, startedAt: number): Answer | Promise<Answer> {
-    const json = parseBody(body);
+  function answerReview({ path, judge }: Route, { body, turn, startedAt }: Held): Answer | Promise<Answer> {
+    const json = parseBody(body, turn);
     if ('code' in json) return json;
     const decoded = decodeReview(json.value);
     if (decoded.kind === 'notAReview') return { code: 400, message: decoded.message };
@@ -67,13 +75,13 @@ export function reviewListener(
   }
 
   /** What it throws, now or later, is answered 500. */
-  function guarded(route: Route, body: Body, startedAt: number): Answer | Promise<Answer> {
+  function guarded(route: Route, held: Held): Answer | Promise<Answer> {
     const failed = (error: unknown): Answer => {
       log.error({ err: error, path: route.path }, 'Could not decide');
       return FAILED;
     };
     try {
-      const answer = answerReview(route, body, startedAt);
+      const answer = answerReview(route, held);
       return answer instanceof Promise ? answer.catch(failed) : answer;
     } catch (error) {
       return failed(error);
@@ -88,12 +96,13 @@ export function reviewListener(
     }
     underWay += 1;
     const startedAt = performance.now();
-    const finish = (answer: Answer): void => {
-      underWay -= 1;
-      respond(answer);
-    };
-    collectBody(request, options.bodyLimits, (body) => {
-      const answer = guarded(route, body, startedAt);
+    options.collect(request, (body, turn) => {
+      const finish = (answer: Answer): void => {
+        underWay -= 1;
+        turn.end();
+        respond(answer);
+      };
+      const answer = guarded(route, { body, turn, startedAt });
       if (answer instanceof Promise) void answer.then(finish);
       else finish(answer);
     });

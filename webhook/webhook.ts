@@ -5,6 +5,7 @@ import { serve } from '#shared/http/serve.ts';
 import { createClient } from '#shared/kube/client.ts';
 import { connect } from '#shared/kube/connect.ts';
 import { createEventRecorder } from '#shared/kube/event-recorder.ts';
+import { SHORTEST_TIMEOUT_SECONDS } from '#shared/kube/webhook-configurations.ts';
 import { REPORTING_CONTROLLERS } from '#shared/kube/wire-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
@@ -41,6 +42,8 @@ export interface Webhook {
   readonly healthPort: number;
 }
 
+/** Each carries one request at a time; the rest is for those about to be shed, which is told them in an answer. */
+const CONNECTIONS_PER_REQUEST = 1.25;
 
 /** Builds and starts the webhook; everything ends with the shutdown. Rejects with what to mend. */
 export async function startWebhook(configuration: WebhookConfiguration, surroundings: Surroundings): Promise<Webhook> {
@@ -75,6 +78,9 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
     port: configuration.port,
     handler: onlyCallers(configuration.tls.clientNames, admissionHandler(configuration, sources, { metrics, log })),
     tls: first.tls,
+    maxConnections: Math.ceil(configuration.concurrentRequests * CONNECTIONS_PER_REQUEST),
+    // Nobody waits for an answer to what takes longer to arrive.
+    requestTimeoutMs: SHORTEST_TIMEOUT_SECONDS * 1_000,
   });
   shutdown.onRelease('admission port', () => server.close());
 

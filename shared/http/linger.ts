@@ -10,6 +10,8 @@ const LINGER_MS = 5_000;
  */
 export function linger(socket: Socket): void {
   socket.pause();
+  // Node goes on reading a body that nobody has begun to read, as soon as its request has been answered.
+  setImmediate(() => socket.pause());
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 

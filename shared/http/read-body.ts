@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http';
 
 export type Body =
   | { readonly kind: 'body'; readonly bytes: Buffer }
-  | { readonly kind: 'tooLarge'; readonly limitBytes: number }
+  /** Not all of it was read; how it begins may tell what it is. */
+  | { readonly kind: 'tooLarge'; readonly limitBytes: number; readonly beginning: Buffer }
   /** The process holds as many bytes of bodies as it may. */
   | { readonly kind: 'overloaded' }
   /** The caller went away before the body was complete. */
@@ -12,6 +13,8 @@ export interface BodyLimits {
   readonly maxBytes: number;
   /** Shared by all requests of a process; without it only `maxBytes` counts. */
   readonly allowance?: BodyAllowance;
+  /** Where to put the pieces together, of at least `maxBytes`; without it they are kept as they come. */
+  readonly into?: Buffer;
 }
 
 /** How many bytes of bodies a process may hold at once. */
@@ -37,7 +40,10 @@ export function createBodyAllowance(total: number): BodyAllowance {
 
 const UNLIMITED: BodyAllowance = createBodyAllowance(Number.POSITIVE_INFINITY);
 
-/** Reads a whole body while counting: stops at the limit whatever Content-Length says. Never rejects. */
+/**
+ * Reads a whole body while counting: stops at the limit whatever Content-Length says, and at the first bytes of one that
+ * says it is larger. Never rejects.
+ */
 export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Body> {
   return new Promise((resolve) => collectBody(request, limits, resolve));
 }
@@ -45,15 +51,16 @@ export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<
 /** `readBody` for hot paths: calls back exactly once, without a promise in between. */
 export function collectBody(
   request: IncomingMessage,
-  { maxBytes, allowance = UNLIMITED }: BodyLimits,
+  { maxBytes, allowance = UNLIMITED, into }: BodyLimits,
   done: (body: Body) => void,
 ): void {
-  const tooLarge: Body = { kind: 'tooLarge', limitBytes: maxBytes };
-  if (Number(request.headers['content-length']) > maxBytes) {
-    done(tooLarge);
+  // What has ended before anybody listens tells nobody.
+  if (request.destroyed) {
+    done({ kind: 'aborted' });
     return;
   }
-  const chunks: Buffer[] = [];
+  const mostBytes = Number(request.headers['content-length']) > maxBytes ? 0 : maxBytes;
+  const pieces = into === undefined ? keptPieces() : gatheredPieces(into);
   let size = 0;
   let isDone = false;
   const finish = (body: Body): void => {
@@ -61,26 +68,58 @@ export function collectBody(
     isDone = true;
     allowance.giveBack(size);
     // The request, and with it this, may outlive its answer: a connection lingers when not everything was read.
-    chunks.length = 0;
+    pieces.drop();
     done(body);
   };
   const keep = (chunk: Buffer): void => {
-    chunks.push(chunk);
     size += chunk.length;
+    pieces.add(chunk);
   };
   request.on('data', (chunk: Buffer) => {
     if (isDone) return;
-    if (size + chunk.length > maxBytes) finish(tooLarge);
+    if (size + chunk.length > mostBytes)
+      finish({ kind: 'tooLarge', limitBytes: maxBytes, beginning: pieces.beginning() ?? chunk });
     else if (!allowance.take(chunk.length)) finish({ kind: 'overloaded' });
     else keep(chunk);
   });
-  request.on('end', () => finish({ kind: 'body', bytes: joined(chunks, size) }));
+  request.on('end', () => finish({ kind: 'body', bytes: pieces.whole() }));
   // Follows upon every error too, which Node emits only where somebody listens for it.
   request.on('close', () => finish({ kind: 'aborted' }));
 }
 
+interface Pieces {
+  add(piece: Buffer): void;
+  beginning(): Buffer | undefined;
+  whole(): Buffer;
+  drop(): void;
+}
+
 /** Most bodies come in one piece, which need not be copied. */
-function joined(chunks: readonly Buffer[], size: number): Buffer {
-  const [only] = chunks;
-  return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks, size);
+function keptPieces(): Pieces {
+  const kept: Buffer[] = [];
+  return {
+    add: (piece) => void kept.push(piece),
+    beginning: () => kept[0],
+    whole: () => (kept[0] !== undefined && kept.length === 1 ? kept[0] : Buffer.concat(kept)),
+    drop: () => void (kept.length = 0),
+  };
+}
+
+/** Each piece is freed as soon as it has been copied: until garbage is collected, they would be many times the body. */
+function gatheredPieces(into: Buffer): Pieces {
+  let size = 0;
+  return {
+    add: (piece) => {
+      size += piece.copy(into, size);
+      free(piece);
+    },
+    beginning: () => (size === 0 ? undefined : into.subarray(0, size)),
+    whole: () => into.subarray(0, size),
+    drop: () => undefined,
+  };
+}
+
+/** Only memory that is the piece's own: small pieces share it with others. */
+function free({ buffer, byteLength }: Buffer): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }

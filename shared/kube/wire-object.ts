@@ -15,10 +15,15 @@ class FieldFault extends Error {
   readonly field: string;
 
   constructor(field: string, message: string) {
-    super(message);
-    this.field = field;
+    super(shorten(message));
+    this.field = shorten(field);
   }
 }
+
+/** No name, class, UID, quantity or key of Kubernetes is longer. */
+const LONGEST_TEXT = 4_096;
+/** Of what a fault repeats from the object. */
+const LONGEST_FAULT = 500;
 
 const NO_TEXTS: ReadonlyMap<string, string> = new Map();
 
@@ -44,7 +49,7 @@ export function decodeObject<T>(raw: unknown, read: (object: WireObject) => T): 
   }
 }
 
-/** The text of a field; empty counts as absent, as for Go strings. */
+/** The text of a field; empty counts as absent, as for Go strings. What is too long for a name is refused. */
 export function readText(object: WireObject, key: string): string | undefined {
   const text = readPointerText(object, key);
   return text === '' ? undefined : text;
@@ -52,6 +57,14 @@ export function readText(object: WireObject, key: string): string | undefined {
 
 /** The text of a field where empty and absent differ. */
 export function readPointerText(object: WireObject, key: string): string | undefined {
+  const value = readAnyText(object, key);
+  if (value !== undefined && value.length > LONGEST_TEXT)
+    throw new FieldFault(key, `expected at most ${LONGEST_TEXT} characters`);
+  return value;
+}
+
+/** A text of any length, such as an annotation. */
+function readAnyText(object: WireObject, key: string): string | undefined {
   const value = object[key];
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string') throw new FieldFault(key, `expected a text, got ${describe(value)}`);
@@ -129,7 +142,7 @@ export function readTextMap(object: WireObject, key: string): ReadonlyMap<string
   const value = object[key];
   if (value === undefined || value === null) return NO_TEXTS;
   return readInside(value, key, (inner) => {
-    return new Map(Object.keys(inner).map((name) => [name, readPointerText(inner, name) ?? '']));
+    return new Map(Object.keys(inner).map((name) => [name, readAnyText(inner, name) ?? '']));
   });
 }
 
@@ -186,6 +199,10 @@ function readInside<T>(value: unknown, path: string, read: (inner: WireObject) =
     if (error instanceof FieldFault) throw new FieldFault(`${path}.${error.field}`, error.message);
     throw error;
   }
+}
+
+function shorten(text: string): string {
+  return text.length <= LONGEST_FAULT ? text : `${text.slice(0, LONGEST_FAULT)}…`;
 }
 
 function describe(value: unknown): string {

@@ -2,10 +2,10 @@ import { Agent, request as httpRequest } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { because } from '#shared/domain/admission/admission-code.ts';
 import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
-import { createBodyAllowance } from '#shared/http/read-body.ts';
 import { serve, type Server } from '#shared/http/serve.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
+import { createBodyTurns } from '#webhook/body-turns.ts';
 import { reviewListener, type Judge, type ReviewListenerOptions } from '#webhook/review-listener.ts';
 import { createReviewMetrics } from '#webhook/review-metrics.ts';
 import { createPodReview, pod, readAnswer } from './reviews.ts';
@@ -29,7 +29,7 @@ async function listen(judge: Judge, options: Partial<ReviewListenerOptions> = {}
   const handler = reviewListener({
     judges: new Map([['/validate', judge]]),
     fallback: (_, response) => response.writeHead(404).end(),
-    bodyLimits: { maxBytes: 1024 * 1024, allowance: createBodyAllowance(16 * 1024 * 1024) },
+    collect: createBodyTurns({ maxBytes: 1024 * 1024, patienceMs: 30_000 }),
     concurrentRequests: 2,
     deadlineMs: 60_000,
     metrics: createReviewMetrics(metrics, log),
@@ -90,8 +90,8 @@ describe('reviewListener', () => {
   });
 
   test('sheds bodies that are too much together', async () => {
-    const bodyLimits = { maxBytes: 1_000_000, allowance: createBodyAllowance(100) };
-    const { post } = await listen(() => ALLOWED, { bodyLimits });
+    const collect = createBodyTurns({ maxBytes: 1_000_000, patienceMs: 30_000, togetherBytes: 100 });
+    const { post } = await listen(() => ALLOWED, { collect });
     const { status, body } = await post(createPodReview(pod()));
     expect({ status, ...statusOf(body) }).toEqual({
       status: 429,

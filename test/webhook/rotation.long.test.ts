@@ -13,6 +13,7 @@ import { secretAuthorityStore, type AuthorityStore } from '#webhook/certificates
 import { selfSignedCertificates } from '#webhook/certificates/self-signed-certificates.ts';
 import { webhookSchema } from '#webhook/configuration.ts';
 import { createRegistration } from '#webhook/registration.ts';
+import { createBodyTurns } from '#webhook/body-turns.ts';
 import { reviewListener } from '#webhook/review-listener.ts';
 import { createReviewMetrics } from '#webhook/review-metrics.ts';
 import { createPodReview, pod, readAnswer } from './reviews.ts';
@@ -34,7 +35,8 @@ const log = createLog({ component: 'test', level: 'silent', format: 'json' });
 function admissionHandler() {
   const metrics = createReviewMetrics(createMetrics('webhook'), log);
   const judges = new Map([['/validate', () => allow(because('PriorityAccepted', 'fine'))]]);
-  const limits = { bodyLimits: { maxBytes: 1_000_000 }, concurrentRequests: 512, deadlineMs: 60_000 };
+  const collect = createBodyTurns({ maxBytes: 1_000_000, patienceMs: 60_000 });
+  const limits = { collect, concurrentRequests: 512, deadlineMs: 60_000 };
   return reviewListener({ judges, fallback: (_, response) => response.writeHead(404).end(), ...limits, metrics, log });
 }
 

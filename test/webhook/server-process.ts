@@ -12,6 +12,8 @@ export interface ServerProcess {
   /** The same of the main thread alone, to the nanosecond. */
   mainThreadMs(): number;
   residentMiB(): number;
+  /** The most that was ever resident. */
+  peakMiB(): number;
   /** What it holds after garbage was collected: heap and buffers. */
   retainedMiB(): Promise<number>;
   /** Resolves with the exit code. */
@@ -51,7 +53,8 @@ export async function startServer({ nodeFlags, file, args, env }: ServerCommand)
     port,
     cpuMs: () => cpuMsOf(pid),
     mainThreadMs: () => mainThreadMsOf(pid),
-    residentMiB: () => residentMiBOf(pid),
+    residentMiB: () => memoryOf(pid, 'VmRSS'),
+    peakMiB: () => memoryOf(pid, 'VmHWM'),
     retainedMiB: () =>
       new Promise((resolve) => {
         child.once('message', (bytes) => resolve(Number(bytes) / 2 ** 20));
@@ -88,7 +91,9 @@ function mainThreadMsOf(pid: number): number {
   return Number(onCpuNs) / 1e6;
 }
 
-function residentMiBOf(pid: number): number {
-  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+/** A line of `/proc/PID/status`, in MiB to one decimal. */
+function memoryOf(pid: number, line: 'VmRSS' | 'VmHWM'): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const kib = new RegExp(`^${line}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1];
   return Math.round(Number(kib) / 102.4) / 10;
 }

@@ -36,16 +36,16 @@ describe('readBody', () => {
     expect(await next).toEqual({ kind: 'body', bytes: Buffer.from('1234567890') });
   });
 
-  test('stops by the length announced', async () => {
+  test('stops by the length announced, and tells how it began', async () => {
     const { port, next } = await reader();
-    connect(port, '127.0.0.1').write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n\r\n');
-    expect(await next).toEqual({ kind: 'tooLarge', limitBytes: 10 });
+    connect(port, '127.0.0.1').write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n\r\n1');
+    expect(await next).toEqual({ kind: 'tooLarge', limitBytes: 10, beginning: Buffer.from('1') });
   });
 
   test('stops in the middle of a body without a length', async () => {
     const { url, next } = await reader();
     send(url, ['12345', '67890', '1'], { 'Transfer-Encoding': 'chunked' });
-    expect(await next).toEqual({ kind: 'tooLarge', limitBytes: 10 });
+    expect(await next).toEqual({ kind: 'tooLarge', limitBytes: 10, beginning: expect.any(Buffer) as Buffer });
   });
 
   test('notices that the caller went away', async () => {

@@ -6,6 +6,10 @@ export interface JsonLimits {
   readonly values: number;
 }
 
+export type JsonSize =
+  | { readonly kind: 'within'; readonly containers: number; readonly commas: number }
+  | { readonly kind: 'beyond'; readonly limit: keyof JsonLimits };
+
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
@@ -15,12 +19,14 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /**
- * Which limit JSON text exceeds, if any; what stands in strings does not count. `JSON.parse` takes any depth and any
- * number, but what walks its result runs out of stack at a few thousand levels, and a few bytes become a whole object.
+ * How much JSON text holds, or which limit it exceeds; what stands in strings does not count. `JSON.parse` takes any
+ * depth and any number, but what walks its result runs out of stack at a few thousand levels, and a few bytes become a
+ * whole object.
  */
-export function jsonExcess(json: Uint8Array, limits: JsonLimits): keyof JsonLimits | undefined {
+export function jsonSize(json: Uint8Array, limits: JsonLimits): JsonSize {
   const end = json.length;
   let depth = 0;
+  let containers = 0;
   let commas = 0;
   for (let index = 0; index < end; index += 1) {
     const byte = json[index];
@@ -29,13 +35,14 @@ export function jsonExcess(json: Uint8Array, limits: JsonLimits): keyof JsonLimi
     } else if (byte === COMMA) {
       commas += 1;
     } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      containers += 1;
       depth += 1;
-      if (depth > limits.depth) return 'depth';
+      if (depth > limits.depth) return { kind: 'beyond', limit: 'depth' };
     } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
       depth -= 1;
     }
   }
-  return commas >= limits.values ? 'values' : undefined;
+  return commas < limits.values ? { kind: 'within', containers, commas } : { kind: 'beyond', limit: 'values' };
 }
 
 /** The index of the quote that ends the string begun at `start`. A loop: calling `indexOf` costs more than it saves. */
