@@ -9,6 +9,7 @@ import { decodePriorityClass } from '#shared/kube/decode-priority-class.ts';
 import { decodePriorityPolicy } from '#shared/kube/decode-priority-policy.ts';
 import { decodePriorityQuota } from '#shared/kube/decode-priority-quota.ts';
 import { decodeResourceQuota } from '#shared/kube/decode-resource-quota.ts';
+import { readSlice } from '#shared/kube/decode-slice.ts';
 import type { Decoded } from '#shared/kube/decoded.ts';
 import { fieldOf } from '#shared/kube/field-of.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
@@ -23,11 +24,9 @@ import {
 } from '#shared/kube/resource.ts';
 import {
   decodeObject,
-  readBoolean,
   readInteger,
   readList,
   readObject,
-  readText,
   readTextMap,
   type WireObject,
 } from '#shared/kube/wire-object.ts';
@@ -43,8 +42,8 @@ export interface CachedClass extends PriorityClass {
 /** A quota with what its ledger says to the replicas. */
 export interface CachedQuota extends PriorityQuota {
   readonly generation: number;
-  /** Holders of slices that somebody else needs. */
-  readonly wantedSlices: ReadonlySet<string>;
+  /** Slices that somebody else needs: holder to renewals. */
+  readonly wantedSlices: ReadonlyMap<string, number>;
 }
 
 /** Live copies of everything that admission decides from. */
@@ -98,17 +97,14 @@ function decodeCachedQuota(raw: unknown): Decoded<CachedQuota> {
   return decodeObject(raw, (object) => ({
     ...decoded.value,
     generation: readObject(object, 'metadata', (metadata) => readInteger(metadata, 'generation')) ?? 0,
-    wantedSlices: new Set(readObject(object, 'status', readWantedSlices)),
+    wantedSlices: new Map(readObject(object, 'status', readWantedSlices)),
   }));
 }
 
-function readWantedSlices(status: WireObject): readonly string[] {
-  return readList(status, 'slices', (slice) => ({
-    holder: readText(slice, 'holder') ?? '',
-    isWanted: readBoolean(slice, 'wanted'),
-  }))
+function readWantedSlices(status: WireObject): readonly (readonly [string, number])[] {
+  return readList(status, 'slices', readSlice)
     .filter(({ isWanted }) => isWanted)
-    .map(({ holder }) => holder);
+    .map(({ holder, renewals }) => [holder, renewals]);
 }
 
 /** Throws what cannot be read, which the reflector counts and logs. */

@@ -4,12 +4,12 @@ import { EMPTY_LEDGER, type LedgerState, type Reservation } from '#shared/domain
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { Slice } from '#shared/domain/quota/slice.ts';
 import { decodePriorityQuota } from '#shared/kube/decode-priority-quota.ts';
+import { readSlice } from '#shared/kube/decode-slice.ts';
 import type { Decoded } from '#shared/kube/decoded.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import {
   decodeObject,
   readAmounts,
-  readBoolean,
   readInstant,
   readInteger,
   readList,
@@ -90,15 +90,6 @@ function readReservation(entry: WireObject): Reservation {
     amounts: readAmounts(entry, 'amounts') ?? NO_AMOUNTS,
     admittedAt: readInstant(entry, 'admittedAt') ?? 0,
     ...(claim !== undefined && { claim }),
-  };
-}
-
-function readSlice(entry: WireObject): Slice {
-  return {
-    holder: readText(entry, 'holder') ?? '',
-    amounts: readAmounts(entry, 'amounts') ?? NO_AMOUNTS,
-    renewals: readInteger(entry, 'renewals') ?? 0,
-    isWanted: readBoolean(entry, 'wanted'),
   };
 }
 

@@ -43,7 +43,7 @@ const LOOK_EVERY_MS = 1_000;
 const LOOK_DEADLINE_MS = 30_000;
 const SLICE_LIFE_MS = 10_000;
 const HOLDER_LENGTH = 8;
-const NO_NEWS: QuotaNews = { generation: 0, isWanted: false };
+const NO_NEWS: QuotaNews = { generation: 0, wantedRenewal: undefined };
 /** Without reservations, with some, and with so many that the list might fill up. */
 const COUNT_EVERY_MS = { idle: 30_000, open: 5_000, crowded: 1_000 } as const;
 const CROWDED = 300;
@@ -146,7 +146,7 @@ export function createLedgers(options: LedgersOptions): Ledgers {
 
 function newsOf(quota: CachedQuota | undefined, holder: string): QuotaNews {
   if (quota === undefined) return NO_NEWS;
-  return { generation: quota.generation, isWanted: quota.wantedSlices.has(holder) };
+  return { generation: quota.generation, wantedRenewal: quota.wantedSlices.get(holder) };
 }
 
 function pauseAfter(ledger: QuotaLedger): number {

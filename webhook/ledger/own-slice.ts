@@ -41,8 +41,8 @@ export interface SharedSlice extends OwnShare {
 /** What the cache last heard of the quota. */
 export interface QuotaNews {
   readonly generation: number;
-  /** Whether somebody needs the room of our slice. */
-  readonly isWanted: boolean;
+  /** At which of its renewals somebody needs the room of our slice. */
+  readonly wantedRenewal: number | undefined;
 }
 
 export interface OwnSliceOptions {
@@ -60,8 +60,6 @@ export interface OwnSliceOptions {
 const FEWEST_PODS = 5;
 /** Who was asked for his slice takes no other for so long. */
 const MODESTY_MS = 30_000;
-/** What the cache says of us may be older than our last write. */
-const PATIENCE_MS = 200;
 
 interface Standing {
   readonly generation: number;
@@ -124,8 +122,7 @@ export function createOwnSlice(options: OwnSliceOptions): OwnSlice {
 
   function mayBeSpent(amounts: Amounts): boolean {
     if (standing === undefined || age(standing) >= lifeMs) return false;
-    const { generation, isWanted } = news();
-    if (isWanted || generation > standing.generation) return false;
+    if (isWanted() || news().generation > standing.generation) return false;
     return covers(standing.free, amounts) && (proposal === undefined || covers(proposal.free, amounts));
   }
 
@@ -148,8 +145,7 @@ export function createOwnSlice(options: OwnSliceOptions): OwnSlice {
   function share(base: LedgerObject, count: Count | undefined): SharedSlice | undefined {
     if (proposal !== undefined) return undefined;
     const stored = base.state.slices.get(holder);
-    const isWanted = news().isWanted || stored?.isWanted === true;
-    if (isWanted) modestUntil = clock.monotonic() + MODESTY_MS;
+    if (isWanted() || stored?.isWanted === true) modestUntil = clock.monotonic() + MODESTY_MS;
     const settled = count === undefined ? [] : [...spent.keys()].filter((uid) => isSettledBy(count, uid));
     const over = new Set(settled);
     return {
@@ -161,6 +157,11 @@ export function createOwnSlice(options: OwnSliceOptions): OwnSlice {
       isDue: isDue(),
       settled,
     };
+  }
+
+  /** What the cache says may be older than our last write. */
+  function isWanted(): boolean {
+    return standing !== undefined && news().wantedRenewal === standing.renewals;
   }
 
   function isWelcome(): boolean {
@@ -205,9 +206,8 @@ export function createOwnSlice(options: OwnSliceOptions): OwnSlice {
     // To be found out what became of it.
     if (proposal !== undefined) return true;
     if (standing === undefined) return false;
-    const since = age(standing);
-    if (since >= lifeMs / 2 || isClosed) return true;
-    return (news().isWanted && since >= PATIENCE_MS) || (spentSince >= standing.pods / 2 && isWelcome());
+    if (isClosed || age(standing) >= lifeMs / 2) return true;
+    return isWanted() || (spentSince >= standing.pods / 2 && isWelcome());
   }
 
   function age({ writtenAt }: Standing): number {

@@ -125,6 +125,7 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
     if (why === 'conflict') {
       cancelled = [...batch.cancelled, ...cancelled];
       keeper.putBack(batch.count);
+      isTending = batch.own?.isDue === true;
     }
     await pause();
   }

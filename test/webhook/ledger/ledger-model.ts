@@ -64,7 +64,7 @@ interface Replica {
 /** What its cache knows of the quota, some time late. */
 interface Hearsay {
   generation: number;
-  wanted: ReadonlySet<string>;
+  wanted: ReadonlyMap<string, number>;
 }
 
 interface Promised {
@@ -121,7 +121,7 @@ function createModel({ seed, replicas: size, hardPods, hasTides = false, bug }: 
   let promised: Promised[] = [];
   let last = 0;
   let isEbb = true;
-  const hearsay: Hearsay = { generation: 0, wanted: new Set() };
+  const hearsay: Hearsay = { generation: 0, wanted: new Map() };
 
   function startReplica(): Replica {
     const lifetime = { isAlive: true, cutOffUntil: 0 };
@@ -138,7 +138,7 @@ function createModel({ seed, replicas: size, hardPods, hasTides = false, bug }: 
       clock: time.clock(random.below(7_200_000) - 3_600_000, 0.7 + random.next()),
       random: random.next,
       holder,
-      news: () => ({ generation: hearsay.generation, isWanted: hearsay.wanted.has(holder) }),
+      news: () => ({ generation: hearsay.generation, wantedRenewal: hearsay.wanted.get(holder) }),
       sliceAfterMs: random.pick([0, 20_000]),
       // Three of such lives and a reservation's are no time at all.
       sliceLifeMs: isWrong ? -RESERVATION_MS / 3 : SLICE_LIFE_MS,
@@ -236,10 +236,10 @@ function createModel({ seed, replicas: size, hardPods, hasTides = false, bug }: 
   /** As a watch tells it: some time late, and then all that is due is done. */
   function hear(): void {
     const { raw, state } = api.stored();
-    const wanted = [...state.slices.values()].filter(({ isWanted }) => isWanted).map(({ holder }) => holder);
+    const wanted = [...state.slices.values()].filter(({ isWanted }) => isWanted);
     api.later(() => {
       hearsay.generation = raw.metadata.generation ?? 0;
-      hearsay.wanted = new Set(wanted);
+      hearsay.wanted = new Map(wanted.map(({ holder, renewals }) => [holder, renewals]));
       tend();
     });
   }

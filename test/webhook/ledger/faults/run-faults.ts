@@ -19,6 +19,8 @@ export interface FaultOptions {
   readonly concurrency: number;
   /** Far more than the API server takes from an admission to the stored pod, however busy the machine. */
   readonly reservationSeconds: number;
+  /** With 0 each replica takes slices from its first second, and leaves them behind when it is killed. */
+  readonly sliceAfterSeconds: number;
 }
 
 export interface FaultReport {
@@ -75,7 +77,7 @@ export async function runFaults(options: FaultOptions): Promise<FaultReport> {
   }
 }
 
-function flagsFor({ reservationSeconds }: FaultOptions): readonly string[] {
+function flagsFor({ reservationSeconds, sliceAfterSeconds }: FaultOptions): readonly string[] {
   return [
     '--host=127.0.0.1',
     '--port=0',
@@ -84,6 +86,7 @@ function flagsFor({ reservationSeconds }: FaultOptions): readonly string[] {
     '--tls-secret-name=plimsoll-webhook-ca',
     '--registration-mode=CaBundle',
     `--reservation-seconds=${reservationSeconds}`,
+    `--slice-after-seconds=${sliceAfterSeconds}`,
   ];
 }
 
