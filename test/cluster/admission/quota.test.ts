@@ -15,10 +15,10 @@ const CREATES = 300;
 const AT_ONCE = 60;
 const SMALL = 4;
 /**
- * How long a reservation is kept whose pod has not appeared. No create here is under way for so long; clients of a
- * cluster may be, so the default is six times that.
+ * A reservation whose pod has not appeared is kept so long: no create here is under way for longer; clients of a cluster
+ * may be, so the default is six times that. And replicas take slices from their first moment on.
  */
-const SETTINGS = { reservationSeconds: 20 };
+const SETTINGS = { reservationSeconds: 20, sliceAfterSeconds: 0 };
 const HEALED_MS = 180_000;
 
 describe.skipIf(!hasCluster())(`a PriorityQuota with ${REPLICAS} webhook processes`, () => {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, inject } from 'vitest';
 import { startWebhookProcess, type WebhookProcess } from '#test/cluster/webhook-process.ts';
 import { at, eventually, type Harness, pod } from '#test/contract/harness.ts';
 import { ADMISSION } from '#test/contract/webhook-registrar.ts';
+import type { WebhookConfiguration } from '#webhook/configuration.ts';
 import { registerFully } from '#webhook/register.ts';
 import { POLICIES } from './cluster-objects.ts';
 import { spread } from './spread.ts';
@@ -30,7 +31,9 @@ export interface RegisteredWebhooksOptions {
   /** Of the validating entries; `Ignore` unless said otherwise. */
   readonly failurePolicy?: 'Ignore' | 'Fail';
   /** Fields of the WebhookConfiguration, beside the Secret in which they share the authority. */
-  readonly settings?: { readonly tls?: object; readonly drainSeconds?: number; readonly reservationSeconds?: number };
+  readonly settings?: Partial<Omit<WebhookConfiguration, 'tls'>> & {
+    readonly tls?: Partial<WebhookConfiguration['tls']>;
+  };
 }
 
 /**
