@@ -10,10 +10,12 @@ import { installPlimsoll } from '#test/cluster/install.ts';
 import { startInstalledWebhook } from '#test/cluster/installed-webhook.ts';
 import { prepare } from './admission/prepare.ts';
 import { report } from './admission/report.ts';
-import { runRounds } from './admission/run-rounds.ts';
+import { type Rounds, runRounds } from './admission/run-rounds.ts';
+import { chargesOf, chargesSince, untilSliced } from './admission/slices.ts';
 
-const ONE_CLIENT = { clients: 1, rounds: 10, creates: 100 } as const;
-const SIXTEEN_CLIENTS = { clients: 16, rounds: 3, creates: 320 } as const;
+/** What comes first in a block is enough for a replica to take its slice of the quota again. */
+const ONE_CLIENT = { clients: 1, rounds: 12, first: 20, creates: 100 } as const;
+const SIXTEEN_CLIENTS = { clients: 16, rounds: 4, first: 64, creates: 320 } as const;
 const TARGETS = {
   p50: 'mutate, and what mutateAndValidate adds to it, at most resourceQuota; mutateValidateAndQuota at most twice that',
   oneClientP99Ms: 5,
@@ -24,13 +26,20 @@ async function measure({ kubeconfig, folder }: Cluster): Promise<object> {
   const connection = await kubeconfigConnection(kubeconfig);
   const newClient = (): KubeClient => createClient(connection, { userAgent: 'plimsoll-bench' });
   const client = newClient();
-  await startInstalledWebhook({ folder, client, connection, failurePolicy: 'Ignore' });
+  const webhook = await startInstalledWebhook({ folder, client, connection, failurePolicy: 'Ignore' });
   await prepare(client);
+  await untilSliced(client, webhook);
   client.close();
   const loadBefore = loadavg();
-  const oneClient = report(await runRounds(newClient, ONE_CLIENT));
-  const sixteenClients = report(await runRounds(newClient, SIXTEEN_CLIENTS));
+  const oneClient = await measured(ONE_CLIENT);
+  const sixteenClients = await measured(SIXTEEN_CLIENTS);
   return { oneClient, sixteenClients, targets: TARGETS, loadBefore, loadAfter: loadavg() };
+
+  async function measured(rounds: Rounds): Promise<object> {
+    const before = chargesOf(await webhook.metrics());
+    const variants = report(await runRounds(newClient, rounds));
+    return { ...rounds, variants, charges: chargesSince(before, chargesOf(await webhook.metrics())) };
+  }
 }
 
 const startup = await startCluster();

@@ -11,7 +11,7 @@ interface Latency {
   readonly medianOfBlockP99Ms: number;
 }
 
-/** What each variant took, its throughput, and what it took more than `nothing`. */
+/** What each variant took, what it took more than `nothing`, its throughput, and what its blocks began with. */
 export function report(blocks: Blocks): object {
   const base = latency(blocks.get('nothing') ?? []);
   const variants = Array.from(blocks, ([name, own]) => {
@@ -19,9 +19,26 @@ export function report(blocks: Blocks): object {
     const perSecond = own.map((block) => block.perSecond);
     const repeats = own.reduce((sum, block) => sum + block.repeats, 0);
     const added = difference(took, base);
-    return [name, { ...took, perSecond: rounded(quantile(perSecond, 0.5)), repeats, added }] as const;
+    const creates = own.reduce((sum, block) => sum + block.latenciesMs.length, 0);
+    const first = own.flatMap((block) => block.firstLatenciesMs);
+    const figures = {
+      blocks: own.length,
+      creates,
+      ...took,
+      added,
+      perSecond: rounded(quantile(perSecond, 0.5)),
+      repeats,
+    };
+    return [
+      name,
+      { ...figures, first: { creates: first.length, p50Ms: at(first, 0.5), p99Ms: at(first, 0.99) } },
+    ] as const;
   });
   return Object.fromEntries(variants);
+}
+
+function at(latenciesMs: readonly number[], share: number): number {
+  return rounded(quantile(latenciesMs, share));
 }
 
 function latency(blocks: readonly Block[]): Latency {

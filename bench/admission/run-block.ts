@@ -4,24 +4,50 @@ import { podsPath, type Variant } from './variants.ts';
 
 /** Creates in a row, made by several clients at a time. */
 export interface Block {
+  /** Of what came before the others: what caches and slices begin with. Not part of the other figures. */
+  readonly firstLatenciesMs: readonly number[];
   readonly latenciesMs: readonly number[];
   readonly repeats: number;
   readonly perSecond: number;
 }
 
-/** Creates `count` pods, one after the other in each client, and removes them outside of what is measured. */
-export async function runBlock(clients: readonly KubeClient[], variant: Variant, count: number): Promise<Block> {
-  const left = Array.from({ length: count }, (_, index) => `pod-${index}`).values();
-  const created: Created[] = [];
+/** How many creates a block has, and how many come before what is measured. */
+export interface BlockSize {
+  readonly first: number;
+  readonly creates: number;
+}
+
+/** Creates pods, one after the other in each client, and removes them outside of what is measured. */
+export async function runBlock(clients: readonly KubeClient[], variant: Variant, size: BlockSize): Promise<Block> {
+  const first = await createAll(clients, variant, namesOf('first', size.first));
   const begin = performance.now();
+  const created = await createAll(clients, variant, namesOf('pod', size.creates));
+  const perSecond = (size.creates * 1_000) / (performance.now() - begin);
+  const [client] = clients;
+  await client?.request({ method: 'DELETE', path: podsPath(variant), query: { gracePeriodSeconds: 0 } });
+  const repeats = created.reduce((sum, each) => sum + each.repeats, 0);
+  return { firstLatenciesMs: latenciesOf(first), latenciesMs: latenciesOf(created), repeats, perSecond };
+}
+
+async function createAll(
+  clients: readonly KubeClient[],
+  variant: Variant,
+  names: readonly string[],
+): Promise<readonly Created[]> {
+  const left = names.values();
+  const created: Created[] = [];
   await Promise.all(
     clients.map(async (client) => {
       for (const name of left) created.push(await createPod(client, variant, name));
     }),
   );
-  const perSecond = (count * 1_000) / (performance.now() - begin);
-  const [client] = clients;
-  await client?.request({ method: 'DELETE', path: podsPath(variant), query: { gracePeriodSeconds: 0 } });
-  const repeats = created.reduce((sum, each) => sum + each.repeats, 0);
-  return { latenciesMs: created.map(({ tookMs }) => tookMs), repeats, perSecond };
+  return created;
+}
+
+function namesOf(prefix: string, count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
+}
+
+function latenciesOf(created: readonly Created[]): readonly number[] {
+  return created.map(({ tookMs }) => tookMs);
 }

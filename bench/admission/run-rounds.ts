@@ -1,28 +1,27 @@
 import type { KubeClient } from '#shared/kube/client.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
-import { type Block, runBlock } from './run-block.ts';
+import { type Block, type BlockSize, runBlock } from './run-block.ts';
 import { type Variant, type VariantName, VARIANTS } from './variants.ts';
 
 /** The blocks of each variant, in order of the rounds. */
 export type Blocks = ReadonlyMap<VariantName, readonly Block[]>;
 
-export interface Rounds {
+/** Of every block, and how many there are of each variant. */
+export interface Rounds extends BlockSize {
   readonly clients: number;
   readonly rounds: number;
-  /** In each block. */
-  readonly creates: number;
 }
 
 const SEED = 7;
 
 /** Each round has one block of each variant, in an order of its own; one more round before them warms up. */
-export async function runRounds(newClient: () => KubeClient, { clients, rounds, creates }: Rounds): Promise<Blocks> {
+export async function runRounds(newClient: () => KubeClient, { clients, rounds, ...size }: Rounds): Promise<Blocks> {
   const random = randomSource(SEED);
   const own = Array.from({ length: clients }, newClient);
   const blocks = new Map<VariantName, Block[]>(VARIANTS.map(({ name }) => [name, []]));
   for (let round = 0; round <= rounds; round += 1) {
     for (const variant of shuffled(() => random.next())) {
-      const block = await runBlock(own, variant, creates);
+      const block = await runBlock(own, variant, size);
       if (round > 0) blocks.get(variant.name)?.push(block);
     }
   }
