@@ -7,7 +7,14 @@ import { loadavg } from 'node:os';
 import { runFaults } from '#test/webhook/ledger/faults/run-faults.ts';
 
 const [creates = '100000', seed = '1'] = process.argv.slice(2);
-const options = { seed: Number(seed), replicas: 5, creates: Number(creates), concurrency: 64, reservationSeconds: 120 };
+const options = {
+  seed: Number(seed),
+  replicas: 5,
+  creates: Number(creates),
+  concurrency: 64,
+  reservationSeconds: 120,
+  sliceAfterSeconds: 4,
+};
 const { verdict, ...report } = await runFaults(options);
 const isMet =
   verdict.violations.length === 0 && report.storedDryRuns === 0 && (report.healedAfterSeconds ?? Infinity) <= 180;

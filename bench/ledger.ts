@@ -110,7 +110,7 @@ async function throughLedger(of: Subject): Promise<number> {
     hasEnded: () => false,
     reservationMs: 1,
     holder: 'bench',
-    news: () => ({ generation: 1, wantedRenewal: undefined }),
+    news: () => ({ generation: 1, slices: new Map() }),
     sliceAfterMs: Infinity,
     sliceLifeMs: 10_000,
     charged: () => undefined,

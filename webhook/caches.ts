@@ -3,6 +3,7 @@ import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota.ts';
+import type { Slice } from '#shared/domain/quota/slice.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
 import { decodeNamespace } from '#shared/kube/decode-namespace.ts';
 import { decodePriorityClass } from '#shared/kube/decode-priority-class.ts';
@@ -42,8 +43,8 @@ export interface CachedClass extends PriorityClass {
 /** A quota with what its ledger says to the replicas. */
 export interface CachedQuota extends PriorityQuota {
   readonly generation: number;
-  /** Slices that somebody else needs: holder to renewals. */
-  readonly wantedSlices: ReadonlyMap<string, number>;
+  /** By holder. */
+  readonly slices: ReadonlyMap<string, Slice>;
 }
 
 /** Live copies of everything that admission decides from. */
@@ -97,14 +98,12 @@ function decodeCachedQuota(raw: unknown): Decoded<CachedQuota> {
   return decodeObject(raw, (object) => ({
     ...decoded.value,
     generation: readObject(object, 'metadata', (metadata) => readInteger(metadata, 'generation')) ?? 0,
-    wantedSlices: new Map(readObject(object, 'status', readWantedSlices)),
+    slices: new Map(readObject(object, 'status', readSlices)),
   }));
 }
 
-function readWantedSlices(status: WireObject): readonly (readonly [string, number])[] {
-  return readList(status, 'slices', readSlice)
-    .filter(({ isWanted }) => isWanted)
-    .map(({ holder, renewals }) => [holder, renewals]);
+function readSlices(status: WireObject): readonly (readonly [string, Slice])[] {
+  return readList(status, 'slices', readSlice).map((slice) => [slice.holder, slice]);
 }
 
 /** Throws what cannot be read, which the reflector counts and logs. */

@@ -43,8 +43,8 @@ const LOOK_EVERY_MS = 1_000;
 const LOOK_DEADLINE_MS = 30_000;
 const SLICE_LIFE_MS = 10_000;
 const HOLDER_LENGTH = 8;
-const NO_NEWS: QuotaNews = { generation: 0, wantedRenewal: undefined };
-/** Without reservations, with some, and with so many that the list might fill up. */
+const NO_NEWS: QuotaNews = { generation: 0, slices: new Map() };
+/** With nothing open, with something, and with so many that the list might fill up. */
 const COUNT_EVERY_MS = { idle: 30_000, open: 5_000, crowded: 1_000 } as const;
 const CROWDED = 300;
 
@@ -71,7 +71,7 @@ export function createLedgers(options: LedgersOptions): Ledgers {
     'Charges to a PriorityQuota, by whether they took a write of the ledger or came out of a slice',
     ['path'],
   );
-  quotas.onChange(({ key }) => all.get(key)?.ledger.tendSlice());
+  quotas.onChange(({ key }) => all.get(key)?.ledger.tend());
 
   function keep(name: string): Kept {
     const found = all.get(name) ?? { ledger: create(name), countedAt: -Infinity, spread: 1 };
@@ -88,7 +88,7 @@ export function createLedgers(options: LedgersOptions): Ledgers {
       countPods: (quota) => countPods(client, quota),
       hasEnded: (reservationUid) => ended.has(podUidOf(reservationUid)),
       holder,
-      news: () => newsOf(quotas.get(name), holder),
+      news: () => quotas.get(name) ?? NO_NEWS,
       sliceLifeMs: SLICE_LIFE_MS,
       sliceAfterMs: Math.max(0, options.sliceAfterMs - (clock.monotonic() - bornAt)),
       charged: (path) => charges.add({ path }),
@@ -98,7 +98,7 @@ export function createLedgers(options: LedgersOptions): Ledgers {
   async function look(): Promise<void> {
     const names = new Set([...quotas.values()].map(({ name }) => name));
     for (const name of all.keys()) if (!names.has(name)) all.delete(name);
-    for (const { ledger } of all.values()) ledger.tendSlice();
+    for (const { ledger } of all.values()) ledger.tend();
     const due = [...names].filter((name) => isDue(keep(name)));
     const results = await Promise.all(due.map(countOne));
     isCounted ||= results.every(Boolean);
@@ -144,13 +144,8 @@ export function createLedgers(options: LedgersOptions): Ledgers {
   };
 }
 
-function newsOf(quota: CachedQuota | undefined, holder: string): QuotaNews {
-  if (quota === undefined) return NO_NEWS;
-  return { generation: quota.generation, wantedRenewal: quota.wantedSlices.get(holder) };
-}
-
 function pauseAfter(ledger: QuotaLedger): number {
-  const open = ledger.openReservations();
+  const open = ledger.open();
   if (open === 0) return COUNT_EVERY_MS.idle;
   return open < CROWDED ? COUNT_EVERY_MS.open : COUNT_EVERY_MS.crowded;
 }

@@ -2,7 +2,7 @@ import type { Amounts } from '#shared/domain/model/amounts.ts';
 import { addQuantities, subtractQuantities, ZERO, type Quantity } from '#shared/domain/model/quantity.ts';
 import type { Reservation } from '#shared/domain/quota/ledger-state.ts';
 import type { OwnShare, PlacedSlice } from '#shared/domain/quota/place-slice.ts';
-import { covers } from '#shared/domain/quota/slice.ts';
+import { covers, type Slice } from '#shared/domain/quota/slice.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { createDemandMeter } from './demand-meter.ts';
 import type { LedgerObject } from './ledger-object.ts';
@@ -26,7 +26,6 @@ export interface OwnSlice {
   isDue(): boolean;
   /** Reservations whose pods have not been counted yet. */
   readonly spent: () => Iterable<string>;
-  readonly isSpending: boolean;
   /** From now on it is given back. */
   close(): void;
 }
@@ -41,8 +40,8 @@ export interface SharedSlice extends OwnShare {
 /** What the cache last heard of the quota. */
 export interface QuotaNews {
   readonly generation: number;
-  /** At which of its renewals somebody needs the room of our slice. */
-  readonly wantedRenewal: number | undefined;
+  /** By holder. */
+  readonly slices: ReadonlyMap<string, Slice>;
 }
 
 export interface OwnSliceOptions {
@@ -161,7 +160,8 @@ export function createOwnSlice(options: OwnSliceOptions): OwnSlice {
 
   /** What the cache says may be older than our last write. */
   function isWanted(): boolean {
-    return standing !== undefined && news().wantedRenewal === standing.renewals;
+    const told = news().slices.get(holder);
+    return told?.isWanted === true && told.renewals === standing?.renewals;
   }
 
   function isWelcome(): boolean {
@@ -229,9 +229,6 @@ export function createOwnSlice(options: OwnSliceOptions): OwnSlice {
     recognise,
     isDue,
     spent: () => spent.keys(),
-    get isSpending() {
-      return spent.size > 0;
-    },
     close: () => void (isClosed = true),
   };
 }

@@ -4,6 +4,7 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import type { LedgerObject } from './ledger-object.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import { createMissingPods } from './missing-pods.ts';
+import type { QuotaNews } from './own-slice.ts';
 import type { Count } from './settle-batch.ts';
 import { createSilentSlices } from './silent-slices.ts';
 
@@ -17,6 +18,7 @@ export interface PodCountsOptions {
   readonly reservationMs: number;
   /** How long a slice may be spent without a write. */
   readonly sliceLifeMs: number;
+  readonly news: () => QuotaNews;
   readonly clock: Clock;
 }
 
@@ -31,6 +33,8 @@ export interface PodCounts {
   done(): void;
   /** Under new limits no count has been made yet. */
   forget(): void;
+  /** There is news of the slices. */
+  hear(): void;
 }
 
 /** A refusal is checked against the pods that exist, but they are listed no more often, and no more than a third of the time. */
@@ -41,7 +45,7 @@ const LIVES_WAITED = 3;
 
 /** `spent` names pods that were charged to a slice, for which there is no reservation. */
 export function createPodCounts(options: PodCountsOptions, spent: () => Iterable<string>): PodCounts {
-  const { store, countPods, hasEnded, clock, reservationMs, sliceLifeMs } = options;
+  const { store, countPods, hasEnded, clock, reservationMs, sliceLifeMs, news } = options;
   const missing = createMissingPods(clock, reservationMs);
   const silent = createSilentSlices(clock, LIVES_WAITED * sliceLifeMs + reservationMs);
   let pauseMs = SHORTEST_PAUSE_MS;
@@ -70,5 +74,6 @@ export function createPodCounts(options: PodCountsOptions, spent: () => Iterable
     untilDue: () => clock.sleep(Math.max(0, dueAt - clock.monotonic())),
     done: () => void (dueAt = clock.monotonic() + pauseMs),
     forget: () => void (dueAt = -Infinity),
+    hear: () => void silent.look(news().slices.values()),
   };
 }

@@ -26,10 +26,10 @@ export interface QuotaLedger {
   cancel(reservation: Reservation): void;
   /** Counts anew from the pods that exist; one at a time. Rejects when they cannot be read. */
   recount(): Promise<void>;
-  /** Reservations as last read or written, and one more for what was spent without one. */
-  openReservations(): number;
-  /** Writes what is due of our slice; to be called now and then, and when somebody wants it. */
-  tendSlice(): void;
+  /** How many reservations and slices there are, as last heard. */
+  open(): number;
+  /** To be called now and then, and when there is news of the quota: writes what is due of our slice. */
+  tend(): void;
   /** Gives back our slice; resolves when that was tried. */
   close(): Promise<void>;
 }
@@ -59,7 +59,7 @@ const ATTEMPTS_TO_CLOSE = 5;
  * idle → (wish, cancel, count or slice is due) → read unless known → settle → write if changed → tell or park → idle
  */
 export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): QuotaLedger {
-  const { store, clock, charged } = options;
+  const { store, clock, charged, news } = options;
   const queue = createWishQueue(clock);
   const slice = createOwnSlice({ ...options, afterMs: options.sliceAfterMs, lifeMs: options.sliceLifeMs });
   const counts = createPodCounts(options, slice.spent);
@@ -222,8 +222,11 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
       await keeper.prepare();
       await work();
     },
-    openReservations: () => openReservations + (slice.isSpending ? 1 : 0),
-    tendSlice,
+    open: () => openReservations + news().slices.size,
+    tend: () => {
+      counts.hear();
+      tendSlice();
+    },
     close: async () => {
       slice.close();
       for (let attempt = 0; attempt < ATTEMPTS_TO_CLOSE && slice.isDue(); attempt += 1) {

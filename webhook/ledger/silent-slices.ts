@@ -3,7 +3,7 @@ import type { Clock } from '#shared/runtime/clock.ts';
 
 /** Slices whose holders have not written for long. */
 export interface SilentSlices {
-  /** Before a count: which slices there are now. Resolves what `isDead` may say after it. */
+  /** What slices there are now; returns which of them a count that begins now may hold for dead. */
   look(slices: Iterable<Slice>): (slice: Slice) => boolean;
 }
 

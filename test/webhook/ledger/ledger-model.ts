@@ -2,6 +2,7 @@ import type { Reservation } from '#shared/domain/quota/ledger-state.ts';
 import { podUidOf, resizeReservationUid } from '#shared/domain/quota/ledger-state.ts';
 import { filterAmounts, NO_AMOUNTS, type Amounts } from '#shared/domain/model/amounts.ts';
 import { createQuotaLedger, type QuotaLedger } from '#webhook/ledger/quota-ledger.ts';
+import type { QuotaNews } from '#webhook/ledger/own-slice.ts';
 import type { Settled } from '#webhook/ledger/settle-batch.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { createModelApiServer, costOf, total, unitsOf, type Lifetime } from './model-api-server.ts';
@@ -61,12 +62,6 @@ interface Replica {
   readonly ended: Set<string>;
 }
 
-/** What its cache knows of the quota, some time late. */
-interface Hearsay {
-  generation: number;
-  wanted: ReadonlyMap<string, number>;
-}
-
 interface Promised {
   readonly uid: string;
   readonly until: number;
@@ -121,7 +116,8 @@ function createModel({ seed, replicas: size, hardPods, hasTides = false, bug }: 
   let promised: Promised[] = [];
   let last = 0;
   let isEbb = true;
-  const hearsay: Hearsay = { generation: 0, wanted: new Map() };
+  /** What the caches know of the quota, some time late. */
+  let heard: QuotaNews = { generation: 0, slices: new Map() };
 
   function startReplica(): Replica {
     const lifetime = { isAlive: true, cutOffUntil: 0 };
@@ -138,7 +134,7 @@ function createModel({ seed, replicas: size, hardPods, hasTides = false, bug }: 
       clock: time.clock(random.below(7_200_000) - 3_600_000, 0.7 + random.next()),
       random: random.next,
       holder,
-      news: () => ({ generation: hearsay.generation, wantedRenewal: hearsay.wanted.get(holder) }),
+      news: () => heard,
       sliceAfterMs: random.pick([0, 20_000]),
       // Three of such lives and a reservation's are no time at all.
       sliceLifeMs: isWrong ? -RESERVATION_MS / 3 : SLICE_LIFE_MS,
@@ -236,16 +232,14 @@ function createModel({ seed, replicas: size, hardPods, hasTides = false, bug }: 
   /** As a watch tells it: some time late, and then all that is due is done. */
   function hear(): void {
     const { raw, state } = api.stored();
-    const wanted = [...state.slices.values()].filter(({ isWanted }) => isWanted);
     api.later(() => {
-      hearsay.generation = raw.metadata.generation ?? 0;
-      hearsay.wanted = new Map(wanted.map(({ holder, renewals }) => [holder, renewals]));
+      heard = { generation: raw.metadata.generation ?? 0, slices: state.slices };
       tend();
     });
   }
 
   function tend(): void {
-    for (const { ledger } of replicas) ledger.tendSlice();
+    for (const { ledger } of replicas) ledger.tend();
   }
 
   function storePromised(): void {

@@ -81,7 +81,6 @@ export function createLedgerRig() {
 
   /** A replica, without slices unless told otherwise, that hears of a change of the object at once. */
   function ledger(options: Partial<QuotaLedgerOptions> = {}): QuotaLedger {
-    const holder = `replica-${(last += 1)}`;
     const countPods = async () => {
       rig.listings += 1;
       const counted = countOf(rig.object.quota.hard, rig.pods);
@@ -93,15 +92,8 @@ export function createLedgerRig() {
       countPods,
       hasEnded: (uid) => ended.has(uid),
       reservationMs: 120_000,
-      holder,
-      news: () => {
-        const { raw, state } = rig.object;
-        const slice = state.slices.get(holder);
-        return {
-          generation: raw.metadata.generation ?? 0,
-          wantedRenewal: slice?.isWanted === true ? slice.renewals : undefined,
-        };
-      },
+      holder: `replica-${(last += 1)}`,
+      news: () => ({ generation: rig.object.raw.metadata.generation ?? 0, slices: rig.object.state.slices }),
       sliceAfterMs: Infinity,
       sliceLifeMs: 10_000,
       charged: () => undefined,

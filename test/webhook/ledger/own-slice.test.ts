@@ -88,7 +88,7 @@ describe('the slice of a replica', () => {
     const replica = await busyReplica();
     await admit(replica, ['g']);
     await rig.clock.advance(20_000);
-    replica.tendSlice();
+    replica.tend();
     await rig.clock.advance(0);
     expect({ slices: slices(), used: rig.used(), last: reserved().at(-1) }).toEqual({
       slices: [],
@@ -117,7 +117,7 @@ describe('the slice of a replica', () => {
     const asked = other.reserve(reservation('large', '92Gi'), { withinMs: 3_000, isDryRun: false });
     await rig.clock.advance(0);
     expect(slices()).toEqual([{ memory: '10Gi', isWanted: true }]);
-    holder.tendSlice();
+    holder.tend();
     await rig.clock.advance(2_000);
     expect(await asked).toEqual(RESERVED);
     expect({ slices: slices(), used: rig.used() }).toEqual({ slices: [], used: '99Gi' });
@@ -133,6 +133,7 @@ describe('the slice of a replica', () => {
   test('of a holder that has died is taken back, and not before its last pod must have appeared', async () => {
     await busyReplica();
     const other = rig.ledger();
+    other.tend();
     await recount(other);
     await rig.clock.advance(149_000);
     await recount(other);
