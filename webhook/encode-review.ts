@@ -6,15 +6,21 @@ export function encodeReview(uid: string, decision: AdmissionDecision, object: u
   const response = {
     uid,
     allowed: decision.kind === 'allowed',
-    ...(decision.warnings.length > 0 && { warnings: decision.warnings.map(boundedWarning) }),
+    ...(decision.warnings.length > 0 && { warnings: decision.warnings.map(bounded) }),
     ...(decision.kind === 'refused' && { status: refusalStatus(decision) }),
     ...encodePatch(decision, object),
-    auditAnnotations: { decision: decision.because.code },
+    auditAnnotations: { decision: decision.because.code, because: bounded(decision.because.text) },
   };
   return JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response });
 }
 
-const REASONS = { 400: 'BadRequest', 403: 'Forbidden', 409: 'Conflict', 429: 'TooManyRequests' } as const;
+const REASONS = {
+  400: 'BadRequest',
+  403: 'Forbidden',
+  409: 'Conflict',
+  413: 'RequestEntityTooLarge',
+  429: 'TooManyRequests',
+} as const;
 
 function refusalStatus({ code, because, retryAfterSeconds }: Refused) {
   return {
@@ -33,7 +39,7 @@ function encodePatch(decision: AdmissionDecision, object: unknown) {
   return { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') };
 }
 
-/** kubectl shows warnings; the API server cuts them off beyond 4 KiB in all. */
-function boundedWarning(text: string): string {
+/** The API server cuts warnings off beyond 4 KiB in all, and keeps audit annotations in memory. */
+function bounded(text: string): string {
   return text.length <= 500 ? text : `${text.slice(0, 499)}…`;
 }

@@ -72,6 +72,12 @@ function parseJson(bytes: Buffer, turn: BodyTurn): Failure | { readonly value: u
   }
 }
 
+/** As much of a body as there is. */
+export function beginningOf(body: Body): Buffer {
+  if (body.kind === 'body') return body.bytes;
+  return body.kind === 'tooLarge' ? body.beginning : Buffer.alloc(0);
+}
+
 /** In pieces: a text of a MiB or more is kept outside V8's heap, where the limit of the heap collects no garbage. */
 function textOf(bytes: Buffer): string {
   if (bytes.length <= PIECE_BYTES) return bytes.toString('utf8');

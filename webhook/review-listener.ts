@@ -9,8 +9,9 @@ import type { Log } from '#shared/runtime/log.ts';
 import type { BodyTurn, CollectInTurn } from './body-turns.ts';
 import { decodeReview, type Review } from './decode-review.ts';
 import { encodeReview } from './encode-review.ts';
-import { headProblem, parseBody, type Failure } from './review-body.ts';
+import { beginningOf, headProblem, parseBody, type Failure } from './review-body.ts';
 import type { ReviewMetrics } from './review-metrics.ts';
+import { uidOfBeginning, type JudgeTooLarge } from './too-large.ts';
 import { createUidMemory } from './uid-memory.ts';
 import { withinTime } from './within-time.ts';
 
@@ -20,6 +21,7 @@ export type Judge = (review: Review) => AdmissionDecision | Promise<AdmissionDec
 export interface ReviewListenerOptions {
   /** Judges by path. */
   readonly judges: ReadonlyMap<string, Judge>;
+  readonly judgeTooLarge: JudgeTooLarge;
   /** Answers every other path. */
   readonly fallback: (request: IncomingMessage, response: ServerResponse) => void;
   readonly collect: CollectInTurn;
@@ -60,7 +62,7 @@ export function reviewListener(
 
   function answerReview({ path, judge }: Route, { body, turn, startedAt }: Held): Answer | Promise<Answer> {
     const json = parseBody(body, turn);
-    if ('code' in json) return json;
+    if ('code' in json) return json.code === 413 ? refuseUnread(path, body, json) : json;
     const decoded = decodeReview(json.value);
     if (decoded.kind === 'notAReview') return { code: 400, message: decoded.message };
     if (decoded.kind === 'unacceptable') return malformed(decoded.uid, decoded.message);
@@ -72,6 +74,15 @@ export function reviewListener(
     };
     const decision = judge(decoded.review);
     return decision instanceof Promise ? withinTime(decision, options.deadlineMs).then(encode) : encode(decision);
+  }
+
+  /** A review that is too large is answered by its beginning where it must not pass unread. */
+  function refuseUnread(path: string, body: Body, failure: Failure): Answer {
+    const uid = uidOfBeginning(beginningOf(body));
+    const decision = uid === undefined ? undefined : options.judgeTooLarge(path, failure.message);
+    if (uid === undefined || decision === undefined) return failure;
+    metrics.decidedUnread(path, uid, decision);
+    return { code: 200, body: encodeReview(uid, decision, undefined) };
   }
 
   /** What it throws, now or later, is answered 500. */

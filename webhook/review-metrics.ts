@@ -6,6 +6,8 @@ import type { Metrics } from '#shared/runtime/metrics.ts';
 /** How answers are counted and logged. */
 export interface ReviewMetrics {
   decided(path: string, request: AdmissionRequest, decision: AdmissionDecision, elapsedMs: number): void;
+  /** The same of a review of which only the uid is known. */
+  decidedUnread(path: string, uid: string, decision: AdmissionDecision): void;
   answered(path: string, code: number): void;
   /** One uid, two requests: the API server never does that. */
   uidUsedTwice(path: string, request: AdmissionRequest): void;
@@ -26,6 +28,10 @@ export function createReviewMetrics(metrics: Metrics, log: Log): ReviewMetrics {
       decisionSeries(webhook, decision.because.code).add();
       if (decision.kind === 'refused') log.info(describe(request, decision, elapsedMs), 'Request refused');
       else if (log.isLevelEnabled('debug')) log.debug(describe(request, decision, elapsedMs), 'Request allowed');
+    },
+    decidedUnread: (webhook, uid, { kind, because }) => {
+      decisionSeries(webhook, because.code).add();
+      log.info({ uid, path: webhook, because }, kind === 'refused' ? 'Request refused' : 'Request allowed');
     },
     answered: (webhook, code) => requestSeries(webhook, String(code)).add(),
     uidUsedTwice: (webhook, request) => {

@@ -25,6 +25,7 @@ import { onlyCallers } from './only-callers.ts';
 import { createRegistration } from './registration.ts';
 import { reviewListener } from './review-listener.ts';
 import { createReviewMetrics } from './review-metrics.ts';
+import { judgeTooLarge } from './too-large.ts';
 import { createTrustCheck } from './trust-check.ts';
 import { unsyncedCaches } from './world.ts';
 
@@ -155,6 +156,7 @@ function admissionHandler(
   const deadlineMs = configuration.requestSeconds * 1_000;
   return reviewListener({
     judges: createJudges(sources),
+    judgeTooLarge: judgeTooLarge(configuration.mode),
     fallback: fallbackApp(log),
     collect: createBodyTurns({ maxBytes: configuration.bodyLimitBytes, patienceMs: deadlineMs / 2 }),
     concurrentRequests: configuration.concurrentRequests,

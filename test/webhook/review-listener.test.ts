@@ -8,6 +8,7 @@ import { createMetrics } from '#shared/runtime/metrics.ts';
 import { createBodyTurns } from '#webhook/body-turns.ts';
 import { reviewListener, type Judge, type ReviewListenerOptions } from '#webhook/review-listener.ts';
 import { createReviewMetrics } from '#webhook/review-metrics.ts';
+import { judgeTooLarge } from '#webhook/too-large.ts';
 import { createPodReview, pod, readAnswer } from './reviews.ts';
 
 const ALLOWED = allow(because('PriorityAccepted', 'fine'));
@@ -28,6 +29,7 @@ async function listen(judge: Judge, options: Partial<ReviewListenerOptions> = {}
   const metrics = createMetrics('webhook');
   const handler = reviewListener({
     judges: new Map([['/validate', judge]]),
+    judgeTooLarge: judgeTooLarge('Enforce'),
     fallback: (_, response) => response.writeHead(404).end(),
     collect: createBodyTurns({ maxBytes: 1024 * 1024, patienceMs: 30_000 }),
     concurrentRequests: 2,

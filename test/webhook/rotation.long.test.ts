@@ -16,6 +16,7 @@ import { createRegistration } from '#webhook/registration.ts';
 import { createBodyTurns } from '#webhook/body-turns.ts';
 import { reviewListener } from '#webhook/review-listener.ts';
 import { createReviewMetrics } from '#webhook/review-metrics.ts';
+import { judgeTooLarge } from '#webhook/too-large.ts';
 import { createPodReview, pod, readAnswer } from './reviews.ts';
 
 const LEAVES = 1_000;
@@ -37,7 +38,14 @@ function admissionHandler() {
   const judges = new Map([['/validate', () => allow(because('PriorityAccepted', 'fine'))]]);
   const collect = createBodyTurns({ maxBytes: 1_000_000, patienceMs: 60_000 });
   const limits = { collect, concurrentRequests: 512, deadlineMs: 60_000 };
-  return reviewListener({ judges, fallback: (_, response) => response.writeHead(404).end(), ...limits, metrics, log });
+  return reviewListener({
+    judges,
+    judgeTooLarge: judgeTooLarge('Enforce'),
+    fallback: (_, response) => response.writeHead(404).end(),
+    ...limits,
+    metrics,
+    log,
+  });
 }
 
 /** The same store, but what it gives ends tomorrow: whoever looks through it announces the next authority. */

@@ -43,6 +43,11 @@ export function shippedNodeFlags(): readonly string[] {
   return JSON.parse(`[${inDeployment(/"command":\["node",(.*?),"webhook\/main.ts"\]/)}]`) as string[];
 }
 
+/** The memory of the webhook's container in the Deployment. */
+export function shippedMemoryMiB(): number {
+  return Number(inDeployment(/"limits":\{[^}]*"memory":"(\d+)Mi"/));
+}
+
 function inDeployment(pattern: RegExp): string {
   const manifest: unknown = parse(readFileSync(pathOf('../../deploy/base/webhook/deployment.yaml'), 'utf8'));
   const found = pattern.exec(JSON.stringify(manifest))?.[1];

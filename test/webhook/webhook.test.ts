@@ -119,10 +119,12 @@ describe('the webhook', () => {
     ]);
   });
 
-  test('names the reason of its decision for the audit log', async () => {
+  test('tells the audit log its decision, with the numbers it saw', async () => {
     const { body } = await webhook.post('/validate', createPodReview(pod({ ...HIGH, priority: 5 })));
     const { response } = JSON.parse(body) as { response: object };
-    expect(response).toMatchObject({ auditAnnotations: { decision: 'PriorityMismatch' } });
+    expect(response).toMatchObject({
+      auditAnnotations: { decision: 'PriorityMismatch', because: expect.stringContaining('5') as string },
+    });
   });
 
   test('counts what it answered', async () => {

@@ -5,6 +5,7 @@ export type AdmissionCode =
   | 'NothingToDecide'
   | 'MalformedRequest'
   | 'UnknownResource'
+  | 'ReviewTooLarge'
   | 'PriorityAccepted'
   | 'PriorityFromPolicy'
   | 'PrioritySubstituted'

@@ -19,7 +19,7 @@ export interface Allowed {
 export interface Refused {
   readonly kind: 'refused';
   /** HTTP status that the client sees. */
-  readonly code: 400 | 403 | 409 | 429;
+  readonly code: 400 | 403 | 409 | 413 | 429;
   readonly because: Because;
   readonly warnings: readonly string[];
   /** With 429: when asking again makes sense. */
@@ -35,7 +35,7 @@ export function allow(because: Because, warnings: readonly string[] = []): Allow
 }
 
 /** Refused for good: the same request again would be refused again. */
-export function refuse(code: 400 | 403 | 409, because: Because, warnings: readonly string[] = []): Refused {
+export function refuse(code: 400 | 403 | 409 | 413, because: Because, warnings: readonly string[] = []): Refused {
   return { kind: 'refused', code, because, warnings };
 }
 

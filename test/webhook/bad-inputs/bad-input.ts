@@ -29,6 +29,8 @@ export const TOO_LARGE: Expected = { status: 413 };
 export const DENIED_400: Expected = { status: 200, allowed: false, code: 400 };
 export const DENIED_403: Expected = { status: 200, allowed: false, code: 403 };
 export const DENIED_409: Expected = { status: 200, allowed: false, code: 409 };
+/** A review that is too large, where one that is not read would be let in. */
+export const DENIED_413: Expected = { status: 200, allowed: false, code: 413 };
 export const ALLOWED: Expected = { status: 200, allowed: true };
 
 export const PODS: Raw = { group: '', version: 'v1', resource: 'pods' };

@@ -4,6 +4,7 @@ import {
   badInput,
   DENIED_400,
   DENIED_403,
+  DENIED_413,
   FITTING,
   metadata,
   PODS,
@@ -72,9 +73,19 @@ const SHAPES: readonly BadInput[] = [
   ]),
   badInput('B-04', 'brackets in a string', metadata({ annotations: { deep: '['.repeat(5_000) } }), ALLOWED),
   ...[200_000, 1_000_000].map((count) =>
-    badInput('B-05', `${count} labels`, metadata({ labels: 'HERE' }).replace('"HERE"', keys(count)), TOO_LARGE, {
+    badInput('B-05', `${count} labels`, metadata({ labels: 'HERE' }).replace('"HERE"', keys(count)), DENIED_413, {
       cpuMs: 500,
     }),
+  ),
+  badInput(
+    'B-05',
+    '200,000 labels of a pod being deleted',
+    metadata({ labels: 'HERE' }).replace('"HERE"', keys(200_000)),
+    TOO_LARGE,
+    {
+      path: '/validate/deletions',
+      cpuMs: 500,
+    },
   ),
   badInput('B-05', '50,000 labels', metadata({ labels: 'HERE' }).replace('"HERE"', keys(50_000)), ALLOWED, {
     cpuMs: 500,
