@@ -11,6 +11,7 @@ const ENDS_WITHIN_MS = 300_000;
 export async function down(): Promise<string> {
   const present = playgrounds();
   for (const run of present) await end(run);
+  leavePlace(playgroundPlace());
   return present.length === 0 ? 'not up: there is nothing to end' : 'ended; nothing is left of it';
 }
 
@@ -18,7 +19,6 @@ async function end({ owner, folder }: Run): Promise<void> {
   if (isRunning(owner)) process.kill(owner.pid, 'SIGTERM');
   await hasEnded(owner);
   await endRun(folder);
-  leavePlace(playgroundPlace());
 }
 
 async function hasEnded(owner: ProcessIdentity): Promise<void> {

@@ -14,6 +14,7 @@ import { ownTemporaryFolder } from '#test/cluster/own-temporary-folder.ts';
 import { isRunning } from '#test/cluster/process-identity.ts';
 import { listRuns, type Run } from '#test/cluster/run-folder.ts';
 import { markedProcesses } from '#test/cluster/run-processes.ts';
+import { eventually } from '#test/contract/harness.ts';
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 const UP_WITHIN_MS = 300_000;
@@ -141,6 +142,22 @@ describe.skipIf(why !== undefined)(`a cluster to play with${why ?? ''}`, () => {
       const run = onlyRun();
       process.kill(run.owner.pid, 'SIGKILL');
       expect(command('down')).toMatchObject({ status: 0, stdout: 'ended; nothing is left of it\n' });
+      expect([leftOf(run), temporary.processes(), ourFiles()]).toEqual([[false], [], []]);
+    },
+    UP_WITHIN_MS,
+  );
+
+  test(
+    'of one whose keeper is killed amid the start nothing is left, and that is said',
+    async () => {
+      const starting = commandAside('up --no-node');
+      const run = await eventually(() => Promise.resolve(onlyRun()), UP_WITHIN_MS);
+      process.kill(run.owner.pid, 'SIGKILL');
+      expect(await starting).toEqual({
+        status: 1,
+        stdout: '',
+        stderr: 'the cluster did not start: what would keep it ended without a word\n',
+      });
       expect([leftOf(run), temporary.processes(), ourFiles()]).toEqual([[false], [], []]);
     },
     UP_WITHIN_MS,

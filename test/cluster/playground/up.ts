@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
@@ -9,8 +10,9 @@ import { firstLine } from '#test/cluster/first-line.ts';
 import { findNodePrograms } from '#test/cluster/node/node-programs.ts';
 import { handPortTo } from '#test/cluster/node/relay.ts';
 import type { Run } from '#test/cluster/run-folder.ts';
+import { leavePlace } from '#test/cluster/sole-holder.ts';
 import type { KeeperAnswer } from './keep.ts';
-import { busyWith, introductionFile, playgrounds } from './playgrounds.ts';
+import { busyWith, introductionFile, playgroundPlace, playgrounds } from './playgrounds.ts';
 
 type Keeper = ChildProcess & { readonly stdout: Readable };
 
@@ -37,11 +39,14 @@ export async function up({ mayHaveNode }: { readonly mayHaveNode: boolean }): Pr
 }
 
 /** Of a keeper that was killed before it said anything nothing is left either. */
-async function answerOf({ stdout }: Keeper): Promise<KeeperAnswer> {
+async function answerOf(keeper: Keeper): Promise<KeeperAnswer> {
+  const exit = once(keeper, 'exit');
   try {
-    return JSON.parse(await firstLine(stdout)) as KeeperAnswer;
+    return JSON.parse(await firstLine(keeper.stdout)) as KeeperAnswer;
   } catch {
+    await exit;
     await sweepDeadRuns();
+    leavePlace(playgroundPlace());
     return { failed: 'what would keep it ended without a word' };
   }
 }
