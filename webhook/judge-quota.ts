@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { because } from '#shared/domain/admission/admission-code.ts';
 import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { priorityQuotaExceeded } from '#shared/domain/admission/priority-quota-exceeded.ts';
+import type { Because } from '#shared/domain/model/because.ts';
 import { filterAmounts, NO_AMOUNTS, subtractAmounts, type Amounts } from '#shared/domain/model/amounts.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 import { malformed, unexpectedResource } from '#shared/domain/admission/unacceptable.ts';
@@ -12,6 +13,7 @@ import { resizeReservationUid, type Reservation } from '#shared/domain/quota/led
 import { countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import { decodePod } from '#shared/kube/decode-pod.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
+import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Review } from './decode-review.ts';
 import type { Ledgers } from './ledger/ledgers.ts';
 import type { Settled } from './ledger/settle-batch.ts';
@@ -25,7 +27,7 @@ export interface QuotaSources {
   /** Labels of a namespace in which the quota entry is in force; read anew where the cache does not know of that. */
   readonly enforcedLabels: (namespace: string) => Promise<ReadonlyMap<string, string>>;
   readonly lookUpPods: PodLookUp;
-  /** How long all reservations for a pod may take, in milliseconds. */
+  /** How long it may take until all is reserved, reading included, in milliseconds. */
   readonly withinMs: number;
   readonly clock: Clock;
 }
@@ -39,13 +41,15 @@ export function judgeQuota(sources: QuotaSources): Judge {
   return async (review) => {
     const read = readPods(review);
     if ('kind' in read) return read;
+    const giveUpAt = sources.clock.monotonic() + sources.withinMs;
     const pod = { ...read.pod, namespace: review.request.namespace };
     const quotas = await quotasOf(sources, pod);
+    if ('kind' in quotas) return quotas;
     const reservation = reservationFor(review.request, read, sources.world().now);
     if (quotas.length === 0 || reservation.amounts.size === 0) {
       return allow(because('NothingToDecide', 'no quota counts this'));
     }
-    return reserveAll(sources, { quotas, pod, reservation, isDryRun: review.request.isDryRun });
+    return reserveAll(sources, { quotas, pod, reservation, isDryRun: review.request.isDryRun, giveUpAt });
   };
 }
 
@@ -66,8 +70,13 @@ function readPods({ request, object, oldObject }: Review): Pods | AdmissionDecis
   return before.ok ? { pod: pod.value, before: before.value } : malformed('oldObject', before);
 }
 
-async function quotasOf({ world, enforcedLabels }: QuotaSources, pod: Pod): Promise<readonly PriorityQuota[]> {
-  const labels = await enforcedLabels(pod.namespace);
+/** A namespace that cannot be read in time is no reason to fail: whoever asks again is answered. */
+async function quotasOf(
+  { world, enforcedLabels }: QuotaSources,
+  pod: Pod,
+): Promise<readonly PriorityQuota[] | AdmissionDecision> {
+  const labels = await enforcedLabels(pod.namespace).catch(errorText);
+  if (typeof labels === 'string') return busy(`quotas could not be looked up: ${labels}`, { namespace: pod.namespace });
   return world().priorityQuotas.filter(({ namespaces, scope }) => namespaces.matches(labels) && countsPod(scope, pod));
 }
 
@@ -90,6 +99,8 @@ interface Charge {
   readonly pod: Pod;
   readonly reservation: Reservation;
   readonly isDryRun: boolean;
+  /** By the monotonic clock. */
+  readonly giveUpAt: number;
 }
 
 /**
@@ -98,8 +109,7 @@ interface Charge {
  */
 async function reserveAll(sources: QuotaSources, wanted: Charge): Promise<AdmissionDecision> {
   const { ledgers, clock } = sources;
-  const { quotas, pod, reservation, isDryRun } = wanted;
-  const giveUpAt = clock.monotonic() + sources.withinMs;
+  const { quotas, pod, reservation, isDryRun, giveUpAt } = wanted;
   const reserved: PriorityQuota[] = [];
   for (const quota of quotas) {
     const withinMs = giveUpAt - clock.monotonic();
@@ -130,10 +140,12 @@ async function refusalOf(
       const holders = { namespaces: settled.holders, knownPods, now: world().now };
       return priorityQuotaExceeded(quota, pod, settled.exceeded, holders);
     }
-    case 'busy': {
-      const text = `quota \`${quota.name}\` could not be charged: ${settled.why}; try again`;
-      const reason = because('QuotaBusy', text, { quota: quota.name });
-      return { kind: 'refused', code: 429, because: reason, warnings: [], retryAfterSeconds: ASK_AGAIN_SECONDS };
-    }
+    case 'busy':
+      return busy(`quota \`${quota.name}\` could not be charged: ${settled.why}`, { quota: quota.name });
   }
+}
+
+function busy(why: string, facts: Because['facts']): AdmissionDecision {
+  const reason = because('QuotaBusy', `${why}; try again`, facts);
+  return { kind: 'refused', code: 429, because: reason, warnings: [], retryAfterSeconds: ASK_AGAIN_SECONDS };
 }

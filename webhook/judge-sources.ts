@@ -17,9 +17,11 @@ import { readNodeProtection } from './read-node-protection.ts';
 import { createRefusalTeller } from './refusal-teller.ts';
 import { createWorldReader } from './world.ts';
 
-const LIVE_READ_MS = 1_000;
-/** The answer, and finding out who holds a quota, need a part of the request's deadline too. */
+const LONGEST_LIVE_READ_MS = 1_000;
+/** Of the request's deadline; the answer, and finding out who holds a quota, need a part of it too. */
 const SHARE_FOR_RESERVING = 0.7;
+/** Reading comes before reserving. */
+const SHARE_FOR_READING = 0.6;
 
 interface Parts {
   readonly client: KubeClient;
@@ -35,34 +37,36 @@ export function createJudgeSources(
   { client, caches, ledgers, clock, events }: Parts,
 ): JudgeSources {
   const world = createWorldReader(caches, clock);
+  const deadlineMs = requestSeconds * 1_000;
+  const liveReadMs = Math.min(LONGEST_LIVE_READ_MS, deadlineMs * SHARE_FOR_READING);
   return {
     mode,
-    protectionOnNode: (nodeName) => readNodeProtection(client, nodeName, LIVE_READ_MS),
+    protectionOnNode: (nodeName) => readNodeProtection(client, nodeName, liveReadMs),
     client,
     ledgers,
     clock,
     world,
-    liveWorld: createLiveWorldReader(client, world, LIVE_READ_MS),
+    liveWorld: createLiveWorldReader(client, world, liveReadMs),
     lookUpPods: createPodLookUp(client, clock),
     tellRefusal: createRefusalTeller({ client, events, clock }),
-    liveClasses: createLiveClassesReader(client, world, LIVE_READ_MS),
+    liveClasses: createLiveClassesReader(client, world, liveReadMs),
     podsOfClass: (name) => findPodsOfClass(client, clock, name),
-    withinMs: requestSeconds * 1_000 * SHARE_FOR_RESERVING,
+    withinMs: deadlineMs * SHARE_FOR_RESERVING,
     classAnnotations: (name) => caches.classes.get(name)?.annotations,
     isIgnored: (namespace) => caches.namespaces.get(namespace)?.labels.get(LABEL_IGNORE) === 'true',
-    enforcedLabels: (namespace) => readEnforcedLabels(client, caches.namespaces, namespace),
+    enforcedLabels: (namespace) => readEnforcedLabels(namespace, caches.namespaces, { client, liveReadMs }),
   };
 }
 
 /** The API server sends us only namespaces that are labelled: a cache that knows nothing of the label is behind. */
 async function readEnforcedLabels(
-  client: KubeClient,
-  namespaces: Reflector<Namespace>,
   name: string,
+  namespaces: Reflector<Namespace>,
+  { client, liveReadMs }: { readonly client: KubeClient; readonly liveReadMs: number },
 ): Promise<ReadonlyMap<string, string>> {
   const cached = namespaces.get(name)?.labels;
   if (cached?.get(LABEL_PRIORITY_QUOTA) === PRIORITY_QUOTA_ENFORCED) return cached;
-  const labels = await readNamespaceLabels(client, name, LIVE_READ_MS);
+  const labels = await readNamespaceLabels(client, name, liveReadMs);
   if (labels === undefined) throw new Error(`Could not read namespace "${name}": there is none`);
   return labels;
 }

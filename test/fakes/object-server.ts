@@ -19,6 +19,8 @@ export interface ObjectServer {
   readonly writes: { readonly method: string; readonly path: string }[];
   /** When set, every request is answered with this status. */
   failing: number | undefined;
+  /** Requests for these paths are never answered. */
+  silent: RegExp | undefined;
   close(): Promise<void>;
 }
 
@@ -65,12 +67,14 @@ export async function objectServer(): Promise<ObjectServer> {
     all: (collection) => [...collectionAt(collection).values()],
     writes: [],
     failing: undefined,
+    silent: undefined,
     close: () => Promise.resolve(),
   };
 
   const wire = await wireServer((request, response, body) => {
     const url = new URL(request.url ?? '/', 'http://x');
     const method = request.method ?? 'GET';
+    if (server.silent?.test(url.pathname) === true) return;
     if (server.failing === undefined && url.searchParams.get('watch') === 'true') {
       watch(url.pathname, response);
       return;

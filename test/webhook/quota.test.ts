@@ -125,6 +125,24 @@ describe('the quota entry', () => {
     expect(answer.message).toContain('quota `q` could not be charged');
   });
 
+  const silences: Record<string, { silent: RegExp; namespace: string; code: number }> = {
+    'the ledger': { silent: /priorityquotas/, namespace: 'team-a', code: 429 },
+    'a namespace that is not known to be enforced': { silent: /namespaces/, namespace: 'team-new', code: 429 },
+    'the pods that hold a full quota': { silent: /pods$/, namespace: 'team-a', code: 403 },
+  };
+  test.each(Object.entries(silences))(
+    'decides before its own deadline while the API server is silent about %s',
+    async (_, { silent, namespace, code }) => {
+      await start((api) => api.put(PRIORITY_QUOTAS, quota('q', { pods: code === 403 ? '0' : '1' })));
+      webhook.api.silent = silent;
+      const body = createPodReview(pod(HIGH, { uid: 'one', name: 'one', namespace }), { namespace });
+      const { status, body: answer } = await webhook.post('/validate/quota', body);
+      expect({ status, code: readAnswer(answer).code }, answer).toEqual({ status: 200, code });
+      const { response } = JSON.parse(answer) as { response: { status: { details?: object } } };
+      expect(response.status.details).toEqual(code === 429 ? { retryAfterSeconds: 1 } : undefined);
+    },
+  );
+
   test('concerns nobody where no quota counts the pod', async () => {
     await start((api) => api.put(PRIORITY_QUOTAS, quota('q', { pods: '0' })));
     const body = createPodReview(pod({ priorityClassName: 'low', priority: 1 }, { uid: 'x' }));
