@@ -74,6 +74,20 @@ describe('the quota entry', () => {
     expect(status('q')).toMatchObject({ used: { pods: '1' }, counted: 1 });
   });
 
+  test('refuses a pod of more resources than a reservation can hold, and nobody beside it', async () => {
+    await start((api) => api.put(PRIORITY_QUOTAS, quota('q', { pods: '5' })));
+    const requests = Object.fromEntries(Array.from({ length: 70 }, (_, index) => [`example.com/${index}`, '1']));
+    const containers = [{ name: 'main', resources: { requests } }];
+    const body = createPodReview(pod({ ...HIGH, containers }, { uid: 'odd', name: 'odd' }), { namespace: 'team-a' });
+    const [odd, plain] = await Promise.all([webhook.post('/validate/quota', body), ask('plain')]);
+    expect(readAnswer(odd.body)).toMatchObject({
+      allowed: false,
+      code: 422,
+      message: 'object.spec: asks for 72 resources that quotas count, expected at most 64',
+    });
+    expect(plain).toMatchObject({ allowed: true });
+  });
+
   test('charges all quotas that count a pod, or none of them', async () => {
     await start((api) => {
       api.put(PRIORITY_QUOTAS, quota('a-wide', { pods: '5' }));
