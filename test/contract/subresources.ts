@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { at, contractHarness, type ContractTarget, eventually, pod, refusal, uniqueName } from './harness.ts';
+import { at, contractHarness, type ContractTarget, eventually, namesOf, pod, refusal, uniqueName } from './harness.ts';
 
 const READY = {
   status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
@@ -17,12 +17,12 @@ export function subresourceContract(target: () => ContractTarget): void {
     return String(at(body, 'metadata.uid'));
   }
 
-  async function budget(name: string, labels: object, minAvailable: number): Promise<void> {
+  async function budget(name: string, labels: object, minAvailable: number, healthy = 1): Promise<void> {
     await api.post(budgets(), { metadata: { name }, spec: { minAvailable, selector: { matchLabels: labels } } });
     await eventually(async () => {
       const { body } = await api.get(`${budgets()}/${name}`);
       expect(at(body, 'status.observedGeneration')).toBe(1);
-      expect(at(body, 'status.currentHealthy')).toBe(1);
+      expect(at(body, 'status.currentHealthy')).toBe(healthy);
     });
   }
 
@@ -137,6 +137,16 @@ export function subresourceContract(target: () => ContractTarget): void {
     expect((await api.post(pods('spare/eviction'), eviction('spare'))).status).toBe(201);
     const { body } = await api.get(`${budgets()}/spare`);
     expect(Number(at(body, 'status.disruptionsAllowed'))).toBe(0);
+  });
+
+  test('of two evictions at once, where a budget has room for one, exactly one is accepted', async () => {
+    const names = ['either', 'or'];
+    for (const name of names) await runningPod(name, { app: 'pair' });
+    await budget('pair', { app: 'pair' }, 1, names.length);
+    const answers = await Promise.all(names.map((name) => api.post(pods(`${name}/eviction`), eviction(name))));
+    expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([201, 429]);
+    const left = names.filter((_, index) => answers[index]?.status === 429);
+    expect(namesOf(await api.get(pods(), { query: { labelSelector: 'app=pair' } }))).toEqual(left);
   });
 
   test('a pod under two budgets cannot be evicted: 500', async () => {
