@@ -99,7 +99,7 @@ function growth(after: Amounts, before: Amounts): Amounts {
 
 function tooManyResources({ amounts }: Reservation): AdmissionDecision {
   const text = `object.spec: asks for ${amounts.size} resources that quotas count, expected at most ${MOST_RESOURCES}`;
-  return refuse(422, because('MalformedRequest', text, { resources: amounts.size }));
+  return refuse(400, because('MalformedRequest', text, { resources: amounts.size }));
 }
 
 interface Charge {

@@ -82,7 +82,7 @@ describe('the quota entry', () => {
     const [odd, plain] = await Promise.all([webhook.post('/validate/quota', body), ask('plain')]);
     expect(readAnswer(odd.body)).toMatchObject({
       allowed: false,
-      code: 422,
+      code: 400,
       message: 'object.spec: asks for 72 resources that quotas count, expected at most 64',
     });
     expect(plain).toMatchObject({ allowed: true });
