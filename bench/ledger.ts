@@ -89,8 +89,8 @@ function countStanding(of: Subject): number {
   });
 }
 
-/** A replica's path for batches of pods, with a store that encodes and decodes as over the wire. */
-async function throughLedger(of: Subject): Promise<number> {
+/** A replica's path for batches of pods, by writes alone or out of a slice, with a store that encodes and decodes as over the wire. */
+async function throughLedger(of: Subject, sliceAfterMs: number): Promise<number> {
   let stored = JSON.stringify(withLedger(emptyLedger(), EMPTY_LEDGER, 'recount').raw);
   let version = 1;
   let present: readonly Reservation[] = [];
@@ -111,7 +111,7 @@ async function throughLedger(of: Subject): Promise<number> {
     reservationMs: 1,
     holder: 'bench',
     news: () => ({ generation: 1, slices: new Map() }),
-    sliceAfterMs: Infinity,
+    sliceAfterMs,
     sliceLifeMs: 10_000,
     charged: () => undefined,
     clock,
@@ -147,23 +147,35 @@ function median(values: readonly number[]): number {
 }
 
 const subjects = NAMESPACES.map(subject);
-const samples = subjects.map(() => ({ charged: [] as number[], counted: [] as number[], through: [] as number[] }));
+const samples = subjects.map(() => ({
+  charged: [] as number[],
+  counted: [] as number[],
+  through: [] as number[],
+  sliced: [] as number[],
+}));
 for (let block = -1; block < BLOCKS; block += 1) {
   for (const [index, each] of subjects.entries()) {
-    const taken = { charged: reserveAndCommit(each), counted: countStanding(each), through: await throughLedger(each) };
+    const taken = {
+      charged: reserveAndCommit(each),
+      counted: countStanding(each),
+      through: await throughLedger(each, Infinity),
+      sliced: await throughLedger(each, 0),
+    };
     if (block < 0) continue;
     samples[index]?.charged.push(taken.charged);
     samples[index]?.counted.push(taken.counted);
     samples[index]?.through.push(taken.through);
+    samples[index]?.sliced.push(taken.sliced);
   }
 }
 
 const podsPerBlock = BATCH * BATCHES_PER_BLOCK;
-const results = samples.map(({ charged, counted, through }, index) => ({
+const results = samples.map(({ charged, counted, through, sliced }, index) => ({
   namespaces: NAMESPACES[index],
   reserveAndCommitPerSecond: Math.round(podsPerBlock / median(charged)),
   countMicrosecondsPerPod: Math.round((median(counted) * 1e9) / STANDING_PODS) / 1_000,
   wholePathPerSecond: Math.round(podsPerBlock / median(through)),
+  wholePathWithSlicePerSecond: Math.round(podsPerBlock / median(sliced)),
 }));
 /** What pods over 10,000 namespaces cost, against pods over one and over a hundred. */
 function ratios(of: (sample: (typeof samples)[number]) => readonly number[]) {
