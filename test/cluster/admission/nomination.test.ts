@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '#shared/runtime/clock.ts';
+import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
+import { makeFakeNodes } from '#test/cluster/fake-nodes.ts';
+import { at, contractHarness, eventually, pod, uniqueName } from '#test/contract/harness.ts';
+import { clusterObjects } from './cluster-objects.ts';
+import { registeredWebhooks } from './registered-webhooks.ts';
+
+const PATIENCE_MS = 50_000;
+/** As nobody ends pods on these nodes, a victim stays on its way out, and its preemptor nominated. */
+const STAYS = { terminationGracePeriodSeconds: 30 };
+const WATCHED_MS = 3_000;
+/** Of what a node has. */
+const [HALF, WHOLE] = ['4', '8'];
+
+/** What kube-scheduler does by itself, and goes on doing where Plimsoll judges pods, deletions and evictions. */
+describe.skipIf(!hasCluster())('kube-scheduler, with the webhook registered', () => {
+  const api = contractHarness(clusterTarget());
+  const objects = clusterObjects(api);
+  registeredWebhooks(api);
+  const classes = { low: '', patient: '', middle: '', high: '' };
+  const pool = uniqueName('pool');
+  const nodes: string[] = [];
+  const nodePath = (name: string): string => `/api/v1/nodes/${name}`;
+
+  beforeAll(async () => {
+    classes.low = await objects.priorityClass('low', 1);
+    classes.patient = await objects.priorityClass('patient', 50, { preemptionPolicy: 'Never' });
+    classes.middle = await objects.priorityClass('middle', 100);
+    classes.high = await objects.priorityClass('high', 1_000);
+  });
+  afterAll(async () => {
+    await api.remove(api.core('pods'), { gracePeriodSeconds: 0 });
+    for (const node of nodes) await api.remove(nodePath(node));
+  });
+
+  /** A node of the pool, taken by two pods of the lowest class before anybody else can have it. */
+  async function takenNode(...names: readonly string[]): Promise<string> {
+    const [node = ''] = await makeFakeNodes(api.client, uniqueName('taken'), 1);
+    nodes.push(node);
+    for (const name of names) await place(name, 'low', HALF, { nodeName: node, ...STAYS });
+    expect((await api.patch(nodePath(node), { metadata: { labels: { pool } } }, 'merge')).status).toBe(200);
+    return node;
+  }
+
+  async function place(name: string, className: keyof typeof classes, cpu: string, spec: object = {}): Promise<void> {
+    const containers = [{ name: 'main', image: 'x', resources: { requests: { cpu } } }];
+    const usual = { schedulerName: 'default-scheduler', nodeSelector: { pool } };
+    const body = pod(name, { ...usual, containers, priorityClassName: classes[className], ...spec });
+    const { status, body: answer } = await api.post(api.core('pods'), body);
+    expect([status, at(answer, 'message')]).toEqual([201, undefined]);
+  }
+
+  async function seen(name: string, field: string): Promise<unknown> {
+    return at((await api.get(api.core(`pods/${name}`))).body, field);
+  }
+
+  async function isNominated(name: string, node: string): Promise<void> {
+    await eventually(async () => expect(await seen(name, 'status.nominatedNodeName')).toBe(node), PATIENCE_MS);
+  }
+
+  /** Those on their way out. */
+  async function ending(...names: readonly string[]): Promise<readonly string[]> {
+    const deletions = await Promise.all(names.map((name) => seen(name, 'metadata.deletionTimestamp')));
+    return names.filter((_, index) => deletions[index] !== undefined);
+  }
+
+  test('gives every pod a number, and takes nobody for one whose class never preempts', async () => {
+    await takenNode('one', 'two');
+    await place('waiting', 'patient', HALF);
+    await eventually(async () => {
+      const conditions = await seen('waiting', 'status.conditions');
+      expect(conditions).toContainEqual(expect.objectContaining({ type: 'PodScheduled', reason: 'Unschedulable' }));
+    }, PATIENCE_MS);
+    await systemClock.sleep(WATCHED_MS);
+    expect(await Promise.all(['one', 'waiting'].map((name) => seen(name, 'spec.priority')))).toEqual([1, 50]);
+    expect([await ending('one', 'two'), await seen('waiting', 'status.nominatedNodeName')]).toEqual([[], undefined]);
+  });
+
+  test('takes a lower one with its own grace for any other, whose nomination ends when a higher one needs the node', async () => {
+    const [node = ''] = nodes;
+    await place('preemptor', 'middle', HALF);
+    await isNominated('preemptor', node);
+    await eventually(async () => expect(await ending('one', 'two')).toHaveLength(1));
+    await place('urgent', 'high', WHOLE, { nodeSelector: { 'kubernetes.io/hostname': node } });
+    await isNominated('urgent', node);
+    await eventually(async () => {
+      expect(await ending('one', 'two')).toEqual(['one', 'two']);
+      expect(await seen('preemptor', 'status.nominatedNodeName')).toBeUndefined();
+    }, PATIENCE_MS);
+    expect(await seen('one', 'metadata.deletionGracePeriodSeconds')).toBe(STAYS.terminationGracePeriodSeconds);
+  });
+
+  test('lets the one whose nomination was taken preempt elsewhere', async () => {
+    const other = await takenNode('three', 'four');
+    await isNominated('preemptor', other);
+    await eventually(async () => expect(await ending('three', 'four')).toHaveLength(1));
+    expect(await seen('urgent', 'status.nominatedNodeName')).toBe(nodes[0]);
+  });
+});
