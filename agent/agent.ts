@@ -81,7 +81,9 @@ function keepDoing(
 }
 
 function refreshNamespaces({ namespaces, pods }: AgentParts, signal: AbortSignal): Promise<void> {
-  return namespaces.refresh(new Set([...pods.values()].map(({ facts }) => facts.pod.namespace)), signal);
+  const names = new Set<string>();
+  for (const { facts } of pods.values()) names.add(facts.pod.namespace);
+  return namespaces.refresh(names, signal);
 }
 
 function assembleReporter({ configuration, ports, parts }: Assembly, log: AgentLog): Reporter {

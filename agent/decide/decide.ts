@@ -18,7 +18,7 @@ import type { Mode } from '#agent/mode.ts';
 import { ownerOf } from './pod-owner.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import { figureFor, rankNode } from './rank-node.ts';
-import { type SpareReason, sparing } from './sparing.ts';
+import { sparing } from './sparing.ts';
 import { settleWorld } from './settle-world.ts';
 import { type Due, findShortage } from './shortage.ts';
 import { advanceStalls } from './advance-stalls.ts';
@@ -45,10 +45,8 @@ export interface Judgement {
   readonly due: Due | undefined;
   /** Why nobody goes although something is short. */
   readonly holds: readonly Because[];
-  /** Worked out when it is asked for: while all is well nobody asks on every pass. */
-  readonly ranked: () => readonly Candidate[];
-  /** Why a candidate must be passed over, `undefined` if it may go. */
-  readonly spareReason: SpareReason;
+  /** Who may go, the first to go first; worked out once when it is asked for: while all is well few passes ask. */
+  readonly candidates: () => readonly Candidate[];
 }
 
 export interface Decision {
@@ -70,7 +68,8 @@ export function decide(previous: AgentState, look: Look, policy: AgentPolicy): D
   const signal = due?.signal ?? EVERYDAY_SIGNAL;
   const ranked = once(() => rankNode(signal, state, look, policy));
   const spareReason = sparing(due?.stage ?? 'mild', state, look, policy);
-  if (due === undefined) return { state, evictions: [], judgement: { due, holds: [], ranked, spareReason } };
+  const candidates = once(() => ranked().filter((candidate) => spareReason(candidate) === undefined));
+  if (due === undefined) return { state, evictions: [], judgement: { due, holds: [], candidates } };
   const gap = gapOf(due, state, look);
   const holds = [...findHolds(due, state, look, policy), ...enoughEnding(gap)];
   const most = Math.min(room(state, look, policy), Number.isFinite(gap) ? Infinity : 1);
@@ -80,7 +79,7 @@ export function decide(previous: AgentState, look: Look, policy: AgentPolicy): D
   return {
     state: { ...state, flights: [...state.flights, ...evictions.map((each) => takeOff(each, due, look))] },
     evictions,
-    judgement: { due, holds: victims.length > 0 ? holds : [...holds, ...nobodyMayGo(spared)], ranked, spareReason },
+    judgement: { due, holds: victims.length > 0 ? holds : [...holds, ...nobodyMayGo(spared)], candidates },
   };
 }
 

@@ -31,10 +31,12 @@ export function roomOnNode(past: readonly PastEviction[], limits: EvictionLimits
   return Math.max(0, Math.min(minute, tenMinutes));
 }
 
-/** How many pods a namespace has lost within its window. */
-export function lostByNamespace(past: readonly PastEviction[], namespace: string, now: Instant): number {
-  const own = past.filter((each) => each.namespace === namespace);
-  return countWithin(own, TEN_MINUTES_MS, now);
+/** How many pods each namespace has lost within its window. */
+export function lostByNamespace(past: readonly PastEviction[], now: Instant): ReadonlyMap<string, number> {
+  const lost = new Map<string, number>();
+  for (const { at, namespace } of past)
+    if (now - at < TEN_MINUTES_MS) lost.set(namespace, (lost.get(namespace) ?? 0) + 1);
+  return lost;
 }
 
 /** Why a namespace that has lost, or is about to lose, `count` pods may lose no other one; `undefined` if it may. */

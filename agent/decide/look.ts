@@ -35,6 +35,9 @@ export interface Look extends NodeView {
   readonly holds: readonly Because[];
 }
 
+/** The condition of a pod that says who ends it. */
+export const DISRUPTION_TARGET = 'DisruptionTarget';
+
 const ENDED = new Set(['Succeeded', 'Failed']);
 
 /** Whether all its containers have ended for good. */
@@ -49,7 +52,7 @@ export function isEnding(pod: Pod): boolean {
 
 function hasDisruption(pod: Pod, reason: string): boolean {
   return pod.status.conditions.some(
-    (condition) => condition.type === 'DisruptionTarget' && condition.status === 'True' && condition.reason === reason,
+    (condition) => condition.type === DISRUPTION_TARGET && condition.status === 'True' && condition.reason === reason,
   );
 }
 

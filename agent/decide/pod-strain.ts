@@ -3,19 +3,22 @@ export type StrainedResource = 'memory' | 'cpu' | 'io';
 /**
  * What holds one pod up, over the last slow beat. It is reported and tells a pod at its own limit from a node that is
  * short; it never decides who goes, because the pod that took the memory waits for nothing (real-kubernetes.md 8.3).
- * Whatever was not measured is absent.
+ * Whatever was not measured is `undefined`.
  */
 export interface PodStrain {
   /** Share of time in which some of its tasks waited, from 0 to 1. */
-  readonly waiting: Readonly<Partial<Record<StrainedResource, number>>>;
+  readonly waiting: ResourceShares;
   /** Share of time in which all of them did. */
-  readonly stalled: Readonly<Partial<Record<StrainedResource, number>>>;
+  readonly stalled: ResourceShares;
   /** How often its memory hit its own limit since it was made, and lately. */
-  readonly limitHits?: number;
-  readonly limitHitsPerSecond?: number;
+  readonly limitHits?: number | undefined;
+  readonly limitHitsPerSecond?: number | undefined;
   /** Share of time in which its own CPU limit held it back. */
-  readonly throttled?: number;
+  readonly throttled?: number | undefined;
 }
+
+/** Shares of time by resource, from 0 to 1. */
+export type ResourceShares = Readonly<Partial<Record<StrainedResource, number | undefined>>>;
 
 /** Strains by pod UID. */
 export type StrainByUid = ReadonlyMap<string, PodStrain>;

@@ -50,25 +50,29 @@ function withinRequest(candidate: Candidate, stage: Stage, { protect }: AgentPol
   return protect.withinRequest && stage === 'mild' ? withinRequestProtection(candidate) : undefined;
 }
 
-/** What a namespace has lost, what it is asked for at this moment, and who of it has just been chosen. */
-function namespaceLosses(
-  namespace: string,
-  victims: readonly Candidate[],
-  { past, flights }: AgentState,
-  now: Instant,
-) {
-  const asked = flights.filter((flight) => flight.namespace === namespace && isUnanswered(flight));
-  const chosen = victims.filter(({ facts }) => facts.pod.namespace === namespace);
-  return lostByNamespace(past, namespace, now) + asked.length + chosen.length;
+/** By namespace: what it has lost, and what it is asked for at this moment. */
+function namespaceLosses({ past, flights }: AgentState, now: Instant): ReadonlyMap<string, number> {
+  const losses = new Map(lostByNamespace(past, now));
+  for (const { namespace } of flights.filter(isUnanswered)) losses.set(namespace, (losses.get(namespace) ?? 0) + 1);
+  return losses;
 }
 
+function countIn(namespace: string, victims: readonly Candidate[]): number {
+  return victims.reduce((count, { facts }) => (facts.pod.namespace === namespace ? count + 1 : count), 0);
+}
+
+const NOBODY: readonly Candidate[] = [];
+
 /** Why a candidate must be passed over now; `victims` go already. */
-export type SpareReason = (candidate: Candidate, victims?: readonly Candidate[]) => Because | undefined;
+type SpareReason = (candidate: Candidate, victims?: readonly Candidate[]) => Because | undefined;
 
 /** The reasons to pass over a candidate as a function: laws first, then waits. */
 export function sparing(stage: Stage, state: AgentState, look: Look, policy: AgentPolicy): SpareReason {
   const rules = rulesOf(policy, look);
-  return (candidate, victims = []) => {
+  const losses = namespaceLosses(state, look.now);
+  const lossOf = (namespace: string, victims: readonly Candidate[]): number =>
+    (losses.get(namespace) ?? 0) + countIn(namespace, victims);
+  return (candidate, victims = NOBODY) => {
     const { pod } = candidate.facts;
     return (
       protectionOf(pod, rules) ??
@@ -76,7 +80,7 @@ export function sparing(stage: Stage, state: AgentState, look: Look, policy: Age
       withoutStatistics(candidate, policy) ??
       withinRequest(candidate, stage, policy) ??
       pauseOf(pod, state, look) ??
-      namespaceHold(pod.namespace, namespaceLosses(pod.namespace, victims, state, look.now), policy.limits)
+      namespaceHold(pod.namespace, lossOf(pod.namespace, victims), policy.limits)
     );
   };
 }

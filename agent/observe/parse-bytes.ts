@@ -8,7 +8,6 @@ const ZERO = 48;
 const NINE = 57;
 const COLON = 58;
 const EQUALS = 61;
-const POINT = 46;
 /** 20 digits hold any unsigned 64-bit number. */
 const MOST_DIGITS = 20;
 const MAX_WORD = [109, 97, 120] as const;
@@ -93,46 +92,34 @@ export function scanFields(bytes: Uint8Array, length: number, keys: readonly Uin
   }
 }
 
-/** The decimal with point that starts at `start`: `12.34`; NaN when no digit is there. */
-function parseDecimal(bytes: Uint8Array, start: number, length: number): number {
-  let value = 0;
-  let scale = 0;
-  let at = start;
-  for (; at < length; at += 1) {
-    const byte = byteAt(bytes, at);
-    if (byte === POINT) scale = 1;
-    else if (!isDigit(byte)) break;
-    else {
-      value = value * 10 + (byte - ZERO);
-      scale *= 10;
-    }
-  }
-  return at === start ? Number.NaN : value / Math.max(scale, 1);
-}
-
-/** Numbers in one pressure line: avg10, avg60, avg300 (percent) and total (microseconds). */
-export const STALL_NUMBERS = 4;
-
-/** Fills the four numbers of one line; `values` is a view on this line's part of the answer. */
-function scanStallLine(bytes: Uint8Array, start: number, length: number, values: Float64Array): void {
-  let field = 0;
-  for (let at = start; at < length && byteAt(bytes, at) !== NEWLINE; at += 1) {
-    if (byteAt(bytes, at) !== EQUALS || field === STALL_NUMBERS) continue;
-    values[field] = parseDecimal(bytes, at + 1, length);
-    field += 1;
-  }
+/** The `total` of each line of a pressure file, in microseconds; NaN for a line that is not there. */
+export interface StallTotals {
+  some: number;
+  full: number;
 }
 
 const SOME_LINE = 115;
 const FULL_LINE = 102;
+const TOTAL = [116, 111, 116, 97, 108] as const;
 
-/** Fills `some` and `full` from a pressure file; a line that is not there stays NaN. */
-export function scanStalls(bytes: Uint8Array, length: number, some: Float64Array, full: Float64Array): void {
-  some.fill(Number.NaN);
-  full.fill(Number.NaN);
-  for (let at = 0; at < length; at = nextLine(bytes, at, length)) {
+/** Fills the totals from a pressure file, whose lines end in `total=NUMBER`. */
+export function scanStalls(bytes: Uint8Array, length: number, totals: StallTotals): void {
+  totals.some = Number.NaN;
+  totals.full = Number.NaN;
+  for (let at = 0; at < length;) {
+    const next = nextLine(bytes, at, length);
     const first = byteAt(bytes, at);
-    if (first === SOME_LINE) scanStallLine(bytes, at, length, some);
-    if (first === FULL_LINE) scanStallLine(bytes, at, length, full);
+    if (first === SOME_LINE) totals.some = totalOf(bytes, at, next - 1);
+    if (first === FULL_LINE) totals.full = totalOf(bytes, at, next - 1);
+    at = next;
   }
+}
+
+/** The number behind the last equals sign of the line from `start` to `end`, if that is the one of the total. */
+function totalOf(bytes: Uint8Array, start: number, end: number): number {
+  let at = end - 1;
+  while (at > start && byteAt(bytes, at) !== EQUALS) at -= 1;
+  for (let index = 0; index < TOTAL.length; index += 1)
+    if (byteAt(bytes, at - TOTAL.length + index) !== TOTAL[index]) return Number.NaN;
+  return parseInteger(bytes, at + 1, end);
 }

@@ -1,4 +1,4 @@
-import type { PodStrain } from '#agent/decide/pod-strain.ts';
+import type { PodStrain, ResourceShares } from '#agent/decide/pod-strain.ts';
 import type { PodDetails } from './pod-scanner.ts';
 import type { Reading } from './reading.ts';
 import type { Stalls } from './stall.ts';
@@ -78,30 +78,22 @@ function share(rate: number | undefined): number | undefined {
   return rate === undefined ? undefined : Math.min(1, rate);
 }
 
-type Known<T> = { readonly [K in keyof T]?: NonNullable<T[K]> };
-
-function known<T extends Readonly<Record<string, number | undefined>>>(figures: T): Known<T> {
-  return Object.fromEntries(Object.entries(figures).filter(([, value]) => value !== undefined)) as Known<T>;
-}
-
-function stallShares(line: 'some' | 'full', before: StallTimes, after: StallTimes, perMs: PerMs) {
+function stallShares(total: keyof Stalls, before: StallTimes, after: StallTimes, perMs: PerMs): ResourceShares {
   const shareOf = (resource: keyof StallTimes): number | undefined => {
-    const grown = perMs(before[resource]?.[line]?.totalMicroseconds, after[resource]?.[line]?.totalMicroseconds);
+    const grown = perMs(before[resource]?.[total], after[resource]?.[total]);
     return share(scaled(grown, 1 / MICROSECONDS_PER_MILLISECOND));
   };
-  return known({ memory: shareOf('memory'), cpu: shareOf('cpu'), io: shareOf('io') });
+  return { memory: shareOf('memory'), cpu: shareOf('cpu'), io: shareOf('io') };
 }
 
 function strainOf(before: Counters, after: Counters, perMs: PerMs): PodStrain {
   const hits = after.limitHits;
   return {
-    waiting: stallShares('some', before.stalls, after.stalls, perMs),
-    stalled: stallShares('full', before.stalls, after.stalls, perMs),
-    ...known({
-      limitHits: Number.isFinite(hits) ? hits : undefined,
-      limitHitsPerSecond: scaled(perMs(before.limitHits, hits), MILLISECONDS_PER_SECOND),
-      throttled: share(scaled(perMs(before.throttledSeconds, after.throttledSeconds), MILLISECONDS_PER_SECOND)),
-    }),
+    waiting: stallShares('someMicroseconds', before.stalls, after.stalls, perMs),
+    stalled: stallShares('fullMicroseconds', before.stalls, after.stalls, perMs),
+    limitHits: Number.isFinite(hits) ? hits : undefined,
+    limitHitsPerSecond: scaled(perMs(before.limitHits, hits), MILLISECONDS_PER_SECOND),
+    throttled: share(scaled(perMs(before.throttledSeconds, after.throttledSeconds), MILLISECONDS_PER_SECOND)),
   };
 }
 

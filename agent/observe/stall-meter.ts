@@ -7,6 +7,7 @@ import type { Stalls } from './stall.ts';
 export const STALL_WINDOWS_MS = [10_000, 60_000, 300_000] as const;
 
 const SHARES = ['some', 'full'] as const;
+const TOTALS = { some: 'someMicroseconds', full: 'fullMicroseconds' } as const;
 const MICROSECONDS_PER_MILLISECOND = 1000;
 
 interface Meter {
@@ -30,7 +31,7 @@ export function createStallMeter(signal: StallRatio['signal']): StallMeter {
 
   function note(answer: Reading<Stalls>, atMs: number): void {
     if (answer.kind !== 'reading') return;
-    for (const { share, window } of meters) window.add(answer.value[share]?.totalMicroseconds ?? Number.NaN, atMs);
+    for (const { share, window } of meters) window.add(answer.value[TOTALS[share]], atMs);
   }
 
   function ratioOf({ share, windowMs, window }: Meter): readonly StallRatio[] {

@@ -9,12 +9,10 @@ import { usageByUid, type UsageByUid } from '#shared/domain/ranking/pod-usage.ts
 import type { Clock } from '#shared/runtime/clock.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import { NO_RECLAIM_RATES, type NodeView } from '#agent/decide/node-view.ts';
-import { NO_STRAINS } from '#agent/decide/pod-strain.ts';
 import { fetchKubeletSummary, type KubeletAddress } from './kubelet-summary.ts';
 import type { NodeSource } from './node-source.ts';
 import { createPolledSource } from './polled-source.ts';
-import { createStallMeter } from './stall-meter.ts';
-import { summaryStalls, type SummaryStalls } from './summary-stalls.ts';
+import { NO_STALLS, summaryStalls } from './summary-stalls.ts';
 
 interface SummaryNodeOptions {
   readonly kubelet: KubeletAddress;
@@ -39,9 +37,10 @@ const NO_READINGS: NodeReadings = {
 };
 const NO_USAGE: UsageByUid = new Map();
 
+/** A summary with the wire form that it was read from. */
 interface Answer {
   readonly summary: Summary;
-  readonly stalls: SummaryStalls;
+  readonly raw: unknown;
 }
 
 /** Asks once and decodes; rejects with the field that could not be read. */
@@ -49,7 +48,7 @@ export async function askSummary(kubelet: KubeletAddress, signal: AbortSignal): 
   const raw = await fetchKubeletSummary(kubelet, signal);
   const decoded = decodeSummary(raw);
   if (!decoded.ok) throw new Error(`summary field "${decoded.field}": ${decoded.message}`);
-  return { summary: decoded.value, stalls: summaryStalls(raw) };
+  return { summary: decoded.value, raw };
 }
 
 type Timed = MemoryReading | FilesystemReading | ProcessReading;
@@ -77,13 +76,9 @@ function timed(readings: NodeReadings, clock: Clock): NodeReadings {
 
 /** The node as its kubelet tells it: for nodes whose files the agent may not see, and for the sandbox. */
 export function createSummaryNode({ kubelet, periodMs, isWanted, clock }: SummaryNodeOptions): NodeSource {
-  const meters = {
-    memory: createStallMeter('memory.pressure'),
-    cpu: createStallMeter('cpu.pressure'),
-    io: createStallMeter('io.pressure'),
-  };
   let readings = NO_READINGS;
   let usages = NO_USAGE;
+  let stalls = NO_STALLS;
 
   const polled = createPolledSource({
     name: 'kubelet-summary',
@@ -92,18 +87,19 @@ export function createSummaryNode({ kubelet, periodMs, isWanted, clock }: Summar
     ask: async (signal) => keep(await askSummary(kubelet, signal)),
   });
 
-  function keep({ summary, stalls }: Answer): true {
+  function keep({ summary, raw }: Answer): true {
     readings = timed(summary.readings, clock);
     usages = usageByUid(summary.pods);
-    for (const resource of ['memory', 'cpu', 'io'] as const) meters[resource].note(stalls[resource], clock.monotonic());
+    stalls = summaryStalls(raw, clock.now() - OLDEST_MS);
     return true;
   }
 
+  const isFresh = (): boolean => polled.latest().kind === 'reading';
+
   function look(): NodeView {
-    const isFresh = polled.latest().kind === 'reading';
     return {
-      readings: isFresh ? readings : NO_READINGS,
-      stalls: isFresh ? Object.values(meters).flatMap((meter) => meter.ratios()) : [],
+      readings: isFresh() ? readings : NO_READINGS,
+      stalls: (isFresh() ? stalls : NO_STALLS).ratios,
       cpu: undefined,
       reclaim: NO_RECLAIM_RATES,
       oomKills: undefined,
@@ -119,8 +115,8 @@ export function createSummaryNode({ kubelet, periodMs, isWanted, clock }: Summar
     kind: 'summary',
     look,
     follow: () => undefined,
-    usage: () => (polled.latest().kind === 'reading' ? usages : NO_USAGE),
-    strains: () => NO_STRAINS,
+    usage: () => (isFresh() ? usages : NO_USAGE),
+    strains: () => (isFresh() ? stalls : NO_STALLS).strains,
     containers: (uid) => usages.get(uid)?.containers ?? [],
     fallback: () => undefined,
     health: () => [polled.health()],

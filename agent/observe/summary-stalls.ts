@@ -1,52 +1,85 @@
+import type { Instant } from '#shared/domain/model/pod.ts';
 import { isRecord } from '#shared/kube/kube-object.ts';
-import { absent, reading, type Reading } from './reading.ts';
-import type { Stall, Stalls } from './stall.ts';
+import { NO_STRAINS, type PodStrain, type ResourceShares, type StrainByUid } from '#agent/decide/pod-strain.ts';
+import type { StallRatio } from '#agent/policy/stall-rule.ts';
 
-/** PSI of the node as the kubelet's summary has it. */
+/** PSI as the kubelet's summary tells it. */
 export interface SummaryStalls {
-  readonly memory: Reading<Stalls>;
-  readonly cpu: Reading<Stalls>;
-  readonly io: Reading<Stalls>;
+  /** Of the node. */
+  readonly ratios: readonly StallRatio[];
+  /** What held pods up; the summary has neither limit hits nor throttling. */
+  readonly strains: StrainByUid;
+}
+
+export const NO_STALLS: SummaryStalls = { ratios: [], strains: NO_STRAINS };
+
+const RESOURCES = ['memory', 'cpu', 'io'] as const;
+const SHARES = ['some', 'full'] as const;
+const WINDOWS = [
+  ['avg10', 10_000],
+  ['avg60', 60_000],
+  ['avg300', 300_000],
+] as const;
+const PERCENT = 100;
+
+type Share = (typeof SHARES)[number];
+
+/**
+ * Reads `{node,pods[]}.{memory,cpu,io}.psi` of a summary. The kernel's averages are taken as they are: the kubelet reads
+ * its counters about every ten seconds, too seldom to difference them over a window of ten. What it read before `since`
+ * (wall time) is left out. On cgroup v1 it writes zeros instead of nothing; any live node has waited for a CPU once, so
+ * where that total is 0 nothing is believed, of no pod either (real-kubernetes.md 5.9, 8.3).
+ */
+export function summaryStalls(raw: unknown, since: Instant): SummaryStalls {
+  const node = field(raw, 'node');
+  if (!hasWaitedForCpu(node)) return NO_STALLS;
+  return {
+    ratios: RESOURCES.flatMap((resource) => ratiosOf(resource, psiOf(node, resource, since))),
+    strains: strainsOf(field(raw, 'pods'), since),
+  };
 }
 
 function field(value: unknown, key: string): unknown {
   return isRecord(value) ? value[key] : undefined;
 }
 
-function figure(value: unknown, key: string): number {
+function figure(value: unknown, key: string): number | undefined {
   const found = field(value, key);
-  return typeof found === 'number' && found >= 0 ? found : Number.NaN;
+  return typeof found === 'number' && found >= 0 ? found : undefined;
 }
 
-function stallOf(line: unknown): Stall | undefined {
-  const totalMicroseconds = figure(line, 'total');
-  if (Number.isNaN(totalMicroseconds)) return undefined;
-  const [avg10, avg60, avg300] = [figure(line, 'avg10'), figure(line, 'avg60'), figure(line, 'avg300')];
-  return { avg10, avg60, avg300, totalMicroseconds };
+function hasWaitedForCpu(node: unknown): boolean {
+  return (figure(field(field(field(node, 'cpu'), 'psi'), 'some'), 'total') ?? 0) > 0;
 }
 
-function stallsOf(part: unknown): Stalls | undefined {
-  const psi = field(part, 'psi');
-  const some = stallOf(field(psi, 'some'));
-  return some === undefined ? undefined : { some, full: stallOf(field(psi, 'full')) };
+/** Of one resource of the node or of a pod, unless it is too old. */
+function psiOf(owner: unknown, resource: string, since: Instant): unknown {
+  const entry = field(owner, resource);
+  return Date.parse(String(field(entry, 'time'))) >= since ? field(entry, 'psi') : undefined;
 }
 
-function answer(stalls: Stalls | undefined, isAlive: boolean): Reading<Stalls> {
-  if (stalls === undefined) return absent('the summary has no psi');
-  return isAlive ? reading(stalls) : absent('the summary has only zeros as psi, as on cgroup v1');
+/** From 0 to 1; the wire has percent. */
+function average(psi: unknown, share: Share, key: string): number | undefined {
+  const percent = figure(field(psi, share), key);
+  return percent === undefined ? undefined : Math.min(1, percent / PERCENT);
 }
 
-/**
- * Reads `node.{memory,cpu,io}.psi`; `total` is in microseconds. On cgroup v1 the kubelet writes zeros instead of leaving
- * it out: any live node has waited for a CPU once, so a cpu total of 0 means unknown (real-kubernetes.md 5.9, 8.3).
- */
-export function summaryStalls(raw: unknown): SummaryStalls {
-  const node = field(raw, 'node');
-  const cpu = stallsOf(field(node, 'cpu'));
-  const isAlive = cpu !== undefined && cpu.some.totalMicroseconds > 0;
-  return {
-    memory: answer(stallsOf(field(node, 'memory')), isAlive),
-    cpu: answer(cpu, isAlive),
-    io: answer(stallsOf(field(node, 'io')), isAlive),
-  };
+function ratiosOf(resource: (typeof RESOURCES)[number], psi: unknown): readonly StallRatio[] {
+  return SHARES.flatMap((share) =>
+    WINDOWS.flatMap(([key, windowMs]) => {
+      const ratio = average(psi, share, key);
+      return ratio === undefined ? [] : [{ signal: `${resource}.pressure` as const, share, windowMs, ratio }];
+    }),
+  );
+}
+
+function strainsOf(pods: unknown, since: Instant): StrainByUid {
+  const strains = new Map<string, PodStrain>();
+  for (const pod of Array.isArray(pods) ? (pods as readonly unknown[]) : []) {
+    const uid = field(field(pod, 'podRef'), 'uid');
+    const sharesOf = (share: Share): ResourceShares =>
+      Object.fromEntries(RESOURCES.map((resource) => [resource, average(psiOf(pod, resource, since), share, 'avg10')]));
+    if (typeof uid === 'string') strains.set(uid, { waiting: sharesOf('some'), stalled: sharesOf('full') });
+  }
+  return strains;
 }

@@ -133,7 +133,7 @@ function showStalls({ stalls }: Gauges, { look }: Picture): void {
 function showCandidates(gauges: Gauges, { decision: { judgement } }: Picture): void {
   gauges.candidateUsage.reset();
   gauges.candidateRank.reset();
-  const may = judgement.ranked().filter((candidate) => judgement.spareReason(candidate) === undefined);
+  const may = judgement.candidates();
   may.slice(0, TOP).forEach(({ facts: { pod }, usage }, index) => {
     const labels = { namespace: pod.namespace, pod: pod.name };
     gauges.candidateRank.set(index + 1, labels);

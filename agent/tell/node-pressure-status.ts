@@ -93,19 +93,20 @@ function signalEntries(picture: Picture, { previous, wallOffsetMs }: StatusConte
 
 /** Who would go next and why; who is spared is not in it. */
 function nextEntries({ decision: { judgement }, policy, look }: Picture): readonly NextEntry[] {
-  const may = judgement.ranked().filter((candidate) => judgement.spareReason(candidate) === undefined);
   const resource = resourceOf(judgement.due?.signal ?? 'memory.available');
-  return explainRanking(may, policyOrder(policy.ranking, resource), MOST_NEXT).map(({ candidate, because }) => {
-    const { pod, priority } = candidate.facts;
-    return {
-      pod: `${pod.namespace}/${pod.name}`,
-      uid: pod.uid,
-      priority,
-      ...(candidate.usage === undefined ? {} : { usage: amount(candidate.usage, resource) }),
-      request: String(because.facts['request'] ?? '0'),
-      because: withStrain(because, look.strains.get(pod.uid)),
-    };
-  });
+  return explainRanking(judgement.candidates(), policyOrder(policy.ranking, resource), MOST_NEXT).map(
+    ({ candidate, because }) => {
+      const { pod, priority } = candidate.facts;
+      return {
+        pod: `${pod.namespace}/${pod.name}`,
+        uid: pod.uid,
+        priority,
+        ...(candidate.usage === undefined ? {} : { usage: amount(candidate.usage, resource) }),
+        request: String(because.facts['request'] ?? '0'),
+        because: withStrain(because, look.strains.get(pod.uid)),
+      };
+    },
+  );
 }
 
 function amount(usage: number, resource: string): string {

@@ -55,18 +55,23 @@ function showStalls(stalls: GaugeMetric, labels: Readonly<Record<string, string>
 }
 
 function count(strains: Look['strains'], test: (strain: PodStrain) => boolean): number {
-  return [...strains.values()].filter(test).length;
+  let found = 0;
+  for (const strain of strains.values()) if (test(strain)) found += 1;
+  return found;
 }
 
 function mostStrained(strains: Look['strains']): readonly (readonly [uid: string, strain: PodStrain])[] {
-  const worthShowing = [...strains].filter(
-    ([, strain]) => strainOf(strain) >= LEAST_SHARE || (strain.limitHits ?? 0) > 0,
-  );
+  const worthShowing: (readonly [string, PodStrain])[] = [];
+  for (const entry of strains) if (isWorthShowing(entry[1])) worthShowing.push(entry);
   return worthShowing.toSorted(([, left], [, right]) => strainOf(right) - strainOf(left)).slice(0, TOP);
+}
+
+function isWorthShowing(strain: PodStrain): boolean {
+  return strainOf(strain) >= LEAST_SHARE || (strain.limitHits ?? 0) > 0;
 }
 
 /** A pod at its memory limit comes before all that merely wait. */
 function strainOf(strain: PodStrain): number {
-  const waiting = Math.max(0, ...RESOURCES.map((resource) => strain.waiting[resource] ?? 0));
-  return (isAtMemoryLimit(strain) ? 1 : 0) + Math.max(waiting, strain.throttled ?? 0);
+  const { memory = 0, cpu = 0, io = 0 } = strain.waiting;
+  return (isAtMemoryLimit(strain) ? 1 : 0) + Math.max(memory, cpu, io, strain.throttled ?? 0);
 }

@@ -7,6 +7,7 @@ import { qosClass, reportedQosClass } from '#shared/domain/model/qos.ts';
 import { rankingFacts, type RankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { QosClass } from '#agent/observe/pod-cgroup-path.ts';
 import type { ObservedPod } from '#agent/observe/node-source.ts';
+import { podEssentials } from './pod-essentials.ts';
 
 /** A pod of this node: what decides its rank, and where its statistics are. */
 export interface NodePod {
@@ -25,11 +26,10 @@ function cgroupQos(pod: Pod): QosClass {
   return KNOWN.includes(reported) ? (reported as QosClass) : qosClass(pod);
 }
 
-/** `containerd://ID` in each container status. */
-function containersOf(raw: KubeObject): ObservedPod['containers'] {
-  const status = raw['status'];
-  const statuses = isRecord(status) ? status['containerStatuses'] : undefined;
-  if (!Array.isArray(statuses)) return [];
+/** `containerd://ID` in each container status; those of init containers too, since sidecars are among them. */
+function containersOf({ status }: KubeObject): ObservedPod['containers'] {
+  if (!isRecord(status)) return [];
+  const statuses = [status['containerStatuses'], status['initContainerStatuses']].filter(Array.isArray).flat();
   return statuses.filter(isRecord).flatMap(({ name, containerID }) => {
     const id = typeof containerID === 'string' ? containerID.split('://')[1] : undefined;
     return typeof name === 'string' && id !== undefined && isPathSegment(id) ? [{ name, id }] : [];
@@ -50,7 +50,7 @@ export function slimPod(raw: KubeObject): NodePod {
   const cgroupUid = pod.annotations.get(CONFIG_HASH) ?? pod.uid;
   if (!isPathSegment(cgroupUid)) throw new Error(`cannot read pod "${pod.name}": its UID is no name of a cgroup`);
   return {
-    facts: rankingFacts(pod),
+    facts: { ...rankingFacts(pod), pod: podEssentials(pod) },
     observed: { uid: pod.uid, cgroup: { uid: cgroupUid, qos: cgroupQos(pod) }, containers: containersOf(raw) },
   };
 }

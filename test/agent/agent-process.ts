@@ -27,7 +27,13 @@ export interface AgentProcess {
 const MAIN = new URL('../../agent/main.ts', import.meta.url).pathname;
 const CACHE = join(tmpdir(), 'plimsoll-compile-cache');
 /** As the DaemonSet starts it. */
-const NODE_FLAGS = ['--single-threaded', '--no-maglev', '--max-semi-space-size=1', '--max-old-space-size=48'];
+export const NODE_FLAGS = [
+  '--single-threaded',
+  '--no-maglev',
+  '--max-semi-space-size=1',
+  '--max-old-space-size=48',
+  '--optimize-for-size',
+];
 
 /** Fills the compile cache as an image build may: once filled, the type stripper is not loaded any more. */
 export async function warmCompileCache(): Promise<void> {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { findCgroupLayout } from '#agent/observe/cgroup-layout.ts';
 import { createKernelNode } from '#agent/observe/kernel-node.ts';
-import { summaryStalls } from '#agent/observe/summary-stalls.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 import { fixturePods, type NodeCase, nodeRoot } from './node-fixtures.ts';
 
@@ -88,27 +87,5 @@ describe('createKernelNode', () => {
     controller.abort();
     await running;
     source.close();
-  });
-});
-
-describe('summaryStalls', () => {
-  const line = (total: number) => ({ total, avg10: 1, avg60: 2, avg300: 3 });
-  const node = (cpuTotal: number) => ({
-    node: { cpu: { psi: { some: line(cpuTotal), full: line(0) } }, memory: { psi: { some: line(0), full: line(0) } } },
-  });
-
-  test('a total of 0 means no pressure on a node that has waited for a CPU', () => {
-    expect(summaryStalls(node(5)).memory).toMatchObject({ kind: 'reading', value: { some: { totalMicroseconds: 0 } } });
-  });
-
-  test('only zeros are no reading: cgroup v1 has them instead of nothing (real-kubernetes.md 5.9)', () => {
-    expect(summaryStalls(node(0)).memory).toEqual({
-      kind: 'absent',
-      because: 'the summary has only zeros as psi, as on cgroup v1',
-    });
-  });
-
-  test.each([[{}], [null], [{ node: { cpu: { psi: { some: { total: 'x' } } } } }]])('%j has none', (raw) => {
-    expect(summaryStalls(raw).cpu).toEqual({ kind: 'absent', because: 'the summary has no psi' });
   });
 });

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { parseInteger, parseSingleValue, scanFields, scanStalls } from '#agent/observe/parse-bytes.ts';
+import {
+  parseInteger,
+  parseSingleValue,
+  scanFields,
+  scanStalls,
+  type StallTotals,
+} from '#agent/observe/parse-bytes.ts';
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
@@ -57,25 +63,32 @@ describe('scanFields', () => {
 });
 
 describe('scanStalls', () => {
-  function scan(content: string): { some: number[]; full: number[] } {
-    const some = new Float64Array(4);
-    const full = new Float64Array(4);
-    scanStalls(encode(content), content.length, some, full);
-    return { some: [...some], full: [...full] };
+  function scan(content: string): StallTotals {
+    const totals = { some: 1, full: 1 };
+    scanStalls(encode(content), content.length, totals);
+    return totals;
   }
-  const unknown = [Number.NaN, Number.NaN, Number.NaN, Number.NaN];
 
   test('both lines', () => {
     const content =
       'some avg10=73.94 avg60=0.05 avg300=100.00 total=625085901\nfull avg10=0.00 avg60=1.50 avg300=0.00 total=12\n';
-    expect(scan(content)).toEqual({ some: [73.94, 0.05, 100, 625085901], full: [0, 1.5, 0, 12] });
+    expect(scan(content)).toEqual({ some: 625085901, full: 12 });
   });
 
   test('a kernel that writes no full line for cpu', () => {
-    expect(scan('some avg10=1.00 avg60=2.00 avg300=3.00 total=4\n')).toEqual({ some: [1, 2, 3, 4], full: unknown });
+    expect(scan('some avg10=1.00 avg60=2.00 avg300=3.00 total=4\n')).toEqual({ some: 4, full: Number.NaN });
   });
 
-  test.each(['', 'nonsense\n', 'some\n', 'some avg10 avg60 total\n'])('%j is unknown', (content) => {
-    expect(scan(content)).toEqual({ some: unknown, full: unknown });
+  test.each([
+    '',
+    'nonsense\n',
+    'some\n',
+    'some avg10 avg60 total\n',
+    'some avg10=1.00 avg60=2\n',
+    'some avg10=1.00 total=\n',
+    'some avg10=1.00 total=4x\n',
+    'some total=1.5\n',
+  ])('%j is unknown', (content) => {
+    expect(scan(content)).toEqual({ some: Number.NaN, full: Number.NaN });
   });
 });

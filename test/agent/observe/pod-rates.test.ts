@@ -3,8 +3,7 @@ import { nextBeat } from '#agent/observe/pod-rates.ts';
 import type { PodDetails } from '#agent/observe/pod-scanner.ts';
 import { absent, reading } from '#agent/observe/reading.ts';
 
-const stall = (totalMicroseconds: number) => ({ avg10: 0, avg60: 0, avg300: 0, totalMicroseconds });
-const stalls = (some: number, full: number) => reading({ some: stall(some), full: stall(full) });
+const stalls = (some: number, full: number) => reading({ someMicroseconds: some, fullMicroseconds: full });
 const gone = absent('gone');
 
 function details(changes: Partial<PodDetails> = {}): PodDetails {

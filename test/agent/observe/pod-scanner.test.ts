@@ -27,7 +27,7 @@ function summaryOf(scanner: PodScanner, uid: string) {
     cpu: said(details?.cpu, (cpu) => cpu.usageSeconds),
     tasks: said(details?.pids, (pids) => pids.tasks),
     limitHits: said(details?.events, (events) => events.limitHits),
-    cpuWaits: said(details?.cpuStalls, (stalls) => stalls.some.avg10),
+    cpuWaits: said(details?.cpuStalls, (stalls) => stalls.someMicroseconds),
   };
 }
 
@@ -64,7 +64,7 @@ describe('createPodScanner', () => {
   });
 
   test('the PSI of a pod on v1 stands in the v2 tree beside it, or is absent', () => {
-    expect(summaries('v1-cgroupfs')).toMatchObject({ spin: { cpuWaits: 76.42 } });
+    expect(summaries('v1-cgroupfs')).toMatchObject({ spin: { cpuWaits: 15_263_268 } });
     expect(summaries('v1-systemd')).toMatchObject({ spin: { cpuWaits: 'absent' } });
   });
 
