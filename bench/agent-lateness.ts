@@ -5,10 +5,10 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
-import { loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AgentProcess, groupPod, startAgent, warmCompileCache } from '#test/agent/agent-process.ts';
 import { createPodGroups, type PodGroups } from '#test/agent/pod-groups.ts';
+import { environment } from './agent/environment.ts';
 
 const SECONDS = Number(process.env['SECONDS'] ?? 60);
 const SETTLE_MS = 5000;
@@ -21,6 +21,8 @@ const AGENT_SHARES = 204;
 const AGENT_QUOTA_US = 20_000;
 const BEST_EFFORT_SHARES = 2;
 const GOAL_SECONDS = 0.02;
+/** Never waits, and does not outlive whoever started it. */
+const HOG = 'while kill -0 $PPID; do n=0; while [ $n -lt 100000 ]; do n=$((n + 1)); done; done';
 
 interface CpuGroup {
   readonly join: (pid: number) => void;
@@ -64,7 +66,7 @@ function quantile(histogram: Histogram, share: number): number {
 
 function startHogs(group: CpuGroup): readonly ChildProcess[] {
   return Array.from({ length: HOGS }, () => {
-    const child = spawn('sh', ['-c', 'while :; do :; done'], { stdio: 'ignore' });
+    const child = spawn('sh', ['-c', HOG], { stdio: 'ignore' });
     group.join(child.pid ?? 0);
     return child;
   });
@@ -111,7 +113,7 @@ try {
     await measure('beside 20 hogs', pods, own, bestEffort),
     await measure('beside 20 hogs, without a group of its own', pods, undefined, bestEffort),
   ];
-  console.log(JSON.stringify({ benchmark: 'agent-lateness', seconds: SECONDS, load: loadavg(), rows }, null, 2));
+  console.log(JSON.stringify({ benchmark: 'agent-lateness', seconds: SECONDS, ...environment(), rows }, null, 2));
 } finally {
   own.remove();
   bestEffort.remove();

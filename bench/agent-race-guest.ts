@@ -5,9 +5,9 @@
  * times slower than a real one and cannot fill 1 GB/s: `mebibytesPerSecond` is what it did, and delays compare the two
  * with one another, not with other machines. JSON on stdout; RUNS, RATES and THRESHOLDS as for agent-race.
  */
-import { loadavg } from 'node:os';
 import { findGuestTools, neededTools, pathOf } from '#test/cluster/guest/find-guest-tools.ts';
 import { runInGuest } from '#test/cluster/guest/run-in-guest.ts';
+import { environment } from './agent/environment.ts';
 
 const HOUR_MS = 3_600_000;
 /** Little above the thresholds, as the guest is slow to fill it. */
@@ -21,13 +21,8 @@ const env = {
   THRESHOLDS: process.env['THRESHOLDS'] ?? '200,500',
 };
 const command = ['node', 'bench/agent/race-earlyoom.ts'];
-const {
-  status,
-  stdout,
-  console: log,
-} = await runInGuest(neededTools(findGuestTools()), {
-  ...{ command, env, programs: [earlyoom], memoryMiB: MEMORY_MIB, timeoutMs: HOUR_MS },
-});
+const program = { command, env, programs: [earlyoom], memoryMiB: MEMORY_MIB, timeoutMs: HOUR_MS };
+const { status, stdout, console: log } = await runInGuest(neededTools(findGuestTools()), program);
 if (status !== 0) throw new Error(`the race ended with ${status}: ${log.slice(-2000)}`);
-const result = JSON.parse(stdout) as object;
-console.log(JSON.stringify({ benchmark: 'agent-race-guest', load: loadavg()[0], ...result }, null, 2));
+const guest = JSON.parse(stdout) as object;
+console.log(JSON.stringify({ benchmark: 'agent-race-guest', host: environment(), guest }, null, 2));

@@ -2,11 +2,13 @@
  * The race against the kernel's OOM killer: a real process fills memory in a real pod cgroup below a limited group of
  * all pods, and the real agent watches `allocatableMemory.available`. Measured: threshold crossed → eviction request on
  * the wire, how far memory went below the threshold, and who won. Beside it the kubelet's loop as a model: one look each
- * 10 s, so the wait is uniform from 0 to 10 s. JSON on stdout; RUNS=n sets the runs per row.
+ * 10 s, so the wait is uniform from 0 to 10 s. JSON on stdout; RUNS=n sets the runs per row, RATES (GB/s) and THRESHOLDS
+ * (MiB) the rows.
  */
 import { warmCompileCache } from '#test/agent/agent-process.ts';
 import { createPodGroups, type PodGroups } from '#test/agent/pod-groups.ts';
 import { agentRacer } from './agent/agent-racer.ts';
+import { environment } from './agent/environment.ts';
 import { type Run, runRace, summariseRuns } from './agent/race.ts';
 import { podsTrack } from './agent/tracks.ts';
 
@@ -39,7 +41,7 @@ const groups = createPodGroups(110);
 try {
   const rows = [];
   for (const rate of RATES) for (const threshold of THRESHOLDS_MIB) rows.push(await row(groups, rate, threshold));
-  console.log(JSON.stringify({ benchmark: 'agent-race', pods: groups.uids.length, rows }, null, 2));
+  console.log(JSON.stringify({ benchmark: 'agent-race', pods: groups.uids.length, ...environment(), rows }, null, 2));
 } finally {
   groups.remove();
 }

@@ -13,6 +13,7 @@ import { NODE_NAME } from '#test/cluster/node/node-place.ts';
 import { makePod, podPath } from '#test/cluster/node/make-pod.ts';
 import { eventually } from '#test/contract/harness.ts';
 import { quantile, rounded } from './admission/quantile.ts';
+import { environment } from './agent/environment.ts';
 import { availableMemory, type AvailableMemory } from './node/available-memory.ts';
 import { firstRequest } from './node/first-request.ts';
 
@@ -106,14 +107,16 @@ async function race({ name, arm, words }: Racer, run: number, { node, client, me
   return to - from;
 }
 
-const load = loadavg();
+const before = environment();
 const node = await startNodeOf('native');
 const client = createClient(await kubeconfigConnection(node.kubeconfig), { userAgent: 'plimsoll-bench' });
 try {
   const delaysMs = await measure(node, client);
   const middle = { agent: quantile(delaysMs.agent, 0.5), kubelet: quantile(delaysMs.kubelet, 0.5) };
   const result = { delaysMs, p50Ms: middle, timesEarlier: rounded(middle.kubelet / middle.agent), target: 30 };
-  console.log(JSON.stringify({ benchmark: 'node-eviction', load, loadAfter: loadavg(), hog: HOG, ...result }, null, 2));
+  console.log(
+    JSON.stringify({ benchmark: 'node-eviction', ...before, loadAfter: loadavg(), hog: HOG, ...result }, null, 2),
+  );
 } finally {
   client.close();
   await node.close();

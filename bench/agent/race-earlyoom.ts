@@ -6,6 +6,7 @@
 import { warmCompileCache } from '#test/agent/agent-process.ts';
 import { createPodGroups, type PodGroups } from '#test/agent/pod-groups.ts';
 import { agentRacer } from './agent-racer.ts';
+import { environment } from './environment.ts';
 import { earlyoomRacer } from './earlyoom-racer.ts';
 import { type Run, runRace, summariseRuns } from './race.ts';
 import type { Racer, Track } from './racer.ts';
@@ -60,8 +61,7 @@ async function rows(groups: PodGroups, rate: number, thresholdMiB: number): Prom
 
 await warmCompileCache();
 const groups = createPodGroups(PODS);
-const all = [];
-for (const rate of numbers('RATES')) {
+const all: object[] = [];
+for (const rate of numbers('RATES'))
   for (const threshold of numbers('THRESHOLDS')) all.push(...(await rows(groups, rate, threshold)));
-}
-console.log(JSON.stringify({ pods: PODS, rows: all }));
+console.log(JSON.stringify({ pods: PODS, ...environment(), rows: all }));

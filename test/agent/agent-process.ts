@@ -52,8 +52,10 @@ export interface Confinement {
 
 const UNCONFINED: Confinement = { join: () => undefined, userId: process.getuid?.() ?? 0 };
 const READABLE_BY_ALL = 0o755;
-/** Waits to be moved where it belongs, then becomes the program. */
-const WAIT_AND_BECOME = 'read go; exec "$0" "$@"';
+/** Waits to be moved where it belongs, then becomes the program; where util-linux is, one that ends with its starter. */
+const WAIT_AND_BECOME = `read go
+setpriv --pdeathsig TERM true 2> /dev/null && set -- setpriv --pdeathsig TERM "$@"
+exec "$@"`;
 
 /** Starts an API server with these pods and the agent as a process of its own beside it. */
 export async function startAgent(
@@ -83,7 +85,7 @@ export async function startAgent(
   };
   const usual = ['--node-name=n1', '--health-host=127.0.0.1', '--health-port=0'];
   const command = [process.execPath, ...NODE_FLAGS, MAIN, ...usual, ...flags];
-  const child = spawn('sh', ['-c', WAIT_AND_BECOME, ...command], {
+  const child = spawn('sh', ['-c', WAIT_AND_BECOME, 'sh', ...command], {
     env,
     uid: userId,
     stdio: ['pipe', 'pipe', 'inherit'],

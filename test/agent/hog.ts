@@ -1,4 +1,4 @@
-/** A process that fills memory at a steady rate until a signal ends it: `node hog.ts BYTES_PER_SECOND MOST_BYTES`. */
+/** A process that fills memory at a steady rate until a signal, or the end of whoever started it, ends it: `node hog.ts BYTES_PER_SECOND MOST_BYTES`. */
 import { writeFileSync, writeSync } from 'node:fs';
 
 const [rate = 0, most = 0] = process.argv.slice(2).map(Number);
@@ -17,4 +17,7 @@ function grow(): void {
 writeFileSync('/proc/self/oom_score_adj', '1000');
 writeSync(1, 'growing\n');
 grow();
-setInterval(() => undefined, 1000);
+const parent = process.ppid;
+setInterval(() => {
+  if (process.ppid !== parent) process.exit();
+}, 1000);

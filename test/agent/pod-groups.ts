@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs';
 
 /** How a kubelet names the groups of pods. */
 export type Driver = 'cgroupfs' | 'systemd';
@@ -30,6 +30,8 @@ const ROOT = '/sys/fs/cgroup';
 const V1_TREES = ['memory', 'cpu', 'cpuacct', 'pids', 'blkio', 'unified'] as const;
 const CONTROLLERS = '+memory +cpu +pids +io';
 const CPU_PERIOD_US = 100_000;
+/** Of the group of all pods, by the process that made it. */
+const OWN_NAME = /^plimsoll(?<pid>\d+)(\.slice)?$/;
 
 const isV2 = existsSync(`${ROOT}/cgroup.controllers`);
 const trees: readonly string[] = isV2 ? [ROOT] : V1_TREES.map((tree) => `${ROOT}/${tree}`);
@@ -52,6 +54,7 @@ const NAMES: Readonly<Record<Driver, (own: string) => Names>> = {
 
 /** Makes `count` Burstable pod groups under a group of its own; throws where cgroups may not be made. */
 export function createPodGroups(count: number, driver: Driver = 'cgroupfs'): PodGroups {
+  removeAbandoned();
   const { kubepods, burstable, podOf } = NAMES[driver](`plimsoll${process.pid}`);
   const uids = Array.from({ length: count }, (_, index) => `uid-${String(index).padStart(5, '0')}`);
   const parents = [kubepods, `${kubepods}/${burstable}`];
@@ -77,6 +80,21 @@ export function createPodGroups(count: number, driver: Driver = 'cgroupfs'): Pod
       for (const folder of folders.filter((each) => existsSync(each))) rmdirSync(folder);
     },
   };
+}
+
+/** The groups of processes that are gone without having removed them. */
+function removeAbandoned(): void {
+  for (const tree of trees) {
+    const owners = readdirSync(tree).map((name) => [name, OWN_NAME.exec(name)?.groups?.['pid']] as const);
+    for (const [name, pid] of owners)
+      if (pid !== undefined && !existsSync(`/proc/${pid}`)) removeTree(`${tree}/${name}`);
+  }
+}
+
+function removeTree(folder: string): void {
+  const children = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  for (const { name } of children) removeTree(`${folder}/${name}`);
+  rmdirSync(folder);
 }
 
 function limitMemory(path: string, bytes: number): void {
