@@ -6,9 +6,11 @@ import { type AgentParts, type AgentPorts, type Assembly, nodeUid, openParts } f
 import { assembleCycle } from './assemble-cycle.ts';
 import { assemblePublisher } from './assemble-publisher.ts';
 import type { AgentConfiguration } from './configuration.ts';
+import { askInventory } from './observe/inventory.ts';
 import { runPasses } from './pass-loop.ts';
 import type { Picture } from './picture.ts';
 import { type AgentLog, createAgentLog } from './tell/agent-log.ts';
+import { createShowInventory } from './tell/show-inventory.ts';
 
 export interface Agent {
   /** Listens and starts every loop; resolves once health answers. */
@@ -19,12 +21,14 @@ export interface Agent {
 
 const EVERY_SECOND = { periodMs: 1000, deadlineMs: 6000 };
 const EVERY_TEN_SECONDS = { periodMs: 10_000, deadlineMs: 10_000 };
+const EVERY_TEN_MINUTES = { periodMs: 600_000, deadlineMs: 10_000 };
 
 /** Puts the agent together; nothing runs before `start`. */
 export async function createAgent(configuration: AgentConfiguration, ports: AgentPorts): Promise<Agent> {
   const parts = await openParts(configuration, ports);
   const assembly: Assembly = { configuration, ports, parts };
   const agentLog = createAgentLog(ports.log);
+  const showInventory = createShowInventory(parts.metrics, ports.log);
   const reporter = assembleReporter(assembly, agentLog);
   const cycle = assembleCycle(assembly, reporter);
   let picture: Picture | undefined;
@@ -39,6 +43,11 @@ export async function createAgent(configuration: AgentConfiguration, ports: Agen
     agentLog.showFallback(parts.source.fallback());
   }
 
+  /** A summary may be of another machine than the one that is asked here. */
+  async function takeInventory(): Promise<void> {
+    if (parts.source.kind === 'kernel') showInventory(await askInventory());
+  }
+
   async function start(signal: AbortSignal): Promise<Server> {
     health = await listen(assembly, () => picture);
     ports.log.info({ node: configuration.nodeName, source: parts.source.kind, health: health.url }, 'Agent started');
@@ -51,6 +60,7 @@ export async function createAgent(configuration: AgentConfiguration, ports: Agen
       keepDoing(assembly, EVERY_SECOND, (aborted) => refreshNamespaces(parts, aborted), signal),
       keepDoing(assembly, EVERY_SECOND, publish, signal),
       keepDoing(assembly, EVERY_TEN_SECONDS, parts.crossCheck.check, signal),
+      keepDoing(assembly, EVERY_TEN_MINUTES, takeInventory, signal),
       runPasses({ cycle, metrics: parts.agentMetrics, passed, onError: goesOn(ports), clock: ports.clock }, signal),
     ]);
     return health;

@@ -13,10 +13,14 @@ export type AskSecondOpinion = () => Promise<SecondOpinion>;
 /** Its file for memory alone: the whole library is 3 MiB more. */
 const require = createRequire(import.meta.url);
 
-/** systeminformation: `mem()` is the only call here, since it starts no child process. */
-export async function askSysteminformation(): Promise<SecondOpinion> {
+/** systeminformation's `mem()`, which starts no child process; loaded at the first call. */
+export function loadMemory(): typeof Systeminformation.mem {
   const { mem } = require('systeminformation/lib/memory.js') as Pick<typeof Systeminformation, 'mem'>;
-  const { total, available } = await mem();
+  return mem;
+}
+
+export async function askSysteminformation(): Promise<SecondOpinion> {
+  const { total, available } = await loadMemory()();
   return { totalBytes: total, availableBytes: available };
 }
 
