@@ -1,4 +1,7 @@
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, test, vi } from 'vitest';
+import { contractHarness } from '#test/contract/harness.ts';
+import { ADMISSION } from '#test/contract/webhook-registrar.ts';
+import { clusterTarget, hasCluster } from './cluster-target.ts';
 import { setup } from './setup.ts';
 
 describe('what the tests run on', () => {
@@ -10,15 +13,28 @@ describe('what the tests run on', () => {
     vi.restoreAllMocks();
   });
 
-  test('on the cluster that PLIMSOLL_TEST_KUBECONFIG names, if it is set', async () => {
-    vi.stubEnv('PLIMSOLL_TEST_KUBECONFIG', '/somewhere/kubeconfig');
-    const close = await setup(project);
-    const folder = expect.stringMatching(/^\/.*\/plimsoll-cluster-/) as string;
-    expect(provided).toEqual([
-      ['kubeconfig', '/somewhere/kubeconfig'],
-      ['runFolder', folder],
-    ]);
-    await close();
+  describe.skipIf(!hasCluster())('if PLIMSOLL_TEST_KUBECONFIG is set', () => {
+    const kubeconfig = inject('kubeconfig');
+    const api = contractHarness(clusterTarget());
+    beforeEach(() => void vi.stubEnv('PLIMSOLL_TEST_KUBECONFIG', kubeconfig));
+
+    test('on the cluster that it names', async () => {
+      const close = await setup(project);
+      expect(provided).toEqual([
+        ['kubeconfig', kubeconfig],
+        ['runFolder', expect.stringMatching(/^\/.*\/plimsoll-cluster-/)],
+      ]);
+      await close();
+    });
+
+    test('on none where Plimsoll is installed', async () => {
+      const path = `${ADMISSION}/validatingwebhookconfigurations`;
+      await api.post(path, { metadata: { name: 'plimsoll' } });
+      await expect(setup(project)).rejects.toThrow(
+        `cannot test on the cluster of ${kubeconfig}: Plimsoll is installed there`,
+      );
+      await api.remove(`${path}/plimsoll`);
+    });
   });
 
   test('on nothing when programs are missing, and that is said', async () => {

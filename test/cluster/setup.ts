@@ -1,4 +1,9 @@
 import type { TestProject } from 'vitest/node';
+import { createClient } from '#shared/kube/client.ts';
+import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
+import { getObject } from '#shared/kube/objects.ts';
+import { VALIDATING_WEBHOOKS } from '#shared/kube/resource.ts';
+import { WEBHOOK_CONFIGURATION } from '#shared/kube/wire-names.ts';
 import { startCluster } from './cluster.ts';
 
 declare module 'vitest' {
@@ -13,6 +18,7 @@ declare module 'vitest' {
 /** One control plane for all files: an existing cluster, or one of our own. */
 export async function setup(project: Pick<TestProject, 'provide'>): Promise<() => Promise<void>> {
   const existing = process.env['PLIMSOLL_TEST_KUBECONFIG'];
+  if (existing !== undefined) await expectNoPlimsoll(existing);
   const startup = await startCluster(existing === undefined ? {} : { existing });
   if (startup.kind === 'ready') {
     const { cluster } = startup;
@@ -25,4 +31,14 @@ export async function setup(project: Pick<TestProject, 'provide'>): Promise<() =
   project.provide('kubeconfig', '');
   project.provide('runFolder', '');
   return () => Promise.resolve();
+}
+
+/** Tests would write over the registration of somebody's Plimsoll, and be judged by it. */
+async function expectNoPlimsoll(kubeconfig: string): Promise<void> {
+  const client = createClient(await kubeconfigConnection(kubeconfig), { userAgent: 'plimsoll-test' });
+  const found = await getObject(client, { resource: VALIDATING_WEBHOOKS, name: WEBHOOK_CONFIGURATION });
+  client.close();
+  if (found.kind === 'notFound') return;
+  const because = found.kind === 'ok' ? 'Plimsoll is installed there' : found.message;
+  throw new Error(`cannot test on the cluster of ${kubeconfig}: ${because}`);
 }
