@@ -13,7 +13,10 @@ export interface Race {
 }
 
 export interface Run {
-  /** From the first look below the threshold to the request; 0 when it came before, infinite when there was none. */
+  /**
+   * From the first look below the threshold to the request; 0 when it came before, infinite (null in JSON) when there was
+   * none.
+   */
   readonly delayMs: number;
   /** How far memory went below the threshold. */
   readonly overshootMiB: number;
@@ -85,7 +88,7 @@ export function summariseRuns(runs: readonly Run[]): object {
     delayMs: { p50: quantile(delays, 0.5), p99: quantile(delays, 0.99), max: quantile(delays, 1) },
     overshootMiB: { p50: quantile(overshoots, 0.5), max: quantile(overshoots, 1) },
     killedByKernel: runs.filter(({ wasKilledByKernel }) => wasKilledByKernel).length,
-    timesEarlierThanTenSecondLoop: Math.round(KUBELET_MEAN_MS / quantile(delays, 0.5)),
+    timesEarlierThanTenSecondLoop: Math.round(KUBELET_MEAN_MS / Math.max(POLL_MS, quantile(delays, 0.5))),
   };
 }
 

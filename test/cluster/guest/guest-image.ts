@@ -6,21 +6,21 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   renameSync,
   rmSync,
   statSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { guestCache } from './cache-folder.ts';
+import { guestCache, makeWorkFolder } from './cache-folder.ts';
 import { runProgram } from './run-program.ts';
 
 /** What the root file system of a guest holds; paths in it start with `/`. */
 export interface ImageRecipe {
-  /** One lower-case word: the newest image of that name is kept. */
+  /** One lower-case word: images of that name which nobody has used for a day are removed when another is made. */
   readonly name: string;
   /** Executables of this machine and their guest paths; the libraries they are linked with come along. */
   readonly programs: Readonly<Record<string, string>>;
@@ -33,15 +33,18 @@ export interface ImageRecipe {
 const FOLDERS = ['bin', 'proc', 'sys', 'dev', 'tmp', 'etc', 'run', 'root'];
 /** Sparse: only what is written takes room. */
 const IMAGE_BYTES = 8 * 1024 ** 3;
+/** Another checkout may be about to start a guest of its own image: a day later it has. */
+const UNUSED_MS = 86_400_000;
 
 /** The ext4 image of a recipe, from the cache or made now (seconds, no root). Guests must not write to it. */
 export function guestImage(recipe: ImageRecipe): string {
   const image = join(guestCache(), `${recipe.name}-${fingerprint(recipe)}.ext4`);
   if (!existsSync(image)) {
-    mkdirSync(guestCache(), { recursive: true });
     makeImage(recipe, image);
-    removeOlder(recipe.name, image);
+    removeUnused(recipe.name, image);
   }
+  const now = new Date();
+  utimesSync(image, now, now);
   return image;
 }
 
@@ -58,7 +61,7 @@ function fingerprint({ programs, copies, texts }: ImageRecipe): string {
 }
 
 function makeImage(recipe: ImageRecipe, image: string): void {
-  const work = mkdtempSync(join(guestCache(), 'making-'));
+  const work = makeWorkFolder();
   try {
     const root = join(work, 'root');
     fill(root, recipe);
@@ -97,9 +100,10 @@ function linkedLibraries(program: string): readonly string[] {
   return stdout.match(/\/lib\S+/g) ?? [];
 }
 
-/** A guest that has one of them open keeps it until it ends. */
-function removeOlder(name: string, image: string): void {
-  const isOlder = (file: string): boolean =>
-    file.startsWith(`${name}-`) && file.endsWith('.ext4') && file !== basename(image);
-  for (const file of readdirSync(guestCache()).filter(isOlder)) rmSync(join(guestCache(), file), { force: true });
+function removeUnused(name: string, image: string): void {
+  const others = readdirSync(guestCache()).filter((file) => file.startsWith(`${name}-`) && file !== basename(image));
+  for (const path of others.map((file) => join(guestCache(), file))) {
+    const usedMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+    if (Date.now() - usedMs > UNUSED_MS) rmSync(path, { force: true });
+  }
 }

@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { guestCache } from './cache-folder.ts';
+import { guestCache, makeWorkFolder } from './cache-folder.ts';
 import { runProgram } from './run-program.ts';
 
 /** A Linux kernel with cgroup v2, PSI, NVMe and ext4 built in, so that it needs no initial RAM disk. */
@@ -26,8 +26,7 @@ export function guestKernel(): GuestKernel {
 
 /** Complete or not there: the last step is one rename. */
 function fetchKernel(folder: string): void {
-  mkdirSync(guestCache(), { recursive: true });
-  const unpacked = mkdtempSync(join(guestCache(), 'unpacking-'));
+  const unpacked = makeWorkFolder();
   try {
     runProgram('apt-get', ['download', kernelPackage()], unpacked);
     const file = readdirSync(unpacked).find((name) => name.endsWith('.deb')) ?? '';

@@ -7,7 +7,7 @@ import { makeRunFolder } from '#test/cluster/run-folder.ts';
 import { baseImage } from './base-image.ts';
 import type { FoundGuestTools } from './find-guest-tools.ts';
 import { packPayload, quoted } from './pack-payload.ts';
-import { startQemu } from './start-qemu.ts';
+import { type Guest, startQemu } from './start-qemu.ts';
 
 const USUAL_MEMORY_MIB = 2048;
 const CPUS = 2;
@@ -45,12 +45,21 @@ export async function runInGuest(tools: FoundGuestTools, program: GuestProgram):
       ...machine,
       payload: packPayload(folder, scriptOf(program), program.programs ?? []),
     });
-    const tooLong = setTimeout(() => guest.kill('SIGKILL'), program.timeoutMs);
-    const [stdout] = await Promise.all([text(guest.stdout), once(guest, 'exit')]);
-    clearTimeout(tooLong);
+    const stdout = await outputOf(guest, program.timeoutMs);
     return { stdout, ...ending(textOf(join(folder, 'console.log')).replaceAll('\r', '')) };
   } finally {
     await endRun(folder);
+  }
+}
+
+/** What the guest wrote to its second serial port, once it has ended; a guest that takes too long is ended. */
+async function outputOf(guest: Guest, timeoutMs: number): Promise<string> {
+  const tooLong = setTimeout(() => guest.kill('SIGKILL'), timeoutMs);
+  try {
+    const [stdout] = await Promise.all([text(guest.stdout), once(guest, 'exit')]);
+    return stdout;
+  } finally {
+    clearTimeout(tooLong);
   }
 }
 
@@ -59,8 +68,9 @@ function scriptOf({ command, env = {} }: GuestProgram): string {
   return `${variables.join('')}exec ${command.map(quoted).join(' ')}\n`;
 }
 
+/** The last word of the console is the guest's, whatever a program has said before. */
 function ending(console: string): Pick<GuestRun, 'status' | 'console'> {
-  const status = /^GUEST-STATUS (?<status>\d+)$/m.exec(console)?.groups?.['status'];
+  const status = [...console.matchAll(/^GUEST-STATUS (?<status>\d+)$/gm)].at(-1)?.groups?.['status'];
   if (status === undefined) throw new Error(`the guest did not come to its end: ${console.slice(-2000)}`);
   return { status: Number(status), console };
 }

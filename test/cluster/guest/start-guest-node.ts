@@ -56,13 +56,13 @@ function forward(port: number): string {
 
 /** The run's folder is in the same place as outside, so that the same paths are right. */
 function scriptOf(folder: string, images: readonly string[]): string {
-  return `mkdir -p /dev/pts /dev/shm ${dirname(folder)}
+  return `mkdir -p /dev/pts /dev/shm ${quoted(dirname(folder))}
 mount -t devpts devpts /dev/pts; mount -t tmpfs shm /dev/shm; mount -t tmpfs run /run; mount --make-rshared /
 for each in $(cat /sys/fs/cgroup/cgroup.controllers); do echo +$each > /sys/fs/cgroup/cgroup.subtree_control; done
 ${LOAD_MODULES}
 ip address add ${NODE_ADDRESS}/24 dev eth0; ip link set eth0 up; ip route add default via ${GATEWAY}
 echo 1 > /proc/sys/net/ipv4/ip_forward; echo 1 > /proc/sys/net/ipv4/conf/eth0/proxy_arp
-mv /payload${folder} ${folder}
+mv ${quoted(`/payload${folder}`)} ${quoted(folder)}
 exec node ${inPayload(MAIN)} ${[folder, ...images].map(quoted).join(' ')}
 `;
 }

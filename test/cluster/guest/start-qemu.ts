@@ -23,10 +23,7 @@ const KERNEL_FLAGS = 'console=ttyS0 root=/dev/nvme0n1 rw init=/init psi=1 panic=
 /** Its second serial port is the child's standard input and output. */
 export type Guest = ChildProcessByStdio<Writable, Readable, null>;
 
-/**
- * Starts a machine. The kernel kills it with the process that
- * called this, however that one ends.
- */
+/** Starts a machine. The kernel kills it with the process that called this, however that one ends. */
 export function startQemu({ qemu, kernel }: FoundGuestTools, machine: Machine): Guest {
   const { folder, memoryMiB, cpus, image, payload, flags = [] } = machine;
   const disk = (file: string, index: number, options: string): readonly string[] => [
