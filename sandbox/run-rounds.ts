@@ -1,4 +1,5 @@
 import type { Clock } from '#shared/runtime/clock.ts';
+import { forwardAbort } from '#shared/runtime/forward-abort.ts';
 import type { Log } from '#shared/runtime/log.ts';
 
 /** A kind of objects that is followed, as a reflector does. */
@@ -31,7 +32,9 @@ export async function runRounds(rounds: Rounds, signal: AbortSignal): Promise<vo
     // Made before the round, so that a change during it is not missed.
     wake = new AbortController();
     await runRound(rounds, signal);
-    await clock.sleep(rounds.longestPauseMs, AbortSignal.any([wake.signal, signal]));
+    const unlink = forwardAbort(signal, wake);
+    await clock.sleep(rounds.longestPauseMs, wake.signal);
+    unlink();
     await clock.sleep(rounds.gatherMs, signal);
   }
   await reflecting;

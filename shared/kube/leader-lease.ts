@@ -1,4 +1,5 @@
 import type { Clock } from '#shared/runtime/clock.ts';
+import { forwardAbort } from '#shared/runtime/forward-abort.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { KubeClient } from './client.ts';
 import { type Candidate, createCandidate } from './lease-candidate.ts';
@@ -56,15 +57,18 @@ async function leadOneTerm(options: LeaseOptions, candidate: Candidate, signal: 
   const { log, name: lease } = options;
   const lost = new AbortController();
   const ended = new AbortController();
+  const leading = new AbortController();
+  const unlinks = [signal, lost.signal].map((source) => forwardAbort(source, leading));
   const fencingToken = candidate.fencingToken();
   const term = { fencingToken, isHeld: () => !lost.signal.aborted && candidate.remainingMs() > 0 };
   log.info({ lease, fencingToken }, 'Lease acquired');
   const renewing = keepRenewing(options, candidate, ended.signal).then(() => lost.abort());
   try {
-    await options.lead(AbortSignal.any([signal, lost.signal]), term);
+    await options.lead(leading.signal, term);
   } catch (error) {
     log.error({ err: error, lease }, 'Leader failed');
   }
+  for (const unlink of unlinks) unlink();
   ended.abort();
   await renewing;
   await candidate.release();

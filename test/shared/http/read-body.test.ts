@@ -1,18 +1,20 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createBodyAllowance, readBody, type Body, type BodyAllowance } from '#shared/http/read-body.ts';
+import { createBodyAllowance, readBody, type Body, type BodyLimits } from '#shared/http/read-body.ts';
 import { serve, type Server } from '#shared/http/serve.ts';
 
 let server: Server | undefined;
 afterEach(() => server?.close());
 
 /** Starts a server that reads bodies of up to 10 bytes and gives what the next one became. */
-async function reader(allowance?: BodyAllowance): Promise<{ url: string; port: number; next: Promise<Body> }> {
+async function reader(
+  limits: Omit<BodyLimits, 'maxBytes'> = {},
+): Promise<{ url: string; port: number; next: Promise<Body> }> {
   const { promise: next, resolve } = Promise.withResolvers<Body>();
   server = await serve({
     handler: (request, response) => {
-      void readBody(request, { maxBytes: 10, ...(allowance && { allowance }) }).then((body) => {
+      void readBody(request, { maxBytes: 10, ...limits }).then((body) => {
         response.end();
         resolve(body);
       });
@@ -48,6 +50,15 @@ describe('readBody', () => {
     expect(await next).toEqual({ kind: 'tooLarge', limitBytes: 10, beginning: expect.any(Buffer) as Buffer });
   });
 
+  test('gathers the pieces in the memory it is given', async () => {
+    const into = Buffer.alloc(20);
+    const { url, next } = await reader({ into });
+    send(url, ['12345', '67890']);
+    const body = await next;
+    expect(body).toEqual({ kind: 'body', bytes: Buffer.from('1234567890') });
+    expect(into.toString('latin1', 0, 10)).toBe('1234567890');
+  });
+
   test('notices that the caller went away', async () => {
     const { port, next } = await reader();
     const socket = connect(port, '127.0.0.1');
@@ -60,11 +71,11 @@ describe('readBody', () => {
   test('refuses when all bodies together are too many, and gives everything back', async () => {
     const allowance = createBodyAllowance(8);
     expect(allowance.take(4)).toBe(true);
-    const first = await reader(allowance);
+    const first = await reader({ allowance });
     send(first.url, ['123456']);
     expect(await first.next).toEqual({ kind: 'overloaded' });
     await server?.close();
-    const second = await reader(allowance);
+    const second = await reader({ allowance });
     send(second.url, ['1234']);
     expect(await second.next).toMatchObject({ kind: 'body' });
     expect([allowance.take(4), allowance.take(1)]).toEqual([true, false]);

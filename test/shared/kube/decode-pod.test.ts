@@ -124,6 +124,18 @@ describe('decodePod', () => {
       'expected a quantity, got an object',
     ],
     [
+      'a name that nobody has',
+      { spec: { priorityClassName: 'n'.repeat(5_000) } },
+      'spec.priorityClassName',
+      'expected at most 4096 characters',
+    ],
+    [
+      'a long text that is no quantity',
+      { spec: { overhead: { cpu: 'x'.repeat(5_000) } } },
+      'spec.overhead.cpu',
+      `${`expected a quantity such as 500m, 2 or 1Gi, got "${'x'.repeat(500)}`.slice(0, 500)}…`,
+    ],
+    [
       'a value that is no text',
       { spec: { tolerations: [{ key: true }] } },
       'spec.tolerations[0].key',
