@@ -34,7 +34,7 @@ export const webhookSchema = z.strictObject({
     .min(1_024)
     .max(64 * MIB)
     .default(4 * MIB)
-    .describe('Largest body of a request; each MiB more needs 12 MiB more memory'),
+    .describe('Largest body of a request; each MiB more needs 15 MiB more memory'),
   requestSeconds: z
     .number()
     .min(0.1)
