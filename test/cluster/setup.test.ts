@@ -6,7 +6,10 @@ import { setup } from './setup.ts';
 
 describe('what the tests run on', () => {
   const provided: unknown[] = [];
-  const project = { provide: (key: string, value: unknown) => void provided.push([key, value]) };
+  const project = {
+    provide: (key: string, value: unknown) => void provided.push([key, value]),
+    vitest: { state: { getTestModules: () => [] } },
+  };
   afterEach(() => {
     provided.length = 0;
     vi.unstubAllEnvs();

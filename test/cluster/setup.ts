@@ -1,10 +1,11 @@
-import type { TestProject } from 'vitest/node';
+import type { TestProject, Vitest } from 'vitest/node';
 import { createClient } from '#shared/kube/client.ts';
 import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
 import { getObject } from '#shared/kube/objects.ts';
 import { VALIDATING_WEBHOOKS } from '#shared/kube/resource.ts';
 import { WEBHOOK_CONFIGURATION } from '#shared/kube/wire-names.ts';
 import { startCluster } from './cluster.ts';
+import { groupsNotRun } from './not-run.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -15,8 +16,20 @@ declare module 'vitest' {
   }
 }
 
-/** One control plane for all files: an existing cluster, or one of our own. */
-export async function setup(project: Pick<TestProject, 'provide'>): Promise<() => Promise<void>> {
+type Project = Pick<TestProject, 'provide'> & {
+  readonly vitest: { readonly state: Pick<Vitest['state'], 'getTestModules'> };
+};
+
+/** One control plane for all files: an existing cluster, or one of our own. In the end it is told what was left out, and why. */
+export async function setup(project: Project): Promise<() => Promise<void>> {
+  const close = await findCluster(project);
+  return async () => {
+    await close();
+    for (const name of groupsNotRun(project.vitest.state.getTestModules())) process.stderr.write(`${name}\n`);
+  };
+}
+
+async function findCluster(project: Project): Promise<() => Promise<void>> {
   const existing = process.env['PLIMSOLL_TEST_KUBECONFIG'];
   if (existing !== undefined) await expectNoPlimsoll(existing);
   const startup = await startCluster(existing === undefined ? {} : { existing });
