@@ -13,6 +13,8 @@ export interface PodStrain {
   /** How often its memory hit its own limit since it was made, and lately. */
   readonly limitHits?: number | undefined;
   readonly limitHitsPerSecond?: number | undefined;
+  /** Processes that the kernel killed in it since it was made; cgroup v1 counts them in their containers alone. */
+  readonly oomKills?: number | undefined;
   /** Share of time in which its own CPU limit held it back. */
   readonly throttled?: number | undefined;
 }

@@ -25,6 +25,7 @@ interface Counters {
   readonly throttledSeconds: number | undefined;
   readonly ioBytes: number | undefined;
   readonly limitHits: number | undefined;
+  readonly oomKills: number | undefined;
   readonly stalls: StallTimes;
 }
 
@@ -39,13 +40,20 @@ function valueOf<T>(answer: Reading<T> | undefined): T | undefined {
 function countersOf(details: PodDetails | undefined): Counters {
   const cpu = valueOf(details?.cpu);
   const io = valueOf(details?.io);
+  const events = valueOf(details?.events);
   return {
     cpuSeconds: cpu?.usageSeconds,
     throttledSeconds: cpu?.throttledSeconds,
     ioBytes: io === undefined ? undefined : io.readBytes + io.writtenBytes,
-    limitHits: valueOf(details?.events)?.limitHits,
+    limitHits: finite(events?.limitHits),
+    oomKills: finite(events?.oomKills),
     stalls: stallTimesOf(details),
   };
+}
+
+/** What this kernel does not count is NaN. */
+function finite(count: number | undefined): number | undefined {
+  return Number.isFinite(count) ? count : undefined;
 }
 
 function stallTimesOf(details: PodDetails | undefined): StallTimes {
@@ -87,12 +95,12 @@ function stallShares(total: keyof Stalls, before: StallTimes, after: StallTimes,
 }
 
 function strainOf(before: Counters, after: Counters, perMs: PerMs): PodStrain {
-  const hits = after.limitHits;
   return {
     waiting: stallShares('someMicroseconds', before.stalls, after.stalls, perMs),
     stalled: stallShares('fullMicroseconds', before.stalls, after.stalls, perMs),
-    limitHits: Number.isFinite(hits) ? hits : undefined,
-    limitHitsPerSecond: scaled(perMs(before.limitHits, hits), MILLISECONDS_PER_SECOND),
+    limitHits: after.limitHits,
+    limitHitsPerSecond: scaled(perMs(before.limitHits, after.limitHits), MILLISECONDS_PER_SECOND),
+    oomKills: after.oomKills,
     throttled: share(scaled(perMs(before.throttledSeconds, after.throttledSeconds), MILLISECONDS_PER_SECOND)),
   };
 }

@@ -15,13 +15,14 @@ function limitsIn(strain: PodStrain): readonly string[] {
   ];
 }
 
-function strainFacts({ waiting, stalled, limitHits, throttled }: PodStrain): Because['facts'] {
+function strainFacts({ waiting, stalled, limitHits, oomKills, throttled }: PodStrain): Because['facts'] {
   const figures = {
     memoryWaiting: waiting.memory,
     memoryStalled: stalled.memory,
     cpuWaiting: waiting.cpu,
     ioWaiting: waiting.io,
     memoryLimitHits: limitHits,
+    oomKills,
     cpuThrottled: throttled,
   };
   const known = Object.entries(figures).flatMap(([name, value]) =>

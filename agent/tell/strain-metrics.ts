@@ -5,7 +5,7 @@ import { isAtCpuLimit, isAtMemoryLimit, type PodStrain, type StrainedResource } 
 /** Pods with series of their own; the others are only counted. */
 const TOP = 10;
 const RESOURCES: readonly StrainedResource[] = ['memory', 'cpu', 'io'];
-/** Who waits less than this, and never was at its memory limit, is not worth a series. */
+/** Who waits less than this, was never at its memory limit and lost no process is not worth a series. */
 const LEAST_SHARE = 0.01;
 
 /** What holds single pods up, in numbers: those that wait most, and how many are at their own limit. */
@@ -28,10 +28,15 @@ export function createStrainMetrics(metrics: Metrics): ShowStrains {
     'Share of time in which their own CPU limit held back the pods that wait most',
     pod,
   );
+  const oomKills = metrics.gauge(
+    'plimsoll_pod_oom_kills',
+    'Processes that the kernel killed for lack of memory in the pods that wait most, since they were made',
+    pod,
+  );
   const atLimit = metrics.gauge('plimsoll_pods_at_own_limit', 'Pods held up by their own limit', ['resource']);
 
   return ({ strains, pods }) => {
-    for (const gauge of [stalls, limitHits, throttled]) gauge.reset();
+    for (const gauge of [stalls, limitHits, throttled, oomKills]) gauge.reset();
     atLimit.set(count(strains, isAtMemoryLimit), { resource: 'memory' });
     atLimit.set(count(strains, isAtCpuLimit), { resource: 'cpu' });
     for (const [uid, strain] of mostStrained(strains)) {
@@ -41,6 +46,7 @@ export function createStrainMetrics(metrics: Metrics): ShowStrains {
       showStalls(stalls, labels, strain);
       if (strain.limitHits !== undefined) limitHits.set(strain.limitHits, labels);
       if (strain.throttled !== undefined) throttled.set(strain.throttled, labels);
+      if (strain.oomKills !== undefined) oomKills.set(strain.oomKills, labels);
     }
   };
 }
@@ -67,7 +73,8 @@ function mostStrained(strains: Look['strains']): readonly (readonly [uid: string
 }
 
 function isWorthShowing(strain: PodStrain): boolean {
-  return strainOf(strain) >= LEAST_SHARE || (strain.limitHits ?? 0) > 0;
+  const { limitHits = 0, oomKills = 0 } = strain;
+  return strainOf(strain) >= LEAST_SHARE || limitHits > 0 || oomKills > 0;
 }
 
 /** A pod at its memory limit comes before all that merely wait. */

@@ -25,7 +25,7 @@ describe('nextBeat', () => {
       cpuStalls: stalls(0, 0),
     });
     const after = details({
-      events: reading({ limitHits: 105, oomKills: 0 }),
+      events: reading({ limitHits: 105, oomKills: 2 }),
       cpu: reading({ usageSeconds: 6, throttledSeconds: 4 }),
       io: reading({ readBytes: 5000, writtenBytes: 5000 }),
       pids: reading({ tasks: 3 }),
@@ -41,6 +41,7 @@ describe('nextBeat', () => {
         stalled: { memory: 0.1, cpu: 0 },
         limitHits: 105,
         limitHitsPerSecond: 10,
+        oomKills: 2,
         throttled: 0.4,
       },
     });
@@ -52,14 +53,14 @@ describe('nextBeat', () => {
       processCount: undefined,
       cpuNanoCores: undefined,
       ioBytesPerSecond: undefined,
-      strain: { waiting: {}, stalled: {}, limitHits: 5 },
+      strain: { waiting: {}, stalled: {}, limitHits: 5, oomKills: 0 },
     });
   });
 
   test('a counter that went backwards, was not there or is unknown has no rate', () => {
     const before = details({ events: reading({ limitHits: 9, oomKills: 0 }), memoryStalls: stalls(9, 9) });
     const after = details({
-      events: reading({ limitHits: Number.NaN, oomKills: 0 }),
+      events: reading({ limitHits: Number.NaN, oomKills: Number.NaN }),
       memoryStalls: stalls(1, 1),
       ioStalls: stalls(5, 5),
     });

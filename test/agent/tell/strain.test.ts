@@ -11,6 +11,7 @@ const thrashing: PodStrain = {
   stalled: { memory: 0.15 },
   limitHits: 121_061,
   limitHitsPerSecond: 400.25,
+  oomKills: 4,
   throttled: 0.5,
 };
 
@@ -24,6 +25,7 @@ describe('withStrain', () => {
         memoryStalled: 0.15,
         cpuWaiting: 0.02,
         memoryLimitHits: 121_061,
+        oomKills: 4,
         cpuThrottled: 0.5,
       },
     });
@@ -57,9 +59,16 @@ describe('createStrainMetrics', () => {
     expect(lines).toContain('plimsoll_pods_at_own_limit{resource="memory"} 1');
     expect(lines).toContain('plimsoll_pods_at_own_limit{resource="cpu"} 1');
     expect(lines).toContain('plimsoll_pod_memory_limit_hits{namespace="default",pod="p03"} 121061');
+    expect(lines).toContain('plimsoll_pod_oom_kills{namespace="default",pod="p03"} 4');
     expect(lines).toContain('plimsoll_pod_cpu_throttled_ratio{namespace="default",pod="p03"} 0.5');
     const waiting = lines.filter((line) => line.includes('resource="cpu",kind="waiting"'));
     expect(waiting.map((line) => /pod="(\w+)"/.exec(line)?.[1]).toSorted()).toEqual(['p03', ...NAMES.slice(21)]);
+  });
+
+  test('a pod that waits for nothing and lost a process has one', async () => {
+    const lines = await shown((index) => (index === 3 ? { ...quiet, oomKills: 1 } : quiet));
+    expect(lines).toContain('plimsoll_pod_oom_kills{namespace="default",pod="p03"} 1');
+    expect(lines.filter((line) => line.includes('pod="p04"'))).toEqual([]);
   });
 
   test('who waits for nothing has no series', async () => {
