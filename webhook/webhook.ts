@@ -1,33 +1,25 @@
 import { hostname } from 'node:os';
 import { healthApp } from '#shared/http/health-app.ts';
-import type { HealthCheck } from '#shared/http/health.ts';
 import { serve } from '#shared/http/serve.ts';
 import { createClient } from '#shared/kube/client.ts';
 import { connect } from '#shared/kube/connect.ts';
 import { createEventRecorder } from '#shared/kube/event-recorder.ts';
-import { SHORTEST_TIMEOUT_SECONDS } from '#shared/kube/webhook-configurations.ts';
 import { REPORTING_CONTROLLERS } from '#shared/kube/wire-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
-import { createMetrics, type Metrics } from '#shared/runtime/metrics.ts';
+import { createMetrics } from '#shared/runtime/metrics.ts';
 import type { Shutdown } from '#shared/runtime/shutdown.ts';
-import { createBodyTurns } from './body-turns.ts';
+import { openAdmissionPort } from './admission-port.ts';
 import { createCaches, eachCache, type Caches } from './caches.ts';
 import type { WebhookConfiguration } from './configuration.ts';
 import { createCertificateKeeper } from './certificates/certificate-keeper.ts';
 import { createConditionWriter } from './condition-writer.ts';
 import { createCertificateSource } from './create-certificate-source.ts';
-import { fallbackApp } from './fallback-app.ts';
 import { createJudgeSources } from './judge-sources.ts';
-import { createJudges, type JudgeSources } from './judges.ts';
 import { createLedgers } from './ledger/ledgers.ts';
-import { onlyCallers } from './only-callers.ts';
+import { cachesCheck, stoppingCheck } from './readiness.ts';
 import { createRegistration } from './registration.ts';
-import { reviewListener } from './review-listener.ts';
-import { createReviewMetrics } from './review-metrics.ts';
-import { judgeTooLarge } from './too-large.ts';
 import { createTrustCheck } from './trust-check.ts';
-import { unsyncedCaches } from './world.ts';
 
 export interface Surroundings {
   readonly clock: Clock;
@@ -42,9 +34,6 @@ export interface Webhook {
   readonly port: number;
   readonly healthPort: number;
 }
-
-/** Each carries one request at a time; the rest is for those about to be shed, which is told them in an answer. */
-const CONNECTIONS_PER_REQUEST = 1.25;
 
 /** Builds and starts the webhook; everything ends with the shutdown. Rejects with what to mend. */
 export async function startWebhook(configuration: WebhookConfiguration, surroundings: Surroundings): Promise<Webhook> {
@@ -74,15 +63,7 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
   const sources = createJudgeSources(configuration, { client, caches, ledgers, clock, events });
   const certificates = createCertificateSource(configuration, { client, clock });
   const first = await certificates.look(() => false);
-  const server = await serve({
-    host: configuration.host,
-    port: configuration.port,
-    handler: onlyCallers(configuration.tls.clientNames, admissionHandler(configuration, sources, { metrics, log })),
-    tls: first.tls,
-    maxConnections: Math.ceil(configuration.concurrentRequests * CONNECTIONS_PER_REQUEST),
-    // Nobody waits for an answer to what takes longer to arrive.
-    requestTimeoutMs: SHORTEST_TIMEOUT_SECONDS * 1_000,
-  });
+  const server = await openAdmissionPort(configuration, { sources, tls: first.tls, metrics, log });
   shutdown.onRelease('admission port', () => server.close());
 
   const keeper = createCertificateKeeper({
@@ -146,36 +127,4 @@ function ownAddress(host: string): string {
 
 async function whenSynced(caches: Caches): Promise<void> {
   await Promise.all(eachCache(caches).map((cache) => cache.synced));
-}
-
-function admissionHandler(
-  configuration: WebhookConfiguration,
-  sources: JudgeSources,
-  { metrics, log }: { readonly metrics: Metrics; readonly log: Log },
-) {
-  const deadlineMs = configuration.requestSeconds * 1_000;
-  return reviewListener({
-    judges: createJudges(sources),
-    judgeTooLarge: judgeTooLarge(configuration.mode),
-    fallback: fallbackApp(log),
-    collect: createBodyTurns({ maxBytes: configuration.bodyLimitBytes, patienceMs: deadlineMs / 2 }),
-    concurrentRequests: configuration.concurrentRequests,
-    deadlineMs,
-    metrics: createReviewMetrics(metrics, log),
-    log,
-  });
-}
-
-function stoppingCheck({ signal }: Shutdown): HealthCheck {
-  return { name: 'running', problem: () => (signal.aborted ? 'about to end' : undefined) };
-}
-
-function cachesCheck(caches: Caches): HealthCheck {
-  return {
-    name: 'caches',
-    problem: () => {
-      const missing = unsyncedCaches(caches);
-      return missing.length === 0 ? undefined : `not yet read: ${missing.join(', ')}`;
-    },
-  };
 }

@@ -1,0 +1,20 @@
+import type { HealthCheck } from '#shared/http/health.ts';
+import type { Shutdown } from '#shared/runtime/shutdown.ts';
+import type { Caches } from './caches.ts';
+import { unsyncedCaches } from './world.ts';
+
+/** Unready from the first signal to stop, so that the Service sends nobody any more. */
+export function stoppingCheck({ signal }: Shutdown): HealthCheck {
+  return { name: 'running', problem: () => (signal.aborted ? 'about to end' : undefined) };
+}
+
+/** Unready until every cache has been filled once. */
+export function cachesCheck(caches: Caches): HealthCheck {
+  return {
+    name: 'caches',
+    problem: () => {
+      const missing = unsyncedCaches(caches);
+      return missing.length === 0 ? undefined : `not yet read: ${missing.join(', ')}`;
+    },
+  };
+}
