@@ -1,7 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, inject, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { contractHarness } from '#test/contract/harness.ts';
 import { registeredWebhooks } from './admission/registered-webhooks.ts';
 import { clusterTarget, hasCluster } from './cluster-target.ts';
@@ -13,8 +10,6 @@ const WITHIN_MS = 900_000;
 
 describe.skipIf(!hasCluster())('the upstream suite, with Plimsoll installed for the whole cluster', () => {
   registeredWebhooks(contractHarness(clusterTarget()), { replicas: 2 });
-  const folder = mkdtempSync(join(tmpdir(), 'plimsoll-upstream-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   test('quotas by priority class work as they do without us', { timeout: WITHIN_MS }, async ({ skip }) => {
     const suite = findUpstreamSuite(process.env);
@@ -24,7 +19,7 @@ describe.skipIf(!hasCluster())('the upstream suite, with Plimsoll installed for 
     const results = await runUpstreamSuite(suite.paths.e2e, {
       kubeconfig: inject('kubeconfig'),
       focus: 'ResourceQuota \\[Feature:PodPriority\\]',
-      folder,
+      folder: inject('runFolder'),
     });
     expect(results.filter(({ state }) => state !== 'passed')).toEqual([]);
     expect(results).toHaveLength(SPECIFICATIONS);
