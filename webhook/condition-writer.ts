@@ -10,6 +10,7 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import type { Caches } from './caches.ts';
+import { createDefaultTeller } from './default-teller.ts';
 import { policyConditions, quotaConditions } from './describe-conditions.ts';
 
 export interface ConditionWriterOptions {
@@ -32,10 +33,12 @@ const DEADLINE_MS = 10_000;
 
 export function createConditionWriter(options: ConditionWriterOptions): ConditionWriter {
   const { client, caches, events, clock, random, log } = options;
+  const tellDefaults = createDefaultTeller(events);
 
   async function look(): Promise<void> {
     const namespaces = [...caches.namespaces.values()];
     const known = new Map(Array.from(caches.classes.values(), (each) => [each.name, each]));
+    tellDefaults(known);
     const reviews = reviewPolicies({
       policies: [...caches.policies.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1)),
       classes: known,

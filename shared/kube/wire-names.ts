@@ -90,6 +90,7 @@ export const EVENT_REASONS = {
   policyViolated: 'PolicyViolated',
   policyConflict: 'PolicyConflict',
   quotaExceeded: 'QuotaExceeded',
+  severalDefaults: 'SeveralGlobalDefaults',
 } as const;
 
 /** @public */

@@ -45,6 +45,19 @@ describe('bad inputs', () => {
     }
   });
 
+  test('B-18: a warning Event of the class that counts', async () => {
+    await expect
+      .poll(() => webhook.api.all('/apis/events.k8s.io/v1/events'), { timeout: 30_000 })
+      .toContainEqual(
+        expect.objectContaining({
+          type: 'Warning',
+          reason: 'SeveralGlobalDefaults',
+          regarding: expect.objectContaining({ kind: 'PriorityClass', name: 'standard' }) as object,
+          note: 'several priority classes are the global default (`other-default`, `standard`): the lowest, `standard`, counts',
+        }),
+      );
+  });
+
   test('B-20: a class made again with another value between the phases refuses the old number', async () => {
     const before = { priorityClassName: 'fleeting', priority: 70, preemptionPolicy: 'PreemptLowerPriority' };
     webhook.api.put(CLASSES, { metadata: { name: 'fleeting' }, value: 70, preemptionPolicy: 'PreemptLowerPriority' });

@@ -1,4 +1,5 @@
 import { resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
+import { severalDefaults } from '#shared/domain/priority/several-defaults.ts';
 import { because, type AdmissionCode } from './admission-code.ts';
 import type { AdmissionWorld } from './admission-world.ts';
 import { chooseClass, type ClassChoice } from './choose-class.ts';
@@ -16,21 +17,9 @@ export function decideMutation(request: PodRequest, world: AdmissionWorld): Admi
   if (resolved.kind === 'refused') return refuse(403, priorityRefusal(request.pod, resolved, world.classes));
   const choice = chooseClass(request, policiesFor(request, world), world.classes);
   const reason = because(CODES[choice.source], describe(choice), { ...choice.fields });
-  const accepted = allow(reason, choice.source === 'globalDefault' ? warnOfDefaults(choice, world) : []);
+  const warning = choice.source === 'globalDefault' ? severalDefaults(world.classes) : undefined;
+  const accepted = allow(reason, warning === undefined ? [] : [warning]);
   return hasFields(request, choice.fields) ? accepted : { ...accepted, change: choice.fields };
-}
-
-/** Two classes can be made the default at once, for the API server checks a cache; which one counts then surprises (S1-5). */
-function warnOfDefaults({ fields }: ClassChoice, { classes }: AdmissionWorld): readonly string[] {
-  const defaults = [...classes.values()].filter(({ isGlobalDefault }) => isGlobalDefault).map(({ name }) => name);
-  if (defaults.length < 2) return [];
-  const names = defaults
-    .sort()
-    .map((name) => `\`${name}\``)
-    .join(', ');
-  return [
-    `several priority classes are the global default (${names}): the lowest, \`${fields.priorityClassName}\`, counts`,
-  ];
 }
 
 const CODES: Readonly<Record<ClassChoice['source'], AdmissionCode>> = {

@@ -1,0 +1,25 @@
+import { defaultClass, type PriorityClasses } from '#shared/domain/priority/priority-class.ts';
+import { severalDefaults } from '#shared/domain/priority/several-defaults.ts';
+import type { EventRecorder } from '#shared/kube/event-recorder.ts';
+import { apiVersionOf, PRIORITY_CLASSES } from '#shared/kube/resource.ts';
+import { EVENT_REASONS } from '#shared/kube/wire-names.ts';
+
+/** Tells in an Event of the class that counts that there are several global defaults, once per change (B-18). */
+export function createDefaultTeller(events: Pick<EventRecorder, 'record'>): (classes: PriorityClasses) => void {
+  let told: string | undefined;
+  return (classes) => {
+    const note = severalDefaults(classes);
+    const lowest = defaultClass(classes);
+    const isNews = note !== told;
+    told = note;
+    if (note === undefined || lowest === undefined || !isNews) return;
+    const { name, uid } = lowest;
+    events.record({
+      regarding: { apiVersion: apiVersionOf(PRIORITY_CLASSES), kind: PRIORITY_CLASSES.kind, name, uid },
+      type: 'Warning',
+      reason: EVENT_REASONS.severalDefaults,
+      note,
+      action: 'Review',
+    });
+  };
+}
