@@ -33,7 +33,7 @@ export const webhookSchema = z.strictObject({
     .int()
     .min(1_024)
     .max(64 * MIB)
-    .default(4 * MIB)
+    .default(3 * MIB)
     .describe('Largest body of a request; each MiB more needs 15 MiB more memory'),
   requestSeconds: z
     .number()
@@ -46,7 +46,7 @@ export const webhookSchema = z.strictObject({
     .int()
     .min(1)
     .max(10_000)
-    .default(256)
+    .default(192)
     .describe('More than so many at once are answered 429; a quarter more connections are taken'),
   reservationSeconds: z
     .number()

@@ -8,7 +8,7 @@ import { createPodReview, pod } from './reviews.ts';
 import type { ServerProcess } from './server-process.ts';
 import { shippedMemoryMiB, startShippedWebhook } from './shipped-webhook.ts';
 
-/** As many as may be answered at once: each carries one request after the other. */
+/** More than it takes: each carries one request after the other. */
 const CONNECTIONS = 256;
 const REQUESTS = 512;
 /** Of the container's memory: the rest is for what the kernel holds for its connections. */

@@ -3,7 +3,7 @@ import { createPodReview, pod } from './reviews.ts';
 
 const MIB = 1024 * 1024;
 const CHUNKED = { headers: { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' } };
-const LARGE = 3.9 * MIB;
+const LARGE = 2.9 * MIB;
 
 const ANSWERED = { status: 200 };
 const TOO_LARGE = { status: 413 };
