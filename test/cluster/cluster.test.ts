@@ -23,8 +23,8 @@ const RUNNER = `
 `;
 
 const RUN = ['--input-type=module', '-e', RUNNER];
-/** Before the keeper, before its folder, amid programs that come up, when they are up. */
-const STARTING_MS = [100, 400, 1_500, 3_000, 5_000];
+/** Before the keeper, amid programs that come up, shortly before they are up. */
+const STARTING_MS = [100, 1_000, 2_500];
 
 const why = whyNoOwnCluster(process.env);
 
