@@ -8,8 +8,8 @@ import { createPodReview, pod } from './reviews.ts';
 import type { ServerProcess } from './server-process.ts';
 import { shippedMemoryMiB, startShippedWebhook } from './shipped-webhook.ts';
 
-/** More than it takes: each carries one request after the other. */
-const CONNECTIONS = 256;
+/** Each carries one request after the other: nearly as many as are answered at once. */
+const CONNECTIONS = 160;
 const REQUESTS = 512;
 /** Of the container's memory: the rest is for what the kernel holds for its connections. */
 const SHARE = 0.9;
