@@ -46,7 +46,7 @@ export const webhookSchema = z.strictObject({
     .int()
     .min(1)
     .max(10_000)
-    .default(192)
+    .default(128)
     .describe('More than so many at once are answered 429; a quarter more connections are taken'),
   reservationSeconds: z
     .number()

@@ -8,8 +8,9 @@ import { createPodReview, pod } from './reviews.ts';
 import type { ServerProcess } from './server-process.ts';
 import { shippedMemoryMiB, startShippedWebhook } from './shipped-webhook.ts';
 
-/** Each carries one request after the other: nearly as many as are answered at once. */
-const CONNECTIONS = 160;
+/** Each carries one request after the other: fewer than are answered at once, and more than are taken. */
+const CONNECTIONS = 100;
+const TOO_MANY_CONNECTIONS = 320;
 const REQUESTS = 512;
 /** Of the container's memory: the rest is for what the kernel holds for its connections. */
 const SHARE = 0.9;
@@ -35,6 +36,7 @@ function send(agent: Agent, port: number, { body, ...options }: Sent): Promise<n
 
 describe('floods of dear requests', () => {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS, rejectUnauthorized: false });
+  const greedy = new Agent({ keepAlive: true, maxSockets: TOO_MANY_CONNECTIONS, rejectUnauthorized: false });
   const good = new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false });
   let api: ObjectServer;
   let webhook: ServerProcess;
@@ -48,14 +50,15 @@ describe('floods of dear requests', () => {
   });
   afterAll(async () => {
     agent.destroy();
+    greedy.destroy();
     good.destroy();
     expect(await webhook.stop()).toBe(0);
     await api.close();
   });
 
-  async function flood(input: BadInput): Promise<ReadonlySet<number | 'cut'>> {
+  async function flood(input: BadInput, by: Agent): Promise<ReadonlySet<number | 'cut'>> {
     const body = Buffer.from(input.body);
-    const answers = Array.from({ length: REQUESTS }, () => send(agent, webhook.port, { ...input, body }));
+    const answers = Array.from({ length: REQUESTS }, () => send(by, webhook.port, { ...input, body }));
     return new Set(await Promise.all(answers));
   }
 
@@ -69,10 +72,15 @@ describe('floods of dear requests', () => {
   test.each(FLOODS.map((input) => [input.what, input] as const))('%s', async (_, input) => {
     const over = new AbortController();
     const meanwhile = serveGood(over.signal);
-    const answers = await flood(input).finally(() => over.abort());
+    const answers = await flood(input, agent).finally(() => over.abort());
     expect(answers).toContain(input.expected.status);
     expect([input.expected.status, 429, 400, 408, 'cut']).toEqual(expect.arrayContaining([...answers]));
     expect([...(await meanwhile)]).toEqual([200]);
+    expect(webhook.peakMiB()).toBeLessThan(shippedMemoryMiB() * SHARE);
+  });
+
+  test('more connections than are taken', async () => {
+    for (const input of FLOODS) await flood(input, greedy);
     expect(webhook.peakMiB()).toBeLessThan(shippedMemoryMiB() * SHARE);
   });
 });
