@@ -3,16 +3,26 @@ import type { Socket } from 'node:net';
 
 /** Long enough for a caller that is busy still writing. */
 const LINGER_MS = 5_000;
+/** More would keep others from being connected at all. */
+const MOST_LINGERING = 32;
+/** The first came first. */
+const lingering = new Set<Socket>();
 
 /**
  * Ends a connection of which not everything was read: no more is read, and the caller gets a moment to read the answer.
- * Closing at once would reset the connection under it, and the reset overtakes the answer.
+ * Closing at once would reset the connection under it, and the reset overtakes the answer. Of many such connections in
+ * a process the one that had most time is closed.
  */
 export function linger(socket: Socket): void {
+  if (lingering.has(socket)) return;
   socket.pause();
   // Node goes on reading a body that nobody has begun to read, as soon as its request has been answered.
   setImmediate(() => socket.pause());
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  lingering.add(socket);
+  socket.once('close', () => lingering.delete(socket));
+  const [first] = lingering;
+  if (lingering.size > MOST_LINGERING) first?.destroy();
 }
 
 /**
