@@ -22,7 +22,9 @@ export function linger(socket: Socket): void {
   lingering.add(socket);
   socket.once('close', () => lingering.delete(socket));
   const [first] = lingering;
-  if (lingering.size > MOST_LINGERING) first?.destroy();
+  if (first === undefined || lingering.size <= MOST_LINGERING) return;
+  lingering.delete(first);
+  first.destroy();
 }
 
 /**
