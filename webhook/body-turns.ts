@@ -27,6 +27,8 @@ export type CollectInTurn = (request: IncomingMessage, done: Done) => void;
 const LARGE_BYTES = 128 * 1024;
 const TOGETHER_BYTES = 32 * 1024 * 1024;
 const LONGEST_LINE = 64;
+/** Of a body that is announced to be too large: its beginning comes with the head, if ever. */
+const BEGINNING_MS = 250;
 
 /**
  * Reads bodies within the memory of the container. Small ones share an allowance. A large one, or one that does not say
@@ -79,9 +81,21 @@ export function createBodyTurns({
     line.add(start);
   }
 
+  function collectBeginning(request: IncomingMessage, done: Done): void {
+    let isDone = false;
+    const finish = (body: Body): void => {
+      clearTimeout(tooSlow);
+      if (!isDone) done(body, NOTHING_TAKEN);
+      isDone = true;
+    };
+    const nothing: Body = { kind: 'tooLarge', limitBytes: maxBytes, beginning: Buffer.alloc(0) };
+    const tooSlow = setTimeout(() => finish(nothing), BEGINNING_MS);
+    collectBody(request, { maxBytes }, finish);
+  }
+
   return (request, done) => {
     const announced = Number(request.headers['content-length'] ?? Number.NaN);
-    if (announced > maxBytes) collectBody(request, { maxBytes }, (body) => done(body, NOTHING_TAKEN));
+    if (announced > maxBytes) collectBeginning(request, done);
     else if (announced <= LARGE_BYTES) collectSmall(request, done);
     else if (!isLargeUnderWay) collectLarge(request, done);
     else if (line.size < LONGEST_LINE) waitInLine(request, done);

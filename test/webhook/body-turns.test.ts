@@ -26,6 +26,8 @@ interface Turns {
   readonly send: (body: string, headers?: Record<string, string>) => void;
   /** Sends one byte of a body of this length. */
   readonly begin: (length: number) => ClientRequest;
+  /** Sends the head of a body of this length, and nothing of the body. */
+  readonly announce: (length: number) => void;
 }
 
 /** A server that hands over each body with its turn, and answers when it is told to. */
@@ -61,6 +63,7 @@ async function turns(options: Partial<BodyTurnOptions> = {}): Promise<Turns> {
       request.write('x');
       return request;
     },
+    announce: (length) => post({ 'Content-Length': String(length) }).flushHeaders(),
   };
 }
 
@@ -79,6 +82,13 @@ describe('createBodyTurns', () => {
     came[2]?.answer();
     await untilCame(4);
     expect(came.map(({ bytes }) => bytes).sort()).toEqual([SMALL.length, SMALL.length, LARGE.length, LARGE.length]);
+  });
+
+  test('waits for nothing of a body that is announced to be too large', async () => {
+    const { came, untilCame, announce } = await turns();
+    announce(2 * 1024 * KIB);
+    await untilCame(1);
+    expect(came.map(({ kind }) => kind)).toEqual(['tooLarge']);
   });
 
   test('sheds a large body that waits too long for its turn', async () => {
