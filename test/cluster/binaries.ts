@@ -6,7 +6,8 @@ export const KUBERNETES_VERSION = '1.36.3';
 
 export const COMPONENTS = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
 export type ComponentName = (typeof COMPONENTS)[number];
-const PROGRAMS = [...COMPONENTS, 'kubectl'] as const;
+/** What a folder of ready programs must have. */
+export const PROGRAMS = [...COMPONENTS, 'kubectl'] as const;
 type ProgramName = (typeof PROGRAMS)[number];
 
 /** Where each executable of a control plane is, or why there is none. */

@@ -1,10 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { eventually } from '#test/contract/harness.ts';
+import { PROGRAMS } from './binaries.ts';
 import { startCluster } from './cluster.ts';
 import { firstLine } from './first-line.ts';
 import { whyNoOwnCluster } from './own-cluster.ts';
@@ -60,6 +63,18 @@ describe.skipIf(why !== undefined)(`a control plane of our own${why ?? ''}`, () 
     }, 60_000);
   });
 
+  test('leaves nothing behind when a start that gets nowhere is given up', async () => {
+    const keeper = startKeeper({ ...process.env, KUBEBUILDER_ASSETS: programsThatDoNothing() });
+    await eventually(() => {
+      const [run] = listRuns();
+      expect(run === undefined ? [] : markedProcesses(run.folder)).toHaveLength(2);
+      return Promise.resolve();
+    });
+    keeper.stdin.end();
+    await once(keeper, 'exit');
+    expect([temporary.processes(), listRuns()]).toEqual([[], []]);
+  });
+
   test('leaves nothing behind when its keeper is killed', async () => {
     const startup = await startCluster();
     if (startup.kind === 'missing') throw new Error(startup.because);
@@ -87,6 +102,13 @@ describe.skipIf(why !== undefined)(`a control plane of our own${why ?? ''}`, () 
 async function startRunner(): Promise<{ runner: ChildProcess; folder: string }> {
   const runner = spawn(process.execPath, RUN, { stdio: ['ignore', 'pipe', 'inherit'] });
   return { runner, folder: await firstLine(runner.stdout) };
+}
+
+/** Executables with the right names, in a folder. */
+function programsThatDoNothing(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'programs-'));
+  for (const name of PROGRAMS) writeFileSync(join(folder, name), '#!/bin/sh\nexec sleep infinity\n', { mode: 0o755 });
+  return folder;
 }
 
 /** One whose starter does not look after what it leaves. */

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { type NodeKind, startNodeCluster } from '#test/cluster/node/start-node-cluster.ts';
 import { findBinaries } from './binaries.ts';
@@ -7,8 +8,8 @@ import { makeRunFolder } from './run-folder.ts';
 
 /*
  * A process of its own that holds a control plane. It lives as long as its standard input is open, so the control
- * plane ends with whoever asked for it, however that one ends, SIGKILL included. Should it be killed itself, whoever
- * asked for it, or else the next keeper, ends what it left.
+ * plane ends with whoever asked for it, however that one ends, SIGKILL included, and already while it starts. Should it
+ * be killed itself, whoever asked for it, or else the next keeper, ends what it left.
  *
  *   in:  stop NAME | start NAME      one program of the control plane, or of the node
  *   out: one line of JSON per answer: {"ready": {...}}, {"missing": "..."}, {"failed": "..."}, {"done": "stop NAME"}
@@ -51,11 +52,13 @@ async function planeToKeep(): Promise<Kept | undefined> {
 }
 
 async function keep(): Promise<void> {
-  const plane = await planeToKeep();
-  if (plane === undefined) return;
   const orders = createInterface({ input: process.stdin, signal: ending.signal });
+  const lines = orders[Symbol.asyncIterator]();
+  const isOver = once(orders, 'close').then(() => undefined);
+  const plane = await Promise.race([planeToKeep(), isOver]);
+  if (plane === undefined) return;
   say({ ready: { folder, kubeconfig: plane.kubeconfig, auditLog: plane.auditLog } });
-  for await (const line of orders) await obey(plane, line);
+  for await (const line of lines) await obey(plane, line);
 }
 
 // Whoever asked may be gone before the answer; what was started is still to be ended.
@@ -71,3 +74,5 @@ try {
 } finally {
   await endRun(folder);
 }
+// A start that was given up may still be waiting for something.
+process.exit();
