@@ -25,6 +25,7 @@ function say(answer: Answer): void {
 async function startNode(): Promise<Component> {
   const credentials = credentialsIn(folder);
   const { socket } = await startContainerd({ folder, programs: GUEST_PROGRAMS, images });
+  console.error('containerd has the images');
   const plane = { credentials, kubeconfig: credentials.kubeconfig('admin') };
   return startKubelet({ folder, programs: GUEST_PROGRAMS, plane, containerdSocket: socket });
 }

@@ -12,9 +12,11 @@ import type { Answer, Order } from './guest-node-orders.ts';
 import { LOAD_MODULES, nodeImage } from './node-image.ts';
 import { inPayload, packPayload, quoted } from './pack-payload.ts';
 import { runProgram } from './run-program.ts';
-import { type Guest, startQemu } from './start-qemu.ts';
+import { type Guest, type Machine, startQemu } from './start-qemu.ts';
 
 const MAIN = new URL('./guest-node-main.ts', import.meta.url);
+/** It takes one minute, beside other work three. */
+const READY_WITHIN_MS = 300_000;
 const MEMORY_MIB = 4096;
 const CPUS = 2;
 const KUBELET_PORT = 10_250;
@@ -35,13 +37,23 @@ export async function startNodeInGuest(folder: string): Promise<ReadonlyMap<stri
   const route = ['local', NODE_ADDRESS, 'dev', 'lo', 'table', 'local', 'src', '127.0.0.1'];
   runProgram('ip', ['route', 'replace', ...route]);
   mkdirSync(kubeletDropIns(join(folder, 'kubelet')), { recursive: true });
-  const guest = startQemu(tools, {
+  const machine: Machine = {
     ...{ folder, memoryMiB: MEMORY_MIB, cpus: CPUS, image: nodeImage(tools, programs) },
     payload: packPayload(folder, scriptOf(folder, images), [...credentialFiles(folder), ...images]),
     flags: ['-nic', `user,model=virtio-net-pci,net=${NETWORK},host=${GATEWAY},${forward(KUBELET_PORT)}`],
-  });
-  return new Map([['kubelet', await kubeletOf(guest, folder)]]);
+  };
+  const start = (): Promise<Component> => kubeletOf(startQemu(tools, machine), folder);
+  return new Map([['kubelet', await start().catch((error: unknown) => startAgain(error, start))]]);
 }
+
+/** What is emulated stands still once in a long while, and says nothing more; then it is worth another boot, and a word. */
+function startAgain(error: unknown, start: () => Promise<Component>): Promise<Component> {
+  if (!(error instanceof StoodStill)) throw error;
+  process.stderr.write(`${error.message}\nIt is started again.\n`);
+  return start();
+}
+
+class StoodStill extends Error {}
 
 /** What a node is given of its cluster; as administrator only the starter acts. */
 function credentialFiles(folder: string): readonly string[] {
@@ -54,9 +66,13 @@ function forward(port: number): string {
   return `hostfwd=tcp:${NODE_ADDRESS}:${port}-${NODE_ADDRESS}:${port}`;
 }
 
-/** The run's folder is in the same place as outside, so that the same paths are right. */
+/**
+ * The run's folder is in the same place as outside, so that the same paths are right. The console tells how far it has
+ * come.
+ */
 function scriptOf(folder: string, images: readonly string[]): string {
-  return `mkdir -p /dev/pts /dev/shm ${quoted(dirname(folder))}
+  return `set -x
+mkdir -p /dev/pts /dev/shm ${quoted(dirname(folder))}
 mount -t devpts devpts /dev/pts; mount -t tmpfs shm /dev/shm; mount -t tmpfs run /run; mount --make-rshared /
 for each in $(cat /sys/fs/cgroup/cgroup.controllers); do echo +$each > /sys/fs/cgroup/cgroup.subtree_control; done
 ${LOAD_MODULES}
@@ -65,6 +81,18 @@ echo 1 > /proc/sys/net/ipv4/ip_forward; echo 1 > /proc/sys/net/ipv4/conf/eth0/pr
 mv ${quoted(`/payload${folder}`)} ${quoted(folder)}
 exec node ${inPayload(MAIN)} ${[folder, ...images].map(quoted).join(' ')}
 `;
+}
+
+/** Ends a guest that takes too long. */
+async function inTime(guest: Guest, isReady: Promise<void>): Promise<void> {
+  const tooLong = setTimeout(() => guest.kill('SIGKILL'), READY_WITHIN_MS);
+  try {
+    await isReady;
+  } catch (error) {
+    throw guest.killed ? new StoodStill(`not ready after ${READY_WITHIN_MS} ms: ${String(error)}`) : error;
+  } finally {
+    clearTimeout(tooLong);
+  }
 }
 
 /** Waits for the node, then stands for the kubelet in it. */
@@ -81,7 +109,10 @@ async function kubeletOf(guest: Guest, folder: string): Promise<Component> {
     }
   }
   const tell = (order: Order): unknown => guest.stdin.write(`${JSON.stringify(order)}\n`);
-  await wait(({ ready }) => ready === true);
+  await inTime(
+    guest,
+    wait(({ ready }) => ready === true),
+  );
   return {
     start: () => {
       const dropIns = kubeletDropIns(join(folder, 'kubelet'));
