@@ -1,24 +1,18 @@
 import type { KubeClient } from '#shared/kube/client.ts';
 import type { WebhookProcess } from '#test/cluster/webhook-process.ts';
+import type { Counts } from './counts.ts';
 import { createPod } from './create-pod.ts';
 import { podsPath, VARIANTS } from './variants.ts';
-
-/** How many charges there were, by whether they took a write of the ledger (`ledger`) or none (`slice`). */
-export type Charges = Readonly<Record<string, number>>;
 
 const CHARGES = /^plimsoll_quota_charges_total\{path="(?<path>\w+)"\} (?<count>\d+)$/gm;
 const WITHIN_MS = 120_000;
 
-/** As the webhook's metrics tell. */
-export function chargesOf(metrics: string): Charges {
+/** How many charges there were as the webhook's metrics tell: with a write of the ledger (`ledger`) or without (`slice`). */
+export function chargesOf(metrics: string): Counts {
   const found = metrics.matchAll(CHARGES);
   return Object.fromEntries(
     [...found].map(({ groups }) => [groups?.['path'] ?? '', Number(groups?.['count'])] as const),
   );
-}
-
-export function chargesSince(before: Charges, now: Charges): Charges {
-  return Object.fromEntries(Object.entries(now).map(([path, count]) => [path, count - (before[path] ?? 0)]));
 }
 
 /** Creates pods, and removes them, until the webhook spends a slice: it takes none when it is young, or nobody asks. */
