@@ -1,5 +1,7 @@
 import type { KubeClient } from '#shared/kube/client.ts';
 import type { ClusterConnection } from '#shared/kube/connection.ts';
+import { getObject } from '#shared/kube/objects.ts';
+import { NODE_PRESSURES } from '#shared/kube/resource.ts';
 import { WEBHOOK } from '#test/cluster/accounts.ts';
 import type { Component } from '#test/cluster/component.ts';
 import { installPlimsoll } from '#test/cluster/install.ts';
@@ -47,6 +49,7 @@ export async function runBeside({ folder, kubeconfig, connection, client }: Inst
 export async function runOnNode({ folder, kubeconfig, client }: InstallOptions): Promise<Running> {
   await installAgent({ kubeconfig, agentFlags: [`--path-kubepods=${cgroupRootOf(folder)}/kubepods`] }, client);
   await waitUntil(async () => (await readyAgents(client)) === 1, { what: 'the agent', components: [] });
+  await waitUntil(() => hasTold(client), { what: 'what the agent tells of the node', components: [] });
   await waitUntil(() => isAvailable(client), { what: 'the webhook', components: [] });
   return {
     webhook: `pods in ${WEBHOOK.namespace}`,
@@ -55,6 +58,12 @@ export async function runOnNode({ folder, kubeconfig, client }: InstallOptions):
     image: WORKLOAD_IMAGE,
     components: [],
   };
+}
+
+/** It writes that a moment after it is ready. */
+async function hasTold(client: KubeClient): Promise<boolean> {
+  const found = await getObject(client, { resource: NODE_PRESSURES, name: NODE_NAME });
+  return found.kind === 'ok' && found.object['status'] !== undefined;
 }
 
 async function isAvailable(client: KubeClient): Promise<boolean> {
