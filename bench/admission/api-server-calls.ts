@@ -6,14 +6,14 @@ const BUCKET = /^apiserver_admission_webhook_admission_duration_seconds_bucket\{
 /** The least bound of that histogram, in seconds; every call counts below the greatest. */
 const [LEAST, ALL] = ['0.005', '+Inf'];
 
-/** How many calls of each webhook the API server has made for creates, by `NAME BOUND`: its own measure, connection and all. */
+/** How many calls of each webhook the API server has made for creates, by `PHASE NAME BOUND`: its own measure, connection and all. */
 export async function apiServerCalls(kubeconfig: string): Promise<Counts> {
   const { status, stdout, stderr } = await kubectl(kubeconfig, ['get', '--raw', '/metrics']);
   if (status !== 0) throw new Error(`cannot read the metrics of the API server: ${stderr}`);
   const counts = new Map<string, number>();
   for (const { groups } of stdout.matchAll(BUCKET)) {
-    const { name, operation, rejected, le } = labelsOf(groups?.['labels'] ?? '');
-    if (operation === 'CREATE' && rejected === 'false') counts.set(`${name} ${le}`, Number(groups?.['count']));
+    const { name, type, operation, rejected, le } = labelsOf(groups?.['labels'] ?? '');
+    if (operation === 'CREATE' && rejected === 'false') counts.set(`${type} ${name} ${le}`, Number(groups?.['count']));
   }
   return Object.fromEntries(counts);
 }
