@@ -5,6 +5,7 @@ import { findBinaries } from './binaries.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
 import { endRun, sweepDeadRuns } from './end-run.ts';
 import { makeRunFolder } from './run-folder.ts';
+import { unregister } from './unregister.ts';
 
 /*
  * A process of its own that holds a control plane. It lives as long as its standard input is open, so the control
@@ -16,6 +17,8 @@ import { makeRunFolder } from './run-folder.ts';
  */
 
 const folder = makeRunFolder('cluster');
+/** A cluster that was there before, and stays. */
+const existing = process.env['PLIMSOLL_EXISTING_KUBECONFIG'];
 const ending = new AbortController();
 
 function say(answer: object): void {
@@ -34,7 +37,6 @@ async function obey(plane: Kept, line: string): Promise<void> {
 
 /** Undefined when programs are missing, which is said. */
 async function planeToKeep(): Promise<Kept | undefined> {
-  const existing = process.env['PLIMSOLL_EXISTING_KUBECONFIG'];
   if (existing !== undefined) return { kubeconfig: existing, auditLog: '', components: new Map() };
   const binaries = findBinaries(process.env);
   if (binaries.kind === 'missing') {
@@ -73,6 +75,7 @@ try {
   say({ failed: error instanceof Error ? error.message : String(error) });
 } finally {
   await endRun(folder);
+  if (existing !== undefined) await unregister(existing).catch((error: unknown) => console.error(String(error)));
 }
 // A start that was given up may still be waiting for something.
 process.exit();

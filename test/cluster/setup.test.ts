@@ -1,8 +1,24 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, inject, test, vi } from 'vitest';
-import { contractHarness } from '#test/contract/harness.ts';
+import { contractHarness, eventually } from '#test/contract/harness.ts';
 import { ADMISSION } from '#test/contract/webhook-registrar.ts';
 import { clusterTarget, hasCluster } from './cluster-target.ts';
+import { firstLine } from './first-line.ts';
 import { setup } from './setup.ts';
+
+const CLUSTER = fileURLToPath(new URL('./cluster.ts', import.meta.url));
+/** On the cluster of the kubeconfig that it is given. */
+const RUNNER = `
+  const { startCluster } = await import(${JSON.stringify(CLUSTER)});
+  const { cluster } = await startCluster({ existing: process.argv[1] });
+  process.stdout.write(cluster.folder + '\\n');
+  setInterval(() => undefined, 1000);
+`;
+const CONFIGURATIONS = [
+  `${ADMISSION}/mutatingwebhookconfigurations`,
+  `${ADMISSION}/validatingwebhookconfigurations`,
+] as const;
 
 describe('what the tests run on', () => {
   const provided: unknown[] = [];
@@ -30,8 +46,20 @@ describe('what the tests run on', () => {
       await close();
     });
 
+    test('and no webhook stays registered there when the run is killed', async () => {
+      const run = ['--input-type=module', '-e', RUNNER, kubeconfig];
+      const runner = spawn(process.execPath, run, { stdio: ['ignore', 'pipe', 'inherit'] });
+      await firstLine(runner.stdout);
+      for (const path of CONFIGURATIONS) await api.post(path, { metadata: { name: 'plimsoll' } });
+      runner.kill('SIGKILL');
+      await eventually(async () => {
+        const left = await Promise.all(CONFIGURATIONS.map((path) => api.get(`${path}/plimsoll`)));
+        expect(left.map(({ status }) => status)).toEqual([404, 404]);
+      });
+    });
+
     test('on none where Plimsoll is installed', async () => {
-      const path = `${ADMISSION}/validatingwebhookconfigurations`;
+      const [, path] = CONFIGURATIONS;
       await api.post(path, { metadata: { name: 'plimsoll' } });
       await expect(setup(project)).rejects.toThrow(
         `cannot test on the cluster of ${kubeconfig}: Plimsoll is installed there`,
