@@ -26,8 +26,8 @@ describe.skipIf(!hasCluster())(`a PriorityQuota with ${REPLICAS} webhook process
   const objects = clusterObjects(api);
   const { processes } = registeredWebhooks(api, { replicas: REPLICAS, settings: SETTINGS });
   const others = webhookRegistrar(api, 'others');
-  const classes = { many: '', few: '' };
-  const quotas = { many: '', few: '' };
+  const classes = { many: '', few: '', sized: '' };
+  const quotas = { many: '', few: '', sized: '' };
   let history: PodHistory;
 
   beforeAll(async () => {
@@ -35,10 +35,12 @@ describe.skipIf(!hasCluster())(`a PriorityQuota with ${REPLICAS} webhook process
     await api.patch(`/api/v1/namespaces/${api.namespace}`, { metadata: { labels } }, 'merge');
     classes.many = await objects.priorityClass('many', 10);
     classes.few = await objects.priorityClass('few', 20);
-    quotas.many = await quotaOf(classes.many, HARD);
-    quotas.few = await quotaOf(classes.few, SMALL);
+    classes.sized = await objects.priorityClass('sized', 25);
+    quotas.many = await quotaOf(classes.many, { pods: String(HARD) });
+    quotas.few = await quotaOf(classes.few, { pods: String(SMALL) });
+    quotas.sized = await quotaOf(classes.sized, { 'requests.memory': '256Mi' });
     const none = await objects.priorityClass('none', 30);
-    await quotaOf(none, 0);
+    await quotaOf(none, { pods: '0' });
     // The last quota is known to every replica when none of them lets a pod through any more.
     await eventually(async () => {
       const probes = Array.from({ length: 10 }, () => create({ priorityClassName: none }, { dryRun: 'All' }));
@@ -49,8 +51,7 @@ describe.skipIf(!hasCluster())(`a PriorityQuota with ${REPLICAS} webhook process
 
   afterAll(() => history.close());
 
-  function quotaOf(priorityClassName: string, pods: number): Promise<string> {
-    const hard = { pods: String(pods) };
+  function quotaOf(priorityClassName: string, hard: Readonly<Record<string, string>>): Promise<string> {
     return objects.priorityQuota('quota', {
       namespaceSelector: onlyIn(api),
       priorityClassNames: [priorityClassName],
@@ -58,10 +59,14 @@ describe.skipIf(!hasCluster())(`a PriorityQuota with ${REPLICAS} webhook process
     });
   }
 
+  function create(spec: object, query: Record<string, string> = {}, metadata: object = {}): Promise<Answer> {
+    return again(() => api.post(api.core('pods'), pod(uniqueName('pod'), spec, metadata), { query }));
+  }
+
   /** Comes again when it is asked to, as every client of Kubernetes does, or when a busy machine was too slow. */
-  async function create(spec: object, query: Record<string, string> = {}, metadata: object = {}): Promise<Answer> {
+  async function again(ask: () => Promise<Answer>): Promise<Answer> {
     for (;;) {
-      const answer = await api.post(api.core('pods'), pod(uniqueName('pod'), spec, metadata), { query });
+      const answer = await ask();
       if (answer.status !== 429 && answer.status !== 500) return answer;
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
@@ -71,8 +76,12 @@ describe.skipIf(!hasCluster())(`a PriorityQuota with ${REPLICAS} webhook process
     return inFlight(AT_ONCE, Array(count).keys(), () => create({ priorityClassName: classes.many }));
   }
 
+  async function usedOf(quota: string): Promise<unknown> {
+    return at((await api.get(`${PRIORITY_QUOTAS}/${quota}`)).body, 'status.used');
+  }
+
   async function used(quota: string): Promise<number> {
-    return Number(at((await api.get(`${PRIORITY_QUOTAS}/${quota}`)).body, 'status.used.pods'));
+    return Number(at(await usedOf(quota), 'pods'));
   }
 
   async function podsOf(priorityClassName: string): Promise<readonly string[]> {
@@ -103,6 +112,34 @@ describe.skipIf(!hasCluster())(`a PriorityQuota with ${REPLICAS} webhook process
     expect([await podsOf(classes.few), there <= SMALL]).toEqual([expect.objectContaining({ length: there }), true]);
     expect(await used(quotas.few)).toBeGreaterThanOrEqual(there);
   });
+
+  test(
+    'charges the resize of a pod with its growth alone, and refuses what does not fit',
+    { timeout: HEALED_MS },
+    async () => {
+      const { status, body } = await create({ priorityClassName: classes.sized, containers: [sized('64Mi')] });
+      const resize = (memory: string): Promise<Answer> =>
+        again(() =>
+          api.patch(
+            api.core(`pods/${textAt(body, 'metadata.name')}/resize`),
+            { spec: { containers: [sized(memory)] } },
+            'strategic',
+          ),
+        );
+      expect([status, (await resize('256Mi')).status, (await resize('128Mi')).status]).toEqual([201, 200, 200]);
+      const refused = await resize('320Mi');
+      expect([refused.status, at(refused.body, 'message')]).toEqual([
+        403,
+        expect.stringMatching(
+          /^admission webhook "quota\.plimsoll\.dev" denied the request: quota `\S+` over all its namespaces: `requests\.memory` must be less than or equal to 256Mi;/,
+        ),
+      ]);
+      await eventually(
+        async () => expect(await usedOf(quotas.sized)).toEqual({ 'requests.memory': '128Mi' }),
+        HEALED_MS,
+      );
+    },
+  );
 
   test(
     `never lets more than ${HARD} of ${CREATES} pods in at once, whoever asks whom`,
@@ -141,6 +178,10 @@ describe.skipIf(!hasCluster())(`a PriorityQuota with ${REPLICAS} webhook process
     expect((await create({ priorityClassName: classes.many })).status).toBe(403);
   });
 });
+
+function sized(memory: string): object {
+  return { name: 'main', image: 'registry.test/idle:1', resources: { requests: { memory } } };
+}
 
 function nameOf(item: unknown): string {
   return textAt(item, 'metadata.name');
