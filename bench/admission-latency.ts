@@ -8,7 +8,7 @@ import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
 import { type Cluster, startCluster } from '#test/cluster/cluster.ts';
 import { installPlimsoll } from '#test/cluster/install.ts';
 import { startInstalledWebhook } from '#test/cluster/installed-webhook.ts';
-import { apiServerCalls, shareWithin5Ms } from './admission/api-server-calls.ts';
+import { apiServerCalls, shareWithin5Ms, webhookCalls } from './admission/calls.ts';
 import { countsSince } from './admission/counts.ts';
 import { prepare } from './admission/prepare.ts';
 import { report } from './admission/report.ts';
@@ -38,13 +38,24 @@ async function measure({ kubeconfig, folder }: Cluster): Promise<object> {
   return { oneClient, sixteenClients, targets: TARGETS, loadBefore, loadAfter: loadavg() };
 
   async function measured(rounds: Rounds): Promise<object> {
-    const [charged, called] = [chargesOf(await webhook.metrics()), await apiServerCalls(kubeconfig)];
+    const before = await counted();
     const variants = report(await runRounds(newClient, rounds));
+    const after = await counted();
     return {
       ...rounds,
       variants,
-      charges: countsSince(charged, chargesOf(await webhook.metrics())),
-      within5MsOfApiServer: shareWithin5Ms(countsSince(called, await apiServerCalls(kubeconfig))),
+      charges: countsSince(before.charges, after.charges),
+      within5MsOfApiServer: shareWithin5Ms(countsSince(before.asked, after.asked)),
+      within5MsOfWebhook: shareWithin5Ms(countsSince(before.answered, after.answered)),
+    };
+  }
+
+  async function counted() {
+    const metrics = await webhook.metrics();
+    return {
+      charges: chargesOf(metrics),
+      asked: await apiServerCalls(kubeconfig),
+      answered: webhookCalls(metrics),
     };
   }
 }
