@@ -1,9 +1,8 @@
 import { describe, expect, inject, test } from 'vitest';
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
-import { createClient } from '#shared/kube/client.ts';
-import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
 import { getObject } from '#shared/kube/objects.ts';
 import { NAMESPACES } from '#shared/kube/resource.ts';
+import { testClient } from './test-client.ts';
 
 const kubeconfig = inject('kubeconfig');
 
@@ -13,7 +12,7 @@ describe.skipIf(kubeconfig === '')('@kubernetes/client-node', () => {
     const config = new KubeConfig();
     config.loadFromFile(kubeconfig);
     const typed = await config.makeApiClient(CoreV1Api).readNamespace({ name: 'kube-system' });
-    const client = createClient(await kubeconfigConnection(kubeconfig), { userAgent: 'plimsoll-test' });
+    const client = await testClient(kubeconfig);
     const raw = await getObject(client, { resource: NAMESPACES, name: 'kube-system' });
     client.close();
     expect(raw).toMatchObject({ kind: 'ok', object: { metadata: { uid: typed.metadata?.uid } } });

@@ -10,6 +10,7 @@ import { eventually } from '#test/contract/harness.ts';
 import { PROGRAMS } from './binaries.ts';
 import { startCluster } from './cluster.ts';
 import { firstLine } from './first-line.ts';
+import { killableRun } from './killable-run.ts';
 import { whyNoOwnCluster } from './own-cluster.ts';
 import { ownTemporaryFolder } from './own-temporary-folder.ts';
 import { isRunning, type ProcessIdentity } from './process-identity.ts';
@@ -17,15 +18,6 @@ import { listRuns } from './run-folder.ts';
 import { markedProcesses } from './run-processes.ts';
 
 const KEEPER = fileURLToPath(new URL('./keeper.ts', import.meta.url));
-const CLUSTER = fileURLToPath(new URL('./cluster.ts', import.meta.url));
-const RUNNER = `
-  const { startCluster } = await import(${JSON.stringify(CLUSTER)});
-  const { cluster } = await startCluster();
-  process.stdout.write(cluster.folder + '\\n');
-  setInterval(() => undefined, 1000);
-`;
-
-const RUN = ['--input-type=module', '-e', RUNNER];
 /** Before the keeper, amid programs that come up, shortly before they are up. */
 const STARTING_MS = [100, 1_000, 2_500];
 
@@ -54,7 +46,7 @@ describe.skipIf(why !== undefined)(`a control plane of our own${why ?? ''}`, () 
   });
 
   test.each(STARTING_MS)('leaves nothing behind when whoever starts it is killed %i ms later', async (delayMs) => {
-    const runner = spawn(process.execPath, RUN, { stdio: 'ignore' });
+    const runner = spawn(process.execPath, killableRun(), { stdio: 'ignore' });
     await systemClock.sleep(delayMs);
     runner.kill('SIGKILL');
     await eventually(() => {
@@ -100,7 +92,7 @@ describe.skipIf(why !== undefined)(`a control plane of our own${why ?? ''}`, () 
 
 /** A process that starts a control plane and then does nothing. */
 async function startRunner(): Promise<{ runner: ChildProcess; folder: string }> {
-  const runner = spawn(process.execPath, RUN, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const runner = spawn(process.execPath, killableRun(), { stdio: ['ignore', 'pipe', 'inherit'] });
   return { runner, folder: await firstLine(runner.stdout) };
 }
 

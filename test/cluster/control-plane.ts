@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createClient, type KubeClient } from '#shared/kube/client.ts';
-import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
 import { COMPONENTS, type ComponentName } from './binaries.ts';
 import { component, type Component } from './component.ts';
 import {
@@ -18,6 +17,7 @@ import { type Credentials, writeCredentials } from './credentials.ts';
 import { freePorts } from './free-ports.ts';
 import { markedEnvironment } from './leftovers.ts';
 import { waitUntil } from './wait-until.ts';
+import { testClient } from './test-client.ts';
 
 export interface ControlPlaneOptions {
   /** An empty run folder; everything is written there, and every process carries its mark. */
@@ -89,7 +89,7 @@ async function layOut({ folder, schedulerConfiguration, ...options }: ControlPla
 }
 
 async function startAll({ components, kubeconfig }: ControlPlane): Promise<void> {
-  const client = createClient(await kubeconfigConnection(kubeconfig), { userAgent: 'plimsoll-test' });
+  const client = await testClient(kubeconfig);
   try {
     components.get('etcd')?.start();
     components.get('kube-apiserver')?.start();

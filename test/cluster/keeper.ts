@@ -55,12 +55,11 @@ async function planeToKeep(): Promise<Kept | undefined> {
 
 async function keep(): Promise<void> {
   const orders = createInterface({ input: process.stdin, signal: ending.signal });
-  const lines = orders[Symbol.asyncIterator]();
   const isOver = once(orders, 'close').then(() => undefined);
   const plane = await Promise.race([planeToKeep(), isOver]);
   if (plane === undefined) return;
   say({ ready: { folder, kubeconfig: plane.kubeconfig, auditLog: plane.auditLog } });
-  for await (const line of lines) await obey(plane, line);
+  for await (const line of orders) await obey(plane, line);
 }
 
 // Whoever asked may be gone before the answer; what was started is still to be ended.
@@ -74,8 +73,9 @@ try {
 } catch (error) {
   say({ failed: error instanceof Error ? error.message : String(error) });
 } finally {
-  await endRun(folder);
+  // First, as pods may be refused from the moment on in which the webhook is gone.
   if (existing !== undefined) await unregister(existing).catch((error: unknown) => console.error(String(error)));
+  await endRun(folder);
 }
 // A start that was given up may still be waiting for something.
 process.exit();

@@ -1,20 +1,12 @@
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import { contractHarness, eventually } from '#test/contract/harness.ts';
 import { ADMISSION } from '#test/contract/webhook-registrar.ts';
 import { clusterTarget, hasCluster } from './cluster-target.ts';
 import { firstLine } from './first-line.ts';
+import { killableRun } from './killable-run.ts';
 import { setup } from './setup.ts';
 
-const CLUSTER = fileURLToPath(new URL('./cluster.ts', import.meta.url));
-/** On the cluster of the kubeconfig that it is given. */
-const RUNNER = `
-  const { startCluster } = await import(${JSON.stringify(CLUSTER)});
-  const { cluster } = await startCluster({ existing: process.argv[1] });
-  process.stdout.write(cluster.folder + '\\n');
-  setInterval(() => undefined, 1000);
-`;
 const CONFIGURATIONS = [
   `${ADMISSION}/mutatingwebhookconfigurations`,
   `${ADMISSION}/validatingwebhookconfigurations`,
@@ -47,7 +39,7 @@ describe('what the tests run on', () => {
     });
 
     test('and no webhook stays registered there when the run is killed', async () => {
-      const run = ['--input-type=module', '-e', RUNNER, kubeconfig];
+      const run = killableRun({ existing: kubeconfig });
       const runner = spawn(process.execPath, run, { stdio: ['ignore', 'pipe', 'inherit'] });
       await firstLine(runner.stdout);
       for (const path of CONFIGURATIONS) await api.post(path, { metadata: { name: 'plimsoll' } });

@@ -1,11 +1,10 @@
 import type { TestProject, Vitest } from 'vitest/node';
-import { createClient } from '#shared/kube/client.ts';
-import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
 import { getObject } from '#shared/kube/objects.ts';
 import { VALIDATING_WEBHOOKS } from '#shared/kube/resource.ts';
 import { WEBHOOK_CONFIGURATION } from '#shared/kube/wire-names.ts';
 import { startCluster } from './cluster.ts';
 import { groupsNotRun } from './not-run.ts';
+import { testClient } from './test-client.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -48,7 +47,7 @@ async function findCluster(project: Project): Promise<() => Promise<void>> {
 
 /** Tests would write over the registration of somebody's Plimsoll, and be judged by it. */
 async function expectNoPlimsoll(kubeconfig: string): Promise<void> {
-  const client = createClient(await kubeconfigConnection(kubeconfig), { userAgent: 'plimsoll-test' });
+  const client = await testClient(kubeconfig);
   const found = await getObject(client, { resource: VALIDATING_WEBHOOKS, name: WEBHOOK_CONFIGURATION });
   client.close();
   if (found.kind === 'notFound') return;

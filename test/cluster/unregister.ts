@@ -1,12 +1,11 @@
-import { createClient } from '#shared/kube/client.ts';
-import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
 import { deleteObject } from '#shared/kube/objects.ts';
 import { MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS } from '#shared/kube/resource.ts';
 import { WEBHOOK_CONFIGURATION } from '#shared/kube/wire-names.ts';
+import { testClient } from './test-client.ts';
 
 /** Takes Plimsoll's webhook out of a cluster's ways, which would else refuse pods once it is gone. Rejects when that fails. */
 export async function unregister(kubeconfig: string): Promise<void> {
-  const client = createClient(await kubeconfigConnection(kubeconfig), { userAgent: 'plimsoll-test' });
+  const client = await testClient(kubeconfig);
   try {
     for (const resource of [MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS]) {
       const outcome = await deleteObject(client, { resource, name: WEBHOOK_CONFIGURATION });

@@ -6,6 +6,7 @@ import { textOf } from '#test/cluster/process-identity.ts';
 import { makeRunFolder } from '#test/cluster/run-folder.ts';
 import { baseImage } from './base-image.ts';
 import type { FoundGuestTools } from './find-guest-tools.ts';
+import { inTime } from './in-time.ts';
 import { packPayload, quoted } from './pack-payload.ts';
 import { type Guest, startQemu } from './start-qemu.ts';
 
@@ -54,13 +55,8 @@ export async function runInGuest(tools: FoundGuestTools, program: GuestProgram):
 
 /** What the guest wrote to its second serial port, once it has ended; a guest that takes too long is ended. */
 async function outputOf(guest: Guest, timeoutMs: number): Promise<string> {
-  const tooLong = setTimeout(() => guest.kill('SIGKILL'), timeoutMs);
-  try {
-    const [stdout] = await Promise.all([text(guest.stdout), once(guest, 'exit')]);
-    return stdout;
-  } finally {
-    clearTimeout(tooLong);
-  }
+  const [stdout] = await inTime(guest, timeoutMs, Promise.all([text(guest.stdout), once(guest, 'exit')]));
+  return stdout;
 }
 
 function scriptOf({ command, env = {} }: GuestProgram): string {

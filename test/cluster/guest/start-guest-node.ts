@@ -9,6 +9,7 @@ import { neededPrograms, packNodeImages } from '#test/cluster/node/start-node.ts
 import { textOf } from '#test/cluster/process-identity.ts';
 import { findGuestTools, neededTools } from './find-guest-tools.ts';
 import type { Answer, Order } from './guest-node-orders.ts';
+import { inTime } from './in-time.ts';
 import { LOAD_MODULES, nodeImage } from './node-image.ts';
 import { inPayload, packPayload, quoted } from './pack-payload.ts';
 import { runProgram } from './run-program.ts';
@@ -17,6 +18,7 @@ import { type Guest, type Machine, startQemu } from './start-qemu.ts';
 const MAIN = new URL('./guest-node-main.ts', import.meta.url);
 /** It takes one minute, beside other work three. */
 const READY_WITHIN_MS = 300_000;
+const TOO_LATE = `was not ready after ${READY_WITHIN_MS} ms`;
 const MEMORY_MIB = 4096;
 const CPUS = 2;
 const KUBELET_PORT = 10_250;
@@ -42,18 +44,18 @@ export async function startNodeInGuest(folder: string): Promise<ReadonlyMap<stri
     payload: packPayload(folder, scriptOf(folder, images), [...credentialFiles(folder), ...images]),
     flags: ['-nic', `user,model=virtio-net-pci,net=${NETWORK},host=${GATEWAY},${forward(KUBELET_PORT)}`],
   };
-  const start = (): Promise<Component> => kubeletOf(startQemu(tools, machine), folder);
-  return new Map([['kubelet', await start().catch((error: unknown) => startAgain(error, start))]]);
+  return new Map([['kubelet', await bootTwiceAtMost(() => startQemu(tools, machine), folder)]]);
 }
 
 /** What is emulated stands still once in a long while, and says nothing more; then it is worth another boot, and a word. */
-function startAgain(error: unknown, start: () => Promise<Component>): Promise<Component> {
-  if (!(error instanceof StoodStill)) throw error;
-  process.stderr.write(`${error.message}\nIt is started again.\n`);
-  return start();
+async function bootTwiceAtMost(boot: () => Guest, folder: string): Promise<Component> {
+  const first = boot();
+  return kubeletOf(first, folder).catch((error: unknown) => {
+    if (!first.killed) throw error;
+    process.stderr.write(`a guest is started again: ${String(error)}\n`);
+    return kubeletOf(boot(), folder);
+  });
 }
-
-class StoodStill extends Error {}
 
 /** What a node is given of its cluster; as administrator only the starter acts. */
 function credentialFiles(folder: string): readonly string[] {
@@ -83,18 +85,6 @@ exec node ${inPayload(MAIN)} ${[folder, ...images].map(quoted).join(' ')}
 `;
 }
 
-/** Ends a guest that takes too long. */
-async function inTime(guest: Guest, isReady: Promise<void>): Promise<void> {
-  const tooLong = setTimeout(() => guest.kill('SIGKILL'), READY_WITHIN_MS);
-  try {
-    await isReady;
-  } catch (error) {
-    throw guest.killed ? new StoodStill(`not ready after ${READY_WITHIN_MS} ms: ${String(error)}`) : error;
-  } finally {
-    clearTimeout(tooLong);
-  }
-}
-
 /** Waits for the node, then stands for the kubelet in it. */
 async function kubeletOf(guest: Guest, folder: string): Promise<Component> {
   const lastWords = (): string => textOf(join(folder, 'console.log')).split('\n').slice(-20).join('\n');
@@ -102,17 +92,15 @@ async function kubeletOf(guest: Guest, folder: string): Promise<Component> {
   async function wait(isIt: (answer: Answer) => boolean): Promise<void> {
     for (;;) {
       const { done, value } = await answers.next();
-      if (done === true) throw new Error(`the guest ended:\n${lastWords()}`);
+      if (done === true) throw new Error(`the guest ${guest.killed ? TOO_LATE : 'ended'}:\n${lastWords()}`);
       const answer = JSON.parse(value) as Answer;
       if (answer.failed !== undefined) throw new Error(`in the guest: ${answer.failed}`);
       if (isIt(answer)) return;
     }
   }
   const tell = (order: Order): unknown => guest.stdin.write(`${JSON.stringify(order)}\n`);
-  await inTime(
-    guest,
-    wait(({ ready }) => ready === true),
-  );
+  const isReady = wait(({ ready }) => ready === true);
+  await inTime(guest, READY_WITHIN_MS, isReady);
   return {
     start: () => {
       const dropIns = kubeletDropIns(join(folder, 'kubelet'));

@@ -1,7 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createClient } from '#shared/kube/client.ts';
-import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
 import { type Cluster, startCluster } from '#test/cluster/cluster.ts';
 import { ownTemporaryFolder } from '#test/cluster/own-temporary-folder.ts';
 import { listRuns } from '#test/cluster/run-folder.ts';
@@ -11,6 +9,7 @@ import { call } from './kube-calls.ts';
 import { whyNoNode } from './node-programs.ts';
 import { cgroupRootOf } from './start-kubelet.ts';
 import { makePod, podPath } from './make-pod.ts';
+import { testClient } from '#test/cluster/test-client.ts';
 
 const why = whyNoNode(process.env);
 const POD = { name: 'living', mebibytes: 16 };
@@ -62,7 +61,7 @@ async function nodeWithPod(): Promise<Cluster> {
   const { cluster } = startup;
   // Before the temporary folder goes, whatever was found out about it.
   onTestFinished(() => cluster.close());
-  const client = createClient(await kubeconfigConnection(cluster.kubeconfig), { userAgent: 'plimsoll-test' });
+  const client = await testClient(cluster.kubeconfig);
   try {
     await makePod(client, POD);
     const phase = async (): Promise<unknown> => at(await call(client, { path: podPath(POD) }), 'status.phase');

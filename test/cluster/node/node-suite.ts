@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createClient, type KubeClient } from '#shared/kube/client.ts';
-import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
 import { at, eventually, textAt } from '#test/contract/harness.ts';
 import {
   agentAgeMs,
@@ -17,6 +16,7 @@ import { NODE_NAME } from './node-place.ts';
 import type { NodeUnderTest, RunningNode } from './node-under-test.ts';
 import { askKubelet } from './ask-kubelet.ts';
 import { makePod, podPath, type Workload } from './make-pod.ts';
+import { testClient } from '#test/cluster/test-client.ts';
 
 const MEBIBYTE = 1_048_576;
 /*
@@ -60,7 +60,7 @@ export function nodeSuite(under: NodeUnderTest): void {
 
     beforeAll(async () => {
       node = await under.start();
-      client = createClient(await kubeconfigConnection(node.kubeconfig), { userAgent: 'plimsoll-test' });
+      client = await testClient(node.kubeconfig);
       await installAgent(node, client);
       if (under.patience > 1) await allowForSlowness(client, under.patience);
       for (const workload of [...STEADY, UNBOUNDED]) await makePod(client, workload);

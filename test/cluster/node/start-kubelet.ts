@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { createClient, type KubeClient } from '#shared/kube/client.ts';
-import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
 import { component, type Component } from '#test/cluster/component.ts';
 import type { ControlPlane } from '#test/cluster/control-plane.ts';
 import { KUBELET_CLIENT } from '#test/cluster/credentials.ts';
@@ -11,6 +10,7 @@ import { waitUntil } from '#test/cluster/wait-until.ts';
 import { kubeletConfiguration, kubeletDropIns, kubeletFlags, type KubeletLayout } from './kubelet-configuration.ts';
 import type { NodePrograms } from './node-programs.ts';
 import { makeOwnCgroup } from './own-cgroup.ts';
+import { testClient } from '#test/cluster/test-client.ts';
 
 export interface KubeletOptions {
   /** The run's folder. */
@@ -41,7 +41,7 @@ export async function startKubelet({ folder, programs, plane, containerdSocket }
   const log = join(folder, 'kubelet.log');
   const kubelet = component(programs.paths.kubelet, kubeletFlags(layout), log, markedEnvironment(folder));
   kubelet.start();
-  const client = createClient(await kubeconfigConnection(kubeconfig), { userAgent: 'plimsoll-test' });
+  const client = await testClient(kubeconfig);
   try {
     await letApiServerAskKubelets(client);
     const isReady = async (): Promise<boolean> => (await countReadyNodes(client)) > 0;

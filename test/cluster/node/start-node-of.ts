@@ -1,7 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createClient } from '#shared/kube/client.ts';
-import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
 import { type Cluster, startCluster } from '#test/cluster/cluster.ts';
 import { at, eventually } from '#test/contract/harness.ts';
 import { call } from './kube-calls.ts';
@@ -10,6 +8,7 @@ import { NODE_NAME } from './node-place.ts';
 import type { RunningNode } from './node-under-test.ts';
 import type { NodeKind } from './start-node-cluster.ts';
 import { cgroupRootOf } from './start-kubelet.ts';
+import { testClient } from '#test/cluster/test-client.ts';
 
 const RESTARTED_WITHIN_MS = 180_000;
 
@@ -41,7 +40,7 @@ async function configureKubelet(cluster: Cluster, fragment: object): Promise<voi
   writeFileSync(join(kubeletDropIns(join(cluster.folder, 'kubelet')), '50-test.conf'), JSON.stringify(dropIn));
   await cluster.stop('kubelet');
   await cluster.start('kubelet');
-  const client = createClient(await kubeconfigConnection(cluster.kubeconfig), { userAgent: 'plimsoll-test' });
+  const client = await testClient(cluster.kubeconfig);
   const path = `/api/v1/nodes/${NODE_NAME}/proxy/configz`;
   const isInForce = async (): Promise<void> => {
     const configuration = at(await call(client, { path }), 'kubeletconfig');
