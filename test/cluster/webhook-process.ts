@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
+import { COMPILE_CACHE, warmCompileCache } from '#test/webhook/server-process.ts';
+import { shippedNodeFlags } from '#test/webhook/shipped-webhook.ts';
 import { component, type Component } from './component.ts';
 import { markedEnvironment } from './leftovers.ts';
 import { textOf } from './process-identity.ts';
@@ -31,14 +35,19 @@ const ON_LOOPBACK = { host: '127.0.0.1', port: 0, healthHost: '127.0.0.1', healt
 /** What it says when it listens, as JSON or as text. */
 const STARTED = /\bport\W+(?<port>\d+).*\bhealthPort\W+(?<healthPort>\d+)/;
 
-/** Starts the webhook on loopback, on free ports unless set, and waits until it is ready: trusted, caches full. Rejects with its log when it ends before. */
-export async function startWebhookProcess(
-  { folder, kubeconfig }: WebhookPlace,
-  settings: object,
-): Promise<WebhookProcess> {
+/**
+ * Starts the webhook on loopback, with the V8 flags and the compiled code of its image, on free ports unless set, and
+ * waits until it is ready: trusted, caches full. Rejects with its log when it ends before.
+ */
+export async function startWebhookProcess(place: WebhookPlace, settings: object): Promise<WebhookProcess> {
+  const { folder } = place;
   const log = join(folder, `webhook-${randomUUID()}.log`);
-  const flags = flagsOf({ ...ON_LOOPBACK, kubeconfig, ...settings });
-  const webhook = component(process.execPath, [MAIN, ...flags], log, markedEnvironment(folder));
+  const main = { nodeFlags: shippedNodeFlags(), file: MAIN };
+  warmCompileCache(main);
+  const access = await accessOf(place);
+  const flags = flagsOf({ ...ON_LOOPBACK, ...access.settings, ...settings });
+  const env = { ...markedEnvironment(folder), NODE_COMPILE_CACHE: COMPILE_CACHE, ...access.env };
+  const webhook = component(process.execPath, [...main.nodeFlags, MAIN, ...flags], log, env);
   const components = [['the webhook', webhook]] as const;
   webhook.start();
   const started = () => STARTED.exec(textOf(log))?.groups;
@@ -52,6 +61,21 @@ export async function startWebhookProcess(
     metrics: async () => (await fetch(`${health}/metrics`)).text(),
     stop: () => webhook.stop('SIGTERM'),
     kill: () => webhook.stop('SIGKILL'),
+  };
+}
+
+/** By token where there is one, as in a pod: a kubeconfig loads the client library, and with it 75 MiB. */
+async function accessOf({ folder, kubeconfig }: WebhookPlace): Promise<{ settings: object; env: NodeJS.ProcessEnv }> {
+  const { server, ca, token, clientCertificate } = await kubeconfigConnection(kubeconfig);
+  const bearer = clientCertificate === undefined ? await token?.() : undefined;
+  if (bearer === undefined || bearer === '' || ca === undefined) return { settings: { kubeconfig }, env: {} };
+  const own = mkdtempSync(join(folder, 'webhook-'));
+  const [tokenFile, caFile] = [join(own, 'token'), join(own, 'ca.pem')];
+  writeFileSync(tokenFile, bearer, { mode: 0o600 });
+  writeFileSync(caFile, ca);
+  return {
+    settings: {},
+    env: { PLIMSOLL_SERVER: server, PLIMSOLL_TOKEN_FILE: tokenFile, PLIMSOLL_CA_FILE: caFile },
   };
 }
 

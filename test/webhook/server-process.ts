@@ -1,8 +1,8 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { cpuMsOf, mainThreadMsOf, peakMiBOf, residentMiBOf } from './process-figures.ts';
 
 /** A server under measurement, in a process of its own. */
 export interface ServerProcess {
@@ -20,8 +20,6 @@ export interface ServerProcess {
   stop(): Promise<number | null>;
 }
 
-const TICK_MS = 10;
-
 const TELL_RETAINED_MEMORY = new URL('tell-retained-memory.mjs', import.meta.url).href;
 
 /** How a server is started: `node NODE_FLAGS FILE ARGS`. */
@@ -33,7 +31,7 @@ export interface ServerCommand {
 }
 
 /** Compiled code as an image holds it, so that no type stripper is loaded; V8's flags are part of its key. */
-const COMPILE_CACHE = join(tmpdir(), 'plimsoll-compile-cache');
+export const COMPILE_CACHE = join(tmpdir(), 'plimsoll-compile-cache');
 
 /** Fills the compile cache for a command, as the image build does. */
 export function warmCompileCache({ nodeFlags, file }: Pick<ServerCommand, 'nodeFlags' | 'file'>): void {
@@ -53,8 +51,8 @@ export async function startServer({ nodeFlags, file, args, env }: ServerCommand)
     port,
     cpuMs: () => cpuMsOf(pid),
     mainThreadMs: () => mainThreadMsOf(pid),
-    residentMiB: () => memoryOf(pid, 'VmRSS'),
-    peakMiB: () => memoryOf(pid, 'VmHWM'),
+    residentMiB: () => residentMiBOf(pid),
+    peakMiB: () => peakMiBOf(pid),
     retainedMiB: () =>
       new Promise((resolve) => {
         child.once('message', (bytes) => resolve(Number(bytes) / 2 ** 20));
@@ -78,22 +76,4 @@ async function portOf(child: ChildProcess): Promise<number> {
     return port;
   }
   throw new Error('the server ended without telling its port');
-}
-
-function cpuMsOf(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
-}
-
-function mainThreadMsOf(pid: number): number {
-  const [onCpuNs] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ');
-  return Number(onCpuNs) / 1e6;
-}
-
-/** A line of `/proc/PID/status`, in MiB to one decimal. */
-function memoryOf(pid: number, line: 'VmRSS' | 'VmHWM'): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const kib = new RegExp(`^${line}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1];
-  return Math.round(Number(kib) / 102.4) / 10;
 }

@@ -1,0 +1,80 @@
+import { appendFileSync } from 'node:fs';
+import { expect } from 'vitest';
+import { peakMiBOf } from '#test/webhook/process-figures.ts';
+import { permittedPod, type Stage } from './stage.ts';
+
+/** What honest users of another namespace got while an attack ran. */
+export interface HonestResult {
+  readonly asked: number;
+  readonly created: number;
+  readonly p99Ms: number;
+  /** Answers other than 201, counted by status and message. */
+  readonly refusals: Readonly<Record<string, number>>;
+}
+
+const USERS = 4;
+/** A controller creates pods in bursts; a pause keeps the API server's own limits out of the picture. */
+const PAUSE_MS = 20;
+const CREATED = 201;
+
+/** Runs an attack while honest users create and delete pods, and tells how they fared. Rejects when the attack does. */
+export async function withHonestUsers<T>(
+  stage: Stage,
+  attack: () => Promise<T>,
+): Promise<{ readonly honest: HonestResult; readonly attack: T }> {
+  const over = new AbortController();
+  const users = Promise.all(Array.from({ length: USERS }, () => createUntil(stage, over.signal)));
+  const attacked = await attack().finally(() => over.abort());
+  const honest = resultOf((await users).flat());
+  writeFigures(stage, honest);
+  return { honest, attack: attacked };
+}
+
+/** For `npm run bench -- adversary`: how fast answers were is a measurement and no test. */
+function writeFigures({ webhook }: Stage, honest: HonestResult): void {
+  const file = process.env['PLIMSOLL_ADVERSARY_FIGURES'];
+  if (file === undefined) return;
+  const peakMiB = peakMiBOf(webhook().component.pid() ?? 0);
+  appendFileSync(file, `${JSON.stringify({ attack: expect.getState().currentTestName, ...honest, peakMiB })}\n`);
+}
+
+interface Asked {
+  readonly outcome: string;
+  readonly elapsedMs: number;
+}
+
+async function createUntil(stage: Stage, signal: AbortSignal): Promise<readonly Asked[]> {
+  const asked: Asked[] = [];
+  while (!signal.aborted) {
+    asked.push(await createOne(stage));
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
+  return asked;
+}
+
+async function createOne(stage: Stage): Promise<Asked> {
+  const { honest } = stage;
+  const pod = permittedPod(stage) as { readonly metadata: { readonly name: string } };
+  const startedAt = performance.now();
+  const { status, body } = await honest.post(honest.core('pods'), pod);
+  const elapsedMs = performance.now() - startedAt;
+  if (status === CREATED) await honest.remove(honest.core(`pods/${pod.metadata.name}`));
+  return { outcome: status === CREATED ? '' : `${status} ${messageOf(body)}`, elapsedMs };
+}
+
+function messageOf(body: unknown): string {
+  return (body as { readonly message?: string } | undefined)?.message ?? '';
+}
+
+function resultOf(asked: readonly Asked[]): HonestResult {
+  const times = asked.map(({ elapsedMs }) => elapsedMs).toSorted((a, b) => a - b);
+  const refused = asked.filter(({ outcome }) => outcome !== '');
+  const refusals: Record<string, number> = {};
+  for (const { outcome } of refused) refusals[outcome] = (refusals[outcome] ?? 0) + 1;
+  return {
+    asked: asked.length,
+    created: asked.length - refused.length,
+    p99Ms: Math.round(times[Math.ceil(times.length * 0.99) - 1] ?? 0),
+    refusals,
+  };
+}

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { at, eventually } from '#test/contract/harness.ts';
+import { expectHonestServed, expectWebhookUnharmed } from './expect-unharmed.ts';
+import { withHonestUsers } from './honest-users.ts';
+import { forbiddenPod, permittedPod, type Stage } from './stage.ts';
+
+const REQUESTS = 100;
+
+/** The attack against which all others are measured: the tenant names a class that it may not use, again and again. */
+export function plainAsking(stage: Stage): void {
+  test('a tenant that just asks for a forbidden class is refused, and disturbs no other namespace', async () => {
+    const ask = (pod: object) => stage.attacker()('POST', stage.tenant.core('pods'), pod);
+    await eventually(async () => expect((await ask(forbiddenPod(stage))).status).toBe(403));
+    expect((await ask(permittedPod(stage))).status).toBe(201);
+    const { honest, attack } = await withHonestUsers(stage, () =>
+      Promise.all(Array.from({ length: REQUESTS }, () => ask(forbiddenPod(stage)))),
+    );
+    expect(new Set(attack.map(({ status, body }) => `${status} ${String(at(body, 'reason'))}`))).toEqual(
+      new Set(['403 Forbidden']),
+    );
+    expectHonestServed(honest);
+    expectWebhookUnharmed(stage);
+  });
+}
