@@ -5,7 +5,7 @@ function only(name, from, allowed) {
     name,
     severity: 'error',
     from: { path: from, pathNot: '/main\\.ts$' },
-    to: { path: `^(shared|agent|webhook|scheduler|dashboard|cli|sandbox|test|bench)/`, pathNot: allowed },
+    to: { path: `^(shared|agent|webhook|scheduler|dashboard|cli|sandbox|test|bench|tools)/`, pathNot: allowed },
   };
 }
 
@@ -15,7 +15,7 @@ module.exports = {
     {
       name: 'nobody-imports-a-main',
       severity: 'error',
-      from: { pathNot: '^(test|bench)/' },
+      from: { pathNot: '^(test|bench|tools)/' },
       to: { path: '/main\\.ts$' },
     },
     { name: 'nothing-unresolved', severity: 'error', from: {}, to: { couldNotResolve: true } },
@@ -44,8 +44,8 @@ module.exports = {
     {
       name: 'production-never-imports-tests',
       severity: 'error',
-      from: { pathNot: '^(test|bench)/' },
-      to: { path: '^(test|bench)/' },
+      from: { pathNot: '^(test|bench|tools)/' },
+      to: { path: '^(test|bench|tools)/' },
     },
   ],
   options: {

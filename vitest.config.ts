@@ -1,11 +1,12 @@
 import { defineConfig } from 'vitest/config';
+import { testReporters } from './tools/test-reporters.ts';
 
 const shared = { environment: 'node', pool: 'forks', exclude: ['**/node_modules/**'] } as const;
 
 export default defineConfig({
   test: {
     maxWorkers: 2,
-    reporters: ['default'],
+    reporters: testReporters(process.env),
     coverage: {
       provider: 'v8',
       reporter: ['text-summary'],

@@ -1,6 +1,7 @@
-// Prints "PASSED FAILED" of one vitest JSON report: tests, plus one failure for each file that could not be run.
+// Prints "PASSED FAILED SKIPPED" of one vitest JSON report: tests, plus one failure for each file that could not be run.
 import { readFileSync } from 'node:fs';
 
 const report = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 const brokenFiles = report.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0);
-console.log(`${report.numPassedTests} ${report.numFailedTests + brokenFiles.length}`);
+const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = report;
+console.log(`${numPassedTests} ${numFailedTests + brokenFiles.length} ${numPendingTests + numTodoTests}`);

@@ -4,9 +4,18 @@ import { cruise } from 'dependency-cruiser';
 import extractDepcruiseOptions from 'dependency-cruiser/config-utl/extract-depcruise-options';
 import extractTsConfig from 'dependency-cruiser/config-utl/extract-ts-config';
 
-const FOLDERS = ['shared', 'webhook', 'agent', 'scheduler', 'dashboard', 'cli', 'sandbox', 'test', 'bench'].filter(
-  (folder) => existsSync(folder),
-);
+const FOLDERS = [
+  'shared',
+  'webhook',
+  'agent',
+  'scheduler',
+  'dashboard',
+  'cli',
+  'sandbox',
+  'test',
+  'bench',
+  'tools',
+].filter((folder) => existsSync(folder));
 
 const options = await extractDepcruiseOptions('./.dependency-cruiser.cjs');
 const { output } = await cruise(FOLDERS, options, undefined, { tsConfig: extractTsConfig('./tsconfig.json') });

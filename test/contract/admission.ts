@@ -71,6 +71,14 @@ export function admissionContract(target: () => ContractTarget): void {
     const changed = await api.patch(`${CLASSES}/${high}`, { value: 5 }, 'merge');
     expect(changed.status).toBe(422);
     expect(at(changed.body, 'message')).toContain('may not be changed in an update.');
+    for (const value of [-2147483648, 1000000000]) {
+      const name = uniqueName('bound');
+      expect((await api.post(CLASSES, { metadata: { name }, value })).body).toMatchObject({ value });
+      await api.remove(`${CLASSES}/${name}`);
+    }
+    for (const value of [-2147483649, 2147483648]) {
+      expect((await api.post(CLASSES, { metadata: { name: uniqueName('beyond') }, value })).status).toBe(400);
+    }
     const large = await api.post(CLASSES, { metadata: { name: uniqueName('big') }, value: 1000000001 });
     expect(large.status).toBe(422);
     expect(at(large.body, 'message')).toContain('maximum allowed value of a user defined priority is 1000000000');

@@ -8,7 +8,7 @@ import { registeredWebhooks } from './registered-webhooks.ts';
 
 const PATIENCE_MS = 50_000;
 /** As nobody ends pods on these nodes, a victim stays on its way out, and its preemptor nominated. */
-const STAYS = { terminationGracePeriodSeconds: 30 };
+const STAYS = { terminationGracePeriodSeconds: 25 };
 const WATCHED_MS = 3_000;
 /** Of what a node has. */
 const [HALF, WHOLE] = ['4', '8'];
@@ -47,7 +47,11 @@ describe.skipIf(!hasCluster())('kube-scheduler, with the webhook registered', ()
   async function place(name: string, className: keyof typeof classes, cpu: string, spec: object = {}): Promise<void> {
     const containers = [{ name: 'main', image: 'x', resources: { requests: { cpu } } }];
     const usual = { schedulerName: 'default-scheduler', nodeSelector: { pool } };
-    const body = pod(name, { ...usual, containers, priorityClassName: classes[className], ...spec });
+    await make(name, className, { ...usual, containers, ...spec });
+  }
+
+  async function make(name: string, className: keyof typeof classes, spec: object, metadata: object = {}) {
+    const body = pod(name, { priorityClassName: classes[className], ...spec }, metadata);
     const { status, body: answer } = await api.post(api.core('pods'), body);
     expect([status, at(answer, 'message')]).toEqual([201, undefined]);
   }
@@ -90,6 +94,33 @@ describe.skipIf(!hasCluster())('kube-scheduler, with the webhook registered', ()
       expect(await seen('preemptor', 'status.nominatedNodeName')).toBeUndefined();
     }, PATIENCE_MS);
     expect(await seen('one', 'metadata.deletionGracePeriodSeconds')).toBe(STAYS.terminationGracePeriodSeconds);
+  });
+
+  describe('a pod that requests nothing', () => {
+    const port = { containers: [{ name: 'main', image: 'x', ports: [{ containerPort: 80, hostPort: 8080 }] }] };
+    const labelSelector = { matchLabels: { app: 'rival' } };
+    const apart = {
+      affinity: {
+        podAntiAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'kubernetes.io/hostname', labelSelector }],
+        },
+      },
+    };
+
+    test.each([
+      ['holds the host port', port, port],
+      ['matches the anti-affinity', {}, apart],
+    ])('is taken where it %s of a higher one', async (_, held, wanted) => {
+      const [node = ''] = await makeFakeNodes(api.client, uniqueName('free'), 1);
+      nodes.push(node);
+      const [rival, bystander, preemptor] = [uniqueName('rival'), uniqueName('bystander'), uniqueName('preemptor')];
+      await make(rival, 'low', { nodeName: node, ...STAYS, ...held }, { labels: { app: 'rival' } });
+      await make(bystander, 'low', { nodeName: node, ...STAYS });
+      const nodeSelector = { 'kubernetes.io/hostname': node };
+      await make(preemptor, 'high', { schedulerName: 'default-scheduler', nodeSelector, ...wanted });
+      await isNominated(preemptor, node);
+      await eventually(async () => expect(await ending(rival, bystander)).toEqual([rival]));
+    });
   });
 
   test('lets the one whose nomination was taken preempt elsewhere', async () => {

@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest';
+import { judgeProofs } from '#tools/mechanisms/judge-proofs.ts';
+import type { Row } from '#tools/mechanisms/read-rows.ts';
+import type { FileResults, TestResult } from '#tools/mechanisms/test-result.ts';
+
+const FILE = 'test/a.test.ts';
+
+function judge(title: string, tests: readonly TestResult[] | undefined) {
+  const rows: readonly Row[] = [{ id: 'S0-1', proofs: [{ file: FILE, title }] }];
+  const results = new Map<string, FileResults>(tests === undefined ? [] : [[FILE, { file: FILE, tests }]]);
+  return judgeProofs(rows, results);
+}
+
+describe('judgeProofs', () => {
+  test('a test that passed proves its row', () => {
+    expect(judge('group > it works', [{ title: 'group > it works', outcome: 'passed' }])).toEqual({
+      proven: 1,
+      open: 0,
+      faults: [],
+      unknown: [],
+    });
+  });
+
+  test.each<[string, string, TestResult[], string]>([
+    ['a part of a title', 'it works', [{ title: 'group > it works', outcome: 'passed' }], 'has no test "it works"'],
+    ['a title that stands in the file and is no test', 'gone', [], 'has no test "gone"'],
+    ['a test that failed', 'it', [{ title: 'it', outcome: 'failed' }], 'failed'],
+    [
+      'a table of which one case failed',
+      'case %s',
+      [passed('case 1'), { title: 'case 2', outcome: 'failed' }],
+      'failed',
+    ],
+  ])('%s proves nothing', (_, title, tests, fault) => {
+    const verdict = judge(title, tests);
+    expect([verdict.proven, verdict.faults]).toEqual([0, [expect.stringContaining(fault)]]);
+  });
+
+  test.each<[string, TestResult[] | undefined, string]>([
+    ['a test that was skipped', [{ title: 'it', outcome: 'skipped' }], 'was skipped'],
+    ['a file that was not run since it changed', undefined, 'has not been run'],
+  ])('%s says nothing', (_, tests, unknown) => {
+    const verdict = judge('it', tests);
+    expect([verdict.proven, verdict.faults, verdict.unknown]).toEqual([0, [], [expect.stringContaining(unknown)]]);
+  });
+
+  test('every case of a table must have passed, and nothing else counts as one', () => {
+    expect(judge('case %s', [passed('case a.b'), passed('case c'), passed('case')]).proven).toBe(1);
+    expect(judge('case %s', [passed('case')]).proven).toBe(0);
+  });
+});
+
+function passed(title: string): TestResult {
+  return { title, outcome: 'passed' };
+}

@@ -1,0 +1,34 @@
+import { describe, expect, test } from 'vitest';
+import { readRows } from '#tools/mechanisms/read-rows.ts';
+
+const ALL = Object.entries({ S0: 32, S1: 33, S2: 38, S3: 49, S4: 15 }).flatMap(([source, count]) =>
+  Array.from({ length: count }, (_, index) => `${source}-${index + 1}`),
+);
+
+function table(proofs: Readonly<Record<string, string>> = {}, ids: readonly string[] = ALL): string {
+  return ids.map((id) => `| ${id} | what must be true | webhook | ${proofs[id] ?? 'open'} |`).join('\n');
+}
+
+describe('readRows', () => {
+  test('reads the proofs of each row', () => {
+    const { rows, faults } = readRows(table({ 'S1-2': '`test/a.test.ts` › a > b; `test/b.test.ts` › c, with %s' }));
+    expect([rows.length, faults]).toEqual([167, []]);
+    expect(rows.filter(({ proofs }) => proofs.length > 0)).toEqual([
+      {
+        id: 'S1-2',
+        proofs: [
+          { file: 'test/a.test.ts', title: 'a > b' },
+          { file: 'test/b.test.ts', title: 'c, with %s' },
+        ],
+      },
+    ]);
+  });
+
+  test('tells a row that is missing', () => {
+    expect(readRows(table({}, ALL.slice(1))).faults).toEqual(['S0-1: has no row']);
+  });
+
+  test('tells a proof that names no file and title', () => {
+    expect(readRows(table({ 'S4-15': 'it works' })).faults).toEqual(['S4-15: "it works" is not `file` › title']);
+  });
+});

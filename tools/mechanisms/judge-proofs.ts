@@ -1,0 +1,54 @@
+import type { Proof, Row } from './read-rows.ts';
+import type { FileResults, TestResult } from './test-result.ts';
+
+/** How the named tests of all rows fared when they were run last. */
+export interface Verdict {
+  /** Rows whose every test passed. */
+  readonly proven: number;
+  readonly open: number;
+  /** A named test that does not exist or failed. */
+  readonly faults: readonly string[];
+  /** A named test that was skipped, or whose file was not run since it changed: nothing is known of it here. */
+  readonly unknown: readonly string[];
+}
+
+/** Judges the rows by the runner's own results (file, full title, passed). */
+export function judgeProofs(rows: readonly Row[], results: ReadonlyMap<string, FileResults>): Verdict {
+  const named = rows.filter(({ proofs }) => proofs.length > 0);
+  const judged = named.map(({ id, proofs }) => ({ id, verdicts: proofs.map((proof) => judgeProof(proof, results)) }));
+  const tell = (kind: 'fault' | 'unknown'): readonly string[] =>
+    judged.flatMap(({ id, verdicts }) =>
+      verdicts.filter((each) => each.kind === kind).map(({ text }) => `${id}: ${text}`),
+    );
+  return {
+    proven: judged.filter(({ verdicts }) => verdicts.every(({ kind }) => kind === 'passed')).length,
+    open: rows.length - named.length,
+    faults: tell('fault'),
+    unknown: tell('unknown'),
+  };
+}
+
+interface ProofVerdict {
+  readonly kind: 'passed' | 'fault' | 'unknown';
+  readonly text: string;
+}
+
+function judgeProof({ file, title }: Proof, results: ReadonlyMap<string, FileResults>): ProofVerdict {
+  const run = results.get(file);
+  if (run === undefined) return { kind: 'unknown', text: `${file} has not been run since it was changed` };
+  const pattern = titlePattern(title);
+  const tests = run.tests.filter((test) => pattern.test(test.title));
+  if (tests.length === 0) return { kind: 'fault', text: `${file} has no test "${title}"` };
+  return judgeOutcomes(tests, `"${title}" in ${file}`);
+}
+
+function judgeOutcomes(tests: readonly TestResult[], what: string): ProofVerdict {
+  const outcomes = new Set(tests.map(({ outcome }) => outcome));
+  if (outcomes.has('failed')) return { kind: 'fault', text: `${what} failed` };
+  return outcomes.has('skipped') ? { kind: 'unknown', text: `${what} was skipped` } : { kind: 'passed', text: what };
+}
+
+function titlePattern(title: string): RegExp {
+  const literal = title.split('%s').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${literal.join('.+')}$`, 's');
+}

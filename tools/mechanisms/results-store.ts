@@ -1,0 +1,37 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FileResults } from './test-result.ts';
+
+const FOLDER = 'node_modules/.cache/plimsoll/test-results';
+
+/** Keeps what became of a file's tests until the file is run again. */
+export function saveResults(results: FileResults): void {
+  mkdirSync(FOLDER, { recursive: true });
+  writeFileSync(placeOf(results.file), JSON.stringify(results));
+}
+
+/** The results of every file that was run since it was changed last, by file. */
+export function loadResults(): ReadonlyMap<string, FileResults> {
+  const results = storedFiles().flatMap((path) => {
+    const stored = JSON.parse(readFileSync(path, 'utf8')) as FileResults;
+    return isNewer(path, stored.file) ? [[stored.file, stored] as const] : [];
+  });
+  return new Map(results);
+}
+
+function storedFiles(): readonly string[] {
+  try {
+    return readdirSync(FOLDER).map((name) => join(FOLDER, name));
+  } catch {
+    return [];
+  }
+}
+
+function isNewer(path: string, source: string): boolean {
+  const changed = statSync(source, { throwIfNoEntry: false });
+  return changed !== undefined && statSync(path).mtimeMs >= changed.mtimeMs;
+}
+
+function placeOf(file: string): string {
+  return join(FOLDER, `${file.replaceAll('/', '__')}.json`);
+}
