@@ -7,7 +7,7 @@ import type { Shutdown } from '#shared/runtime/shutdown.ts';
 import { startApiServer } from './api-server/start-api-server.ts';
 import { runControllers } from './controllers/run-controllers.ts';
 import { createIdentities, type Speaker } from './identities.ts';
-import { loadCrds } from './load-crds.ts';
+import { installPlimsoll } from './install-plimsoll.ts';
 import { type SandboxNode, startNode } from './node/run-node.ts';
 import { podLogsFrom } from './pod-logs.ts';
 import { runScheduler } from './scheduler/run-scheduler.ts';
@@ -48,7 +48,7 @@ export async function startSandbox(ports: SandboxPorts): Promise<Sandbox> {
   });
   const late: { node?: SandboxNode } = {};
   const cluster = await openCluster(ports, authority, () => late.node);
-  await loadCrds(cluster.client);
+  await installPlimsoll(cluster.client);
   const node = await startWorkers(ports, cluster, authority);
   late.node = node;
   await node.ready;

@@ -3,6 +3,7 @@ import type { KubeClient } from '#shared/kube/client.ts';
 import { conditionsPatch, type Condition } from '#shared/kube/conditions.ts';
 import type { EventRecorder } from '#shared/kube/event-recorder.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
+import type { LeaseTerm } from '#shared/kube/leader-lease.ts';
 import { listObjects, patchObject } from '#shared/kube/objects.ts';
 import { apiVersionOf, PRIORITY_POLICIES, PRIORITY_QUOTAS, type Resource } from '#shared/kube/resource.ts';
 import { COMPONENT_NAMES, EVENT_REASONS } from '#shared/kube/wire-names.ts';
@@ -12,6 +13,7 @@ import { repeat } from '#shared/runtime/repeat.ts';
 import type { Caches } from './caches.ts';
 import { createDefaultTeller } from './default-teller.ts';
 import { policyConditions, quotaConditions } from './describe-conditions.ts';
+import type { LeaderDuty } from './leadership.ts';
 
 export interface ConditionWriterOptions {
   readonly client: KubeClient;
@@ -22,20 +24,21 @@ export interface ConditionWriterOptions {
   readonly log: Log;
 }
 
-/** Tells administrators in the conditions of policies and quotas what is wrong with them. */
-export interface ConditionWriter {
-  run(signal: AbortSignal): Promise<void>;
-  look(): Promise<void>;
+/** A round of the leader: what it does is abandoned with the signal, and nothing is written after the term. */
+interface Round {
+  readonly signal: AbortSignal;
+  readonly term: LeaseTerm;
 }
 
 const PERIOD_MS = 10_000;
 const DEADLINE_MS = 10_000;
 
-export function createConditionWriter(options: ConditionWriterOptions): ConditionWriter {
+/** Tells administrators in the conditions of policies and quotas what is wrong with them. */
+export function createConditionWriter(options: ConditionWriterOptions): LeaderDuty {
   const { client, caches, events, clock, random, log } = options;
   const tellDefaults = createDefaultTeller(events);
 
-  async function look(): Promise<void> {
+  async function look(round: Round): Promise<void> {
     const namespaces = [...caches.namespaces.values()];
     const known = new Map(Array.from(caches.classes.values(), (each) => [each.name, each]));
     tellDefaults(known);
@@ -44,25 +47,31 @@ export function createConditionWriter(options: ConditionWriterOptions): Conditio
       classes: known,
       namespaces: namespaces.map(({ labels }) => labels),
     });
-    await writeAll(PRIORITY_POLICIES, new Map(reviews.map((review) => [review.policy, policyConditions(review)])));
+    const conditions = new Map(reviews.map((review) => [review.policy, policyConditions(review)]));
+    await writeAll(PRIORITY_POLICIES, conditions, round);
     const quotas = [...caches.priorityQuotas.values()];
     await writeAll(
       PRIORITY_QUOTAS,
       new Map(quotas.map((quota) => [quota.name, quotaConditions(quota, namespaces, known)])),
+      round,
     );
   }
 
-  /** All replicas come to the same conditions, so it does not matter who writes. */
-  async function writeAll(resource: Resource, conditions: ReadonlyMap<string, readonly Condition[]>): Promise<void> {
+  async function writeAll(
+    resource: Resource,
+    conditions: ReadonlyMap<string, readonly Condition[]>,
+    { signal, term }: Round,
+  ): Promise<void> {
     if (conditions.size === 0) return;
-    const listed = await listObjects(client, { resource });
+    const listed = await listObjects(client, { resource }, { signal });
     if (listed.kind !== 'ok') throw new Error(`Could not list ${resource.plural}: ${listed.message}`);
     for (const object of listed.object.items) {
       const name = object.metadata.name ?? '';
       const wanted = conditions.get(name) ?? [];
       const patch = conditionsPatch(object, wanted, clock.now());
       if (patch === undefined) continue;
-      const options = { type: 'merge', fieldManager: COMPONENT_NAMES.webhook } as const;
+      if (!term.isHeld()) return;
+      const options = { type: 'merge', fieldManager: COMPONENT_NAMES.webhook, signal } as const;
       const outcome = await patchObject(client, { resource, name, subresource: 'status' }, patch, options);
       if (outcome.kind !== 'ok')
         throw new Error(`Could not write conditions of ${resource.kind} "${name}": ${outcome.message}`);
@@ -70,7 +79,7 @@ export function createConditionWriter(options: ConditionWriterOptions): Conditio
     }
   }
 
-  /** Only the replica that wrote the condition says it, once per change. */
+  /** Once per change of the condition. */
   function tellConflict(resource: Resource, { metadata }: KubeObject, conditions: readonly Condition[]): void {
     const conflict = conditions.find(({ type, status }) => type === 'Conflicting' && status === 'True');
     if (conflict === undefined) return;
@@ -89,11 +98,9 @@ export function createConditionWriter(options: ConditionWriterOptions): Conditio
   }
 
   return {
-    look,
-    run: (signal) =>
-      repeat(
-        { task: look, periodMs: () => PERIOD_MS * (1 + random()), deadlineMs: DEADLINE_MS, onError, clock },
-        signal,
-      ),
+    run: (end, term) => {
+      const task = (signal: AbortSignal): Promise<void> => look({ signal, term });
+      return repeat({ task, periodMs: () => PERIOD_MS * (1 + random()), deadlineMs: DEADLINE_MS, onError, clock }, end);
+    },
   };
 }

@@ -112,6 +112,12 @@ export const webhookSchema = z.strictObject({
     .refine(({ clientCaFile, clientNames }) => clientCaFile !== undefined || clientNames.length === 0, {
       message: 'clientNames need clientCaFile: without it callers show no certificate',
     }),
+  leaderElection: z
+    .strictObject({
+      name: z.string().min(1).default('plimsoll-webhook').describe('Lease by which the replicas elect their leader'),
+      namespace: z.string().min(1).default('plimsoll-system').describe('Namespace of that Lease; it must exist'),
+    })
+    .prefault({}),
   registration: z
     .strictObject({
       mode: z

@@ -16,6 +16,7 @@ import { createCertificateKeeper } from './certificates/certificate-keeper.ts';
 import { createConditionWriter } from './condition-writer.ts';
 import { createCertificateSource } from './create-certificate-source.ts';
 import { createJudgeSources } from './judge-sources.ts';
+import { createLeadership } from './leadership.ts';
 import { createLedgers } from './ledger/ledgers.ts';
 import { cachesCheck, stoppingCheck } from './readiness.ts';
 import { createRegistration } from './registration.ts';
@@ -113,8 +114,15 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
 
   for (const cache of eachCache(caches)) void cache.run(shutdown.signal);
   void keeper.run(shutdown.signal);
-  const conditions = createConditionWriter({ ...surroundings, client, caches, events });
-  const loops = [registration, trust, ledgers, conditions];
+  const leadership = createLeadership({
+    ...surroundings,
+    client,
+    lease: configuration.leaderElection,
+    duties: [createConditionWriter({ ...surroundings, client, caches, events })],
+    metrics,
+  });
+  shutdown.onRelease('leadership', () => leadership.close());
+  const loops = [registration, trust, ledgers, leadership];
   void whenSynced(caches).then(() => Promise.all(loops.map((loop) => loop.run(shutdown.signal))));
   return { port: server.port, healthPort: health.port };
 }

@@ -2,7 +2,7 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import { forwardAbort } from '#shared/runtime/forward-abort.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { KubeClient } from './client.ts';
-import { type Candidate, createCandidate } from './lease-candidate.ts';
+import { type Attempt, type Candidate, createCandidate } from './lease-candidate.ts';
 
 export interface LeaseOptions {
   readonly client: KubeClient;
@@ -46,10 +46,29 @@ export async function runWithLease(options: LeaseOptions, signal: AbortSignal): 
     durationMs: options.durationMs ?? DURATION_MS,
     renewDeadlineMs: options.renewDeadlineMs ?? RENEW_DEADLINE_MS,
   });
+  let problem: string | undefined;
   while (!signal.aborted) {
-    if (await candidate.tryAcquire(signal)) await leadOneTerm(options, candidate, signal);
+    const attempt = await candidate.tryAcquire(signal);
+    if (attempt.kind === 'acquired') await leadOneTerm(options, candidate, signal);
+    if (!isOver(signal)) problem = warnOfRefusal(options, attempt, problem);
     await clock.sleep(retryMs * (1 + random() / 5), signal);
   }
+}
+
+/** Once for each cause: without the rights, or without the namespace, no replica ever leads. Returns the cause. */
+function warnOfRefusal(
+  { log, name, namespace }: LeaseOptions,
+  attempt: Attempt,
+  previous: string | undefined,
+): string | undefined {
+  const reason = attempt.kind === 'refused' ? attempt.message : undefined;
+  if (reason !== undefined && reason !== previous) log.warn({ lease: name, namespace, reason }, 'Lease not available');
+  return reason;
+}
+
+/** An attempt that the end cut short is no refusal. */
+function isOver({ aborted }: AbortSignal): boolean {
+  return aborted;
 }
 
 /** The lease is renewed until the work has ended, also while it is stopping: until then nobody else may begin. */

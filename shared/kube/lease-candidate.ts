@@ -17,9 +17,12 @@ export interface CandidateOptions {
   readonly renewDeadlineMs: number;
 }
 
+/** How an attempt to get a lease ended; `refused` says why the API server did not even let it be tried. */
+export type Attempt = { readonly kind: 'acquired' | 'held' } | { readonly kind: 'refused'; readonly message: string };
+
 /** One process that wants a lease, and what it last knew of it. */
 export interface Candidate {
-  tryAcquire(signal: AbortSignal): Promise<boolean>;
+  tryAcquire(signal: AbortSignal): Promise<Attempt>;
   /** `failed` may be tried again while the lease is held; `lost` is final. */
   tryRenew(): Promise<'renewed' | 'failed' | 'lost'>;
   /** Gives the lease back, so that nobody has to wait for it to expire. */
@@ -42,19 +45,19 @@ export function createCandidate(options: CandidateOptions): Candidate {
     return Math.max(0, writtenAt + renewDeadlineMs - clock.monotonic());
   }
 
-  async function tryAcquire(signal: AbortSignal): Promise<boolean> {
+  async function tryAcquire(signal: AbortSignal): Promise<Attempt> {
     const found = await getObject(client, address, { signal, timeoutMs: renewDeadlineMs });
-    if (found.kind === 'notFound') return write((spec, call) => create(spec, call), { ...holding(), ...taken(0) });
-    if (found.kind !== 'ok') return false;
+    if (found.kind === 'notFound') return attempt(await write(create, { ...holding(), ...taken(0) }));
+    if (found.kind !== 'ok') return attempt(found);
     sighting = sight(sighting, leaseRecord(found.object, durationMs), clock.monotonic());
     const { record } = sighting;
-    if (!mayAcquire(sighting, identity, clock.monotonic())) return false;
-    return write(patchFrom(record), { ...holding(), ...taken(record.transitions + 1) });
+    if (!mayAcquire(sighting, identity, clock.monotonic())) return { kind: 'held' };
+    return attempt(await write(patchFrom(record), { ...holding(), ...taken(record.transitions + 1) }));
   }
 
   async function tryRenew(): Promise<'renewed' | 'failed' | 'lost'> {
     if (term === undefined) return 'lost';
-    if (await write(patchFrom(term), holding())) return 'renewed';
+    if ((await write(patchFrom(term), holding())).kind === 'ok') return 'renewed';
     return isStillOurs(term, await getObject(client, address, { timeoutMs: remainingMs() }));
   }
 
@@ -77,14 +80,14 @@ export function createCandidate(options: CandidateOptions): Candidate {
 
   type Write = (spec: object, call: { readonly timeoutMs: number }) => Promise<Outcome<KubeObject>>;
 
-  async function write(send: Write, spec: object): Promise<boolean> {
+  async function write(send: Write, spec: object): Promise<Outcome<KubeObject>> {
     const sentAt = clock.monotonic();
     const timeoutMs = remainingMs() || renewDeadlineMs;
     const written = await send(spec, { timeoutMs });
-    if (written.kind !== 'ok') return false;
+    if (written.kind !== 'ok') return written;
     term = leaseRecord(written.object, durationMs);
     writtenAt = sentAt;
-    return true;
+    return written;
   }
 
   function create(spec: object, call: { readonly timeoutMs: number }): Promise<Outcome<KubeObject>> {
@@ -116,4 +119,11 @@ export function createCandidate(options: CandidateOptions): Candidate {
     remainingMs,
     fencingToken: () => (term === undefined ? '' : fencingToken(term)),
   };
+}
+
+/** Another candidate that was quicker holds it now. */
+function attempt(outcome: Outcome<KubeObject>): Attempt {
+  if (outcome.kind === 'ok') return { kind: 'acquired' };
+  if (outcome.kind === 'conflict' || outcome.kind === 'alreadyExists') return { kind: 'held' };
+  return { kind: 'refused', message: outcome.message };
 }

@@ -119,7 +119,8 @@ export async function objectServer(): Promise<ObjectServer> {
   }: Target & { method: string; body: StoredObject }): Reply {
     const present = collectionAt(collection).get(key(namespace, name ?? String(body.metadata['name'])));
     if (method === 'POST') {
-      return present === undefined ? { status: 201, object: store(collection, body) } : ALREADY_EXISTS;
+      const metadata = { ...(namespace !== undefined && { namespace }), ...body.metadata };
+      return present === undefined ? { status: 201, object: store(collection, { ...body, metadata }) } : ALREADY_EXISTS;
     }
     if (present === undefined) return NOT_FOUND;
     const next = method === 'PUT' ? body : patched(present, body);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { startApiServer } from '#sandbox/api-server/start-api-server.ts';
 import { runControllers } from '#sandbox/controllers/run-controllers.ts';
-import { loadCrds } from '#sandbox/load-crds.ts';
+import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
 import { createClient } from '#shared/kube/client.ts';
 import { directConnection } from '#shared/kube/connection.ts';
 import { OWN_ACCOUNTS } from '#shared/kube/webhook-configurations.ts';
@@ -25,7 +25,7 @@ export async function startSandboxWebhook(settings: Settings = {}): Promise<Sand
   const server = await startApiServer({ host: '127.0.0.1', port: 0, clock, log, users });
   const connection = directConnection({ server: server.url, token: server.token, ca: server.caPem });
   const client = createClient(connection, { userAgent: 'controllers' });
-  await loadCrds(client);
+  await installPlimsoll(client);
   const end = new AbortController();
   const controllers = runControllers({ client, clock, log }, end.signal);
   const webhook = await startInProcess({ url: server.url, token, caPem: server.caPem }, settings);

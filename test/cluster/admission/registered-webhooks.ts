@@ -47,8 +47,9 @@ export function registeredWebhooks(api: Harness, options: RegisteredWebhooksOpti
 
   async function start(): Promise<void> {
     const tls = { secretName: AUTHORITY_SECRET, secretNamespace: api.namespace, ...settings.tls };
+    const leaderElection = { namespace: api.namespace, ...settings.leaderElection };
     const place = { folder: inject('runFolder'), kubeconfig: inject('kubeconfig') };
-    processes.push(await startWebhookProcess(place, { ...settings, tls }));
+    processes.push(await startWebhookProcess(place, { ...settings, tls, leaderElection }));
     front.to(processes.map(({ port }) => port));
   }
 

@@ -194,6 +194,37 @@ describe('runWithLease', () => {
     await done;
   });
 
+  test('a lease that may not be had is said once for each cause', async () => {
+    const clock = manualClock();
+    const stop = new AbortController();
+    const lines: string[] = [];
+    const { client } = scriptedClient(() => failureOf(403, { message: 'may not get leases' }));
+    const done = runWithLease(
+      {
+        client,
+        name: 'n',
+        namespace: 'ns',
+        identity: 'a',
+        clock,
+        random: () => 0,
+        log: createLog({
+          component: 'test',
+          level: 'warn',
+          format: 'json',
+          destination: { write: (line) => void lines.push(line) },
+        }),
+        lead: () => Promise.reject(new Error('never leads')),
+      },
+      stop.signal,
+    );
+    await clock.advance(20_000);
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { msg: 'Lease not available', lease: 'n', namespace: 'ns', reason: 'may not get leases' },
+    ]);
+    stop.abort();
+    await done;
+  });
+
   test('never two leaders, whatever is cut off or deaf, and one again afterwards', async () => {
     const fault = fc.record({ who: fc.constantFrom('a', 'b', 'c'), how: fc.constantFrom('cut', 'deaf', 'heal') });
     const step = fc.record({ ms: fc.nat(9_000), fault: fc.option(fault) });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { startApiServer, type ApiServer } from '#sandbox/api-server/start-api-server.ts';
 import { runControllers } from '#sandbox/controllers/run-controllers.ts';
-import { loadCrds } from '#sandbox/load-crds.ts';
+import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
 import { createClient } from '#shared/kube/client.ts';
 import { directConnection } from '#shared/kube/connection.ts';
 import { systemClock as clock } from '#shared/runtime/clock.ts';
@@ -41,7 +41,7 @@ async function start(): Promise<Running> {
   const server = await startApiServer({ host: '127.0.0.1', port: 0, clock, log });
   const connection = directConnection({ server: server.url, token: server.token, ca: server.caPem });
   const client = createClient(connection, { userAgent: 'controllers' });
-  await loadCrds(client);
+  await installPlimsoll(client);
   const end = new AbortController();
   const controllers = runControllers({ client, clock, log }, end.signal);
   const folder = makeRunFolder('adversary');

@@ -1,6 +1,6 @@
 import { createWorkspace } from '#sandbox/workspace.ts';
 import { createIdentities } from '#sandbox/identities.ts';
-import { loadCrds } from '#sandbox/load-crds.ts';
+import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
 import { Revision } from '#sandbox/api-server/storage/revision.ts';
 import type { Store } from '#sandbox/api-server/storage/store.ts';
 import { startApiServer } from '#sandbox/api-server/start-api-server.ts';
@@ -42,7 +42,6 @@ export const CLASHING_PREFIX = 'again-';
 export const DOOMED_CLASS = 'doomed';
 const CLASSES = { low: 10, standard: 100, high: 1_000, [DOOMED_CLASS]: 500 } as const;
 const CLASHES = 0.3;
-const SYSTEM_NAMESPACE = 'plimsoll-system';
 
 export interface FaultQuota extends CountedByQuota {
   readonly spec: Readonly<Record<string, unknown>>;
@@ -90,7 +89,7 @@ export async function startFaultCluster(webhookPort: number, random: RandomSourc
   const workspace = await createWorkspace({ kubeconfig: server.kubeconfig(), caPem: server.caPem, tokens });
   const connection = directConnection({ server: server.url, token: server.token, ca: server.caPem });
   const client = createClient(connection, { userAgent: 'fault-run' });
-  await loadCrds(client);
+  await installPlimsoll(client);
   await createObjects(client);
   await register(client, webhookPort);
   return {
@@ -124,7 +123,7 @@ async function createObjects(client: KubeClient): Promise<void> {
   const create = (resource: Resource, object: object, namespace?: string): Promise<void> =>
     mustCreate(client, resource, namespace, object);
   await Promise.all([
-    ...[ELSEWHERE, SYSTEM_NAMESPACE].map((name) => create(NAMESPACES, { metadata: { name } })),
+    create(NAMESPACES, { metadata: { name: ELSEWHERE } }),
     ...TEAMS.map((name) => create(NAMESPACES, { metadata: { name, labels: labelsOf(name) } })),
     ...Object.entries(CLASSES).map(([name, value]) => create(PRIORITY_CLASSES, { metadata: { name }, value })),
     ...QUOTAS.map(({ name, spec, hard }) => create(PRIORITY_QUOTAS, priorityQuota(name, { ...spec, hard }))),

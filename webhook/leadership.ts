@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { KubeClient } from '#shared/kube/client.ts';
+import { type LeaseTerm, runWithLease } from '#shared/kube/leader-lease.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import type { Metrics } from '#shared/runtime/metrics.ts';
+import type { WebhookConfiguration } from './configuration.ts';
+
+/** Work that one replica does for all of them. It ends with the signal, and checks `isHeld` before each write. */
+export interface LeaderDuty {
+  run(signal: AbortSignal, term: LeaseTerm): Promise<void>;
+}
+
+export interface LeadershipOptions {
+  readonly client: KubeClient;
+  readonly lease: WebhookConfiguration['leaderElection'];
+  readonly duties: readonly LeaderDuty[];
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** The election among the replicas. */
+export interface Leadership {
+  /** Takes part until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Resolves when this replica no longer leads and the lease is given back. */
+  close(): Promise<void>;
+}
+
+/** Runs the duties on the replica that holds the lease, and on no other. */
+export function createLeadership(options: LeadershipOptions): Leadership {
+  const { lease, duties, metrics } = options;
+  const leads = metrics.gauge('plimsoll_webhook_leader', 'Whether this replica is the leader (1) or not (0)');
+  leads.set(0);
+  let running = Promise.resolve();
+
+  async function lead(signal: AbortSignal, term: LeaseTerm): Promise<void> {
+    leads.set(1);
+    try {
+      await Promise.all(duties.map((duty) => duty.run(signal, term)));
+    } finally {
+      leads.set(0);
+    }
+  }
+
+  return {
+    run: (signal) => {
+      // A restarted container has the name of its predecessor, two replicas on one machine share it.
+      const identity = `${hostname()}_${randomUUID()}`;
+      running = runWithLease({ ...options, name: lease.name, namespace: lease.namespace, identity, lead }, signal);
+      return running;
+    },
+    close: () => running,
+  };
+}
