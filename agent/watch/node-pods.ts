@@ -1,4 +1,5 @@
 import { createReflector, type Reflector, type ReflectorOptions } from '#shared/kube/reflector.ts';
+import { CONFIG_MIRROR, isMirrorOfNode } from '#shared/domain/eviction/protection.ts';
 import { decodePod } from '#shared/kube/decode-pod.ts';
 import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
 import { PODS } from '#shared/kube/resource.ts';
@@ -17,13 +18,20 @@ export interface NodePod {
 
 type Options = Omit<ReflectorOptions<NodePod>, 'resource' | 'fieldSelector' | 'slim'>;
 
-/** A static pod's group carries the hash of its manifest; the API server's UID is that of its mirror. */
-const CONFIG_HASH = 'kubernetes.io/config.mirror';
 const KNOWN: readonly string[] = ['Guaranteed', 'Burstable', 'BestEffort'];
 
 function cgroupQos(pod: Pod): QosClass {
   const reported = reportedQosClass(pod);
   return KNOWN.includes(reported) ? (reported as QosClass) : qosClass(pod);
+}
+
+/**
+ * A static pod's group carries the hash of its manifest; the API server's UID is that of its mirror. The annotation of
+ * any other pod is its owner's text, and would name another pod's group.
+ */
+function cgroupUidOf(pod: Pod): string {
+  const hash = isMirrorOfNode(pod) ? pod.annotations.get(CONFIG_MIRROR) : undefined;
+  return hash ?? pod.uid;
 }
 
 /** `containerd://ID` in each container status; those of init containers too, since sidecars are among them. */
@@ -47,7 +55,7 @@ export function slimPod(raw: KubeObject): NodePod {
   if (!decoded.ok)
     throw new Error(`cannot read pod "${raw.metadata.name ?? ''}": ${decoded.field}: ${decoded.message}`);
   const pod = decoded.value;
-  const cgroupUid = pod.annotations.get(CONFIG_HASH) ?? pod.uid;
+  const cgroupUid = cgroupUidOf(pod);
   if (!isPathSegment(cgroupUid)) throw new Error(`cannot read pod "${pod.name}": its UID is no name of a cgroup`);
   return {
     facts: { ...rankingFacts(pod), pod: podEssentials(pod) },

@@ -32,8 +32,17 @@ export function nodePod(fields: NodePod): Pod {
 
 function ownersOf({ owner, ownerKind = 'ReplicaSet' }: NodePod): readonly Owner[] {
   if (owner === undefined) return [];
-  return [{ apiVersion: 'apps/v1', kind: ownerKind, name: owner, uid: `uid-${owner}`, isController: true }];
+  const apiVersion = ownerKind === 'Node' ? 'v1' : 'apps/v1';
+  return [{ apiVersion, kind: ownerKind, name: owner, uid: `uid-${owner}`, isController: true }];
 }
+
+/** What a kubelet makes of a static pod of its node. */
+export const MIRROR_POD: Partial<NodePod> = {
+  annotations: { 'kubernetes.io/config.mirror': 'hash', 'kubernetes.io/config.source': 'file' },
+  node: 'node-a',
+  owner: 'node-a',
+  ownerKind: 'Node',
+};
 
 function usageOf(fields: NodePod): PodUsage {
   const bytes = fields.usageMiB === undefined ? undefined : fields.usageMiB * MIB;

@@ -1,22 +1,39 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { Owner, Pod } from '#shared/domain/model/pod.ts';
 
 const CONFIG_SOURCE = 'kubernetes.io/config.source';
-const CONFIG_MIRROR = 'kubernetes.io/config.mirror';
+/** On a mirror pod: the hash of the static pod's manifest. */
+export const CONFIG_MIRROR = 'kubernetes.io/config.mirror';
 const SOURCE_API_SERVER = 'api';
 
 /** From here on a priority is reserved for the system (`SystemCriticalPriority`). */
 export const SYSTEM_CRITICAL_PRIORITY = 2_000_000_000;
 
-/** Whether the pod came from a file or an address on the node itself: any source that is not exactly `api`. */
+/**
+ * Whether the kubelet takes the pod for one from a file or an address on the node: any source that is not exactly
+ * `api`. The kubelet writes this annotation itself, over whatever the API server sent; in the API it is the tenant's.
+ */
 export function isStaticPod(pod: Pod): boolean {
   const source = pod.annotations.get(CONFIG_SOURCE);
   return source !== undefined && source !== SOURCE_API_SERVER;
 }
 
-/** Whether the pod is the API server's image of a static pod; an empty annotation counts. */
+/** Whether the kubelet takes the pod for the API server's image of a static pod; an empty annotation counts. */
 export function isMirrorPod(pod: Pod): boolean {
   return pod.annotations.has(CONFIG_MIRROR);
+}
+
+/**
+ * Whether a pod read from the API server is the mirror of a static pod. Anyone may create a pod with the annotations,
+ * so the node that runs the pod must be its controlling owner too, as NodeRestriction demands of a kubelet
+ * (`admitPodCreate` in `plugin/pkg/admission/noderestriction`).
+ */
+export function isMirrorOfNode(pod: Pod): boolean {
+  return isMirrorPod(pod) && pod.owners.some((owner) => isControllingNode(owner, pod.spec.nodeName));
+}
+
+function isControllingNode({ apiVersion, kind, name, isController }: Owner, nodeName: string | undefined): boolean {
+  return apiVersion === 'v1' && kind === 'Node' && isController && name === nodeName;
 }
 
 /** Whether the pod's priority is the system's. The class name and the old `critical-pod` annotation mean nothing. */
@@ -29,10 +46,10 @@ export function isCriticalPod(pod: Pod): boolean {
   return criticalProtection(pod) !== undefined;
 }
 
-/** Why the kubelet refuses to evict the pod, `undefined` if it does not. */
+/** Why the kubelet refuses to evict the pod, given its own annotations; `undefined` if it does not. */
 export function criticalProtection(pod: Pod): Because | undefined {
   if (isStaticPod(pod)) return protectedBecause('ProtectedStaticPod', 'is a static pod', {});
-  if (isMirrorPod(pod)) return protectedBecause('ProtectedMirrorPod', 'is the mirror of a static pod', {});
+  if (isMirrorPod(pod)) return becauseOfMirror();
   return hasCriticalPriority(pod) ? becauseOfPriority(pod) : undefined;
 }
 
@@ -45,10 +62,10 @@ export interface ProtectionRules {
   readonly wantsToStay: (pod: Pod) => boolean;
 }
 
-/** Why a pod must never be chosen, `undefined` if it may be (design law 1). */
+/** Why a pod read from the API server must never be chosen, `undefined` if it may be (design law 1). */
 export function protectionOf(pod: Pod, rules: ProtectionRules): Because | undefined {
-  const critical = criticalProtection(pod);
-  if (critical !== undefined) return critical;
+  if (isMirrorOfNode(pod)) return becauseOfMirror();
+  if (hasCriticalPriority(pod)) return becauseOfPriority(pod);
   if (rules.protectedNamespaces.has(pod.namespace)) return becauseOfNamespace(pod);
   return isOptOutHonoured(pod, rules) ? becauseOfOptOut(pod, rules) : undefined;
 }
@@ -56,6 +73,10 @@ export function protectionOf(pod: Pod, rules: ProtectionRules): Because | undefi
 /** A wish counts up to the ceiling, which keeps the important from hiding among the protected. */
 function isOptOutHonoured(pod: Pod, rules: ProtectionRules): boolean {
   return rules.wantsToStay(pod) && (pod.spec.priority ?? 0) <= rules.optOutCeiling;
+}
+
+function becauseOfMirror(): Because {
+  return protectedBecause('ProtectedMirrorPod', 'is the mirror of a static pod', {});
 }
 
 function becauseOfPriority(pod: Pod): Because {

@@ -11,7 +11,7 @@ import type { PodStrain } from '#agent/decide/pod-strain.ts';
 import { type FreshPod, whyNotNow } from '#agent/decide/recheck.ts';
 import type { Look } from '#agent/decide/look.ts';
 import { type AgentPolicy, DEFAULT_POLICY } from '#agent/policy/policy.ts';
-import { look, type NodePod, nodePod } from '#test/agent/node-scene.ts';
+import { look, MIRROR_POD, type NodePod, nodePod } from '#test/agent/node-scene.ts';
 
 const CYCLES = 1_000_000;
 const CYCLES_PER_NODE = 500;
@@ -59,6 +59,7 @@ function randomPod(random: Random, index: number, incarnation: number): NodePod 
     ...(random() < 0.7
       ? { owner: `o${Math.floor(random() * 3)}`, ownerKind: pick(random, ['ReplicaSet', 'DaemonSet']) }
       : {}),
+    ...(random() < 0.05 ? MIRROR_POD : {}),
     ...(random() < 0.05 ? { phase: pick(random, ['Failed', 'Succeeded', 'Pending']) } : {}),
     ...(random() < 0.05 ? { deletion: { at: 0, gracePeriodSeconds: pick(random, [undefined, 0, 1, 30, 3600]) } } : {}),
     ...usage,
@@ -204,14 +205,17 @@ interface Case {
 }
 
 const OWN_NAMESPACES = ['kube-system', 'plimsoll-system', 'plimsoll-node'];
-const STATIC_MARKS = ['kubernetes.io/config.mirror', 'kubernetes.io/config.source'];
+
+function isMirror({ annotations, owners }: Decision['evictions'][number]['pod']): boolean {
+  return annotations.has('kubernetes.io/config.mirror') && owners.some(({ kind }) => kind === 'Node');
+}
 
 function lawsOfProtection({ pod }: Decision['evictions'][number], { seen, policy: { protect } }: Case): readonly Law[] {
   const priority = pod.spec.priority ?? 0;
   const wantsToStay = pod.annotations.get('plimsoll.dev/evict') === 'never';
   return [
     [priority < SYSTEM_CRITICAL_PRIORITY, 'no system priority'],
-    [!STATIC_MARKS.some((mark) => pod.annotations.has(mark)), 'no static pod'],
+    [!isMirror(pod), 'no static pod'],
     [![...OWN_NAMESPACES, ...protect.namespaces].includes(pod.namespace), 'no protected namespace'],
     [seen.namespaces.get(pod.namespace) === 'open', 'a namespace that is known and open'],
     [!wantsToStay || priority > protect.optOutCeiling, 'opt-outs up to the ceiling'],
@@ -276,7 +280,7 @@ function lawsOfRecheck(eviction: Decision['evictions'][number], fresh: FreshPod,
     [pod.uid === eviction.pod.uid, 'the UID judged is the UID found'],
     [pod.deletion === undefined, 'nobody is asked to go who goes'],
     [namespace === 'open' && !stays, 'no wish is overlooked'],
-    [!STATIC_MARKS.some((mark) => pod.annotations.has(mark)), 'no pod that has become static'],
+    [!isMirror(pod), 'no pod that has become static'],
   ];
   return laws.filter(([isKept]) => !isKept).map(([, law]) => law);
 }

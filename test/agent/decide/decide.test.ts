@@ -6,7 +6,7 @@ import { describeEviction } from '#agent/tell/describe-eviction.ts';
 import type { Look } from '#agent/decide/look.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
-import { because, look, MIB, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
+import { because, look, MIB, MIRROR_POD, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
 
 const quiet: NodePod = { name: 'quiet', priority: 1000, requests: { memory: '400Mi' }, usageMiB: 300 };
 const hog: NodePod = { name: 'hog', priority: 0, requests: { memory: '100Mi' }, usageMiB: 500 };
@@ -137,8 +137,7 @@ describe('decide', () => {
   });
 
   test.each<[sentence: string, pod: Partial<NodePod>]>([
-    ['a static pod', { annotations: { 'kubernetes.io/config.source': 'file' } }],
-    ['a mirror pod', { annotations: { 'kubernetes.io/config.mirror': 'hash' } }],
+    ['the mirror of a static pod', MIRROR_POD],
     ['a system-critical priority', { priority: 2_000_000_000 }],
     ['a pod in kube-system', { namespace: 'kube-system' }],
     ['a pod in our own namespaces', { namespace: 'plimsoll-node' }],
@@ -149,6 +148,14 @@ describe('decide', () => {
     expect(evicted([{ now: 0, availableMiB: 10, pods: [protectedPod] }])).toEqual([[]]);
     expect(evicted([{ now: 0, availableMiB: 10, pods: [protectedPod, small] }])).toEqual([['small']]);
   });
+
+  test.each(['kubernetes.io/config.source', 'kubernetes.io/config.mirror'])(
+    'the annotation %s alone, which any tenant may write, protects no pod',
+    (annotation) => {
+      const pretender = { ...hog, annotations: { [annotation]: 'file' } };
+      expect(evicted([{ now: 0, availableMiB: 10, pods: [pretender, small] }])).toEqual([['hog']]);
+    },
+  );
 
   test('above the ceiling a wish to stay is not honoured', () => {
     const proud: NodePod = { ...hog, priority: 1_000_001, annotations: { 'plimsoll.dev/evict': 'never' } };

@@ -68,10 +68,18 @@ describe('slimPod', () => {
     expect(pod.spec.containers[0]?.resources.limits).toBeUndefined();
   });
 
+  const annotations = { 'kubernetes.io/config.mirror': 'abc123', 'kubernetes.io/config.source': 'file' };
+  const onNode = { ...wire, spec: { ...wire.spec, nodeName: 'node-a' } };
+
   test('a static pod is measured in the group that carries the hash of its manifest', () => {
-    const annotations = { 'kubernetes.io/config.mirror': 'abc123', 'kubernetes.io/config.source': 'file' };
-    const { observed, facts } = slimPod({ ...wire, metadata: { ...wire.metadata, annotations } });
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'node-a', uid: 'uid-node', controller: true }];
+    const { observed } = slimPod({ ...onNode, metadata: { ...wire.metadata, annotations, ownerReferences } });
     expect(observed.cgroup.uid).toBe('abc123');
+  });
+
+  test('any other pod is measured in the group of its own UID, whatever its annotations say', () => {
+    const { observed, facts } = slimPod({ ...onNode, metadata: { ...wire.metadata, annotations } });
+    expect(observed.cgroup.uid).toBe('uid-1');
     expect(facts.pod.annotations.get('kubernetes.io/config.source')).toBe('file');
   });
 });

@@ -5,16 +5,37 @@ import type { Answer } from '#test/contract/harness.ts';
 
 export type AnswerOfUser = Pick<Answer, 'status' | 'headers' | 'body'>;
 
-/** Sends requests as somebody else, which administrators may. */
-export type AsUser = (method: 'POST' | 'PUT' | 'DELETE', path: string, body?: object) => Promise<AnswerOfUser>;
+/** Sends requests as another user, which administrators may; a PATCH is a merge patch. */
+export type AsUser = (
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+  path: string,
+  body?: object,
+) => Promise<AnswerOfUser>;
 
-/** Service accounts are named in full: `system:serviceaccount:NAMESPACE:NAME`. */
-export function asUser({ server, ca, token }: ClusterConnection, user: string): AsUser {
+/** What else the API server knows of a user whom it authenticated. */
+export interface UserDetails {
+  readonly groups?: readonly string[];
+  /** By key, one value each, such as `authentication.kubernetes.io/node-name`. */
+  readonly extra?: Readonly<Record<string, string>>;
+}
+
+/** Service accounts are named in full: `system:serviceaccount:NAMESPACE:NAME`; their groups follow from that. */
+export function asUser(
+  { server, ca, token }: ClusterConnection,
+  user: string,
+  { groups = [], extra = {} }: UserDetails = {},
+): AsUser {
+  const extraHeaders = Object.entries(extra).map(([key, value]) => [
+    `impersonate-extra-${encodeURIComponent(key)}`,
+    value,
+  ]);
   return async (method, path, body) => {
     const headers = {
       authorization: `Bearer ${(await token?.()) ?? ''}`,
-      'content-type': 'application/json',
+      'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
       'impersonate-user': user,
+      ...(groups.length > 0 && { 'impersonate-group': [...groups] }),
+      ...(Object.fromEntries(extraHeaders) as Record<string, string>),
     };
     return new Promise((resolve, reject) => {
       const sent = request(new URL(path, server), { method, headers, ca }, (response) => {

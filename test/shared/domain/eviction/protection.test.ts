@@ -17,16 +17,30 @@ function annotated(name: string, value: string): PodWish {
 
 const SOURCE = 'kubernetes.io/config.source';
 const MIRROR = 'kubernetes.io/config.mirror';
+
+/** As a kubelet makes it on node `n`; `owner` changes the owner reference. */
+function mirror(owner: object = {}, hash = '9a1f'): PodWish {
+  const annotations = { [MIRROR]: hash, [SOURCE]: 'file' };
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'node-uid', controller: true, ...owner }];
+  return { metadata: { annotations, ownerReferences }, spec: { nodeName: 'n' } };
+}
+
 const STAY = annotated('plimsoll.dev/evict', 'never');
 
 describe('protectionOf', () => {
   test.each<[string, PodWish, string | undefined]>([
     ['an ordinary pod', {}, undefined],
     ['a pod from the API server', annotated(SOURCE, 'api'), undefined],
-    ['a pod from a file', annotated(SOURCE, 'file'), 'ProtectedStaticPod'],
-    ['a pod from nowhere', annotated(SOURCE, ''), 'ProtectedStaticPod'],
-    ['a pod from the API server in capitals', annotated(SOURCE, 'API'), 'ProtectedStaticPod'],
-    ['a mirror', annotated(MIRROR, ''), 'ProtectedMirrorPod'],
+    ['a pod that claims to come from a file', annotated(SOURCE, 'file'), undefined],
+    ['a pod that claims to come from nowhere', annotated(SOURCE, ''), undefined],
+    ['a pod that claims to be a mirror', annotated(MIRROR, 'x'), undefined],
+    ['a pod that claims to be a mirror on a node', { ...annotated(MIRROR, 'x'), spec: { nodeName: 'n' } }, undefined],
+    ['a mirror that its node controls', mirror(), 'ProtectedMirrorPod'],
+    ['a mirror with an empty hash', mirror({}, ''), 'ProtectedMirrorPod'],
+    ['a mirror that another node controls', mirror({ name: 'other' }), undefined],
+    ['a mirror that its node owns and does not control', mirror({ controller: false }), undefined],
+    ['a mirror controlled by something else of that name', mirror({ kind: 'ReplicaSet' }), undefined],
+    ['a mirror controlled by a Node of another group', mirror({ apiVersion: 'example.com/v1' }), undefined],
     ['the highest user priority', { priority: 1_999_999_999 }, undefined],
     ['the lowest system priority', { priority: 2_000_000_000 }, 'ProtectedPriority'],
     ['the name of a system class alone', { spec: { priorityClassName: 'system-node-critical' } }, undefined],
@@ -47,7 +61,16 @@ describe('protectionOf', () => {
   });
 });
 
-describe('isCriticalPod', () => {
+describe('isCriticalPod, by the annotations that the kubelet itself writes', () => {
+  test.each([
+    ['api', false],
+    ['file', true],
+    ['', true],
+    ['API', true],
+  ])('a pod from the source "%s": %s', (source, isCritical) => {
+    expect(isCriticalPod(pod('p', annotated(SOURCE, source)))).toBe(isCritical);
+  });
+
   test('neither namespaces nor wishes make a pod critical', () => {
     expect([
       isCriticalPod(pod('p', { ...STAY, namespace: 'kube-system' })),
