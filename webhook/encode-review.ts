@@ -1,5 +1,7 @@
 import type { AdmissionDecision, Refused } from '#shared/domain/admission/decision.ts';
 import { priorityPatch } from '#shared/kube/priority-patch.ts';
+import { auditAnnotations } from './audit-annotations.ts';
+import { bounded } from './bounded.ts';
 
 /** An admission answer as JSON text. `object` is the raw pod that a change is to be applied to. */
 export function encodeReview(uid: string, decision: AdmissionDecision, object: unknown): string {
@@ -9,7 +11,7 @@ export function encodeReview(uid: string, decision: AdmissionDecision, object: u
     ...(decision.warnings.length > 0 && { warnings: decision.warnings.map(bounded) }),
     ...(decision.kind === 'refused' && { status: refusalStatus(decision) }),
     ...encodePatch(decision, object),
-    auditAnnotations: { decision: decision.because.code, because: bounded(decision.because.text) },
+    auditAnnotations: auditAnnotations(decision),
   };
   return JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response });
 }
@@ -37,9 +39,4 @@ function encodePatch(decision: AdmissionDecision, object: unknown) {
   const patch = priorityPatch(object, decision.change);
   if (patch.length === 0) return {};
   return { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') };
-}
-
-/** The API server cuts warnings off beyond 4 KiB in all, and keeps audit annotations in memory. */
-function bounded(text: string): string {
-  return text.length <= 500 ? text : `${text.slice(0, 499)}…`;
 }

@@ -1,6 +1,6 @@
 import { decideMutation } from '#shared/domain/admission/decide-mutation.ts';
 import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
-import { asDryRun } from '#shared/domain/admission/decision.ts';
+import { asDryRun, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { WEBHOOK_PATHS } from '#shared/kube/webhook-configurations.ts';
 import type { WebhookConfiguration } from './configuration.ts';
 import { judgeClasses, type ClassSources } from './judge-classes.ts';
@@ -8,6 +8,7 @@ import { judgeDisruptions, type DisruptionSources } from './judge-disruptions.ts
 import { judgePods } from './judge-pods.ts';
 import { judgeQuota, type QuotaSources } from './judge-quota.ts';
 import { judgeTemplates } from './judge-templates.ts';
+import { markOneOfSeveral } from './one-of-several.ts';
 import type { Judge } from './review-listener.ts';
 import type { TellRefusal } from './refusal-teller.ts';
 import type { PodSources } from './settle.ts';
@@ -30,8 +31,16 @@ export function createJudges(sources: JudgeSources): ReadonlyMap<string, Judge> 
     [WEBHOOK_PATHS.evictions, judgeDisruptions(sources, 'eviction')],
     [WEBHOOK_PATHS.deletions, judgeDisruptions(sources, 'deletion')],
   ];
-  if (sources.mode === 'DryRun') return new Map(judges.map(([path, judge]) => [path, inDryRun(judge)]));
-  return new Map(judges.map(([path, judge]) => [path, telling(judge, sources.tellRefusal)]));
+  const inMode = (judge: Judge) => (sources.mode === 'DryRun' ? inDryRun(judge) : telling(judge, sources.tellRefusal));
+  return new Map(judges.map(([path, judge]) => [path, marked(path, inMode(judge))]));
+}
+
+function marked(path: string, judge: Judge): Judge {
+  return (review) => {
+    const mark = (decision: AdmissionDecision) => markOneOfSeveral(path, review.request, decision);
+    const decision = judge(review);
+    return decision instanceof Promise ? decision.then(mark) : mark(decision);
+  };
 }
 
 function telling(judge: Judge, tell: TellRefusal): Judge {

@@ -7,6 +7,9 @@ export interface PriorityFields {
   readonly preemptionPolicy: string;
 }
 
+/** Of an answer that the same entry may follow with another one to the same API request. */
+type OneOf = 'mutations' | 'items';
+
 export interface Allowed {
   readonly kind: 'allowed';
   readonly because: Because;
@@ -14,6 +17,7 @@ export interface Allowed {
   readonly warnings: readonly string[];
   /** What the pod must say instead of what it says; `undefined` changes nothing. */
   readonly change: PriorityFields | undefined;
+  readonly oneOf?: OneOf;
 }
 
 export interface Refused {
@@ -24,6 +28,7 @@ export interface Refused {
   readonly warnings: readonly string[];
   /** With 429: when asking again makes sense. */
   readonly retryAfterSeconds?: number;
+  readonly oneOf?: OneOf;
 }
 
 /** The answer to an admission request; a refusal's message is the text of its `because`. */

@@ -1,0 +1,106 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
+import { at, contractHarness, eventually, pod, uniqueName } from '#test/contract/harness.ts';
+import { patched, type Reviewer } from '#test/contract/webhook-receiver.ts';
+import { webhookRegistrar } from '#test/contract/webhook-registrar.ts';
+import { clusterObjects, onlyIn } from './cluster-objects.ts';
+import { registeredWebhooks } from './registered-webhooks.ts';
+
+const AUDIT_LOG = join(inject('runFolder'), 'audit.log');
+const SERVER_LOG = join(inject('runFolder'), 'kube-apiserver.log');
+
+/** Only a control plane of our own shows its logs. */
+describe.skipIf(!hasCluster() || !existsSync(AUDIT_LOG))('the audit log of the API server', () => {
+  const api = contractHarness(clusterTarget());
+  const objects = clusterObjects(api);
+  registeredWebhooks(api);
+  const others = webhookRegistrar(api, 'zz-after-plimsoll');
+  const names = { standard: '', top: '' };
+
+  beforeAll(async () => {
+    names.standard = await objects.priorityClass('standard', 100);
+    names.top = await objects.priorityClass('top', 1_000);
+    const limits = { defaultPriorityClassName: names.standard, maxPriority: 500 };
+    await objects.policy('policy', { namespaceSelector: onlyIn(api), ...limits });
+    await eventually(async () => {
+      const { body } = await api.post(api.core('pods'), pod('probe'), { query: { dryRun: 'All' } });
+      expect(at(body, 'spec.priorityClassName')).toBe(names.standard);
+    });
+  });
+
+  /** What is kept of the creation of a pod, once the API server has written it. */
+  function annotationsOf(name: string): Promise<Readonly<Record<string, string>>> {
+    return eventually(() => {
+      const entry = entriesOf(AUDIT_LOG).find(({ verb, objectRef }) => verb === 'create' && objectRef?.name === name);
+      expect(entry).toBeDefined();
+      const own = Object.entries(entry?.annotations ?? {}).filter(([key]) => key.includes('.plimsoll.dev/'));
+      return Promise.resolve(Object.fromEntries(own));
+    });
+  }
+
+  async function create(spec: object = {}): Promise<{ readonly name: string; readonly status: number }> {
+    const name = uniqueName('pod');
+    const { status } = await api.post(api.core('pods'), pod(name, spec));
+    return { name, status };
+  }
+
+  function warnings(): readonly string[] {
+    const lines = readFileSync(SERVER_LOG, 'utf8').split('\n');
+    return lines.filter((line) => line.includes('Failed to set annotations') && line.includes('plimsoll.dev/'));
+  }
+
+  test('says of a refused pod that it was refused, and why', async () => {
+    const { name, status } = await create({ priorityClassName: names.top });
+    expect(status).toBe(403);
+    expect(await annotationsOf(name)).toEqual({
+      'priority.plimsoll.dev/decision': 'PriorityAboveCeiling',
+      'priority.plimsoll.dev/because': expect.stringContaining('allows a priority of at most 500 here') as string,
+    });
+  });
+
+  test('says of a pod that was let in what was changed, and the verdict', async () => {
+    const { name, status } = await create();
+    expect(status).toBe(201);
+    const { decision, because, ...others } = withoutEntry(await annotationsOf(name));
+    expect([decision, because]).toEqual(['PriorityAccepted', `priority class \`${names.standard}\` may be used`]);
+    expect(Object.keys(others)).toEqual([expect.stringMatching(/^mutation-[0-9a-f]{8}$/)]);
+    expect(Object.values(others)).toEqual([expect.stringMatching(/^PriorityFromPolicy: .* is the default of policy/)]);
+  });
+
+  test('says the same when other mutating webhooks lead to a second round', async () => {
+    const label: Reviewer = () => patched([{ op: 'add', path: '/metadata/labels', value: { seen: 'yes' } }]);
+    const rules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }];
+    await others.register('mutating', { rules, path: '/label', reviewer: label });
+    const { name, status } = await create();
+    expect([status, others.receiver().received.length]).toEqual([201, 1]);
+    expect(Object.keys(withoutEntry(await annotationsOf(name))).toSorted()).toEqual([
+      'because',
+      'decision',
+      expect.stringMatching(/^mutation-[0-9a-f]{8}$/),
+    ]);
+  });
+
+  test('is not told two things under one name, of which the API server would warn', () => {
+    expect(warnings()).toEqual([]);
+  });
+});
+
+interface AuditEntry {
+  readonly verb: string;
+  readonly objectRef?: { readonly name?: string };
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+function entriesOf(auditLog: string): readonly AuditEntry[] {
+  const lines = readFileSync(auditLog, 'utf8').split('\n').slice(0, -1);
+  return lines.map((line) => JSON.parse(line) as AuditEntry);
+}
+
+/** Keys without the name of the entry, which is the same for all. */
+function withoutEntry(annotations: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(annotations).map(([key, value]) => [key.replace('priority.plimsoll.dev/', ''), value]),
+  );
+}
