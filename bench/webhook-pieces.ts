@@ -9,6 +9,7 @@ import { jsonSize } from '#shared/http/json-size.ts';
 import { decodePodRequest } from '#shared/kube/decode-pod-request.ts';
 import { decodePriorityPolicy } from '#shared/kube/decode-priority-policy.ts';
 import { decodeResourceQuota } from '#shared/kube/decode-resource-quota.ts';
+import { QUOTA_NAMESPACES } from '#shared/kube/webhook-configurations.ts';
 import type { Decoded } from '#shared/kube/decoded.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
@@ -39,6 +40,7 @@ const world: AdmissionWorld = {
   namespaceNames: () => ['team-a'],
   namespaceLabels: () => new Map([['kubernetes.io/metadata.name', 'team-a']]),
   resourceQuotas: () => quotas,
+  quotaNamespaces: QUOTA_NAMESPACES,
   knownPods: NO_KNOWN_PODS,
 };
 const bytes = Buffer.from(validateBody());

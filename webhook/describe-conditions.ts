@@ -4,9 +4,16 @@ import type { PolicyReview } from '#shared/domain/priority/review-policies.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import { reviewQuota } from '#shared/domain/quota/review-quota.ts';
 import type { Condition } from '#shared/kube/conditions.ts';
-import { LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/wire-names.ts';
+import { QUOTA_NAMESPACES } from '#shared/kube/webhook-configurations.ts';
+import {
+  EXEMPT_NAMESPACES,
+  LABEL_IGNORE,
+  LABEL_PRIORITY_QUOTA,
+  PRIORITY_QUOTA_ENFORCED,
+} from '#shared/kube/wire-names.ts';
 
 const MOST_NAMES = 10;
+const EXEMPT: readonly string[] = EXEMPT_NAMESPACES;
 
 /** The conditions of a PriorityPolicy. */
 export function policyConditions({ ineffective, conflicts }: PolicyReview): readonly Condition[] {
@@ -28,8 +35,8 @@ export function policyConditions({ ineffective, conflicts }: PolicyReview): read
 }
 
 /**
- * The condition of a PriorityQuota. A namespace that is selected and not labelled is not asked about by the API server,
- * and so not held to the quota.
+ * The condition of a PriorityQuota. In a namespace that is selected the API server asks us only where the label says so
+ * and nothing exempts it; elsewhere its pods are not held to the quota.
  */
 export function quotaConditions(
   quota: PriorityQuota,
@@ -37,22 +44,47 @@ export function quotaConditions(
   classes: PriorityClasses,
 ): readonly Condition[] {
   const selected = namespaces.filter(({ labels }) => quota.namespaces.matches(labels));
-  const unlabelled = selected.filter(({ labels }) => labels.get(LABEL_PRIORITY_QUOTA) !== PRIORITY_QUOTA_ENFORCED);
+  const gaps = gapsIn(selected);
   const ineffective = reviewQuota(quota, classes);
-  const message = [selected.length === 0 ? 'No namespace is selected' : enforcementText(unlabelled), ...ineffective];
-  const reason = quotaReason(selected.length, unlabelled.length, ineffective.length);
+  const message = [selected.length === 0 ? 'No namespace is selected' : enforcementText(gaps), ...ineffective];
+  const reason = quotaReason(selected.length, gaps.length, ineffective.length);
   return [{ type: 'Ready', status: reason === 'Enforced' ? 'True' : 'False', reason, message: message.join('; ') }];
 }
 
-function quotaReason(selected: number, unlabelled: number, ineffective: number): string {
+function quotaReason(selected: number, gaps: number, ineffective: number): string {
   if (selected === 0) return 'NoNamespace';
-  if (unlabelled > 0) return 'NotEnforcedEverywhere';
+  if (gaps > 0) return 'NotEnforcedEverywhere';
   return ineffective > 0 ? 'SettingsWithoutEffect' : 'Enforced';
 }
 
-function enforcementText(unlabelled: readonly Namespace[]): string {
-  if (unlabelled.length === 0) return 'In force in every selected namespace';
-  const names = unlabelled.map(({ name }) => name).sort();
+/** Namespaces where the quota entry is not in force, and what would have to change there. */
+interface Gap {
+  readonly where: string;
+  readonly names: readonly string[];
+}
+
+const ENFORCED_LABEL = `${LABEL_PRIORITY_QUOTA}=${PRIORITY_QUOTA_ENFORCED}`;
+const GAPS: readonly { readonly where: string; readonly has: (namespace: Namespace) => boolean }[] = [
+  { where: 'in namespaces that are always exempt', has: ({ name }) => EXEMPT.includes(name) },
+  { where: `where label ${LABEL_IGNORE}=true is set`, has: ({ labels }) => labels.get(LABEL_IGNORE) === 'true' },
+  { where: `where label ${ENFORCED_LABEL} is missing`, has: ({ labels }) => !QUOTA_NAMESPACES.matches(labels) },
+];
+
+/** Each namespace stands at the first gap that it is in: what is exempt need not be labelled. */
+function gapsIn(selected: readonly Namespace[]): readonly Gap[] {
+  const reasons = selected.map((namespace) => GAPS.find(({ has }) => has(namespace)));
+  return GAPS.toReversed().flatMap((gap) => {
+    const names = selected.filter((_, index) => reasons[index] === gap).map(({ name }) => name);
+    return names.length === 0 ? [] : [{ where: gap.where, names: names.sort() }];
+  });
+}
+
+function enforcementText(gaps: readonly Gap[]): string {
+  if (gaps.length === 0) return 'In force in every selected namespace';
+  return `Not in force ${gaps.map(({ where, names }) => `${where}: ${someNames(names)}`).join('; nor ')}`;
+}
+
+function someNames(names: readonly string[]): string {
   const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
-  return `Not in force where label ${LABEL_PRIORITY_QUOTA}=${PRIORITY_QUOTA_ENFORCED} is missing: ${names.slice(0, MOST_NAMES).join(', ')}${more}`;
+  return `${names.slice(0, MOST_NAMES).join(', ')}${more}`;
 }

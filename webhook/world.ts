@@ -2,6 +2,7 @@ import type { AdmissionWorld } from '#shared/domain/admission/admission-world.ts
 import { NO_KNOWN_PODS } from '#shared/domain/admission/known-pods.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import type { Reflector } from '#shared/kube/reflector.ts';
+import { QUOTA_NAMESPACES } from '#shared/kube/webhook-configurations.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { byNamespace } from './by-namespace.ts';
 import type { Caches } from './caches.ts';
@@ -21,6 +22,7 @@ export function createWorldReader(caches: Caches, clock: Clock): WorldReader {
     namespaceNames: () => namespaceNames(caches),
     namespaceLabels: (namespace: string) => caches.namespaces.get(namespace)?.labels,
     resourceQuotas: byNamespace(caches.resourceQuotas),
+    quotaNamespaces: QUOTA_NAMESPACES,
     knownPods: NO_KNOWN_PODS,
   };
   let isFilled = false;

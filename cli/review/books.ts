@@ -2,6 +2,7 @@ import type { AdmissionWorld } from '#shared/domain/admission/admission-world.ts
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { NO_KNOWN_PODS, type KnownPods } from '#shared/domain/admission/known-pods.ts';
 import type { Instant, Pod } from '#shared/domain/model/pod.ts';
+import { QUOTA_NAMESPACES } from '#shared/kube/webhook-configurations.ts';
 import { openPriorityQuotas } from './priority-quota-book.ts';
 import { openResourceQuotas } from './resource-quota-book.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -27,6 +28,7 @@ export function openBooks(surroundings: Surroundings, now: Instant, present: Kno
       classes: surroundings.classes,
       policies: [...surroundings.policies.values()].toSorted(byName),
       priorityQuotas: quotas,
+      quotaNamespaces: QUOTA_NAMESPACES,
       namespaceLabels,
       namespaceNames: () => surroundings.namespaces.keys(),
       knownPods,

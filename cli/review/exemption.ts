@@ -1,7 +1,6 @@
 import type { AdmissionWorld } from '#shared/domain/admission/admission-world.ts';
 import type { Requester } from '#shared/domain/admission/request.ts';
-import { prepareSelector } from '#shared/domain/model/label-selector.ts';
-import { judgedNamespaces, OWN_ACCOUNTS } from '#shared/kube/webhook-configurations.ts';
+import { JUDGED_NAMESPACES, OWN_ACCOUNTS } from '#shared/kube/webhook-configurations.ts';
 
 interface Creation {
   readonly isPod: boolean;
@@ -9,14 +8,13 @@ interface Creation {
   readonly namespace: string;
 }
 
-const JUDGED = prepareSelector({ matchLabels: new Map(), ...judgedNamespaces() });
-
 /** Why the API server would not ask the webhook at all: its registered selectors and conditions, in words. */
 export function findExemption(
   { isPod, requester, namespace }: Creation,
   { namespaceLabels }: AdmissionWorld,
 ): string | undefined {
-  if (!JUDGED.matches(namespaceLabels(namespace) ?? new Map())) return `namespace \`${namespace}\` is exempt`;
+  if (!JUDGED_NAMESPACES.matches(namespaceLabels(namespace) ?? new Map()))
+    return `namespace \`${namespace}\` is exempt`;
   const exemptGroup = isPod ? 'system:nodes' : 'system:serviceaccounts:kube-system';
   if (requester.groups.includes(exemptGroup)) return `what group \`${exemptGroup}\` creates is exempt`;
   return OWN_ACCOUNTS.includes(requester.name) ? 'what Plimsoll creates is exempt' : undefined;

@@ -2,14 +2,13 @@ import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
 import { priorityQuotaExceeded } from '#shared/domain/admission/priority-quota-exceeded.ts';
 import { addAmounts, NO_AMOUNTS } from '#shared/domain/model/amounts.ts';
-import { prepareSelector } from '#shared/domain/model/label-selector.ts';
 import type { Instant, Pod } from '#shared/domain/model/pod.ts';
 import { charge } from '#shared/domain/quota/charge.ts';
 import { largestHolders } from '#shared/domain/quota/largest-holders.ts';
 import { openLedger } from '#shared/domain/quota/ledger.ts';
 import { EMPTY_LEDGER, type LedgerState } from '#shared/domain/quota/ledger-state.ts';
 import { countsPod } from '#shared/domain/quota/priority-quota.ts';
-import { judgedNamespaces, QUOTA_ENFORCED } from '#shared/kube/webhook-configurations.ts';
+import { QUOTA_NAMESPACES } from '#shared/kube/webhook-configurations.ts';
 import type { CountedQuota } from './surroundings.ts';
 
 /** The PriorityQuotas and what the pods admitted so far cost them. */
@@ -17,8 +16,6 @@ export interface PriorityQuotaBook {
   /** Charges a pod, in a namespace with these labels, to every quota that counts it; to none where one refuses it. */
   charge(pod: Pod, namespaceLabels: ReadonlyMap<string, string>, knownPods: KnownPods): AdmissionDecision | undefined;
 }
-
-const ENFORCED = prepareSelector({ matchLabels: new Map(), ...judgedNamespaces(QUOTA_ENFORCED) });
 
 /** `quotas` in the order in which they are asked. */
 export function openPriorityQuotas(quotas: readonly CountedQuota[], now: Instant): PriorityQuotaBook {
@@ -48,7 +45,7 @@ export function openPriorityQuotas(quotas: readonly CountedQuota[], now: Instant
 
   return {
     charge(pod, labels, knownPods) {
-      if (!ENFORCED.matches(labels)) return undefined;
+      if (!QUOTA_NAMESPACES.matches(labels)) return undefined;
       const counting = quotas.filter(({ namespaces, scope }) => namespaces.matches(labels) && countsPod(scope, pod));
       return chargeAll(pod, counting, knownPods);
     },

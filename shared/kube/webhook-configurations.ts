@@ -1,3 +1,4 @@
+import { prepareSelector, type Selector } from '#shared/domain/model/label-selector.ts';
 import type { Requirement } from '#shared/domain/model/pod.ts';
 import type { KubeObject } from './kube-object.ts';
 import {
@@ -79,7 +80,7 @@ const DEFAULT_OR_DELETION = condition(
 );
 
 /** What a namespace must say before the quota entry is in force there. */
-export const QUOTA_ENFORCED: Requirement = {
+const QUOTA_ENFORCED: Requirement = {
   key: LABEL_PRIORITY_QUOTA,
   operator: 'In',
   values: [PRIORITY_QUOTA_ENFORCED],
@@ -184,7 +185,7 @@ function validatingEntries({ failurePolicy, gatedCallers }: RegistrationOptions)
 }
 
 /** Kubernetes' own namespaces and ours are never judged; an administrator may exempt others by label. */
-export function judgedNamespaces(...more: readonly Requirement[]): {
+function judgedNamespaces(...more: readonly Requirement[]): {
   readonly matchExpressions: readonly Requirement[];
 } {
   return {
@@ -195,6 +196,15 @@ export function judgedNamespaces(...more: readonly Requirement[]): {
     ],
   };
 }
+
+/** The namespaces, by their labels, that any entry about pods is asked about. */
+export const JUDGED_NAMESPACES: Selector = prepareSelector({ matchLabels: new Map(), ...judgedNamespaces() });
+
+/** The namespaces, by their labels, for whose pods the API server asks the quota entry. */
+export const QUOTA_NAMESPACES: Selector = prepareSelector({
+  matchLabels: new Map(),
+  ...judgedNamespaces(QUOTA_ENFORCED),
+});
 
 function configuration(kind: string, webhooks: readonly unknown[]): KubeObject {
   return {

@@ -9,7 +9,7 @@ const ENFORCED = { 'plimsoll.dev/priority-quota': 'enforced' };
 const CLASSES = new Map([['high', buildClass('high', 1_000)]]);
 
 function namespace(name: string, labels: Record<string, string>) {
-  return { name, uid: name, labels: new Map(Object.entries(labels)) };
+  return { name, uid: name, labels: new Map(Object.entries({ 'kubernetes.io/metadata.name': name, ...labels })) };
 }
 
 function quota(classNames: readonly string[]): PriorityQuota {
@@ -47,6 +47,37 @@ describe('the condition of a quota', () => {
         'NotEnforcedEverywhere',
         'Not in force where label plimsoll.dev/priority-quota=enforced is missing: n00, n01, n02, n03, n04, n05, n06, n07, n08, n09 and 2 more',
       ],
+    ],
+    [
+      'names where the ignore label or an exempt namespace switches it off, labelled or not',
+      [
+        namespace('a', { ...TENANT, ...ENFORCED }),
+        namespace('b', TENANT),
+        namespace('c', { ...TENANT, ...ENFORCED, 'plimsoll.dev/ignore': 'true' }),
+        namespace('d', { ...TENANT, 'plimsoll.dev/ignore': 'true' }),
+        namespace('kube-system', { ...TENANT, ...ENFORCED }),
+        namespace('plimsoll-node', TENANT),
+      ],
+      ['high'],
+      [
+        'False',
+        'NotEnforcedEverywhere',
+        'Not in force where label plimsoll.dev/priority-quota=enforced is missing: b; ' +
+          'nor where label plimsoll.dev/ignore=true is set: c, d; ' +
+          'nor in namespaces that are always exempt: kube-system, plimsoll-node',
+      ],
+    ],
+    [
+      'is not ready where the ignore label alone switches it off',
+      [namespace('c', { ...TENANT, ...ENFORCED, 'plimsoll.dev/ignore': 'true' })],
+      ['high'],
+      ['False', 'NotEnforcedEverywhere', 'Not in force where label plimsoll.dev/ignore=true is set: c'],
+    ],
+    [
+      'is ready where the ignore label says something else',
+      [namespace('c', { ...TENANT, ...ENFORCED, 'plimsoll.dev/ignore': 'false' })],
+      ['high'],
+      ['True', 'Enforced', 'In force in every selected namespace'],
     ],
     [
       'tells what can never take effect',

@@ -1,3 +1,4 @@
+import type { Selector } from '#shared/domain/model/label-selector.ts';
 import type { Instant } from '#shared/domain/model/pod.ts';
 import type { PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
@@ -12,6 +13,8 @@ export interface AdmissionWorld {
   /** In order of their names, so that the first violation told is always the same. */
   readonly policies: readonly PriorityPolicy[];
   readonly priorityQuotas: readonly PriorityQuota[];
+  /** The namespaces, by their labels, in which PriorityQuotas are in force. */
+  readonly quotaNamespaces: Selector;
   /** `undefined` for a namespace that has not been seen. */
   readonly namespaceLabels: (namespace: string) => ReadonlyMap<string, string> | undefined;
   readonly namespaceNames: () => Iterable<string>;

@@ -1,0 +1,65 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
+import { at, contractHarness, eventually, pod, uniqueName } from '#test/contract/harness.ts';
+import { clusterObjects, onlyIn, PRIORITY_QUOTAS } from './cluster-objects.ts';
+import { registeredWebhooks } from './registered-webhooks.ts';
+
+const LABEL = 'plimsoll.dev/priority-quota';
+/** Conditions are written every ten to twenty seconds. */
+const PATIENCE_MS = 45_000;
+
+/** A PriorityQuota selects the namespace all along; whether it is in force there is told by labels alone. */
+describe.skipIf(!hasCluster())('a PriorityQuota and the labels that put it in force', () => {
+  const api = contractHarness(clusterTarget());
+  const objects = clusterObjects(api);
+  registeredWebhooks(api);
+  const names = { high: '', quota: '' };
+
+  beforeAll(async () => {
+    names.high = await objects.priorityClass('high', 1_000);
+    await objects.policy('covered', { namespaceSelector: onlyIn(api), requireQuotaFor: [names.high] });
+    const spec = { namespaceSelector: onlyIn(api), priorityClassNames: [names.high], hard: { pods: '100' } };
+    names.quota = await objects.priorityQuota('wide', spec);
+  });
+
+  async function label(labels: Readonly<Record<string, string | null>>): Promise<void> {
+    expect((await api.patch(`/api/v1/namespaces/${api.namespace}`, { metadata: { labels } }, 'merge')).status).toBe(
+      200,
+    );
+  }
+
+  async function asked(): Promise<readonly [status: number, message: unknown]> {
+    const wanted = pod(uniqueName('pod'), { priorityClassName: names.high });
+    const { status, body } = await api.post(api.core('pods'), wanted, { query: { dryRun: 'All' } });
+    return [status, at(body, 'message')];
+  }
+
+  async function readiness(): Promise<unknown> {
+    const { body } = await api.get(`${PRIORITY_QUOTAS}/${names.quota}`);
+    return [at(body, 'status.conditions.0.status'), at(body, 'status.conditions.0.message')];
+  }
+
+  const refused = (): unknown => [
+    403,
+    expect.stringContaining(`quota \`${names.quota}\` selects the namespace but is not in force there`),
+  ];
+
+  test('without the label it covers no class that needs a quota, and says so', async () => {
+    await eventually(async () => expect(await asked()).toEqual(refused()));
+    const text = `Not in force where label ${LABEL}=enforced is missing: ${api.namespace}`;
+    await eventually(async () => expect(await readiness()).toEqual(['False', text]), PATIENCE_MS);
+  });
+
+  test('with the label it covers the class, and is ready', async () => {
+    await label({ [LABEL]: 'enforced' });
+    await eventually(async () => expect(await asked()).toEqual([201, undefined]));
+    const text = 'In force in every selected namespace';
+    await eventually(async () => expect(await readiness()).toEqual(['True', text]), PATIENCE_MS);
+  });
+
+  test('with the ignore label beside it the condition takes that back', async () => {
+    await label({ 'plimsoll.dev/ignore': 'true' });
+    const text = `Not in force where label plimsoll.dev/ignore=true is set: ${api.namespace}`;
+    await eventually(async () => expect(await readiness()).toEqual(['False', text]), PATIENCE_MS);
+  });
+});
