@@ -1,6 +1,6 @@
 import { because } from '#shared/domain/admission/admission-code.ts';
 import { decideDisruption, type Disruption } from '#shared/domain/admission/decide-disruption.ts';
-import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import { allow, refuse, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { malformed, unexpectedResource } from '#shared/domain/admission/unacceptable.ts';
 import { DEFAULT_OPT_OUT_CEILING, type NodeProtection } from '#shared/domain/eviction/node-protection.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
@@ -64,8 +64,9 @@ async function protectionOf({ namespace, spec }: Pod, sources: DisruptionSources
 
 type Found = { readonly pod: Pod; readonly wanted: Wanted } | AdmissionDecision;
 
-/** A pod that is gone is nobody's to protect; one that cannot be read makes the answer an error, never a yes. */
-async function evictedPod({ client }: DisruptionSources, { request, object }: Review): Promise<Found> {
+/** A pod that is gone needs no protection. Where the API server does not say what the pod is, the answer is an error. */
+async function evictedPod({ client }: DisruptionSources, review: Review): Promise<Found> {
+  const { request, object } = review;
   const { resource, subresource, namespace, name } = request;
   if (resource !== 'pods' || subresource !== 'eviction') return unexpectedResource(request, 'pods/eviction');
   const problem = evictionProblem(object, name);
@@ -74,7 +75,7 @@ async function evictedPod({ client }: DisruptionSources, { request, object }: Re
   if (outcome.kind === 'notFound') return allow(because('NothingToDecide', 'there is no such pod'));
   if (outcome.kind !== 'ok') throw new Error(`Could not read pod "${namespace}/${name}": ${outcome.message}`);
   const decoded = decodePod(outcome.object);
-  if (!decoded.ok) throw new Error(`Could not read pod "${namespace}/${name}": ${decoded.field}: ${decoded.message}`);
+  if (!decoded.ok) return unreadable(review, decoded);
   return { pod: decoded.value, wanted: readWanted(fieldOf(object, 'deleteOptions')) };
 }
 
@@ -90,12 +91,25 @@ function evictionProblem(eviction: unknown, name: string) {
   return { field: 'metadata.name', message: 'expected the name in the URL' };
 }
 
-function deletedPod({ request, oldObject }: Review): Found {
+function deletedPod(review: Review): Found {
+  const { request, oldObject } = review;
   if (request.resource !== 'pods' || request.subresource !== '') return unexpectedResource(request, 'pods');
   if (request.operation !== 'DELETE') return allow(because('NothingToDecide', `${request.operation} removes no pod`));
   const decoded = decodePod(oldObject);
-  if (!decoded.ok) return malformed('oldObject', decoded);
+  if (!decoded.ok) return unreadable(review, decoded);
   return { pod: decoded.value, wanted: { expectedUid: undefined, gracePeriodSeconds: undefined } };
+}
+
+/**
+ * Our own accounts remove nothing that they cannot read. Everybody else may: above all the scheduler, for otherwise a pod
+ * would keep its place by being written in a way that we cannot read.
+ */
+function unreadable(review: Review, fault: { readonly field: string; readonly message: string }): AdmissionDecision {
+  const { namespace, name } = review.request;
+  const text = `cannot read the pod: ${fault.field}: ${fault.message}`;
+  const isOurs = callerOf(review) === 'plimsoll';
+  if (isOurs) return refuse(403, because('DisruptionUnwanted', text, { namespace, name }));
+  return allow(because('DisruptionAccepted', text, { namespace, name }));
 }
 
 function readWanted(options: unknown): Wanted {

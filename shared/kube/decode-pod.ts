@@ -18,20 +18,23 @@ import {
   decodeObject,
   readAmounts,
   readBoolean,
+  readClippedPointerText,
+  readClippedText,
   readInstant,
   readInt32,
   readInteger,
   readList,
   readObject,
-  readPointerText,
-  readText,
   readTextMap,
 } from './wire-object.ts';
 
 const EMPTY: WireObject = {};
 const NO_RESOURCES: Resources = { requests: undefined, limits: undefined };
 
-/** Reads the wire form of a `v1` Pod. Unknown fields are passed over, absent ones are `undefined` or empty. */
+/**
+ * Reads the wire form of a `v1` Pod. Unknown fields are passed over, absent ones are `undefined` or empty. No text is too
+ * long: the API server stores owners, reasons and amounts of any length, and such a pod must not be unknown to anybody.
+ */
 export function decodePod(raw: unknown): Decoded<Pod> {
   return decodeObject(raw, readPod);
 }
@@ -47,11 +50,11 @@ function readPod(object: WireObject): Pod {
 
 function readMetadata(metadata: WireObject): Omit<Pod, 'spec' | 'status'> {
   return {
-    namespace: readText(metadata, 'namespace') ?? '',
-    name: readText(metadata, 'name') ?? '',
-    generateName: readText(metadata, 'generateName'),
-    uid: readText(metadata, 'uid') ?? '',
-    resourceVersion: readText(metadata, 'resourceVersion'),
+    namespace: readClippedText(metadata, 'namespace') ?? '',
+    name: readClippedText(metadata, 'name') ?? '',
+    generateName: readClippedText(metadata, 'generateName'),
+    uid: readClippedText(metadata, 'uid') ?? '',
+    resourceVersion: readClippedText(metadata, 'resourceVersion'),
     labels: readTextMap(metadata, 'labels'),
     annotations: readTextMap(metadata, 'annotations'),
     owners: readList(metadata, 'ownerReferences', readOwner),
@@ -62,10 +65,10 @@ function readMetadata(metadata: WireObject): Omit<Pod, 'spec' | 'status'> {
 
 function readOwner(owner: WireObject): Owner {
   return {
-    apiVersion: readText(owner, 'apiVersion') ?? '',
-    kind: readText(owner, 'kind') ?? '',
-    name: readText(owner, 'name') ?? '',
-    uid: readText(owner, 'uid') ?? '',
+    apiVersion: readClippedText(owner, 'apiVersion') ?? '',
+    kind: readClippedText(owner, 'kind') ?? '',
+    name: readClippedText(owner, 'name') ?? '',
+    uid: readClippedText(owner, 'uid') ?? '',
     isController: readBoolean(owner, 'controller'),
   };
 }
@@ -78,10 +81,10 @@ function readDeletion(metadata: WireObject): Deletion | undefined {
 
 function readSpec(spec: WireObject): PodSpec {
   return {
-    nodeName: readText(spec, 'nodeName'),
-    priorityClassName: readText(spec, 'priorityClassName'),
+    nodeName: readClippedText(spec, 'nodeName'),
+    priorityClassName: readClippedText(spec, 'priorityClassName'),
     priority: readInt32(spec, 'priority'),
-    preemptionPolicy: readPointerText(spec, 'preemptionPolicy'),
+    preemptionPolicy: readClippedPointerText(spec, 'preemptionPolicy'),
     containers: readList(spec, 'containers', readContainer),
     initContainers: readList(spec, 'initContainers', readContainer),
     overhead: readAmounts(spec, 'overhead') ?? NO_AMOUNTS,
@@ -96,13 +99,13 @@ function readSpec(spec: WireObject): PodSpec {
 
 function readContainer(container: WireObject): Container {
   return {
-    name: readText(container, 'name') ?? '',
+    name: readClippedText(container, 'name') ?? '',
     resources: readObject(container, 'resources', readResources) ?? NO_RESOURCES,
-    restartPolicy: readText(container, 'restartPolicy'),
+    restartPolicy: readClippedText(container, 'restartPolicy'),
     ports: readList(container, 'ports', (port) => ({
       hostPort: readInteger(port, 'hostPort') ?? 0,
-      hostIP: readText(port, 'hostIP') ?? '',
-      protocol: readText(port, 'protocol') ?? '',
+      hostIP: readClippedText(port, 'hostIP') ?? '',
+      protocol: readClippedText(port, 'protocol') ?? '',
     })),
   };
 }
@@ -114,19 +117,19 @@ function readResources(resources: WireObject): Resources {
 function readVolume(volume: WireObject): Volume {
   const emptyDir = readObject(volume, 'emptyDir', (inner) => inner);
   return {
-    name: readText(volume, 'name') ?? '',
+    name: readClippedText(volume, 'name') ?? '',
     source: Object.keys(volume).find((key) => key !== 'name' && volume[key] !== null) ?? '',
-    emptyDirMedium: (emptyDir && readText(emptyDir, 'medium')) ?? '',
-    emptyDirSizeLimit: emptyDir && readText(emptyDir, 'sizeLimit'),
+    emptyDirMedium: (emptyDir && readClippedText(emptyDir, 'medium')) ?? '',
+    emptyDirSizeLimit: emptyDir && readClippedText(emptyDir, 'sizeLimit'),
   };
 }
 
 function readStatus(status: WireObject): PodStatus {
   return {
-    phase: readText(status, 'phase'),
-    qosClass: readText(status, 'qosClass'),
+    phase: readClippedText(status, 'phase'),
+    qosClass: readClippedText(status, 'qosClass'),
     startTime: readInstant(status, 'startTime'),
-    nominatedNodeName: readText(status, 'nominatedNodeName'),
+    nominatedNodeName: readClippedText(status, 'nominatedNodeName'),
     conditions: readList(status, 'conditions', readCondition),
     containers: readList(status, 'containerStatuses', readContainerStatus),
     initContainers: readList(status, 'initContainerStatuses', readContainerStatus),
@@ -137,15 +140,15 @@ function readStatus(status: WireObject): PodStatus {
 
 function readCondition(condition: WireObject): PodCondition {
   return {
-    type: readText(condition, 'type') ?? '',
-    status: readText(condition, 'status') ?? '',
-    reason: readText(condition, 'reason') ?? '',
+    type: readClippedText(condition, 'type') ?? '',
+    status: readClippedText(condition, 'status') ?? '',
+    reason: readClippedText(condition, 'reason') ?? '',
   };
 }
 
 function readContainerStatus(status: WireObject): ContainerStatus {
   return {
-    name: readText(status, 'name') ?? '',
+    name: readClippedText(status, 'name') ?? '',
     resources: readObject(status, 'resources', readResources),
     allocatedResources: readAmounts(status, 'allocatedResources'),
   };

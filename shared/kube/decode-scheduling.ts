@@ -9,7 +9,7 @@ import type {
   TopologySpreadConstraint,
 } from '#shared/domain/model/pod.ts';
 import type { WireObject } from './wire-object.ts';
-import { readInteger, readList, readObject, readText, readTextMap, readTexts } from './wire-object.ts';
+import { readInteger, readList, readObject, readClippedText, readTextMap, readTexts } from './wire-object.ts';
 
 const EMPTY: WireObject = {};
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
@@ -70,7 +70,7 @@ function readPodTerms(affinity: WireObject) {
 
 function readPodTerm(term: WireObject): PodAffinityTerm {
   return {
-    topologyKey: readText(term, 'topologyKey') ?? '',
+    topologyKey: readClippedText(term, 'topologyKey') ?? '',
     labelSelector: readSelector(term, 'labelSelector'),
     namespaces: readTexts(term, 'namespaces'),
     namespaceSelector: readSelector(term, 'namespaceSelector'),
@@ -81,30 +81,30 @@ function readPodTerm(term: WireObject): PodAffinityTerm {
 
 function readRequirement(requirement: WireObject): Requirement {
   return {
-    key: readText(requirement, 'key') ?? '',
-    operator: readText(requirement, 'operator') ?? '',
+    key: readClippedText(requirement, 'key') ?? '',
+    operator: readClippedText(requirement, 'operator') ?? '',
     values: readTexts(requirement, 'values'),
   };
 }
 
 function readToleration(toleration: WireObject): Toleration {
   return {
-    key: readText(toleration, 'key') ?? '',
-    operator: readText(toleration, 'operator') ?? '',
-    value: readText(toleration, 'value') ?? '',
-    effect: readText(toleration, 'effect') ?? '',
+    key: readClippedText(toleration, 'key') ?? '',
+    operator: readClippedText(toleration, 'operator') ?? '',
+    value: readClippedText(toleration, 'value') ?? '',
+    effect: readClippedText(toleration, 'effect') ?? '',
   };
 }
 
 function readSpreadConstraint(constraint: WireObject): TopologySpreadConstraint {
   return {
-    topologyKey: readText(constraint, 'topologyKey') ?? '',
+    topologyKey: readClippedText(constraint, 'topologyKey') ?? '',
     maxSkew: readInteger(constraint, 'maxSkew') ?? 0,
     minDomains: readInteger(constraint, 'minDomains'),
-    whenUnsatisfiable: readText(constraint, 'whenUnsatisfiable') ?? '',
+    whenUnsatisfiable: readClippedText(constraint, 'whenUnsatisfiable') ?? '',
     labelSelector: readSelector(constraint, 'labelSelector'),
     matchLabelKeys: readTexts(constraint, 'matchLabelKeys'),
-    nodeAffinityPolicy: readText(constraint, 'nodeAffinityPolicy'),
-    nodeTaintsPolicy: readText(constraint, 'nodeTaintsPolicy'),
+    nodeAffinityPolicy: readClippedText(constraint, 'nodeAffinityPolicy'),
+    nodeTaintsPolicy: readClippedText(constraint, 'nodeTaintsPolicy'),
   };
 }

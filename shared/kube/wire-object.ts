@@ -55,6 +55,26 @@ export function readText(object: WireObject, key: string): string | undefined {
   return text === '' ? undefined : text;
 }
 
+/**
+ * The text of a field, only its first 4,096 characters: for what the API server stores at any length, such as the name
+ * of an owner. Empty counts as absent.
+ */
+export function readClippedText(object: WireObject, key: string): string | undefined {
+  const text = readClippedPointerText(object, key);
+  return text === '' ? undefined : text;
+}
+
+/** As `readClippedText`, where empty and absent differ. */
+export function readClippedPointerText(object: WireObject, key: string): string | undefined {
+  const text = readAnyText(object, key);
+  // A slice would keep the whole text alive.
+  return text !== undefined && text.length > LONGEST_TEXT ? copyOf(text.slice(0, LONGEST_TEXT)) : text;
+}
+
+function copyOf(text: string): string {
+  return Buffer.from(text).toString();
+}
+
 /** The text of a field where empty and absent differ. */
 export function readPointerText(object: WireObject, key: string): string | undefined {
   const value = readAnyText(object, key);

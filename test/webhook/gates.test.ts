@@ -117,6 +117,13 @@ describe('the gates', () => {
     expect(new Set(Object.values(byGate)).size).toBe(2);
   });
 
+  test('refuse our own eviction of a pod that cannot be read', async () => {
+    const broken = pod({ containers: 'none' }, { name: 'broken', namespace: 'team-a', uid: 'broken' }) as StoredObject;
+    webhook.api.put(PODS, broken);
+    expect(await evict(broken, AGENT)).toMatchObject({ allowed: false, code: 403 });
+    expect(await evict(broken, 'alice')).toMatchObject({ allowed: true });
+  });
+
   test('leave everybody else alone', async () => {
     const [candidate] = CANDIDATES.filter(({ metadata }) => metadata['namespace'] === 'kube-system');
     if (candidate === undefined) throw new Error('a candidate');
@@ -135,6 +142,7 @@ describe('the gates', () => {
       ),
       'the class says yes, whatever the pod says': await preempt({ priorityClassName: 'fair' }, no),
       'what the pod says cannot be read': await preempt({}, { 'plimsoll.dev/allow-preemption': 'perhaps' }),
+      'the pod cannot be read': await preempt({ containers: 'none' }, no),
     };
     expect(Object.fromEntries(Object.entries(answers).map(([what, { code }]) => [what, code ?? 'allowed']))).toEqual({
       'neither says anything': 'allowed',
@@ -143,6 +151,7 @@ describe('the gates', () => {
       'the class says no and the pod yes': 'allowed',
       'the class says yes, whatever the pod says': 'allowed',
       'what the pod says cannot be read': 'allowed',
+      'the pod cannot be read': 'allowed',
     });
   });
 });

@@ -20,8 +20,11 @@ interface Scan {
   readonly suffix: string;
 }
 
-/** Kubernetes reads any length and takes quadratic time; no honest amount is this long. */
-const LONGEST_TEXT = 4_096;
+/**
+ * Kubernetes reads and stores any number of digits, in quadratic time. An integer of more digits is read as 10^4096,
+ * further decimals as one digit: both are beyond everything they are compared with.
+ */
+const MOST_DIGITS = 4_096;
 
 const SMALLEST_EXPONENT = -9;
 const MOST_DECIMAL_DIGITS = 18;
@@ -41,10 +44,10 @@ const NUMERIC_ERROR: ParsedQuantity = { ok: false, error: 'numeric' };
 /**
  * Reads a quantity as `ParseQuantity` of apimachinery (pkg/api/resource/quantity.go), its three errors included.
  * At most nine decimals, rounded away from zero (Q7); amounts in BinarySI are capped at ±(2^63-1) (Q6).
- * Deviation: a text of more than 4,096 characters is refused as `format`.
+ * Deviation: an integer of more than 4,096 digits counts as 10^4096. Takes linear time.
  */
 export function parseQuantity(text: string): ParsedQuantity {
-  if (text.length === 0 || text.length > LONGEST_TEXT) return FORMAT_ERROR;
+  if (text.length === 0) return FORMAT_ERROR;
   const scan = scanQuantity(text);
   if (scan === undefined) return FORMAT_ERROR;
   const unit = unitOfSuffix(scan.suffix);
@@ -127,13 +130,19 @@ function shortQuantity(text: string, scan: Scan, unit: QuantityUnit): Quantity {
 }
 
 function longQuantity(scan: Scan, unit: QuantityUnit): Quantity {
-  const digits = BigInt(scan.integer + scan.fraction);
+  const { mantissa: digits, exponent } = boundedDigits(scan);
   const isBinary = unit.base === 2;
-  const mantissa = wholeFrom(isBinary ? digits << BigInt(unit.exponent) : digits);
-  const amount = roundToNano({ mantissa, exponent: (isBinary ? 0 : unit.exponent) - scan.fraction.length });
+  const mantissa = wholeFrom(isBinary ? BigInt(digits) << BigInt(unit.exponent) : BigInt(digits));
+  const amount = roundToNano({ mantissa, exponent: exponent + (isBinary ? 0 : unit.exponent) });
   const kept = isBinary && compareDecimals(amount, LARGEST_BINARY) > 0 ? LARGEST_BINARY : amount;
   const format = isBinary && isBetweenZeroAndOne(amount) ? 'DecimalSI' : unit.format;
   return { mantissa: signed(kept.mantissa, scan.isNegative), exponent: kept.exponent, format, spelling: undefined };
+}
+
+function boundedDigits({ integer, fraction }: Scan): Decimal {
+  if (integer.length > MOST_DIGITS) return { mantissa: 1, exponent: MOST_DIGITS };
+  const kept = fraction.length > MOST_DIGITS ? `${fraction.slice(0, MOST_DIGITS)}1` : fraction;
+  return { mantissa: BigInt(integer + kept), exponent: -kept.length };
 }
 
 function roundToNano(amount: Decimal): Decimal {

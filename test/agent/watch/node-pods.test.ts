@@ -62,6 +62,19 @@ describe('slimPod', () => {
     expect([pod.spec.terminationGracePeriodSeconds, pod.spec.volumes.length]).toEqual([5, 1]);
   });
 
+  test('knows a pod whose owner and amounts are longer than anything honest', () => {
+    const long = 'n'.repeat(5_000);
+    const ownerReferences = [{ apiVersion: long, kind: long, name: long, uid: long, controller: true }];
+    const containers = [{ name: 'main', resources: { requests: { memory: '9'.repeat(5_000) } } }];
+    const { facts, observed } = slimPod({
+      ...wire,
+      metadata: { ...wire.metadata, ownerReferences },
+      spec: { ...wire.spec, containers },
+    });
+    expect([facts.hasController, observed.uid]).toEqual([true, 'uid-1']);
+    expect(facts.pod.owners[0]?.name).toHaveLength(4_096);
+  });
+
   test('lets go of labels, limits and rules of placement', () => {
     const { pod } = slimPod(wire).facts;
     expect([pod.labels.size, pod.spec.scheduling.nodeSelector.size, pod.status.containers]).toEqual([0, 0, []]);

@@ -34,5 +34,5 @@ export const QUANTITY_INPUTS: readonly BadInput[] = [
   ...each('B-32', [' 1', '1 '], ALLOWED),
   ...each('B-33', ['1.', '.001', '+1', '1.G', '100.035Ki', '-0', '.', '-.'], ALLOWED),
   ...each('B-33', ['-1'], DENIED_403),
-  ...each('B-34', ['1'.repeat(100_000), '1'.repeat(4_097)], DENIED_400),
+  ...each('B-34', ['1'.repeat(100_000), '1'.repeat(4_097)], DENIED_403),
 ];
