@@ -16,7 +16,7 @@ const FLAGS = [
 ];
 
 /** The webhook as its image runs it, in a process of its own, registered nowhere. */
-export async function startShippedWebhook(api: ObjectServer): Promise<ServerProcess> {
+export async function startShippedWebhook(api: ObjectServer, more: readonly string[] = []): Promise<ServerProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'plimsoll-webhook-'));
   writeFileSync(join(folder, 'token'), 'token');
   writeFileSync(join(folder, 'ca.pem'), '');
@@ -27,7 +27,7 @@ export async function startShippedWebhook(api: ObjectServer): Promise<ServerProc
     PLIMSOLL_TOKEN_FILE: join(folder, 'token'),
     PLIMSOLL_CA_FILE: join(folder, 'ca.pem'),
   };
-  const server = await startServer({ ...main, args: FLAGS, env });
+  const server = await startServer({ ...main, args: [...FLAGS, ...more], env });
   return {
     ...server,
     stop: async () => {

@@ -1,7 +1,7 @@
 import type { Amounts } from './amounts.ts';
-import { addAmounts, equalAmounts, filterAmounts, NO_AMOUNTS } from './amounts.ts';
+import { equalAmounts } from './amounts.ts';
 import type { Pod, Resources } from './pod.ts';
-import { quantitySign } from './quantity.ts';
+import { addQuantities, quantitySign, type Quantity } from './quantity.ts';
 
 export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
 
@@ -31,14 +31,22 @@ export function reportedQosClass(pod: Pod): string {
 
 /** cpu and memory added up over the parts; an amount of zero or less counts as not stated. */
 function statedSum(parts: readonly (Amounts | undefined)[]): Amounts {
-  return parts.reduce<Amounts>((sum, part) => addAmounts(sum, stated(part)), NO_AMOUNTS);
+  const sum = new Map<string, Quantity>();
+  for (const part of parts) {
+    for (const name of COMPUTE) {
+      const amount = stated(part, name);
+      const present = sum.get(name);
+      if (amount !== undefined) sum.set(name, present === undefined ? amount : addQuantities(present, amount));
+    }
+  }
+  return sum;
 }
 
-function stated(amounts: Amounts | undefined): Amounts {
-  if (amounts === undefined) return NO_AMOUNTS;
-  return filterAmounts(amounts, (name, amount) => COMPUTE.includes(name) && quantitySign(amount) > 0);
+function stated(amounts: Amounts | undefined, name: string): Quantity | undefined {
+  const amount = amounts?.get(name);
+  return amount !== undefined && quantitySign(amount) > 0 ? amount : undefined;
 }
 
-function limitsAllCompute(resources: Resources): boolean {
-  return stated(resources.limits).size === COMPUTE.length;
+function limitsAllCompute({ limits }: Resources): boolean {
+  return COMPUTE.every((name) => stated(limits, name) !== undefined);
 }

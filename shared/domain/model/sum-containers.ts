@@ -1,11 +1,15 @@
 import type { Amounts } from './amounts.ts';
-import { addAmounts, maxAmounts, NO_AMOUNTS } from './amounts.ts';
+import { maxAmounts } from './amounts.ts';
 import type { Container, Pod } from './pod.ts';
+import { addQuantities, compareQuantities, type Quantity } from './quantity.ts';
 
 /** A sidecar is an init container that keeps running. */
 export function isSidecar(container: Container): boolean {
   return container.restartPolicy === 'Always';
 }
+
+/** Sums are changed in place: a map copied for each container costs containers × names, which a tenant can choose. */
+type Sums = Map<string, Quantity>;
 
 /**
  * What the containers of a pod take together. Containers and sidecars run side by side; each init container runs beside
@@ -13,18 +17,49 @@ export function isSidecar(container: Container): boolean {
  * KEP-753; component-helpers `resource/helpers.go` AggregateContainerRequests.
  */
 export function sumContainers(pod: Pod, amountsOf: (container: Container) => Amounts): Amounts {
-  let running = pod.spec.containers.reduce<Amounts>((sum, each) => addAmounts(sum, amountsOf(each)), NO_AMOUNTS);
-  let sidecars = NO_AMOUNTS;
-  let starting = NO_AMOUNTS;
-  for (const container of pod.spec.initContainers) {
+  const { containers, initContainers } = pod.spec;
+  const [only] = containers;
+  if (only !== undefined && containers.length === 1 && initContainers.length === 0) return amountsOf(only);
+  const running: Sums = new Map();
+  for (const container of containers) addTo(running, amountsOf(container));
+  const starting = sumInitContainers(initContainers, amountsOf, running);
+  return maxAmounts(running, starting);
+}
+
+/** What is taken at most while init containers run; sidecars are added to `running` too. */
+function sumInitContainers(
+  initContainers: readonly Container[],
+  amountsOf: (container: Container) => Amounts,
+  running: Sums,
+): Amounts {
+  const sidecars: Sums = new Map();
+  const starting: Sums = new Map();
+  for (const container of initContainers) {
     const amounts = amountsOf(container);
     if (isSidecar(container)) {
-      running = addAmounts(running, amounts);
-      sidecars = addAmounts(sidecars, amounts);
-      starting = maxAmounts(starting, sidecars);
+      addTo(running, amounts);
+      addTo(sidecars, amounts);
+      for (const name of amounts.keys()) raise(starting, name, sidecars.get(name));
     } else {
-      starting = maxAmounts(starting, addAmounts(amounts, sidecars));
+      for (const [name, amount] of amounts) raise(starting, name, plus(amount, sidecars.get(name)));
     }
   }
-  return maxAmounts(running, starting);
+  return starting;
+}
+
+function addTo(sums: Sums, amounts: Amounts): void {
+  for (const [name, amount] of amounts) {
+    const present = sums.get(name);
+    sums.set(name, present === undefined ? amount : addQuantities(present, amount));
+  }
+}
+
+function raise(largest: Sums, name: string, amount: Quantity | undefined): void {
+  const present = largest.get(name);
+  if (amount === undefined || (present !== undefined && compareQuantities(amount, present) <= 0)) return;
+  largest.set(name, amount);
+}
+
+function plus(amount: Quantity, more: Quantity | undefined): Quantity {
+  return more === undefined ? amount : addQuantities(amount, more);
 }
