@@ -8,10 +8,11 @@ import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 import { malformed, unexpectedResource } from '#shared/domain/admission/unacceptable.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
 import { quantitySign } from '#shared/domain/model/quantity.ts';
-import { charge } from '#shared/domain/quota/charge.ts';
+import { chargeToPriorityQuota } from '#shared/domain/quota/charge.ts';
 import { resizeReservationUid, type Reservation } from '#shared/domain/quota/ledger-state.ts';
 import { countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import { decodePod } from '#shared/kube/decode-pod.ts';
+import { fieldOf } from '#shared/kube/field-of.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Review } from './decode-review.ts';
@@ -47,7 +48,7 @@ export function judgeQuota(sources: QuotaSources): Judge {
     const pod = { ...read.pod, namespace: review.request.namespace };
     const quotas = await quotasOf(sources, pod);
     if ('kind' in quotas) return quotas;
-    const reservation = reservationFor(review.request, read, sources.world().now);
+    const reservation = reservationFor(review.request, read, sources.clock.now());
     if (quotas.length === 0 || reservation.amounts.size === 0) {
       return allow(because('NothingToDecide', 'no quota counts this'));
     }
@@ -60,6 +61,8 @@ interface Pods {
   readonly pod: Pod;
   /** Only in a resize. */
   readonly before: Pod | undefined;
+  /** Only in a resize: of the pod once it is stored, where the API server says so. */
+  readonly generation: number | undefined;
 }
 
 function readPods({ request, object, oldObject }: Review): Pods | AdmissionDecision {
@@ -68,9 +71,16 @@ function readPods({ request, object, oldObject }: Review): Pods | AdmissionDecis
   if (what !== 'CREATE ' && what !== 'UPDATE resize') return unexpectedResource(request, 'pods or pods/resize');
   const pod = decodePod(object);
   if (!pod.ok) return malformed('object', pod);
-  if (operation === 'CREATE') return { pod: pod.value, before: undefined };
+  if (operation === 'CREATE') return { pod: pod.value, before: undefined, generation: undefined };
   const before = decodePod(oldObject);
-  return before.ok ? { pod: pod.value, before: before.value } : malformed('oldObject', before);
+  if (!before.ok) return malformed('oldObject', before);
+  return { pod: pod.value, before: before.value, generation: generationAfter(oldObject, object) };
+}
+
+/** An API server that numbers the specs of pods (1.33 on) has done so before it asks. */
+function generationAfter(before: unknown, after: unknown): number | undefined {
+  const [old, next] = [before, after].map((raw) => fieldOf(fieldOf(raw, 'metadata'), 'generation'));
+  return Number.isSafeInteger(next) && Number(next) > Number(old) ? Number(next) : undefined;
 }
 
 /** A namespace that cannot be read in time is no reason to fail: whoever asks again is answered. */
@@ -84,13 +94,22 @@ async function quotasOf(
 }
 
 /** Keyed by the pod's UID, which is final here; a resize by the request, for it adds to what the pod costs already. */
-function reservationFor(request: AdmissionRequest, { pod, before }: Pods, now: number): Reservation {
+function reservationFor(request: AdmissionRequest, { pod, before, generation }: Pods, now: number): Reservation {
   const { namespace } = request;
-  const amounts = growth(charge(pod, now), before === undefined ? NO_AMOUNTS : charge(before, now));
+  const cost = chargeToPriorityQuota(pod);
+  const amounts = growth(cost, before === undefined ? NO_AMOUNTS : chargeToPriorityQuota(before));
   const name = pod.name === '' ? request.name : pod.name;
   const uid = before === undefined ? pod.uid : resizeReservationUid(pod.uid, request.uid);
   const claim = randomUUID().slice(0, CLAIM_LENGTH);
-  return { uid, namespace, pod: name, amounts, admittedAt: now, claim };
+  return {
+    uid,
+    namespace,
+    pod: name,
+    amounts,
+    admittedAt: now,
+    claim,
+    ...(generation !== undefined && { generation }),
+  };
 }
 
 function growth(after: Amounts, before: Amounts): Amounts {

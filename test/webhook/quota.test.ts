@@ -103,31 +103,58 @@ describe('the quota entry', () => {
     expect(status('q')).toMatchObject({ used: { pods: '0' }, reserved: [] });
   });
 
+  function sized(memory: string, generation: number, status: object = {}): StoredObject {
+    const spec = { ...HIGH, containers: [{ name: 'main', resources: { requests: { memory } } }] };
+    return { ...pod(spec, { uid: 'one', name: 'one', resourceVersion: '5', generation }), status } as never;
+  }
+
+  async function resize(oldObject: StoredObject, object: StoredObject): Promise<Answer> {
+    const request = {
+      operation: 'UPDATE',
+      resource: { group: '', version: 'v1', resource: 'pods' },
+      subResource: 'resize',
+      name: 'one',
+      namespace: 'team-a',
+    };
+    return readAnswer((await webhook.post('/validate/quota', review({ ...request, object, oldObject }))).body);
+  }
+
   test('charges a resize with its growth alone', async () => {
     await start((api) => api.put(PRIORITY_QUOTAS, quota('q', { 'requests.memory': '2560Mi' })));
-    const sized = (memory: string) =>
-      pod(
-        { ...HIGH, containers: [{ name: 'main', resources: { requests: { memory } } }] },
-        { uid: 'one', resourceVersion: '5' },
-      );
-    const resize = (from: string, to: string) =>
-      webhook.post(
-        '/validate/quota',
-        review({
-          operation: 'UPDATE',
-          resource: { group: '', version: 'v1', resource: 'pods' },
-          subResource: 'resize',
-          name: 'web',
-          namespace: 'team-a',
-          object: sized(to),
-          oldObject: sized(from),
-        }),
-      );
     expect(await ask('one')).toMatchObject({ allowed: true });
-    expect(readAnswer((await resize('1Gi', '512Mi')).body)).toMatchObject({ allowed: true });
-    expect(readAnswer((await resize('1Gi', '2Gi')).body)).toMatchObject({ allowed: true });
+    expect(await resize(sized('1Gi', 1), sized('512Mi', 2))).toMatchObject({ allowed: true });
+    expect(await resize(sized('1Gi', 1), sized('2Gi', 2))).toMatchObject({ allowed: true });
     expect(status('q').used).toEqual({ 'requests.memory': '2Gi' });
-    expect(readAnswer((await resize('1Gi', '2Gi')).body)).toMatchObject({ allowed: false });
+    expect(await resize(sized('1Gi', 1), sized('2Gi', 2))).toMatchObject({ allowed: false });
+  });
+
+  test('charges a resize of a pod whose last one is still infeasible', async () => {
+    const infeasible = {
+      conditions: [{ type: 'PodResizePending', status: 'True', reason: 'Infeasible' }],
+      containerStatuses: [{ name: 'main', resources: { requests: { memory: '512Mi' } } }],
+    };
+    await start((api) => {
+      api.put(PRIORITY_QUOTAS, quota('q', { 'requests.memory': '1Gi' }));
+      api.put(PODS, sized('512Mi', 2, infeasible));
+    });
+    const answer = await resize(sized('512Mi', 2, infeasible), sized('4608Mi', 3, infeasible));
+    expect(answer).toMatchObject({ allowed: false, code: 403 });
+    expect(await resize(sized('512Mi', 2, infeasible), sized('1Gi', 3, infeasible))).toMatchObject({ allowed: true });
+  });
+
+  test('forgets a resize as soon as the pod is counted with it, also where sizes go up and down in turn', async () => {
+    await start((api) => {
+      api.put(PRIORITY_QUOTAS, quota('q', { 'requests.memory': '2Gi' }));
+      api.put(PODS, sized('1Gi', 1));
+    });
+    for (let generation = 1; generation < 7; generation += 2) {
+      // Pods are counted once a second at most.
+      const grow = () => resize(sized('1Gi', generation), sized('2Gi', generation + 1));
+      await expect.poll(grow, { timeout: 5_000, interval: 200 }).toMatchObject({ allowed: true });
+      expect(status('q').used).toEqual({ 'requests.memory': '2Gi' });
+      webhook.api.put(PODS, sized('1Gi', generation + 2));
+      expect(await resize(sized('2Gi', generation + 1), sized('1Gi', generation + 2))).toMatchObject({ allowed: true });
+    }
   });
 
   test('asks to come again when the ledger cannot be written', async () => {

@@ -1,4 +1,4 @@
-import { charge } from '#shared/domain/quota/charge.ts';
+import { chargeToPriorityQuota } from '#shared/domain/quota/charge.ts';
 import { createPodCounter, type CountedPod, type PodCount } from '#shared/domain/quota/pod-count.ts';
 import { countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
@@ -12,8 +12,6 @@ import { LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/wire
 const PAGE_SIZE = 500;
 /** With more namespaces than this, one long list is cheaper than a short one for each. */
 const MOST_LISTS = 50;
-/** Deletions count until the pod is gone: a clock that runs ahead must not give room back too early. */
-const BEFORE_ANY_DELETION = 0;
 
 /**
  * Counts every pod that a quota counts, in the namespaces where it is in force, read from storage and not from a cache.
@@ -52,7 +50,8 @@ function countedPod(raw: KubeObject, quota: PriorityQuota): CountedPod | undefin
   if (!pod.ok) throw new Error(`Could not count pod "${raw.metadata.name ?? ''}": ${pod.field}: ${pod.message}`);
   if (!countsPod(quota.scope, pod.value)) return undefined;
   const { uid, namespace } = pod.value;
-  return { uid, namespace, amounts: charge(pod.value, BEFORE_ANY_DELETION) };
+  const { generation } = raw.metadata;
+  return { uid, namespace, amounts: chargeToPriorityQuota(pod.value), ...(generation !== undefined && { generation }) };
 }
 
 /** Without a resourceVersion the first page is what storage holds now, and the others belong to the same moment. */

@@ -83,12 +83,14 @@ function readShare(entry: WireObject): readonly [string, Amounts] {
 
 function readReservation(entry: WireObject): Reservation {
   const claim = readText(entry, 'claim');
+  const generation = readInteger(entry, 'generation');
   return {
     uid: readText(entry, 'uid') ?? '',
     namespace: readText(entry, 'namespace') ?? '',
     pod: readText(entry, 'pod') ?? '',
     amounts: readAmounts(entry, 'amounts') ?? NO_AMOUNTS,
     admittedAt: readInstant(entry, 'admittedAt') ?? 0,
+    ...(generation !== undefined && { generation }),
     ...(claim !== undefined && { claim }),
   };
 }

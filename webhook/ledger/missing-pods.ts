@@ -5,7 +5,7 @@ export interface MissingPods {
   /** Whether a pod will never appear any more. */
   readonly isExpired: (uid: string) => boolean;
   /** After a count: which reservations there were before it began, and which pods it found. */
-  update(reserved: Iterable<string>, found: ReadonlySet<string>): void;
+  update(reserved: Iterable<string>, found: Pick<ReadonlyMap<string, unknown>, 'has'>): void;
 }
 
 /** Times are of our own clock alone: whoever reserved may live in another time. */

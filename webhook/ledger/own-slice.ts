@@ -1,7 +1,8 @@
 import type { Amounts } from '#shared/domain/model/amounts.ts';
 import { addQuantities, subtractQuantities, ZERO, type Quantity } from '#shared/domain/model/quantity.ts';
-import type { Reservation } from '#shared/domain/quota/ledger-state.ts';
+import { withoutClaim, type Reservation } from '#shared/domain/quota/ledger-state.ts';
 import type { OwnShare, PlacedSlice } from '#shared/domain/quota/place-slice.ts';
+import { isSeen } from '#shared/domain/quota/pod-count.ts';
 import { covers, type Slice } from '#shared/domain/quota/slice.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { createDemandMeter } from './demand-meter.ts';
@@ -114,8 +115,7 @@ export function createOwnSlice(options: OwnSliceOptions): OwnSlice {
   /** Neither of two requests for one pod knows whether the other one's answer counts. */
   function again(present: Reservation, { claim }: Reservation): Settled {
     if (present.claim !== undefined && present.claim === claim) return { kind: 'reserved' };
-    const { uid, namespace, pod, amounts, admittedAt } = present;
-    spent.set(uid, { uid, namespace, pod, amounts, admittedAt });
+    spent.set(present.uid, withoutClaim(present));
     return { kind: 'alreadyReserved' };
   }
 
@@ -145,8 +145,8 @@ export function createOwnSlice(options: OwnSliceOptions): OwnSlice {
     if (proposal !== undefined) return undefined;
     const stored = base.state.slices.get(holder);
     if (isWanted() || stored?.isWanted === true) modestUntil = clock.monotonic() + MODESTY_MS;
-    const settled = count === undefined ? [] : [...spent.keys()].filter((uid) => isSettledBy(count, uid));
-    const over = new Set(settled);
+    const settled = count === undefined ? [] : [...spent.values()].filter((each) => isSettledBy(count, each));
+    const over = new Set(settled.map(({ uid }) => uid));
     return {
       holder,
       isStanding: stored !== undefined,
@@ -154,7 +154,7 @@ export function createOwnSlice(options: OwnSliceOptions): OwnSlice {
       spent: [...spent.values()].filter(({ uid }) => !over.has(uid)),
       demand: isWelcome() ? demand.lately() : undefined,
       isDue: isDue(),
-      settled,
+      settled: [...over],
     };
   }
 
@@ -233,6 +233,6 @@ export function createOwnSlice(options: OwnSliceOptions): OwnSlice {
   };
 }
 
-function isSettledBy({ pods, isExpired }: Count, uid: string): boolean {
-  return pods.uids.has(uid) || isExpired(uid);
+function isSettledBy({ pods, isExpired }: Count, reservation: Reservation): boolean {
+  return isSeen(pods, reservation) || isExpired(reservation.uid);
 }

@@ -64,7 +64,7 @@ export function createPodCounts(options: PodCountsOptions, spent: () => Iterable
     const isDead = silent.look(begun.state.slices.values());
     const pods = await countPods(begun.quota);
     pauseMs = Math.max(SHORTEST_PAUSE_MS, (clock.monotonic() - begunAt) * PAUSE_PER_LISTING);
-    missing.update(awaited, pods.uids);
+    missing.update(awaited, pods.generations);
     return { begun, pods, isExpired: (uid) => missing.isExpired(uid) || hasEnded(uid), isDead };
   }
 

@@ -1,7 +1,7 @@
 import type { Amounts } from './amounts.ts';
 import { addAmounts, NO_AMOUNTS } from './amounts.ts';
 import type { Pod } from './pod.ts';
-import { containerResizes, limitsInResize, podResize, requestsInResize } from './pod-resize.ts';
+import { containerResizes, isResizeInfeasible, limitsInResize, podResize, requestsInResize } from './pod-resize.ts';
 import { addQuantities, quantitySign, ZERO } from './quantity.ts';
 import { sumContainers } from './sum-containers.ts';
 
@@ -11,6 +11,8 @@ export interface PodResourceOptions {
   readonly useStatus?: boolean;
   /** With `useStatus`: the same for pod-level resources. Scheduler: yes, quota: no (oddity U4). */
   readonly usePodLevelStatus?: boolean;
+  /** With `useStatus`: the spec counts also while its resize is infeasible. Quota and scheduler: no. */
+  readonly countInfeasible?: boolean;
   readonly excludeOverhead?: boolean;
   readonly skipPodLevel?: boolean;
 }
@@ -21,15 +23,22 @@ export const SCHEDULER_VIEW: PodResourceOptions = { useStatus: true, usePodLevel
 /** What quota looks at. */
 export const QUOTA_VIEW: PodResourceOptions = { useStatus: true };
 
+/**
+ * The most that a pod asks for, holds or was allocated. Kubernetes leaves out the spec of an infeasible resize; but that
+ * condition stands in the status until the kubelet has looked at the next resize, which would cost nothing meanwhile.
+ */
+export const LARGEST_VIEW: PodResourceOptions = { ...SCHEDULER_VIEW, countInfeasible: true };
+
 const POD_LEVEL: readonly string[] = ['cpu', 'memory'];
 
 /** The pod's effective requests, overhead included. component-helpers `resource/helpers.go` PodRequests. */
 export function podRequests(pod: Pod, options: PodResourceOptions = {}): Amounts {
   const resizes = options.useStatus === true ? containerResizes(pod) : undefined;
+  const isOmitted = omitsSpec(pod, options);
   const containers = sumContainers(pod, (container) => {
     const { requests = NO_AMOUNTS } = container.resources;
     const resize = resizes?.get(container);
-    return resize === undefined ? requests : requestsInResize(pod, requests, resize);
+    return resize === undefined ? requests : requestsInResize(requests, resize, isOmitted);
   });
   const requests = options.skipPodLevel === true ? containers : withPodLevelRequests(pod, containers, options);
   return options.excludeOverhead === true ? requests : addAmounts(requests, pod.spec.overhead);
@@ -38,10 +47,11 @@ export function podRequests(pod: Pod, options: PodResourceOptions = {}): Amounts
 /** The pod's effective limits, overhead included. component-helpers `resource/helpers.go` PodLimits. */
 export function podLimits(pod: Pod, options: PodResourceOptions = {}): Amounts {
   const resizes = options.useStatus === true ? containerResizes(pod) : undefined;
+  const isOmitted = omitsSpec(pod, options);
   const containers = sumContainers(pod, (container) => {
     const { limits = NO_AMOUNTS } = container.resources;
     const resize = resizes?.get(container);
-    return resize === undefined ? limits : (limitsInResize(pod, limits, resize) ?? NO_AMOUNTS);
+    return resize === undefined ? limits : (limitsInResize(limits, resize, isOmitted) ?? NO_AMOUNTS);
   });
   const limits = options.skipPodLevel === true ? containers : withPodLevelLimits(pod, containers, options);
   return options.excludeOverhead === true ? limits : addToLimits(limits, pod.spec.overhead);
@@ -56,13 +66,17 @@ export function hasPodLevelResources(pod: Pod): boolean {
 function withPodLevelRequests(pod: Pod, containers: Amounts, options: PodResourceOptions): Amounts {
   const { requests = NO_AMOUNTS } = pod.spec.resources ?? {};
   const resize = podLevelResize(pod, options);
-  return withPodLevel(containers, requests, resize && requestsInResize(pod, requests, resize));
+  return withPodLevel(containers, requests, resize && requestsInResize(requests, resize, omitsSpec(pod, options)));
 }
 
 function withPodLevelLimits(pod: Pod, containers: Amounts, options: PodResourceOptions): Amounts {
   const { limits = NO_AMOUNTS } = pod.spec.resources ?? {};
   const resize = podLevelResize(pod, options);
-  return withPodLevel(containers, limits, resize && limitsInResize(pod, limits, resize));
+  return withPodLevel(containers, limits, resize && limitsInResize(limits, resize, omitsSpec(pod, options)));
+}
+
+function omitsSpec(pod: Pod, { countInfeasible }: PodResourceOptions): boolean {
+  return countInfeasible !== true && isResizeInfeasible(pod);
 }
 
 function podLevelResize(pod: Pod, options: PodResourceOptions) {

@@ -32,18 +32,18 @@ export function podResize({ status }: Pod): Resize | undefined {
   return status.resources && { held: status.resources, allocated: status.allocatedResources };
 }
 
-/** The largest of spec, held and allocated; an infeasible resize leaves out the spec. determineEffectiveRequests. */
-export function requestsInResize(pod: Pod, spec: Amounts, { held, allocated }: Resize): Amounts {
+/** The largest of spec, held and allocated; an infeasible resize may leave out the spec. determineEffectiveRequests. */
+export function requestsInResize(spec: Amounts, { held, allocated }: Resize, isSpecOmitted: boolean): Amounts {
   const { requests = NO_AMOUNTS } = held;
-  return maxAmounts(isResizeInfeasible(pod) ? requests : maxAmounts(spec, requests), allocated ?? NO_AMOUNTS);
+  return maxAmounts(isSpecOmitted ? requests : maxAmounts(spec, requests), allocated ?? NO_AMOUNTS);
 }
 
-/** The larger of spec and held; only what is held, if anything, when infeasible. determineEffectiveLimits. */
-export function limitsInResize(pod: Pod, spec: Amounts, { held }: Resize): Amounts | undefined {
-  return isResizeInfeasible(pod) ? held.limits : maxAmounts(spec, held.limits ?? NO_AMOUNTS);
+/** The larger of spec and held; only what is held, if anything, without the spec. determineEffectiveLimits. */
+export function limitsInResize(spec: Amounts, { held }: Resize, isSpecOmitted: boolean): Amounts | undefined {
+  return isSpecOmitted ? held.limits : maxAmounts(spec, held.limits ?? NO_AMOUNTS);
 }
 
-/** Only the first PodResizePending condition is read (oddity U3). */
-function isResizeInfeasible(pod: Pod): boolean {
+/** Only the first PodResizePending condition is read (oddity U3). IsPodResizeInfeasible. */
+export function isResizeInfeasible(pod: Pod): boolean {
   return pod.status.conditions.find(({ type }) => type === 'PodResizePending')?.reason === 'Infeasible';
 }

@@ -1,12 +1,20 @@
 import type { Amounts } from '#shared/domain/model/amounts.ts';
 import type { Instant, Pod } from '#shared/domain/model/pod.ts';
 import type { Quantity } from '#shared/domain/model/quantity.ts';
-import { podLimits, podRequests, QUOTA_VIEW } from '#shared/domain/model/pod-requests.ts';
+import {
+  LARGEST_VIEW,
+  podLimits,
+  podRequests,
+  QUOTA_VIEW,
+  type PodResourceOptions,
+} from '#shared/domain/model/pod-requests.ts';
 import { quantityFromInteger } from '#shared/domain/model/quantity.ts';
 import { namesOfLimit, namesOfRequest } from './charged-names.ts';
 
 const ONE = quantityFromInteger(1, 'DecimalSI');
 const MILLISECONDS = 1000;
+/** A deletion is never overdue then: a clock that runs ahead must not give room back too early. */
+const BEFORE_ANY_DELETION = 0;
 
 /**
  * What a pod costs each quota that it falls under: quota entry to amount. A pod that has ended, or whose deletion
@@ -14,11 +22,23 @@ const MILLISECONDS = 1000;
  * `pkg/quota/v1/evaluator/core/pods.go` PodUsageFunc.
  */
 export function charge(pod: Pod, now: Instant): Amounts {
+  return chargeAsSeen(pod, now, QUOTA_VIEW);
+}
+
+/**
+ * What a pod costs a PriorityQuota that counts it: never less than a ResourceQuota would charge, so that `used` errs
+ * upwards alone. It costs until it is gone, and the spec of a resize costs whatever its conditions say.
+ */
+export function chargeToPriorityQuota(pod: Pod): Amounts {
+  return chargeAsSeen(pod, BEFORE_ANY_DELETION, LARGEST_VIEW);
+}
+
+function chargeAsSeen(pod: Pod, now: Instant, view: PodResourceOptions): Amounts {
   const charged = new Map([['count/pods', ONE]]);
   if (!isLive(pod, now)) return charged;
   charged.set('pods', ONE);
-  addCharge(charged, podRequests(pod, QUOTA_VIEW), namesOfRequest);
-  addCharge(charged, podLimits(pod, QUOTA_VIEW), namesOfLimit);
+  addCharge(charged, podRequests(pod, view), namesOfRequest);
+  addCharge(charged, podLimits(pod, view), namesOfLimit);
   return charged;
 }
 

@@ -12,6 +12,8 @@ export interface Reservation {
   readonly amounts: Amounts;
   /** For people only: clocks differ between replicas. */
   readonly admittedAt: Instant;
+  /** Only of a resize: the pod's generation once it is stored, where the API server says so. */
+  readonly generation?: number;
   /** Of the request that may take it back; absent when several have asked for the same pod, and nobody may. */
   readonly claim?: string;
 }
@@ -32,6 +34,12 @@ export const EMPTY_LEDGER: LedgerState = {
   reservations: new Map(),
   slices: new Map(),
 };
+
+/** A reservation that two requests rely on: neither may take it back. */
+export function withoutClaim(reservation: Reservation): Reservation {
+  const { uid, namespace, pod, amounts, admittedAt, generation } = reservation;
+  return { uid, namespace, pod, amounts, admittedAt, ...(generation !== undefined && { generation }) };
+}
 
 /** A resize adds to what the pod costs already, so that each request for one is reserved by itself. */
 export function resizeReservationUid(podUid: string, requestUid: string): string {

@@ -7,8 +7,8 @@ import {
   ZERO,
   type Quantity,
 } from '#shared/domain/model/quantity.ts';
-import type { LedgerState, Reservation } from './ledger-state.ts';
-import type { PodCount } from './pod-count.ts';
+import { withoutClaim, type LedgerState, type Reservation } from './ledger-state.ts';
+import { isSeen, type PodCount } from './pod-count.ts';
 import type { Excess } from './refusal.ts';
 import { sumOfSlices } from './slices.ts';
 import type { Slice } from './slice.ts';
@@ -98,8 +98,7 @@ export function openLedger(state: LedgerState, hard: Amounts): Ledger {
   function disclaim(present: Reservation, { claim }: Reservation): void {
     if (present.claim === undefined || isClaimedBy(present, claim)) return;
     isChanged = true;
-    const { uid, namespace, pod, amounts, admittedAt } = present;
-    reservations.set(uid, { uid, namespace, pod, amounts, admittedAt });
+    reservations.set(present.uid, withoutClaim(present));
   }
 
   function cancel({ uid, claim }: Pick<Reservation, 'uid' | 'claim'>): void {
@@ -116,9 +115,9 @@ export function openLedger(state: LedgerState, hard: Amounts): Ledger {
     used = limited(count.total, hard);
     change(used, sumOfSlices(slices.values()), addQuantities);
     byNamespace = count.byNamespace;
-    for (const [uid, { amounts }] of reservations) {
-      if (count.uids.has(uid) || isExpired(uid)) reservations.delete(uid);
-      else change(used, amounts, addQuantities);
+    for (const [uid, reservation] of reservations) {
+      if (isSeen(count, reservation) || isExpired(uid)) reservations.delete(uid);
+      else change(used, reservation.amounts, addQuantities);
     }
   }
 

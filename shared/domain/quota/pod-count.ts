@@ -1,17 +1,21 @@
 import type { Amounts } from '#shared/domain/model/amounts.ts';
 import { addQuantities, ZERO, type Quantity } from '#shared/domain/model/quantity.ts';
 import { largestNamespaces } from './largest-namespaces.ts';
+import { podUidOf, type Reservation } from './ledger-state.ts';
 
 /** A pod that exists, and what it costs. */
 export interface CountedPod {
   readonly uid: string;
   readonly namespace: string;
   readonly amounts: Amounts;
+  /** Of its spec; absent where the API server does not number them. */
+  readonly generation?: number;
 }
 
 /** What all pods that a quota counts cost together, in the resources that it limits, and which pods they are. */
 export interface PodCount {
-  readonly uids: ReadonlySet<string>;
+  /** Of each pod, by UID; 0 where it has none. */
+  readonly generations: ReadonlyMap<string, number>;
   readonly total: Amounts;
   /** Of the namespaces that hold most. */
   readonly byNamespace: ReadonlyMap<string, Amounts>;
@@ -25,16 +29,27 @@ export interface PodCounter {
   count(): PodCount;
 }
 
+/**
+ * Whether what a reservation is for shows in a count. The API server stores a resize over the very object that it showed
+ * us, so once the pod has reached that generation the resize is in it, or never will be.
+ */
+export function isSeen(
+  { generations }: PodCount,
+  { uid, generation }: Pick<Reservation, 'uid' | 'generation'>,
+): boolean {
+  return generation === undefined ? generations.has(uid) : (generations.get(podUidOf(uid)) ?? 0) >= generation;
+}
+
 /** A count of no pods yet, in the resources of `hard`. */
 export function createPodCounter(hard: Amounts): PodCounter {
   const names = [...hard.keys()];
-  const uids = new Set<string>();
+  const generations = new Map<string, number>();
   const total = names.map(() => ZERO);
   const byNamespace = new Map<string, Quantity[]>();
 
-  function add({ uid, namespace, amounts }: CountedPod): void {
-    if (uids.has(uid)) return;
-    uids.add(uid);
+  function add({ uid, namespace, amounts, generation = 0 }: CountedPod): void {
+    if (generations.has(uid)) return;
+    generations.set(uid, generation);
     const added = names.map((name) => amounts.get(name) ?? ZERO);
     increase(total, added);
     const own = byNamespace.get(namespace);
@@ -49,7 +64,7 @@ export function createPodCounter(hard: Amounts): PodCounter {
   function count(): PodCount {
     const largest = largestNamespaces(byNamespace, [...hard.values()]);
     return {
-      uids,
+      generations,
       total: named(total),
       byNamespace: new Map(largest.map((namespace) => [namespace, named(byNamespace.get(namespace) ?? [])])),
     };

@@ -23,7 +23,8 @@ export type Bug =
   | 'reservationsExpireAtOnce'
   | 'everybodyTakesBack'
   | 'deletionsAreGuessed'
-  | 'slicesAreTakenBackAtOnce';
+  | 'slicesAreTakenBackAtOnce'
+  | 'resizesAreSeenTooSoon';
 
 export interface ModelReport {
   readonly steps: number;
@@ -198,11 +199,13 @@ function createModel({ seed, replicas: size, hardPods, hasTides = false, bug }: 
     const before = [...api.pods.values()][random.below(api.pods.size)];
     const units = unitsOf(before?.amounts ?? NO_AMOUNTS);
     if (before === undefined || units === 0) return;
+    const generation = (before.generation ?? 0) + 1;
+    const expected = bug === 'resizesAreSeenTooSoon' ? generation - 1 : generation;
     const isUnchanged = (): boolean => api.pods.get(before.uid) === before;
     const store = (by: number): void => {
       if (!isUnchanged()) return;
       counts.resized += 1;
-      api.pods.set(before.uid, { ...before, amounts: costOf(units + by) });
+      api.pods.set(before.uid, { ...before, amounts: costOf(units + by), generation });
     };
     if (units > 1 && random.chance(0.5)) {
       store(-1);
@@ -210,7 +213,7 @@ function createModel({ seed, replicas: size, hardPods, hasTides = false, bug }: 
     }
     const uid = resizeReservationUid(before.uid, String((last += 1)));
     const growth = filterAmounts(costOf(1), (name) => name !== 'pods');
-    const settled = await ask({ ...reservationOf(uid, 1), amounts: growth });
+    const settled = await ask({ ...reservationOf(uid, 1), amounts: growth, generation: expected });
     const cost = (): Amounts => (isUnchanged() ? growth : NO_AMOUNTS);
     if (isAllowed(settled)) promise({ uid: before.uid, cost, store: () => store(1) }, 0.95);
   }

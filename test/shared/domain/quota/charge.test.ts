@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { addAmounts, areAllZero, subtractAmounts } from '#shared/domain/model/amounts.ts';
-import { charge } from '#shared/domain/quota/charge.ts';
+import { compareQuantities, ZERO } from '#shared/domain/model/quantity.ts';
+import { charge, chargeToPriorityQuota } from '#shared/domain/quota/charge.ts';
 import { decodePod } from '#shared/kube/decode-pod.ts';
 import { printAmounts } from '#test/conformance/print-amounts.ts';
 import { readVectors } from '#test/conformance/read-vectors.ts';
@@ -69,5 +70,35 @@ describe('charge', () => {
         expect(areAllZero(subtractAmounts(subtractAmounts(both, other), one))).toBe(true);
       }),
     );
+  });
+});
+
+describe('chargeToPriorityQuota', () => {
+  const resized = (reason: string): PodWish => ({
+    requests: { memory: '4Gi' },
+    status: {
+      conditions: [{ type: 'PodResizePending', status: 'True', reason }],
+      containerStatuses: [{ name: 'c', resources: { requests: { memory: '1Gi' } }, allocatedResources: {} }],
+    },
+  });
+
+  test.each(['Infeasible', 'Deferred'])('counts the spec of a resize that is %s', (reason) => {
+    const charged = printAmounts(chargeToPriorityQuota(pod('p', resized(reason))));
+    expect(charged).toMatchObject({ 'requests.memory': '4Gi' });
+  });
+
+  test('counts a pod whose deletion is overdue until it is gone', () => {
+    const metadata = { deletionTimestamp: DELETED, deletionGracePeriodSeconds: 1 };
+    const charged = printAmounts(chargeToPriorityQuota(pod('p', { requests: { cpu: '1' }, metadata })));
+    expect(charged).toMatchObject({ pods: '1', cpu: '1' });
+  });
+
+  test('is never less than what a ResourceQuota would be charged', () => {
+    const pods = readVectors('podusage').map((vector) => required(decodePod(vector['pod'])));
+    const cheaper = pods.filter((each) => {
+      const cost = chargeToPriorityQuota(each);
+      return [...charge(each, NOW)].some(([name, amount]) => compareQuantities(cost.get(name) ?? ZERO, amount) < 0);
+    });
+    expect([pods.length > 100, cheaper]).toEqual([true, []]);
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
 import type { Amounts } from '#shared/domain/model/amounts.ts';
 import { amountsOf } from '#test/build/cluster.ts';
+import { isSeen } from '#shared/domain/quota/pod-count.ts';
 import { countOf } from '#test/build/pod-count.ts';
 
 const HARD = amountsOf({ pods: '10', memory: '4Gi' });
@@ -16,22 +17,39 @@ function pod(uid: string, namespace: string, amounts: Record<string, string>) {
 
 describe('createPodCounter', () => {
   test('adds up what is limited, all together and by namespace, each pod once', () => {
-    const { uids, total, byNamespace } = countOf(HARD, [
+    const { generations, total, byNamespace } = countOf(HARD, [
       pod('x', 'a', { pods: '1', memory: '1Gi', cpu: '1' }),
       pod('y', 'a', { pods: '1', memory: '512Mi' }),
       pod('y', 'a', { pods: '1', memory: '512Mi' }),
       pod('ended', 'b', {}),
     ]);
     expect({
-      uids: [...uids],
+      generations: Object.fromEntries(generations),
       total: print(total),
       a: print(byNamespace.get('a')),
       b: print(byNamespace.get('b')),
     }).toEqual({
-      uids: ['x', 'y', 'ended'],
+      generations: { x: 0, y: 0, ended: 0 },
       total: { pods: '2', memory: '1536Mi' },
       a: { pods: '2', memory: '1536Mi' },
       b: { pods: '0', memory: '0' },
     });
+  });
+});
+
+describe('isSeen', () => {
+  const count = countOf(HARD, [{ ...pod('web', 'a', {}), generation: 4 }, pod('unnumbered', 'a', {})]);
+
+  test.each<[string, { uid: string; generation?: number }, boolean]>([
+    ['a pod that is there', { uid: 'web' }, true],
+    ['a pod that is not', { uid: 'other' }, false],
+    ['a resize that made the generation that is there', { uid: 'web.request', generation: 4 }, true],
+    ['a resize that an earlier one overtook', { uid: 'web.request', generation: 3 }, true],
+    ['a resize that is not stored yet', { uid: 'web.request', generation: 5 }, false],
+    ['a resize of which no generation is known', { uid: 'web.request' }, false],
+    ['a resize of a pod without generations', { uid: 'unnumbered.request', generation: 2 }, false],
+    ['a resize of a pod that is gone', { uid: 'other.request', generation: 2 }, false],
+  ])('%s', (_, reservation, expected) => {
+    expect(isSeen(count, reservation)).toBe(expected);
   });
 });
