@@ -2,6 +2,7 @@ import type { Amounts } from '#shared/domain/model/amounts.ts';
 import type { DisruptionBudget } from '#shared/domain/model/disruption-budget.ts';
 import type { Node } from '#shared/domain/model/node.ts';
 import { parseQuantity } from '#shared/domain/model/parse-quantity.ts';
+import { qosClass } from '#shared/domain/model/qos.ts';
 import type { LabelSelector, Pod, PodAffinityTerm, PodSpec, SchedulingRules } from '#shared/domain/model/pod.ts';
 
 type Texts = Readonly<Record<string, string>>;
@@ -12,6 +13,7 @@ export interface PodFields {
   readonly node?: string;
   readonly priority?: number;
   readonly requests?: Texts;
+  readonly limits?: Texts;
   readonly labels?: Texts;
   readonly startedAt?: number;
   readonly hostPorts?: readonly number[];
@@ -23,7 +25,7 @@ export interface PodFields {
   readonly spec?: Partial<PodSpec>;
 }
 
-/** A pod with one container; what is not given is absent. The UID is `uid-NAME`. */
+/** A pod with one container; what is not given is absent. The UID is `uid-NAME`, the QoS class is left to the spec. */
 export function buildPod(fields: PodFields): Pod {
   return {
     namespace: fields.namespace ?? 'default',
@@ -51,9 +53,15 @@ export function buildPod(fields: PodFields): Pod {
   };
 }
 
+/** The pod as the API server stores it: with the QoS class that follows from its spec. */
+export function storedPod(pod: Pod): Pod {
+  return { ...pod, status: { ...pod.status, qosClass: qosClass(pod) } };
+}
+
 function buildSpec(fields: PodFields): PodSpec {
   const ports = (fields.hostPorts ?? []).map((hostPort) => ({ hostPort, hostIP: '', protocol: '' }));
-  const resources = { requests: amountsOf(fields.requests), limits: undefined };
+  const limits = fields.limits === undefined ? undefined : amountsOf(fields.limits);
+  const resources = { requests: amountsOf(fields.requests), limits };
   return {
     nodeName: fields.node,
     priorityClassName: undefined,

@@ -1,7 +1,15 @@
 import fc from 'fast-check';
 import type { ClusterObjects } from '#shared/domain/model/create-snapshot.ts';
 import type { Pod, SchedulingRules } from '#shared/domain/model/pod.ts';
-import { buildBudget, buildNode, buildPod, buildTerm, selectorOf } from '#test/build/cluster.ts';
+import {
+  buildBudget,
+  buildNode,
+  buildPod,
+  buildTerm,
+  selectorOf,
+  storedPod,
+  type PodFields,
+} from '#test/build/cluster.ts';
 
 /** A drawn cluster and a pod that wants in. */
 export interface Scene extends Required<Omit<ClusterObjects, 'namespaces'>> {
@@ -34,6 +42,7 @@ const member = fc.record({
   priority,
   app,
   requests,
+  isLimited: fc.boolean(),
   started: fc.nat(5),
   isNominated: fc.integer({ min: 0, max: 14 }).map((drawn) => drawn === 7),
 });
@@ -73,7 +82,14 @@ function scenes(rules: fc.Arbitrary<Partial<SchedulingRules>>, ports: fc.Arbitra
       nodes: fc.array(node, { minLength: 1, maxLength: 3 }),
       members: fc.array(fc.tuple(member, ports, rules), { minLength: 3, maxLength: 16 }),
       budgets: fc.array(budget, { maxLength: 3 }),
-      incoming: fc.record({ priority: fc.constantFrom(0, 10, 100, 100), requests: large, app, rules, ports }),
+      incoming: fc.record({
+        priority: fc.constantFrom(0, 10, 100, 100),
+        requests: large,
+        isLimited: fc.boolean(),
+        app,
+        rules,
+        ports,
+      }),
     })
     .map(({ nodes, members, budgets, incoming }) => ({
       nodes: nodes.map((each, index) =>
@@ -84,27 +100,34 @@ function scenes(rules: fc.Arbitrary<Partial<SchedulingRules>>, ports: fc.Arbitra
         }),
       ),
       pods: members.map(([each, hostPorts, scheduling], index) =>
-        buildPod({
+        drawnPod(each, {
           name: `p${index}`,
           ...(each.isNominated
             ? { nominatedTo: `n${each.on % nodes.length}` }
             : { node: `n${each.on % nodes.length}` }),
-          priority: each.priority,
-          labels: { app: each.app },
-          requests: each.requests,
           startedAt: each.started,
           hostPorts,
           scheduling,
         }),
       ),
       budgets: budgets.map((each, index) => buildBudget(`b${index}`, { app: each.app }, each.allowed)),
-      pod: buildPod({
+      pod: drawnPod(incoming, {
         name: 'incoming',
-        priority: incoming.priority,
-        labels: { app: incoming.app },
-        requests: incoming.requests,
         hostPorts: incoming.ports,
         scheduling: incoming.rules,
       }),
     }));
+}
+
+interface Drawn {
+  readonly priority: number;
+  readonly app: string;
+  readonly requests: NonNullable<PodFields['requests']>;
+  /** Limits equal to its requests, which make a pod that requests cpu and memory Guaranteed. */
+  readonly isLimited: boolean;
+}
+
+function drawnPod({ priority, app, requests, isLimited }: Drawn, fields: PodFields): Pod {
+  const limits = isLimited ? { limits: requests } : {};
+  return storedPod(buildPod({ priority, labels: { app }, requests, ...limits, ...fields }));
 }

@@ -2,13 +2,15 @@ import { readFileSync } from 'node:fs';
 import type { DisruptionBudget } from '#shared/domain/model/disruption-budget.ts';
 import type { Node } from '#shared/domain/model/node.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
-import { buildBudget, buildNode, buildPod, buildTerm } from '#test/build/cluster.ts';
+import type { QosClass } from '#shared/domain/model/qos.ts';
+import { buildBudget, buildNode, buildPod, buildTerm, storedPod, type PodFields } from '#test/build/cluster.ts';
 
 export interface SeedPod {
   readonly name: string;
   readonly node?: string;
   readonly priority: number;
   readonly preemptionPolicy?: string;
+  readonly qos?: QosClass;
   /** Abstract units, counted as cpu. */
   readonly request?: number;
   readonly memoryRequest?: string;
@@ -56,18 +58,31 @@ export function seedNode({ name, zone, capacity, memoryCapacity }: SeedNode): No
 /** Every pod carries its name as a label, so that others can point at it. */
 export function seedPod(pod: SeedPod): Pod {
   const { requiredPodAffinity: near, requiredPodAntiAffinity: apart } = pod;
-  return buildPod({
+  const built = buildPod({
     name: pod.name,
     ...(pod.node === undefined ? {} : { node: pod.node }),
     priority: pod.priority,
     labels: { ...pod.labels, name: pod.name },
-    requests: { cpu: String(pod.request ?? 0), memory: pod.memoryRequest ?? '0' },
+    ...seedAmounts(pod),
     spec: { preemptionPolicy: pod.preemptionPolicy },
     scheduling: {
       podAffinity: near === undefined ? [] : [buildTerm(near.labels, near.topologyKey)],
       podAntiAffinity: apart === undefined ? [] : [buildTerm({ name: apart.towards }, apart.topologyKey)],
     },
   });
+  const stored = storedPod(built);
+  if (pod.qos !== undefined && stored.status.qosClass !== pod.qos) {
+    throw new Error(`cannot build pod ${pod.name}: its spec makes it ${stored.status.qosClass ?? ''}, not ${pod.qos}`);
+  }
+  return stored;
+}
+
+/** Requests, and the limits that a Guaranteed pod has beside them: it states memory too. */
+function seedAmounts({ qos, request = 0, memoryRequest }: SeedPod): Pick<PodFields, 'requests' | 'limits'> {
+  const cpu = String(request);
+  if (qos !== 'Guaranteed') return { requests: { cpu, memory: memoryRequest ?? '0' } };
+  const requests = { cpu, memory: memoryRequest ?? '1Mi' };
+  return { requests, limits: requests };
 }
 
 /** A budget for each pod that is covered by one. */
