@@ -1,4 +1,3 @@
-import { reviewPolicies } from '#shared/domain/priority/review-policies.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
 import { conditionsPatch, type Condition } from '#shared/kube/conditions.ts';
 import type { EventRecorder } from '#shared/kube/event-recorder.ts';
@@ -12,8 +11,8 @@ import type { Log } from '#shared/runtime/log.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import type { Caches } from './caches.ts';
 import { createDefaultTeller } from './default-teller.ts';
-import { policyConditions, quotaConditions } from './describe-conditions.ts';
 import type { LeaderDuty } from './leadership.ts';
+import { wantedPolicyConditions, wantedQuotaConditions } from './wanted-conditions.ts';
 
 export interface ConditionWriterOptions {
   readonly client: KubeClient;
@@ -37,24 +36,13 @@ const DEADLINE_MS = 10_000;
 export function createConditionWriter(options: ConditionWriterOptions): LeaderDuty {
   const { client, caches, events, clock, random, log } = options;
   const tellDefaults = createDefaultTeller(events);
+  const wantedOfPolicies = wantedPolicyConditions(caches, clock);
+  const wantedOfQuotas = wantedQuotaConditions(caches, clock);
 
   async function look(round: Round): Promise<void> {
-    const namespaces = [...caches.namespaces.values()];
-    const known = new Map(Array.from(caches.classes.values(), (each) => [each.name, each]));
-    tellDefaults(known);
-    const reviews = reviewPolicies({
-      policies: [...caches.policies.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1)),
-      classes: known,
-      namespaces: namespaces.map(({ labels }) => labels),
-    });
-    const conditions = new Map(reviews.map((review) => [review.policy, policyConditions(review)]));
-    await writeAll(PRIORITY_POLICIES, conditions, round);
-    const quotas = [...caches.priorityQuotas.values()];
-    await writeAll(
-      PRIORITY_QUOTAS,
-      new Map(quotas.map((quota) => [quota.name, quotaConditions(quota, namespaces, known)])),
-      round,
-    );
+    tellDefaults(new Map(Array.from(caches.classes.values(), (each) => [each.name, each])));
+    await writeAll(PRIORITY_POLICIES, await wantedOfPolicies(round.signal), round);
+    await writeAll(PRIORITY_QUOTAS, await wantedOfQuotas(round.signal), round);
   }
 
   async function writeAll(

@@ -1,3 +1,5 @@
+import { selectAlike, selectItems, selectsAny, type SelectedItems } from '#shared/domain/model/selected-items.ts';
+import type { Steps } from '#shared/domain/model/steps.ts';
 import { policyConflicts } from './policy-conflicts.ts';
 import { PREEMPT_NEVER, type PriorityClass, type PriorityClasses } from './priority-class.ts';
 import type { PriorityPolicy } from './priority-policy.ts';
@@ -18,21 +20,48 @@ export interface PolicySurroundings {
   readonly namespaces: readonly ReadonlyMap<string, string>[];
 }
 
+/** A policy with what is asked about it again and again: once for each other policy. */
+interface Prepared {
+  readonly policy: PriorityPolicy;
+  readonly subjects: ReadonlySet<string>;
+  readonly namespaces: SelectedItems;
+}
+
 /** Looks every policy through, against the classes, namespaces and policies there are. */
-export function reviewPolicies({ policies, classes, namespaces }: PolicySurroundings): readonly PolicyReview[] {
-  return policies.map((policy) => ({
-    policy: policy.name,
-    ineffective: [
-      ...defaultProblems(policy, classes),
-      ...allowedProblems(policy, classes),
-      ...quotaProblems(policy, classes),
-      ...substituteProblems(policy, classes),
-      ...selectionProblems(policy, namespaces),
-    ],
-    conflicts: policies.flatMap((other) =>
-      other !== policy && holdTogether(policy, other, namespaces) ? policyConflicts(policy, other, classes) : [],
-    ),
-  }));
+export function* reviewPolicies(surroundings: PolicySurroundings): Steps<readonly PolicyReview[]> {
+  const { policies, classes, namespaces } = surroundings;
+  const prepared: Prepared[] = [];
+  for (const policy of policies) {
+    const subjects = new Set(policy.subjects.map((subject) => JSON.stringify(subject)));
+    prepared.push({ policy, subjects, namespaces: yield* selectItems(policy.namespaces, namespaces) });
+  }
+  const reviews: PolicyReview[] = [];
+  for (const each of prepared) {
+    const conflicts = yield* conflictsOf(each, prepared, classes);
+    reviews.push({ policy: each.policy.name, ineffective: problemsOf(each, classes), conflicts });
+  }
+  return reviews;
+}
+
+function problemsOf({ policy, namespaces }: Prepared, classes: PriorityClasses): readonly string[] {
+  return [
+    ...defaultProblems(policy, classes),
+    ...allowedProblems(policy, classes),
+    ...quotaProblems(policy, classes),
+    ...substituteProblems(policy, classes),
+    ...(selectsAny(namespaces) ? [] : ['namespaceSelector: no namespace is selected']),
+  ];
+}
+
+function* conflictsOf(own: Prepared, all: readonly Prepared[], classes: PriorityClasses): Steps<readonly string[]> {
+  const conflicts: string[] = [];
+  for (const other of all) {
+    if (other !== own && holdTogether(own, other)) {
+      for (const conflict of policyConflicts(own.policy, other.policy, classes)) conflicts.push(conflict);
+    }
+    yield;
+  }
+  return conflicts;
 }
 
 function defaultProblems(policy: PriorityPolicy, classes: PriorityClasses): readonly string[] {
@@ -109,22 +138,11 @@ function substituteProblem(
   return why === undefined ? undefined : `class \`${to}\` ${why}`;
 }
 
-function selectionProblems(
-  { namespaces: selector }: PriorityPolicy,
-  namespaces: PolicySurroundings['namespaces'],
-): readonly string[] {
-  return namespaces.some((labels) => selector.matches(labels)) ? [] : ['namespaceSelector: no namespace is selected'];
+/** Whether some pod could be judged by both; which users are in which group is not known here. */
+function holdTogether(a: Prepared, b: Prepared): boolean {
+  return shareSubject(a.subjects, b.subjects) && selectAlike(a.namespaces, b.namespaces);
 }
 
-/** Whether some pod could be judged by both; who is in which group nobody here knows. */
-function holdTogether(a: PriorityPolicy, b: PriorityPolicy, namespaces: PolicySurroundings['namespaces']): boolean {
-  return (
-    shareSubject(a, b) && namespaces.some((labels) => a.namespaces.matches(labels) && b.namespaces.matches(labels))
-  );
-}
-
-function shareSubject(a: PriorityPolicy, b: PriorityPolicy): boolean {
-  if (a.subjects.length === 0 || b.subjects.length === 0) return true;
-  const others = new Set(b.subjects.map((subject) => JSON.stringify(subject)));
-  return a.subjects.some((subject) => others.has(JSON.stringify(subject)));
+function shareSubject(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size === 0 || b.size === 0 || [...a].some((subject) => b.has(subject));
 }

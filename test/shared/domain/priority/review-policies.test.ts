@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { prepareSelector } from '#shared/domain/model/label-selector.ts';
+import { finish } from '#shared/domain/model/steps.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import { reviewPolicies } from '#shared/domain/priority/review-policies.ts';
 import { buildClass, buildPolicy } from '#test/build/admission.ts';
@@ -17,7 +18,7 @@ const NAMESPACES = [new Map([['team', 'a']])];
 
 function review(...policies: Partial<PriorityPolicy>[]) {
   const built = policies.map((fields, index) => buildPolicy(`p${index}`, fields));
-  return reviewPolicies({ policies: built, classes: CLASSES, namespaces: NAMESPACES });
+  return finish(reviewPolicies({ policies: built, classes: CLASSES, namespaces: NAMESPACES }));
 }
 
 describe('reviewPolicies', () => {
@@ -165,7 +166,7 @@ describe('reviewPolicies', () => {
       buildPolicy('c', { allowedClassNames: ['low'] }),
     ];
     const byName = (order: readonly PriorityPolicy[]) => {
-      const reviews = reviewPolicies({ policies: order, classes: CLASSES, namespaces: NAMESPACES });
+      const reviews = finish(reviewPolicies({ policies: order, classes: CLASSES, namespaces: NAMESPACES }));
       return new Map(reviews.map(({ policy, conflicts: told }) => [policy, told.toSorted()]));
     };
     expect(byName(policies.toReversed())).toEqual(byName(policies));
@@ -178,5 +179,31 @@ describe('reviewPolicies', () => {
       { defaultClassName: 'low', ...subjects('b') },
     );
     expect(reviews.flatMap(({ conflicts }) => conflicts)).toEqual([]);
+  });
+
+  test('100 policies over 10,000 namespaces are looked through in small steps', () => {
+    const namespaces = Array.from({ length: 10_000 }, (_, index) => new Map([['name', `ns-${index}`]]));
+    const policies = Array.from({ length: 100 }, (_, index) =>
+      buildPolicy(`p${index}`, {
+        namespaces: prepareSelector(selectorOf({ name: `ns-${index % 50}` })),
+        maxPriority: index,
+        allowedClassNames: ['low', 'high'],
+      }),
+    );
+    const steps = reviewPolicies({ policies, classes: CLASSES, namespaces });
+    let dearest = 0;
+    let total = 0;
+    for (;;) {
+      const before = process.threadCpuUsage();
+      const step = steps.next();
+      const { user, system } = process.threadCpuUsage(before);
+      dearest = Math.max(dearest, (user + system) / 1_000);
+      total += (user + system) / 1_000;
+      if (step.done !== true) continue;
+      expect(step.value.map(({ conflicts }) => conflicts.length)).toEqual(policies.map(() => 1));
+      break;
+    }
+    expect(dearest).toBeLessThan(20);
+    expect(total).toBeLessThan(2_000);
   });
 });
