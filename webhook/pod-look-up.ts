@@ -1,8 +1,9 @@
 import { NO_KNOWN_PODS, type KnownPods, type PodSearch } from '#shared/domain/admission/known-pods.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
-import { listSomePods } from '#shared/kube/list-some-pods.ts';
+import { listSomePods, type SomePods } from '#shared/kube/list-some-pods.ts';
 import { selectorText } from '#shared/kube/selector-text.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
+import { withDeadline } from '#shared/runtime/deadline.ts';
 
 /**
  * Finds pods where a sentence gets better by them and nothing depends on them. Never rejects: what cannot be read in
@@ -13,17 +14,22 @@ export type PodLookUp = (searches: readonly PodSearch[]) => Promise<KnownPods>;
 interface Found {
   readonly pods: Promise<KnownPods>;
   readonly at: number;
+  /** Of JSON; 0 until it is known. */
+  bytes: number;
 }
 
 /** Far below a request's deadline; the answer itself and the decision before it need their time too. */
 const DEADLINE_MS = 250;
 const FRESH_MS = 5_000;
 const MOST_REMEMBERED = 16;
+/** Of JSON; what is made of it takes some times as much. */
+const MOST_REMEMBERED_BYTES = 4 * 1024 * 1024;
 const MOST_AT_ONCE = 8;
 const LONGEST_SELECTOR = 2_000;
+const NEVER = new AbortController().signal;
 
 /** A look-up without a cache of all pods: asked on demand, remembered for a few seconds, bounded in everything. */
-export function createPodLookUp(client: KubeClient, clock: Pick<Clock, 'monotonic'>): PodLookUp {
+export function createPodLookUp(client: KubeClient, clock: Clock): PodLookUp {
   const found = new Map<string, Found>();
   let underWay = 0;
 
@@ -35,12 +41,21 @@ export function createPodLookUp(client: KubeClient, clock: Pick<Clock, 'monotoni
     if (before !== undefined && clock.monotonic() - before.at < FRESH_MS) return before.pods;
     if (underWay >= MOST_AT_ONCE) return Promise.resolve(NO_KNOWN_PODS);
     underWay += 1;
-    const options = { timeoutMs: DEADLINE_MS, ...(labelSelector !== '' && { labelSelector }) };
-    const pods = listSomePods(client, namespace, options).finally(() => (underWay -= 1));
+    const listed = list(namespace, labelSelector).finally(() => (underWay -= 1));
+    const entry: Found = { pods: listed, at: clock.monotonic(), bytes: 0 };
     found.delete(key);
-    found.set(key, { pods, at: clock.monotonic() });
+    found.set(key, entry);
+    void listed.then(({ bytes }) => {
+      entry.bytes = bytes;
+      forgetOldest(found);
+    });
     forgetOldest(found);
-    return pods;
+    return listed;
+  }
+
+  function list(namespace: string, labelSelector: string): Promise<SomePods> {
+    const options = { timeoutMs: DEADLINE_MS, ...(labelSelector !== '' && { labelSelector }) };
+    return withDeadline((signal) => listSomePods(client, namespace, { ...options, signal }), DEADLINE_MS, clock, NEVER);
   }
 
   return async (searches) => {
@@ -51,6 +66,10 @@ export function createPodLookUp(client: KubeClient, clock: Pick<Clock, 'monotoni
 }
 
 function forgetOldest(found: Map<string, Found>): void {
-  const [oldest] = found.keys();
-  if (found.size > MOST_REMEMBERED && oldest !== undefined) found.delete(oldest);
+  let bytes = Array.from(found.values(), (each) => each.bytes).reduce((sum, each) => sum + each, 0);
+  for (const [key, oldest] of found) {
+    if (found.size <= MOST_REMEMBERED && bytes <= MOST_REMEMBERED_BYTES) return;
+    found.delete(key);
+    bytes -= oldest.bytes;
+  }
 }

@@ -1,44 +1,47 @@
-import { NO_KNOWN_PODS, type KnownPods } from '#shared/domain/admission/known-pods.ts';
+import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
-import { decodePod } from '#shared/kube/decode-pod.ts';
-import { fieldOf } from '#shared/kube/field-of.ts';
-import { listObjects } from '#shared/kube/objects.ts';
+import { readSmallPod } from '#shared/kube/list-some-pods.ts';
+import { readSome } from '#shared/kube/read-some.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
+import { withDeadline } from '#shared/runtime/deadline.ts';
 
 const PAGE_SIZE = 500;
 const MOST_PAGES = 4;
+const MOST_BYTES = 32 * 1024 * 1024;
+/** Found ones are held until the answer is given; nobody reads a longer list. */
+const MOST_FOUND = 100;
 const DEADLINE_MS = 800;
+const NEVER = new AbortController().signal;
 
 /**
  * Finds pods that use a class, in all namespaces; there is no selector for that, so only the first pages are looked
  * through, and only for a moment. Never rejects: what was found until then is what is known.
  */
-export async function findPodsOfClass(
-  client: KubeClient,
-  clock: Pick<Clock, 'monotonic'>,
-  name: string,
-): Promise<KnownPods> {
-  const until = clock.monotonic() + DEADLINE_MS;
-  const pods: Pod[] = [];
-  let continueToken: string | undefined;
-  for (let page = 0; page < MOST_PAGES; page += 1) {
-    const timeoutMs = until - clock.monotonic();
-    if (timeoutMs <= 0) break;
-    const options = { limit: PAGE_SIZE, timeoutMs, ...(continueToken !== undefined && { continueToken }) };
-    const listed = await listObjects(client, { resource: PODS }, options);
-    if (listed.kind !== 'ok') return pods.length === 0 ? NO_KNOWN_PODS : { pods, isPartial: true };
-    pods.push(...listed.object.items.flatMap((raw) => podOfClass(raw, name)));
-    ({ continueToken } = listed.object);
-    if (continueToken === undefined) return { pods, isPartial: false };
-  }
-  return { pods, isPartial: true };
+export function findPodsOfClass(client: KubeClient, clock: Clock, name: string): Promise<KnownPods> {
+  return withDeadline((signal) => findUntil(client, name, signal), DEADLINE_MS, clock, NEVER);
 }
 
-/** Few are of the class: the others are not decoded. */
-function podOfClass(raw: unknown, name: string): readonly Pod[] {
-  if (fieldOf(fieldOf(raw, 'spec'), 'priorityClassName') !== name) return [];
-  const decoded = decodePod(raw);
-  return decoded.ok ? [decoded.value] : [];
+async function findUntil(client: KubeClient, name: string, signal: AbortSignal): Promise<KnownPods> {
+  const found: Pod[] = [];
+  const read = { bytes: 0, passedOver: 0 };
+  const mention = Buffer.from(JSON.stringify(name));
+  const pick = (json: Buffer): undefined => {
+    read.bytes += json.length;
+    if (!json.includes(mention)) return;
+    const pod = found.length < MOST_FOUND ? readSmallPod(json) : undefined;
+    if (pod === undefined) read.passedOver += 1;
+    else if (pod.spec.priorityClassName === name) found.push(pod);
+  };
+  let continueToken: string | undefined;
+  for (let page = 0; page < MOST_PAGES && !signal.aborted; page += 1) {
+    const query = { limit: PAGE_SIZE, ...(continueToken !== undefined && { continueToken }) };
+    const limits = { mostBytes: MOST_BYTES - read.bytes, timeoutMs: DEADLINE_MS, signal };
+    const listed = await readSome(client, { resource: PODS }, { ...query, ...limits }, pick);
+    if (listed.kind !== 'page') return { pods: found, isPartial: page > 0 };
+    ({ continueToken } = listed);
+    if (continueToken === undefined) return { pods: found, isPartial: listed.isCut || read.passedOver > 0 };
+  }
+  return { pods: found, isPartial: true };
 }

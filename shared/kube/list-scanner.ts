@@ -10,14 +10,28 @@ export class UnreadableListError extends Error {
  * a list of 150 000 pods is longer than the longest string there can be (performance.md, fact 8).
  * Resolves with the list's own `metadata` once all of it has been seen and proven well-formed.
  */
-export async function scanList(
+export function scanList(
   bytes: AsyncIterable<Buffer>,
   onItem: (item: unknown) => void,
+  largestItem: number,
+): Promise<Readonly<Record<string, unknown>>> {
+  return scanItems(bytes, (json) => onItem(parseItem(json)), largestItem);
+}
+
+/** As `scanList`, but hands out the bytes of each item, for readers that can tell from them which items to parse. */
+export async function scanItems(
+  bytes: AsyncIterable<Buffer>,
+  onItem: (json: Buffer) => void,
   largestItem: number,
 ): Promise<Readonly<Record<string, unknown>>> {
   const scan = new ListScan(onItem, largestItem);
   for await (const chunk of bytes) scan.push(chunk);
   return scan.finish();
+}
+
+/** Parses what `scanItems` hands out; throws UnreadableListError for what is no JSON. */
+export function parseItem(json: Buffer): unknown {
+  return parse(json.toString('utf8'));
 }
 
 const QUOTE = 0x22;
@@ -35,11 +49,11 @@ const IN_ITEMS = 2;
 const PLACEHOLDER = Buffer.from('0');
 
 /**
- * Two regions alternate: an item, parsed as soon as it ends, and the envelope around the items, in which each
+ * Two regions alternate: an item, handed out as soon as it ends, and the envelope around the items, in which each
  * item is replaced by `0`. Parsing the envelope at the end proves that brackets, commas and keys were right.
  */
 class ListScan {
-  readonly #onItem: (item: unknown) => void;
+  readonly #onItem: (json: Buffer) => void;
   readonly #largestItem: number;
   readonly #envelope: Buffer[] = [];
   /** Pieces of the region at hand that earlier chunks held. */
@@ -54,7 +68,7 @@ class ListScan {
   /** Where the region at hand begins in the current chunk. */
   #start = 0;
 
-  constructor(onItem: (item: unknown) => void, largestItem: number) {
+  constructor(onItem: (json: Buffer) => void, largestItem: number) {
     this.#onItem = onItem;
     this.#largestItem = largestItem;
   }
@@ -131,7 +145,7 @@ class ListScan {
     this.#items += 1;
     this.#envelope.push(PLACEHOLDER);
     this.#start = position + 1;
-    this.#onItem(parse(this.#take().toString('utf8')));
+    this.#onItem(this.#take());
   }
 
   #openArray(chunk: Buffer, position: number): void {

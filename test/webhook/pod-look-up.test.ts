@@ -1,30 +1,26 @@
 import { describe, expect, test } from 'vitest';
-import type { KubeClient } from '#shared/kube/client.ts';
 import type { KubeRequest } from '#shared/kube/kube-request.ts';
 import type { Outcome } from '#shared/kube/outcome.ts';
 import { createPodLookUp } from '#webhook/pod-look-up.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
+import { scriptedClient } from '#test/fakes/scripted-client.ts';
 import { selectorOf } from '#test/build/cluster.ts';
 
 const OWN = { namespace: 'team-a', selector: undefined };
 
+/** A name says how large its pod is: `a*1000` is one of more than 1,000 bytes. */
 function podList(names: readonly string[], token?: string): Outcome<unknown> {
   const items = names.map((name) => ({
-    metadata: { name, namespace: 'team-a' },
+    metadata: { name, namespace: 'team-a', annotations: { fat: 'x'.repeat(Number(name.split('*')[1] ?? 0)) } },
     spec: { containers: [{ name: 'c' }] },
   }));
   return { kind: 'ok', object: { metadata: { ...(token && { continue: token }) }, items } } as Outcome<unknown>;
 }
 
 function lookUpWith(answer: (request: KubeRequest) => Outcome<unknown> | Promise<Outcome<unknown>>) {
-  const asked: KubeRequest[] = [];
   const clock = manualClock();
-  const request = (sent: KubeRequest) => {
-    asked.push(sent);
-    return Promise.resolve(answer(sent));
-  };
-  const client: Pick<KubeClient, 'request'> = { request };
-  return { lookUp: createPodLookUp(client as KubeClient, clock), asked, clock };
+  const { client, requests: asked } = scriptedClient(answer);
+  return { lookUp: createPodLookUp(client, clock), asked, clock };
 }
 
 describe('looking pods up', () => {
@@ -40,6 +36,17 @@ describe('looking pods up', () => {
   test('says when there are more pods than it reads', async () => {
     const { lookUp } = lookUpWith(() => podList(['a'], 'next'));
     expect(await lookUp([OWN])).toMatchObject({ isPartial: true });
+  });
+
+  test('passes over very large pods, and reads no more than four MiB', async () => {
+    const { lookUp } = lookUpWith(() => podList(['a', 'b*70000', 'c']));
+    const { pods, isPartial } = await lookUp([OWN]);
+    expect([pods.map(({ name }) => name), isPartial]).toEqual([['a', 'c'], true]);
+    const many = Array.from({ length: 250 }, (_, each) => `${each}*60000`);
+    const { lookUp: again } = lookUpWith(() => podList(many));
+    const some = await again([OWN]);
+    expect([some.pods.length, some.isPartial]).toEqual([69, true]);
+    expect(some.pods.every(({ annotations }) => annotations.size === 0)).toBe(true);
   });
 
   test('knows nothing where nothing can be read, and does not ask again at once', async () => {
@@ -61,6 +68,18 @@ describe('looking pods up', () => {
     for (let each = 0; each < 16; each += 1) await lookUp([{ namespace: `n${each}`, selector: undefined }]);
     await lookUp([OWN]);
     expect(asked.length).toBe(19);
+  });
+
+  test('remembers no more than four MiB', async () => {
+    const names = Array.from({ length: 50 }, (_, each) => `${each}*60000`);
+    const { lookUp, asked } = lookUpWith(() => podList(names));
+    const other = { namespace: 'team-b', selector: undefined };
+    await lookUp([OWN]);
+    await lookUp([other]);
+    await lookUp([other]);
+    expect(asked.length).toBe(2);
+    await lookUp([OWN]);
+    expect(asked.length).toBe(3);
   });
 
   test('never has more than eight requests under way', async () => {

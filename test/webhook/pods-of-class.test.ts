@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { KubeClient } from '#shared/kube/client.ts';
-import type { KubeRequest } from '#shared/kube/kube-request.ts';
 import type { Outcome } from '#shared/kube/outcome.ts';
 import { findPodsOfClass } from '#webhook/pods-of-class.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
+import { scriptedClient } from '#test/fakes/scripted-client.ts';
 
-function page(names: readonly string[], token?: string): Outcome<unknown> {
+function page(names: readonly string[], token?: string, bytes = 0): Outcome<unknown> {
   const items = names.map((name) => ({
-    metadata: { name, namespace: 'team-a' },
+    metadata: { name, namespace: 'team-a', annotations: { fat: 'x'.repeat(bytes) } },
     spec: { priorityClassName: name.startsWith('gold') ? 'gold' : 'low', containers: [{ name: 'c' }] },
   }));
   return { kind: 'ok', object: { metadata: { ...(token && { continue: token }) }, items } } as Outcome<unknown>;
@@ -16,14 +15,11 @@ function page(names: readonly string[], token?: string): Outcome<unknown> {
 /** Answers one page after the other, each after some time. */
 async function find(pages: readonly Outcome<unknown>[], eachMs = 0) {
   const clock = manualClock();
-  const asked: KubeRequest[] = [];
-  const request = async (sent: KubeRequest): Promise<Outcome<unknown>> => {
-    asked.push(sent);
+  const { client, requests: asked } = scriptedClient(async () => {
     await clock.advance(eachMs);
     return pages[asked.length - 1] ?? { kind: 'serverError', message: 'no more' };
-  };
-  const client: Pick<KubeClient, 'request'> = { request };
-  const { pods, isPartial } = await findPodsOfClass(client as KubeClient, clock, 'gold');
+  });
+  const { pods, isPartial } = await findPodsOfClass(client, clock, 'gold');
   return { names: pods.map(({ name }) => name), isPartial, asked };
 }
 
@@ -47,7 +43,19 @@ describe('finding the pods of a class', () => {
       Array.from({ length: 9 }, () => page([], 'next')),
       500,
     );
-    expect([isPartial, asked.map(({ timeoutMs }) => timeoutMs)]).toEqual([true, [800, 300]]);
+    expect([isPartial, asked.length]).toEqual([true, 2]);
+  });
+
+  test('passes over very large pods, and reads no more than 32 MiB', async () => {
+    expect(await find([page(['gold', 'low'], undefined, 70_000)])).toMatchObject({ names: [], isPartial: true });
+    const fat = page(Array(500).fill('low'), 'next', 40_000);
+    const { isPartial, asked } = await find([fat, fat, fat, fat]);
+    expect([isPartial, asked.length]).toEqual([true, 2]);
+  });
+
+  test('finds no more than a hundred', async () => {
+    const { names, isPartial } = await find([page(Array(120).fill('gold'))]);
+    expect([names.length, isPartial]).toEqual([100, true]);
   });
 
   test('knows what it found before it failed', async () => {
