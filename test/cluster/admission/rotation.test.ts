@@ -10,13 +10,12 @@ import { AUTHORITY_SECRET, registeredWebhooks } from './registered-webhooks.ts';
 const CLIENTS = 4;
 const SETTINGS = { drainSeconds: 3, tls: { overlapSeconds: 0 } };
 const PAUSE_MS = 20;
+/** Some 2000 come on two cores, also with ten busy processes beside. */
+const LEAST_ANSWERS = 500;
 /** A webhook looks at its certificate every 20 s, twice for a new authority: to announce it and to sign with it. */
 const ROTATED_MS = 120_000;
 
-/** What a busy machine may do to anybody, and has nothing to do with certificates. */
-const TOO_SLOW = /Internal error$|deadline exceeded|Timeout exceeded/;
-
-/** Every entry fails closed here, so that one handshake that fails is one pod that is not judged, and is told so. */
+/** Every entry fails closed here, so one failed handshake is one pod that gets another answer than the webhook's. */
 describe.skipIf(!hasCluster())('certificates that change while pods are created', () => {
   const api = contractHarness(clusterTarget());
   const webhooks = registeredWebhooks(api, { replicas: 2, failurePolicy: 'Fail', settings: SETTINGS });
@@ -57,8 +56,9 @@ describe.skipIf(!hasCluster())('certificates that change while pods are created'
     }, ROTATED_MS);
     done.abort();
     await Promise.all(load);
-    const told = [...answers.keys()].filter((answer) => !TOO_SLOW.test(answer));
-    expect(told).toEqual(['403 admission webhook "priority.plimsoll.dev" denied the request']);
+    // A time-out or an internal error is what a failed handshake looks like from here: none is excused.
+    expect([...answers.keys()]).toEqual(['403 admission webhook "priority.plimsoll.dev" denied the request']);
+    expect([...answers.values()].reduce((sum, count) => sum + count, 0)).toBeGreaterThan(LEAST_ANSWERS);
     expect(leaves.size).toBeGreaterThan(2);
   });
 });
