@@ -63,11 +63,19 @@ function readSpec(spec: WireObject, name: string): NodePolicy {
 
 const KUBELET_TABLES = ['evictionHard', 'evictionSoft', 'evictionSoftGracePeriod', 'evictionMinimumReclaim'] as const;
 
-/** The kubelet's own keys, refused in its own words. None at all means the defaults; an empty table means none. */
+/**
+ * The kubelet's own keys, refused in its own words. None at all means the defaults; an empty table means none. Hard
+ * memory thresholds are copied to the pods' own limit, as a kubelet that enforces it does, unless the policy sets that
+ * signal itself (`0%` switches it off).
+ */
 function readThresholds(spec: WireObject): AgentPolicy['thresholds'] {
   if (KUBELET_TABLES.every((key) => spec[key] === undefined)) return DEFAULT_POLICY.thresholds;
   const tables = KUBELET_TABLES.map((key) => [key, Object.fromEntries(readTextMap(spec, key))] as const);
-  const parsed = parseThresholds(Object.fromEntries(tables));
+  const isAllocatableSet = readTextMap(spec, 'evictionHard').has('allocatableMemory.available');
+  const parsed = parseThresholds({
+    ...Object.fromEntries(tables),
+    enforceNodeAllocatable: isAllocatableSet ? [] : ['pods'],
+  });
   return parsed.ok ? parsed.thresholds : refuseField('evictionHard', parsed.mistakes.join('; '));
 }
 

@@ -38,8 +38,12 @@ export interface AgentPolicy {
   readonly layout: DiskLayout;
 }
 
-/** Settings in force without any NodePressurePolicy: report only, kubelet semantics, earlier thresholds. */
+/**
+ * Settings in force without any NodePressurePolicy: report only, kubelet semantics, earlier thresholds. Hard memory
+ * thresholds hold for the pods' own limit too: with reservations the kernel kills there while the node has memory left.
+ */
 export const DEFAULT_EVICTION_SETTINGS = {
+  enforceNodeAllocatable: ['pods'],
   evictionHard: { 'memory.available': '250Mi' },
   evictionSoft: { 'memory.available': '5%' },
   evictionSoftGracePeriod: { 'memory.available': '30s' },

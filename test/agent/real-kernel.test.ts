@@ -59,6 +59,25 @@ describe.skipIf(reason !== undefined)(
           events.close();
         },
       );
+
+      test('the settings without any policy end the hog before it reaches the limit of all pods', TEST, async () => {
+        const { uids, kubepods, limit, start } = pods();
+        const [hogUid = ''] = uids;
+        limit(700 * MIB);
+        const flags = [`--path-kubepods=${kubepods}`, '--warm-up-ms=0', '--mode=Enforce'];
+        agent = await startAgent([groupPod(hogUid, 0)], flags);
+        const { api } = agent;
+        const greedy = start(hogUid, hog(3000, 100));
+        const exit = once(greedy, 'exit');
+        api.onEvicted = () => void greedy.kill('SIGTERM');
+        expect(await exit).toEqual([null, 'SIGTERM']);
+        const eviction = { uid: hogUid, signal: 'allocatableMemory.available', stage: 'severe', outcome: 'evicted' };
+        const status = expect.objectContaining({ evictions: [expect.objectContaining(eviction)] }) as object;
+        await vi.waitFor(
+          () => expect(api.writes).toContainEqual(expect.objectContaining({ body: { status } })),
+          WITHIN,
+        );
+      });
     });
   },
 );

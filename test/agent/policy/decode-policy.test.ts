@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
+import type { ThresholdValue } from '#shared/domain/pressure/threshold.ts';
 import { decodePolicy } from '#agent/policy/decode-policy.ts';
 import { DEFAULT_LIMITS, DEFAULT_POLICY, DEFAULT_STALL_RULES } from '#agent/policy/policy.ts';
 
@@ -11,6 +12,10 @@ function policyOf(spec: unknown) {
   const decoded = decode(spec);
   if (!decoded.ok) throw new Error(`${decoded.field}: ${decoded.message}`);
   return decoded.value;
+}
+
+function describeAmount(value: ThresholdValue): string | number {
+  return value.kind === 'amount' ? formatQuantity(value.amount) : value.share;
 }
 
 describe('decodePolicy', () => {
@@ -34,14 +39,42 @@ describe('decodePolicy', () => {
     expect(policy.mostGraceSeconds).toBe(60);
     const told = policy.thresholds.map(({ signal, value, gracePeriodSeconds }) => [
       signal,
-      value.kind === 'amount' ? formatQuantity(value.amount) : value.share,
+      describeAmount(value),
       gracePeriodSeconds,
     ]);
     expect(told).toEqual([
       ['memory.available', '500Mi', 0],
       ['pid.available', Math.fround(0.1), 0],
       ['memory.available', '1536Mi', 90],
+      ['allocatableMemory.available', '500Mi', 0],
     ]);
+  });
+
+  const allocatable = (spec: object) =>
+    policyOf(spec)
+      .policy.thresholds.filter(({ signal }) => signal === 'allocatableMemory.available')
+      .map(({ value, minimumReclaim }) => [value, minimumReclaim].map((each) => each && describeAmount(each)));
+
+  test.each<[sentence: string, spec: object, expected: readonly unknown[]]>([
+    ['without a policy', {}, [['250Mi', undefined]]],
+    [
+      'in pasted settings, with their minimum reclaim',
+      { evictionHard: { 'memory.available': '10%' }, evictionMinimumReclaim: { 'memory.available': '1Gi' } },
+      [[Math.fround(0.1), '1Gi']],
+    ],
+    [
+      'unless the policy has another value for it',
+      { evictionHard: { 'memory.available': '1Gi', 'allocatableMemory.available': '200Mi' } },
+      [['200Mi', undefined]],
+    ],
+    ['or switches it off', { evictionHard: { 'memory.available': '1Gi', 'allocatableMemory.available': '0%' } }, []],
+    [
+      'a soft threshold is not copied, as the kubelet does not',
+      { evictionSoft: { 'memory.available': '1Gi' }, evictionSoftGracePeriod: { 'memory.available': '1m' } },
+      [],
+    ],
+  ])('a hard memory threshold holds for the limit of all pods too: %s', (_sentence, spec, expected) => {
+    expect(allocatable(spec)).toEqual(expected);
   });
 
   test('settings of one table alone leave no default of another', () => {
