@@ -30,7 +30,10 @@ export const agentConfiguration = z.strictObject({
     .prefault({}),
   kubelet: z
     .strictObject({
-      url: z.string().optional().describe('Address of the kubelet, https://NODE_IP:10250'),
+      url: z
+        .string()
+        .optional()
+        .describe('Address of the kubelet, https://NODE_IP:10250; an IPv6 address needs no brackets'),
       tokenFile: z.string().optional().describe('Token for the kubelet, unless it is that for the API server'),
       caFile: z.string().optional().describe('Authority of the kubelet’s certificate, unless it is the API server’s'),
       skipTlsVerify: z.boolean().default(false).describe('For kubelets with a certificate they signed themselves'),

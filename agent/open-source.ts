@@ -8,6 +8,7 @@ import { findCgroupLayout } from './observe/cgroup-layout.ts';
 import { createFallbackNode, unreadable } from './observe/fallback-node.ts';
 import { createKernelNode } from './observe/kernel-node.ts';
 import type { KubeletAddress } from './observe/kubelet-summary.ts';
+import { kubeletUrl } from './observe/kubelet-url.ts';
 import type { NodeSource } from './observe/node-source.ts';
 import { createSummaryNode } from './observe/summary-node.ts';
 
@@ -19,7 +20,7 @@ export function kubeletAddress(
   const { url, tokenFile, caFile, skipTlsVerify } = kubelet;
   if (url === undefined) return undefined;
   return {
-    url: url.replace(/\/+$/, ''),
+    url: kubeletUrl(url),
     token: tokenFile === undefined ? connection.token : async () => (await readFile(tokenFile, 'utf8')).trim(),
     ca: caFile === undefined ? connection.ca : readFileSync(caFile, 'utf8'),
     skipTlsVerify,
