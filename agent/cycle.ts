@@ -15,7 +15,7 @@ import { advanceApproach, leastHeadroom, NO_APPROACH, periodFor, type Periods } 
 import type { NodePod } from './watch/node-pods.ts';
 import type { NodeView } from './decide/node-view.ts';
 import { recall } from './decide/recall.ts';
-import { whyNotNow } from './decide/recheck.ts';
+import { abortReason } from './decide/preflight.ts';
 import type { NodeSource } from './observe/node-source.ts';
 import type { Attempt, EvictionRecord, Picture } from './picture.ts';
 import type { AgentPolicy } from './policy/policy.ts';
@@ -139,7 +139,7 @@ export function createCycle(ports: CyclePorts): Cycle {
 
   async function recheck(eviction: Eviction, signal: AbortSignal): Promise<AttemptOutcome | undefined> {
     const fresh = await ports.readFresh(eviction.pod, signal);
-    return whyNotNow(eviction, { fresh, readings: source.look(clock.monotonic()).readings }, ports.policy());
+    return abortReason(eviction, { fresh, readings: source.look(clock.monotonic()).readings }, ports.policy());
   }
 
   function fold(eviction: Eviction, outcome: AttemptOutcome): void {

@@ -3,7 +3,7 @@ import type { Instant, Pod } from '#shared/domain/model/pod.ts';
 import type { Signal } from '#shared/domain/pressure/signal.ts';
 import type { AttemptOutcome } from './decide/apply-outcome.ts';
 import type { Decision, Eviction } from './decide/decide.ts';
-import type { Stage } from './decide/flight.ts';
+import type { Stage } from './decide/inflight-eviction.ts';
 import type { Look } from './decide/look.ts';
 import type { Mode } from './mode.ts';
 import type { AgentPolicy } from './policy/policy.ts';

@@ -3,7 +3,7 @@ import type { KubeClient } from '#shared/kube/client.ts';
 import { decodePod } from '#shared/kube/decode-pod.ts';
 import { getObject } from '#shared/kube/objects.ts';
 import { NAMESPACES, PODS } from '#shared/kube/resource.ts';
-import type { FreshPod } from '#agent/decide/recheck.ts';
+import type { FreshPod } from '#agent/decide/preflight.ts';
 import { namespaceState } from '#agent/watch/namespace-labels.ts';
 
 /** Reads a pod and its namespace once more, both at once; never rejects. */

@@ -2,9 +2,9 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/model/pod.ts';
 import { NO_PRESSURE, type PressureState } from '#shared/domain/pressure/advance-pressure.ts';
 import type { PastEviction } from './eviction-windows.ts';
-import type { Flight } from './flight.ts';
+import type { InflightEviction } from './inflight-eviction.ts';
 import type { MetStalls } from './advance-stalls.ts';
-import { CALM, type StormGuard } from './storm-guard.ts';
+import { CALM, type CircuitBreaker } from './eviction-circuit-breaker.ts';
 
 /** A pod that is left alone for a while, because an attempt to evict it came to nothing. */
 export interface Pause {
@@ -28,12 +28,12 @@ export interface Trend {
 export interface AgentState {
   readonly pressure: PressureState;
   readonly stalls: MetStalls;
-  readonly flights: readonly Flight[];
+  readonly flights: readonly InflightEviction[];
   /** Pods that end for other reasons: since when they were seen to. */
   readonly endingSince: ReadonlyMap<string, Instant>;
   readonly past: readonly PastEviction[];
   readonly pauses: ReadonlyMap<string, Pause>;
-  readonly guard: StormGuard;
+  readonly guard: CircuitBreaker;
   readonly trend: Trend | undefined;
   /** No attempt before this time: the API server or a budget said no a moment ago. */
   readonly nextAttemptAt: Instant;

@@ -2,7 +2,7 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/model/pod.ts';
 import type { EvictionOutcome } from '#shared/kube/evict-pod.ts';
 import type { AgentState, Pause } from './agent-state.ts';
-import type { Flight } from './flight.ts';
+import type { InflightEviction } from './inflight-eviction.ts';
 
 /**
  * What became of one attempt. Beside the API server's answers: `pretended` (a dry run), `overtaken` (the pod changed
@@ -79,15 +79,15 @@ function messageOf(outcome: AttemptOutcome): string {
   return 'message' in outcome ? outcome.message : outcome.kind;
 }
 
-function moveTo(state: AgentState, flight: Flight, phase: Flight['phase']): AgentState {
+function moveTo(state: AgentState, flight: InflightEviction, phase: InflightEviction['phase']): AgentState {
   return { ...state, flights: state.flights.map((each) => (each === flight ? { ...each, phase } : each)) };
 }
 
-function land(state: AgentState, flight: Flight): AgentState {
+function land(state: AgentState, flight: InflightEviction): AgentState {
   return { ...state, flights: state.flights.filter((each) => each !== flight) };
 }
 
-function remember(state: AgentState, { namespace, owner }: Flight, now: Instant): AgentState {
+function remember(state: AgentState, { namespace, owner }: InflightEviction, now: Instant): AgentState {
   return { ...state, past: [...state.past, { at: now, namespace, owner }] };
 }
 
@@ -104,7 +104,7 @@ function restAfter(outcome: AttemptOutcome): Rest {
   return { code: 'Refused', text: `refused: ${messageOf(outcome)}`, ms: REFUSED_PAUSE_MS };
 }
 
-function pause(state: AgentState, flight: Flight, { code, text, ms }: Rest, now: Instant): AgentState {
+function pause(state: AgentState, flight: InflightEviction, { code, text, ms }: Rest, now: Instant): AgentState {
   const attempts = (state.pauses.get(flight.uid)?.attempts ?? 0) + 1;
   const growing = Math.min(FIRST_PAUSE_MS * 2 ** (attempts - 1), LONGEST_PAUSE_MS);
   const because: Because = { code, text, facts: { attempts } };
@@ -117,7 +117,7 @@ function pause(state: AgentState, flight: Flight, { code, text, ms }: Rest, now:
 }
 
 /** A spent budget concerns this pod; a busy server concerns every request. */
-function afterTooMany(state: AgentState, flight: Flight, outcome: AttemptOutcome, now: Instant): AgentState {
+function afterTooMany(state: AgentState, flight: InflightEviction, outcome: AttemptOutcome, now: Instant): AgentState {
   if (outcome.kind !== 'tooManyRequests') return state;
   const asked = outcome.retryAfterSeconds === undefined ? undefined : outcome.retryAfterSeconds * SECOND;
   if (outcome.cause === 'budget') {

@@ -11,18 +11,18 @@ import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import type { AgentState } from './agent-state.ts';
 import { advanceTrend, expectedLoss } from './fill-rate.ts';
-import type { Flight, Stage } from './flight.ts';
-import { alreadyFreed, findHolds, room } from './holds.ts';
+import type { InflightEviction, Stage } from './inflight-eviction.ts';
+import { alreadyFreed, closedGates, freeSlots } from './eviction-gates.ts';
 import type { Look } from './look.ts';
 import type { Mode } from '#agent/mode.ts';
 import { ownerOf } from './pod-owner.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import { figureFor, rankNode } from './rank-node.ts';
-import { sparing } from './sparing.ts';
-import { settleWorld } from './settle-world.ts';
+import { ineligibility } from './ineligibility.ts';
+import { reconcileState } from './reconcile-state.ts';
 import { type Due, findShortage } from './shortage.ts';
 import { advanceStalls } from './advance-stalls.ts';
-import { judgeRelief, type Measured } from './storm-guard.ts';
+import { judgeRelief, type Measured } from './eviction-circuit-breaker.ts';
 
 /** One pod that has to go now, and everything that has to be said about it. */
 export interface Eviction {
@@ -67,17 +67,17 @@ export function decide(previous: AgentState, look: Look, policy: AgentPolicy): D
   const due = findShortage(state, policy, look.now);
   const signal = due?.signal ?? EVERYDAY_SIGNAL;
   const ranked = once(() => rankNode(signal, state, look, policy));
-  const spareReason = sparing(due?.stage ?? 'mild', state, look, policy);
+  const spareReason = ineligibility(due?.stage ?? 'mild', state, look, policy);
   const candidates = once(() => ranked().filter((candidate) => spareReason(candidate) === undefined));
   if (due === undefined) return { state, evictions: [], judgement: { due, holds: [], candidates } };
   const gap = gapOf(due, state, look);
-  const holds = [...findHolds(due, state, look, policy), ...enoughEnding(gap)];
-  const most = Math.min(room(state, look, policy), Number.isFinite(gap) ? Infinity : 1);
+  const holds = [...closedGates(due, state, look, policy), ...enoughEnding(gap)];
+  const most = Math.min(freeSlots(state, look, policy), Number.isFinite(gap) ? Infinity : 1);
   const { victims, spared } =
     holds.length > 0 ? NO_CHOICE : chooseVictims(ranked(), { protectionOf: spareReason, most, gap });
   const evictions = victims.map((victim) => plan(victim, due, look, policy));
   return {
-    state: { ...state, flights: [...state.flights, ...evictions.map((each) => takeOff(each, due, look))] },
+    state: { ...state, flights: [...state.flights, ...evictions.map((each) => open(each, due, look))] },
     evictions,
     judgement: { due, holds: victims.length > 0 ? holds : [...holds, ...nobodyMayGo(spared)], candidates },
   };
@@ -112,7 +112,7 @@ function enoughEnding(gap: number): readonly Because[] {
 }
 
 function advance(previous: AgentState, look: Look, policy: AgentPolicy): AgentState {
-  const settled = settleWorld(previous, look);
+  const settled = reconcileState(previous, look);
   const pressure = advancePressure(settled.pressure, observe(look.readings), policy, look.now);
   const { cpu, reclaim, strains } = look;
   const evidence = { memory: pressure.observations.get('memory.available'), cpu, reclaim, strains };
@@ -142,7 +142,7 @@ function plan({ facts: { pod } }: Candidate, due: Due, look: Look, { mostGraceSe
   return { pod, signal, stage, mode, graceSeconds, threshold, observed, usage, because };
 }
 
-function takeOff({ pod, signal, stage, mode, graceSeconds, usage }: Eviction, due: Due, look: Look): Flight {
+function open({ pod, signal, stage, mode, graceSeconds, usage }: Eviction, due: Due, look: Look): InflightEviction {
   const { observed, threshold } = due;
   return {
     uid: pod.uid,

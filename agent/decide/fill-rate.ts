@@ -1,5 +1,5 @@
 import type { Trend } from './agent-state.ts';
-import type { Measured } from './storm-guard.ts';
+import type { Measured } from './eviction-circuit-breaker.ts';
 
 /** A sudden step must not count as a lasting rate; a lasting one must count soon. */
 const NEWEST_WEIGHT = 0.5;

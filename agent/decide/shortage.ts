@@ -10,7 +10,7 @@ import type { Signal } from '#shared/domain/pressure/signal.ts';
 import { isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
 import type { MetStalls } from './advance-stalls.ts';
 import type { AgentState } from './agent-state.ts';
-import type { Stage } from './flight.ts';
+import type { Stage } from './inflight-eviction.ts';
 import type { Mode } from '#agent/mode.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import type { StallRule } from '#agent/policy/stall-rule.ts';

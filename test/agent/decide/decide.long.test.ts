@@ -5,10 +5,10 @@ import { type AgentState, FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { applyOutcome, type AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import { decide } from '#agent/decide/decide.ts';
 import { roomOnNode } from '#agent/decide/eviction-windows.ts';
-import { isOutstanding } from '#agent/decide/flight.ts';
-import { room } from '#agent/decide/holds.ts';
+import { isOutstanding } from '#agent/decide/inflight-eviction.ts';
+import { freeSlots } from '#agent/decide/eviction-gates.ts';
 import type { PodStrain } from '#agent/decide/pod-strain.ts';
-import { type FreshPod, whyNotNow } from '#agent/decide/recheck.ts';
+import { type FreshPod, abortReason } from '#agent/decide/preflight.ts';
 import type { Look } from '#agent/decide/look.ts';
 import { type AgentPolicy, DEFAULT_POLICY } from '#agent/policy/policy.ts';
 import { look, MIRROR_POD, type NodePod, nodePod } from '#test/agent/node-scene.ts';
@@ -245,7 +245,7 @@ function lawsOfAll({ state, seen, policy, decision }: Case): readonly Law[] {
     [outstanding(decision.state, seen.now) <= allowed, 'no more outstanding than allowed'],
     [!isBlind || decision.evictions.length === 0, 'nothing happens blind'],
     [roomOnNode(decision.state.past, policy.limits, seen.now) >= 0, 'no window of the node is negative'],
-    [room(decision.state, seen, policy) >= 0, 'there is never less than no room'],
+    [freeSlots(decision.state, seen, policy) >= 0, 'there is never less than no room'],
   ];
 }
 
@@ -350,7 +350,7 @@ class FuzzedRun {
   #outcomeOf(eviction: Decision['evictions'][number], seen: Look, broken: string[]): AttemptOutcome {
     const { policy } = this.#node;
     const fresh = this.#node.readAgain(eviction.pod.uid);
-    const refusal = whyNotNow(eviction, { fresh, readings: seen.readings }, policy);
+    const refusal = abortReason(eviction, { fresh, readings: seen.readings }, policy);
     if (refusal !== undefined) return refusal;
     broken.push(...lawsOfRecheck(eviction, fresh, policy));
     return eviction.mode === 'DryRun' ? { kind: 'pretended' } : pick(this.#random, OUTCOMES);

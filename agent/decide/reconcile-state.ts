@@ -1,10 +1,10 @@
 import type { Instant, Pod } from '#shared/domain/model/pod.ts';
 import type { AgentState } from './agent-state.ts';
 import { recentEvictions } from './eviction-windows.ts';
-import { type Flight, settleFlights } from './flight.ts';
+import { type InflightEviction, reconcileInflight } from './inflight-eviction.ts';
 import { isBeingEvicted, isEnding, type Look, type PodsOnNode } from './look.ts';
 import { ownerOf } from './pod-owner.ts';
-import { awaitRelief } from './storm-guard.ts';
+import { awaitRelief } from './eviction-circuit-breaker.ts';
 
 /** A pod that is ending counts as freed for its grace and a moment more, however long it then takes (F-32). */
 const CLEAN_UP_MS = 10_000;
@@ -14,7 +14,7 @@ const DEFAULT_GRACE_SECONDS = 30;
 const PAUSE_MEMORY_MS = 600_000;
 
 /** An eviction that this process did not ask for, as after a restart: it is on its way all the same (F-17). */
-function adopt(pod: Pod, now: Instant): Flight {
+function adopt(pod: Pod, now: Instant): InflightEviction {
   return {
     uid: pod.uid,
     namespace: pod.namespace,
@@ -32,13 +32,17 @@ function adopt(pod: Pod, now: Instant): Flight {
   };
 }
 
-function adoptUnknown(flights: readonly Flight[], ending: readonly Pod[], now: Instant): readonly Flight[] {
+function adoptUnknown(
+  flights: readonly InflightEviction[],
+  ending: readonly Pod[],
+  now: Instant,
+): readonly InflightEviction[] {
   const known = new Set(flights.map(({ uid }) => uid));
   return ending.filter((pod) => isBeingEvicted(pod) && !known.has(pod.uid)).map((pod) => adopt(pod, now));
 }
 
 /** A request whose answer was lost has taken effect once its pod is seen to end. */
-function confirm(flight: Flight, alive: ReadonlyMap<string, Pod>): Flight {
+function confirm(flight: InflightEviction, alive: ReadonlyMap<string, Pod>): InflightEviction {
   const pod = alive.get(flight.uid);
   return flight.phase === 'unknown' && pod !== undefined && isEnding(pod) ? { ...flight, phase: 'ending' } : flight;
 }
@@ -79,10 +83,10 @@ function livePauses({ pauses }: AgentState, { aliveByUid }: PodsOnNode, now: Ins
 }
 
 /** Brings what is remembered in line with the pods as they are now: nothing is decided here. */
-export function settleWorld(state: AgentState, { pods, now }: Pick<Look, 'pods' | 'now'>): AgentState {
+export function reconcileState(state: AgentState, { pods, now }: Pick<Look, 'pods' | 'now'>): AgentState {
   const confirmed = state.flights.map((flight) => confirm(flight, pods.aliveByUid));
   const known = [...confirmed, ...adoptUnknown(confirmed, pods.ending, now)];
-  const { flights, closed } = settleFlights(known, pods.aliveByUid, now);
+  const { flights, closed } = reconcileInflight(known, pods.aliveByUid, now);
   const { kubeletVictims, kubeletActedAt } = noteKubelet(state, pods.endedByKubelet, now);
   return {
     ...state,

@@ -8,7 +8,7 @@ import { PROTECTED_NAMESPACES } from '#shared/kube/wire-names.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import type { AgentState } from './agent-state.ts';
 import { lostByNamespace, namespaceHold } from './eviction-windows.ts';
-import { isUnanswered, type Stage } from './flight.ts';
+import { isUnanswered, type Stage } from './inflight-eviction.ts';
 import type { Look } from './look.ts';
 
 function wantsToStay(pod: Pod): boolean {
@@ -67,7 +67,7 @@ const NOBODY: readonly Candidate[] = [];
 type SpareReason = (candidate: Candidate, victims?: readonly Candidate[]) => Because | undefined;
 
 /** The reasons to pass over a candidate as a function: laws first, then waits. */
-export function sparing(stage: Stage, state: AgentState, look: Look, policy: AgentPolicy): SpareReason {
+export function ineligibility(stage: Stage, state: AgentState, look: Look, policy: AgentPolicy): SpareReason {
   const rules = rulesOf(policy, look);
   const losses = namespaceLosses(state, look.now);
   const lossOf = (namespace: string, victims: readonly Candidate[]): number =>

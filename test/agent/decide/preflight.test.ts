@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { decide } from '#agent/decide/decide.ts';
-import { type FreshPod, whyNotNow } from '#agent/decide/recheck.ts';
+import { type FreshPod, abortReason } from '#agent/decide/preflight.ts';
 import { look, memoryReadings, type NodePod, nodePod, policy } from '#test/agent/node-scene.ts';
 
 const hog: NodePod = { name: 'hog', requests: { memory: '100Mi' }, usageMiB: 500 };
@@ -14,10 +14,10 @@ function found(changes: Partial<NodePod> = {}, namespace: 'open' | 'ignored' = '
 
 function answer(fresh: FreshPod, readings = SHORT, rules = policy()) {
   if (eviction === undefined) throw new Error('nobody was chosen');
-  return whyNotNow(eviction, { fresh, readings }, rules);
+  return abortReason(eviction, { fresh, readings }, rules);
 }
 
-describe('whyNotNow', () => {
+describe('abortReason', () => {
   test('a pod and a node that are as they were let the eviction pass', () => {
     expect(answer(found())).toBeUndefined();
   });

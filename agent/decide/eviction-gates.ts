@@ -1,12 +1,12 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { AgentState } from './agent-state.ts';
 import { roomOnNode } from './eviction-windows.ts';
-import { countsAsFreed, isOutstanding, isUnanswered } from './flight.ts';
+import { countsAsFreed, isOutstanding, isUnanswered } from './inflight-eviction.ts';
 import type { Look } from './look.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import type { Due } from './shortage.ts';
-import { endsSoon } from './settle-world.ts';
-import { guardHold } from './storm-guard.ts';
+import { endsSoon } from './reconcile-state.ts';
+import { breakerGate } from './eviction-circuit-breaker.ts';
 
 /** After the kubelet ended a pod there is fresh air that no sample shows yet (F-25). */
 const STAND_BACK_MS = 30_000;
@@ -37,14 +37,14 @@ export function outstanding(state: AgentState, look: Pick<Look, 'now'>): number 
 }
 
 /** How many victims may be taken now. */
-export function room(state: AgentState, look: Look, { limits }: AgentPolicy): number {
+export function freeSlots(state: AgentState, look: Look, { limits }: AgentPolicy): number {
   const free = Math.max(0, limits.concurrent - outstanding(state, look));
   const asking = state.flights.filter(isUnanswered).length;
   return Math.min(free, Math.max(0, roomOnNode(state.past, limits, look.now) - asking));
 }
 
 function limitHold(state: AgentState, look: Look, policy: AgentPolicy): Because | undefined {
-  if (room(state, look, policy) > 0) return undefined;
+  if (freeSlots(state, look, policy) > 0) return undefined;
   const count = outstanding(state, look);
   const { concurrent, perMinute, perTenMinutes } = policy.limits;
   if (count >= concurrent) {
@@ -71,11 +71,11 @@ export function alreadyFreed(state: AgentState, look: Look, usageOf: (uid: strin
 }
 
 /** Everything that speaks against evicting anybody now; empty means go. */
-export function findHolds(due: Due, state: AgentState, look: Look, policy: AgentPolicy): readonly Because[] {
+export function closedGates(due: Due, state: AgentState, look: Look, policy: AgentPolicy): readonly Because[] {
   return [
     ...look.holds,
     doubtHold(due, look),
-    guardHold(state.guard, look.now),
+    breakerGate(state.guard, look.now),
     kubeletHold(state, look),
     stuckHold(state),
     attemptHold(state, look),

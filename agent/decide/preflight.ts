@@ -5,7 +5,7 @@ import type { AgentPolicy } from '#agent/policy/policy.ts';
 import type { AttemptOutcome } from './apply-outcome.ts';
 import type { Eviction } from './decide.ts';
 import { isEnding, type NamespaceState } from './look.ts';
-import { lastingProtection } from './sparing.ts';
+import { lastingProtection } from './ineligibility.ts';
 
 /** A pod and its namespace as the API server has them at this moment. */
 export type FreshPod =
@@ -13,7 +13,7 @@ export type FreshPod =
   | { readonly kind: 'gone' }
   | { readonly kind: 'unknown'; readonly message: string };
 
-export interface LastLook {
+export interface Preflight {
   readonly fresh: FreshPod;
   readonly readings: NodeReadings;
 }
@@ -22,9 +22,9 @@ export interface LastLook {
  * The last look before acting: why an eviction that was decided a moment ago must not be sent any more, `undefined` if
  * it may. What was judged came from a watch and a measurement that may have been overtaken (F-20, F-29).
  */
-export function whyNotNow(
+export function abortReason(
   eviction: Eviction,
-  { fresh, readings }: LastLook,
+  { fresh, readings }: Preflight,
   policy: AgentPolicy,
 ): AttemptOutcome | undefined {
   const { namespace, name } = eviction.pod;

@@ -19,7 +19,7 @@ export interface Shortfall {
  *       └── refused ──▶ (closed, the pod is left alone for a while)
  *     pretended: a dry run; the pod stays and counts as freed until the flight is over
  */
-export interface Flight {
+export interface InflightEviction {
   readonly uid: string;
   readonly namespace: string;
   readonly name: string;
@@ -46,16 +46,16 @@ const LONGEST_WAIT_MS = 600_000;
 /** A dry run says the same of the same pod at most this often. */
 const PRETENCE_MS = 300_000;
 
-function patienceMs({ phase, graceSeconds }: Flight): number {
+function patienceMs({ phase, graceSeconds }: InflightEviction): number {
   return phase === 'pretended' ? PRETENCE_MS : Math.min(graceSeconds * 1000 + CLEAN_UP_MS, LONGEST_WAIT_MS);
 }
 
-function isOver(flight: Flight, now: Instant): boolean {
+function isOver(flight: InflightEviction, now: Instant): boolean {
   return now - flight.requestedAt > patienceMs(flight);
 }
 
 /** Whether it takes one of the places that the policy gives to evictions at one moment. */
-export function isOutstanding(flight: Flight, now: Instant): boolean {
+export function isOutstanding(flight: InflightEviction, now: Instant): boolean {
   switch (flight.phase) {
     case 'asking':
     case 'unknown':
@@ -69,34 +69,38 @@ export function isOutstanding(flight: Flight, now: Instant): boolean {
 }
 
 /** Whether it has been asked for and nobody knows yet what came of it. */
-export function isUnanswered({ phase }: Flight): boolean {
+export function isUnanswered({ phase }: InflightEviction): boolean {
   return phase === 'asking' || phase === 'unknown';
 }
 
 /** Whether what it uses counts as free already (law 4); what is stuck frees nothing. */
-export function countsAsFreed({ phase }: Flight): boolean {
+export function countsAsFreed({ phase }: InflightEviction): boolean {
   return phase !== 'stuck';
 }
 
 export interface Settled {
-  readonly flights: readonly Flight[];
+  readonly flights: readonly InflightEviction[];
   /** Pods that are gone since the last look. */
-  readonly closed: readonly Flight[];
+  readonly closed: readonly InflightEviction[];
 }
 
-function isGone(flight: Flight, alive: ReadonlyMap<string, Pod>): boolean {
+function isGone(flight: InflightEviction, alive: ReadonlyMap<string, Pod>): boolean {
   // A request without an answer may still arrive: only its outcome closes it.
   return flight.phase !== 'asking' && !alive.has(flight.uid);
 }
 
-function age(flight: Flight, now: Instant): readonly Flight[] {
+function age(flight: InflightEviction, now: Instant): readonly InflightEviction[] {
   if (!isOver(flight, now)) return [flight];
   if (flight.phase === 'pretended') return [];
   return flight.phase === 'ending' ? [{ ...flight, phase: 'stuck' }] : [flight];
 }
 
 /** Closes flights whose pod is gone and marks those that take too long; `alive` holds the node's pods that have not ended, by UID. */
-export function settleFlights(flights: readonly Flight[], alive: ReadonlyMap<string, Pod>, now: Instant): Settled {
+export function reconcileInflight(
+  flights: readonly InflightEviction[],
+  alive: ReadonlyMap<string, Pod>,
+  now: Instant,
+): Settled {
   const closed = flights.filter((flight) => isGone(flight, alive));
   const open = flights.filter((flight) => !isGone(flight, alive)).flatMap((flight) => age(flight, now));
   return { flights: open, closed };
