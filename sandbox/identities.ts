@@ -7,6 +7,8 @@ export type Speaker = 'webhook' | 'agent' | 'dashboard' | 'scheduler' | 'control
 export interface Identity {
   readonly username: string;
   readonly groups: readonly string[];
+  /** Claims of a token, as in a TokenReview. */
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface Identities {
@@ -19,7 +21,7 @@ export interface Identities {
 export function createIdentities(nodeName: string): Identities {
   const speakers: Readonly<Record<Speaker, Identity>> = {
     webhook: serviceAccount(NAMESPACE_SYSTEM, COMPONENT_NAMES.webhook),
-    agent: serviceAccount(NAMESPACE_NODE, COMPONENT_NAMES.agent),
+    agent: onNode(nodeName, serviceAccount(NAMESPACE_NODE, COMPONENT_NAMES.agent)),
     dashboard: serviceAccount(NAMESPACE_SYSTEM, COMPONENT_NAMES.scheduler),
     scheduler: user('system:kube-scheduler'),
     controllers: user('system:kube-controller-manager'),
@@ -34,6 +36,11 @@ export function createIdentities(nodeName: string): Identities {
 
 function serviceAccount(namespace: string, name: string): Identity {
   return user(`system:serviceaccount:${namespace}:${name}`, 'system:serviceaccounts');
+}
+
+/** As the API server knows a token that is bound to a pod there. */
+function onNode(nodeName: string, identity: Identity): Identity {
+  return { ...identity, extra: { 'authentication.kubernetes.io/node-name': [nodeName] } };
 }
 
 function user(username: string, ...groups: readonly string[]): Identity {

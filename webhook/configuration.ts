@@ -68,6 +68,23 @@ export const webhookSchema = z.strictObject({
     .array(z.string().min(1))
     .default([])
     .describe('User names whose evictions and deletions are judged too'),
+  evictions: z
+    .strictObject({
+      perMinute: z
+        .number()
+        .int()
+        .min(0)
+        .max(120)
+        .default(60)
+        .describe("Evictions by Plimsoll's own accounts in the whole cluster per minute; 0 lets none through"),
+      configMapName: z
+        .string()
+        .min(1)
+        .optional()
+        .describe('ConfigMap in which replicas share the count of evictions; without it each counts alone'),
+      configMapNamespace: z.string().min(1).default('plimsoll-system').describe('Namespace of that ConfigMap'),
+    })
+    .prefault({}),
   tls: z
     .strictObject({
       mode: z

@@ -18,6 +18,8 @@ export type DecodedReview =
 
 type WireRecord = Readonly<Record<string, unknown>>;
 
+/** The claim of a service account's token that names the node of its pod. */
+const NODE_NAME_CLAIM = 'authentication.kubernetes.io/node-name';
 const API_VERSION = 'admission.k8s.io/v1';
 const LONGEST_UID = 128;
 /** Names of Kubernetes are far shorter; what a user is called depends on who says so. */
@@ -101,9 +103,17 @@ function readRequest(wire: WireRecord, uid: string): AdmissionRequest {
   };
 }
 
-function readRequester({ username, groups }: WireRecord): Requester {
+function readRequester({ username, groups, extra }: WireRecord): Requester {
   const names: readonly unknown[] = Array.isArray(groups) ? groups : [];
-  return { name: text(username), groups: names.filter((group) => typeof group === 'string') };
+  const nodeName = onlyText(asRecord(extra)[NODE_NAME_CLAIM]);
+  return { name: text(username), groups: names.filter((group) => typeof group === 'string'), nodeName };
+}
+
+/** The API server gives every claim of a token as a list of one. */
+function onlyText(values: unknown): string | undefined {
+  const texts: readonly unknown[] = Array.isArray(values) ? values : [];
+  const [first] = texts;
+  return typeof first === 'string' && texts.length === 1 ? first : undefined;
 }
 
 function asRecord(value: unknown): WireRecord {

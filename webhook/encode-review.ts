@@ -24,13 +24,14 @@ const REASONS = {
   429: 'TooManyRequests',
 } as const;
 
-function refusalStatus({ code, because, retryAfterSeconds }: Refused) {
+function refusalStatus({ code, because, retryAfterSeconds, causes }: Refused) {
+  const details = { ...(retryAfterSeconds !== undefined && { retryAfterSeconds }), ...(causes && { causes }) };
   return {
     status: 'Failure',
     code,
     reason: REASONS[code],
     message: because.text,
-    ...(retryAfterSeconds !== undefined && { details: { retryAfterSeconds } }),
+    ...(Object.keys(details).length > 0 && { details }),
   };
 }
 

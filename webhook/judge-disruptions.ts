@@ -2,126 +2,131 @@ import { because } from '#shared/domain/admission/admission-code.ts';
 import { decideDisruption, type Disruption } from '#shared/domain/admission/decide-disruption.ts';
 import { allow, refuse, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { malformed, unexpectedResource } from '#shared/domain/admission/unacceptable.ts';
-import { DEFAULT_OPT_OUT_CEILING, type NodeProtection } from '#shared/domain/eviction/node-protection.ts';
+import { DEFAULT_OPT_OUT_CEILING, type Protection } from '#shared/domain/eviction/node-protection.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
 import { decodePod } from '#shared/kube/decode-pod.ts';
-import { fieldOf } from '#shared/kube/field-of.ts';
-import { getObject } from '#shared/kube/objects.ts';
 import { ownerWishes } from '#shared/kube/owner-wishes.ts';
-import { PODS } from '#shared/kube/resource.ts';
-import { KUBE_SCHEDULER, OWN_ACCOUNTS } from '#shared/kube/webhook-configurations.ts';
+import { AGENT_ACCOUNT, KUBE_SCHEDULER, OWN_ACCOUNTS } from '#shared/kube/webhook-configurations.ts';
 import { PROTECTED_NAMESPACES } from '#shared/kube/wire-names.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Review } from './decode-review.ts';
+import { findEvictedPod } from './evictions/find-evicted-pod.ts';
+import { evictionProblem, readEviction } from './evictions/read-eviction.ts';
+import { unclearEviction, withinLimits, type LimitSources } from './evictions/within-limits.ts';
 import type { Judge } from './review-listener.ts';
 
-export interface DisruptionSources {
-  readonly client: KubeClient;
-  /** Whom the policy of a node protects. */
-  readonly protectionOnNode: (
-    nodeName: string | undefined,
-  ) => Promise<Pick<NodeProtection, 'namespaces' | 'optOutCeiling'>>;
+export interface DisruptionSources extends LimitSources {
+  /** What holds for our evictions on a node. Rejects when it cannot be read. */
+  readonly protectionOnNode: (nodeName: string | undefined, timeoutMs: number) => Promise<Protection>;
   /** Annotations of a priority class. */
   readonly classAnnotations: (name: string) => ReadonlyMap<string, string> | undefined;
-  /** Namespaces labelled to be ignored. */
-  readonly isIgnored: (namespace: string) => boolean;
+  /** Whether a namespace is labelled to be ignored. Rejects when it cannot be read. */
+  readonly isIgnored: (namespace: string, timeoutMs: number) => Promise<boolean>;
+  /** How long one decision may take, in milliseconds. */
+  readonly withinMs: number;
+  readonly clock: Clock;
 }
 
-/** What the caller wants done, without the pod itself. */
-type Wanted = Pick<Disruption, 'expectedUid' | 'gracePeriodSeconds'>;
-
-const READ_POD_MS = 1_000;
-
-/** Judges evictions (the pod must be looked up) or deletions (it stands in oldObject, also of a whole collection). */
-export function judgeDisruptions(sources: DisruptionSources, kind: Disruption['kind']): Judge {
-  return async (review) => {
-    const found = kind === 'eviction' ? await evictedPod(sources, review) : deletedPod(review);
-    if ('kind' in found) return found;
-    const { pod, wanted } = found;
-    const caller = callerOf(review);
-    return decideDisruption({
-      kind,
-      caller,
-      pod,
-      ...wanted,
-      wishes: ownerWishes(pod.annotations, sources.classAnnotations(pod.spec.priorityClassName ?? '')),
-      ...(caller === 'plimsoll' ? await protectionOf(pod, sources) : NOBODY),
-    });
+/** Judges deletions of pods; the pod stands in oldObject, also where a whole collection is deleted. */
+export function judgeDeletions(sources: DisruptionSources): Judge {
+  return ({ request, oldObject }) => {
+    if (request.resource !== 'pods' || request.subresource !== '') return unexpectedResource(request, 'pods');
+    if (request.operation !== 'DELETE') return allow(because('NothingToDecide', `${request.operation} removes no pod`));
+    const decoded = decodePod(oldObject);
+    if (!decoded.ok) return unreadable(request, decoded);
+    return decideDisruption(disruptionOf('deletion', decoded.value, request, sources));
   };
-}
-
-type Protection = Pick<Disruption, 'protectedNamespaces' | 'optOutCeiling'>;
-
-/** Only our own accounts are held to these laws. */
-const NOBODY: Protection = { protectedNamespaces: new Set(), optOutCeiling: DEFAULT_OPT_OUT_CEILING };
-
-/** What the agent of the pod's node goes by. */
-async function protectionOf({ namespace, spec }: Pod, sources: DisruptionSources): Promise<Protection> {
-  const { namespaces, optOutCeiling } = await sources.protectionOnNode(spec.nodeName);
-  const ignored = sources.isIgnored(namespace) ? [namespace] : [];
-  return { protectedNamespaces: new Set([...PROTECTED_NAMESPACES, ...namespaces, ...ignored]), optOutCeiling };
-}
-
-type Found = { readonly pod: Pod; readonly wanted: Wanted } | AdmissionDecision;
-
-/** A pod that is gone needs no protection. Where the API server does not say what the pod is, the answer is an error. */
-async function evictedPod({ client }: DisruptionSources, review: Review): Promise<Found> {
-  const { request, object } = review;
-  const { resource, subresource, namespace, name } = request;
-  if (resource !== 'pods' || subresource !== 'eviction') return unexpectedResource(request, 'pods/eviction');
-  const problem = evictionProblem(object, name);
-  if (problem !== undefined) return malformed('object', problem);
-  const outcome = await getObject(client, { resource: PODS, namespace, name }, { timeoutMs: READ_POD_MS });
-  if (outcome.kind === 'notFound') return allow(because('NothingToDecide', 'there is no such pod'));
-  if (outcome.kind !== 'ok') throw new Error(`Could not read pod "${namespace}/${name}": ${outcome.message}`);
-  const decoded = decodePod(outcome.object);
-  if (!decoded.ok) return unreadable(review, decoded);
-  return { pod: decoded.value, wanted: readWanted(fieldOf(object, 'deleteOptions')) };
-}
-
-const EVICTION_VERSIONS: readonly unknown[] = ['policy/v1', 'policy/v1beta1'];
-
-function evictionProblem(eviction: unknown, name: string) {
-  if (fieldOf(eviction, 'kind') !== 'Eviction' || !EVICTION_VERSIONS.includes(fieldOf(eviction, 'apiVersion'))) {
-    return { field: 'apiVersion', message: 'expected an Eviction of policy/v1 or policy/v1beta1' };
-  }
-  if (name === '') return { field: 'metadata.name', message: 'expected the name of a pod' };
-  const named = fieldOf(fieldOf(eviction, 'metadata'), 'name');
-  if (named === name) return undefined;
-  return { field: 'metadata.name', message: 'expected the name in the URL' };
-}
-
-function deletedPod(review: Review): Found {
-  const { request, oldObject } = review;
-  if (request.resource !== 'pods' || request.subresource !== '') return unexpectedResource(request, 'pods');
-  if (request.operation !== 'DELETE') return allow(because('NothingToDecide', `${request.operation} removes no pod`));
-  const decoded = decodePod(oldObject);
-  if (!decoded.ok) return unreadable(review, decoded);
-  return { pod: decoded.value, wanted: { expectedUid: undefined, gracePeriodSeconds: undefined } };
 }
 
 /**
- * Our own accounts remove nothing that they cannot read. Everybody else may: above all the scheduler, for otherwise a pod
+ * Our own accounts remove nothing that they cannot read. Other callers may: above all the scheduler, for otherwise a pod
  * would keep its place by being written in a way that we cannot read.
  */
-function unreadable(review: Review, fault: { readonly field: string; readonly message: string }): AdmissionDecision {
-  const { namespace, name } = review.request;
+function unreadable(request: Request, fault: { readonly field: string; readonly message: string }): AdmissionDecision {
+  const { namespace, name } = request;
   const text = `cannot read the pod: ${fault.field}: ${fault.message}`;
-  const isOurs = callerOf(review) === 'plimsoll';
-  if (isOurs) return refuse(403, because('DisruptionUnwanted', text, { namespace, name }));
+  if (isOwn(request)) return refuse(403, because('DisruptionUnwanted', text, { namespace, name }));
   return allow(because('DisruptionAccepted', text, { namespace, name }));
 }
 
-function readWanted(options: unknown): Wanted {
-  const uid = fieldOf(fieldOf(options, 'preconditions'), 'uid');
-  const grace = fieldOf(options, 'gracePeriodSeconds');
-  return {
-    expectedUid: typeof uid === 'string' ? uid : undefined,
-    gracePeriodSeconds: typeof grace === 'number' ? grace : undefined,
+/**
+ * Judges evictions. The review does not hold the pod, so it is looked up for our own accounts, which are held to laws
+ * about it. Whatever keeps such a decision from being made refuses the eviction (docs/security.md).
+ */
+export function judgeEvictions(sources: DisruptionSources): Judge {
+  return (review) => {
+    const { request, object } = review;
+    const { resource, subresource, namespace, name } = request;
+    if (resource !== 'pods' || subresource !== 'eviction') return unexpectedResource(request, 'pods/eviction');
+    const problem = evictionProblem(object, name);
+    if (problem !== undefined) return malformed('object', problem);
+    if (!isOwn(request))
+      return allow(because('DisruptionAccepted', 'no rule forbids this eviction', { namespace, name }));
+    const facts = { kind: 'eviction', caller: callerOf(request), namespace, name };
+    return judgeOwnEviction(sources, review).catch((error: unknown) => unclearEviction(errorText(error), facts));
   };
 }
 
-function callerOf({ request }: Review): Disruption['caller'] {
-  if (OWN_ACCOUNTS.includes(request.requester.name)) return 'plimsoll';
-  return request.requester.name === KUBE_SCHEDULER ? 'scheduler' : 'other';
+async function judgeOwnEviction(sources: DisruptionSources, { request, object }: Review): Promise<AdmissionDecision> {
+  const { client, clock } = sources;
+  const giveUpAt = clock.monotonic() + sources.withinMs;
+  const timeLeft = (): number => Math.max(1, giveUpAt - clock.monotonic());
+  const found = await findEvictedPod(client, request, timeLeft());
+  if (found === undefined) return allow(because('NothingToDecide', 'there is no such pod'));
+  if (!found.ok) return unreadable(request, found);
+  const pod = found.value;
+  const wanted = readEviction(object);
+  const [protection, isIgnored] = await Promise.all([
+    sources.protectionOnNode(pod.spec.nodeName, timeLeft()),
+    sources.isIgnored(pod.namespace, timeLeft()),
+  ]);
+  const { namespaces, optOutCeiling, policy } = protection;
+  const spared = [...PROTECTED_NAMESPACES, ...namespaces, ...(isIgnored ? [pod.namespace] : [])];
+  const disruption = disruptionOf('eviction', pod, request, sources);
+  const decision = decideDisruption({
+    ...disruption,
+    ...wanted,
+    protectedNamespaces: new Set(spared),
+    optOutCeiling,
+    policy,
+  });
+  // A pod that is on its way out already is not lost by this eviction.
+  const isCounted = !request.isDryRun && !wanted.isDryRun && pod.deletion === undefined;
+  if (decision.kind === 'refused' || !isCounted) return decision;
+  const limits = disruption.caller === 'agent' ? protection.limits : undefined;
+  return withinLimits(sources, { pod, limits, accepted: decision, giveUpAt, timeLeft });
+}
+
+type Request = Review['request'];
+
+function disruptionOf(
+  kind: Disruption['kind'],
+  pod: Pod,
+  request: Request,
+  { classAnnotations }: DisruptionSources,
+): Disruption {
+  return {
+    kind,
+    caller: callerOf(request),
+    callerNode: request.requester.nodeName,
+    pod,
+    expectedUid: undefined,
+    gracePeriodSeconds: undefined,
+    wishes: ownerWishes(pod.annotations, classAnnotations(pod.spec.priorityClassName ?? '')),
+    protectedNamespaces: new Set(PROTECTED_NAMESPACES),
+    optOutCeiling: DEFAULT_OPT_OUT_CEILING,
+    policy: undefined,
+  };
+}
+
+function isOwn({ requester }: Request): boolean {
+  return OWN_ACCOUNTS.includes(requester.name);
+}
+
+function callerOf(request: Request): Disruption['caller'] {
+  const { name } = request.requester;
+  if (name === AGENT_ACCOUNT) return 'agent';
+  if (isOwn(request)) return 'plimsoll';
+  return name === KUBE_SCHEDULER ? 'scheduler' : 'other';
 }

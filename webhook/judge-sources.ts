@@ -7,6 +7,9 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import type { Caches } from './caches.ts';
 import type { WebhookConfiguration } from './configuration.ts';
 import type { JudgeSources } from './judges.ts';
+import { createEvictionCounter } from './evictions/eviction-counter.ts';
+import { evictionStore } from './evictions/eviction-store.ts';
+import { findUnharmed } from './evictions/find-unharmed.ts';
 import type { Ledgers } from './ledger/ledgers.ts';
 import { createLiveClassesReader } from './live-classes.ts';
 import { createLiveWorldReader } from './live-world.ts';
@@ -33,7 +36,7 @@ interface Parts {
 
 /** Everything the judges look at, from caches and where need be from the API server. */
 export function createJudgeSources(
-  { mode, requestSeconds }: WebhookConfiguration,
+  { mode, requestSeconds, evictions }: WebhookConfiguration,
   { client, caches, ledgers, clock, events }: Parts,
 ): JudgeSources {
   const world = createWorldReader(caches, clock);
@@ -41,7 +44,13 @@ export function createJudgeSources(
   const liveReadMs = Math.min(LONGEST_LIVE_READ_MS, deadlineMs * SHARE_FOR_READING);
   return {
     mode,
-    protectionOnNode: (nodeName) => readNodeProtection(client, nodeName, liveReadMs),
+    protectionOnNode: (nodeName, timeoutMs) => readNodeProtection(client, nodeName, timeoutMs),
+    evictions: createEvictionCounter({
+      store: evictionStore(client, evictions),
+      findUnharmed: (found, timeoutMs) => findUnharmed(client, found, timeoutMs),
+      clock,
+    }),
+    evictionsPerMinute: evictions.perMinute,
     client,
     ledgers,
     clock,
@@ -53,7 +62,8 @@ export function createJudgeSources(
     podsOfClass: (name) => findPodsOfClass(client, clock, name),
     withinMs: deadlineMs * SHARE_FOR_RESERVING,
     classAnnotations: (name) => caches.classes.get(name)?.annotations,
-    isIgnored: (namespace) => caches.namespaces.get(namespace)?.labels.get(LABEL_IGNORE) === 'true',
+    isIgnored: async (namespace, timeoutMs) =>
+      (await readNamespaceLabels(client, namespace, timeoutMs))?.get(LABEL_IGNORE) === 'true',
     enforcedLabels: (namespace) => readEnforcedLabels(namespace, caches.namespaces, { client, liveReadMs }),
   };
 }

@@ -1,23 +1,24 @@
-import { protectionOnNode, type NodeProtection } from '#shared/domain/eviction/node-protection.ts';
+import { protectionOnNode, type Protection } from '#shared/domain/eviction/node-protection.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
 import { decodeNode } from '#shared/kube/decode-node.ts';
 import { decodeNodeProtection } from '#shared/kube/decode-node-protection.ts';
 import { getObject } from '#shared/kube/objects.ts';
 import { NODE_PRESSURE_POLICIES, NODES } from '#shared/kube/resource.ts';
-import { readAll } from './read-all.ts';
+import { readEvery } from './read-every.ts';
 
 const NO_LABELS: ReadonlyMap<string, string> = new Map();
 
 /**
- * Whom the policy of a node protects, from the API server itself: evictions by ourselves are few, and a cache would be
- * one more that can be behind. A pod on no node is judged as on one without labels. Rejects when it cannot be read.
+ * What the policy of a node says of our evictions there, from the API server itself: they are few, and a cache would be
+ * one more that can be behind. A pod on no node is judged as on one without labels. Rejects when anything cannot be
+ * read, one of the policies included: it may be the one for this node.
  */
 export async function readNodeProtection(
   client: KubeClient,
   nodeName: string | undefined,
   timeoutMs: number,
-): Promise<Pick<NodeProtection, 'namespaces' | 'optOutCeiling'>> {
-  const policies = await readAll(client, { resource: NODE_PRESSURE_POLICIES }, decodeNodeProtection, timeoutMs);
+): Promise<Protection> {
+  const policies = await readEvery(client, { resource: NODE_PRESSURE_POLICIES }, decodeNodeProtection, timeoutMs);
   const isLabelled = nodeName !== undefined && policies.length > 0;
   return protectionOnNode(policies, isLabelled ? await readNodeLabels(client, nodeName, timeoutMs) : NO_LABELS);
 }

@@ -42,6 +42,8 @@ const BY_GATE: ReadonlySet<string> = new Set<AdmissionCode>([
   'DisruptionOfProtectedPod',
   'DisruptionOfOtherPod',
   'DisruptionUnwanted',
+  'DisruptionOnOtherNode',
+  'DisruptionLimitReached',
 ]);
 
 function refusedPod(regarding: ObjectReference, reason: string, note: string): EventRecord {

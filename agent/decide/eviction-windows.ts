@@ -1,6 +1,6 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/model/pod.ts';
-import type { EvictionLimits } from '#agent/policy/policy.ts';
+import type { EvictionLimits } from '#shared/domain/eviction/eviction-limits.ts';
 
 /** One eviction that was requested, for the sliding windows and for sparing its owner. */
 export interface PastEviction {

@@ -3,6 +3,7 @@ import type { LabelSelector } from '#shared/domain/model/pod.ts';
 import { readSelector } from '#shared/kube/decode-scheduling.ts';
 import type { Decoded } from '#shared/kube/decoded.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { readEvictionLimits } from '#shared/kube/read-eviction-limits.ts';
 import {
   decodeObject,
   readBoolean,
@@ -17,7 +18,7 @@ import {
 } from '#shared/kube/wire-object.ts';
 import { readRanking } from './decode-ranking.ts';
 import { readStallRules } from './decode-stall-rules.ts';
-import { type AgentPolicy, DEFAULT_LIMITS, DEFAULT_POLICY, type EvictionLimits } from './policy.ts';
+import { type AgentPolicy, DEFAULT_POLICY } from './policy.ts';
 import { readDurationMs } from './read-amounts.ts';
 import { readMode } from './read-mode.ts';
 
@@ -55,7 +56,7 @@ function readSpec(spec: WireObject, name: string): NodePolicy {
       mostGraceSeconds: readCount(spec, 'evictionMaxPodGracePeriod') ?? usual.mostGraceSeconds,
       stallRules: readStallRules(spec, mode),
       ranking: readRanking(spec),
-      limits: readObject(spec, 'limits', readLimits) ?? DEFAULT_LIMITS,
+      limits: readEvictionLimits(spec),
       protect: readObject(spec, 'protect', readProtection) ?? usual.protect,
     },
   };
@@ -77,16 +78,6 @@ function readThresholds(spec: WireObject): AgentPolicy['thresholds'] {
     enforceNodeAllocatable: isAllocatableSet ? [] : ['pods'],
   });
   return parsed.ok ? parsed.thresholds : refuseField('evictionHard', parsed.mistakes.join('; '));
-}
-
-function readLimits(limits: WireObject): EvictionLimits {
-  return {
-    concurrent: readCount(limits, 'concurrent') ?? DEFAULT_LIMITS.concurrent,
-    perMinute: readCount(limits, 'perMinute') ?? DEFAULT_LIMITS.perMinute,
-    perTenMinutes: readCount(limits, 'perTenMinutes') ?? DEFAULT_LIMITS.perTenMinutes,
-    perNamespacePerTenMinutes:
-      readCount(limits, 'perNamespacePerTenMinutes') ?? DEFAULT_LIMITS.perNamespacePerTenMinutes,
-  };
 }
 
 function readProtection(protect: WireObject): AgentPolicy['protect'] {

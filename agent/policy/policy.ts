@@ -1,3 +1,4 @@
+import { DEFAULT_LIMITS, type EvictionLimits } from '#shared/domain/eviction/eviction-limits.ts';
 import { DEFAULT_OPT_OUT_CEILING } from '#shared/domain/eviction/node-protection.ts';
 import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
@@ -5,15 +6,6 @@ import type { Threshold } from '#shared/domain/pressure/threshold.ts';
 import type { RankingPolicy } from '#shared/domain/ranking/ranking-order.ts';
 import type { Mode } from '#agent/mode.ts';
 import { CPU_SHORTAGE, MEMORY_SHORTAGE, type StallRule } from './stall-rule.ts';
-
-/** How many evictions there may be; 0 means none, never unlimited (law 4). */
-export interface EvictionLimits {
-  /** Outstanding at one moment. */
-  readonly concurrent: number;
-  readonly perMinute: number;
-  readonly perTenMinutes: number;
-  readonly perNamespacePerTenMinutes: number;
-}
 
 /** Everything that the agent's decisions depend on and an operator may set; made from a NodePressurePolicy. */
 export interface AgentPolicy {
@@ -70,13 +62,6 @@ export const DEFAULT_STALL_RULES: readonly StallRule[] = [
     mode: 'DryRun',
   },
 ];
-
-export const DEFAULT_LIMITS: EvictionLimits = {
-  concurrent: 1,
-  perMinute: 2,
-  perTenMinutes: 4,
-  perNamespacePerTenMinutes: 4,
-};
 
 function defaultThresholds(): readonly Threshold[] {
   const parsed = parseThresholds(DEFAULT_EVICTION_SETTINGS);

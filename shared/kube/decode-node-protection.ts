@@ -2,11 +2,20 @@ import { DEFAULT_OPT_OUT_CEILING, type NodeProtection } from '#shared/domain/evi
 import { prepareSelector } from '#shared/domain/model/label-selector.ts';
 import { readSelector } from './decode-scheduling.ts';
 import type { Decoded } from './decoded.ts';
-import { decodeObject, readInteger, readObject, readText, readTexts, type WireObject } from './wire-object.ts';
+import { readEvictionLimits } from './read-eviction-limits.ts';
+import {
+  decodeObject,
+  readChoice,
+  readInteger,
+  readObject,
+  readText,
+  readTexts,
+  type WireObject,
+} from './wire-object.ts';
 
 const EVERY_NODE = { isEmpty: true, matches: () => true };
 
-/** Reads from a `plimsoll.dev/v1alpha1` NodePressurePolicy whom it protects, and on which nodes. */
+/** Reads from a `plimsoll.dev/v1alpha1` NodePressurePolicy what holds for our evictions, and on which nodes. */
 export function decodeNodeProtection(raw: unknown): Decoded<NodeProtection> {
   return decodeObject(raw, (object) => ({
     name: readObject(object, 'metadata', (metadata) => readText(metadata, 'name')) ?? '',
@@ -19,6 +28,8 @@ function readSpec(spec: WireObject): Omit<NodeProtection, 'name'> {
   return {
     order: readInteger(spec, 'order') ?? 0,
     nodes: selector === undefined ? EVERY_NODE : prepareSelector(selector),
+    mode: readChoice(spec, 'mode', ['DryRun', 'Enforce']) ?? 'DryRun',
+    limits: readEvictionLimits(spec),
     ...(readObject(spec, 'protect', readProtect) ?? readProtect({})),
   };
 }

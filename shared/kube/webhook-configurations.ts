@@ -60,17 +60,20 @@ const VALIDATING_TIMEOUT_SECONDS = 3;
 /** Whoever answers later than this answers nobody. */
 export const SHORTEST_TIMEOUT_SECONDS = Math.min(MUTATING_TIMEOUT_SECONDS, VALIDATING_TIMEOUT_SECONDS);
 
+export const AGENT_ACCOUNT = `system:serviceaccount:${NAMESPACE_NODE}:${COMPONENT_NAMES.agent}`;
 /** Our service accounts, as the API server names them. */
 export const OWN_ACCOUNTS: readonly string[] = [
   `system:serviceaccount:${NAMESPACE_SYSTEM}:${COMPONENT_NAMES.webhook}`,
   `system:serviceaccount:${NAMESPACE_SYSTEM}:${COMPONENT_NAMES.scheduler}`,
-  `system:serviceaccount:${NAMESPACE_NODE}:${COMPONENT_NAMES.agent}`,
+  AGENT_ACCOUNT,
 ];
 export const KUBE_SCHEDULER = 'system:kube-scheduler';
 
 /** A node creates mirror pods, which cannot be refused; the annotation alone, which any tenant can write, exempts nobody. */
 const NOT_A_NODE = condition('not-by-a-node', "!('system:nodes' in request.userInfo.groups)");
-const NOT_OURSELVES = condition('not-by-plimsoll', `!(request.userInfo.username in ${celList(OWN_ACCOUNTS)})`);
+const BY_US = `request.userInfo.username in ${celList(OWN_ACCOUNTS)}`;
+const OURSELVES = condition('by-plimsoll', BY_US);
+const NOT_OURSELVES = condition('not-by-plimsoll', `!(${BY_US})`);
 
 /** Nothing else about a class that can change means anything to a policy. */
 const DEFAULT_OR_DELETION = condition(
@@ -87,6 +90,7 @@ const QUOTA_ENFORCED: Requirement = {
 };
 
 const CREATED_PODS = rule('', ['pods'], ['CREATE']);
+const EVICTIONS = rule('', ['pods/eviction'], ['CREATE']);
 
 /** The MutatingWebhookConfiguration and the ValidatingWebhookConfiguration, both named `plimsoll`. */
 export function webhookConfigurations(options: RegistrationOptions): readonly [KubeObject, KubeObject] {
@@ -118,10 +122,7 @@ function mutatingEntry(): Entry {
 function validatingEntries({ failurePolicy, gatedCallers }: RegistrationOptions): readonly Entry[] {
   // A refusal may be told in an Event, never that of a dry run.
   const shared = { failurePolicy, timeoutSeconds: VALIDATING_TIMEOUT_SECONDS, sideEffects: 'NoneOnDryRun' } as const;
-  const gated = condition(
-    'by-a-gated-caller',
-    `request.userInfo.username in ${celList([KUBE_SCHEDULER, ...OWN_ACCOUNTS, ...gatedCallers])}`,
-  );
+  const others = [KUBE_SCHEDULER, ...gatedCallers];
   return [
     {
       ...shared,
@@ -171,15 +172,24 @@ function validatingEntries({ failurePolicy, gatedCallers }: RegistrationOptions)
       ...shared,
       name: WEBHOOK_ENTRIES.evictions,
       path: WEBHOOK_PATHS.evictions,
-      rules: [rule('', ['pods/eviction'], ['CREATE'])],
-      matchConditions: [gated],
+      rules: [EVICTIONS],
+      matchConditions: [byOneOf(others), NOT_OURSELVES],
+    },
+    {
+      ...shared,
+      name: WEBHOOK_ENTRIES.ownEvictions,
+      path: WEBHOOK_PATHS.evictions,
+      rules: [EVICTIONS],
+      // Which node a pod is on only we can look up: unasked, the token of one node would empty all others.
+      failurePolicy: 'Fail',
+      matchConditions: [OURSELVES],
     },
     {
       ...shared,
       name: WEBHOOK_ENTRIES.deletions,
       path: WEBHOOK_PATHS.deletions,
       rules: [rule('', ['pods'], ['DELETE'])],
-      matchConditions: [gated],
+      matchConditions: [byOneOf([...others, ...OWN_ACCOUNTS])],
     },
   ];
 }
@@ -248,6 +258,10 @@ function rule(
   scope: 'Namespaced' | 'Cluster' = 'Namespaced',
 ) {
   return { apiGroups: [group], apiVersions: ['v1'], resources, operations, scope };
+}
+
+function byOneOf(users: readonly string[]): MatchCondition {
+  return condition('by-a-gated-caller', `request.userInfo.username in ${celList(users)}`);
 }
 
 function condition(name: string, expression: string): MatchCondition {

@@ -46,6 +46,8 @@ export const WEBHOOK_ENTRIES = {
   templates: 'templates.plimsoll.dev',
   classes: 'classes.plimsoll.dev',
   evictions: 'evictions.plimsoll.dev',
+  /** Evictions by our own accounts: the part of `evictions` that fails closed. */
+  ownEvictions: 'own-evictions.plimsoll.dev',
   deletions: 'deletions.plimsoll.dev',
 } as const;
 

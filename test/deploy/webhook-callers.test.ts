@@ -110,11 +110,21 @@ const CASES: Record<string, { request: Request; asked: readonly string[] }> = {
   },
   'a resize': { request: { user: ALICE, operation: 'UPDATE', subresource: 'resize' }, asked: ['quota'] },
   'any other change of a pod': { request: { user: ALICE, operation: 'UPDATE' }, asked: [] },
-  'an eviction by our agent': { request: { user: AGENT, subresource: 'eviction' }, asked: ['evictions'] },
+  'an eviction by our agent': { request: { user: AGENT, subresource: 'eviction' }, asked: ['own-evictions'] },
   'an eviction by our agent in kube-system': {
     request: { user: AGENT, subresource: 'eviction', namespace: 'kube-system' },
-    asked: ['evictions'],
+    asked: ['own-evictions'],
   },
+  'an eviction by our agent in an ignored namespace': {
+    request: { user: AGENT, subresource: 'eviction', labels: { 'plimsoll.dev/ignore': 'true' } },
+    asked: ['own-evictions'],
+  },
+  'an eviction by another account of ours': {
+    request: { user: own('plimsoll-system', 'plimsoll-scheduler'), subresource: 'eviction' },
+    asked: ['own-evictions'],
+  },
+  'an eviction by the scheduler': { request: { user: SCHEDULER, subresource: 'eviction' }, asked: ['evictions'] },
+  'a deletion by our agent': { request: { user: AGENT, operation: 'DELETE' }, asked: ['deletions'] },
   'an eviction by a person': { request: { user: ALICE, subresource: 'eviction' }, asked: [] },
   'a preemption': { request: { user: SCHEDULER, operation: 'DELETE' }, asked: ['deletions'] },
   'a preemption in kube-system': {

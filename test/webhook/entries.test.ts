@@ -72,7 +72,7 @@ describe('what the API server asks us about', () => {
     );
     const resources = entries.flatMap(({ rules }) => rules.flatMap((rule) => rule.resources));
     const parts = resources.filter((name) => name.includes('/') || name.includes('*'));
-    expect(parts.toSorted()).toEqual(['pods/eviction', 'pods/resize']);
+    expect([...new Set(parts)].toSorted()).toEqual(['pods/eviction', 'pods/resize']);
   });
 });
 

@@ -14,11 +14,24 @@ const NODES = '/api/v1/nodes';
 const NODE_POLICIES = '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies';
 const STAY = { 'plimsoll.dev/evict': 'never' };
 
+/** Limits are not what is compared here. */
+const MANY = 10_000;
+const UNLIMITED = { perMinute: MANY, perTenMinutes: MANY, perNamespacePerTenMinutes: MANY };
+
 const POLICIES: readonly StoredObject[] = [
-  { metadata: { name: 'everywhere' }, spec: { protect: { optOutCeiling: 50, namespaces: ['db'] } } },
+  {
+    metadata: { name: 'everywhere' },
+    spec: { mode: 'Enforce', limits: UNLIMITED, protect: { optOutCeiling: 50, namespaces: ['db'] } },
+  },
   {
     metadata: { name: 'batch' },
-    spec: { order: 5, nodeSelector: { matchLabels: { pool: 'batch' } }, protect: { optOutCeiling: -10 } },
+    spec: {
+      mode: 'Enforce',
+      limits: UNLIMITED,
+      order: 5,
+      nodeSelector: { matchLabels: { pool: 'batch' } },
+      protect: { optOutCeiling: -10 },
+    },
   },
 ];
 const NODE_LABELS: Readonly<Record<string, Record<string, string>>> = {
@@ -68,6 +81,7 @@ describe('the gates', () => {
 
   async function evict(candidate: StoredObject, username: string): Promise<Answer> {
     const { name, namespace, uid } = candidate.metadata;
+    const { nodeName } = candidate['spec'] as { readonly nodeName: string };
     const eviction = {
       apiVersion: 'policy/v1',
       kind: 'Eviction',
@@ -75,7 +89,7 @@ describe('the gates', () => {
       deleteOptions: { preconditions: { uid }, gracePeriodSeconds: 5 },
     };
     const resource = { group: '', version: 'v1', resource: 'pods' };
-    const userInfo = { username, groups: [] };
+    const userInfo = { username, groups: [], extra: { 'authentication.kubernetes.io/node-name': [nodeName] } };
     const request = { operation: 'CREATE', resource, subResource: 'eviction', name, namespace, userInfo };
     const body = review({ ...request, object: eviction, oldObject: null });
     return readAnswer((await webhook.post('/validate/evictions', body)).body);

@@ -60,12 +60,14 @@ function byGate(caller: 'plimsoll' | 'scheduler'): AdmissionDecision {
   return decideDisruption({
     kind: caller === 'scheduler' ? 'deletion' : 'eviction',
     caller,
+    callerNode: undefined,
     pod: buildPod({ name: 'web', namespace: 'team-a' }),
     expectedUid: 'uid-web',
     gracePeriodSeconds: undefined,
     wishes: { mayBeEvicted: false, mayBePreempted: false },
     protectedNamespaces: new Set(),
     optOutCeiling: 100,
+    policy: undefined,
   });
 }
 

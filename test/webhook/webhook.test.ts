@@ -115,6 +115,7 @@ describe('the webhook', () => {
       ['templates.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate/templates`],
       ['classes.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate/classes`],
       ['evictions.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate/evictions`],
+      ['own-evictions.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate/evictions`],
       ['deletions.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate/deletions`],
     ]);
   });

@@ -31,5 +31,16 @@ function impersonated(headers: IncomingHttpHeaders): User | undefined {
     .split(',')
     .map((group) => group.trim())
     .filter((group) => group !== '');
-  return { username, groups: [...groups, 'system:authenticated'] };
+  const extra = impersonatedExtra(headers);
+  return { username, groups: [...groups, 'system:authenticated'], ...(Object.keys(extra).length > 0 && { extra }) };
+}
+
+const EXTRA = 'impersonate-extra-';
+
+/** Keys are escaped as in a URL. */
+function impersonatedExtra(headers: IncomingHttpHeaders): Record<string, readonly string[]> {
+  const entries = Object.entries(headers).filter(([name]) => name.startsWith(EXTRA));
+  return Object.fromEntries(
+    entries.map(([name, value]) => [decodeURIComponent(name.slice(EXTRA.length)), [String(value)]]),
+  );
 }

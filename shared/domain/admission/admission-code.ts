@@ -28,7 +28,11 @@ export type AdmissionCode =
   | 'DisruptionAccepted'
   | 'DisruptionOfProtectedPod'
   | 'DisruptionUnwanted'
-  | 'DisruptionOfOtherPod';
+  | 'DisruptionOfOtherPod'
+  | 'DisruptionOnOtherNode'
+  | 'DisruptionBudgetSpent'
+  | 'DisruptionLimitReached'
+  | 'DisruptionUnclear';
 
 /** A `because` whose code is one of ours. */
 export function because(code: AdmissionCode, text: string, facts: Because['facts'] = {}): Because {

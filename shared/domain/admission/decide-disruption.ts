@@ -1,13 +1,19 @@
+import type { Protection } from '#shared/domain/eviction/node-protection.ts';
 import { protectionOf } from '#shared/domain/eviction/protection.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
-import { because } from './admission-code.ts';
-import { allow, refuse, type AdmissionDecision } from './decision.ts';
+import { because, type AdmissionCode } from './admission-code.ts';
+import { allow, refuse, type AdmissionDecision, type Refused } from './decision.ts';
 
-/** Somebody's wish to remove a pod, by eviction or deletion. */
+/** A request to remove a pod, by eviction or deletion. */
 export interface Disruption {
   readonly kind: 'eviction' | 'deletion';
-  /** `plimsoll`: one of our own accounts. `scheduler`: kube-scheduler, which preempts by deleting. */
-  readonly caller: 'plimsoll' | 'scheduler' | 'other';
+  /**
+   * `agent`: our agent, which is bound to a node. `plimsoll`: another account of ours. `scheduler`: kube-scheduler, which
+   * preempts by deleting.
+   */
+  readonly caller: 'agent' | 'plimsoll' | 'scheduler' | 'other';
+  /** The node of the pod that the caller's token is bound to. */
+  readonly callerNode: string | undefined;
   readonly pod: Pod;
   /** The precondition that the caller gave. */
   readonly expectedUid: string | undefined;
@@ -17,6 +23,8 @@ export interface Disruption {
   readonly protectedNamespaces: ReadonlySet<string>;
   /** Up to this priority the wish never to be evicted counts. */
   readonly optOutCeiling: number;
+  /** The NodePressurePolicy in force on the pod's node. */
+  readonly policy: Protection['policy'];
 }
 
 export interface OwnerWishes {
@@ -27,12 +35,13 @@ export interface OwnerWishes {
 const ASK_AGAIN_SECONDS = 5;
 
 /**
- * Whether a pod may be removed. Our own accounts are held to the laws they follow anyway (design.md section 11), the
- * scheduler to the owner's wish; everybody else is allowed and recorded. Nothing is counted: one deletion is asked
- * about up to three times (real-kubernetes.md 5.4).
+ * Whether a pod may be removed. Our own accounts are held to the laws they follow anyway (docs/guides/agent-never.md),
+ * the scheduler to the owner's wish; other callers are allowed and recorded. Nothing is counted here: the API server
+ * asks about one deletion up to three times.
  */
 export function decideDisruption(disruption: Disruption): AdmissionDecision {
   switch (disruption.caller) {
+    case 'agent':
     case 'plimsoll':
       return ownLaws(disruption);
     case 'scheduler':
@@ -42,28 +51,67 @@ export function decideDisruption(disruption: Disruption): AdmissionDecision {
   }
 }
 
+/** A law that our own accounts are held to: the refusal of a disruption that breaks it. */
+type Law = (disruption: Disruption) => Refused | undefined;
+
+const LAWS: readonly Law[] = [neverDeletes, staysOnItsNode, keepsToDryRun, meansThisPod, leavesGrace, sparesProtected];
+
 function ownLaws(disruption: Disruption): AdmissionDecision {
-  const { kind, pod, expectedUid, gracePeriodSeconds, wishes } = disruption;
-  const facts = factsOf(disruption);
-  if (kind === 'deletion')
-    return refuse(
-      403,
-      because('DisruptionUnwanted', 'Plimsoll removes pods by eviction and never deletes them', facts),
-    );
-  if (expectedUid !== pod.uid) {
-    const text = `the eviction must name the UID of the pod it means; it names \`${expectedUid ?? ''}\`, and this pod is \`${pod.uid}\``;
-    return refuse(409, because('DisruptionOfOtherPod', text, facts));
+  for (const law of LAWS) {
+    const refusal = law(disruption);
+    if (refusal !== undefined) return refusal;
   }
-  if (gracePeriodSeconds !== undefined && gracePeriodSeconds <= 0) {
-    const text = `the eviction must leave the pod time to end, not gracePeriodSeconds ${gracePeriodSeconds}`;
-    return refuse(403, because('DisruptionUnwanted', text, { ...facts, gracePeriodSeconds }));
-  }
-  const protection = protectionOf(pod, { ...disruption, wantsToStay: () => !wishes.mayBeEvicted });
-  if (protection !== undefined) return refuse(403, because('DisruptionOfProtectedPod', protection.text, facts));
   return accepted(disruption);
 }
 
-/** Refused with 429: to 403 kube-scheduler answers by asking 36 times a second (real-kubernetes.md 5.5). */
+function neverDeletes(disruption: Disruption): Refused | undefined {
+  if (disruption.kind === 'eviction') return undefined;
+  return refusal(disruption, 403, 'DisruptionUnwanted', 'Plimsoll removes pods by eviction and never deletes them');
+}
+
+/** Whoever has the token of one node shall not empty others. */
+function staysOnItsNode(disruption: Disruption): Refused | undefined {
+  const { caller, callerNode, pod } = disruption;
+  if (caller !== 'agent') return undefined;
+  if (callerNode === undefined || callerNode === '') {
+    return refusal(disruption, 403, 'DisruptionOnOtherNode', "the agent's token must be bound to a pod on a node");
+  }
+  const { nodeName = '' } = pod.spec;
+  if (callerNode === nodeName) return undefined;
+  const place = nodeName === '' ? 'no node' : `node \`${nodeName}\``;
+  const text = `the agent of node \`${callerNode}\` evicts pods of its own node only, and this pod is on ${place}`;
+  return refusal(disruption, 403, 'DisruptionOnOtherNode', text);
+}
+
+/** An agent that follows its policy would not ask; without a policy its own setting decides, which is not known here. */
+function keepsToDryRun(disruption: Disruption): Refused | undefined {
+  const { caller, policy } = disruption;
+  if (caller !== 'agent' || policy?.mode !== 'DryRun') return undefined;
+  const text = `NodePressurePolicy \`${policy.name}\` has mode DryRun on this node, where no pod is evicted`;
+  return refusal(disruption, 403, 'DisruptionUnwanted', text);
+}
+
+function meansThisPod(disruption: Disruption): Refused | undefined {
+  const { expectedUid, pod } = disruption;
+  if (expectedUid === pod.uid) return undefined;
+  const text = `the eviction must name the UID of the pod it means; it names \`${expectedUid ?? ''}\`, and this pod is \`${pod.uid}\``;
+  return refusal(disruption, 409, 'DisruptionOfOtherPod', text);
+}
+
+function leavesGrace(disruption: Disruption): Refused | undefined {
+  const { gracePeriodSeconds } = disruption;
+  if (gracePeriodSeconds === undefined || gracePeriodSeconds > 0) return undefined;
+  const text = `the eviction must leave the pod time to end, not gracePeriodSeconds ${gracePeriodSeconds}`;
+  return refusal(disruption, 403, 'DisruptionUnwanted', text);
+}
+
+function sparesProtected(disruption: Disruption): Refused | undefined {
+  const { pod, wishes } = disruption;
+  const protection = protectionOf(pod, { ...disruption, wantsToStay: () => !wishes.mayBeEvicted });
+  return protection && refusal(disruption, 403, 'DisruptionOfProtectedPod', protection.text);
+}
+
+/** Refused with 429: to 403 kube-scheduler answers by asking 36 times a second. */
 function preemption(disruption: Disruption): AdmissionDecision {
   if (disruption.kind === 'eviction' || disruption.wishes.mayBePreempted) return accepted(disruption);
   const text = "the pod's owner asked that it never be preempted";
@@ -77,9 +125,15 @@ function preemption(disruption: Disruption): AdmissionDecision {
 }
 
 function accepted(disruption: Disruption): AdmissionDecision {
-  return allow(because('DisruptionAccepted', `the ${disruption.kind} is nobody's to stop`, factsOf(disruption)));
+  return allow(because('DisruptionAccepted', `no rule forbids this ${disruption.kind}`, factsOf(disruption)));
 }
 
-function factsOf({ kind, caller, pod }: Disruption) {
-  return { kind, caller, namespace: pod.namespace, name: pod.name, uid: pod.uid, priority: pod.spec.priority ?? 0 };
+function refusal(disruption: Disruption, code: 403 | 409, reason: AdmissionCode, text: string): Refused {
+  return refuse(code, because(reason, text, factsOf(disruption)));
+}
+
+function factsOf({ kind, caller, callerNode, pod }: Disruption) {
+  const { namespace, name, uid, spec } = pod;
+  const node = { ...(callerNode !== undefined && { callerNode }), node: spec.nodeName ?? '' };
+  return { kind, caller, namespace, name, uid, priority: spec.priority ?? 0, ...node };
 }

@@ -28,6 +28,8 @@ export interface Refused {
   readonly warnings: readonly string[];
   /** With 429: when asking again makes sense. */
   readonly retryAfterSeconds?: number;
+  /** What programs tell refusals apart by, beside the status. */
+  readonly causes?: readonly { readonly reason: string; readonly message: string }[];
   readonly oneOf?: OneOf;
 }
 

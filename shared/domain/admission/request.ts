@@ -2,6 +2,8 @@
 export interface Requester {
   readonly name: string;
   readonly groups: readonly string[];
+  /** The node of the pod that the token of a service account is bound to. */
+  readonly nodeName?: string | undefined;
 }
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';

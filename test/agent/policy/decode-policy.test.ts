@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
 import type { ThresholdValue } from '#shared/domain/pressure/threshold.ts';
 import { decodePolicy } from '#agent/policy/decode-policy.ts';
-import { DEFAULT_LIMITS, DEFAULT_POLICY, DEFAULT_STALL_RULES } from '#agent/policy/policy.ts';
+import { DEFAULT_POLICY, DEFAULT_STALL_RULES } from '#agent/policy/policy.ts';
+import { DEFAULT_LIMITS } from '#shared/domain/eviction/eviction-limits.ts';
 
 function decode(spec: unknown) {
   return decodePolicy({ metadata: { name: 'p' }, spec });

@@ -1,12 +1,13 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
 import { at, contractHarness, namesOf, pod, textAt, uniqueName } from '#test/contract/harness.ts';
+import { agentOf } from './agent-user.ts';
 import { asUser, type AsUser } from './as-user.ts';
 import { clusterObjects } from './cluster-objects.ts';
 import { registeredWebhooks } from './registered-webhooks.ts';
 
 const SCHEDULER = 'system:kube-scheduler';
-const AGENT = 'system:serviceaccount:plimsoll-node:plimsoll-agent';
+const NODE = 'node-x';
 const UNWANTED = { annotations: { 'plimsoll.dev/allow-preemption': 'false' } };
 const DENIED = (entry: string): string => `admission webhook "${entry}.plimsoll.dev" denied the request: `;
 
@@ -20,15 +21,15 @@ describe.skipIf(!hasCluster())('removing pods, with the webhook registered', () 
 
   beforeAll(async () => {
     // What RBAC would refuse never reaches a webhook.
-    for (const user of [SCHEDULER, AGENT]) await objects.administrator(user);
+    await objects.administrator(SCHEDULER);
     scheduler = asUser(api.target.connection, SCHEDULER);
-    agent = asUser(api.target.connection, AGENT);
+    agent = await agentOf(api, objects, NODE);
   });
 
   /** Makes a pod that is bound, so that it ends like one that runs; answers its name and UID. */
   async function given(metadata: object = {}, spec: object = {}): Promise<{ name: string; uid: string }> {
     const name = uniqueName('pod');
-    const made = await api.post(api.core('pods'), pod(name, { nodeName: 'node-x', ...spec }, metadata));
+    const made = await api.post(api.core('pods'), pod(name, { nodeName: NODE, ...spec }, metadata));
     expect([made.status, at(made.body, 'message')]).toEqual([201, undefined]);
     return { name, uid: textAt(made.body, 'metadata.uid') };
   }
@@ -99,13 +100,13 @@ describe.skipIf(!hasCluster())('removing pods, with the webhook registered', () 
       expect(await evict(name, { preconditions: { uid: other } })).toMatchObject({
         status: 409,
         body: {
-          message: `${DENIED('evictions')}the eviction must name the UID of the pod it means; it names \`${other}\`, and this pod is \`${uid}\``,
+          message: `${DENIED('own-evictions')}the eviction must name the UID of the pod it means; it names \`${other}\`, and this pod is \`${uid}\``,
         },
       });
       expect(await evict(name, { preconditions: { uid }, gracePeriodSeconds: 0 })).toMatchObject({
         status: 403,
         body: {
-          message: `${DENIED('evictions')}the eviction must leave the pod time to end, not gracePeriodSeconds 0`,
+          message: `${DENIED('own-evictions')}the eviction must leave the pod time to end, not gracePeriodSeconds 0`,
         },
       });
       expect(await left(name)).toEqual([name]);
@@ -115,18 +116,32 @@ describe.skipIf(!hasCluster())('removing pods, with the webhook registered', () 
       expect(await left(name)).toEqual([]);
     });
 
+    test('evicts no pod of another node', async () => {
+      const { name, uid } = await given({}, { nodeName: 'node-y' });
+      expect(await evict(name, { preconditions: { uid } })).toMatchObject({
+        status: 403,
+        body: {
+          message: `${DENIED('own-evictions')}the agent of node \`${NODE}\` evicts pods of its own node only, and this pod is on node \`node-y\``,
+        },
+      });
+      expect(await left(name)).toEqual([name]);
+    });
+
     test('never evicts a protected pod, and the gate holds in kube-system as well', async () => {
       const { name, uid } = await given({ annotations: { 'plimsoll.dev/evict': 'never' } });
       const opted = await evict(name, { preconditions: { uid } });
-      expect([opted.status, at(opted.body, 'message')]).toEqual([403, expect.stringContaining(DENIED('evictions'))]);
+      expect([opted.status, at(opted.body, 'message')]).toEqual([
+        403,
+        expect.stringContaining(DENIED('own-evictions')),
+      ]);
       const system = uniqueName('system');
-      const made = await api.post('/api/v1/namespaces/kube-system/pods', pod(system, { nodeName: 'node-x' }));
+      const made = await api.post('/api/v1/namespaces/kube-system/pods', pod(system, { nodeName: NODE }));
       const precondition = { uid: textAt(made.body, 'metadata.uid') };
       const refused = await evict(system, { preconditions: precondition }, 'kube-system');
       await api.remove(`/api/v1/namespaces/kube-system/pods/${system}`);
       expect([refused.status, at(refused.body, 'message')]).toEqual([
         403,
-        `${DENIED('evictions')}the pod is in the protected namespace kube-system`,
+        `${DENIED('own-evictions')}the pod is in the protected namespace kube-system`,
       ]);
     });
   });

@@ -7,7 +7,6 @@ import { at, eventually, type Harness, pod } from '#test/contract/harness.ts';
 import { ADMISSION } from '#test/contract/webhook-registrar.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';
 import { registerFully } from '#webhook/register.ts';
-import { POLICIES } from './cluster-objects.ts';
 import { spread } from './spread.ts';
 
 /** Where the webhooks share their authority, in the namespace of the harness. */
@@ -82,12 +81,19 @@ export function registeredWebhooks(api: Harness, options: RegisteredWebhooksOpti
 
 async function applyDefinitions(api: Harness): Promise<void> {
   for (const file of readdirSync(CRDS).filter((name) => name.startsWith('plimsoll.dev_'))) {
-    const definition = parse(readFileSync(`${CRDS}${file}`, 'utf8')) as { metadata: { name: string } };
+    const definition = parse(readFileSync(`${CRDS}${file}`, 'utf8')) as Definition;
     const path = `${DEFINITIONS}/${definition.metadata.name}`;
     const applied = await api.patch(path, definition, 'apply', { query: { fieldManager: 'test', force: true } });
     expect([applied.status, at(applied.body, 'message')]).toEqual([expect.toBeOneOf([200, 201]), undefined]);
+    // A new kind answers that its storage is initializing for a moment.
+    const collection = `/apis/plimsoll.dev/v1alpha1/${definition.spec.names.plural}`;
+    await eventually(async () => expect((await api.get(collection)).status).toBe(200));
   }
-  await eventually(async () => expect((await api.get(POLICIES)).status).toBe(200));
+}
+
+interface Definition {
+  readonly metadata: { readonly name: string };
+  readonly spec: { readonly names: { readonly plural: string } };
 }
 
 /** The API server takes up to a second to call a new webhook. A forged QoS class is refused by nobody but us. */

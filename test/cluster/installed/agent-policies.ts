@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { KubeClient } from '#shared/kube/client.ts';
 import type { Outcome } from '#shared/kube/outcome.ts';
 import { AGENT } from '#test/cluster/accounts.ts';
-import { eventually, pod, textAt } from '#test/contract/harness.ts';
-import { type InstalledCluster, OTHER_NODE, OWN_NODE, post } from './installed-cluster.ts';
+import { eventually, pod } from '#test/contract/harness.ts';
+import { evict, type InstalledCluster, OTHER_NODE, OWN_NODE, post } from './installed-cluster.ts';
 
 const PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
 
@@ -16,7 +16,7 @@ export function agentPolicies({ own, clientOf, agentPodOn }: InstalledCluster): 
       agent = await clientOf(AGENT, await agentPodOn(OWN_NODE));
       unbound = await clientOf(AGENT);
       const victim = (name: string): object => pod(name, { nodeName: OWN_NODE, tolerations: [{ operator: 'Exists' }] });
-      for (const name of ['judged', 'spared']) await post(own().admin, '/api/v1/namespaces/default/pods', victim(name));
+      await post(own().admin, '/api/v1/namespaces/default/pods', victim('spared'));
       await post(own().admin, '/api/v1/namespaces/kube-system/pods', victim('system'));
     });
 
@@ -25,11 +25,6 @@ export function agentPolicies({ own, clientOf, agentPodOn }: InstalledCluster): 
       kind: 'NodePressure',
       metadata: { name },
     });
-    const evict = (client: KubeClient, path: string, deleteOptions: object): Promise<Outcome<unknown>> => {
-      const [namespace = '', name = ''] = path.split('/');
-      const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace }, deleteOptions };
-      return post(client, `/api/v1/namespaces/${namespace}/pods/${name}/eviction`, body);
-    };
     const denied = (policy: string, text: string): object => ({
       kind: 'forbidden',
       message: expect.stringMatching(
@@ -72,9 +67,6 @@ export function agentPolicies({ own, clientOf, agentPodOn }: InstalledCluster): 
       expect(await evict(agent, 'kube-system/system', { preconditions: { uid } })).toMatchObject(
         no("the agent must not evict from kube-system or from Plimsoll's own namespaces"),
       );
-      const judged = await own().admin.request({ path: '/api/v1/namespaces/default/pods/judged' });
-      const precondition = { uid: textAt(judged, 'object.metadata.uid') };
-      expect(await evict(agent, 'default/judged', { preconditions: precondition })).toMatchObject({ kind: 'ok' });
     });
 
     test('may do neither with a token that no pod holds', async () => {

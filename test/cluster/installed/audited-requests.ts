@@ -4,12 +4,10 @@ import { accountToken, AGENT, WEBHOOK, writeKubeconfig } from '#test/cluster/acc
 import { startAgentProcess } from '#test/cluster/agent-process.ts';
 import { startInstalledWebhook } from '#test/cluster/installed-webhook.ts';
 import { eventually, pod } from '#test/contract/harness.ts';
+import { AS_DEPLOYED } from './as-deployed.ts';
 import { mayDo } from './attempt.ts';
 import { requestsOf } from './audit-log.ts';
 import { type InstalledCluster, OWN_NODE, post } from './installed-cluster.ts';
-
-/** The arguments of deploy/base/webhook/deployment.yaml. */
-const AS_DEPLOYED = { tls: { secretName: 'plimsoll-webhook-tls' }, registration: { mode: 'CaBundle' } };
 
 /** Registers a test that holds what our programs really ask of the API server against what they may. */
 export function auditedRequests({ own, clientOf, agentPodOn }: InstalledCluster): void {

@@ -53,3 +53,10 @@ export function installedCluster(): InstalledCluster {
 export function post(client: KubeClient, path: string, body: object): Promise<Outcome<unknown>> {
   return client.request({ method: 'POST', path, body });
 }
+
+/** Asks for the eviction of the pod `NAMESPACE/NAME`. */
+export function evict(client: KubeClient, path: string, deleteOptions: object): Promise<Outcome<unknown>> {
+  const [namespace = '', name = ''] = path.split('/');
+  const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace }, deleteOptions };
+  return post(client, `/api/v1/namespaces/${namespace}/pods/${name}/eviction`, body);
+}

@@ -4,6 +4,7 @@ import { installPlimsoll } from '#test/cluster/install.ts';
 import { whyNoOwnCluster } from '#test/cluster/own-cluster.ts';
 import { at, eventually } from '#test/contract/harness.ts';
 import { accountRights } from './account-rights.ts';
+import { agentEvictions } from './agent-evictions.ts';
 import { agentPolicies } from './agent-policies.ts';
 import { auditedRequests } from './audited-requests.ts';
 import { installedCluster, OTHER_NODE, OWN_NODE } from './installed-cluster.ts';
@@ -29,5 +30,6 @@ describe.skipIf(why !== undefined)(`deploy/base on a real control plane${why ?? 
 
   accountRights(installed);
   agentPolicies(installed);
+  agentEvictions(installed);
   auditedRequests(installed);
 });

@@ -23,6 +23,7 @@ export interface PressureStatus {
 }
 
 const WEBHOOKS = `/apis/apps/v1/namespaces/${WEBHOOK.namespace}/deployments/${WEBHOOK.name}`;
+const REGISTRATION = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/plimsoll';
 /** As deploy/base has them. */
 const AGENT_CPU_MILLICORES = 200;
 const AGENT_PROBE_SECONDS = 10;
@@ -41,7 +42,7 @@ export async function installAgent(
 
 /**
  * For a node so many times slower than bare metal: the agent may take so much more CPU and time to start, and the
- * webhook, which has no part in it, does not run.
+ * webhook does not run. Its registration goes too, as evictions by the agent wait for the webhook's answer.
  */
 export async function allowForSlowness(client: KubeClient, factor: number): Promise<void> {
   const contentType = 'application/json-patch+json';
@@ -55,6 +56,7 @@ export async function allowForSlowness(client: KubeClient, factor: number): Prom
   await call(client, { method: 'PATCH', path: DAEMON_SET, contentType, body });
   const scale = [{ op: 'replace', path: '/spec/replicas', value: 0 }];
   await call(client, { method: 'PATCH', path: WEBHOOKS, contentType, body: scale });
+  await call(client, { method: 'DELETE', path: REGISTRATION });
 }
 
 /** How many pods of the DaemonSet are ready, of its newest template. */

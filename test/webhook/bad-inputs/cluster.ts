@@ -32,5 +32,6 @@ export function prepareCluster(api: ObjectServer): void {
     spec: { scopeSelector: { matchExpressions: [{ scopeName: 'PriorityClass', operator: 'In', values: ['high'] }] } },
     status: { hard: { 'requests.memory': '1Ti' }, used: { 'requests.memory': '1Gi' } },
   });
-  api.put('/api/v1/pods', { metadata: { name: 'web', namespace: 'team-a', uid: 'uid-of-web' } });
+  const spec = { nodeName: 'node-a' };
+  api.put('/api/v1/pods', { metadata: { name: 'web', namespace: 'team-a', uid: 'uid-of-web' }, spec });
 }

@@ -1,7 +1,11 @@
 import { review } from '#test/webhook/reviews.ts';
 import { ALLOWED, badInput, DENIED_400, DENIED_403, DENIED_409, PODS, type BadInput } from './bad-input.ts';
 
-const AGENT = { username: 'system:serviceaccount:plimsoll-node:plimsoll-agent', groups: [] };
+const AGENT = {
+  username: 'system:serviceaccount:plimsoll-node:plimsoll-agent',
+  groups: [],
+  extra: { 'authentication.kubernetes.io/node-name': ['node-a'] },
+};
 const PATH = { path: '/validate/evictions' };
 const RIGHT = { preconditions: { uid: 'uid-of-web' } };
 

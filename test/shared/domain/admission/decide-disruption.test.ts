@@ -2,18 +2,20 @@ import { describe, expect, test } from 'vitest';
 import { decideDisruption, type Disruption } from '#shared/domain/admission/decide-disruption.ts';
 import { buildPod } from '#test/build/cluster.ts';
 
-const POD = buildPod({ name: 'web', namespace: 'team-a', priority: 10 });
+const POD = buildPod({ name: 'web', namespace: 'team-a', priority: 10, node: 'node-a' });
 
 function disruption(more: Partial<Disruption>): Disruption {
   return {
     kind: 'eviction',
-    caller: 'plimsoll',
+    caller: 'agent',
+    callerNode: 'node-a',
     pod: POD,
     expectedUid: POD.uid,
     gracePeriodSeconds: undefined,
     wishes: { mayBeEvicted: true, mayBePreempted: true },
     protectedNamespaces: new Set(['kube-system']),
     optOutCeiling: 100,
+    policy: undefined,
     ...more,
   };
 }
@@ -27,6 +29,12 @@ describe('decideDisruption', () => {
       wishes: STAYS,
       pod: { ...POD, spec: { ...POD.spec, priority: 101 } },
     },
+    'eviction by another account of ours on any node': { caller: 'plimsoll', callerNode: 'node-b' },
+    'the agent’s eviction where the policy of the node enforces': { policy: { name: 'p', mode: 'Enforce' } },
+    'eviction by another account of ours where the policy of the node does not enforce': {
+      caller: 'plimsoll',
+      policy: { name: 'p', mode: 'DryRun' },
+    },
     'anybody else’s eviction, whatever the pod wishes': { caller: 'other', expectedUid: undefined, wishes: STAYS },
     'a person’s deletion': { caller: 'other', kind: 'deletion' },
     'preemption of a pod that does not mind': { caller: 'scheduler', kind: 'deletion' },
@@ -39,6 +47,31 @@ describe('decideDisruption', () => {
   });
 
   const refused: Record<string, { more: Partial<Disruption>; code: number; reason: string }> = {
+    'the agent’s eviction of a pod on another node': {
+      more: { callerNode: 'node-b' },
+      code: 403,
+      reason: 'DisruptionOnOtherNode',
+    },
+    'the agent’s eviction of a pod on no node': {
+      more: { pod: { ...POD, spec: { ...POD.spec, nodeName: undefined } } },
+      code: 403,
+      reason: 'DisruptionOnOtherNode',
+    },
+    'eviction with an agent’s token that no pod holds': {
+      more: { callerNode: undefined },
+      code: 403,
+      reason: 'DisruptionOnOtherNode',
+    },
+    'eviction with an agent’s token of no node, of a pod on no node': {
+      more: { callerNode: '', pod: { ...POD, spec: { ...POD.spec, nodeName: '' } } },
+      code: 403,
+      reason: 'DisruptionOnOtherNode',
+    },
+    'the agent’s eviction where the policy of the node is a dry run': {
+      more: { policy: { name: 'p', mode: 'DryRun' } },
+      code: 403,
+      reason: 'DisruptionUnwanted',
+    },
     'our deletion of any pod': { more: { kind: 'deletion' }, code: 403, reason: 'DisruptionUnwanted' },
     'our eviction without a UID': { more: { expectedUid: undefined }, code: 409, reason: 'DisruptionOfOtherPod' },
     'our eviction of a successor of the same name': {

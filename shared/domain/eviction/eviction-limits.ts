@@ -1,0 +1,16 @@
+/** How many evictions there may be on a node; 0 means none, never unlimited (law 4). */
+export interface EvictionLimits {
+  /** Outstanding at one moment. */
+  readonly concurrent: number;
+  readonly perMinute: number;
+  readonly perTenMinutes: number;
+  readonly perNamespacePerTenMinutes: number;
+}
+
+/** What holds where no NodePressurePolicy says otherwise. */
+export const DEFAULT_LIMITS: EvictionLimits = {
+  concurrent: 1,
+  perMinute: 2,
+  perTenMinutes: 4,
+  perNamespacePerTenMinutes: 4,
+};

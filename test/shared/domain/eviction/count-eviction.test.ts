@@ -1,0 +1,119 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { countEviction, type CountedEviction, type EvictionBounds } from '#shared/domain/eviction/count-eviction.ts';
+
+const NOW = 1_000_000_000;
+const LIMITS = { concurrent: 1, perMinute: 2, perTenMinutes: 4, perNamespacePerTenMinutes: 3 };
+const BOUNDS: EvictionBounds = { limits: LIMITS, inClusterPerMinute: 10 };
+
+/** An eviction so many seconds ago; names by position. */
+function ago(seconds: number, more: Partial<CountedEviction> = {}, index = seconds): CountedEviction {
+  const name = `p${index}`;
+  return { at: NOW - seconds * 1_000, node: 'a', namespace: 'team', pod: name, uid: `uid-${name}`, ...more };
+}
+
+const WANTED = ago(0, { pod: 'wanted', uid: 'uid-wanted' });
+
+describe('countEviction', () => {
+  test.each<[what: string, before: readonly CountedEviction[], bounds: Partial<EvictionBounds>, refusal: unknown]>([
+    ['counts the first', [], {}, undefined],
+    ['counts one less than the limit of a minute', [ago(1)], {}, undefined],
+    [
+      'refuses beyond the limit of a minute, until the oldest leaves it',
+      [ago(50), ago(1)],
+      {},
+      ['the limit of 2 evictions a minute on node `a` is reached', 10_000],
+    ],
+    ['counts when the minute is over', [ago(60), ago(1)], {}, undefined],
+    [
+      'refuses beyond the limit of ten minutes',
+      [ago(500, { namespace: 'other' }), ago(400), ago(300), ago(200)],
+      {},
+      ['the limit of 4 evictions in ten minutes on node `a` is reached', 100_000],
+    ],
+    ['counts when ten minutes are over', [ago(600, { namespace: 'other' }), ago(400), ago(200)], {}, undefined],
+    [
+      'refuses beyond the limit of the namespace',
+      [ago(500), ago(400), ago(300)],
+      {},
+      ['the limit of 3 evictions in ten minutes on node `a` from namespace `team` is reached', 100_000],
+    ],
+    ['leaves other nodes out of it', [1, 2, 3, 4, 5].map((seconds) => ago(seconds, { node: 'b' })), {}, undefined],
+    [
+      'refuses beyond the limit of the cluster, whatever the node',
+      [1, 2, 3].map((seconds) => ago(seconds, { node: `n${seconds}` })),
+      { inClusterPerMinute: 3 },
+      ['the limit of 3 evictions a minute in the cluster is reached', 57_000],
+    ],
+    [
+      'holds an account that is bound to no node to the limit of the cluster alone',
+      [ago(1), ago(2), ago(3)],
+      { limits: undefined },
+      undefined,
+    ],
+    [
+      'lets nothing through where the limit is 0',
+      [],
+      { limits: { ...LIMITS, perMinute: 0 } },
+      ['the limit of 0 evictions a minute on node `a` is reached', 60_000],
+    ],
+    [
+      'lets nothing through where the limit of the cluster is 0',
+      [],
+      { inClusterPerMinute: 0 },
+      ['the limit of 0 evictions a minute in the cluster is reached', 60_000],
+    ],
+    ['takes the same pod for the same eviction', [ago(2), ago(1, { uid: 'uid-wanted' })], {}, undefined],
+    [
+      'takes what a clock that is ahead wrote for an eviction of now',
+      [ago(-30_000), ago(-20_000)],
+      {},
+      ['the limit of 2 evictions a minute on node `a` is reached', 60_000],
+    ],
+  ])('%s', (_, before, bounds, refusal) => {
+    const outcome = countEviction(before, WANTED, { ...BOUNDS, ...bounds });
+    const told = outcome.kind === 'exceeded' ? [outcome.because.text, outcome.retryAfterMs] : undefined;
+    expect(told).toEqual(refusal);
+  });
+
+  test('forgets what no window looks at, and names those that fill one', () => {
+    const counted = countEviction([ago(700), ago(60)], WANTED, BOUNDS);
+    expect(counted).toEqual({ kind: 'counted', counted: [ago(60), WANTED] });
+    expect(countEviction([ago(700), ago(300, { node: 'b' }), ago(2), ago(1)], WANTED, BOUNDS)).toMatchObject({
+      filledBy: [ago(2), ago(1)],
+    });
+  });
+
+  test('never lets more through than any window allows, in whatever order they are asked for', () => {
+    const step = fc.record({
+      waitMs: fc.integer({ min: 0, max: 90_000 }),
+      node: fc.constantFrom('a', 'b'),
+      namespace: fc.constantFrom('x', 'y'),
+      uid: fc.integer({ min: 0, max: 200 }),
+    });
+    const bounds = { limits: LIMITS, inClusterPerMinute: 3 };
+    const law = fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      let counted: readonly CountedEviction[] = [];
+      const passed: CountedEviction[] = [];
+      let at = NOW;
+      for (const { waitMs, node, namespace, uid } of steps) {
+        at += waitMs;
+        const wanted = { at, node, namespace, pod: `p${uid}`, uid: `uid-${uid}` };
+        const outcome = countEviction(counted, wanted, bounds);
+        if (outcome.kind === 'exceeded') continue;
+        if (!counted.some((each) => each.uid === wanted.uid && at - each.at < 600_000)) passed.push(wanted);
+        counted = outcome.counted;
+      }
+      const within = (windowMs: number, one: CountedEviction, has: (each: CountedEviction) => boolean): number =>
+        passed.filter((each) => has(each) && each.at <= one.at && one.at - each.at < windowMs).length;
+      for (const one of passed) {
+        const onNode = (each: CountedEviction): boolean => each.node === one.node;
+        expect(within(60_000, one, onNode)).toBeLessThanOrEqual(2);
+        expect(within(600_000, one, onNode)).toBeLessThanOrEqual(4);
+        expect(within(600_000, one, (each) => onNode(each) && each.namespace === one.namespace)).toBeLessThanOrEqual(3);
+        expect(within(60_000, one, () => true)).toBeLessThanOrEqual(3);
+      }
+    });
+    fc.assert(law, { numRuns: 500, seed: 20_261_122 });
+  });
+});

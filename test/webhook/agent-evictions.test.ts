@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { StoredObject } from '#test/fakes/object-server.ts';
+import { pod, readAnswer, review, type Answer } from './reviews.ts';
+import { NAMESPACES, PODS, runWebhook, type RunningWebhook } from './webhook-process.ts';
+
+const AGENT = 'system:serviceaccount:plimsoll-node:plimsoll-agent';
+const OTHER_ACCOUNT = 'system:serviceaccount:plimsoll-system:plimsoll-scheduler';
+const NODE_CLAIM = 'authentication.kubernetes.io/node-name';
+const NODE_POLICIES = '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies';
+const BUDGETS = '/apis/policy/v1/poddisruptionbudgets';
+const CONFIG_MAPS = '/api/v1/configmaps';
+const SHARED = { evictions: { configMapName: 'plimsoll-evictions', perMinute: 5 } };
+const RUNNING = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
+
+interface Asked {
+  readonly username?: string;
+  readonly node?: string;
+  readonly extra?: object;
+  readonly dryRun?: boolean;
+  readonly options?: object;
+}
+
+describe('evictions by our own accounts', () => {
+  let webhook: RunningWebhook;
+  let made = 0;
+  beforeAll(async () => {
+    webhook = await runWebhook((api) => {
+      api.put(NAMESPACES, { metadata: { name: 'team-a' } });
+      api.put(NAMESPACES, { metadata: { name: 'ignored', labels: { 'plimsoll.dev/ignore': 'true' } } });
+      for (const name of ['node-a', 'node-b']) api.put('/api/v1/nodes', { metadata: { name, labels: { name } } });
+    }, SHARED);
+  });
+  afterAll(() => webhook.stop());
+  beforeEach(() => {
+    for (const name of ['plimsoll-evictions']) webhook.api.remove(CONFIG_MAPS, `plimsoll-system/${name}`);
+    for (const { metadata } of webhook.api.all(NODE_POLICIES))
+      webhook.api.remove(NODE_POLICIES, String(metadata['name']));
+  });
+
+  function given(nodeName: string, more: object = {}, metadata: object = {}): StoredObject {
+    const name = `p${(made += 1)}`;
+    const running = pod({ nodeName }, { name, uid: `uid-${name}`, ...metadata }) as StoredObject;
+    const victim = { ...running, status: RUNNING, ...more };
+    webhook.api.put(PODS, victim);
+    return victim;
+  }
+
+  async function evict(victim: StoredObject, asked: Asked = {}): Promise<Answer & { readonly raw: string }> {
+    const { username = AGENT, node = 'node-a', dryRun = false, options = {} } = asked;
+    const { name, namespace, uid } = victim.metadata;
+    const extra = asked.extra ?? { [NODE_CLAIM]: [node] };
+    const { body } = await webhook.post(
+      '/validate/evictions',
+      review({
+        operation: 'CREATE',
+        resource: { group: '', version: 'v1', resource: 'pods' },
+        subResource: 'eviction',
+        name,
+        namespace,
+        dryRun,
+        userInfo: { username, groups: [], extra },
+        object: {
+          apiVersion: 'policy/v1',
+          kind: 'Eviction',
+          metadata: { name, namespace },
+          deleteOptions: { preconditions: { uid }, ...options },
+        },
+      }),
+    );
+    return { ...readAnswer(body), raw: body };
+  }
+
+  test('an agent evicts from its own node', async () => {
+    expect(await evict(given('node-a'))).toMatchObject({ allowed: true });
+  });
+
+  test.each<[what: string, asked: Asked, nodeName: string | undefined, message: string]>([
+    [
+      'a pod of another node',
+      {},
+      'node-b',
+      'the agent of node `node-a` evicts pods of its own node only, and this pod is on node `node-b`',
+    ],
+    [
+      'a pod on no node',
+      {},
+      undefined,
+      'the agent of node `node-a` evicts pods of its own node only, and this pod is on no node',
+    ],
+    ['with a token that no pod holds', { extra: {} }, 'node-a', "the agent's token must be bound to a pod on a node"],
+    [
+      'with two nodes in its token',
+      { extra: { [NODE_CLAIM]: ['node-a', 'node-b'] } },
+      'node-b',
+      "the agent's token must be bound to a pod on a node",
+    ],
+  ])('an agent does not evict %s', async (_, asked, nodeName, message) => {
+    const victim = given(nodeName ?? '', nodeName === undefined ? { spec: { containers: [] } } : {});
+    expect(await evict(victim, asked)).toMatchObject({ allowed: false, code: 403, message });
+  });
+
+  test('nor from a namespace that is ignored, even by a label that was set a moment ago', async () => {
+    expect(await evict(given('node-a', {}, { namespace: 'ignored' }))).toMatchObject({ allowed: false, code: 403 });
+  });
+
+  test('nor on a node whose policy is a dry run', async () => {
+    webhook.api.put(NODE_POLICIES, { metadata: { name: 'quiet' }, spec: { mode: 'DryRun' } });
+    expect(await evict(given('node-a'))).toMatchObject({
+      allowed: false,
+      code: 403,
+      message: 'NodePressurePolicy `quiet` has mode DryRun on this node, where no pod is evicted',
+    });
+  });
+
+  describe('are counted', () => {
+    test('by node: beyond the limits of its policy the agent is told when to come again', async () => {
+      const limits = { perMinute: 3, perTenMinutes: 3 };
+      webhook.api.put(NODE_POLICIES, { metadata: { name: 'three' }, spec: { mode: 'Enforce', limits } });
+      const victims = Array.from({ length: 8 }, () => given('node-a'));
+      const answers = await Promise.all(victims.map((victim) => evict(victim)));
+      expect(answers.filter(({ allowed }) => allowed)).toHaveLength(3);
+      const refused = answers.filter(({ allowed }) => !allowed);
+      expect(new Set(refused.map(({ code, message }) => `${code} ${message}`))).toEqual(
+        new Set(['429 the limit of 3 evictions a minute on node `node-a` is reached']),
+      );
+      for (const { raw } of refused) expect(raw).toMatch(/"retryAfterSeconds":60/);
+      expect(await evict(given('node-b'), { node: 'node-b' })).toMatchObject({ allowed: true });
+    });
+
+    test('in the cluster, over all nodes and accounts', async () => {
+      const limits = { perMinute: 100, perTenMinutes: 100, perNamespacePerTenMinutes: 100 };
+      webhook.api.put(NODE_POLICIES, { metadata: { name: 'many' }, spec: { mode: 'Enforce', limits } });
+      const answers = [];
+      for (const node of ['node-a', 'node-b', 'node-a', 'node-b']) answers.push(await evict(given(node), { node }));
+      answers.push(await evict(given('node-a'), { username: OTHER_ACCOUNT, extra: {} }));
+      answers.push(await evict(given('node-a')));
+      expect(answers.map(({ allowed, message }) => [allowed, message])).toEqual([
+        ...Array.from({ length: 5 }, () => [true, undefined]),
+        [false, 'the limit of 5 evictions a minute in the cluster is reached'],
+      ]);
+    });
+
+    test('in a ConfigMap, so that a restart forgets nothing', async () => {
+      await evict(given('node-a'));
+      const stored = webhook.api.get(CONFIG_MAPS, 'plimsoll-system/plimsoll-evictions') as
+        { data?: object } | undefined;
+      expect(stored?.data).toEqual({ 'evictions.json': expect.stringContaining('"node":"node-a"') as string });
+    });
+
+    test('not when they are dry runs, nor for pods that are going already', async () => {
+      const limits = { perMinute: 1, perTenMinutes: 1 };
+      webhook.api.put(NODE_POLICIES, { metadata: { name: 'one' }, spec: { mode: 'Enforce', limits } });
+      const going = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 30 };
+      const answers = [
+        await evict(given('node-a'), { dryRun: true }),
+        await evict(given('node-a'), { options: { dryRun: ['All'] } }),
+        await evict(given('node-a', {}, going)),
+        await evict(given('node-a')),
+        await evict(given('node-a')),
+      ];
+      expect(answers.map(({ allowed }) => allowed)).toEqual([true, true, true, true, false]);
+    });
+
+    test('not when a budget forbids them, which is told as the API server tells it', async () => {
+      const limits = { perMinute: 1, perTenMinutes: 1 };
+      webhook.api.put(NODE_POLICIES, { metadata: { name: 'one' }, spec: { mode: 'Enforce', limits } });
+      webhook.api.put(BUDGETS, {
+        metadata: { name: 'all', namespace: 'team-a' },
+        spec: { selector: { matchLabels: { app: 'db' } } },
+        status: { disruptionsAllowed: 0 },
+      });
+      const held = { labels: { app: 'db' } };
+      for (const victim of [given('node-a', {}, held), given('node-a', {}, held)]) {
+        const answer = await evict(victim);
+        expect(answer).toMatchObject({ allowed: false, code: 429 });
+        expect(answer.raw).toMatch(/"causes":\[\{"reason":"DisruptionBudget"/);
+      }
+      expect(await evict(given('node-a'))).toMatchObject({ allowed: true });
+    });
+  });
+
+  describe('are refused when something cannot be found out', () => {
+    test.each([
+      ['the pod', /\/pods\/p\d+$/],
+      ['the policies of nodes', /nodepressurepolicies$/],
+      ['the namespace', /namespaces\/team-a$/],
+      ['the count', /configmaps/],
+    ])('%s', async (_, path) => {
+      const victim = given('node-a');
+      webhook.api.silent = path;
+      const answer = await evict(victim);
+      webhook.api.silent = undefined;
+      expect(answer).toMatchObject({ allowed: false, code: 429 });
+      expect(answer.message).toMatch(/^cannot judge the eviction: .*; try again$/);
+    });
+
+    test('one of the policies', async () => {
+      webhook.api.put(NODE_POLICIES, { metadata: { name: 'strange' }, spec: { order: 'first' } });
+      expect(await evict(given('node-a'))).toMatchObject({ allowed: false, code: 429 });
+    });
+
+    test('but not for other callers, whom no law binds', async () => {
+      const victim = given('node-a');
+      webhook.api.silent = /\/pods\/p\d+$/;
+      expect(await evict(victim, { username: 'alice', extra: {} })).toMatchObject({ allowed: true });
+      webhook.api.silent = undefined;
+    });
+  });
+});
+
+test('the webhook in DryRun holds our own accounts to their laws all the same', async () => {
+  const webhook = await runWebhook(
+    (api) => api.put(PODS, pod({ nodeName: 'node-b' }, { name: 'web', uid: 'uid-web' }) as StoredObject),
+    { mode: 'DryRun' },
+  );
+  const deleteOptions = { preconditions: { uid: 'uid-web' } };
+  const userInfo = { username: AGENT, groups: [], extra: { [NODE_CLAIM]: ['node-a'] } };
+  const object = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'web' }, deleteOptions };
+  const resource = { group: '', version: 'v1', resource: 'pods' };
+  const about = { operation: 'CREATE', resource, subResource: 'eviction', name: 'web', namespace: 'team-a' };
+  const { body } = await webhook.post('/validate/evictions', review({ ...about, userInfo, object }));
+  await webhook.stop();
+  expect(readAnswer(body)).toMatchObject({ allowed: false, code: 403 });
+});

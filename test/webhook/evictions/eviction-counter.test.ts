@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest';
+import type { CountedEviction } from '#shared/domain/eviction/count-eviction.ts';
+import { createEvictionCounter, type EvictionCounter } from '#webhook/evictions/eviction-counter.ts';
+import { memoryEvictionStore, type EvictionStore } from '#webhook/evictions/eviction-store.ts';
+
+const LIMITS = { concurrent: 1, perMinute: 2, perTenMinutes: 4, perNamespacePerTenMinutes: 4 };
+const BOUNDS = { limits: LIMITS, inClusterPerMinute: 10 };
+const NOBODY = () => Promise.resolve(new Set<string>());
+
+/** A store that replicas share: a write must still find what was read. */
+function sharedStore(): EvictionStore & { readonly evictions: () => readonly CountedEviction[] } {
+  let version = 0;
+  let evictions: readonly CountedEviction[] = [];
+  return {
+    evictions: () => evictions,
+    read: () => Promise.resolve({ evictions, version: String(version) }),
+    write: (stored) => {
+      if (stored.version !== String(version)) return Promise.resolve(false);
+      version += 1;
+      ({ evictions } = stored);
+      return Promise.resolve(true);
+    },
+  };
+}
+
+function counterOn(store: EvictionStore, more: Partial<Parameters<typeof createEvictionCounter>[0]> = {}) {
+  const clock = { now: () => 1_000_000, monotonic: () => 0 };
+  return createEvictionCounter({ store, findUnharmed: NOBODY, clock, ...more });
+}
+
+function pod(index: number, node = 'a'): Omit<CountedEviction, 'at'> {
+  return { node, namespace: 'team', pod: `p${index}`, uid: `uid-${index}` };
+}
+
+async function kinds(
+  counter: EvictionCounter,
+  pods: readonly Omit<CountedEviction, 'at'>[],
+): Promise<readonly string[]> {
+  return (await Promise.all(pods.map((each) => counter.count(each, BOUNDS, 1_000)))).map(({ kind }) => kind);
+}
+
+describe('an eviction counter', () => {
+  test('lets through what the limits allow when many ask at once', async () => {
+    const counter = counterOn(memoryEvictionStore());
+    const answers = await kinds(
+      counter,
+      [1, 2, 3, 4, 5].map((index) => pod(index)),
+    );
+    expect(answers.filter((kind) => kind === 'counted')).toHaveLength(2);
+  });
+
+  test('counts over all replicas: one that was overtaken looks again', async () => {
+    const store = sharedStore();
+    const replicas = [counterOn(store), counterOn(store), counterOn(store)];
+    const answers = await Promise.all(
+      replicas.flatMap((replica, index) => [kinds(replica, [pod(index)]), kinds(replica, [pod(index + 10)])]),
+    );
+    expect(answers.flat().filter((kind) => kind === 'counted')).toHaveLength(2);
+    expect(store.evictions()).toHaveLength(2);
+  });
+
+  test('outlives the replica that counted', async () => {
+    const store = sharedStore();
+    await kinds(counterOn(store), [pod(1), pod(2)]);
+    expect(await kinds(counterOn(store), [pod(3), pod(4, 'b')])).toEqual(['exceeded', 'counted']);
+  });
+
+  describe('where the limit seems reached', () => {
+    const before: readonly CountedEviction[] = [
+      { ...pod(1), at: 990_000 },
+      { ...pod(2), at: 999_000 },
+    ];
+    const store = () => {
+      const shared = sharedStore();
+      return shared.write({ evictions: before, version: '0' }, 1).then(() => shared);
+    };
+
+    test('leaves out evictions that came to nothing, once that is sure', async () => {
+      const asked: string[] = [];
+      const findUnharmed = (evictions: readonly CountedEviction[]) => {
+        asked.push(...evictions.map(({ uid }) => uid));
+        return Promise.resolve(new Set(evictions.map(({ uid }) => uid)));
+      };
+      const shared = await store();
+      expect(await kinds(counterOn(shared, { findUnharmed }), [pod(3)])).toEqual(['counted']);
+      expect(asked).toEqual(['uid-1']);
+      expect(shared.evictions().map(({ uid }) => uid)).toEqual(['uid-2', 'uid-3']);
+    });
+
+    test('refuses when the pods are gone', async () => {
+      const [answer] = await Promise.all([counterOn(await store()).count(pod(3), BOUNDS, 1_000)]);
+      expect(answer).toMatchObject({
+        kind: 'exceeded',
+        because: { text: 'the limit of 2 evictions a minute on node `a` is reached' },
+        retryAfterMs: 50_000,
+      });
+    });
+  });
+
+  test.each<[what: string, store: Partial<EvictionStore>, message: string]>([
+    [
+      'the store cannot be read',
+      { read: () => Promise.reject(new Error('cannot read: no route')) },
+      'cannot read: no route',
+    ],
+    ['the store cannot be written', { write: () => Promise.reject(new Error('cannot write: forbidden')) }, 'forbidden'],
+    ['another replica is always faster', { write: () => Promise.resolve(false) }, 'not settled in time'],
+  ])('gives no answer that lets through when %s', async (_, broken, message) => {
+    let now = 0;
+    const clock = { now: () => 0, monotonic: () => (now += 100) };
+    const counter = counterOn({ ...sharedStore(), ...broken }, { clock });
+    expect(await counter.count(pod(1), BOUNDS, 1_000)).toEqual({
+      kind: 'unclear',
+      message: expect.stringContaining(message) as string,
+    });
+  });
+
+  test('goes on counting after a failure', async () => {
+    const shared = sharedStore();
+    let isBroken = true;
+    const store = { ...shared, read: () => (isBroken ? Promise.reject(new Error('down')) : shared.read(1)) };
+    const counter = counterOn(store);
+    const first = await kinds(counter, [pod(1)]);
+    isBroken = false;
+    expect([first, await kinds(counter, [pod(1)])]).toEqual([['unclear'], ['counted']]);
+  });
+
+  test('keeps no endless queue', async () => {
+    const never = new Promise<never>(() => undefined);
+    const counter = counterOn({ ...sharedStore(), read: () => never });
+    const asked = Array.from({ length: 65 }, (_, index) => counter.count(pod(index), BOUNDS, 1_000));
+    await expect(asked[64]).resolves.toMatchObject({ kind: 'unclear' });
+  });
+});

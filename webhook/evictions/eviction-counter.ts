@@ -1,0 +1,95 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import {
+  countEviction,
+  type CountedEviction,
+  type CountOutcome,
+  type EvictionBounds,
+} from '#shared/domain/eviction/count-eviction.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import { errorText } from '#shared/runtime/describe-error.ts';
+import type { EvictionStore, StoredEvictions } from './eviction-store.ts';
+
+/** Whether an eviction is within the limits, and was counted. `unclear`: that could not be found out in time. */
+export type Count =
+  | { readonly kind: 'counted' }
+  | { readonly kind: 'exceeded'; readonly because: Pick<Because, 'text' | 'facts'>; readonly retryAfterMs: number }
+  | { readonly kind: 'unclear'; readonly message: string };
+
+/** Counts evictions over all replicas, one after another. */
+export interface EvictionCounter {
+  /** Never rejects; takes until `giveUpAt` by the monotonic clock at the longest. */
+  count(wanted: Omit<CountedEviction, 'at'>, bounds: EvictionBounds, giveUpAt: number): Promise<Count>;
+}
+
+export interface EvictionCounterOptions {
+  readonly store: EvictionStore;
+  /** Of these evictions, the UIDs of pods that live on unharmed: they were let through here and refused elsewhere. */
+  readonly findUnharmed: (evictions: readonly CountedEviction[], timeoutMs: number) => Promise<ReadonlySet<string>>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+}
+
+/** The API server carries an eviction out within milliseconds; a pod that lives after this long was not evicted. */
+const SETTLED_MS = 2_000;
+/** More would be asked of the API server than the answer is worth. */
+const MOST_LOOKED_AT = 16;
+const MOST_WAITING = 64;
+
+type Wanted = Parameters<EvictionCounter['count']>[0];
+
+interface Attempt {
+  readonly wanted: Wanted;
+  readonly bounds: EvictionBounds;
+  readonly giveUpAt: number;
+}
+
+/** One count at a time per replica; replicas meet in the store, where the slower one looks again. */
+export function createEvictionCounter(options: EvictionCounterOptions): EvictionCounter {
+  let last: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
+  return {
+    count: (wanted, bounds, giveUpAt) => {
+      if (waiting >= MOST_WAITING) return Promise.resolve(unclear('too many evictions are being counted'));
+      waiting += 1;
+      const counted = last.then(() => countOne({ wanted, bounds, giveUpAt }, options)).catch(failed);
+      last = counted.finally(() => (waiting -= 1));
+      return counted;
+    },
+  };
+}
+
+async function countOne(attempt: Attempt, options: EvictionCounterOptions): Promise<Count> {
+  const { store, clock } = options;
+  const leftMs = (): number => Math.max(0, attempt.giveUpAt - clock.monotonic());
+  while (leftMs() > 0) {
+    const stored = await store.read(leftMs());
+    const outcome = await decide(stored, attempt, options);
+    if (outcome.kind === 'exceeded') return outcome;
+    if (leftMs() === 0) break;
+    if (await store.write({ ...stored, evictions: outcome.counted }, leftMs())) return { kind: 'counted' };
+  }
+  return unclear('the count was not settled in time');
+}
+
+/** A limit that seems reached is looked at again without the evictions that came to nothing. */
+async function decide(
+  { evictions }: StoredEvictions,
+  { wanted, bounds, giveUpAt }: Attempt,
+  { findUnharmed, clock }: EvictionCounterOptions,
+): Promise<CountOutcome> {
+  const now = clock.now();
+  const first = countEviction(evictions, { ...wanted, at: now }, bounds);
+  if (first.kind === 'counted') return first;
+  const settled = first.filledBy.filter(({ at }) => now - at >= SETTLED_MS).slice(-MOST_LOOKED_AT);
+  const unharmed = await findUnharmed(settled, Math.max(1, giveUpAt - clock.monotonic()));
+  if (unharmed.size === 0) return first;
+  const effective = evictions.filter(({ uid }) => !unharmed.has(uid));
+  return countEviction(effective, { ...wanted, at: now }, bounds);
+}
+
+function failed(error: unknown): Count {
+  return unclear(errorText(error));
+}
+
+function unclear(message: string): Count {
+  return { kind: 'unclear', message };
+}

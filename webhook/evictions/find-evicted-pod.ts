@@ -1,0 +1,18 @@
+import type { Pod } from '#shared/domain/model/pod.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
+import { decodePod } from '#shared/kube/decode-pod.ts';
+import type { Decoded } from '#shared/kube/decoded.ts';
+import { getObject } from '#shared/kube/objects.ts';
+import { PODS } from '#shared/kube/resource.ts';
+
+/** The pod that an eviction names, which the review does not hold; `undefined` where there is none. Rejects when the API server does not say. */
+export async function findEvictedPod(
+  client: KubeClient,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  timeoutMs: number,
+): Promise<Decoded<Pod> | undefined> {
+  const outcome = await getObject(client, { resource: PODS, namespace, name }, { timeoutMs });
+  if (outcome.kind === 'notFound') return undefined;
+  if (outcome.kind !== 'ok') throw new Error(`cannot read pod "${namespace}/${name}": ${outcome.message}`);
+  return decodePod(outcome.object);
+}

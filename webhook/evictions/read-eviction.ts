@@ -1,0 +1,41 @@
+import type { Disruption } from '#shared/domain/admission/decide-disruption.ts';
+import { fieldOf } from '#shared/kube/field-of.ts';
+
+/** What an Eviction asks for, without the pod itself. */
+export interface EvictionRequest extends Pick<Disruption, 'expectedUid' | 'gracePeriodSeconds'> {
+  /** By its own options; those of the URL stand in the review. */
+  readonly isDryRun: boolean;
+}
+
+const EVICTION_VERSIONS: readonly unknown[] = ['policy/v1', 'policy/v1beta1'];
+
+/** What is wrong with an Eviction of the pod with this name; `undefined` when nothing is. */
+export function evictionProblem(
+  eviction: unknown,
+  name: string,
+): { readonly field: string; readonly message: string } | undefined {
+  if (fieldOf(eviction, 'kind') !== 'Eviction' || !EVICTION_VERSIONS.includes(fieldOf(eviction, 'apiVersion'))) {
+    return { field: 'apiVersion', message: 'expected an Eviction of policy/v1 or policy/v1beta1' };
+  }
+  if (name === '') return { field: 'metadata.name', message: 'expected the name of a pod' };
+  const named = fieldOf(fieldOf(eviction, 'metadata'), 'name');
+  if (named === name) return undefined;
+  return { field: 'metadata.name', message: 'expected the name in the URL' };
+}
+
+/** Reads the options of an Eviction; what has another type is as absent. */
+export function readEviction(eviction: unknown): EvictionRequest {
+  const options = fieldOf(eviction, 'deleteOptions');
+  const uid = fieldOf(fieldOf(options, 'preconditions'), 'uid');
+  const grace = fieldOf(options, 'gracePeriodSeconds');
+  return {
+    expectedUid: typeof uid === 'string' ? uid : undefined,
+    gracePeriodSeconds: typeof grace === 'number' ? grace : undefined,
+    isDryRun: isAll(fieldOf(options, 'dryRun')),
+  };
+}
+
+/** The one value that the API server knows; anything else is taken for an eviction that happens. */
+function isAll(dryRun: unknown): boolean {
+  return Array.isArray(dryRun) && dryRun.length === 1 && dryRun[0] === 'All';
+}

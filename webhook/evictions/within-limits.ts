@@ -1,0 +1,87 @@
+import { because } from '#shared/domain/admission/admission-code.ts';
+import type { Allowed, Refused } from '#shared/domain/admission/decision.ts';
+import type { Protection } from '#shared/domain/eviction/node-protection.ts';
+import { spentBudget } from '#shared/domain/eviction/spent-budget.ts';
+import type { DisruptionBudget } from '#shared/domain/model/disruption-budget.ts';
+import type { Pod } from '#shared/domain/model/pod.ts';
+import { decodeBudget } from '#shared/kube/decode-budget.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
+import { listObjects } from '#shared/kube/objects.ts';
+import { PDBS } from '#shared/kube/resource.ts';
+import type { Count, EvictionCounter } from './eviction-counter.ts';
+
+export interface LimitSources {
+  readonly client: KubeClient;
+  readonly evictions: EvictionCounter;
+  /** In the whole cluster. */
+  readonly evictionsPerMinute: number;
+}
+
+/** An eviction that no other rule forbids. */
+export interface LimitedEviction {
+  readonly pod: Pod;
+  /** Of the pod's node, for its agent; other accounts are bound by the cluster's limit alone. */
+  readonly limits: Protection['limits'] | undefined;
+  readonly accepted: Allowed;
+  /** By the monotonic clock. */
+  readonly giveUpAt: number;
+  readonly timeLeft: () => number;
+}
+
+const LONGEST_RETRY_SECONDS = 60;
+const ASK_AGAIN_SECONDS = 1;
+const MOST_BUDGETS = 200;
+
+/**
+ * Counts an eviction against the limits of the pod's node and of the cluster. One that a PodDisruptionBudget forbids is
+ * refused without being counted, in the words of the API server, which would refuse it a moment later: an agent that
+ * looks for a pod that may go shall not use up its limits meanwhile.
+ */
+export async function withinLimits(sources: LimitSources, eviction: LimitedEviction): Promise<Allowed | Refused> {
+  const { client, evictions, evictionsPerMinute: inClusterPerMinute } = sources;
+  const { pod, limits, accepted, giveUpAt, timeLeft } = eviction;
+  const { namespace, name, uid, spec } = pod;
+  const spent = spentBudget(pod, await readBudgets(client, namespace, timeLeft()));
+  if (spent !== undefined) return budgetSpent(eviction, spent.name);
+  const node = limits === undefined ? '' : (spec.nodeName ?? '');
+  const count = await evictions.count({ node, namespace, pod: name, uid }, { limits, inClusterPerMinute }, giveUpAt);
+  return count.kind === 'counted' ? accepted : uncounted(eviction, count);
+}
+
+/** Budgets belong to tenants: what cannot be read of them is left to the API server, which looks at them anyway. */
+async function readBudgets(
+  client: KubeClient,
+  namespace: string,
+  timeoutMs: number,
+): Promise<readonly DisruptionBudget[]> {
+  const listed = await listObjects(client, { resource: PDBS, namespace }, { limit: MOST_BUDGETS, timeoutMs });
+  if (listed.kind !== 'ok' || listed.object.continueToken !== undefined) return [];
+  const decoded = listed.object.items.map(decodeBudget);
+  return decoded.every((each) => each.ok) ? decoded.map(({ value }) => value) : [];
+}
+
+function budgetSpent({ accepted }: LimitedEviction, budget: string): Refused {
+  const text = "Cannot evict pod as it would violate the pod's disruption budget.";
+  const message = `The disruption budget ${budget} does not allow evicting pods currently`;
+  return {
+    kind: 'refused',
+    code: 429,
+    because: because('DisruptionBudgetSpent', text, { ...accepted.because.facts, budget }),
+    warnings: [],
+    causes: [{ reason: 'DisruptionBudget', message }],
+  };
+}
+
+function uncounted({ accepted }: LimitedEviction, count: Exclude<Count, { kind: 'counted' }>): Refused {
+  const { facts } = accepted.because;
+  if (count.kind === 'unclear') return unclearEviction(count.message, facts);
+  const reason = because('DisruptionLimitReached', count.because.text, { ...facts, ...count.because.facts });
+  const retryAfterSeconds = Math.min(LONGEST_RETRY_SECONDS, Math.max(1, Math.ceil(count.retryAfterMs / 1_000)));
+  return { kind: 'refused', code: 429, because: reason, warnings: [], retryAfterSeconds };
+}
+
+/** The refusal of an eviction about which something could not be found out: whoever asks again is answered. */
+export function unclearEviction(why: string, facts: Refused['because']['facts']): Refused {
+  const reason = because('DisruptionUnclear', `cannot judge the eviction: ${why}; try again`, facts);
+  return { kind: 'refused', code: 429, because: reason, warnings: [], retryAfterSeconds: ASK_AGAIN_SECONDS };
+}

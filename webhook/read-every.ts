@@ -1,0 +1,23 @@
+import type { KubeClient } from '#shared/kube/client.ts';
+import type { Decoded } from '#shared/kube/decoded.ts';
+import { listObjects, type CollectionAddress } from '#shared/kube/objects.ts';
+
+/**
+ * All objects of a kind, from the API server itself. Rejects when it fails, and also when one of them cannot be
+ * decoded: for rules of which none may be missed.
+ */
+export async function readEvery<T>(
+  client: KubeClient,
+  collection: CollectionAddress,
+  decode: (raw: unknown) => Decoded<T>,
+  timeoutMs: number,
+): Promise<readonly T[]> {
+  const { plural } = collection.resource;
+  const outcome = await listObjects(client, collection, { timeoutMs });
+  if (outcome.kind !== 'ok') throw new Error(`cannot list ${plural}: ${outcome.message}`);
+  return outcome.object.items.map((raw) => {
+    const decoded = decode(raw);
+    if (decoded.ok) return decoded.value;
+    throw new Error(`cannot read ${plural} "${raw.metadata.name ?? ''}": ${decoded.field}: ${decoded.message}`);
+  });
+}
