@@ -21,6 +21,8 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [...shared.exclude, 'test/**/*.long.test.ts', 'test/cluster/**'],
           testTimeout: 30_000,
+          // Starting processes on a busy machine takes longer than the usual ten seconds.
+          hookTimeout: 60_000,
         },
       },
       {
