@@ -5,8 +5,11 @@
  * with a store that answers at once. JSON on stdout; CPU time, so that a busy machine does not matter.
  */
 import { loadavg } from 'node:os';
+import type { Amounts } from '#shared/domain/model/amounts.ts';
+import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
 import { prepareSelector } from '#shared/domain/model/label-selector.ts';
 import { EMPTY_LEDGER, type Reservation } from '#shared/domain/quota/ledger-state.ts';
+import { limitedAmounts } from '#shared/domain/quota/limited-amounts.ts';
 import type { CountedPod } from '#shared/domain/quota/pod-count.ts';
 import { systemClock as clock } from '#shared/runtime/clock.ts';
 import { amountsOf, selectorOf } from '#test/build/cluster.ts';
@@ -53,6 +56,10 @@ function reservation(uid: string, namespace: string): Reservation {
   return { uid, namespace, pod: uid, amounts: COST, admittedAt: 0, claim: '00000000' };
 }
 
+function printed(amounts: Amounts): Readonly<Record<string, string>> {
+  return Object.fromEntries(Array.from(amounts, ([name, amount]) => [name, formatQuantity(amount)]));
+}
+
 function emptyLedger(): LedgerObject {
   const metadata = { name: 'q', uid: 'q', generation: 1, resourceVersion: '1' };
   const quota = {
@@ -61,7 +68,9 @@ function emptyLedger(): LedgerObject {
     scope: { kind: 'range', min: 0, max: 0 },
     hard: HARD,
   } as const;
-  return { raw: { metadata }, quota, state: EMPTY_LEDGER, isCounted: true, recounts: 0 };
+  const state = { ...EMPTY_LEDGER, used: limitedAmounts(EMPTY_LEDGER.used, HARD) };
+  const spec = { priority: { min: 0, max: 0 }, hard: printed(HARD) };
+  return { raw: { metadata, spec }, quota, state, isCounted: true, recounts: 0 };
 }
 
 const NOTHING_OVER = { isExpired: () => false, isDead: () => false };
@@ -91,7 +100,7 @@ function countStanding(of: Subject): number {
 
 /** A replica's path for batches of pods, by writes alone or out of a slice, with a store that encodes and decodes as over the wire. */
 async function throughLedger(of: Subject, sliceAfterMs: number): Promise<number> {
-  let stored = JSON.stringify(withLedger(emptyLedger(), EMPTY_LEDGER, 'recount').raw);
+  let stored = JSON.stringify(withLedger(emptyLedger(), emptyLedger().state, 'recount').raw);
   let version = 1;
   let present: readonly Reservation[] = [];
   const store: LedgerStore = {

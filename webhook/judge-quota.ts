@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { because } from '#shared/domain/admission/admission-code.ts';
-import { allow, refuse, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { priorityQuotaExceeded } from '#shared/domain/admission/priority-quota-exceeded.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import { filterAmounts, NO_AMOUNTS, subtractAmounts, type Amounts } from '#shared/domain/model/amounts.ts';
@@ -34,8 +34,6 @@ export interface QuotaSources {
 }
 
 const ASK_AGAIN_SECONDS = 1;
-/** The CRD's bound on what one reservation names: a longer one could not be stored, nor anybody else's beside it. */
-const MOST_RESOURCES = 64;
 /** Enough to tell apart the few requests that ever ask for the same pod. */
 const CLAIM_LENGTH = 8;
 
@@ -52,7 +50,6 @@ export function judgeQuota(sources: QuotaSources): Judge {
     if (quotas.length === 0 || reservation.amounts.size === 0) {
       return allow(because('NothingToDecide', 'no quota counts this'));
     }
-    if (reservation.amounts.size > MOST_RESOURCES) return tooManyResources(reservation);
     return reserveAll(sources, { quotas, pod, reservation, isDryRun: review.request.isDryRun, giveUpAt });
   };
 }
@@ -114,11 +111,6 @@ function reservationFor(request: AdmissionRequest, { pod, before, generation }: 
 
 function growth(after: Amounts, before: Amounts): Amounts {
   return filterAmounts(subtractAmounts(after, before), (_, amount) => quantitySign(amount) > 0);
-}
-
-function tooManyResources({ amounts }: Reservation): AdmissionDecision {
-  const text = `object.spec: asks for ${amounts.size} resources that quotas count, expected at most ${MOST_RESOURCES}`;
-  return refuse(400, because('MalformedRequest', text, { resources: amounts.size }));
 }
 
 interface Charge {

@@ -3,10 +3,11 @@ import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
 import { priorityQuotaExceeded } from '#shared/domain/admission/priority-quota-exceeded.ts';
 import { addAmounts, NO_AMOUNTS } from '#shared/domain/model/amounts.ts';
 import type { Instant, Pod } from '#shared/domain/model/pod.ts';
-import { charge } from '#shared/domain/quota/charge.ts';
+import { chargeToPriorityQuota } from '#shared/domain/quota/charge.ts';
 import { largestHolders } from '#shared/domain/quota/largest-holders.ts';
 import { openLedger } from '#shared/domain/quota/ledger.ts';
 import { EMPTY_LEDGER, type LedgerState } from '#shared/domain/quota/ledger-state.ts';
+import { limitedAmounts } from '#shared/domain/quota/limited-amounts.ts';
 import { countsPod } from '#shared/domain/quota/priority-quota.ts';
 import { QUOTA_NAMESPACES } from '#shared/kube/webhook-configurations.ts';
 import type { CountedQuota } from './surroundings.ts';
@@ -20,12 +21,15 @@ export interface PriorityQuotaBook {
 /** `quotas` in the order in which they are asked. */
 export function openPriorityQuotas(quotas: readonly CountedQuota[], now: Instant): PriorityQuotaBook {
   let states = new Map<string, LedgerState>(
-    quotas.map(({ name, used, byNamespace }) => [name, { ...EMPTY_LEDGER, used, byNamespace }]),
+    quotas.map(({ name, used, byNamespace, hard }) => [
+      name,
+      { ...EMPTY_LEDGER, used: limitedAmounts(used, hard), byNamespace },
+    ]),
   );
 
   function chargeAll(pod: Pod, counting: readonly CountedQuota[], knownPods: KnownPods): AdmissionDecision | undefined {
     const { uid, namespace, name } = pod;
-    const reservation = { uid, namespace, pod: name, amounts: charge(pod, now), admittedAt: now };
+    const reservation = { uid, namespace, pod: name, amounts: chargeToPriorityQuota(pod), admittedAt: now };
     const after = new Map<string, LedgerState>(states);
     for (const quota of counting) {
       const ledger = openLedger(states.get(quota.name) ?? EMPTY_LEDGER, quota.hard);

@@ -74,18 +74,21 @@ describe('the quota entry', () => {
     expect(status('q')).toMatchObject({ used: { pods: '1' }, counted: 1 });
   });
 
-  test('refuses a pod of more resources than a reservation can hold, and nobody beside it', async () => {
-    await start((api) => api.put(PRIORITY_QUOTAS, quota('q', { pods: '5' })));
-    const requests = Object.fromEntries(Array.from({ length: 70 }, (_, index) => [`example.com/${index}`, '1']));
-    const containers = [{ name: 'main', resources: { requests } }];
-    const body = createPodReview(pod({ ...HIGH, containers }, { uid: 'odd', name: 'odd' }), { namespace: 'team-a' });
-    const [odd, plain] = await Promise.all([webhook.post('/validate/quota', body), ask('plain')]);
-    expect(readAnswer(odd.body)).toMatchObject({
-      allowed: false,
-      code: 400,
-      message: 'object.spec: asks for 72 resources that quotas count, expected at most 64',
-    });
-    expect(plain).toMatchObject({ allowed: true });
+  test('keeps of a pod with very many and very long resource names what the quota limits, and nothing else', async () => {
+    await start((api) => api.put(PRIORITY_QUOTAS, quota('q', { pods: '200', 'requests.example.com/0': '500' })));
+    const domain = `${`${'x'.repeat(59)}.`.repeat(4)}test`;
+    const names = Array.from({ length: 70 }, (_, index) => `${domain}/${String(index).padStart(63, 'x')}`);
+    const requests = Object.fromEntries(['example.com/0', ...names].map((name) => [name, '1']));
+    const resources = { requests };
+    const fat = { ...HIGH, containers: [{ name: 'main', resources }] };
+    const body = (uid: string) => createPodReview(pod(fat, { uid, name: uid }), { namespace: 'team-a' });
+    for (let index = 0; index < 75; index += 1) {
+      const answer = readAnswer((await webhook.post('/validate/quota', body(`fat-${index}`))).body);
+      expect(answer).toMatchObject({ allowed: true });
+      expect(JSON.stringify(webhook.api.get(PRIORITY_QUOTAS, 'q')).length).toBeLessThan((index + 5) * 300);
+    }
+    expect(await ask('plain')).toMatchObject({ allowed: true });
+    expect(status('q').used).toEqual({ pods: '76', 'requests.example.com/0': '75' });
   });
 
   test('charges all quotas that count a pod, or none of them', async () => {

@@ -2,6 +2,7 @@ import type { Amounts } from '#shared/domain/model/amounts.ts';
 import { addQuantities, subtractQuantities, ZERO, type Quantity } from '#shared/domain/model/quantity.ts';
 import { withoutClaim, type Reservation } from '#shared/domain/quota/ledger-state.ts';
 import type { OwnShare, PlacedSlice } from '#shared/domain/quota/place-slice.ts';
+import { limitedReservation } from '#shared/domain/quota/limited-amounts.ts';
 import { isSeen } from '#shared/domain/quota/pod-count.ts';
 import { covers, type Slice } from '#shared/domain/quota/slice.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
@@ -68,6 +69,8 @@ interface Standing {
   readonly pods: number;
   readonly writtenAt: Moment;
   readonly free: Map<string, Quantity>;
+  /** The limits that it was made under. */
+  readonly hard: Amounts;
 }
 
 interface Proposal extends Standing {
@@ -103,12 +106,14 @@ export function createOwnSlice(options: OwnSliceOptions): OwnSlice {
   function spend({ reservation, isDryRun }: Wish): Settled | undefined {
     const present = spent.get(reservation.uid);
     if (present !== undefined) return isDryRun ? { kind: 'reserved' } : again(present, reservation);
-    if (!mayBeSpent(reservation.amounts)) return undefined;
+    if (standing === undefined) return undefined;
+    const limited = limitedReservation(reservation, standing.hard);
+    if (!mayBeSpent(standing, limited.amounts)) return undefined;
     if (isDryRun) return { kind: 'reserved' };
-    spent.set(reservation.uid, reservation);
+    spent.set(reservation.uid, limited);
     spentSince += 1;
-    demand.add(reservation.amounts);
-    changeFree(reservation.amounts, subtractQuantities);
+    demand.add(limited.amounts);
+    changeFree(limited.amounts, subtractQuantities);
     return { kind: 'reserved' };
   }
 
@@ -119,10 +124,14 @@ export function createOwnSlice(options: OwnSliceOptions): OwnSlice {
     return { kind: 'alreadyReserved' };
   }
 
-  function mayBeSpent(amounts: Amounts): boolean {
-    if (standing === undefined || age(standing) >= lifeMs) return false;
-    if (isWanted() || news().generation > standing.generation) return false;
-    return covers(standing.free, amounts) && (proposal === undefined || covers(proposal.free, amounts));
+  function mayBeSpent(from: Standing, amounts: Amounts): boolean {
+    if (age(from) >= lifeMs || isWanted() || isOutdated(from)) return false;
+    return covers(from.free, amounts) && (proposal === undefined || covers(proposal.free, amounts));
+  }
+
+  /** The limits have been changed since. */
+  function isOutdated({ generation }: Standing): boolean {
+    return news().generation > generation;
   }
 
   function changeFree(amounts: Amounts, by: typeof addQuantities): void {
@@ -169,7 +178,7 @@ export function createOwnSlice(options: OwnSliceOptions): OwnSlice {
     return !isClosed && now - bornAt >= afterMs && now >= modestUntil && demand.lately().pods >= FEWEST_PODS;
   }
 
-  function propose({ raw }: LedgerObject, shared: SharedSlice, placed: PlacedSlice): void {
+  function propose({ raw, quota }: LedgerObject, shared: SharedSlice, placed: PlacedSlice): void {
     renewals = shared.renewals;
     proposal = {
       base: raw.metadata.resourceVersion,
@@ -177,6 +186,7 @@ export function createOwnSlice(options: OwnSliceOptions): OwnSlice {
       renewals,
       pods: placed.pods,
       free: new Map(placed.free),
+      hard: quota.hard,
       settled: new Set([...shared.settled, ...placed.adopted]),
       isGivenBack: placed.isGivenBack,
       writtenAt: moment(),
@@ -207,7 +217,7 @@ export function createOwnSlice(options: OwnSliceOptions): OwnSlice {
     if (proposal !== undefined) return true;
     if (standing === undefined) return false;
     if (isClosed || age(standing) >= lifeMs / 2) return true;
-    return isWanted() || (spentSince >= standing.pods / 2 && isWelcome());
+    return isWanted() || isOutdated(standing) || (spentSince >= standing.pods / 2 && isWelcome());
   }
 
   function age({ writtenAt }: Standing): number {

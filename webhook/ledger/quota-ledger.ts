@@ -1,4 +1,6 @@
+import { NO_AMOUNTS } from '#shared/domain/model/amounts.ts';
 import type { Reservation } from '#shared/domain/quota/ledger-state.ts';
+import { limitedAmounts } from '#shared/domain/quota/limited-amounts.ts';
 import { backoffDelay, type Backoff } from '#shared/runtime/backoff.ts';
 import { createCountKeeper } from './count-keeper.ts';
 import type { LedgerObject } from './ledger-object.ts';
@@ -64,7 +66,7 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
   const slice = createOwnSlice({ ...options, afterMs: options.sliceAfterMs, lifeMs: options.sliceLifeMs });
   const counts = createPodCounts(options, slice.spent);
   const keeper = createCountKeeper({ counts, pause, resume });
-  let cancelled: Reservation[] = [];
+  let cancelled: Pick<Reservation, 'uid' | 'claim'>[] = [];
   let isTending = false;
   /** The state last read or written; `undefined` when it may be old. */
   let known: LedgerObject | undefined;
@@ -157,11 +159,15 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
   function tell(wish: OpenWish, outcome: Settled): void {
     if (outcome.kind === 'reserved' && !wish.isDryRun) hearCharge(wish);
     if (wish.isOpen) wish.settle(outcome);
-    else if (outcome.kind === 'reserved' && !wish.isDryRun) cancelled.push(wish.reservation);
+    else if (outcome.kind === 'reserved' && !wish.isDryRun) takeBack(wish.reservation);
+  }
+
+  function takeBack({ uid, claim }: Reservation): void {
+    cancelled.push({ uid, ...(claim !== undefined && { claim }) });
   }
 
   function hearCharge({ reservation }: OpenWish): void {
-    slice.hearCharge(reservation.amounts);
+    slice.hearCharge(limitedAmounts(reservation.amounts, known?.quota.hard ?? NO_AMOUNTS));
     charged('ledger');
   }
 
@@ -215,7 +221,7 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
     },
     cancel: (reservation) => {
       if (slice.cancel(reservation)) return;
-      cancelled.push(reservation);
+      takeBack(reservation);
       void work();
     },
     recount: async () => {

@@ -32,7 +32,7 @@ export interface Count extends Over {
 /** Everything that one write shall do. */
 export interface Batch {
   readonly wishes: readonly Wish[];
-  readonly cancelled: readonly Reservation[];
+  readonly cancelled: readonly Pick<Reservation, 'uid' | 'claim'>[];
   /** One for which `isSameCount` holds. */
   readonly count: Count | undefined;
   /** `undefined` leaves the slice of this replica as it is. */
@@ -50,6 +50,10 @@ export interface SettledBatch {
 }
 
 const FULL: Settled = { kind: 'busy', why: 'too many pods were admitted that have not been seen yet' };
+const UNKNOWN: Settled = {
+  kind: 'busy',
+  why: 'its limits have changed, and what was admitted before has not been counted yet',
+};
 const HELD: Settled = { kind: 'busy', why: 'other replicas were asked to give back the room that they hold' };
 
 /** Applies a batch to the ledger as it stands. */
@@ -59,7 +63,7 @@ export function settleBatch(base: LedgerObject, batch: Batch): SettledBatch {
   const outcomes = wishes.map(({ reservation, isDryRun }) => ledger[isDryRun ? 'preview' : 'reserve'](reservation));
   const charged = ledger.state();
   const settled = settledBy(outcomes, charged, own?.holder);
-  const asked = settled.includes(HELD) ? wantSlices(charged, own?.holder) : charged;
+  const asked = settled.some(isInSlices) ? wantSlices(charged, own?.holder) : charged;
   const slice = own && placeSlice(asked, base.quota.hard, own);
   const isDue = ledger.isChanged || asked !== charged || own?.isDue === true;
   return { state: slice?.state ?? asked, write: writeOf(isDue, count), settled, slice };
@@ -87,6 +91,11 @@ function writeOf(isDue: boolean, count: Count | undefined): SettledBatch['write'
   return isDue ? 'charge' : undefined;
 }
 
+/** Whether the others must give back their slices first: those of earlier limits do not tell what they hold. */
+function isInSlices(settled: Settled): boolean {
+  return settled === HELD || settled === UNKNOWN;
+}
+
 /** Nobody is refused for room that somebody else only might need. */
 function settledBy(
   outcomes: readonly ReserveOutcome[],
@@ -96,6 +105,7 @@ function settledBy(
   const holdersOf = remembered((resource) => largestHolders(charged, resource));
   return outcomes.map((outcome) => {
     if (outcome.kind === 'full') return FULL;
+    if (outcome.kind === 'unknown') return UNKNOWN;
     if (outcome.kind !== 'exceeded') return outcome;
     const { exceeded } = outcome;
     return isHeldElsewhere(exceeded, charged, holder)

@@ -1,24 +1,22 @@
 import type { Quantity } from '#shared/domain/model/quantity.ts';
 
-/** More would make every write of the ledger object larger and tell nobody anything. */
-const MOST_NAMESPACES = 100;
-
 /**
- * The names of those that use most, each by the limited resource of which it uses the largest share; at most a hundred,
- * of equal ones the first. Amounts and limits come in the same order of resources.
+ * The names of those that use most, each by the limited resource of which it uses the largest share; at most `most`, of
+ * equal ones the first. Amounts and limits come in the same order of resources.
  */
 export function largestNamespaces(
   byNamespace: ReadonlyMap<string, readonly Quantity[]>,
   limits: readonly Quantity[],
+  most: number,
 ): readonly string[] {
   const names = [...byNamespace.keys()];
-  if (names.length <= MOST_NAMESPACES) return names;
+  if (names.length <= most) return names;
   const hard = limits.map(approximately);
   const shares = Float64Array.from(byNamespace.values(), (used) => largestShare(used, hard));
-  const least = shares.toSorted().at(-MOST_NAMESPACES) ?? 0;
+  const least = shares.toSorted().at(-most) ?? 0;
   const larger = names.filter((_, index) => (shares[index] ?? 0) > least);
   const equal = names.filter((_, index) => shares[index] === least);
-  return [...larger, ...equal.slice(0, MOST_NAMESPACES - larger.length)];
+  return [...larger, ...equal.slice(0, most - larger.length)];
 }
 
 /** Of a limit of zero any use is the largest share. */

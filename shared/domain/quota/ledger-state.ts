@@ -8,7 +8,7 @@ export interface Reservation {
   readonly uid: string;
   readonly namespace: string;
   readonly pod: string;
-  /** Everything the pod costs, also what the quota does not limit today. */
+  /** What the pod costs; in a ledger, of every resource that the limits named when it was reserved, and of no other. */
   readonly amounts: Amounts;
   /** For people only: clocks differ between replicas. */
   readonly admittedAt: Instant;
@@ -18,7 +18,10 @@ export interface Reservation {
   readonly claim?: string;
 }
 
-/** What the ledger object of a quota holds: `used` is what counted pods, reservations and slices come to together. */
+/**
+ * What the ledger object of a quota holds: `used` is what counted pods, reservations and slices come to together. A
+ * limited resource that is missing there has been limited since, and what of it was admitted before is not known yet.
+ */
 export interface LedgerState {
   readonly used: Amounts;
   /** What pods cost at the last count, in the namespaces that hold most; reservations are not in it. */

@@ -7,10 +7,11 @@ import {
   ZERO,
   type Quantity,
 } from '#shared/domain/model/quantity.ts';
+import { ledgerPlaces } from './ledger-size.ts';
+import { limitedAmounts, limitedReservation, onlyLimited, sumOfKnown } from './limited-amounts.ts';
 import { withoutClaim, type LedgerState, type Reservation } from './ledger-state.ts';
 import { isSeen, type PodCount } from './pod-count.ts';
 import type { Excess } from './refusal.ts';
-import { sumOfSlices } from './slices.ts';
 import type { Slice } from './slice.ts';
 
 export type ReserveOutcome =
@@ -18,6 +19,8 @@ export type ReserveOutcome =
   /** By another request for the same pod: it costs nothing more. */
   | { readonly kind: 'alreadyReserved' }
   | { readonly kind: 'exceeded'; readonly exceeded: readonly Excess[] }
+  /** The limits name resources that they did not name when others were admitted, and what those cost is not known yet. */
+  | { readonly kind: 'unknown' }
   /** The list of reservations is as long as it may get. */
   | { readonly kind: 'full' };
 
@@ -44,11 +47,9 @@ export interface Over {
   readonly isDead: (slice: Slice) => boolean;
 }
 
-/** The CRD's bound on reservations. */
-export const MOST_RESERVATIONS = 1_000;
-
 const RESERVED: ReserveOutcome = { kind: 'reserved' };
 const ALREADY_RESERVED: ReserveOutcome = { kind: 'alreadyReserved' };
+const UNKNOWN: ReserveOutcome = { kind: 'unknown' };
 const FULL: ReserveOutcome = { kind: 'full' };
 const NO_EXCESS: readonly Excess[] = [];
 
@@ -58,7 +59,8 @@ const NO_EXCESS: readonly Excess[] = [];
  * reservation is gone was there to be listed (docs/decisions/0006). Nothing here depends on how many namespaces there are.
  */
 export function openLedger(state: LedgerState, hard: Amounts): Ledger {
-  let used = limited(state.used, hard);
+  const places = ledgerPlaces(hard).reservations;
+  let used = new Map(onlyLimited(state.used, hard));
   let { byNamespace } = state;
   const reservations = new Map(state.reservations);
   let { slices } = state;
@@ -69,7 +71,8 @@ export function openLedger(state: LedgerState, hard: Amounts): Ledger {
     if (present !== undefined) return isClaimedBy(present, claim) ? RESERVED : ALREADY_RESERVED;
     const exceeded = findExcess(used, amounts, hard);
     if (exceeded.length > 0) return { kind: 'exceeded', exceeded };
-    return reservations.size >= MOST_RESERVATIONS ? FULL : RESERVED;
+    if (!isKnown(used, amounts, hard)) return UNKNOWN;
+    return reservations.size >= places ? FULL : RESERVED;
   }
 
   function reserve(reservation: Reservation): ReserveOutcome {
@@ -82,14 +85,15 @@ export function openLedger(state: LedgerState, hard: Amounts): Ledger {
 
   function put(reservation: Reservation): void {
     isChanged = true;
-    reservations.set(reservation.uid, reservation);
-    change(used, reservation.amounts, addQuantities);
+    const limited = limitedReservation(reservation, hard);
+    reservations.set(reservation.uid, limited);
+    change(used, limited.amounts, addQuantities);
   }
 
   function adopt(reservation: Reservation): boolean {
     const present = reservations.get(reservation.uid);
     if (present !== undefined) disclaim(present, reservation);
-    else if (reservations.size < MOST_RESERVATIONS) put(reservation);
+    else if (reservations.size < places) put(reservation);
     else return false;
     return true;
   }
@@ -112,13 +116,19 @@ export function openLedger(state: LedgerState, hard: Amounts): Ledger {
   function recount(count: PodCount, { isExpired, isDead }: Over): void {
     isChanged = true;
     slices = new Map([...slices].filter(([, slice]) => !isDead(slice)));
-    used = limited(count.total, hard);
-    change(used, sumOfSlices(slices.values()), addQuantities);
     byNamespace = count.byNamespace;
     for (const [uid, reservation] of reservations) {
       if (isSeen(count, reservation) || isExpired(uid)) reservations.delete(uid);
-      else change(used, reservation.amounts, addQuantities);
+      else trim(reservation);
     }
+    const uncounted = [...slices.values(), ...reservations.values()].map(({ amounts }) => amounts);
+    used = new Map(sumOfKnown([limitedAmounts(count.total, hard), ...uncounted]));
+  }
+
+  /** What the limits no longer name only makes the object larger. */
+  function trim(reservation: Reservation): void {
+    const amounts = onlyLimited(reservation.amounts, hard);
+    if (amounts !== reservation.amounts) reservations.set(reservation.uid, { ...reservation, amounts });
   }
 
   return {
@@ -144,16 +154,18 @@ function findExcess(used: Amounts, added: Amounts, hard: Amounts): readonly Exce
   for (const [resource, limit] of hard) {
     const asked = added.get(resource);
     if (asked === undefined || quantitySign(asked) <= 0) continue;
-    const present = used.get(resource) ?? ZERO;
+    const present = used.get(resource);
+    if (present === undefined) continue;
     if (compareQuantities(addQuantities(present, asked), limit) > 0)
       (exceeded ??= []).push({ resource, asked, used: present, hard: limit });
   }
   return exceeded ?? NO_EXCESS;
 }
 
-/** Every limited resource, zero where nothing is used. */
-function limited(amounts: Amounts, hard: Amounts): Map<string, Quantity> {
-  return new Map([...hard.keys()].map((name) => [name, amounts.get(name) ?? ZERO]));
+/** Whether it is known how much is used of every limited resource that is asked for. */
+function isKnown(used: Amounts, asked: Amounts, hard: Amounts): boolean {
+  if (used.size === hard.size) return true;
+  return [...hard.keys()].every((name) => used.has(name) || quantitySign(asked.get(name) ?? ZERO) <= 0);
 }
 
 /** Adds to or takes from the resources that a sum has, and no others. */

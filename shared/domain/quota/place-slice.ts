@@ -1,7 +1,8 @@
 import type { Amounts } from '#shared/domain/model/amounts.ts';
-import { addAmounts, NO_AMOUNTS } from '#shared/domain/model/amounts.ts';
-import { addQuantities } from '#shared/domain/model/quantity.ts';
+import { NO_AMOUNTS } from '#shared/domain/model/amounts.ts';
 import { openLedger } from './ledger.ts';
+import { ledgerPlaces } from './ledger-size.ts';
+import { limitedAmounts, sumOfKnown } from './limited-amounts.ts';
 import type { LedgerState, Reservation } from './ledger-state.ts';
 import { sizeSlice, type Demand, type Grant } from './slice.ts';
 import { roomLeft, withSlice } from './slices.ts';
@@ -31,15 +32,10 @@ export interface PlacedSlice {
   readonly isGivenBack: boolean;
 }
 
-/** The CRD's bound on slices. */
-export const MOST_SLICES = 64;
-/** Names that one slice may hold room of. */
-const MOST_RESOURCES = 64;
-
 /** The ledger with only that in a replica's slice which it has spent: the rest is free for everybody. */
 export function withoutFree(state: LedgerState, { holder, isStanding, spent, renewals }: OwnShare): LedgerState {
   if (!isStanding) return state;
-  return withSlice(state, { holder, amounts: sumOf(spent), renewals, isWanted: false });
+  return withSlice(state, { holder, amounts: sumOfKnown(amountsOf(spent)), renewals, isWanted: false });
 }
 
 /**
@@ -53,14 +49,14 @@ export function placeSlice(state: LedgerState, hard: Amounts, own: OwnShare): Pl
 }
 
 function grantOf(state: LedgerState, hard: Amounts, { isStanding, demand }: OwnShare): Grant | undefined {
-  if (demand === undefined || demand.largest.size > MOST_RESOURCES) return undefined;
-  if (!isStanding && state.slices.size >= MOST_SLICES) return undefined;
-  return sizeSlice(demand, roomLeft(state, hard));
+  if (demand === undefined) return undefined;
+  if (!isStanding && state.slices.size >= ledgerPlaces(hard).slices) return undefined;
+  return sizeSlice({ ...demand, largest: limitedAmounts(demand.largest, hard) }, roomLeft(state, hard));
 }
 
 function enlarged(state: LedgerState, own: OwnShare, grant: Grant): PlacedSlice {
   const { holder, renewals } = own;
-  const amounts = addAmounts(sumOf(own.spent), grant.amounts);
+  const amounts = sumOfKnown([grant.amounts, ...amountsOf(own.spent)]);
   return {
     state: withSlice(state, { holder, amounts, renewals, isWanted: false }),
     free: grant.amounts,
@@ -76,7 +72,7 @@ function takenApart(state: LedgerState, hard: Amounts, { holder, spent, renewals
   const adopted = new Set(spent.filter((each) => ledger.adopt(each)).map(({ uid }) => uid));
   const rest = spent.filter(({ uid }) => !adopted.has(uid));
   return {
-    state: withSlice(ledger.state(), { ...none, amounts: sumOf(rest) }),
+    state: withSlice(ledger.state(), { ...none, amounts: sumOfKnown(amountsOf(rest)) }),
     free: NO_AMOUNTS,
     pods: 0,
     adopted: [...adopted],
@@ -84,14 +80,6 @@ function takenApart(state: LedgerState, hard: Amounts, { holder, spent, renewals
   };
 }
 
-/** What they cost together, in every resource that any of them names. */
-function sumOf(reservations: readonly Reservation[]): Amounts {
-  const sum = new Map(NO_AMOUNTS);
-  for (const { amounts } of reservations) {
-    for (const [name, amount] of amounts) {
-      const present = sum.get(name);
-      sum.set(name, present === undefined ? amount : addQuantities(present, amount));
-    }
-  }
-  return sum;
+function amountsOf(reservations: readonly Reservation[]): readonly Amounts[] {
+  return reservations.map(({ amounts }) => amounts);
 }

@@ -1,6 +1,7 @@
 import type { Amounts } from '#shared/domain/model/amounts.ts';
 import { addQuantities, ZERO, type Quantity } from '#shared/domain/model/quantity.ts';
 import { largestNamespaces } from './largest-namespaces.ts';
+import { ledgerPlaces } from './ledger-size.ts';
 import { podUidOf, type Reservation } from './ledger-state.ts';
 
 /** A pod that exists, and what it costs. */
@@ -62,7 +63,7 @@ export function createPodCounter(hard: Amounts): PodCounter {
   }
 
   function count(): PodCount {
-    const largest = largestNamespaces(byNamespace, [...hard.values()]);
+    const largest = largestNamespaces(byNamespace, [...hard.values()], ledgerPlaces(hard).namespaces);
     return {
       generations,
       total: named(total),

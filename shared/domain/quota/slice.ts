@@ -16,7 +16,7 @@ export interface Slice {
 /** What one replica has been asked for lately. */
 export interface Demand {
   readonly pods: number;
-  /** The most that any of them cost, by resource; also what the quota does not limit. */
+  /** The most that any of them cost, by resource. */
   readonly largest: Amounts;
 }
 

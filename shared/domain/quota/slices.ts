@@ -1,5 +1,5 @@
 import type { Amounts } from '#shared/domain/model/amounts.ts';
-import { addAmounts, areAllZero, NO_AMOUNTS } from '#shared/domain/model/amounts.ts';
+import { addAmounts, NO_AMOUNTS } from '#shared/domain/model/amounts.ts';
 import { addQuantities, compareQuantities, subtractQuantities, ZERO } from '#shared/domain/model/quantity.ts';
 import type { LedgerState } from './ledger-state.ts';
 import type { Excess } from './refusal.ts';
@@ -10,7 +10,7 @@ export function withSlice(state: LedgerState, slice: Slice): LedgerState {
   const { holder, amounts } = slice;
   const slices = new Map(state.slices);
   const before = slices.get(holder)?.amounts ?? NO_AMOUNTS;
-  if (areAllZero(amounts)) slices.delete(holder);
+  if (amounts.size === 0) slices.delete(holder);
   else slices.set(holder, slice);
   return { ...state, used: moved(state.used, before, amounts), slices };
 }
@@ -39,22 +39,23 @@ export function isHeldElsewhere(
   });
 }
 
-/** What is free of every limited resource; below zero where the quota is exceeded. */
+/** What is free of every limited resource; below zero where the quota is exceeded, nothing where use is not known. */
 export function roomLeft({ used }: LedgerState, hard: Amounts): Amounts {
-  return new Map(Array.from(hard, ([name, limit]) => [name, subtractQuantities(limit, used.get(name) ?? ZERO)]));
+  return new Map(Array.from(hard, ([name, limit]) => [name, subtractQuantities(limit, used.get(name) ?? limit)]));
 }
 
 /** What all of them hold together. */
-export function sumOfSlices(slices: Iterable<Slice>): Amounts {
+function sumOfSlices(slices: Iterable<Slice>): Amounts {
   let sum = NO_AMOUNTS;
   for (const { amounts } of slices) sum = addAmounts(sum, amounts);
   return sum;
 }
 
-/** A sum, limited to the resources that it has, with one part of it replaced. */
+/** A sum, limited to the resources that it has and that the new part tells, with one part of it replaced. */
 function moved(sum: Amounts, before: Amounts, after: Amounts): Amounts {
+  const known = [...sum].filter(([name]) => after.size === 0 || after.has(name));
   return new Map(
-    Array.from(sum, ([name, amount]) => [
+    known.map(([name, amount]) => [
       name,
       addQuantities(subtractQuantities(amount, before.get(name) ?? ZERO), after.get(name) ?? ZERO),
     ]),

@@ -32,6 +32,7 @@ describe('the ledger, with replicas that race, die and lose answers', () => {
     'everybodyTakesBack',
     'deletionsAreGuessed',
     'resizesAreSeenTooSoon',
+    'unknownIsNothing',
   ])('is caught at planted bug %s', { timeout: BUSY_MACHINE_MS }, async (bug) => {
     expect(await firstViolation({ hardPods: 20, bug })).toMatch(/^step \d+: /);
   });

@@ -24,7 +24,8 @@ export type Bug =
   | 'everybodyTakesBack'
   | 'deletionsAreGuessed'
   | 'slicesAreTakenBackAtOnce'
-  | 'resizesAreSeenTooSoon';
+  | 'resizesAreSeenTooSoon'
+  | 'unknownIsNothing';
 
 export interface ModelReport {
   readonly steps: number;
@@ -111,6 +112,7 @@ function createModel({ seed, replicas: size, hardPods, hasTides = false, bug }: 
     hardPods,
     creationMs: CREATION_MS,
     listsHaveHoles: bug === 'listsHaveHoles',
+    unknownIsNothing: bug === 'unknownIsNothing',
   });
   const counts = Object.fromEntries(HAPPENINGS.map((name) => [name, 0])) as Record<Happening, number>;
   /** What the API server will store. */
@@ -264,7 +266,7 @@ function createModel({ seed, replicas: size, hardPods, hasTides = false, bug }: 
 
   function changeLimit(): void {
     counts.limitsChanged += 1;
-    api.setLimit(1 + random.below(hardPods * 2), time.now());
+    api.setLimit(1 + random.below(hardPods * 2), time.now(), random.chance(0.8));
   }
 
   async function dryRun(): Promise<void> {
@@ -314,6 +316,7 @@ function createModel({ seed, replicas: size, hardPods, hasTides = false, bug }: 
   /** No more faults and no more requests; what was reserved in vain must be given back. */
   async function rest(): Promise<void> {
     api.calmDown();
+    api.setLimit(hardPods, time.now());
     promised = [];
     for (let waited = 0; waited < REST_MS; waited += 5_000) {
       const end = { isReached: false };

@@ -1,7 +1,8 @@
-import type { Amounts } from '#shared/domain/model/amounts.ts';
+import { filterAmounts, type Amounts } from '#shared/domain/model/amounts.ts';
 import { prepareSelector } from '#shared/domain/model/label-selector.ts';
 import { quantityFromInteger, quantityNumber, ZERO } from '#shared/domain/model/quantity.ts';
 import { EMPTY_LEDGER, podUidOf, type LedgerState } from '#shared/domain/quota/ledger-state.ts';
+import { limitedAmounts } from '#shared/domain/quota/limited-amounts.ts';
 import type { CountedPod, PodCount } from '#shared/domain/quota/pod-count.ts';
 import type { LedgerObject } from '#webhook/ledger/ledger-object.ts';
 import type { LedgerStore, Read, Written } from '#webhook/ledger/ledger-store.ts';
@@ -31,7 +32,8 @@ export interface ModelApiServer {
   proceed(): boolean;
   /** Something that happens later, if ever. */
   later(action: () => void): void;
-  setLimit(pods: number, now: number): void;
+  /** Units are limited too, unless said otherwise. */
+  setLimit(pods: number, now: number, areUnitsLimited?: boolean): void;
   stored(): LedgerObject;
   readonly conflicts: number;
   readonly lostAnswers: number;
@@ -49,6 +51,8 @@ export interface ModelApiServerOptions {
   readonly creationMs: number;
   /** A planted bug: lists leave out half of the pods. */
   readonly listsHaveHoles: boolean;
+  /** A planted bug: what is not known to be used is stored as nothing. */
+  readonly unknownIsNothing: boolean;
 }
 
 /** What a model pod of so many units costs. */
@@ -121,8 +125,10 @@ export function createModelApiServer(options: ModelApiServerOptions): ModelApiSe
       return { kind: 'conflict' };
     }
     const isRecount = kind === 'recount';
+    const { hard } = stored.quota;
+    const used = options.unknownIsNothing ? limitedAmounts(state.used, hard) : state.used;
     replace({
-      state: copyState(state),
+      state: copyState({ ...state, used }),
       recounts: base.recounts + (isRecount ? 1 : 0),
       isCounted: base.isCounted || isRecount,
     });
@@ -137,13 +143,14 @@ export function createModelApiServer(options: ModelApiServerOptions): ModelApiSe
     return result;
   }
 
-  function setLimit(hardPods: number, now: number): void {
+  function setLimit(hardPods: number, now: number, areUnitsLimited = true): void {
     past = [
       ...past.filter(({ replacedAt }) => now - replacedAt <= creationMs),
       { hard: hardUnits(stored), replacedAt: now },
     ];
     const generation = (stored.raw.metadata.generation ?? 0) + 1;
-    replace({ quota: { ...stored.quota, hard: limits(hardPods) }, isCounted: false }, generation);
+    const hard = filterAmounts(limits(hardPods), (name) => areUnitsLimited || name !== 'units');
+    replace({ quota: { ...stored.quota, hard }, isCounted: false }, generation);
   }
 
   function violation(now: number, promised: readonly Admitted[]): string | undefined {
@@ -157,7 +164,8 @@ export function createModelApiServer(options: ModelApiServerOptions): ModelApiSe
     ];
     const most = Math.max(...limits);
     if (isGrown && truth > most) return `${truth} units were admitted, ${most} may be`;
-    return stored.isCounted ? understatement(stored.state, admitted) : undefined;
+    const isKnown = stored.isCounted && stored.state.used.has('units');
+    return isKnown ? understatement(stored.state, admitted) : undefined;
   }
 
   return {
@@ -198,7 +206,7 @@ export function unitsOf(amounts: Amounts): number {
 }
 
 function hardUnits({ quota }: LedgerObject): number {
-  return unitsOf(quota.hard);
+  return quota.hard.has('units') ? unitsOf(quota.hard) : Infinity;
 }
 
 /**

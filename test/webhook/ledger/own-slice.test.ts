@@ -167,6 +167,16 @@ describe('the slice of a replica', () => {
     expect({ slices: slices(), used: rig.used() }).toEqual({ slices: [], used: '6Gi' });
   });
 
+  test('tells what it holds of a resource that is limited only since then, once its pods are seen', async () => {
+    const replica = await busyReplica();
+    await admit(replica, ['g']);
+    rig.setLimits({ memory: '1000Gi', pods: '100' });
+    replica.tend();
+    expect(await rig.reserve(rig.ledger(), reservation('h'))).toMatchObject({ kind: 'busy' });
+    rig.pods = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((uid) => pod(uid));
+    expect(await rig.reserve(rig.ledger(), reservation('h'))).toEqual(RESERVED);
+  });
+
   test('has room again when a pod is refused after all, and none for whom two requests rely on', async () => {
     const replica = await busyReplica();
     const spend = (uid: string, claim: string): Promise<Settled> =>

@@ -234,13 +234,13 @@ describe('createQuotaLedger', () => {
     }
   });
 
-  test('keeps what a reservation costs of resources that are limited later', async () => {
+  test('does not take for nothing what a reservation costs of a resource that is limited later', async () => {
     const one = rig.ledger();
     await rig.reserve(one, reservation('a'));
     rig.setLimits({ pods: '1' });
-    expect(await rig.reserve(one, reservation('b'))).toMatchObject({
-      kind: 'exceeded',
-      exceeded: [{ resource: 'pods' }],
-    });
+    expect(await rig.reserve(one, reservation('b'))).toMatchObject({ kind: 'busy' });
+    rig.pods = [pod('a')];
+    const refused = { kind: 'exceeded', exceeded: [{ resource: 'pods' }] };
+    expect(await rig.reserve(one, reservation('b'))).toMatchObject(refused);
   });
 });

@@ -14,7 +14,7 @@ function quantities(...texts: readonly string[]): readonly Quantity[] {
 
 describe('largestNamespaces', () => {
   test('keeps a hundred and fewer as they are', () => {
-    expect(largestNamespaces(new Map([['b', quantities('1', '0', '0')]]), HARD)).toEqual(['b']);
+    expect(largestNamespaces(new Map([['b', quantities('1', '0', '0')]]), HARD, 100)).toEqual(['b']);
   });
 
   test('keeps the hundred with the largest share of anything, the first where equal', () => {
@@ -25,7 +25,7 @@ describe('largestNamespaces', () => {
       ['z-over-nothing', quantities('0', '0', '1')],
       ['z-idle', quantities('0', '0', '0')],
     ] as const;
-    const names = largestNamespaces(new Map([...many, ...large]), HARD);
+    const names = largestNamespaces(new Map([...many, ...large]), HARD, 100);
     expect(names.slice(0, 4)).toEqual(['z-memory', 'z-pods', 'z-over-nothing', 'n1000']);
     expect({ size: names.length, last: names.at(-1) }).toEqual({ size: 100, last: 'n1096' });
   });

@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
-import { MOST_RESERVATIONS, openLedger, type Ledger } from '#shared/domain/quota/ledger.ts';
-import { EMPTY_LEDGER, type Reservation } from '#shared/domain/quota/ledger-state.ts';
+import { openLedger, type Ledger } from '#shared/domain/quota/ledger.ts';
+import { EMPTY_LEDGER, type LedgerState, type Reservation } from '#shared/domain/quota/ledger-state.ts';
+import { limitedAmounts } from '#shared/domain/quota/limited-amounts.ts';
 import { countOf } from '#test/build/pod-count.ts';
 import { amountsOf } from '#test/build/cluster.ts';
 
 const HARD = amountsOf({ 'requests.memory': '4Gi', pods: '3' });
+const MOST_RESERVATIONS = 1_000;
+const COUNTED = { ...EMPTY_LEDGER, used: amountsOf({ 'requests.memory': '0', pods: '0' }) };
 
 function reservation(uid: string, memory: string, namespace = 'a'): Reservation {
   return {
@@ -33,9 +36,18 @@ function texts(ledger: Ledger) {
   };
 }
 
+function printReserved({ reservations }: LedgerState) {
+  return Object.fromEntries(
+    Array.from(reservations.values(), ({ uid, amounts }) => [
+      uid,
+      Object.fromEntries(Array.from(amounts, ([name, amount]) => [name, formatQuantity(amount)])),
+    ]),
+  );
+}
+
 describe('openLedger', () => {
   test('adds a reservation to the whole, in limited resources only', () => {
-    const ledger = openLedger(EMPTY_LEDGER, HARD);
+    const ledger = openLedger(COUNTED, HARD);
     expect(ledger.reserve(reservation('x', '1Gi'))).toEqual({ kind: 'reserved' });
     expect(texts(ledger)).toEqual({
       used: { 'requests.memory': '1Gi', pods: '1' },
@@ -55,17 +67,17 @@ describe('openLedger', () => {
   });
 
   test('takes exactly what is left', () => {
-    const ledger = openLedger({ ...EMPTY_LEDGER, used: amountsOf({ 'requests.memory': '3Gi' }) }, HARD);
+    const ledger = openLedger({ ...EMPTY_LEDGER, used: amountsOf({ 'requests.memory': '3Gi', pods: '0' }) }, HARD);
     expect(ledger.reserve(reservation('x', '1Gi'))).toEqual({ kind: 'reserved' });
   });
 
   test('is not blocked by a resource that is over its limit and not asked for', () => {
-    const ledger = openLedger({ ...EMPTY_LEDGER, used: amountsOf({ 'requests.memory': '5Gi' }) }, HARD);
+    const ledger = openLedger({ ...EMPTY_LEDGER, used: amountsOf({ 'requests.memory': '5Gi', pods: '0' }) }, HARD);
     expect(ledger.reserve(reservation('x', '0'))).toEqual({ kind: 'reserved' });
   });
 
   test('reserves for a pod once; who asks again with the same claim is who asked before', () => {
-    const ledger = openLedger(EMPTY_LEDGER, HARD);
+    const ledger = openLedger(COUNTED, HARD);
     ledger.reserve(reservation('x', '1Gi'));
     expect(ledger.reserve(reservation('x', '1Gi'))).toEqual({ kind: 'reserved' });
     expect(ledger.reserve({ ...reservation('x', '3Gi'), claim: 'other' })).toEqual({ kind: 'alreadyReserved' });
@@ -73,7 +85,7 @@ describe('openLedger', () => {
   });
 
   test.each(['of x', 'other'])('lets nobody take back what two requests rely on, not the one %s', (claim) => {
-    const ledger = openLedger(EMPTY_LEDGER, HARD);
+    const ledger = openLedger(COUNTED, HARD);
     ledger.reserve(reservation('x', '1Gi'));
     ledger.reserve({ ...reservation('x', '1Gi'), claim: 'other' });
     ledger.cancel({ uid: 'x', claim });
@@ -81,7 +93,7 @@ describe('openLedger', () => {
   });
 
   test('changes nothing by a preview, and knows whether it was changed', () => {
-    const ledger = openLedger(EMPTY_LEDGER, HARD);
+    const ledger = openLedger(COUNTED, HARD);
     expect(ledger.preview(reservation('x', '1Gi'))).toEqual({ kind: 'reserved' });
     expect(ledger.preview(reservation('x', '5Gi'))).toMatchObject({ kind: 'exceeded' });
     ledger.cancel({ uid: 'x', claim: 'of x' });
@@ -94,7 +106,7 @@ describe('openLedger', () => {
   });
 
   test('undoes a reservation exactly, and an unknown one not at all', () => {
-    const ledger = openLedger(EMPTY_LEDGER, HARD);
+    const ledger = openLedger(COUNTED, HARD);
     ledger.reserve(reservation('x', '1Gi'));
     ledger.reserve(reservation('y', '2Gi', 'b'));
     ledger.cancel({ uid: 'x', claim: 'of x' });
@@ -127,20 +139,85 @@ describe('openLedger', () => {
       { length: MOST_RESERVATIONS },
       (_, index) => [String(index), reservation(String(index), '0')] as const,
     );
-    const ledger = openLedger(
-      { ...EMPTY_LEDGER, reservations: new Map(many) },
-      amountsOf({ 'requests.memory': '1Gi' }),
-    );
+    const ledger = openLedger({ ...COUNTED, reservations: new Map(many) }, amountsOf({ 'requests.memory': '1Gi' }));
     expect(ledger.reserve(reservation('one more', '0'))).toEqual({ kind: 'full' });
   });
 
   test('leaves the state it was opened with alone', () => {
-    const before = openLedger(EMPTY_LEDGER, HARD);
+    const before = openLedger(COUNTED, HARD);
     before.reserve(reservation('x', '1Gi'));
     const state = before.state();
     const snapshot = texts(before);
     openLedger(state, HARD).reserve(reservation('y', '1Gi'));
     openLedger(state, HARD).cancel({ uid: 'x', claim: 'of x' });
     expect(texts(before)).toEqual(snapshot);
+  });
+
+  test('stores what a pod costs of limited resources alone, also that it costs nothing of them', () => {
+    const ledger = openLedger(COUNTED, HARD);
+    ledger.reserve({ ...reservation('x', '1Gi'), amounts: amountsOf({ pods: '1', 'requests.example.com/gpu': '1' }) });
+    expect(printReserved(ledger.state())).toEqual({ x: { 'requests.memory': '0', pods: '1' } });
+  });
+
+  describe('under limits that name another resource', () => {
+    const wider = amountsOf({ 'requests.memory': '4Gi', pods: '3', cpu: '2' });
+    const asking = (uid: string, cpu: string) => ({
+      ...reservation(uid, '1Gi'),
+      amounts: amountsOf({ 'requests.memory': '1Gi', pods: '1', cpu }),
+    });
+    function recounted(before: LedgerState, seen: readonly ReturnType<typeof pod>[] = [], expired = ''): Ledger {
+      const ledger = openLedger(before, wider);
+      ledger.recount(countOf(wider, seen), { isExpired: (uid) => uid === expired, isDead: () => false });
+      return ledger;
+    }
+    function before(): LedgerState {
+      const ledger = openLedger(COUNTED, HARD);
+      ledger.reserve(reservation('old', '1Gi'));
+      return ledger.state();
+    }
+
+    test('does not take for nothing what a reservation of before costs of it', () => {
+      const ledger = recounted(before());
+      expect(texts(ledger).used).toEqual({ 'requests.memory': '1Gi', pods: '1' });
+      expect(ledger.reserve(asking('new', '1'))).toEqual({ kind: 'unknown' });
+      expect(ledger.reserve(asking('none of it', '0'))).toEqual({ kind: 'reserved' });
+    });
+
+    test('knows it as soon as the pod is seen, or will never come', () => {
+      const seen = recounted(before(), [pod('old', '1Gi')]);
+      expect(seen.reserve(asking('new', '2'))).toEqual({ kind: 'reserved' });
+      const expired = recounted(before(), [], 'old');
+      expect(expired.reserve(asking('new', '3'))).toMatchObject({ kind: 'exceeded' });
+      expect(texts(expired).used).toEqual({ 'requests.memory': '0', pods: '0', cpu: '0' });
+    });
+
+    test('does not take for nothing what was spent from a slice of before', () => {
+      const slice = { holder: 'a', amounts: amountsOf({ pods: '1' }), renewals: 1, isWanted: false };
+      const ledger = recounted({ ...COUNTED, slices: new Map([['a', slice]]) });
+      expect(texts(ledger).used).toEqual({ pods: '1' });
+      expect(ledger.reserve(asking('new', '1'))).toEqual({ kind: 'unknown' });
+    });
+
+    test('forgets what is not limited any more', () => {
+      const ledger = openLedger(before(), amountsOf({ pods: '3' }));
+      ledger.recount(countOf(amountsOf({ pods: '3' }), []), { isExpired: () => false, isDead: () => false });
+      expect(printReserved(ledger.state())).toEqual({ old: { pods: '1' } });
+    });
+  });
+
+  test('holds fewer reservations where the names of limited resources are long', () => {
+    const names = Array.from({ length: 64 }, (_, index) => `requests.example.com/${String(index).padStart(287, 'x')}`);
+    const hard = amountsOf(Object.fromEntries(names.map((name) => [name, '1000'])));
+    const ledger = openLedger({ ...EMPTY_LEDGER, used: limitedAmounts(new Map(), hard) }, hard);
+    const longest = 'x'.repeat(253);
+    let reserved = 0;
+    while (
+      ledger.reserve({ ...reservation(`${reserved}-${'u'.repeat(70)}`, '1Gi', longest.slice(0, 63)), pod: longest })
+        .kind === 'reserved'
+    )
+      reserved += 1;
+    const { state } = { state: ledger.state() };
+    const bytes = JSON.stringify(printReserved(state)).length + reserved * 600;
+    expect([reserved > 20, bytes < 2 ** 20]).toEqual([true, true]);
   });
 });

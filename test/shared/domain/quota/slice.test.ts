@@ -3,12 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
 import { addQuantities, compareQuantities, multiplyQuantity, ZERO } from '#shared/domain/model/quantity.ts';
 import { EMPTY_LEDGER, type LedgerState } from '#shared/domain/quota/ledger-state.ts';
-import { MOST_RESERVATIONS } from '#shared/domain/quota/ledger.ts';
+import { limitedAmounts } from '#shared/domain/quota/limited-amounts.ts';
 import { placeSlice, withoutFree, type OwnShare } from '#shared/domain/quota/place-slice.ts';
 import { covers, sizeSlice, type Slice } from '#shared/domain/quota/slice.ts';
 import { isHeldElsewhere, wantSlices, withSlice } from '#shared/domain/quota/slices.ts';
 import { amountsOf } from '#test/build/cluster.ts';
 
+const MOST_RESERVATIONS = 1_000;
 const LARGEST = amountsOf({ pods: '1', memory: '1Gi', cpu: '500m' });
 const HARD = amountsOf({ pods: '1000', memory: '1000Gi' });
 
@@ -86,7 +87,7 @@ describe('slices in a ledger', () => {
     ['a new one', slice('b', '3Gi'), '13Gi', ['a', 'b']],
     ['a larger one', slice('a', '5Gi'), '11Gi', ['a']],
     ['a smaller one', slice('a', '1Gi'), '7Gi', ['a']],
-    ['one of nothing', slice('a', '0'), '6Gi', []],
+    ['one of nothing', { ...slice('a', '0'), amounts: new Map() }, '6Gi', []],
   ])('%s moves used by the difference', (_, placed, memory, holders) => {
     const after = withSlice(before, placed);
     expect({ used: print(after.used), holders: [...after.slices.keys()] }).toEqual({ used: { memory }, holders });
@@ -131,7 +132,7 @@ describe('placeSlice', () => {
   test('adds what may be spent to what was', () => {
     const placed = place(own);
     expect(placed).toMatchObject({ used: { memory: '42Gi', pods: '42' }, pods: 20, adopted: [], isGivenBack: false });
-    expect(print(placed?.after.slices.get('a')?.amounts)).toEqual({ memory: '22Gi', pods: '22', cpu: '11' });
+    expect(print(placed?.after.slices.get('a')?.amounts)).toEqual({ memory: '22Gi', pods: '22' });
   });
 
   test.each<[string, OwnShare, typeof HARD]>([
@@ -163,11 +164,36 @@ describe('placeSlice', () => {
     expect(place(none, state({ used: amountsOf({ memory: '1Gi' }) }))).toBeUndefined();
   });
 
-  test('gives no more than 64 replicas one, and none that spreads over more than 64 resources', () => {
-    const newcomer = { ...own, isStanding: false, spent: [] };
-    const slices = Array.from({ length: 64 }, (_, index) => slice(`other-${index}`, '1Gi'));
-    expect(place(newcomer, state({ slices: new Map(slices.map((each) => [each.holder, each])) }))).toBeUndefined();
-    const many = amountsOf(Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`requests.x/${index}`, '1'])));
-    expect(place({ ...newcomer, demand: { pods: 10, largest: many } }, state({}))).toBeUndefined();
+  const newcomer = { ...own, isStanding: false, spent: [] };
+  const sliced = (count: number, used: LedgerState['used']) => {
+    const slices = Array.from({ length: count }, (_, index) => slice(`other-${index}`, '1Gi'));
+    return state({ used, slices: new Map(slices.map((each) => [each.holder, each])) });
+  };
+
+  test('gives no more than 64 replicas one', () => {
+    expect(place(newcomer, sliced(63, standing.used))).toMatchObject({ pods: 20 });
+    expect(place(newcomer, sliced(64, standing.used))).toBeUndefined();
+  });
+
+  test('gives fewer one where the names of limited resources are long', () => {
+    const long = Object.fromEntries(Array.from({ length: 64 }, (_, index) => [`${'x'.repeat(300)}${index}`, '1000']));
+    const hard = amountsOf({ memory: '1000Gi', ...long });
+    const used = limitedAmounts(new Map(), hard);
+    expect(place(newcomer, sliced(3, used), hard)).toMatchObject({ pods: 20 });
+    expect(place(newcomer, sliced(4, used), hard)).toBeUndefined();
+  });
+
+  test('gives none of a resource that has been limited only since, and says no more of what was spent before', () => {
+    const hard = amountsOf({ memory: '1000Gi', pods: '1000', cpu: '1000' });
+    expect(place(newcomer, state({ used: standing.used }), hard)).toBeUndefined();
+    const known = { ...standing, used: amountsOf({ memory: '30Gi', pods: '30', cpu: '10' }) };
+    const before = spent.map((each) => ({ ...each, amounts: amountsOf({ memory: '1Gi', pods: '1' }) }));
+    const placed = place(
+      { ...own, spent: before, demand: { pods: 10, largest: before[0]?.amounts ?? HARD } },
+      known,
+      hard,
+    );
+    expect(print(placed?.after.slices.get('a')?.amounts)).toEqual({ memory: '22Gi', pods: '22' });
+    expect(placed?.used).toEqual({ memory: '42Gi', pods: '42' });
   });
 });
