@@ -1,24 +1,16 @@
-import { randomUUID } from 'node:crypto';
 import { because } from '#shared/domain/admission/admission-code.ts';
 import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { priorityQuotaExceeded } from '#shared/domain/admission/priority-quota-exceeded.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import { filterAmounts, NO_AMOUNTS, subtractAmounts, type Amounts } from '#shared/domain/model/amounts.ts';
-import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
-import { malformed, unexpectedResource } from '#shared/domain/admission/unacceptable.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
-import { quantitySign } from '#shared/domain/model/quantity.ts';
-import { chargeToPriorityQuota } from '#shared/domain/quota/charge.ts';
-import { resizeReservationUid, type Reservation } from '#shared/domain/quota/ledger-state.ts';
+import type { Reservation } from '#shared/domain/quota/ledger-state.ts';
 import { countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
-import { decodePod } from '#shared/kube/decode-pod.ts';
-import { fieldOf } from '#shared/kube/field-of.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
-import type { Review } from './decode-review.ts';
 import type { Ledgers } from './ledger/ledgers.ts';
 import type { Settled } from './ledger/settle-batch.ts';
 import type { PodLookUp } from './pod-look-up.ts';
+import { readQuotaReview } from './quota-reservation.ts';
 import type { Judge } from './review-listener.ts';
 import type { WorldReader } from './world.ts';
 
@@ -34,50 +26,21 @@ export interface QuotaSources {
 }
 
 const ASK_AGAIN_SECONDS = 1;
-/** Enough to tell apart the few requests that ever ask for the same pod. */
-const CLAIM_LENGTH = 8;
 
 /** Charges new pods, and the growth of resized ones, to every PriorityQuota that counts them; all of them or none. */
 export function judgeQuota(sources: QuotaSources): Judge {
   return async (review) => {
-    const read = readPods(review);
-    if ('kind' in read) return read;
     const giveUpAt = sources.clock.monotonic() + sources.withinMs;
-    const pod = { ...read.pod, namespace: review.request.namespace };
+    const read = readQuotaReview(review, sources.clock.now());
+    if ('kind' in read) return read;
+    const { pod, reservation } = read;
     const quotas = await quotasOf(sources, pod);
     if ('kind' in quotas) return quotas;
-    const reservation = reservationFor(review.request, read, sources.clock.now());
     if (quotas.length === 0 || reservation.amounts.size === 0) {
       return allow(because('NothingToDecide', 'no quota counts this'));
     }
     return reserveAll(sources, { quotas, pod, reservation, isDryRun: review.request.isDryRun, giveUpAt });
   };
-}
-
-interface Pods {
-  readonly pod: Pod;
-  /** Only in a resize. */
-  readonly before: Pod | undefined;
-  /** Only in a resize: of the pod once it is stored, where the API server says so. */
-  readonly generation: number | undefined;
-}
-
-function readPods({ request, object, oldObject }: Review): Pods | AdmissionDecision {
-  const { resource, subresource, operation } = request;
-  const what = resource === 'pods' ? `${operation} ${subresource}` : '';
-  if (what !== 'CREATE ' && what !== 'UPDATE resize') return unexpectedResource(request, 'pods or pods/resize');
-  const pod = decodePod(object);
-  if (!pod.ok) return malformed('object', pod);
-  if (operation === 'CREATE') return { pod: pod.value, before: undefined, generation: undefined };
-  const before = decodePod(oldObject);
-  if (!before.ok) return malformed('oldObject', before);
-  return { pod: pod.value, before: before.value, generation: generationAfter(oldObject, object) };
-}
-
-/** An API server that numbers the specs of pods (1.33 on) has done so before it asks. */
-function generationAfter(before: unknown, after: unknown): number | undefined {
-  const [old, next] = [before, after].map((raw) => fieldOf(fieldOf(raw, 'metadata'), 'generation'));
-  return Number.isSafeInteger(next) && Number(next) > Number(old) ? Number(next) : undefined;
 }
 
 /** A namespace that cannot be read in time is no reason to fail: whoever asks again is answered. */
@@ -88,29 +51,6 @@ async function quotasOf(
   const labels = await enforcedLabels(pod.namespace).catch(errorText);
   if (typeof labels === 'string') return busy(`quotas could not be looked up: ${labels}`, { namespace: pod.namespace });
   return world().priorityQuotas.filter(({ namespaces, scope }) => namespaces.matches(labels) && countsPod(scope, pod));
-}
-
-/** Keyed by the pod's UID, which is final here; a resize by the request, for it adds to what the pod costs already. */
-function reservationFor(request: AdmissionRequest, { pod, before, generation }: Pods, now: number): Reservation {
-  const { namespace } = request;
-  const cost = chargeToPriorityQuota(pod);
-  const amounts = growth(cost, before === undefined ? NO_AMOUNTS : chargeToPriorityQuota(before));
-  const name = pod.name === '' ? request.name : pod.name;
-  const uid = before === undefined ? pod.uid : resizeReservationUid(pod.uid, request.uid);
-  const claim = randomUUID().slice(0, CLAIM_LENGTH);
-  return {
-    uid,
-    namespace,
-    pod: name,
-    amounts,
-    admittedAt: now,
-    claim,
-    ...(generation !== undefined && { generation }),
-  };
-}
-
-function growth(after: Amounts, before: Amounts): Amounts {
-  return filterAmounts(subtractAmounts(after, before), (_, amount) => quantitySign(amount) > 0);
 }
 
 interface Charge {

@@ -91,6 +91,24 @@ describe('the quota entry', () => {
     expect(status('q').used).toEqual({ pods: '76', 'requests.example.com/0': '75' });
   });
 
+  test.each<[string, Record<string, unknown>, Record<string, unknown>, string]>([
+    ['a UID that is too long', { uid: 'u'.repeat(300) }, {}, 'object.metadata.uid'],
+    ['a UID of two parts', { uid: 'pod.request' }, {}, 'object.metadata.uid'],
+    ['no UID', {}, {}, 'object.metadata.uid'],
+    ['a request with too long a UID', { uid: 'one' }, { uid: 'r'.repeat(100) }, 'request.uid'],
+    ['too long a namespace', { uid: 'one' }, { namespace: 'n'.repeat(64) }, 'request.namespace'],
+    ['too long a name', { uid: 'one', name: 'n'.repeat(254) }, {}, 'request.name'],
+  ])('refuses %s, which could not be stored, and charges the honest beside it', async (_, metadata, request, field) => {
+    await start((api) => api.put(PRIORITY_QUOTAS, quota('q', { pods: '5' })));
+    const body = createPodReview(pod(HIGH, metadata), { namespace: 'team-a', ...request });
+    const [odd, plain] = await Promise.all([webhook.post('/validate/quota', body), ask('plain')]);
+    const refused = readAnswer(odd.body);
+    expect(refused).toMatchObject({ allowed: false, code: 400 });
+    expect(refused.message).toMatch(new RegExp(`^${field}: `));
+    expect(plain).toMatchObject({ allowed: true });
+    expect(status('q').reserved).toEqual(['plain']);
+  });
+
   test('charges all quotas that count a pod, or none of them', async () => {
     await start((api) => {
       api.put(PRIORITY_QUOTAS, quota('a-wide', { pods: '5' }));

@@ -14,6 +14,8 @@ export type Written =
   /** Somebody else has written since: read again. */
   | { readonly kind: 'conflict' }
   | { readonly kind: 'gone' }
+  /** For good: it would be refused again. Nothing was written. */
+  | { readonly kind: 'refused'; readonly message: string }
   | Trouble;
 
 /** Not known whether a write took effect. */
@@ -43,6 +45,7 @@ export function createLedgerStore(client: KubeClient, name: string): LedgerStore
       const options = { timeoutMs: CALL_MS, fieldManager: COMPONENT_NAMES.webhook };
       const outcome = await replaceObject(client, { ...address, subresource: 'status' }, next.raw, options);
       if (outcome.kind === 'conflict') return { kind: 'conflict' };
+      if (outcome.kind === 'invalid') return { kind: 'refused', message: outcome.message };
       if (outcome.kind !== 'ok') return failed(outcome);
       const { resourceVersion } = outcome.object.metadata;
       if (resourceVersion === undefined) return { kind: 'trouble', message: 'the answer names no resourceVersion' };

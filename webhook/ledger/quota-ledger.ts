@@ -2,6 +2,7 @@ import { NO_AMOUNTS } from '#shared/domain/model/amounts.ts';
 import type { Reservation } from '#shared/domain/quota/ledger-state.ts';
 import { limitedAmounts } from '#shared/domain/quota/limited-amounts.ts';
 import { backoffDelay, type Backoff } from '#shared/runtime/backoff.ts';
+import { createBatchSize } from './batch-size.ts';
 import { createCountKeeper } from './count-keeper.ts';
 import type { LedgerObject } from './ledger-object.ts';
 import { createPodCounts, type PodCountsOptions } from './pod-counts.ts';
@@ -66,6 +67,7 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
   const slice = createOwnSlice({ ...options, afterMs: options.sliceAfterMs, lifeMs: options.sliceLifeMs });
   const counts = createPodCounts(options, slice.spent);
   const keeper = createCountKeeper({ counts, pause, resume });
+  const size = createBatchSize();
   let cancelled: Pick<Reservation, 'uid' | 'claim'>[] = [];
   let isTending = false;
   /** The state last read or written; `undefined` when it may be old. */
@@ -99,9 +101,11 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
     }
     if (batch.own !== undefined && settled.slice !== undefined) slice.propose(base, batch.own, settled.slice);
     const written = await store.write(base, settled.state, settled.write);
+    if (written.kind === 'refused') return isolate(batch, written.message);
     if (written.kind !== 'written') return takeUpAgain(batch, written.kind);
     remember(written.object);
     failures = 0;
+    size.widen();
     if (batch.count !== undefined) counts.done();
     // The write went through, so what it was decided on was the truth: its refusals need no second look.
     conclude(batch.wishes, settled, true);
@@ -109,8 +113,11 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
 
   /** Nothing is reserved under limits for which nothing has been counted. */
   function takeBatch(base: LedgerObject): OpenBatch {
+    if (size.isNarrow && base.isCounted && !queue.isEmpty)
+      return { wishes: queue.take(size.most), cancelled: [], count: undefined, own: undefined };
     const count = keeper.take(base);
-    const wishes = queue.take();
+    // A refused write is found out about without a count, and under new limits a count comes first.
+    const wishes = size.isNarrow && count !== undefined ? [] : queue.take();
     const mayReserve = base.isCounted || count !== undefined;
     const own = mayReserve ? slice.share(base, count) : undefined;
     const batch = { wishes: mayReserve ? wishes : [], cancelled, count, own };
@@ -119,6 +126,23 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
     counts.forget();
     keeper.park(wishes);
     return batch;
+  }
+
+  /** No wish fails for the sake of another: half of them are written again, and in the end the one to blame alone. */
+  async function isolate(batch: OpenBatch, why: string): Promise<void> {
+    const [only, ...others] = batch.wishes;
+    known = undefined;
+    // What is neither counted nor taken back comes back by itself.
+    if (only === undefined) return pause();
+    if (size.isNarrow && others.length === 0) {
+      size.widen();
+      only.settle({ kind: 'busy', why: `the API server refuses the charge: ${why}` });
+      return;
+    }
+    size.narrow(batch.wishes.length);
+    queue.putBack(batch.wishes);
+    cancelled = [...batch.cancelled, ...cancelled];
+    keeper.putBack(batch.count);
   }
 
   /** Without an answer cancellations are dropped: at worst room stays taken until the reservation expires. */

@@ -12,8 +12,8 @@ export interface OpenWish extends Wish {
 /** Wishes in the order in which they came. Each is told something before its time is up, whatever else happens. */
 export interface WishQueue {
   add(wish: Wish, withinMs: number): Promise<Settled>;
-  /** Takes all out. */
-  take(): readonly OpenWish[];
+  /** Takes out the first, no more than so many. */
+  take(most?: number): readonly OpenWish[];
   /** Puts those that are still open before all others. */
   putBack(wishes: readonly OpenWish[]): void;
   /** Whether nobody waits any more. */
@@ -65,10 +65,10 @@ export function createWishQueue(clock: Clock): WishQueue {
         queued.push(opened);
         watch();
       }),
-    take: () => {
-      const taken = queued.filter(({ isOpen }) => isOpen);
-      queued = [];
-      return taken;
+    take: (most = Infinity) => {
+      const open = queued.filter(({ isOpen }) => isOpen);
+      queued = open.slice(most);
+      return open.slice(0, most);
     },
     putBack: (wishes) => {
       queued = [...wishes.filter(({ isOpen }) => isOpen), ...queued];

@@ -7,7 +7,7 @@ const MOST = { reservations: 1_000, slices: 64, namespaces: 100 } as const;
 const BYTES = { reservations: 900 * 1024, slices: 100 * 1024, namespaces: 100 * 1024 } as const;
 /** Of an entry with the longest names, UIDs and texts that there are, without its amounts. */
 const ENTRY_BYTES = 600;
-/** Of an amount beside its name: quotes, colon, comma, and a quantity of nine exabytes in thousandths. */
+/** Of an amount beside its name: quotes, colon, comma, and a quantity, which is no larger than its limit. */
 const AMOUNT_BYTES = 40;
 
 /** How many reservations, slices and namespaces a ledger may hold, so that the object can always be stored. */

@@ -10,6 +10,9 @@ import { countOf } from '#test/build/pod-count.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 
 const NO_ANSWER = { kind: 'trouble', message: 'no answer' } as const;
+/** No reservation whose UID begins like this can be stored. */
+const POISON = 'poison';
+const REFUSED = { kind: 'refused', message: 'status.reservations[0].uid: too long' } as const;
 
 export function reservation(uid: string, memory = '1Gi'): Reservation {
   const amounts = amountsOf({ pods: '1', memory });
@@ -61,6 +64,7 @@ export function createLedgerRig() {
       read: () => Promise.resolve<Read>({ kind: 'read', object: rig.object }),
       write: async (base, state, kind) => {
         rig.writes += 1;
+        if ([...state.reservations.keys()].some((uid) => uid.startsWith(POISON))) return REFUSED;
         const fault = rig.faults.shift();
         if (fault === 'lost') return NO_ANSWER;
         if (fault === 'late') await clock.sleep(3_000);

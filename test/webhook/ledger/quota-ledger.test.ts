@@ -103,6 +103,43 @@ describe('createQuotaLedger', () => {
     });
   });
 
+  test('fails nobody for the sake of a reservation that cannot be stored', async () => {
+    const one = rig.ledger();
+    const names = ['a', 'b', 'poison', 'c', 'd', 'e', 'poison-too', 'f'];
+    const asked = names.map((uid) => one.reserve(reservation(uid, '1Mi'), { withinMs: 1_000, isDryRun: false }));
+    await rig.clock.advance(500);
+    const settled = await Promise.all(asked);
+    const why = 'the API server refuses the charge: status.reservations[0].uid: too long';
+    expect(settled).toEqual(
+      names.map((uid) => (uid.startsWith('poison') ? { kind: 'busy', why } : { kind: 'reserved' })),
+    );
+    expect([...rig.object.state.reservations.keys()]).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+  });
+
+  test('counts and takes back all the same while something cannot be stored', async () => {
+    const one = rig.ledger();
+    await rig.reserve(one, reservation('a'));
+    await rig.reserve(one, reservation('gone'));
+    rig.pods = [pod('a')];
+    one.cancel(reservation('gone'));
+    const poisoned = one.reserve(reservation('poison'), { withinMs: 1_000, isDryRun: false });
+    const counted = one.recount();
+    await rig.clock.advance(2_000);
+    await counted;
+    expect(await poisoned).toMatchObject({ kind: 'busy' });
+    expect({ used: rig.used(), reserved: rig.object.state.reservations.size }).toEqual({ used: '1Gi', reserved: 0 });
+  });
+
+  test('counts first under new limits, also while something cannot be stored', async () => {
+    rig.setLimits({ memory: '2Gi' });
+    const one = rig.ledger();
+    const asked = ['poison', 'a', 'b'].map((uid) =>
+      one.reserve(reservation(uid), { withinMs: 5_000, isDryRun: false }),
+    );
+    await rig.clock.advance(4_000);
+    expect((await Promise.all(asked)).map(({ kind }) => kind)).toEqual(['busy', 'reserved', 'reserved']);
+  });
+
   test('says busy, and no more, when it cannot write in time', async () => {
     rig.faults = Array.from({ length: 500 }, () => 'lost' as const);
     expect(await rig.reserve(rig.ledger(), reservation('a'))).toMatchObject({ kind: 'busy' });
