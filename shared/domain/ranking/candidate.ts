@@ -1,6 +1,6 @@
 import type { Decimal } from '#shared/domain/model/decimal.ts';
 import { addDecimals, compareDecimals, negateDecimal, roundDecimal } from '#shared/domain/model/decimal.ts';
-import type { Instant, Pod } from '#shared/domain/model/pod.ts';
+import type { Instant, Owner, Pod } from '#shared/domain/model/pod.ts';
 import { reportedQosClass } from '#shared/domain/model/qos.ts';
 import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
 import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
@@ -62,11 +62,19 @@ export function rankingFacts(pod: Pod): RankingFacts {
     pod,
     priority: Math.min(Math.max(pod.spec.priority ?? 0, LOWEST_PRIORITY), HIGHEST_PRIORITY),
     qos: reportedQosClass(pod),
-    isDaemonSetPod: controller?.kind === 'DaemonSet',
+    isDaemonSetPod: isDaemonSet(controller),
     hasController: controller !== undefined,
     startedAt: pod.status.startTime,
     requests: requestsToHoldAgainst(pod),
   };
+}
+
+/**
+ * Anyone may name any owner for a pod. Under the API group of DaemonSets the garbage collector ends a pod whose owner
+ * does not exist; of a group that it does not know it leaves the pod alone.
+ */
+function isDaemonSet(owner: Owner | undefined): boolean {
+  return owner?.kind === 'DaemonSet' && owner.apiVersion === 'apps/v1';
 }
 
 function requestsToHoldAgainst(pod: Pod): RankingFacts['requests'] {

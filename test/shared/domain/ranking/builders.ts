@@ -20,7 +20,7 @@ export interface PodWish {
 
 /** A pod with one container `c`, read from its wire form. */
 export function pod(name: string, wish: PodWish = {}): Pod {
-  const owner = { apiVersion: 'v1', kind: wish.controller, name: 'owner', uid: 'owner', controller: true };
+  const owner = { apiVersion: 'apps/v1', kind: wish.controller, name: 'owner', uid: 'owner', controller: true };
   const decoded = decodePod({
     metadata: {
       name,

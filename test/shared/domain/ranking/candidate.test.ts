@@ -32,6 +32,14 @@ describe('rankingFacts', () => {
     expect(rankingFacts(pod('p')).priority).toBe(0);
   });
 
+  test.each(['v1', 'example.com/v1', 'apps.example.com/v1', 'extensions/v1beta1', ''])(
+    'takes no pod for a DaemonSet’s whose controller is of API version "%s"',
+    (apiVersion) => {
+      const ownerReferences = [{ apiVersion, kind: 'DaemonSet', name: 'set', uid: 'uid', controller: true }];
+      expect(rankingFacts(pod('p', { metadata: { ownerReferences } })).isDaemonSetPod).toBe(false);
+    },
+  );
+
   test('knows a DaemonSet’s pod by its controller', () => {
     const { isDaemonSetPod, hasController } = rankingFacts(pod('p', { controller: 'DaemonSet' }));
     expect({ isDaemonSetPod, hasController }).toEqual({ isDaemonSetPod: true, hasController: true });
