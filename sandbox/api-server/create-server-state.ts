@@ -11,6 +11,7 @@ import { NAMESPACES } from './kinds/storage-names.ts';
 import { decodeObject } from './operations/decode-object.ts';
 import type { PodLogs, ServerState } from './operations/server-state.ts';
 import { loadDefinitions } from './schema/definitions.ts';
+import { policyRegistry } from './policies/policy-registry.ts';
 import { seedObjects } from './seed-objects.ts';
 import { SnapshotCache } from './storage/snapshot-cache.ts';
 import { Store } from './storage/store.ts';
@@ -47,14 +48,9 @@ export function createServerState({
   const definitions = loadDefinitions();
   const catalog = new Catalog(builtInTypes(definitions));
   const caller = createWebhookCaller(services);
-  const admission = createAdmission(store, {
-    registry: webhookRegistry(store),
-    caller,
-    namespaceLabels: namespaceLabels(store),
-    normalise,
-    clock,
-    log,
-  });
+  const webhooks = { registry: webhookRegistry(store), caller, namespaceLabels: namespaceLabels(store), normalise };
+  const policies = { policies: policyRegistry(store), store, catalog };
+  const admission = createAdmission(store, { ...webhooks, clock, log }, policies);
   followDefinitions(store, catalog, definitions);
   const server: ServerState = {
     clock,

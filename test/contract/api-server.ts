@@ -1,5 +1,6 @@
 import { describe } from 'vitest';
 import { admissionContract } from './admission.ts';
+import { admissionPolicyContract } from './admission-policies.ts';
 import { customResourceContract } from './custom-resources.ts';
 import { discoveryContract } from './discovery.ts';
 import type { ContractTarget } from './harness.ts';
@@ -26,6 +27,7 @@ export function apiServerContract(target: () => ContractTarget): void {
   describe('tables', () => tableContract(target));
   describe('custom resources', () => customResourceContract(target));
   describe('admission plugins', () => admissionContract(target));
+  describe('admission policies', () => admissionPolicyContract(target));
   describe('webhooks', () => webhookContract(target));
   describe('webhooks about pods', () => podWebhookContract(target));
   describe('namespaces', () => namespaceContract(target));

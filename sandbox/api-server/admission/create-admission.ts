@@ -1,3 +1,4 @@
+import { runPolicies, type PolicyPorts } from '#sandbox/api-server/policies/run-policies.ts';
 import { isEqual } from '#sandbox/api-server/wire/equal.ts';
 import { copyObject } from '#sandbox/api-server/wire/object.ts';
 import type { Store } from '#sandbox/api-server/storage/store.ts';
@@ -15,14 +16,15 @@ import { chargeQuotas } from './quota-plugin.ts';
 
 /**
  * The admission chain in the order of Kubernetes 1.36: in-tree mutators, mutating webhooks, all of it once more if a
- * webhook changed the object; later validating webhooks and, last, the quota.
+ * webhook changed the object; later the validating policies, the validating webhooks and, last, the quota.
  */
-export function createAdmission(store: Store, webhooks: WebhookPorts): Admission {
+export function createAdmission(store: Store, webhooks: WebhookPorts, policies: PolicyPorts): Admission {
   const priority = priorityPlugin(store);
   return {
     mutate: (attributes) => mutate({ store, webhooks, priority }, attributes),
     validate: async (attributes) => {
       priority.validate(attributes);
+      runPolicies(policies, attributes);
       await runValidating(webhooks, attributes);
       return () => chargeQuotas(store, attributes, webhooks.clock.now());
     },

@@ -1,4 +1,5 @@
 import { Environment, type ParseResult } from '@marcbachmann/cel-js';
+import { addKubernetesLibrary } from './kubernetes-library.ts';
 
 /** A CEL expression made ready to be asked often. */
 export interface Expression {
@@ -18,6 +19,7 @@ export function compileExpression(text: string, variables: readonly string[]): C
     homogeneousAggregateLiterals: false,
     limits: LIMITS,
   });
+  addKubernetesLibrary(environment);
   for (const name of variables) environment.registerVariable(name, 'dyn');
   try {
     const parsed = environment.parse(text);

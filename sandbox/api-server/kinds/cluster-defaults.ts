@@ -72,6 +72,25 @@ export function setWebhookDefaults(configuration: KubeObject): void {
   }
 }
 
+/** `pkg/apis/admissionregistration/v1/defaults.go`. */
+export function setAdmissionPolicyDefaults(policy: KubeObject): void {
+  const spec = recordAt(policy, 'spec');
+  setDefault(spec, 'failurePolicy', 'Fail');
+  setMatchDefaults(recordAt(spec, 'matchConstraints'));
+}
+
+export function setPolicyBindingDefaults(binding: KubeObject): void {
+  const match = recordAt(binding, 'spec')['matchResources'];
+  if (isFields(match)) setMatchDefaults(match);
+}
+
+function setMatchDefaults(match: Fields): void {
+  setDefault(match, 'matchPolicy', 'Equivalent');
+  setDefault(match, 'namespaceSelector', {});
+  setDefault(match, 'objectSelector', {});
+  for (const rule of listAt(match, 'resourceRules')) setDefault(rule, 'scope', '*');
+}
+
 function setServicePort(clientConfig: unknown): void {
   const service = isFields(clientConfig) ? clientConfig['service'] : undefined;
   if (isFields(service)) setDefault(service, 'port', 443);

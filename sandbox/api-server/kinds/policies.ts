@@ -1,8 +1,19 @@
 import { PDB_COLUMNS, PRIORITY_CLASS_COLUMNS } from '#sandbox/api-server/table/policy-columns.ts';
-import { LEASE_COLUMNS, WEBHOOK_COLUMNS } from '#sandbox/api-server/table/cluster-columns.ts';
-import { setPriorityClassDefaults, setWebhookDefaults } from './cluster-defaults.ts';
+import {
+  ADMISSION_POLICY_COLUMNS,
+  LEASE_COLUMNS,
+  POLICY_BINDING_COLUMNS,
+  WEBHOOK_COLUMNS,
+} from '#sandbox/api-server/table/cluster-columns.ts';
+import {
+  setAdmissionPolicyDefaults,
+  setPolicyBindingDefaults,
+  setPriorityClassDefaults,
+  setWebhookDefaults,
+} from './cluster-defaults.ts';
 import { status, type KindSpec } from './kind-spec.ts';
 import type { Behaviour } from './resource-type.ts';
+import { validateAdmissionPolicy, validatePolicyBinding } from './validate-admission-policy.ts';
 import { validateWebhookConfiguration } from './validate-webhook-configuration.ts';
 import { validateBudget } from './validate-workload.ts';
 
@@ -55,6 +66,32 @@ export const POLICIES: readonly KindSpec[] = [
     plural: 'validatingwebhookconfigurations',
     behaviour: WEBHOOKS,
     columns: WEBHOOK_COLUMNS,
+  },
+  {
+    ...admission,
+    kind: 'ValidatingAdmissionPolicy',
+    plural: 'validatingadmissionpolicies',
+    subresources: [status('ValidatingAdmissionPolicy', 'admissionregistration.k8s.io')],
+    behaviour: {
+      hasGeneration: true,
+      hasStatus: true,
+      setDefaults: setAdmissionPolicyDefaults,
+      validate: validateAdmissionPolicy,
+      validateUpdate: validateAdmissionPolicy,
+    },
+    columns: ADMISSION_POLICY_COLUMNS,
+  },
+  {
+    ...admission,
+    kind: 'ValidatingAdmissionPolicyBinding',
+    plural: 'validatingadmissionpolicybindings',
+    behaviour: {
+      hasGeneration: true,
+      setDefaults: setPolicyBindingDefaults,
+      validate: validatePolicyBinding,
+      validateUpdate: validatePolicyBinding,
+    },
+    columns: POLICY_BINDING_COLUMNS,
   },
   {
     group: 'coordination.k8s.io',

@@ -3,9 +3,12 @@ import { celValue } from '#sandbox/api-server/cel/cel-value.ts';
 import type { Fields, KubeObject } from '#sandbox/api-server/wire/object.ts';
 import type { Condition, Rule, Webhook } from './webhook.ts';
 
+/** What a webhook or a policy says about the requests that it is about. */
+type Matching = Pick<Webhook, 'rules' | 'namespaceSelector' | 'objectSelector'>;
+
 /** Whether a webhook's rules and selectors want to see a request; conditions come later, because they may fail. */
 export function isWanted(
-  webhook: Webhook,
+  webhook: Matching,
   attributes: Attributes,
   namespaceLabels: ReadonlyMap<string, string>,
 ): boolean {
@@ -20,12 +23,12 @@ export function isWanted(
   );
 }
 
-/** A webhook cannot lock out the configurations of webhooks. */
+/** Neither webhooks nor policies can lock out what registers them. */
 function isExempt({ type }: Attributes): boolean {
   return type.group === 'admissionregistration.k8s.io';
 }
 
-function hasLabels(webhook: Webhook, object: KubeObject | undefined): boolean {
+function hasLabels(webhook: Matching, object: KubeObject | undefined): boolean {
   return object !== undefined && webhook.objectSelector.matches(new Map(Object.entries(object.metadata.labels ?? {})));
 }
 

@@ -79,7 +79,8 @@ function webhookOf(configuration: string, entry: Fields, isMutating: boolean): W
   };
 }
 
-function ruleOf(rule: Fields): Rule {
+/** One rule of a webhook or policy: which operations on which resources. */
+export function ruleOf(rule: Fields): Rule {
   return {
     apiGroups: textsAt(rule, 'apiGroups'),
     apiVersions: textsAt(rule, 'apiVersions'),
