@@ -1,5 +1,4 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import { observe } from '#shared/domain/pressure/observation.ts';
 import type { Signal } from '#shared/domain/pressure/signal.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { Reflector } from '#shared/kube/reflector.ts';
@@ -13,6 +12,7 @@ import { indexPods, type Look } from './decide/look.ts';
 import type { Mode } from './mode.ts';
 import { advanceApproach, leastHeadroom, NO_APPROACH, periodFor, type Periods } from './decide/near.ts';
 import type { NodePod } from './watch/node-pods.ts';
+import { decidingObservations } from './decide/deciding-observations.ts';
 import type { NodeView } from './decide/node-view.ts';
 import { recall } from './decide/recall.ts';
 import { abortReason } from './decide/preflight.ts';
@@ -115,7 +115,7 @@ export function createCycle(ports: CyclePorts): Cycle {
     followPods();
     recallHistory(now);
     const view = source.look(now);
-    approach = advanceApproach(approach, leastHeadroom(policy.thresholds, observe(view.readings)), now);
+    approach = advanceApproach(approach, leastHeadroom(policy.thresholds, decidingObservations(view, policy)), now);
     measurePods(now);
     const seen = look(view, now);
     const decision = decide(state, seen, policy);
@@ -139,7 +139,7 @@ export function createCycle(ports: CyclePorts): Cycle {
 
   async function recheck(eviction: Eviction, signal: AbortSignal): Promise<AttemptOutcome | undefined> {
     const fresh = await ports.readFresh(eviction.pod, signal);
-    return abortReason(eviction, { fresh, readings: source.look(clock.monotonic()).readings }, ports.policy());
+    return abortReason(eviction, { fresh, view: source.look(clock.monotonic()) }, ports.policy());
   }
 
   function fold(eviction: Eviction, outcome: AttemptOutcome): void {

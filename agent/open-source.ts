@@ -1,14 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { type MemoryReadings, NO_MEMORY_READINGS } from '#shared/domain/pressure/memory-figure.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { ClusterConnection } from '#shared/kube/connection.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { AgentConfiguration } from './configuration.ts';
 import { findCgroupLayout } from './observe/cgroup-layout.ts';
 import { createFallbackNode, unreadable } from './observe/fallback-node.ts';
+import { reclaimableMemory } from './observe/kernel-memory.ts';
 import { createKernelNode } from './observe/kernel-node.ts';
 import type { KubeletAddress } from './observe/kubelet-summary.ts';
 import { kubeletUrl } from './observe/kubelet-url.ts';
+import { meminfoSource } from './observe/meminfo.ts';
+import { valueOf } from './observe/reading.ts';
 import type { NodeSource } from './observe/node-source.ts';
 import { createSummaryNode } from './observe/summary-node.ts';
 
@@ -62,7 +66,17 @@ function openSummary(
 function openWithFallback(configuration: AgentConfiguration, kubelet: KubeletAddress, clock: Clock): NodeSource {
   const isWanted = (): boolean => source.fallback() !== undefined;
   const summary = openSummary(configuration, kubelet, clock, isWanted);
-  const source = createFallbackNode({ openKernel: () => openKernel(configuration, clock), summary, clock });
+  const meminfo = meminfoSource(configuration.path.procfs);
+  const reclaimable = (nowMs: number): MemoryReadings => {
+    const node = valueOf(meminfo.read());
+    return { ...NO_MEMORY_READINGS, memory: node && reclaimableMemory(node, 0, nowMs) };
+  };
+  const source = createFallbackNode({
+    openKernel: () => openKernel(configuration, clock),
+    summary,
+    reclaimable,
+    clock,
+  });
   return source;
 }
 

@@ -50,6 +50,7 @@ function readSignal(signal: WireObject): SignalView {
     state: readText(signal, 'state') ?? 'Unknown',
     available: readableAmount(available),
     capacity: readableAmount(capacity),
+    reclaimable: readAmount(signal, 'reclaimable'),
     threshold: threshold && readableAmount(threshold),
     usedRatio: usedRatio(available, capacity),
     lineRatio: threshold === undefined ? undefined : usedRatio(threshold, capacity),

@@ -31,6 +31,8 @@ export interface SignalView {
   readonly state: string;
   readonly available: string;
   readonly capacity: string;
+  /** What processes can still have of memory; the page's bar shows what the kubelet calls available. */
+  readonly reclaimable: string | undefined;
   readonly threshold: string | undefined;
   /** `undefined` where available or capacity cannot be read as an amount. */
   readonly usedRatio: number | undefined;

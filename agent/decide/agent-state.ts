@@ -2,6 +2,7 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/model/pod.ts';
 import { NO_PRESSURE, type PressureState } from '#shared/domain/pressure/advance-pressure.ts';
 import type { PastEviction } from './eviction-windows.ts';
+import { type FigureGaps, NO_GAPS } from './figure-gap.ts';
 import type { InflightEviction } from './inflight-eviction.ts';
 import type { MetStalls } from './advance-stalls.ts';
 import { CALM, type CircuitBreaker } from './eviction-circuit-breaker.ts';
@@ -35,6 +36,8 @@ export interface AgentState {
   readonly pauses: ReadonlyMap<string, Pause>;
   readonly guard: CircuitBreaker;
   readonly trend: Trend | undefined;
+  /** Memory signals of which the kubelet's figure tells something else than ours. */
+  readonly figureGaps: FigureGaps;
   /** No attempt before this time: the API server or a budget said no a moment ago. */
   readonly nextAttemptAt: Instant;
   /** Pods that the kubelet ended, and when that was last seen to happen. */
@@ -51,6 +54,7 @@ export const FIRST_STATE: AgentState = {
   pauses: new Map(),
   guard: CALM,
   trend: undefined,
+  figureGaps: NO_GAPS,
   nextAttemptAt: 0,
   kubeletVictims: new Set(),
   kubeletActedAt: undefined,

@@ -4,12 +4,14 @@ import { quantityNumber } from '#shared/domain/model/quantity.ts';
 import { chooseVictims, type VictimChoice } from '#shared/domain/eviction/choose-victims.ts';
 import { gracePeriodSeconds } from '#shared/domain/eviction/grace-period.ts';
 import { advancePressure } from '#shared/domain/pressure/advance-pressure.ts';
-import { type Observation, observe } from '#shared/domain/pressure/observation.ts';
+import type { Observation } from '#shared/domain/pressure/observation.ts';
 import { type KubeletSignal, resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
 import type { Threshold } from '#shared/domain/pressure/threshold.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import type { AgentState } from './agent-state.ts';
+import { decidingObservations } from './deciding-observations.ts';
+import { advanceFigureGaps } from './figure-gap.ts';
 import { advanceTrend, expectedLoss } from './fill-rate.ts';
 import type { InflightEviction, Stage } from './inflight-eviction.ts';
 import { alreadyFreed, closedGates, freeSlots } from './eviction-gates.ts';
@@ -64,7 +66,7 @@ const EVERYDAY_SIGNAL: Signal = 'memory.available';
  */
 export function decide(previous: AgentState, look: Look, policy: AgentPolicy): Decision {
   const state = advance(previous, look, policy);
-  const due = findShortage(state, policy, look.now);
+  const due = findShortage(state, look, policy);
   const signal = due?.signal ?? EVERYDAY_SIGNAL;
   const ranked = once(() => rankNode(signal, state, look, policy));
   const spareReason = ineligibility(due?.stage ?? 'mild', state, look, policy);
@@ -113,7 +115,7 @@ function enoughEnding(gap: number): readonly Because[] {
 
 function advance(previous: AgentState, look: Look, policy: AgentPolicy): AgentState {
   const settled = reconcileState(previous, look);
-  const pressure = advancePressure(settled.pressure, observe(look.readings), policy, look.now);
+  const pressure = advancePressure(settled.pressure, decidingObservations(look, policy), policy, look.now);
   const { cpu, reclaim, strains } = look;
   const evidence = { memory: pressure.observations.get('memory.available'), cpu, reclaim, strains };
   return {
@@ -122,6 +124,7 @@ function advance(previous: AgentState, look: Look, policy: AgentPolicy): AgentSt
     stalls: advanceStalls(settled.stalls, policy.stallRules, { ratios: look.stalls, evidence }, look.now),
     guard: judgeRelief(settled.guard, (signal) => measured(signal, pressure.observations, look), look.now),
     trend: advanceTrend(settled.trend, measured('memory.available', pressure.observations, look)),
+    figureGaps: advanceFigureGaps(settled.figureGaps, look),
   };
 }
 

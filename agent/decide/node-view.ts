@@ -1,9 +1,13 @@
+import type { MemoryReadings } from '#shared/domain/pressure/memory-figure.ts';
 import type { NodeReadings } from '#shared/domain/pressure/observation.ts';
 import type { StallRatio } from '#agent/policy/stall-rule.ts';
 
 /** The node as one look sees it; times are monotonic milliseconds. */
 export interface NodeView {
+  /** Memory as the kubelet computes it. */
   readonly readings: NodeReadings;
+  /** Memory that processes can still have; nothing where the source does not tell. */
+  readonly reclaimable: MemoryReadings;
   readonly stalls: readonly StallRatio[];
   readonly cpu: CpuRoom | undefined;
   readonly reclaim: ReclaimRates;

@@ -1,9 +1,11 @@
 import type { Pod } from '#shared/domain/model/pod.ts';
 import { isBelow } from '#shared/domain/pressure/is-below.ts';
-import { type NodeReadings, observe } from '#shared/domain/pressure/observation.ts';
+import type { Observations } from '#shared/domain/pressure/observation.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import type { AttemptOutcome } from './apply-outcome.ts';
 import type { Eviction } from './decide.ts';
+import { decidingObservations } from './deciding-observations.ts';
+import type { NodeView } from './node-view.ts';
 import { isEnding, type NamespaceState } from './look.ts';
 import { lastingProtection } from './ineligibility.ts';
 
@@ -15,7 +17,7 @@ export type FreshPod =
 
 export interface Preflight {
   readonly fresh: FreshPod;
-  readonly readings: NodeReadings;
+  readonly view: Pick<NodeView, 'readings' | 'reclaimable'>;
 }
 
 /**
@@ -24,7 +26,7 @@ export interface Preflight {
  */
 export function abortReason(
   eviction: Eviction,
-  { fresh, readings }: Preflight,
+  { fresh, view }: Preflight,
   policy: AgentPolicy,
 ): AttemptOutcome | undefined {
   const { namespace, name } = eviction.pod;
@@ -33,7 +35,7 @@ export function abortReason(
   }
   const change = fresh.kind === 'gone' ? 'is gone' : changeOf(eviction, fresh, policy);
   if (change !== undefined) return { kind: 'overtaken', message: `pod ${namespace}/${name} ${change}` };
-  return isStillShort(eviction, readings)
+  return isStillShort(eviction, decidingObservations(view, policy))
     ? undefined
     : { kind: 'relieved', message: `${eviction.threshold.signal} is not short any more, or not known` };
 }
@@ -48,6 +50,6 @@ function changeOf({ pod: judged }: Eviction, { pod, namespace }: Found, policy: 
 }
 
 /** Waiting has no amount, and its windows do not change within a moment. */
-function isStillShort({ threshold, observed }: Eviction, readings: NodeReadings): boolean {
-  return observed === undefined || isBelow(threshold, observe(readings), 'withMinimumReclaim');
+function isStillShort({ threshold, observed }: Eviction, observations: Observations): boolean {
+  return observed === undefined || isBelow(threshold, observations, 'withMinimumReclaim');
 }

@@ -2,15 +2,16 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/model/pod.ts';
 import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
 import { quantityNumber } from '#shared/domain/model/quantity.ts';
-import type { PressureState } from '#shared/domain/pressure/advance-pressure.ts';
 import { amountOf, amountToRelieve } from '#shared/domain/pressure/is-below.ts';
 import { mostUrgent } from '#shared/domain/pressure/most-urgent.ts';
-import type { Observation } from '#shared/domain/pressure/observation.ts';
-import type { Signal } from '#shared/domain/pressure/signal.ts';
+import { type Observation, observe } from '#shared/domain/pressure/observation.ts';
+import type { KubeletSignal, Signal } from '#shared/domain/pressure/signal.ts';
 import { isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
 import type { MetStalls } from './advance-stalls.ts';
 import type { AgentState } from './agent-state.ts';
+import { decidingFigure } from './deciding-observations.ts';
 import type { Stage } from './inflight-eviction.ts';
+import type { Look } from './look.ts';
 import type { Mode } from '#agent/mode.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import type { StallRule } from '#agent/policy/stall-rule.ts';
@@ -28,18 +29,31 @@ export interface Due {
   readonly because: Because;
 }
 
-function thresholdBecause(threshold: Threshold, observed: Observation): Because {
+function thresholdBecause(threshold: Threshold, observed: Observation, figures: Because['facts']): Because {
+  const { signal, gracePeriodSeconds } = threshold;
   const needed = formatQuantity(amountOf(threshold.value, observed));
   const available = formatQuantity(observed.available);
   const kind = isHard(threshold) ? 'hard' : 'soft';
+  const { kubeletAvailable } = figures;
+  const beside = kubeletAvailable === undefined ? '' : ` (${String(kubeletAvailable)} as the kubelet counts)`;
   return {
     code: isHard(threshold) ? 'HardThresholdMet' : 'SoftThresholdMet',
-    text: `${threshold.signal} is ${available}, below the ${kind} threshold of ${needed}`,
-    facts: { signal: threshold.signal, available, threshold: needed, gracePeriodSeconds: threshold.gracePeriodSeconds },
+    text: `${signal} is ${available}${beside}, below the ${kind} threshold of ${needed}`,
+    facts: { signal, available, threshold: needed, gracePeriodSeconds, ...figures },
   };
 }
 
-function dueThreshold(pressure: PressureState, mode: Mode): Due | undefined {
+/** Which figure of a memory signal decided, and what the other one was. */
+function figuresOf(signal: KubeletSignal, look: Look, policy: AgentPolicy): Because['facts'] {
+  const figure = decidingFigure(signal, look, policy);
+  const kubelets = figure === 'Reclaimable' ? observe(look.readings).get(signal) : undefined;
+  return {
+    ...(figure === undefined ? {} : { figure }),
+    ...(kubelets === undefined ? {} : { kubeletAvailable: formatQuantity(kubelets.available) }),
+  };
+}
+
+function dueThreshold({ pressure }: AgentState, look: Look, policy: AgentPolicy): Due | undefined {
   const threshold = mostUrgent(pressure.due);
   const observed = threshold && pressure.observations.get(threshold.signal);
   if (threshold === undefined || observed === undefined) return undefined;
@@ -47,11 +61,11 @@ function dueThreshold(pressure: PressureState, mode: Mode): Due | undefined {
   return {
     signal: threshold.signal,
     stage: isSevere ? 'severe' : 'mild',
-    mode,
+    mode: policy.mode,
     threshold,
     observed,
     gap: quantityNumber(amountToRelieve(threshold, observed)) - quantityNumber(observed.available),
-    because: thresholdBecause(threshold, observed),
+    because: thresholdBecause(threshold, observed, figuresOf(threshold.signal, look, policy)),
   };
 }
 
@@ -92,6 +106,6 @@ function dueStall(state: AgentState, policy: AgentPolicy, now: Instant): Due | u
 }
 
 /** What to act on: a met threshold first, as the kubelet orders them, then waiting that coincides with a shortage. */
-export function findShortage(state: AgentState, policy: AgentPolicy, now: Instant): Due | undefined {
-  return dueThreshold(state.pressure, policy.mode) ?? dueStall(state, policy, now);
+export function findShortage(state: AgentState, look: Look, policy: AgentPolicy): Due | undefined {
+  return dueThreshold(state, look, policy) ?? dueStall(state, policy, look.now);
 }

@@ -1,3 +1,4 @@
+import { areOfOneMachine, type MemoryReadings } from '#shared/domain/pressure/memory-figure.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { NodeView } from '#agent/decide/node-view.ts';
@@ -7,6 +8,8 @@ export interface FallbackOptions {
   /** Opens the kernel's files; an unknown layout is an answer, and is asked again. */
   readonly openKernel: () => NodeSource | Because;
   readonly summary: NodeSource;
+  /** What can be reclaimed on this node, as far as that is known without its cgroups; the kubelet does not tell. */
+  readonly reclaimable: (nowMs: number) => MemoryReadings;
   readonly clock: Clock;
 }
 
@@ -23,7 +26,7 @@ const OPEN_AGAIN_MS = 10_000;
  *
  * Only the signals and the pods' figures change hands; what the kernel still tells beside them is kept.
  */
-export function createFallbackNode({ openKernel, summary, clock }: FallbackOptions): NodeSource {
+export function createFallbackNode({ openKernel, summary, reclaimable, clock }: FallbackOptions): NodeSource {
   let kernel: NodeSource | undefined;
   let because: Because = { code: 'KernelUnreadable', text: '', facts: {} };
   let openedAtMs = -Infinity;
@@ -65,7 +68,8 @@ export function createFallbackNode({ openKernel, summary, clock }: FallbackOptio
     note(own, nowMs);
     if (own !== undefined && !isFallenBack) return own;
     const told = summary.look(nowMs);
-    return own === undefined ? told : { ...own, readings: told.readings, stalls: firstOf(own.stalls, told.stalls) };
+    if (own === undefined) return withOwnMemory(told, reclaimable(nowMs));
+    return { ...own, readings: told.readings, stalls: firstOf(own.stalls, told.stalls) };
   }
 
   const active = (): NodeSource => (kernel === undefined || isFallenBack ? summary : kernel);
@@ -97,6 +101,11 @@ export function createFallbackNode({ openKernel, summary, clock }: FallbackOptio
     run,
     close,
   };
+}
+
+/** The kubelet's view with what /proc tells, unless that is another machine's, as in a container without the host's. */
+function withOwnMemory(told: NodeView, reclaimable: MemoryReadings): NodeView {
+  return areOfOneMachine(reclaimable.memory, told.readings.memory) ? { ...told, reclaimable } : told;
 }
 
 const MEMORY_SOURCES = ['meminfo', 'node-memory'];

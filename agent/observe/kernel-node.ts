@@ -1,23 +1,17 @@
-import type {
-  FilesystemReading,
-  MemoryReading,
-  NodeReadings,
-  ProcessReading,
-} from '#shared/domain/pressure/observation.ts';
+import type { FilesystemReading, NodeReadings, ProcessReading } from '#shared/domain/pressure/observation.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import type { CgroupLayout } from './cgroup-layout.ts';
 import { createCounterWindow } from './counter-window.ts';
 import { type FilesystemRoom, readFilesystem } from './filesystem.ts';
 import { createKernelPods } from './kernel-pods.ts';
-import { meminfoSource, type MemoryInfo } from './meminfo.ts';
-import { memoryCgroupSource, nodeMemorySource, type CgroupMemory } from './memory-cgroup.ts';
+import { createKernelMemory, type MemoryView } from './kernel-memory.ts';
 import { type NodeCpu, nodeCpuSource } from './node-cpu.ts';
 import type { CpuRoom, NodeView } from '#agent/decide/node-view.ts';
 import type { NodeSource } from './node-source.ts';
 import { createPolledSource, type PolledSource } from './polled-source.ts';
 import { processCountSource, type ProcessCount } from './process-count.ts';
-import type { Reading } from './reading.ts';
+import { valueOf } from './reading.ts';
 import { createReclaimMeter } from './reclaim-meter.ts';
 import { createStallMeter } from './stall-meter.ts';
 import { stallSource } from './stall.ts';
@@ -37,28 +31,6 @@ const CPU_WINDOW_MS = 60_000;
 const DISK_PERIOD_MS = 10_000;
 const DISK_DEADLINE_MS = 5000;
 
-function valueOf<T>(answer: Reading<T>): T | undefined {
-  return answer.kind === 'reading' ? answer.value : undefined;
-}
-
-/** memory.available as the kubelet has it: capacity minus the working set of the root cgroup (KS-C4, C13). */
-function nodeMemory(
-  info: MemoryInfo | undefined,
-  memory: CgroupMemory | undefined,
-  at: number,
-): MemoryReading | undefined {
-  if (info === undefined || memory === undefined) return undefined;
-  const availableBytes = Math.max(0, info.totalBytes - memory.workingSetBytes);
-  return { at, availableBytes, workingSetBytes: memory.workingSetBytes };
-}
-
-/** Without a limit on the group of all pods there is no such signal. */
-function allocatableMemory(memory: CgroupMemory | undefined, at: number): MemoryReading | undefined {
-  if (memory === undefined || !Number.isFinite(memory.limitBytes)) return undefined;
-  const availableBytes = Math.max(0, memory.limitBytes - memory.workingSetBytes);
-  return { at, availableBytes, workingSetBytes: memory.workingSetBytes };
-}
-
 function processes(count: ProcessCount | undefined, at: number): ProcessReading | undefined {
   return count === undefined ? undefined : { at, maximum: count.most, running: count.tasks };
 }
@@ -70,9 +42,7 @@ function filesystem(disk: PolledSource<FilesystemRoom> | undefined): FilesystemR
 
 /** The node read from its own files: milliseconds old, and independent of kubelet and API server (F-24). */
 export function createKernelNode({ proc, layout, nodefs, imagefs, clock }: KernelNodeOptions): NodeSource {
-  const meminfo = watchSource(meminfoSource(proc), clock);
-  const memory = watchSource(nodeMemorySource(layout), clock);
-  const podsMemory = watchSource({ ...memoryCgroupSource(layout, layout.kubepods), name: 'pods-memory' }, clock);
+  const memory = createKernelMemory(proc, layout, clock);
   const vmstat = watchSource(vmstatSource(proc), clock);
   const tasks = watchSource(processCountSource(proc), clock);
   const cpu = watchSource(nodeCpuSource(proc), clock);
@@ -85,12 +55,11 @@ export function createKernelNode({ proc, layout, nodefs, imagefs, clock }: Kerne
   const nodeDisk = openDisk('nodefs', nodefs, clock);
   const imageDisk = openDisk('imagefs', imagefs, clock);
   const pods = createKernelPods(layout);
-  const sources = [meminfo, memory, podsMemory, vmstat, tasks, cpu, ...stalls.map(({ source }) => source)];
+  const sources = [...memory.sources, vmstat, tasks, cpu, ...stalls.map(({ source }) => source)];
 
-  function readings(info: MemoryInfo | undefined, at: number): NodeReadings {
+  function readings({ kubelet }: MemoryView, at: number): NodeReadings {
     return {
-      memory: nodeMemory(info, valueOf(memory.read()), at),
-      allocatableMemory: allocatableMemory(valueOf(podsMemory.read()), at),
+      ...kubelet,
       nodeFilesystem: filesystem(nodeDisk),
       imageFilesystem: filesystem(imageDisk),
       containerFilesystem: filesystem(imageDisk ?? nodeDisk),
@@ -106,12 +75,13 @@ export function createKernelNode({ proc, layout, nodefs, imagefs, clock }: Kerne
   }
 
   function look(nowMs: number): NodeView {
-    const info = valueOf(meminfo.read());
+    const seen = memory.look(nowMs);
     const counters = vmstat.read();
     reclaim.note(counters, nowMs);
     for (const { source, meter } of stalls) meter.note(source.read(), nowMs);
     return {
-      readings: readings(info, nowMs),
+      readings: readings(seen, nowMs),
+      reclaimable: seen.reclaimable,
       stalls: stalls.flatMap(({ meter }) => meter.ratios()),
       cpu: cpuRoom(valueOf(cpu.read()), nowMs),
       reclaim: reclaim.rates(),
@@ -125,8 +95,7 @@ export function createKernelNode({ proc, layout, nodefs, imagefs, clock }: Kerne
   }
 
   function close(): void {
-    for (const source of sources) source.close();
-    pods.close();
+    for (const source of [...sources, memory, pods]) source.close();
   }
 
   function health() {

@@ -6,7 +6,7 @@ import type { NodeSource, ObservedPod } from './node-source.ts';
 import { podCgroupPath } from './pod-cgroup-path.ts';
 import { nextBeat, type PodBeat } from './pod-rates.ts';
 import { createPodScanner } from './pod-scanner.ts';
-import type { Reading } from './reading.ts';
+import { valueOf } from './reading.ts';
 
 const NO_DISK: FilesystemUsage = { usedBytes: undefined, inodesUsed: undefined };
 /** What runtimes put around a container's id in the name of its group; nothing with the cgroupfs driver. */
@@ -16,10 +16,6 @@ const SCOPES: readonly (readonly [prefix: string, suffix: string])[] = [
   ['crio-', '.scope'],
   ['docker-', '.scope'],
 ];
-
-function valueOf<T>(answer: Reading<T> | undefined): T | undefined {
-  return answer?.kind === 'reading' ? answer.value : undefined;
-}
 
 type KernelPods = Pick<NodeSource, 'follow' | 'usage' | 'strains' | 'containers' | 'close'>;
 

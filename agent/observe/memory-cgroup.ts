@@ -15,7 +15,8 @@ export interface CgroupMemory {
 /** v1 writes the largest page-aligned number for "none". */
 const UNLIMITED = 2 ** 62;
 
-function limitOf(value: number | undefined): number {
+/** A limit as its file has it; Infinity where there is none. */
+export function limitOf(value: number | undefined): number {
   return value === undefined || value > UNLIMITED ? Number.POSITIVE_INFINITY : value;
 }
 

@@ -1,6 +1,6 @@
 import type { PodStrain, ResourceShares } from '#agent/decide/pod-strain.ts';
 import type { PodDetails } from './pod-scanner.ts';
-import type { Reading } from './reading.ts';
+import { valueOf } from './reading.ts';
 import type { Stalls } from './stall.ts';
 
 /** What one slow beat tells of a pod once it is held against the beat before; `undefined` where that is unknown. */
@@ -32,10 +32,6 @@ interface Counters {
 const MILLISECONDS_PER_SECOND = 1000;
 const MICROSECONDS_PER_MILLISECOND = 1000;
 const NANOSECONDS_PER_SECOND = 1e9;
-
-function valueOf<T>(answer: Reading<T> | undefined): T | undefined {
-  return answer?.kind === 'reading' ? answer.value : undefined;
-}
 
 function countersOf(details: PodDetails | undefined): Counters {
   const cpu = valueOf(details?.cpu);

@@ -34,3 +34,8 @@ export function absent(because: string): Absent {
 export function failed(because: string): Failed {
   return { kind: 'failed', because };
 }
+
+/** What was read; `undefined` for whatever is missing. */
+export function valueOf<T>(answer: Reading<T> | undefined): T | undefined {
+  return answer?.kind === 'reading' ? answer.value : undefined;
+}

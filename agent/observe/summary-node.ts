@@ -1,4 +1,5 @@
 import { decodeSummary, type Summary } from '#shared/kube/decode-summary.ts';
+import { NO_MEMORY_READINGS } from '#shared/domain/pressure/memory-figure.ts';
 import type {
   FilesystemReading,
   MemoryReading,
@@ -99,6 +100,7 @@ export function createSummaryNode({ kubelet, periodMs, isWanted, clock }: Summar
   function look(): NodeView {
     return {
       readings: isFresh() ? readings : NO_READINGS,
+      reclaimable: NO_MEMORY_READINGS,
       stalls: (isFresh() ? stalls : NO_STALLS).ratios,
       cpu: undefined,
       reclaim: NO_RECLAIM_RATES,

@@ -52,6 +52,7 @@ function readSpec(spec: WireObject, name: string): NodePolicy {
       name,
       mode,
       thresholds: readThresholds(spec),
+      memoryFigure: readChoice(spec, 'memoryFigure', ['Reclaimable', 'Kubelet']) ?? usual.memoryFigure,
       transitionPeriodMs: readDurationMs(spec, 'evictionPressureTransitionPeriod') ?? usual.transitionPeriodMs,
       mostGraceSeconds: readCount(spec, 'evictionMaxPodGracePeriod') ?? usual.mostGraceSeconds,
       stallRules: readStallRules(spec, mode),

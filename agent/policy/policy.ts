@@ -1,6 +1,7 @@
 import { DEFAULT_LIMITS, type EvictionLimits } from '#shared/domain/eviction/eviction-limits.ts';
 import { DEFAULT_OPT_OUT_CEILING } from '#shared/domain/eviction/node-protection.ts';
 import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
+import type { MemoryFigure } from '#shared/domain/pressure/memory-figure.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import type { Threshold } from '#shared/domain/pressure/threshold.ts';
 import type { RankingPolicy } from '#shared/domain/ranking/ranking-order.ts';
@@ -13,6 +14,8 @@ export interface AgentPolicy {
   readonly name: string;
   readonly mode: Mode;
   readonly thresholds: readonly Threshold[];
+  /** What memory thresholds are held against. */
+  readonly memoryFigure: MemoryFigure;
   readonly transitionPeriodMs: number;
   /** The longest grace that a soft eviction leaves a pod, in seconds. */
   readonly mostGraceSeconds: number;
@@ -73,6 +76,7 @@ export const DEFAULT_POLICY: AgentPolicy = {
   name: 'default',
   mode: 'DryRun',
   thresholds: defaultThresholds(),
+  memoryFigure: 'Reclaimable',
   transitionPeriodMs: 300_000,
   mostGraceSeconds: 30,
   stallRules: DEFAULT_STALL_RULES,

@@ -1,7 +1,7 @@
 import type { CounterMetric, GaugeMetric, Metrics } from '#shared/runtime/metrics.ts';
 import { STALL_WINDOWS_MS } from '#agent/observe/stall-meter.ts';
 import type { Attempt, Picture } from '#agent/picture.ts';
-import { signalStates } from './signal-state.ts';
+import { type Reclaimable, type SignalState, signalStates } from './signal-state.ts';
 import { createSourceMetrics, type SourcesShown } from './source-metrics.ts';
 import { createStrainMetrics } from './strain-metrics.ts';
 
@@ -69,6 +69,8 @@ interface Gauges {
   readonly available: GaugeMetric;
   readonly capacity: GaugeMetric;
   readonly threshold: GaugeMetric;
+  readonly reclaimable: GaugeMetric;
+  readonly figuresAgree: GaugeMetric;
   readonly stalls: GaugeMetric;
   readonly candidateUsage: GaugeMetric;
   readonly candidateRank: GaugeMetric;
@@ -86,6 +88,16 @@ function createGauges(metrics: Metrics): Gauges {
     available: metrics.gauge('plimsoll_eviction_signal_available', 'What a signal has left, in its own unit', signal),
     capacity: metrics.gauge('plimsoll_eviction_signal_capacity', 'The whole of what a signal watches', signal),
     threshold: metrics.gauge('plimsoll_eviction_signal_threshold', 'The threshold that is crossed first', signal),
+    reclaimable: metrics.gauge(
+      'plimsoll_eviction_signal_reclaimable',
+      'Memory that processes can still have, in bytes; available is what the kubelet computes',
+      signal,
+    ),
+    figuresAgree: metrics.gauge(
+      'plimsoll_memory_figures_agree',
+      'Whether available and reclaimable are within 10 % of the capacity of each other',
+      signal,
+    ),
     stalls: metrics.gauge(
       'plimsoll_node_pressure_stall_ratio',
       'Share of time in which some (waiting) or all (stalled) tasks waited',
@@ -113,13 +125,26 @@ function createGauges(metrics: Metrics): Gauges {
 }
 
 function showSignals(gauges: Gauges, picture: Picture): void {
-  for (const gauge of [gauges.available, gauges.capacity, gauges.threshold]) gauge.reset();
+  const { available, capacity, threshold, reclaimable, figuresAgree } = gauges;
+  for (const gauge of [available, capacity, threshold, reclaimable, figuresAgree]) gauge.reset();
   for (const signal of signalStates(picture)) {
     const labels = { eviction_signal: signal.name };
-    gauges.available.set(signal.availableNumber, labels);
-    gauges.capacity.set(signal.capacityNumber, labels);
-    if (signal.thresholdNumber !== undefined) gauges.threshold.set(signal.thresholdNumber, labels);
+    available.set(signal.availableNumber, labels);
+    capacity.set(signal.capacityNumber, labels);
+    if (signal.thresholdNumber !== undefined) threshold.set(signal.thresholdNumber, labels);
+    if (signal.reclaimable !== undefined) showReclaimable(gauges, signal.name, signal.reclaimable, picture);
   }
+}
+
+function showReclaimable(
+  { reclaimable, figuresAgree }: Gauges,
+  name: SignalState['name'],
+  { availableNumber }: Reclaimable,
+  { decision: { state } }: Picture,
+): void {
+  const labels = { eviction_signal: name };
+  reclaimable.set(availableNumber, labels);
+  figuresAgree.set([...state.figureGaps.keys()].some((signal) => signal === name) ? 0 : 1, labels);
 }
 
 function showStalls({ stalls }: Gauges, { look }: Picture): void {

@@ -1,6 +1,7 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/model/pod.ts';
 import { canonicalQuantity } from '#shared/domain/model/format-quantity.ts';
+import type { MemoryFigure } from '#shared/domain/pressure/memory-figure.ts';
 import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import { explainRanking } from '#shared/domain/ranking/explain-ranking.ts';
@@ -34,6 +35,10 @@ interface SignalEntry {
   readonly state: SignalLevel;
   readonly since: string;
   readonly observedAt?: string;
+  /** What processes can still have, where the kernel tells. */
+  readonly reclaimable?: string;
+  /** What the thresholds are held against. */
+  readonly figure?: MemoryFigure;
 }
 
 interface NextEntry {
@@ -87,6 +92,9 @@ function signalEntries(picture: Picture, { previous, wallOffsetMs }: StatusConte
       state: signal.state,
       since: before?.state === signal.state ? before.since : now,
       ...(signal.observedAt === undefined ? {} : { observedAt: time(signal.observedAt + wallOffsetMs) }),
+      ...(signal.reclaimable === undefined
+        ? {}
+        : { reclaimable: signal.reclaimable.available, figure: signal.reclaimable.figure }),
     };
   });
 }

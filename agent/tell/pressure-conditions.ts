@@ -93,6 +93,14 @@ function policiesCondition(unreadable: Because | undefined): PressureConditions[
   return { type: 'PoliciesRead', status: 'False', reason: unreadable.code, message: unreadable.text };
 }
 
+/** Whether the kubelet's figure of memory and ours tell the same; informative, nothing hangs on it. */
+function figuresCondition({ decision: { state } }: Picture): PressureConditions[number] {
+  const [gap] = state.figureGaps.values();
+  if (gap !== undefined) return { type: 'FiguresAgree', status: 'False', reason: gap.code, message: gap.text };
+  const message = "The kubelet's figure of memory and what can be reclaimed are close to each other";
+  return { type: 'FiguresAgree', status: 'True', reason: 'NoGap', message };
+}
+
 /** What is wrong beside the node itself; a disagreement may also say that nothing can be compared. */
 export interface Doubts {
   readonly sources: Because | undefined;
@@ -105,6 +113,7 @@ export function pressureConditions(picture: Picture, { sources, policies }: Doub
   return [
     ...families.map((family) => familyCondition(family, picture)),
     sourcesCondition(sources),
+    figuresCondition(picture),
     policiesCondition(policies),
   ];
 }

@@ -3,7 +3,8 @@ import { canonicalQuantity, formatQuantity } from '#shared/domain/model/format-q
 import { quantityFromMilli, quantityMilliNumber, quantityNumber } from '#shared/domain/model/quantity.ts';
 import type { PressureState } from '#shared/domain/pressure/advance-pressure.ts';
 import { amountOf } from '#shared/domain/pressure/is-below.ts';
-import type { Observation } from '#shared/domain/pressure/observation.ts';
+import { isMemorySignal, type MemoryFigure, memoryReadingOf } from '#shared/domain/pressure/memory-figure.ts';
+import { type Observation, observe, wholeQuantity } from '#shared/domain/pressure/observation.ts';
 import type { KubeletSignal } from '#shared/domain/pressure/signal.ts';
 import { isHard, type Threshold, type ThresholdValue } from '#shared/domain/pressure/threshold.ts';
 import type { CpuRoom } from '#agent/decide/node-view.ts';
@@ -16,6 +17,7 @@ export type SignalLevel = 'Far' | 'Near' | 'Soft' | 'Hard';
 /** One line of `status.signals`; times are as in the observation. */
 export interface SignalState {
   readonly name: KubeletSignal | 'cpu.available';
+  /** Of memory as the kubelet computes it. */
   readonly available: string;
   readonly capacity: string;
   readonly availableNumber: number;
@@ -25,6 +27,15 @@ export interface SignalState {
   readonly thresholdNumber: number | undefined;
   readonly state: SignalLevel;
   readonly observedAt: Instant | undefined;
+  /** Of memory that the kernel tells of. */
+  readonly reclaimable?: Reclaimable;
+}
+
+/** What processes can still have of a memory signal, and which figure its thresholds are held against. */
+export interface Reclaimable {
+  readonly available: string;
+  readonly availableNumber: number;
+  readonly figure: MemoryFigure;
 }
 
 /** Within this share of the capacity above its threshold a signal is near. */
@@ -54,31 +65,49 @@ function firstToCross(thresholds: readonly Threshold[], observed: Observation): 
 }
 
 /** Every signal that is observed: the kubelet's in the order of the observations, then the idle CPU. */
-export function signalStates({ decision, policy, look }: Picture): readonly SignalState[] {
+export function signalStates(picture: Picture): readonly SignalState[] {
+  const { decision, policy, look } = picture;
   const own = look.cpu && cpuState(look.cpu, look.now, policy.stallRules);
-  const kubelets = kubeletStates(decision.state.pressure, policy.thresholds);
-  return own === undefined ? kubelets : [...kubelets, own];
+  const kubelets = observe(look.readings);
+  const states = Array.from(decision.state.pressure.observations, ([name, deciding]) =>
+    kubeletState(name, { shown: kubelets.get(name) ?? deciding, deciding }, picture),
+  );
+  return own === undefined ? states : [...states, own];
 }
 
-function kubeletStates(pressure: PressureState, thresholds: readonly Threshold[]): readonly SignalState[] {
-  return Array.from(pressure.observations, ([name, observed]) => {
-    const first = firstToCross(
-      thresholds.filter(({ signal }) => signal === name),
-      observed,
-    );
-    const thresholdNumber = first && amount(first, observed);
-    return {
-      name,
-      available: formatQuantity(observed.available),
-      capacity: formatQuantity(observed.capacity),
-      availableNumber: quantityNumber(observed.available),
-      capacityNumber: quantityNumber(observed.capacity),
-      threshold: first && formatQuantity(amountOf(first.value, observed)),
-      thresholdNumber,
-      state: levelOf(name, observed, thresholdNumber, pressure),
-      observedAt: observed.at,
-    };
-  });
+/** A signal as the kubelet has it, and as its thresholds have it. */
+interface Figures {
+  readonly shown: Observation;
+  readonly deciding: Observation;
+}
+
+function kubeletState(name: KubeletSignal, { shown, deciding }: Figures, picture: Picture): SignalState {
+  const { policy, decision } = picture;
+  const first = firstToCross(
+    policy.thresholds.filter(({ signal }) => signal === name),
+    deciding,
+  );
+  const thresholdNumber = first && amount(first, deciding);
+  const reclaimable = reclaimableOf(name, picture);
+  return {
+    name,
+    available: formatQuantity(shown.available),
+    capacity: formatQuantity(shown.capacity),
+    availableNumber: quantityNumber(shown.available),
+    capacityNumber: quantityNumber(shown.capacity),
+    threshold: first && formatQuantity(amountOf(first.value, deciding)),
+    thresholdNumber,
+    state: levelOf(name, deciding, thresholdNumber, decision.state.pressure),
+    observedAt: shown.at,
+    ...(reclaimable === undefined ? {} : { reclaimable }),
+  };
+}
+
+function reclaimableOf(name: KubeletSignal, { look, policy }: Picture): Reclaimable | undefined {
+  const bytes = isMemorySignal(name) ? memoryReadingOf(look.reclaimable, name)?.availableBytes : undefined;
+  if (bytes === undefined) return undefined;
+  const available = formatQuantity(wholeQuantity(bytes, 'BinarySI'));
+  return { available, availableNumber: bytes, figure: policy.memoryFigure };
 }
 
 /** Idle CPU against what a rule on CPU asks to be left; in cores. */

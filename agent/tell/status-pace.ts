@@ -16,7 +16,7 @@ function essence({ mode, policy, conditions, signals, next, evictions }: NodePre
     mode,
     policy,
     conditions.map(({ type, status, reason }) => [type, status, reason]),
-    signals.map(({ name, state, threshold }) => [name, state, threshold]),
+    signals.map(({ name, state, threshold, figure }) => [name, state, threshold, figure]),
     next.map(({ uid }) => uid),
     evictions.map(({ uid, outcome, endedAt }) => [uid, outcome, endedAt]),
   ]);

@@ -74,7 +74,8 @@ function signalBlock(signal) {
   const block = element('div', `state-${signal.state}`, head);
   if (signal.usedRatio !== undefined) block.append(bar(signal));
   const line = signal.threshold === undefined ? '' : `, line at ${signal.threshold}`;
-  block.append(element('div', 'quiet', `${signal.available} of ${signal.capacity} available${line}`));
+  const had = signal.reclaimable === undefined ? '' : `, ${signal.reclaimable} can be reclaimed`;
+  block.append(element('div', 'quiet', `${signal.available} of ${signal.capacity} available${had}${line}`));
   return block;
 }
 

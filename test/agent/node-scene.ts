@@ -82,7 +82,9 @@ export function memoryReadings(availableMiB: number | undefined, capacityMiB: nu
 
 export interface Scene {
   readonly now: number;
+  /** As the kubelet has it; what can be reclaimed is not told, unless `reclaimableMiB` is. */
   readonly availableMiB?: number | undefined;
+  readonly reclaimableMiB?: number;
   readonly capacityMiB?: number;
   readonly pods?: readonly NodePod[];
   readonly look?: Partial<Look>;
@@ -96,6 +98,7 @@ export function look(scene: Scene): Look {
   return {
     now: scene.now,
     readings: memoryReadings(scene.availableMiB, scene.capacityMiB ?? 1000, scene.now),
+    reclaimable: memoryReadings(scene.reclaimableMiB, scene.capacityMiB ?? 1000, scene.now),
     stalls: [],
     cpu: undefined,
     reclaim: NO_RECLAIM_RATES,

@@ -77,6 +77,7 @@ function randomPolicy(random: Random): AgentPolicy {
   return {
     ...DEFAULT_POLICY,
     mode: pick(random, ['DryRun', 'Enforce', 'Enforce']),
+    memoryFigure: pick(random, ['Reclaimable', 'Kubelet']),
     thresholds: parsed.ok ? parsed.thresholds : [],
     limits: { concurrent: count(), perMinute: count(), perTenMinutes: count(), perNamespacePerTenMinutes: count() },
     ranking: {
@@ -147,11 +148,7 @@ class FuzzedNode {
     this.#available = Math.max(0, Math.min(1000, this.#available + (random() - 0.55) * 200));
     if (random() < 0.1) this.#replaceOne();
     if (random() < 0.02) this.policy = randomPolicy(random);
-    const base = look({
-      now: this.#now,
-      availableMiB: random() < 0.05 ? undefined : Math.floor(this.#available),
-      pods: this.#pods,
-    });
+    const base = look({ now: this.#now, ...this.#memory(), pods: this.#pods });
     const namespaces = new Map([...base.namespaces].filter(([name]) => name !== 'unknown'));
     if (namespaces.has('ignored')) namespaces.set('ignored', 'ignored');
     const strains = new Map(this.#pods.map(({ uid = '' }) => [uid, randomStrain(random)]));
@@ -167,6 +164,13 @@ class FuzzedNode {
       doubts: new Map(random() < 0.05 ? [['memory.available', doubt]] : []),
       holds: random() < 0.05 ? [{ code: 'WarmingUp', text: '', facts: {} }] : [],
     };
+  }
+
+  #memory(): { readonly availableMiB: number | undefined; readonly reclaimableMiB?: number } {
+    if (this.#random() < 0.05) return { availableMiB: undefined };
+    const availableMiB = Math.floor(this.#available);
+    if (this.#random() < 0.5) return { availableMiB };
+    return { availableMiB, reclaimableMiB: Math.floor(this.#available * this.#random()) };
   }
 
   /** What the API server says of a pod in the last look before a request: often another truth than the one judged. */
@@ -350,7 +354,7 @@ class FuzzedRun {
   #outcomeOf(eviction: Decision['evictions'][number], seen: Look, broken: string[]): AttemptOutcome {
     const { policy } = this.#node;
     const fresh = this.#node.readAgain(eviction.pod.uid);
-    const refusal = abortReason(eviction, { fresh, readings: seen.readings }, policy);
+    const refusal = abortReason(eviction, { fresh, view: seen }, policy);
     if (refusal !== undefined) return refusal;
     broken.push(...lawsOfRecheck(eviction, fresh, policy));
     return eviction.mode === 'DryRun' ? { kind: 'pretended' } : pick(this.#random, OUTCOMES);

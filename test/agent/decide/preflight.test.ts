@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { type MemoryReadings, NO_MEMORY_READINGS } from '#shared/domain/pressure/memory-figure.ts';
 import { FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { decide } from '#agent/decide/decide.ts';
 import { type FreshPod, abortReason } from '#agent/decide/preflight.ts';
@@ -12,9 +13,9 @@ function found(changes: Partial<NodePod> = {}, namespace: 'open' | 'ignored' = '
   return { kind: 'found', pod: nodePod({ ...hog, ...changes }), namespace };
 }
 
-function answer(fresh: FreshPod, readings = SHORT, rules = policy()) {
+function answer(fresh: FreshPod, readings = SHORT, reclaimable: MemoryReadings = NO_MEMORY_READINGS) {
   if (eviction === undefined) throw new Error('nobody was chosen');
-  return abortReason(eviction, { fresh, readings }, rules);
+  return abortReason(eviction, { fresh, view: { readings, reclaimable } }, policy());
 }
 
 describe('abortReason', () => {
@@ -50,5 +51,10 @@ describe('abortReason', () => {
     ['not known any more (law 3)', undefined, false],
   ])('a signal that is %s', (_sentence, availableMiB, isSent) => {
     expect(answer(found(), memoryReadings(availableMiB, 1000, 100)) === undefined).toBe(isSent);
+  });
+
+  test('memory that can be reclaimed meanwhile ends the attempt, whatever the kubelet counts', () => {
+    expect(answer(found(), SHORT, memoryReadings(101, 1000, 100))).toMatchObject({ kind: 'relieved' });
+    expect(answer(found(), memoryReadings(900, 1000, 100), memoryReadings(99, 1000, 100))).toBeUndefined();
   });
 });

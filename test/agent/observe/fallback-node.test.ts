@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { NO_MEMORY_READINGS } from '#shared/domain/pressure/memory-figure.ts';
 import type { NodeView } from '#agent/decide/node-view.ts';
 import { NO_RECLAIM_RATES } from '#agent/decide/node-view.ts';
 import { NO_STRAINS } from '#agent/decide/pod-strain.ts';
@@ -6,6 +7,9 @@ import { createFallbackNode, unreadable } from '#agent/observe/fallback-node.ts'
 import type { NodeSource } from '#agent/observe/node-source.ts';
 import { memoryReadings, MIB } from '#test/agent/node-scene.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
+
+/** What /proc/meminfo says where no cgroup can be read. */
+const RECLAIMABLE_MIB = 650;
 
 interface FakeNode extends NodeSource {
   availableMiB: number | undefined;
@@ -20,6 +24,7 @@ function fakeNode(kind: NodeSource['kind'], availableMiB: number | undefined): F
     calls,
     look: (nowMs): NodeView => ({
       readings: memoryReadings(node.availableMiB, 1000, nowMs),
+      reclaimable: NO_MEMORY_READINGS,
       stalls: [],
       cpu: undefined,
       reclaim: NO_RECLAIM_RATES,
@@ -55,13 +60,18 @@ function scene(kernel: FakeNode | undefined) {
   const source = createFallbackNode({
     openKernel: () => opened ?? unreadable('no group of all pods'),
     summary,
+    reclaimable: (nowMs) => memoryReadings(RECLAIMABLE_MIB, 1000, nowMs),
     clock: manualClock(0),
   });
   const available = (atMs: number): number | undefined => {
     const bytes = source.look(atMs).readings.memory?.availableBytes;
     return bytes && bytes / MIB;
   };
-  return { source, summary, available, appear: (node: FakeNode) => void (opened = node) };
+  const reclaimable = (atMs: number): number | undefined => {
+    const bytes = source.look(atMs).reclaimable.memory?.availableBytes;
+    return bytes && bytes / MIB;
+  };
+  return { source, summary, available, reclaimable, appear: (node: FakeNode) => void (opened = node) };
 }
 
 describe('createFallbackNode', () => {
@@ -116,9 +126,10 @@ describe('createFallbackNode', () => {
   });
 
   test('a layout that is not there yet is looked for again', () => {
-    const { source, available, appear } = scene(undefined);
+    const { source, available, reclaimable, appear } = scene(undefined);
     source.follow([]);
     expect(available(0)).toBe(700);
+    expect(reclaimable(0)).toBe(RECLAIMABLE_MIB);
     expect(source.fallback()?.facts).toEqual({ why: 'no group of all pods' });
     const kernel = fakeNode('kernel', 400);
     appear(kernel);

@@ -29,6 +29,19 @@ describe('createKernelNode', () => {
     expect(difference(allocatableMemory?.availableBytes, kubelet.allocatable)).toBeLessThan(0.001);
   });
 
+  test.each<[name: NodeCase, memory: number, allocatable: number | undefined]>([
+    // MemAvailable less dirty pages; the limit of all pods less what neither page cache nor slab gives back.
+    ['v2-cgroupfs', (3_518_568 - 180) * 1024, 4_117_516_288 - (178_860_032 - 70_299_648 + 28_672 - 1_077_056)],
+    ['v1-cgroupfs', (23_718_640 - 13_264) * 1024, 25_274_793_984 - (3_387_392 - 364_544 + 61_440)],
+    ['hugepages', (2_469_992 - 180) * 1024, 4_117_516_288 - (178_860_032 - 70_299_648 + 28_672 - 1_077_056)],
+  ])('what can be reclaimed on %s', (name, memory, allocatable) => {
+    const source = openNode(name);
+    const { reclaimable } = source.look(0);
+    source.close();
+    expect(reclaimable.memory?.availableBytes).toBe(memory);
+    expect(reclaimable.allocatableMemory?.availableBytes).toBe(allocatable);
+  });
+
   test('without PSI there are no ratios, and everything else is there (F-23)', () => {
     const source = openNode('no-psi');
     for (let second = 0; second < 70; second += 1) source.look(second * 1000);

@@ -7,6 +7,7 @@ import { memoryCgroupSource, nodeMemorySource } from '#agent/observe/memory-cgro
 import { memoryEventsSource } from '#agent/observe/memory-events.ts';
 import { nodeCpuSource } from '#agent/observe/node-cpu.ts';
 import { pidsCgroupSource } from '#agent/observe/pids-cgroup.ts';
+import { podsMemorySource } from '#agent/observe/pods-memory.ts';
 import { processCountSource } from '#agent/observe/process-count.ts';
 import type { Source } from '#agent/observe/reading.ts';
 import { stallSource } from '#agent/observe/stall.ts';
@@ -49,17 +50,56 @@ const cases: Record<string, SourceCase> = {
   'meminfo in bytes': {
     files: {
       meminfo:
-        'MemTotal: 1000 kB\nMemFree: 100 kB\nMemAvailable: 500 kB\nSwapTotal: 8 kB\nSwapFree: 4 kB\nHugetlb: 16 kB\n',
+        'MemTotal: 1000 kB\nMemAvailable: 500 kB\nActive(file): 20 kB\nInactive(file): 10 kB\nDirty: 4 kB\nWriteback: 1 kB\n',
     },
     source: meminfoSource,
+    expected: value({ totalBytes: 1024000, availableBytes: 512000, fileBytes: 30720, unwrittenBytes: 5120 }),
+  },
+  'meminfo that does not tell of page cache': {
+    files: { meminfo: 'MemTotal: 1000 kB\nMemAvailable: 500 kB\nDirty: 4 kB\n' },
+    source: meminfoSource,
+    expected: value({ totalBytes: 1024000, availableBytes: 512000, fileBytes: 0, unwrittenBytes: 0 }),
+  },
+  'v2 memory of all pods': {
+    files: {
+      'kubepods/memory.current': '1000\n',
+      'kubepods/memory.max': '2000\n',
+      'kubepods/memory.stat':
+        'anon 5\nfile_dirty 7\nfile_writeback 3\ninactive_file 400\nactive_file 100\nslab_reclaimable 50\n',
+    },
+    source: (root) => podsMemorySource(v2(root)),
     expected: value({
-      totalBytes: 1024000,
-      freeBytes: 102400,
-      availableBytes: 512000,
-      swapTotalBytes: 8192,
-      swapFreeBytes: 4096,
-      hugepagesBytes: 16384,
+      usageBytes: 1000,
+      limitBytes: 2000,
+      workingSetBytes: 600,
+      fileBytes: 500,
+      unwrittenBytes: 10,
+      reclaimableSlabBytes: 50,
     }),
+  },
+  'v1 memory of all pods, whose stat has no slab': {
+    files: {
+      'memory/kubepods/memory.usage_in_bytes': '1000\n',
+      'memory/kubepods/memory.limit_in_bytes': '9223372036854771712\n',
+      'memory/kubepods/memory.stat':
+        'inactive_file 1\ntotal_dirty 7\ntotal_writeback 3\ntotal_inactive_file 400\ntotal_active_file 100\n',
+    },
+    source: (root) => podsMemorySource(v1(root)),
+    expected: value({
+      usageBytes: 1000,
+      limitBytes: Number.POSITIVE_INFINITY,
+      workingSetBytes: 600,
+      fileBytes: 500,
+      unwrittenBytes: 10,
+      reclaimableSlabBytes: 0,
+    }),
+  },
+  'memory of all pods without inactive_file is a failure': {
+    files: { 'kubepods/memory.current': '5\n', 'kubepods/memory.max': 'max\n', 'kubepods/memory.stat': 'anon 1\n' },
+    source: (root) => podsMemorySource(v2(root)),
+    expected: failed(
+      (root) => `cannot use ${root}/kubepods: expected memory.current and the inactive file cache in memory.stat`,
+    ),
   },
   'a MemTotal of 0 is a failure, not a full node (B-37)': {
     files: { meminfo: 'MemTotal: 0 kB\nMemAvailable: 0 kB\n' },

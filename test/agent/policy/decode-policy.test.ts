@@ -145,7 +145,12 @@ describe('decodePolicy', () => {
     });
   });
 
+  test.each(['Reclaimable', 'Kubelet'] as const)('memoryFigure %s', (memoryFigure) => {
+    expect(policyOf({ memoryFigure }).policy.memoryFigure).toBe(memoryFigure);
+  });
+
   test.each<[spec: unknown, field: string, message: string]>([
+    [{ memoryFigure: 'MemFree' }, 'spec.memoryFigure', 'expected Reclaimable or Kubelet, got "MemFree"'],
     [{ cpu: { available: 'half' } }, 'spec.cpu.available', 'expected an amount above 0 such as 500m or a percentage'],
     [{ cpu: { available: '0' } }, 'spec.cpu.available', 'expected an amount above 0'],
     [{ cpu: { available: '110%' } }, 'spec.cpu.available', 'a percentage from 0% to 100%, got "110%"'],

@@ -51,6 +51,7 @@ describe('nodePressureStatus', () => {
         { type: 'Disk', status: 'Unknown' },
         { type: 'Pid', status: 'Unknown' },
         { type: 'SourcesAgree', status: 'True' },
+        { type: 'FiguresAgree', status: 'True', reason: 'NoGap' },
         { type: 'PoliciesRead', status: 'True' },
       ],
       signals: [{ name: 'memory.available', available: '500Mi', capacity: '1000Mi', threshold: '200Mi', state: 'Far' }],
@@ -92,6 +93,18 @@ describe('nodePressureStatus', () => {
     [99, 'Hard'],
   ])('%d MiB of 1000 is %s', (availableMiB, state) => {
     expect(statusOf({ now: 0, availableMiB }).signals[0]?.state).toBe(state);
+  });
+
+  test('shows the kubelet’s figure of memory, and beside it the one that decides how near a threshold is', () => {
+    const { signals, conditions } = statusOf({ now: 0, availableMiB: 50, reclaimableMiB: 900 });
+    expect(signals[0]).toMatchObject({ available: '50Mi', reclaimable: '900Mi', figure: 'Reclaimable', state: 'Far' });
+    expect(conditions.find(({ type }) => type === 'FiguresAgree')).toMatchObject({
+      status: 'False',
+      reason: 'KubeletCountsCacheAsUsed',
+    });
+    const [unknown] = statusOf({ now: 0, availableMiB: 50 }).signals;
+    expect(unknown).not.toHaveProperty('reclaimable');
+    expect(unknown).not.toHaveProperty('figure');
   });
 
   test('a shortage in which nobody may go is told in the condition', () => {

@@ -1,0 +1,58 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
+import { type MemoryReadings, memoryReadingOf, type MemorySignal } from '#shared/domain/pressure/memory-figure.ts';
+import { type MemoryReading, wholeQuantity } from '#shared/domain/pressure/observation.ts';
+import type { NodeView } from './node-view.ts';
+
+/** Memory signals whose two figures are far apart, each with the reason in words and numbers. */
+export type FigureGaps = ReadonlyMap<MemorySignal, Because>;
+
+export const NO_GAPS: FigureGaps = new Map();
+
+/** Further apart than this share of the capacity is told; nearer than the second is over, so that it is told once. */
+const APART_SHARE = 0.1;
+const TOGETHER_SHARE = 0.05;
+const SIGNALS: readonly MemorySignal[] = ['memory.available', 'allocatableMemory.available'];
+
+/** The gaps after one more look. */
+export function advanceFigureGaps(previous: FigureGaps, { readings, reclaimable }: NodeView): FigureGaps {
+  const gaps = SIGNALS.flatMap((signal) => {
+    const because = gapOf(signal, readings, reclaimable, previous.has(signal) ? TOGETHER_SHARE : APART_SHARE);
+    return because === undefined ? [] : [[signal, because] as const];
+  });
+  return gaps.length === 0 ? NO_GAPS : new Map(gaps);
+}
+
+function gapOf(
+  signal: MemorySignal,
+  readings: MemoryReadings,
+  reclaimable: MemoryReadings,
+  share: number,
+): Because | undefined {
+  const [kubelets, own] = [readings, reclaimable].map((each) => bytesOf(memoryReadingOf(each, signal)));
+  if (kubelets === undefined || own === undefined) return undefined;
+  if (Math.abs(kubelets.available - own.available) <= own.capacity * share) return undefined;
+  return describeGap(signal, kubelets.available, own.available);
+}
+
+function bytesOf(reading: MemoryReading | undefined): { available: number; capacity: number } | undefined {
+  const { availableBytes, workingSetBytes } = reading ?? {};
+  if (availableBytes === undefined || workingSetBytes === undefined) return undefined;
+  return { available: availableBytes, capacity: availableBytes + workingSetBytes };
+}
+
+/** The kubelet calls less available where page cache is in use, and more where the kernel itself holds memory. */
+function describeGap(signal: MemorySignal, kubelets: number, own: number): Because {
+  const [kubeletAvailable, reclaimable] = [kubelets, own].map((each) =>
+    formatQuantity(wholeQuantity(each, 'BinarySI')),
+  );
+  const isCache = kubelets < own;
+  const why = isCache
+    ? 'it counts active page cache as used'
+    : 'it does not count kernel memory, huge pages and cache that cannot be given back';
+  return {
+    code: isCache ? 'KubeletCountsCacheAsUsed' : 'KubeletMissesHeldMemory',
+    text: `${signal}: the kubelet sees ${kubeletAvailable ?? ''}, ${reclaimable ?? ''} can be reclaimed; ${why}`,
+    facts: { signal, kubeletAvailable: kubeletAvailable ?? '', reclaimable: reclaimable ?? '' },
+  };
+}
