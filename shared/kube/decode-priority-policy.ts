@@ -1,4 +1,4 @@
-import { prepareSelector, type Selector } from '#shared/domain/model/label-selector.ts';
+import { prepareSelector, type PreparedSelector } from '#shared/domain/model/label-selector.ts';
 import type { PriorityPolicy, Subject } from '#shared/domain/priority/priority-policy.ts';
 import { readSelector } from './decode-scheduling.ts';
 import type { Decoded } from './decoded.ts';
@@ -15,7 +15,7 @@ import {
   type WireObject,
 } from './wire-object.ts';
 
-const EVERYTHING: Selector = { isEmpty: true, matches: () => true };
+const EVERYTHING: PreparedSelector = { isEmpty: true, requirements: [], matches: () => true };
 
 /** Reads the wire form of a `plimsoll.dev/v1alpha1` PriorityPolicy. */
 export function decodePriorityPolicy(raw: unknown): Decoded<PriorityPolicy> {
@@ -40,7 +40,7 @@ function readSpec(spec: WireObject): Omit<PriorityPolicy, 'name'> {
 }
 
 /** The selector of a cluster-wide object: absent selects every namespace. */
-export function readNamespaceSelector(spec: WireObject): Selector {
+export function readNamespaceSelector(spec: WireObject): PreparedSelector {
   const selector = readSelector(spec, 'namespaceSelector');
   return selector === undefined ? EVERYTHING : prepareSelector(selector);
 }

@@ -1,4 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
+import { listClasses } from '#shared/domain/priority/list-classes.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import { because } from './admission-code.ts';
 import type { PodRequest } from './pod-request.ts';
@@ -21,8 +22,4 @@ export function breaksClassRule({ pod }: PodRequest, policy: PriorityPolicy): Be
 
 function describeClass(name: string): string {
   return name === '' ? 'pods without a priority class' : `priority class \`${name}\``;
-}
-
-function listClasses(names: readonly string[]): string {
-  return names.length === 0 ? 'none' : names.map((name) => `\`${name}\``).join(', ');
 }

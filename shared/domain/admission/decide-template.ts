@@ -1,4 +1,4 @@
-import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
+import { isPersonal, type PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { AdmissionWorld } from './admission-world.ts';
 import { because } from './admission-code.ts';
 import { chooseClass } from './choose-class.ts';
@@ -7,6 +7,7 @@ import { lintPod } from './lint-pod.ts';
 import type { PodRequest } from './pod-request.ts';
 import { policiesFor } from './policies-for.ts';
 import { violationsOf } from './policy-violations.ts';
+import { breaksUnknownClassRule } from './unknown-class-rule.ts';
 import { decideByViolations, type Violation } from './violation.ts';
 import { withPriority } from './with-priority.ts';
 
@@ -19,17 +20,12 @@ export function decideTemplate(template: PodRequest, world: AdmissionWorld): Adm
   const accepted = because('TemplateAccepted', 'the template may be used; each pod is judged when it is created');
   const policies = policiesFor(template, world);
   const unknown = unknownClass(template, world);
-  if (unknown !== undefined) return decideByViolations(accepted, [unknown]);
+  if (unknown !== undefined) return decideByViolations(accepted, [unknown, ...unknownToPersons(template, policies)]);
   const pod = asCreated(template, policies, world);
   const violations = violationsOf({ ...template, pod }, policies, world).map((violation) =>
     isPersonal(violation.policy) ? violation : asWarning(violation),
   );
   return decideByViolations(accepted, violations, lintPod({ ...template, pod }, world));
-}
-
-/** Users and groups cannot be told at the pod; service accounts can, for the pod names its own. */
-function isPersonal({ subjects }: PriorityPolicy): boolean {
-  return subjects.some(({ kind }) => kind !== 'ServiceAccount');
 }
 
 function asWarning(violation: Violation): Violation {
@@ -42,6 +38,13 @@ function unknownClass({ pod }: PodRequest, { classes }: AdmissionWorld): Violati
   if (priorityClassName === undefined || classes.has(priorityClassName)) return undefined;
   const text = `pods of this template would be refused: no PriorityClass with name ${priorityClassName} was found`;
   return { because: because('UnknownPriorityClass', text, { priorityClassName }), response: 'Warn' };
+}
+
+function unknownToPersons(template: PodRequest, policies: readonly PriorityPolicy[]): readonly Violation[] {
+  return policies.filter(isPersonal).flatMap((policy) => {
+    const because = breaksUnknownClassRule(template, policy);
+    return because === undefined ? [] : [{ because, response: policy.onViolation }];
+  });
 }
 
 /** The pod with the priority it will get once a controller creates it, when personal policies no longer count. */

@@ -5,7 +5,7 @@ import { because } from './admission-code.ts';
 import type { PodRequest } from './pod-request.ts';
 
 /**
- * A pod that preempts where the policy lets nobody preempt. Its policy cannot be taken away from it alone, because the
+ * A pod that preempts where the policy forbids it. Its policy cannot be taken away from it alone, because the
  * API server insists on the class's own, so the remedy is another class.
  */
 export function breaksPreemptionRule({ pod }: PodRequest, policy: PriorityPolicy): Because | undefined {
@@ -15,6 +15,6 @@ export function breaksPreemptionRule({ pod }: PodRequest, policy: PriorityPolicy
   const remedy =
     substitute === undefined ? 'a class with preemptionPolicy `Never`' : `priority class \`${substitute}\``;
   const who = priorityClassName === '' ? 'a pod without a priority class' : `priority class \`${priorityClassName}\``;
-  const text = `policy \`${policy.name}\` lets no pod preempt others here, and ${who} does; use ${remedy}`;
+  const text = `policy \`${policy.name}\` forbids preemption here, but ${who} preempts; use ${remedy}`;
   return because('PreemptionNotAllowed', text, { policy: policy.name, namespace: pod.namespace, priorityClassName });
 }

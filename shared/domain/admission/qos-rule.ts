@@ -11,6 +11,10 @@ export function breaksQosRule({ pod }: PodRequest): Because | undefined {
   const { qosClass: given } = pod.status;
   const computed = qosClass(pod);
   if (given === undefined || given === computed) return undefined;
-  const text = `status.qosClass must be \`${computed}\`, which follows from the pod's requests and limits, not \`${given}\``;
-  return because('ForgedQosClass', text, { given, computed });
+  const shown = given.length > LONGEST_SHOWN ? 'a longer text' : `\`${given}\``;
+  const text = `status.qosClass must be \`${computed}\`, which follows from the pod's requests and limits, not ${shown}`;
+  return because('ForgedQosClass', text, { given: given.slice(0, LONGEST_SHOWN), computed });
 }
+
+/** No QoS class is longer, and what a caller sends need not come back in full. */
+const LONGEST_SHOWN = 40;

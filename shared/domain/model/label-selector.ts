@@ -8,7 +8,13 @@ export interface Selector {
   readonly matches: (labels: ReadonlyMap<string, string>) => boolean;
 }
 
-const NOTHING: Selector = { isEmpty: false, matches: () => false };
+/** A selector together with what it was prepared from. */
+export interface PreparedSelector extends Selector {
+  /** All of them must be met; `undefined` where nothing matches whatever its labels are. */
+  readonly requirements: readonly Requirement[] | undefined;
+}
+
+const NOTHING: PreparedSelector = { isEmpty: false, requirements: undefined, matches: () => false };
 
 const OPERATORS: readonly string[] = ['In', 'NotIn', 'Exists', 'DoesNotExist'];
 
@@ -16,12 +22,13 @@ const OPERATORS: readonly string[] = ['In', 'NotIn', 'Exists', 'DoesNotExist'];
  * Prepares a selector: absent matches nothing, empty everything, one that the API server would refuse nothing.
  * `apimachinery/pkg/apis/meta/v1/helpers.go` LabelSelectorAsSelector.
  */
-export function prepareSelector(selector: LabelSelector | undefined): Selector {
+export function prepareSelector(selector: LabelSelector | undefined): PreparedSelector {
   if (selector === undefined) return NOTHING;
   const requirements = [...labelsAsRequirements(selector.matchLabels), ...selector.matchExpressions];
   if (!requirements.every(isValidLabelRequirement)) return NOTHING;
   return {
     isEmpty: requirements.length === 0,
+    requirements,
     matches: (labels) => requirements.every((requirement) => meetsRequirement(labels, requirement)),
   };
 }

@@ -1,4 +1,4 @@
-import type { Selector } from '#shared/domain/model/label-selector.ts';
+import type { PreparedSelector } from '#shared/domain/model/label-selector.ts';
 
 /** Somebody a policy holds for. */
 export type Subject =
@@ -9,7 +9,7 @@ export type Subject =
 /** A PriorityPolicy as the decisions see it: which classes the pods of some namespaces and people may use. */
 export interface PriorityPolicy {
   readonly name: string;
-  readonly namespaces: Selector;
+  readonly namespaces: PreparedSelector;
   /** Empty means everybody. */
   readonly subjects: readonly Subject[];
   readonly defaultClassName: string | undefined;
@@ -21,4 +21,9 @@ export interface PriorityPolicy {
   readonly substitutes: ReadonlyMap<string, string>;
   readonly requireQuotaFor: readonly string[];
   readonly onViolation: 'Deny' | 'Warn';
+}
+
+/** Users and groups are not known at a pod that a controller creates; service accounts are, for the pod names its own. */
+export function isPersonal({ subjects }: PriorityPolicy): boolean {
+  return subjects.some(({ kind }) => kind !== 'ServiceAccount');
 }

@@ -56,6 +56,31 @@ describe('decideTemplate', () => {
     });
   });
 
+  test.each<[string, object, string | undefined]>([
+    [
+      'a ceiling',
+      { maxPriority: 10 },
+      'policy `p` allows a priority of at most 10 here; priority class `gold` does not exist',
+    ],
+    [
+      'a list without it',
+      { allowedClassNames: ['low'] },
+      'policy `p` does not allow priority class `gold` here; allowed: `low`',
+    ],
+    [
+      'preemption Never',
+      { preemption: 'Never' },
+      'policy `p` forbids preemption here; priority class `gold` does not exist',
+    ],
+    ['a list with it', { allowedClassNames: ['gold'] }, undefined],
+    ['nothing but a default', { defaultClassName: 'low' }, undefined],
+  ])('a class that does not exist, for a person with %s', (_, more, refusal) => {
+    const template = buildRequest({ priorityClassName: 'gold' });
+    const policies = [buildPolicy('p', { ...FOR_ALICE, ...more }), buildPolicy('all', { maxPriority: 1 })];
+    const decision = decideTemplate(template, buildWorld({ classes: CLASSES, policies }));
+    expect(decision.kind === 'refused' ? decision.because.text : undefined).toBe(refusal);
+  });
+
   test('judges a template that names no class by the default its pods will get', () => {
     const policies = [
       buildPolicy('d', { defaultClassName: 'high' }),

@@ -76,7 +76,7 @@ describe('decideValidation', () => {
         policies: [buildPolicy('tenants', { preemption: 'Never', substitutes: new Map([['high', 'high-never']]) })],
       },
       code: 'PreemptionNotAllowed',
-      text: 'policy `tenants` lets no pod preempt others here, and priority class `high` does; use priority class `high-never`',
+      text: 'policy `tenants` forbids preemption here, but priority class `high` preempts; use priority class `high-never`',
     },
     'a class that needs a quota where there is none': {
       request: buildRequest(HIGH),
