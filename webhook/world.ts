@@ -19,7 +19,7 @@ export function createWorldReader(caches: Caches, clock: Clock): WorldReader {
   const policies = derived(caches.policies, (all) => all.toSorted(byName));
   const priorityQuotas = derived(caches.priorityQuotas, (all) => all.toSorted(byName));
   const lookUps = {
-    namespaceNames: () => namespaceNames(caches),
+    namespaceNames: derived(caches.namespaces, (all) => all.map(({ name }) => name).sort()),
     namespaceLabels: (namespace: string) => caches.namespaces.get(namespace)?.labels,
     resourceQuotas: byNamespace(caches.resourceQuotas),
     quotaNamespaces: QUOTA_NAMESPACES,
@@ -38,10 +38,6 @@ export function createWorldReader(caches: Caches, clock: Clock): WorldReader {
       ...lookUps,
     };
   };
-}
-
-function namespaceNames({ namespaces }: Caches): readonly string[] {
-  return Array.from(namespaces.values(), ({ name }) => name);
 }
 
 /** The caches that have not been filled yet, by name. */

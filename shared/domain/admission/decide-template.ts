@@ -25,7 +25,7 @@ export function decideTemplate(template: PodRequest, world: AdmissionWorld): Adm
   const violations = violationsOf({ ...template, pod }, policies, world).map((violation) =>
     isPersonal(violation.policy) ? violation : asWarning(violation),
   );
-  return decideByViolations(accepted, violations, lintPod({ ...template, pod }, world));
+  return decideByViolations(accepted, violations, () => lintPod({ ...template, pod }, world));
 }
 
 function asWarning(violation: Violation): Violation {

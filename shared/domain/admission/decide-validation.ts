@@ -19,7 +19,7 @@ export function decideValidation(request: PodRequest, world: AdmissionWorld): Ad
   const text =
     priorityClassName === '' ? 'pod without a priority class' : `priority class \`${priorityClassName}\` may be used`;
   const accepted = because('PriorityAccepted', text, { priorityClassName, priority });
-  return decideByViolations(accepted, allViolations(request, world), lintPod(request, world));
+  return decideByViolations(accepted, allViolations(request, world), () => lintPod(request, world));
 }
 
 function allViolations(request: PodRequest, world: AdmissionWorld): readonly Violation[] {

@@ -7,14 +7,17 @@ export interface Violation {
   readonly response: 'Deny' | 'Warn';
 }
 
-/** Refused by the first violation that denies, else allowed; every other violation is told as a warning. */
+/**
+ * Refused by the first violation that denies, else allowed; every other violation is told as a warning. Only what is
+ * allowed is linted, and only once that is certain.
+ */
 export function decideByViolations(
   accepted: Because,
   violations: readonly Violation[],
-  lints: readonly string[] = [],
+  lint: () => readonly string[] = () => [],
 ): AdmissionDecision {
   const denying = violations.find(({ response }) => response === 'Deny');
   const told = violations.filter((violation) => violation !== denying).map(({ because }) => because.text);
-  const warnings = [...new Set([...told, ...lints])];
-  return denying === undefined ? allow(accepted, warnings) : refuse(403, denying.because, warnings);
+  if (denying !== undefined) return refuse(403, denying.because, [...new Set(told)]);
+  return allow(accepted, [...new Set([...told, ...lint()])]);
 }

@@ -1,4 +1,4 @@
-import { prepareSelector, type Selector } from './label-selector.ts';
+import { prepareSelector, selectorSize, type Selector } from './label-selector.ts';
 import type { Pod, PodAffinityTerm } from './pod.ts';
 
 /** One required (anti-)affinity term, ready to be asked often. */
@@ -26,6 +26,12 @@ export function prepareTerms(pod: Pod, terms: readonly PodAffinityTerm[]): reado
 export function selectsPod(term: AffinityTerm, pod: Pod, namespaceLabels: ReadonlyMap<string, string>): boolean {
   if (!term.namespaces.has(pod.namespace) && !term.namespaceSelector.matches(namespaceLabels)) return false;
   return term.selector.matches(pod.labels);
+}
+
+/** What it costs to ask a term about one pod, in comparisons. */
+export function termSize({ namespaces, namespaceSelector, labelSelector }: PodAffinityTerm): number {
+  const selectors = [namespaceSelector, labelSelector].filter((each) => each !== undefined);
+  return selectors.reduce((size, each) => size + selectorSize(each), namespaces.length);
 }
 
 function meansOwnNamespace(term: PodAffinityTerm): boolean {

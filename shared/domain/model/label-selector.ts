@@ -38,6 +38,11 @@ export function labelsAsRequirements(labels: ReadonlyMap<string, string>): Requi
   return Array.from(labels, ([key, value]) => ({ key, operator: 'In', values: [value] }));
 }
 
+/** What it costs to ask a selector about one set of labels, in comparisons. */
+export function selectorSize({ matchLabels, matchExpressions }: LabelSelector): number {
+  return matchExpressions.reduce((size, { values }) => size + 1 + values.length, matchLabels.size);
+}
+
 /** True for selectors written alike, so that one need not be prepared again. */
 export function isSameSelector(a: LabelSelector | undefined, b: LabelSelector | undefined): boolean {
   return spell(a) === spell(b);

@@ -127,3 +127,63 @@ describe('partnerSearches', () => {
     expect(partnerSearches(requestBeside(...terms), buildWorld({ labels: { tier: 'shared' } }))).toEqual(searches);
   });
 });
+
+describe('affinity that is dear to look at', () => {
+  const EVERYWHERE = { ...buildTerm(CACHE), namespaceSelector: selectorOf({}) };
+  const NOWHERE = { ...buildTerm(CACHE), namespaceSelector: selectorOf({ no: 'where' }) };
+  const names = Array.from({ length: 10_000 }, (_, index) => `n${index}`);
+  const values = Array.from({ length: 5_000 }, (_, index) => `v${index}`);
+  const dear = { matchLabels: new Map(), matchExpressions: [{ key: 'k', operator: 'In', values }] };
+
+  function worldOf(knownPods: readonly Pod[] = []) {
+    const asked = { labels: 0 };
+    const namespaceLabels = (): ReadonlyMap<string, string> => {
+      asked.labels += 1;
+      return new Map([['k', 'v']]);
+    };
+    const world = buildWorld({ classes: [buildClass('high', 1_000)], knownPods });
+    return { asked, world: { ...world, namespaceNames: () => names, namespaceLabels } };
+  }
+
+  const cases: Record<string, { terms: readonly PodAffinityTerm[]; searches: number }> = {
+    'terms that select every namespace': { terms: Array.from({ length: 6_000 }, () => EVERYWHERE), searches: 8 },
+    'terms that select no namespace': { terms: Array.from({ length: 6_000 }, () => NOWHERE), searches: 0 },
+    'one namespace again and again': {
+      terms: [{ ...buildTerm(CACHE), namespaces: names.map(() => 'same') }],
+      searches: 1,
+    },
+    'a namespace selector with many values': {
+      terms: Array.from({ length: 100 }, () => ({ ...EVERYWHERE, namespaceSelector: dear })),
+      searches: 0,
+    },
+    'a pod selector with many values': {
+      terms: Array.from({ length: 100 }, () => ({ ...NOWHERE, labelSelector: dear })),
+      searches: 0,
+    },
+  };
+  test.each(Object.entries(cases))('searches for partners within a limit of work: %s', (_, { terms, searches }) => {
+    const { asked, world } = worldOf();
+    expect(partnerSearches(requestBeside(...terms), world)).toHaveLength(searches);
+    expect(asked.labels).toBeLessThanOrEqual(20_000);
+  });
+
+  test('lints within a limit of work, after the verdict', () => {
+    const partners = Array.from({ length: 4_000 }, (_, index) => partner(`c-${index}`, 10));
+    const { asked, world } = worldOf(partners);
+    const terms = Array.from({ length: 6_000 }, () => NOWHERE);
+    expect(decideValidation(requestBeside(...terms), world)).toMatchObject({ kind: 'allowed', warnings: [] });
+    expect(asked.labels).toBeLessThanOrEqual(20_000);
+  });
+
+  test('tells of the first few terms', () => {
+    const { world } = worldOf([partner('c', 10)]);
+    const terms = Array.from({ length: 100 }, () => EVERYWHERE);
+    expect(decideValidation(requestBeside(...terms), world).warnings).toHaveLength(8);
+  });
+
+  test('does not lint what is refused', () => {
+    const { world } = worldOf([partner('c', 10)]);
+    const request = buildRequest({ ...HIGH, priority: 5 }, {}, { scheduling: { podAffinity: [EVERYWHERE] } });
+    expect(decideValidation(request, world)).toMatchObject({ kind: 'refused', warnings: [] });
+  });
+});
