@@ -58,6 +58,8 @@ export const PRIORITY_QUOTA_ENFORCED = 'enforced';
 export const LABEL_QUEUE = 'plimsoll.dev/queue';
 export const ANNOTATION_EVICT = 'plimsoll.dev/evict';
 export const ANNOTATION_ALLOW_PREEMPTION = 'plimsoll.dev/allow-preemption';
+/** On a PriorityClass: each pod of the class says by the same annotation whether it may be preempted. */
+export const PREEMPTION_BY_POD = 'by-pod';
 
 /** The same wishes in the words of other projects; honoured. */
 export const FOREIGN_ALLOW_PREEMPTION = 'yunikorn.apache.org/allow-preemption';

@@ -72,6 +72,10 @@ describe('the gates', () => {
         value: 1,
       });
       api.put(CLASSES, {
+        metadata: { name: 'asked', annotations: { 'plimsoll.dev/allow-preemption': 'by-pod' } },
+        value: 1,
+      });
+      api.put(CLASSES, {
         metadata: { name: 'fair', annotations: { 'plimsoll.dev/allow-preemption': 'true' } },
         value: 1,
       });
@@ -144,11 +148,12 @@ describe('the gates', () => {
     expect(await evict(candidate, 'alice')).toMatchObject({ allowed: true });
   });
 
-  test('let the scheduler preempt unless the pod or its class asks that it does not', async () => {
+  test('let the scheduler preempt unless the class asks that it does not, or lets its pods ask', async () => {
     const no = { 'plimsoll.dev/allow-preemption': 'false' };
     const answers = {
       'neither says anything': await preempt({}, {}),
-      'the pod says no': await preempt({}, no),
+      'the pod alone says no': await preempt({}, no),
+      'the class leaves it to the pod, which says no': await preempt({ priorityClassName: 'asked' }, no),
       'the class says no': await preempt({ priorityClassName: 'spared' }, {}),
       'the class says no and the pod yes': await preempt(
         { priorityClassName: 'spared' },
@@ -160,7 +165,8 @@ describe('the gates', () => {
     };
     expect(Object.fromEntries(Object.entries(answers).map(([what, { code }]) => [what, code ?? 'allowed']))).toEqual({
       'neither says anything': 'allowed',
-      'the pod says no': 429,
+      'the pod alone says no': 'allowed',
+      'the class leaves it to the pod, which says no': 429,
       'the class says no': 429,
       'the class says no and the pod yes': 'allowed',
       'the class says yes, whatever the pod says': 'allowed',

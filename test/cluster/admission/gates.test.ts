@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
-import { at, contractHarness, namesOf, pod, textAt, uniqueName } from '#test/contract/harness.ts';
+import { at, contractHarness, eventually, namesOf, pod, textAt, uniqueName } from '#test/contract/harness.ts';
 import { agentOf } from './agent-user.ts';
 import { asUser, type AsUser } from './as-user.ts';
 import { clusterObjects } from './cluster-objects.ts';
@@ -18,12 +18,19 @@ describe.skipIf(!hasCluster())('removing pods, with the webhook registered', () 
   const path = (name: string): string => api.core(`pods/${name}`);
   let scheduler: AsUser;
   let agent: AsUser;
+  /** A class whose pods say themselves whether they may be preempted. */
+  let asking = '';
 
   beforeAll(async () => {
+    const byPod = { annotations: { 'plimsoll.dev/allow-preemption': 'by-pod' } };
+    asking = await objects.priorityClass('asking', 20, {}, byPod);
     // What RBAC would refuse never reaches a webhook.
     await objects.administrator(SCHEDULER);
     scheduler = asUser(api.target.connection, SCHEDULER);
     agent = await agentOf(api, objects, NODE);
+    const { name } = await given(UNWANTED, { priorityClassName: asking });
+    // The webhook hears of a new class a moment later.
+    await eventually(async () => expect((await scheduler('DELETE', `${path(name)}?dryRun=All`)).status).toBe(429));
   });
 
   /** Makes a pod that is bound, so that it ends like one that runs; answers its name and UID. */
@@ -40,8 +47,8 @@ describe.skipIf(!hasCluster())('removing pods, with the webhook registered', () 
   }
 
   describe('the scheduler, which preempts by deleting,', () => {
-    test('is asked to come again later for a pod whose owner does not want it', async () => {
-      const { name } = await given(UNWANTED);
+    test('is asked to come again later for a pod whose owner does not want it and may say so', async () => {
+      const { name } = await given(UNWANTED, { priorityClassName: asking });
       const { status, headers, body } = await scheduler('DELETE', path(name));
       expect([status, headers['retry-after']]).toEqual([429, '5']);
       expect(body).toMatchObject({
@@ -57,15 +64,17 @@ describe.skipIf(!hasCluster())('removing pods, with the webhook registered', () 
       await expect.poll(async () => (await scheduler('DELETE', `${path(name)}?dryRun=All`)).status).toBe(429);
     });
 
-    test('takes any other pod', async () => {
-      const { name } = await given();
-      expect((await scheduler('DELETE', path(name))).status).toBe(200);
-      expect(await left(name)).toEqual([]);
+    test('takes any other pod, also one whose own word is all that speaks against it', async () => {
+      for (const metadata of [{}, UNWANTED]) {
+        const { name } = await given(metadata);
+        expect((await scheduler('DELETE', path(name))).status).toBe(200);
+        expect(await left(name)).toEqual([]);
+      }
     });
 
     test('is told so for one of a whole collection', async () => {
       const labels = { together: 'yes' };
-      const { name } = await given({ labels, ...UNWANTED });
+      const { name } = await given({ labels, ...UNWANTED }, { priorityClassName: asking });
       const { status, body } = await scheduler('DELETE', `${api.core('pods')}?labelSelector=together%3Dyes`);
       expect([status, at(body, 'message')]).toEqual([429, expect.stringContaining('never be preempted')]);
       expect(await left(name)).toEqual([name]);

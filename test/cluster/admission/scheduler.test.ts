@@ -5,6 +5,7 @@ import { makeFakeNodes } from '#test/cluster/fake-nodes.ts';
 import { at, contractHarness, eventually, pod, uniqueName } from '#test/contract/harness.ts';
 import { clusterObjects } from './cluster-objects.ts';
 import { registeredWebhooks } from './registered-webhooks.ts';
+import { tenantOf } from './tenant.ts';
 
 const ALLOW_PREEMPTION = 'plimsoll.dev/allow-preemption';
 const REFUSED =
@@ -23,7 +24,7 @@ describe.skipIf(!hasCluster())('kube-scheduler, where a pod may not be preempted
 
   beforeAll(async () => {
     [node = ''] = await makeFakeNodes(api.client, uniqueName('small'), 1);
-    const low = await objects.priorityClass('low', 1);
+    const low = await objects.priorityClass('low', 1, {}, { annotations: { [ALLOW_PREEMPTION]: 'by-pod' } });
     const high = await objects.priorityClass('high', 100);
     await place('steady', low, { annotations: { [ALLOW_PREEMPTION]: 'false' } });
     await eventually(async () => expect(await nodeOf('steady')).toBe(node), PATIENCE_MS);
@@ -31,13 +32,9 @@ describe.skipIf(!hasCluster())('kube-scheduler, where a pod may not be preempted
   });
   afterAll(() => api.remove(`/api/v1/nodes/${node}`));
 
-  /** Two of these do not fit on the node. */
   async function place(name: string, priorityClassName: string, metadata: object = {}): Promise<void> {
-    const containers = [{ name: 'main', image: 'x', resources: { requests: { cpu: '6' } } }];
-    const nodeSelector = { 'kubernetes.io/hostname': node };
-    const schedulerName = 'default-scheduler';
-    const spec = { containers, nodeSelector, schedulerName, priorityClassName };
-    expect((await api.post(api.core('pods'), pod(name, spec, metadata))).status).toBe(201);
+    const placed = podOn(node, name, priorityClassName, metadata);
+    expect((await api.post(api.core('pods'), placed)).status).toBe(201);
   }
 
   async function nodeOf(name: string): Promise<unknown> {
@@ -68,4 +65,25 @@ describe.skipIf(!hasCluster())('kube-scheduler, where a pod may not be preempted
     await eventually(async () => expect(await nodeOf('urgent')).toBe(node), PATIENCE_MS);
     expect((await api.get(path('steady'))).status).toBe(404);
   });
+
+  test('takes a pod of a tenant whose own word is all that speaks against it', async () => {
+    const plain = await objects.priorityClass('plain', 1);
+    const higher = await objects.priorityClass('higher', 1_000);
+    const [other = ''] = await makeFakeNodes(api.client, uniqueName('other'), 1);
+    const tenant = await tenantOf(api);
+    const steady = podOn(other, 'immune', plain, { annotations: { [ALLOW_PREEMPTION]: 'false' } });
+    expect((await tenant('POST', api.core('pods'), steady)).status).toBe(201);
+    await eventually(async () => expect(await nodeOf('immune')).toBe(other), PATIENCE_MS);
+    expect((await api.post(api.core('pods'), podOn(other, 'critical', higher))).status).toBe(201);
+    await eventually(async () => expect(await nodeOf('critical')).toBe(other), PATIENCE_MS);
+    expect((await api.get(path('immune'))).status).toBe(404);
+    await api.remove(`/api/v1/nodes/${other}`);
+  });
 });
+
+/** Two of these do not fit on a node. */
+function podOn(node: string, name: string, priorityClassName: string, metadata: object = {}): object {
+  const containers = [{ name: 'main', image: 'x', resources: { requests: { cpu: '6' } } }];
+  const nodeSelector = { 'kubernetes.io/hostname': node };
+  return pod(name, { containers, nodeSelector, schedulerName: 'default-scheduler', priorityClassName }, metadata);
+}

@@ -13,7 +13,24 @@ interface Case {
 describe('ownerWishes', () => {
   const cases: Record<string, Case> = {
     'nobody says anything': { mayBePreempted: true },
-    'the pod says no': { pod: { [OURS]: 'false' }, mayBePreempted: false },
+    'the pod alone says no, which any tenant can': { pod: { [OURS]: 'false' }, mayBePreempted: true },
+    'the pod alone says no in YuniKorn’s word': { pod: { [YUNIKORN]: 'false' }, mayBePreempted: true },
+    'the class leaves it to the pod, which says no': {
+      pod: { [OURS]: 'false' },
+      ofClass: { [OURS]: 'by-pod' },
+      mayBePreempted: false,
+    },
+    'the class leaves it to the pod, which says no in YuniKorn’s word': {
+      pod: { [YUNIKORN]: 'false' },
+      ofClass: { [OURS]: 'by-pod' },
+      mayBePreempted: false,
+    },
+    'the class leaves it to the pod, which says nothing': { ofClass: { [OURS]: 'by-pod' }, mayBePreempted: true },
+    'the class says what cannot be read, the pod no': {
+      pod: { [OURS]: 'false' },
+      ofClass: { [OURS]: 'maybe' },
+      mayBePreempted: true,
+    },
     'the class says no': { ofClass: { [OURS]: 'false' }, mayBePreempted: false },
     'the class says no in YuniKorn’s word': { ofClass: { [YUNIKORN]: 'false' }, mayBePreempted: false },
     'our word contradicts YuniKorn’s': { ofClass: { [OURS]: 'true', [YUNIKORN]: 'false' }, mayBePreempted: true },
