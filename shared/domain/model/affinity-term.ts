@@ -24,8 +24,16 @@ export function prepareTerms(pod: Pod, terms: readonly PodAffinityTerm[]): reado
 
 /** True where the term selects the pod, which lives in a namespace with these labels. */
 export function selectsPod(term: AffinityTerm, pod: Pod, namespaceLabels: ReadonlyMap<string, string>): boolean {
-  if (!term.namespaces.has(pod.namespace) && !term.namespaceSelector.matches(namespaceLabels)) return false;
-  return term.selector.matches(pod.labels);
+  return selectsNamespace(term, pod.namespace, namespaceLabels) && term.selector.matches(pod.labels);
+}
+
+/** True where the term is about pods of the namespace with this name and these labels. */
+export function selectsNamespace(
+  { namespaces, namespaceSelector }: AffinityTerm,
+  name: string,
+  labels: ReadonlyMap<string, string>,
+): boolean {
+  return namespaces.has(name) || namespaceSelector.matches(labels);
 }
 
 /** What it costs to ask a term about one pod, in comparisons. */

@@ -1,8 +1,9 @@
 import { plainAsking } from './plain-asking.ts';
+import { probingAffinity } from './probing-affinity.ts';
 import type { Stage } from './stage.ts';
 
 /**
  * Every attack of a tenant with the `edit` role, each registering tests in the present `describe`. They run on the
  * sandbox in `npm test` and on a real API server in `npm run test:cluster`; docs/security.md says what stops each.
  */
-export const ATTACKS: readonly ((stage: Stage) => void)[] = [plainAsking];
+export const ATTACKS: readonly ((stage: Stage) => void)[] = [plainAsking, probingAffinity];
