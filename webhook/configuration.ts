@@ -64,6 +64,10 @@ export const webhookSchema = z.strictObject({
     .describe(
       'A replica that has run so long may take a slice of a PriorityQuota, to charge pods without a write each',
     ),
+  quotaHoldersNamed: z
+    .enum(['All', 'Own'])
+    .default('All')
+    .describe("Namespaces that a refusal by a PriorityQuota names as its largest holders; Own: the pod's own alone"),
   gatedCallers: z
     .array(z.string().min(1))
     .default([])

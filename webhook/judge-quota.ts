@@ -7,6 +7,7 @@ import type { Reservation } from '#shared/domain/quota/ledger-state.ts';
 import { countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
+import type { WebhookConfiguration } from './configuration.ts';
 import type { Ledgers } from './ledger/ledgers.ts';
 import type { Settled } from './ledger/settle-batch.ts';
 import type { PodLookUp } from './pod-look-up.ts';
@@ -20,6 +21,8 @@ export interface QuotaSources {
   /** Labels of a namespace in which the quota entry is in force; read anew where the cache does not know of that. */
   readonly enforcedLabels: (namespace: string) => Promise<ReadonlyMap<string, string>>;
   readonly lookUpPods: PodLookUp;
+  /** Which namespaces a refusal names as the quota's largest holders. */
+  readonly holdersNamed: WebhookConfiguration['quotaHoldersNamed'];
   /** How long it may take until all is reserved, reading included, in milliseconds. */
   readonly withinMs: number;
   readonly clock: Clock;
@@ -84,7 +87,7 @@ async function reserveAll(sources: QuotaSources, wanted: Charge): Promise<Admiss
 }
 
 async function refusalOf(
-  { world, lookUpPods }: QuotaSources,
+  { world, lookUpPods, holdersNamed }: QuotaSources,
   settled: Settled,
   quota: PriorityQuota,
   pod: Pod,
@@ -96,7 +99,8 @@ async function refusalOf(
       return undefined;
     case 'exceeded': {
       const knownPods = await lookUpPods([{ namespace: pod.namespace, selector: undefined }]);
-      const holders = { namespaces: settled.holders, knownPods, now: world().now };
+      const namespaces = settled.holders.filter((name) => holdersNamed === 'All' || name === pod.namespace);
+      const holders = { namespaces, knownPods, now: world().now };
       return priorityQuotaExceeded(quota, pod, settled.exceeded, holders);
     }
     case 'busy':

@@ -36,7 +36,7 @@ interface Parts {
 
 /** Everything the judges look at, from caches and where need be from the API server. */
 export function createJudgeSources(
-  { mode, requestSeconds, evictions }: WebhookConfiguration,
+  { mode, requestSeconds, evictions, quotaHoldersNamed }: WebhookConfiguration,
   { client, caches, ledgers, clock, events }: Parts,
 ): JudgeSources {
   const world = createWorldReader(caches, clock);
@@ -57,6 +57,7 @@ export function createJudgeSources(
     world,
     liveWorld: createLiveWorldReader(client, world, liveReadMs),
     lookUpPods: createPodLookUp(client, clock),
+    holdersNamed: quotaHoldersNamed,
     tellRefusal: createRefusalTeller({ client, events, clock }),
     liveClasses: createLiveClassesReader(client, world, liveReadMs),
     podsOfClass: (name) => findPodsOfClass(client, clock, name),

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ObjectServer, StoredObject } from '#test/fakes/object-server.ts';
+import type { Settings } from './in-process.ts';
 import { createPodReview, pod, readAnswer, review, type Answer } from './reviews.ts';
 import { NAMESPACES, PODS, PRIORITY_QUOTAS, runWebhook, type RunningWebhook } from './webhook-process.ts';
 
@@ -14,11 +15,11 @@ describe('the quota entry', () => {
   let webhook: RunningWebhook;
   afterEach(() => webhook.stop());
 
-  async function start(prepare: (api: ObjectServer) => void): Promise<void> {
+  async function start(prepare: (api: ObjectServer) => void, settings: Settings = {}): Promise<void> {
     webhook = await runWebhook((api) => {
       for (const name of ['team-a', 'team-b']) api.put(NAMESPACES, { metadata: { name, labels: LABELS } });
       prepare(api);
-    });
+    }, settings);
   }
 
   async function ask(uid: string, namespace = 'team-a', more: Record<string, unknown> = {}): Promise<Answer> {
@@ -62,6 +63,17 @@ describe('the quota entry', () => {
     });
     const { message } = await ask('one');
     expect(message).toMatch(/; nothing is left; held most by `team-b`, `team-a`; in `team-a` by pods `mine` \(1\)$/);
+  });
+
+  test('names no other namespace where the configuration says so', async () => {
+    const putAll = (api: ObjectServer): void => {
+      api.put(PRIORITY_QUOTAS, quota('q', { pods: '2' }));
+      for (const namespace of ['team-a', 'team-b'])
+        api.put(PODS, pod(HIGH, { uid: namespace, name: 'holder', namespace }) as StoredObject);
+    };
+    await start(putAll, { quotaHoldersNamed: 'Own' });
+    const { message } = await ask('one');
+    expect(message).toMatch(/; nothing is left; held most by `team-a`; in `team-a` by pods `holder` \(1\)$/);
   });
 
   test('counts the pods that are there before it says it is ready', async () => {
