@@ -7,7 +7,8 @@ import type { AttemptEviction } from './act/attempt-eviction.ts';
 import type { ReadFresh } from './act/read-fresh.ts';
 import { type AgentState, FIRST_STATE } from './decide/agent-state.ts';
 import { applyOutcome, type AttemptOutcome, isUnclear } from './decide/apply-outcome.ts';
-import { decide, type Eviction } from './decide/decide.ts';
+import { decide } from './decide/decide.ts';
+import type { Eviction } from './decide/eviction.ts';
 import { indexPods, type Look } from './decide/look.ts';
 import type { Mode } from './mode.ts';
 import { advanceApproach, leastHeadroom, NO_APPROACH, periodFor, type Periods } from './decide/near.ts';
@@ -105,7 +106,7 @@ export function createCycle(ports: CyclePorts): Cycle {
     const records = isHistoryKnown ? undefined : ports.history();
     if (records === undefined) return;
     isHistoryKnown = true;
-    state = recall(state, records, clock.now() - now);
+    state = recall(state, records, { wallOffsetMs: clock.now() - now, now });
     ports.recalled(records);
   }
 
@@ -143,7 +144,7 @@ export function createCycle(ports: CyclePorts): Cycle {
   }
 
   function fold(eviction: Eviction, outcome: AttemptOutcome): void {
-    state = applyOutcome(state, eviction.pod.uid, outcome, clock.monotonic());
+    state = applyOutcome(state, { uid: eviction.pod.uid, mode: eviction.mode }, outcome, clock.monotonic());
     ports.answered({ eviction, outcome });
   }
 

@@ -1,4 +1,4 @@
-import type { Eviction } from '#agent/decide/decide.ts';
+import type { Eviction } from '#agent/decide/eviction.ts';
 import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
 import { evictPod } from '#shared/kube/evict-pod.ts';

@@ -28,7 +28,9 @@ const QUIET_MS = 5000;
 
 /** Whether something is short or somebody on the way out: then every second counts. */
 function isEventful({ decision: { judgement, state } }: Picture): boolean {
-  return judgement.due !== undefined || state.flights.length > 0 || state.pressure.observed.length > 0;
+  const { Enforce, DryRun } = state.evictions;
+  const isUnderWay = Enforce.inflight.length > 0 || DryRun.inflight.length > 0;
+  return judgement.due !== undefined || isUnderWay || state.pressure.observed.length > 0;
 }
 
 /** Brings gauges up to date and, when it is time, the NodePressure status; called once a second. Never rejects. */

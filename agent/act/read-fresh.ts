@@ -2,6 +2,7 @@ import type { Pod } from '#shared/domain/model/pod.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
 import { decodePod } from '#shared/kube/decode-pod.ts';
 import { getObject } from '#shared/kube/objects.ts';
+import type { Failure } from '#shared/kube/outcome.ts';
 import { NAMESPACES, PODS } from '#shared/kube/resource.ts';
 import type { FreshPod } from '#agent/decide/preflight.ts';
 import { namespaceState } from '#agent/watch/namespace-labels.ts';
@@ -9,8 +10,8 @@ import { namespaceState } from '#agent/watch/namespace-labels.ts';
 /** Reads a pod and its namespace once more, both at once; never rejects. */
 export type ReadFresh = (pod: Pod, signal: AbortSignal) => Promise<FreshPod>;
 
-/** Whoever cannot answer within this time would not carry out an eviction either. */
-const TIMEOUT_MS = 3000;
+/** A slow API server is still the only way to evict, so it is waited for (F-01). */
+const TIMEOUT_MS = 10_000;
 
 export function readFresh(client: KubeClient): ReadFresh {
   return async ({ namespace, name }, signal) => {
@@ -20,10 +21,14 @@ export function readFresh(client: KubeClient): ReadFresh {
       getObject(client, { resource: NAMESPACES, name: namespace }, options),
     ]);
     if (pod.kind === 'notFound' || home.kind === 'notFound') return { kind: 'gone' };
-    if (pod.kind !== 'ok') return { kind: 'unknown', message: pod.message };
-    if (home.kind !== 'ok') return { kind: 'unknown', message: home.message };
+    if (pod.kind !== 'ok') return unknown(pod);
+    if (home.kind !== 'ok') return unknown(home);
     const decoded = decodePod(pod.object);
-    if (!decoded.ok) return { kind: 'unknown', message: `${decoded.field}: ${decoded.message}` };
+    if (!decoded.ok) return { kind: 'unreadable', message: `${decoded.field}: ${decoded.message}` };
     return { kind: 'found', pod: decoded.value, namespace: namespaceState(home.object) };
   };
+}
+
+function unknown({ message, retryAfterSeconds }: Failure): FreshPod {
+  return { kind: 'unknown', message, retryAfterSeconds };
 }

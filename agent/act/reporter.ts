@@ -3,7 +3,7 @@ import type { EventRecorder } from '#shared/kube/event-recorder.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { AgentLog } from '#agent/tell/agent-log.ts';
 import type { AgentMetrics } from '#agent/tell/agent-metrics.ts';
-import type { Eviction } from '#agent/decide/decide.ts';
+import type { Eviction } from '#agent/decide/eviction.ts';
 import { describeEviction } from '#agent/tell/describe-eviction.ts';
 import { joinRecords, noteEnds, noteOutcome, noteRequest } from '#agent/tell/eviction-records.ts';
 import type { NodeSource } from '#agent/observe/node-source.ts';
@@ -42,9 +42,10 @@ export function createReporter({ recorder, log, metrics, node, containers, clock
   }
 
   function answered({ eviction, outcome }: Attempt): void {
-    const { uid } = eviction.pod;
+    const { mode, pod } = eviction;
+    const { uid } = pod;
     const message = messages.get(uid) ?? describeEviction(eviction, []);
-    records = noteOutcome(records, uid, outcome.kind);
+    records = noteOutcome(records, { uid, mode }, outcome.kind);
     metrics.countAttempt({ eviction, outcome }, clock.monotonic());
     log.showOutcome(eviction, outcome, message);
     tellOutcome(recorder, eviction, outcome, message);

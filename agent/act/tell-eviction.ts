@@ -4,7 +4,7 @@ import type { EventRecorder } from '#shared/kube/event-recorder.ts';
 import { EVENT_REASONS } from '#shared/kube/wire-names.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
 import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
-import type { Eviction } from '#agent/decide/decide.ts';
+import type { Eviction } from '#agent/decide/eviction.ts';
 import type { Mode } from '#agent/mode.ts';
 
 /** What Events are about. */

@@ -1,18 +1,10 @@
-import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/model/pod.ts';
 import { NO_PRESSURE, type PressureState } from '#shared/domain/pressure/advance-pressure.ts';
-import type { PastEviction } from './eviction-windows.ts';
 import { type FigureGaps, NO_GAPS } from './figure-gap.ts';
-import type { InflightEviction } from './inflight-eviction.ts';
 import type { MetStalls } from './advance-stalls.ts';
-import { CALM, type CircuitBreaker } from './eviction-circuit-breaker.ts';
-
-/** A pod that is left alone for a while, because an attempt to evict it came to nothing. */
-export interface Pause {
-  readonly until: Instant;
-  readonly attempts: number;
-  readonly because: Because;
-}
+import type { EndingPods } from './ending-pods.ts';
+import { type CircuitBreakers, NO_BREAKERS } from './eviction-circuit-breaker.ts';
+import { type EvictionsByMode, NO_EVICTIONS } from './eviction-state.ts';
 
 /** How fast the node's free memory shrinks. */
 export interface Trend {
@@ -29,17 +21,12 @@ export interface Trend {
 export interface AgentState {
   readonly pressure: PressureState;
   readonly stalls: MetStalls;
-  readonly flights: readonly InflightEviction[];
-  /** Pods that end for other reasons: since when they were seen to. */
-  readonly endingSince: ReadonlyMap<string, Instant>;
-  readonly past: readonly PastEviction[];
-  readonly pauses: ReadonlyMap<string, Pause>;
-  readonly guard: CircuitBreaker;
+  readonly evictions: EvictionsByMode;
+  readonly ending: EndingPods;
+  readonly breakers: CircuitBreakers;
   readonly trend: Trend | undefined;
   /** Memory signals of which the kubelet's figure tells something else than ours. */
   readonly figureGaps: FigureGaps;
-  /** No attempt before this time: the API server or a budget said no a moment ago. */
-  readonly nextAttemptAt: Instant;
   /** Pods that the kubelet ended, and when that was last seen to happen. */
   readonly kubeletVictims: ReadonlySet<string>;
   readonly kubeletActedAt: Instant | undefined;
@@ -48,14 +35,11 @@ export interface AgentState {
 export const FIRST_STATE: AgentState = {
   pressure: NO_PRESSURE,
   stalls: new Map(),
-  flights: [],
-  endingSince: new Map(),
-  past: [],
-  pauses: new Map(),
-  guard: CALM,
+  evictions: NO_EVICTIONS,
+  ending: new Map(),
+  breakers: NO_BREAKERS,
   trend: undefined,
   figureGaps: NO_GAPS,
-  nextAttemptAt: 0,
   kubeletVictims: new Set(),
   kubeletActedAt: undefined,
 };

@@ -1,94 +1,119 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/model/pod.ts';
+import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { EvictionOutcome } from '#shared/kube/evict-pod.ts';
-import type { AgentState, Pause } from './agent-state.ts';
-import type { InflightEviction } from './inflight-eviction.ts';
+import type { AgentState } from './agent-state.ts';
+import { type EvictionState, type Pause, withEvictions } from './eviction-state.ts';
+import type { InflightEviction, Stage } from './inflight-eviction.ts';
 
 /**
  * What became of one attempt. Beside the API server's answers: `pretended` (a dry run), `overtaken` (the pod changed
- * before anything was sent), `relieved` (the node has recovered), `unconfirmed` (that could not be found out), and what a second look found after an answer that left it open.
+ * before anything was sent), `relieved` (the node has recovered), `disarmed` (the mode is DryRun by now), `unconfirmed`
+ * (the API server did not tell how the pod is), `unreadable` (what it told of the pod cannot be read), and what a second
+ * look found after an answer that left it open.
  */
 export type AttemptOutcome =
   | EvictionOutcome
   | { readonly kind: 'pretended' }
-  | { readonly kind: 'overtaken' | 'relieved' | 'unconfirmed'; readonly message: string }
+  | { readonly kind: 'overtaken' | 'relieved' | 'disarmed' | 'unreadable'; readonly message: string }
+  | { readonly kind: 'unconfirmed'; readonly message: string; readonly retryAfterSeconds?: number | undefined }
   | { readonly kind: 'foundEnding' | 'foundGone' | 'foundUnharmed' };
 
 const SECOND = 1000;
 /** After any refusal the next candidate is tried at most once in this time. */
-const BETWEEN_ATTEMPTS_MS = SECOND;
+const BETWEEN_ATTEMPTS_MS: Readonly<Record<Stage, Instant>> = { mild: SECOND, severe: 100 };
 const TROUBLE_PAUSE_MS = 10 * SECOND;
+/** What the API server answers when a webhook cannot be called. */
+const INTERNAL_ERROR = 500;
+/** What asks to be left alone for longer is not believed: a shortage lasts minutes. */
+const LONGEST_RETRY_AFTER_MS = 60 * SECOND;
 const FIRST_PAUSE_MS = 10 * SECOND;
 const LONGEST_PAUSE_MS = 300 * SECOND;
 /** A refusal by rights or validation will not change soon (F-30). */
 const REFUSED_PAUSE_MS = 600 * SECOND;
 
-type Consequence = 'taken' | 'pretended' | 'unclear' | 'over' | 'changed' | 'refused' | 'troubled' | 'tooMany';
+/** How one answer is folded into what is remembered. */
+type Fold = (answered: Answered, outcome: AttemptOutcome) => EvictionState;
 
-const CONSEQUENCES: Readonly<Record<AttemptOutcome['kind'], Consequence>> = {
-  evicted: 'taken',
-  foundEnding: 'taken',
-  pretended: 'pretended',
-  serverError: 'unclear',
-  unreachable: 'unclear',
-  timeout: 'unclear',
-  notFound: 'over',
-  uidMismatch: 'over',
-  overtaken: 'changed',
-  relieved: 'over',
-  unconfirmed: 'troubled',
-  foundGone: 'over',
-  forbidden: 'refused',
-  unauthorized: 'troubled',
-  invalid: 'refused',
-  severalBudgets: 'refused',
-  foundUnharmed: 'troubled',
-  tooManyRequests: 'tooMany',
+const taken: Fold = (answered) => remember(moveTo(answered, 'ending'), answered.inflight, answered.now);
+const refused: Fold = (answered, outcome) => ({ ...pause(answered, restAfter(outcome)), failures: 0 });
+
+const FOLDS: Readonly<Record<AttemptOutcome['kind'], Fold>> = {
+  evicted: taken,
+  foundEnding: taken,
+  pretended: (answered) => remember(moveTo(answered, 'pretended'), answered.inflight, answered.now),
+  serverError: unclear,
+  unreachable: unclear,
+  timeout: unclear,
+  notFound: over,
+  uidMismatch: over,
+  foundGone: over,
+  relieved: over,
+  disarmed: over,
+  overtaken: refused,
+  unreadable: refused,
+  forbidden: refused,
+  invalid: refused,
+  severalBudgets: refused,
+  unauthorized: (answered) => ({ ...close(answered), nextAttemptAt: answered.now + TROUBLE_PAUSE_MS }),
+  unconfirmed: (answered, outcome) =>
+    troubled(answered, outcome.kind === 'unconfirmed' ? outcome.retryAfterSeconds : undefined),
+  foundUnharmed: failed,
+  tooManyRequests: afterTooMany,
 };
 
 /** Whether the answer leaves open what happened, so that the pod must be read again before anything else (F-30). */
 export function isUnclear(outcome: AttemptOutcome): boolean {
-  return CONSEQUENCES[outcome.kind] === 'unclear';
+  return FOLDS[outcome.kind] === unclear;
 }
 
-/** Folds one outcome into the memory; an outcome for a flight that is not there changes nothing. */
-export function applyOutcome(state: AgentState, uid: string, outcome: AttemptOutcome, now: Instant): AgentState {
-  const flight = state.flights.find((each) => each.uid === uid);
-  if (flight === undefined) return state;
-  switch (CONSEQUENCES[outcome.kind]) {
-    case 'taken':
-      return remember(moveTo(state, flight, 'ending'), flight, now);
-    case 'pretended':
-      return remember(moveTo(state, flight, 'pretended'), flight, now);
-    case 'unclear':
-      return { ...moveTo(state, flight, 'unknown'), nextAttemptAt: now + BETWEEN_ATTEMPTS_MS };
-    case 'over':
-      return { ...land(state, flight), nextAttemptAt: now + BETWEEN_ATTEMPTS_MS };
-    // The server is in trouble, not this pod: nobody else may go in its stead.
-    case 'troubled':
-      return { ...land(state, flight), nextAttemptAt: now + TROUBLE_PAUSE_MS };
-    case 'changed':
-    case 'refused':
-      return pause(state, flight, restAfter(outcome), now);
-    case 'tooMany':
-      return afterTooMany(state, flight, outcome, now);
-  }
+/** Folds one outcome into the memory; an outcome for an eviction that is not there changes nothing. */
+export function applyOutcome(
+  state: AgentState,
+  { uid, mode }: Pick<InflightEviction, 'uid' | 'mode'>,
+  outcome: AttemptOutcome,
+  now: Instant,
+): AgentState {
+  const evictions = withEvictions(state.evictions, mode, (own) => {
+    const inflight = own.inflight.find((each) => each.uid === uid);
+    return inflight === undefined ? own : FOLDS[outcome.kind]({ own, inflight, now }, outcome);
+  });
+  return { ...state, evictions };
+}
+
+/** One eviction among those of its mode, at the moment of its answer. */
+interface Answered {
+  readonly own: EvictionState;
+  readonly inflight: InflightEviction;
+  readonly now: Instant;
+}
+
+function over(answered: Answered): EvictionState {
+  const { inflight, now } = answered;
+  return { ...close(answered), failures: 0, nextAttemptAt: now + BETWEEN_ATTEMPTS_MS[inflight.stage] };
 }
 
 function messageOf(outcome: AttemptOutcome): string {
   return 'message' in outcome ? outcome.message : outcome.kind;
 }
 
-function moveTo(state: AgentState, flight: InflightEviction, phase: InflightEviction['phase']): AgentState {
-  return { ...state, flights: state.flights.map((each) => (each === flight ? { ...each, phase } : each)) };
+function moveTo({ own, inflight }: Answered, phase: InflightEviction['phase']): EvictionState {
+  return { ...own, inflight: own.inflight.map((each) => (each === inflight ? { ...each, phase } : each)) };
 }
 
-function land(state: AgentState, flight: InflightEviction): AgentState {
-  return { ...state, flights: state.flights.filter((each) => each !== flight) };
+/** The eviction is over, except where the pod ends already and was only asked to do so sooner. */
+function close({ own, inflight }: Answered): EvictionState {
+  const { unshortened } = inflight;
+  const left: readonly InflightEviction[] =
+    unshortened === undefined ? [] : [{ ...inflight, ...unshortened, phase: 'ending' }];
+  return { ...own, inflight: own.inflight.flatMap((each) => (each === inflight ? left : [each])) };
 }
 
-function remember(state: AgentState, { namespace, owner }: InflightEviction, now: Instant): AgentState {
-  return { ...state, past: [...state.past, { at: now, namespace, owner }] };
+/** A pod that is asked to end sooner was counted when it was asked first. */
+function remember(own: EvictionState, { uid, namespace, owner, signal, unshortened }: InflightEviction, now: Instant) {
+  if (unshortened !== undefined) return { ...own, failures: 0 };
+  const one = { at: now, uid, namespace, owner, resource: resourceOf(signal) };
+  return { ...own, failures: 0, past: [...own.past, one] };
 }
 
 interface Rest {
@@ -96,37 +121,82 @@ interface Rest {
   readonly text: string;
   /** `undefined`: longer from time to time. */
   readonly ms: number | undefined;
+  /** Whether the other pods of its owner rest as well. */
+  readonly isForOwner?: boolean;
 }
 
 function restAfter(outcome: AttemptOutcome): Rest {
-  // The watch, or the time to live of a label, has not caught up yet: somebody else may go meanwhile.
-  if (outcome.kind === 'overtaken') return { code: 'Changed', text: outcome.message, ms: undefined };
+  // The watch, or the time to live of a label, has not caught up yet: another pod may go meanwhile.
+  const hasChanged = outcome.kind === 'overtaken' || outcome.kind === 'unreadable';
+  if (hasChanged) return { code: 'Changed', text: messageOf(outcome), ms: undefined };
   return { code: 'Refused', text: `refused: ${messageOf(outcome)}`, ms: REFUSED_PAUSE_MS };
 }
 
-function pause(state: AgentState, flight: InflightEviction, { code, text, ms }: Rest, now: Instant): AgentState {
-  const attempts = (state.pauses.get(flight.uid)?.attempts ?? 0) + 1;
+function pause(answered: Answered, rest: Rest): EvictionState {
+  const { own, inflight, now } = answered;
+  const attempts = (own.pauses.get(inflight.uid)?.attempts ?? 0) + 1;
   const growing = Math.min(FIRST_PAUSE_MS * 2 ** (attempts - 1), LONGEST_PAUSE_MS);
-  const because: Because = { code, text, facts: { attempts } };
-  const resting: Pause = { until: now + (ms ?? growing), attempts, because };
+  const because: Because = { code: rest.code, text: rest.text, facts: { attempts } };
+  const resting: Pause = { until: now + (rest.ms ?? growing), attempts, because };
+  const keys =
+    rest.isForOwner === true && inflight.owner !== undefined ? [inflight.uid, inflight.owner] : [inflight.uid];
   return {
-    ...land(state, flight),
-    pauses: new Map([...state.pauses, [flight.uid, resting]]),
-    nextAttemptAt: now + BETWEEN_ATTEMPTS_MS,
+    ...close(answered),
+    pauses: new Map([...own.pauses, ...keys.map((key) => [key, resting] as const)]),
+    nextAttemptAt: now + BETWEEN_ATTEMPTS_MS[inflight.stage],
   };
 }
 
-/** A spent budget concerns this pod; a busy server concerns every request. */
-function afterTooMany(state: AgentState, flight: InflightEviction, outcome: AttemptOutcome, now: Instant): AgentState {
-  if (outcome.kind !== 'tooManyRequests') return state;
-  const asked = outcome.retryAfterSeconds === undefined ? undefined : outcome.retryAfterSeconds * SECOND;
-  if (outcome.cause === 'budget') {
-    return pause(
-      state,
-      flight,
-      { code: 'BudgetSpent', text: `its budget is spent: ${outcome.message}`, ms: asked },
-      now,
-    );
-  }
-  return { ...land(state, flight), nextAttemptAt: now + (asked ?? TROUBLE_PAUSE_MS) };
+/** Nothing else happens until the pod has been read again (F-30). */
+function unclear({ own, inflight, now }: Answered, outcome: AttemptOutcome): EvictionState {
+  const isInternalError = outcome.kind === 'serverError' && outcome.status === INTERNAL_ERROR;
+  const unknown: InflightEviction = { ...inflight, phase: 'unknown', isInternalError };
+  const next = own.inflight.map((each) => (each === inflight ? unknown : each));
+  return { ...own, inflight: next, nextAttemptAt: now + BETWEEN_ATTEMPTS_MS[inflight.stage] };
+}
+
+/**
+ * The API server answers again and the pod was found unharmed. With 500 an eviction fails that a webhook of another
+ * project stops: that pod is left alone and the next may go, as where the same pod fails twice. Anything else is trouble
+ * of the server, and no other pod goes in its stead.
+ */
+function failed(answered: Answered): EvictionState {
+  const { own, inflight } = answered;
+  const isOwnFault = inflight.isInternalError || own.failedUid === inflight.uid;
+  const after = isOwnFault ? failedAlone(answered) : troubled(answered, undefined);
+  return { ...after, failedUid: inflight.uid };
+}
+
+/** When evictions of one pod after the other fail, the server is in trouble after all. */
+function failedAlone(answered: Answered): EvictionState {
+  const { own, now } = answered;
+  const failures = own.failures + 1;
+  const paused = pause(answered, {
+    code: 'Failed',
+    text: 'its eviction failed, and it was found unharmed',
+    ms: undefined,
+  });
+  const waitMs = failures === 1 ? 0 : Math.min(SECOND * 2 ** (failures - 2), TROUBLE_PAUSE_MS);
+  return { ...paused, failures, nextAttemptAt: Math.max(paused.nextAttemptAt, now + waitMs) };
+}
+
+/** The API server is in trouble, and nothing was done: the same may be tried again soon, or when it says. */
+function troubled(answered: Answered, retryAfterSeconds: number | undefined): EvictionState {
+  const { own, inflight, now } = answered;
+  const growing = Math.min(BETWEEN_ATTEMPTS_MS[inflight.stage] * 2 ** own.failures, TROUBLE_PAUSE_MS);
+  const waitMs = retryAfterMs(retryAfterSeconds) ?? growing;
+  return { ...close(answered), failures: own.failures + 1, nextAttemptAt: now + waitMs };
+}
+
+function retryAfterMs(seconds: number | undefined): Instant | undefined {
+  return seconds === undefined ? undefined : Math.min(seconds * SECOND, LONGEST_RETRY_AFTER_MS);
+}
+
+/** A spent budget concerns this pod and the others of its owner; a busy server concerns every request. */
+function afterTooMany(answered: Answered, outcome: AttemptOutcome): EvictionState {
+  if (outcome.kind !== 'tooManyRequests') return answered.own;
+  if (outcome.cause === 'throttled') return troubled(answered, outcome.retryAfterSeconds);
+  const ms = retryAfterMs(outcome.retryAfterSeconds);
+  const text = `its budget is spent: ${outcome.message}`;
+  return { ...pause(answered, { code: 'BudgetSpent', text, ms, isForOwner: true }), failures: 0 };
 }

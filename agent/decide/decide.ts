@@ -1,51 +1,29 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
 import { quantityNumber } from '#shared/domain/model/quantity.ts';
-import { chooseVictims, type VictimChoice } from '#shared/domain/eviction/choose-victims.ts';
-import { gracePeriodSeconds } from '#shared/domain/eviction/grace-period.ts';
 import { advancePressure } from '#shared/domain/pressure/advance-pressure.ts';
-import type { Observation } from '#shared/domain/pressure/observation.ts';
-import { type KubeletSignal, resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
-import type { Threshold } from '#shared/domain/pressure/threshold.ts';
+import type { KubeletSignal, Signal } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
-import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
+import type { Mode } from '#agent/mode.ts';
+import type { AgentPolicy } from '#agent/policy/policy.ts';
+import { advanceStalls } from './advance-stalls.ts';
 import type { AgentState } from './agent-state.ts';
 import { decidingObservations } from './deciding-observations.ts';
-import { advanceFigureGaps } from './figure-gap.ts';
-import { advanceTrend, expectedLoss } from './fill-rate.ts';
-import type { InflightEviction, Stage } from './inflight-eviction.ts';
-import { alreadyFreed, closedGates, freeSlots } from './eviction-gates.ts';
-import type { Look } from './look.ts';
-import type { Mode } from '#agent/mode.ts';
-import { ownerOf } from './pod-owner.ts';
-import type { AgentPolicy } from '#agent/policy/policy.ts';
-import { figureFor, rankNode } from './rank-node.ts';
-import { ineligibility } from './ineligibility.ts';
-import { reconcileState } from './reconcile-state.ts';
-import { type Due, findShortage } from './shortage.ts';
-import { advanceStalls } from './advance-stalls.ts';
+import { type Eviction, openEviction } from './eviction.ts';
 import { judgeRelief, type Measured } from './eviction-circuit-breaker.ts';
+import { evictionsFor, withEvictions } from './eviction-state.ts';
+import { othersUse } from './figure-for.ts';
+import { advanceFigureGaps } from './figure-gap.ts';
+import { advanceTrend, isRacing } from './fill-rate.ts';
+import type { Look } from './look.ts';
+import { eligiblePods, type EvictionPlan, type PlanInput, planEvictions, shortenAll } from './plan-evictions.ts';
+import { reconcileState } from './reconcile-state.ts';
+import { type Due, findShortages } from './shortage.ts';
 
-/** One pod that has to go now, and everything that has to be said about it. */
-export interface Eviction {
-  readonly pod: Pod;
-  readonly signal: Signal;
-  readonly stage: Stage;
-  readonly mode: Mode;
-  readonly graceSeconds: number;
-  /** What was short, for the kubelet's sentence. */
-  readonly threshold: Threshold;
-  readonly observed: Observation | undefined;
-  /** Of the pod, as it was ranked. */
-  readonly usage: PodUsage | undefined;
-  readonly because: Because;
-}
-
-/** What was found, whether or not anybody has to go: for status, log and metrics. */
+/** What was found, whether or not a pod has to go: for status, log and metrics. */
 export interface Judgement {
-  /** What is short; `undefined` while all is well. */
+  /** What is short, what enforces first; `undefined` while all is well. */
   readonly due: Due | undefined;
-  /** Why nobody goes although something is short. */
+  /** Why no pod goes although something is short. */
   readonly holds: readonly Because[];
   /** Who may go, the first to go first; worked out once when it is asked for: while all is well few passes ask. */
   readonly candidates: () => readonly Candidate[];
@@ -59,30 +37,39 @@ export interface Decision {
 
 /** What a ranking is shown for while nothing is short. */
 const EVERYDAY_SIGNAL: Signal = 'memory.available';
+const MODES: readonly Mode[] = ['Enforce', 'DryRun'];
 
 /**
  * One look at the node: what was remembered, what is seen, the policy in force → what to remember, whom to evict.
- * Pure: the same arguments give the same answer, and dry run differs only in who carries it out.
+ * Pure: the same arguments give the same answer. Each mode decides on its own, so that nothing that was only pretended
+ * stands in the way of what is enforced.
  */
 export function decide(previous: AgentState, look: Look, policy: AgentPolicy): Decision {
   const state = advance(previous, look, policy);
-  const due = findShortage(state, look, policy);
-  const signal = due?.signal ?? EVERYDAY_SIGNAL;
-  const ranked = once(() => rankNode(signal, state, look, policy));
-  const spareReason = ineligibility(due?.stage ?? 'mild', state, look, policy);
-  const candidates = once(() => ranked().filter((candidate) => spareReason(candidate) === undefined));
-  if (due === undefined) return { state, evictions: [], judgement: { due, holds: [], candidates } };
-  const gap = gapOf(due, state, look);
-  const holds = [...closedGates(due, state, look, policy), ...enoughEnding(gap)];
-  const most = Math.min(freeSlots(state, look, policy), Number.isFinite(gap) ? Infinity : 1);
-  const { victims, spared } =
-    holds.length > 0 ? NO_CHOICE : chooseVictims(ranked(), { protectionOf: spareReason, most, gap });
-  const evictions = victims.map((victim) => plan(victim, due, look, policy));
-  return {
-    state: { ...state, flights: [...state.flights, ...evictions.map((each) => open(each, due, look))] },
-    evictions,
-    judgement: { due, holds: victims.length > 0 ? holds : [...holds, ...nobodyMayGo(spared)], candidates },
-  };
+  const input = { state, look, policy };
+  const triggers = findShortages(state, look, policy);
+  const plans = MODES.flatMap((mode) => planFor(mode, triggers, input));
+  const evictions = plans.flatMap((plan) => plan.evictions);
+  return { state: openAll(state, evictions, look), evictions, judgement: judgementOf(plans[0], input) };
+}
+
+/** The first shortage of a mode that costs a pod; where none does, the most urgent one with what holds it back. */
+function planFor(mode: Mode, triggers: readonly Due[], input: PlanInput): readonly EvictionPlan[] {
+  let first: EvictionPlan | undefined;
+  for (const trigger of triggers) {
+    if (trigger.mode !== mode) continue;
+    const plan = planEvictions(trigger, input);
+    if (plan.evictions.length > 0) return [plan];
+    first ??= plan;
+  }
+  return first === undefined ? [] : [first];
+}
+
+function judgementOf(plan: EvictionPlan | undefined, { state, look, policy }: PlanInput): Judgement {
+  const due = plan?.trigger;
+  const evictions = evictionsFor(due?.mode ?? policy.mode, state.evictions);
+  const situation = { signal: due?.signal ?? EVERYDAY_SIGNAL, stage: due?.stage ?? 'mild', evictions } as const;
+  return { due, holds: plan?.holds ?? [], candidates: once(() => eligiblePods(situation, look, policy)) };
 }
 
 function once<T>(make: () => T): () => T {
@@ -90,41 +77,38 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value;
 }
 
-/** What must come free once what leaves already and what is filled meanwhile are counted. */
-function gapOf(due: Due, state: AgentState, look: Look): number {
-  const usageOf = (uid: string): number => figureFor(due.signal, look.usage.get(uid)) ?? 0;
-  const filledMeanwhile = resourceOf(due.signal) === 'memory' ? expectedLoss(state.trend) : 0;
-  return due.gap + filledMeanwhile - alreadyFreed(state, look, usageOf);
+function openAll(state: AgentState, evictions: readonly Eviction[], look: Look): AgentState {
+  return evictions.reduce((next, eviction) => ({ ...next, evictions: openOne(next, eviction, look) }), state);
 }
 
-const NO_CHOICE: Pick<VictimChoice, 'victims' | 'spared'> = { victims: [], spared: [] };
-
-/** Whom the laws and the budgets spare, by reason; from here on the kubelet's own threshold is the backstop. */
-function nobodyMayGo(spared: VictimChoice['spared']): readonly Because[] {
-  if (spared.length === 0) return [];
-  const counts: Record<string, number> = {};
-  for (const { because } of spared) counts[because.code] = (counts[because.code] ?? 0) + 1;
-  const reasons = Object.entries(counts).map(([code, count]) => `${count} ${code}`);
-  return [{ code: 'NobodyMayGo', text: `no pod may be evicted now: ${reasons.join(', ')}`, facts: counts }];
-}
-
-function enoughEnding(gap: number): readonly Because[] {
-  if (gap > 0) return [];
-  return [{ code: 'EnoughEnding', text: 'pods that are ending already give back enough', facts: { missing: gap } }];
+function openOne({ evictions }: AgentState, eviction: Eviction, look: Look): AgentState['evictions'] {
+  return withEvictions(evictions, eviction.mode, (own) =>
+    eviction.isShortening
+      ? shortenAll(own, [eviction], look)
+      : { ...own, inflight: [...own.inflight, openEviction(eviction, look)] },
+  );
 }
 
 function advance(previous: AgentState, look: Look, policy: AgentPolicy): AgentState {
-  const settled = reconcileState(previous, look);
-  const pressure = advancePressure(settled.pressure, decidingObservations(look, policy), policy, look.now);
+  const reconciled = reconcileState(previous, look);
+  const pressure = advancePressure(reconciled.pressure, decidingObservations(look, policy), policy, look.now);
   const { cpu, reclaim, strains } = look;
   const evidence = { memory: pressure.observations.get('memory.available'), cpu, reclaim, strains };
+  const measuredOf = (signal: KubeletSignal): Measured | undefined => measured(signal, pressure.observations, look);
+  const trend = advanceTrend(reconciled.trend, measuredOf('memory.available'));
+  const relief = {
+    measuredOf,
+    othersUse: ({ signal, uid }: { readonly signal: Signal; readonly uid: string }) =>
+      othersUse(signal, look.usage, uid),
+    isRacing: isRacing(trend),
+  };
   return {
-    ...settled,
+    ...reconciled,
     pressure,
-    stalls: advanceStalls(settled.stalls, policy.stallRules, { ratios: look.stalls, evidence }, look.now),
-    guard: judgeRelief(settled.guard, (signal) => measured(signal, pressure.observations, look), look.now),
-    trend: advanceTrend(settled.trend, measured('memory.available', pressure.observations, look)),
-    figureGaps: advanceFigureGaps(settled.figureGaps, look),
+    stalls: advanceStalls(reconciled.stalls, policy.stallRules, { ratios: look.stalls, evidence }, look.now),
+    breakers: judgeRelief(reconciled.breakers, relief, look.now),
+    trend,
+    figureGaps: advanceFigureGaps(reconciled.figureGaps, look),
   };
 }
 
@@ -136,30 +120,4 @@ function measured(
   const observation = observations.get(signal);
   if (observation === undefined) return undefined;
   return { available: quantityNumber(observation.available), at: observation.at ?? now };
-}
-
-function plan({ facts: { pod } }: Candidate, due: Due, look: Look, { mostGraceSeconds }: AgentPolicy): Eviction {
-  const { signal, stage, mode, threshold, observed, because } = due;
-  const graceSeconds = Math.max(1, gracePeriodSeconds(threshold, pod, mostGraceSeconds));
-  const usage = look.usage.get(pod.uid);
-  return { pod, signal, stage, mode, graceSeconds, threshold, observed, usage, because };
-}
-
-function open({ pod, signal, stage, mode, graceSeconds, usage }: Eviction, due: Due, look: Look): InflightEviction {
-  const { observed, threshold } = due;
-  return {
-    uid: pod.uid,
-    namespace: pod.namespace,
-    name: pod.name,
-    owner: ownerOf(pod),
-    signal,
-    stage,
-    mode,
-    phase: 'asking',
-    requestedAt: look.now,
-    graceSeconds,
-    expected: figureFor(signal, usage) ?? 0,
-    shortage: observed && { signal: threshold.signal, available: quantityNumber(observed.available) },
-    wasAdopted: false,
-  };
 }

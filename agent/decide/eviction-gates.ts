@@ -1,84 +1,121 @@
 import type { Because } from '#shared/domain/model/because.ts';
+import { resourceOf } from '#shared/domain/pressure/signal.ts';
+import type { EvictionLimits } from '#shared/domain/eviction/eviction-limits.ts';
 import type { AgentState } from './agent-state.ts';
-import { roomOnNode } from './eviction-windows.ts';
-import { countsAsFreed, isOutstanding, isUnanswered } from './inflight-eviction.ts';
-import type { Look } from './look.ts';
-import type { AgentPolicy } from '#agent/policy/policy.ts';
-import type { Due } from './shortage.ts';
-import { endsSoon } from './reconcile-state.ts';
+import { comesFree, isFalling } from './ending-pods.ts';
 import { breakerGate } from './eviction-circuit-breaker.ts';
+import type { EvictionState } from './eviction-state.ts';
+import { evictionsOf, roomOnNode } from './eviction-windows.ts';
+import { figureFor } from './figure-for.ts';
+import { type InflightEviction, isExpectedToEnd, isOutstanding, isUnanswered } from './inflight-eviction.ts';
+import type { Look } from './look.ts';
+import type { Due } from './shortage.ts';
 
 /** After the kubelet ended a pod there is fresh air that no sample shows yet (F-25). */
 const STAND_BACK_MS = 30_000;
+/** With so many evicted pods that do not end the agent stops: there is something wrong with the node (F-32). */
+const MOST_STUCK = 2;
 
-function hold(code: string, text: string, facts: Because['facts'] = {}): Because {
+/** One shortage with what was done about shortages in its mode; what a gate looks at. */
+export interface GateQuestion {
+  readonly trigger: Pick<Due, 'signal' | 'stage'>;
+  readonly evictions: EvictionState;
+  readonly look: Pick<Look, 'now'>;
+  readonly limits: EvictionLimits;
+}
+
+function gate(code: string, text: string, facts: Because['facts'] = {}): Because {
   return { code, text, facts };
 }
 
-function attemptHold({ nextAttemptAt }: AgentState, { now }: Look): Because | undefined {
+function attemptGate({ evictions: { nextAttemptAt }, look: { now } }: GateQuestion): Because | undefined {
   if (now >= nextAttemptAt) return undefined;
   const seconds = Math.ceil((nextAttemptAt - now) / 1000);
-  return hold('Backoff', `the last attempt was refused; the next is due in ${seconds} s`, { seconds });
+  return gate('Backoff', `the last attempt was refused; the next is due in ${seconds} s`, { seconds });
 }
 
-function kubeletHold({ kubeletActedAt }: AgentState, { now }: Look): Because | undefined {
+function kubeletGate({ kubeletActedAt }: AgentState, { now }: Look): Because | undefined {
   if (kubeletActedAt === undefined || now - kubeletActedAt > STAND_BACK_MS) return undefined;
-  return hold('KubeletActs', 'the kubelet has just ended a pod of this node', { windowSeconds: STAND_BACK_MS / 1000 });
+  return gate('KubeletActs', 'the kubelet has just ended a pod of this node', { windowSeconds: STAND_BACK_MS / 1000 });
 }
 
-function doubtHold(due: Due, { doubts }: Look): Because | undefined {
-  // A stall rule stands on its evidence: doubt about memory is doubt about it.
-  return doubts.get(due.signal) ?? (due.signal === 'memory.pressure' ? doubts.get('memory.available') : undefined);
+/** A stall rule stands on its evidence: doubt about memory is doubt about it. */
+function doubtGate(signal: Due['signal'], { doubts }: Look): Because | undefined {
+  return doubts.get(signal) ?? (signal === 'memory.pressure' ? doubts.get('memory.available') : undefined);
 }
 
-/** Places that are taken: requests on their way, and those in doubt. */
-export function outstanding(state: AgentState, look: Pick<Look, 'now'>): number {
-  return state.flights.filter((flight) => isOutstanding(flight, look.now)).length;
+/** Evictions that take a place: in the severe stage those for another resource do not. */
+function outstanding({ trigger: { signal, stage }, evictions, look: { now } }: GateQuestion): number {
+  const counted = evictions.inflight.filter((each) => stage === 'mild' || isFor(signal, each));
+  return counted.filter((each) => isOutstanding(each, stage, now)).length;
+}
+
+/** Whether an eviction was asked for the same resource as the signal watches. */
+export function isFor(signal: Due['signal'], eviction: InflightEviction): boolean {
+  return resourceOf(eviction.signal) === resourceOf(signal);
+}
+
+function roomInWindows({ trigger: { signal }, evictions, look: { now }, limits }: GateQuestion): number {
+  const asking = evictions.inflight.filter((each) => isUnanswered(each) && isFor(signal, each)).length;
+  return Math.max(0, roomOnNode(evictionsOf(evictions.past, resourceOf(signal)), limits, now) - asking);
 }
 
 /** How many victims may be taken now. */
-export function freeSlots(state: AgentState, look: Look, { limits }: AgentPolicy): number {
-  const free = Math.max(0, limits.concurrent - outstanding(state, look));
-  const asking = state.flights.filter(isUnanswered).length;
-  return Math.min(free, Math.max(0, roomOnNode(state.past, limits, look.now) - asking));
+export function freeSlots(question: GateQuestion): number {
+  const free = Math.max(0, question.limits.concurrent - outstanding(question));
+  return Math.min(free, roomInWindows(question));
 }
 
-function limitHold(state: AgentState, look: Look, policy: AgentPolicy): Because | undefined {
-  if (freeSlots(state, look, policy) > 0) return undefined;
-  const count = outstanding(state, look);
-  const { concurrent, perMinute, perTenMinutes } = policy.limits;
+function limitGate(question: GateQuestion): Because | undefined {
+  if (freeSlots(question) > 0) return undefined;
+  const count = outstanding(question);
+  const { concurrent, perMinute, perTenMinutes } = question.limits;
   if (count >= concurrent) {
-    return hold('Outstanding', `${count} evictions are outstanding, the limit is ${concurrent}`, { count, concurrent });
+    return gate('Outstanding', `${count} evictions are outstanding, the limit is ${concurrent}`, { count, concurrent });
   }
   const text = `the node's limit of ${perMinute} evictions a minute and ${perTenMinutes} in ten minutes is used up`;
-  return hold('NodeLimit', text, { perMinute, perTenMinutes });
+  return gate('NodeLimit', text, { perMinute, perTenMinutes });
 }
 
-function stuckHold({ flights }: AgentState): Because | undefined {
-  const count = flights.filter(({ phase }) => phase === 'stuck').length;
-  const most = 2;
-  return count < most ? undefined : hold('Stuck', `${count} evicted pods do not end`, { count, most });
+function stuckGate({ evictions: { inflight } }: GateQuestion): Because | undefined {
+  const count = inflight.filter(({ phase }) => phase === 'stuck').length;
+  if (count < MOST_STUCK) return undefined;
+  return gate('Stuck', `${count} evicted pods do not end`, { count, most: MOST_STUCK });
 }
 
-/** What is on its way out already, in the signal's unit: pods that end, and dry runs that would. */
-export function alreadyFreed(state: AgentState, look: Look, usageOf: (uid: string) => number): number {
-  const leaving = new Set(state.flights.filter(countsAsFreed).map(({ uid }) => uid));
-  for (const pod of look.pods.ending) if (endsSoon(pod, state.endingSince, look.now)) leaving.add(pod.uid);
-  for (const { uid, phase } of state.flights) if (phase === 'stuck') leaving.delete(uid);
+/**
+ * What is on its way out already, in the signal's unit. Of this agent's own evictions those for the same resource count,
+ * and any whose memory is seen to fall; of pods that others end, those that are expected to.
+ */
+export function alreadyFreed({ trigger, evictions }: GateQuestion, state: AgentState, look: Look): number {
+  const { signal, stage } = trigger;
+  const isFreeing = (each: InflightEviction): boolean =>
+    (isFor(signal, each) && isExpectedToEnd(each, stage, look.now)) ||
+    (stage === 'severe' && isFalling(state.ending.get(each.uid), look.now));
+  const leaving = new Set(evictions.inflight.filter(isFreeing).map(({ uid }) => uid));
+  const own = new Set(evictions.inflight.map(({ uid }) => uid));
+  for (const [uid, pod] of state.ending) if (!own.has(uid) && comesFree(pod, stage, look.now)) leaving.add(uid);
   let sum = 0;
-  for (const uid of leaving) sum += usageOf(uid);
+  for (const uid of leaving) sum += figureFor(signal, look.usage.get(uid)) ?? 0;
   return sum;
 }
 
-/** Everything that speaks against evicting anybody now; empty means go. */
-export function closedGates(due: Due, state: AgentState, look: Look, policy: AgentPolicy): readonly Because[] {
+/** What speaks against asking a pod that ends already to end sooner: less than against a further victim. */
+export function shorteningGates(question: GateQuestion, look: Look): readonly Because[] {
+  const { signal } = question.trigger;
+  return [...look.holds, doubtGate(signal, look), attemptGate(question)].filter((each) => each !== undefined);
+}
+
+/** Everything that speaks against evicting a further pod now; empty means go. */
+export function closedGates(question: GateQuestion, state: AgentState, look: Look): readonly Because[] {
+  const { signal } = question.trigger;
   return [
     ...look.holds,
-    doubtHold(due, look),
-    breakerGate(state.guard, look.now),
-    kubeletHold(state, look),
-    stuckHold(state),
-    attemptHold(state, look),
-    limitHold(state, look, policy),
+    doubtGate(signal, look),
+    breakerGate(state.breakers, resourceOf(signal), look.now),
+    kubeletGate(state, look),
+    stuckGate(question),
+    attemptGate(question),
+    limitGate(question),
   ].filter((each) => each !== undefined);
 }

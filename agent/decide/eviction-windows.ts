@@ -1,23 +1,31 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/model/pod.ts';
 import type { EvictionLimits } from '#shared/domain/eviction/eviction-limits.ts';
+import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
 
 /** One eviction that was requested, for the sliding windows and for sparing its owner. */
 export interface PastEviction {
   readonly at: Instant;
+  readonly uid: string;
   readonly namespace: string;
   /** As `namespace/Kind/name`. */
   readonly owner: string | undefined;
+  /** What was short. */
+  readonly resource: StarvedResource;
 }
 
 const MINUTE_MS = 60_000;
 const TEN_MINUTES_MS = 600_000;
-/** Owners that were hit are remembered this long; the windows need less. */
-const MEMORY_MS = 3_600_000;
+const HOUR_MS = 3_600_000;
 
 /** Forgets what no window looks at any more. */
 export function recentEvictions(past: readonly PastEviction[], now: Instant): readonly PastEviction[] {
-  return past.filter(({ at }) => now - at < MEMORY_MS);
+  return past.filter(({ at }) => now - at < HOUR_MS);
+}
+
+/** Those for one resource: evictions for another use up no window of it. */
+export function evictionsOf(past: readonly PastEviction[], resource: StarvedResource): readonly PastEviction[] {
+  return past.filter((each) => each.resource === resource);
 }
 
 function countWithin(past: readonly PastEviction[], windowMs: number, now: Instant): number {

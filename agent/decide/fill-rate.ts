@@ -20,3 +20,11 @@ export function advanceTrend(previous: Trend | undefined, measured: Measured | u
 export function expectedLoss(trend: Trend | undefined): number {
   return (trend?.fillRate ?? 0) * RELIEF_MS;
 }
+
+/** What is left and will be gone within this time is raced for. */
+const RACE_MS = 10_000;
+
+/** Whether all memory will be gone within seconds at the rate that was seen last. */
+export function isRacing(trend: Trend | undefined): boolean {
+  return trend !== undefined && trend.fillRate * RACE_MS > trend.available;
+}

@@ -2,14 +2,16 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant, Pod } from '#shared/domain/model/pod.ts';
 import { protectionOf, type ProtectionRules } from '#shared/domain/eviction/protection.ts';
 import { withinRequestProtection } from '#shared/domain/eviction/within-request.ts';
+import { resourceOf, type Signal, type StarvedResource } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import { ownerWishes } from '#shared/kube/owner-wishes.ts';
 import { PROTECTED_NAMESPACES } from '#shared/kube/wire-names.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
-import type { AgentState } from './agent-state.ts';
-import { lostByNamespace, namespaceHold } from './eviction-windows.ts';
+import type { EvictionState } from './eviction-state.ts';
+import { evictionsOf, lostByNamespace, namespaceHold } from './eviction-windows.ts';
 import { isUnanswered, type Stage } from './inflight-eviction.ts';
 import type { Look } from './look.ts';
+import { ownerOf } from './pod-owner.ts';
 
 function wantsToStay(pod: Pod): boolean {
   return !ownerWishes(pod.annotations).mayBeEvicted;
@@ -40,9 +42,12 @@ function withoutStatistics({ facts, usage }: Candidate, policy: AgentPolicy): Be
   return { code: 'NoStatistics', text: 'there are no statistics of the pod', facts: { pod: facts.pod.name } };
 }
 
-function pauseOf({ uid }: Pod, { pauses }: AgentState, { now }: Look): Because | undefined {
-  const pause = pauses.get(uid);
-  return pause !== undefined && now < pause.until ? pause.because : undefined;
+/** Its own, or that of its owner, whose other pods stand under the same budget. */
+function pauseOf(pod: Pod, { pauses }: EvictionState, { now }: Look): Because | undefined {
+  if (pauses.size === 0) return undefined;
+  const owner = ownerOf(pod);
+  const found = [pauses.get(pod.uid), owner === undefined ? undefined : pauses.get(owner)];
+  return found.find((pause) => pause !== undefined && now < pause.until)?.because;
 }
 
 /** In the severe stage the alternative is the kernel's OOM killer, so the option yields (D-2). */
@@ -50,10 +55,15 @@ function withinRequest(candidate: Candidate, stage: Stage, { protect }: AgentPol
   return protect.withinRequest && stage === 'mild' ? withinRequestProtection(candidate) : undefined;
 }
 
-/** By namespace: what it has lost, and what it is asked for at this moment. */
-function namespaceLosses({ past, flights }: AgentState, now: Instant): ReadonlyMap<string, number> {
-  const losses = new Map(lostByNamespace(past, now));
-  for (const { namespace } of flights.filter(isUnanswered)) losses.set(namespace, (losses.get(namespace) ?? 0) + 1);
+/** By namespace: what it has lost to a shortage of this resource, and what it is asked for at this moment. */
+function namespaceLosses(
+  { past, inflight }: EvictionState,
+  resource: StarvedResource,
+  now: Instant,
+): ReadonlyMap<string, number> {
+  const losses = new Map(lostByNamespace(evictionsOf(past, resource), now));
+  const asked = inflight.filter((each) => isUnanswered(each) && resourceOf(each.signal) === resource);
+  for (const { namespace } of asked) losses.set(namespace, (losses.get(namespace) ?? 0) + 1);
   return losses;
 }
 
@@ -61,25 +71,32 @@ function countIn(namespace: string, victims: readonly Candidate[]): number {
   return victims.reduce((count, { facts }) => (facts.pod.namespace === namespace ? count + 1 : count), 0);
 }
 
-const NOBODY: readonly Candidate[] = [];
+const NO_VICTIMS: readonly Candidate[] = [];
 
-/** Why a candidate must be passed over now; `victims` go already. */
-type SpareReason = (candidate: Candidate, victims?: readonly Candidate[]) => Because | undefined;
+/** Why a candidate must be passed over now, `undefined` if it may go; `victims` go already. */
+export type Ineligibility = (candidate: Candidate, victims?: readonly Candidate[]) => Because | undefined;
+
+/** What is short, and what was done about it so far in the same mode. */
+export interface Situation {
+  readonly signal: Signal;
+  readonly stage: Stage;
+  readonly evictions: EvictionState;
+}
 
 /** The reasons to pass over a candidate as a function: laws first, then waits. */
-export function ineligibility(stage: Stage, state: AgentState, look: Look, policy: AgentPolicy): SpareReason {
+export function ineligibility({ signal, stage, evictions }: Situation, look: Look, policy: AgentPolicy): Ineligibility {
   const rules = rulesOf(policy, look);
-  const losses = namespaceLosses(state, look.now);
+  const losses = namespaceLosses(evictions, resourceOf(signal), look.now);
   const lossOf = (namespace: string, victims: readonly Candidate[]): number =>
     (losses.get(namespace) ?? 0) + countIn(namespace, victims);
-  return (candidate, victims = NOBODY) => {
+  return (candidate, victims = NO_VICTIMS) => {
     const { pod } = candidate.facts;
     return (
       protectionOf(pod, rules) ??
       unknownNamespace(pod, look.namespaces) ??
       withoutStatistics(candidate, policy) ??
       withinRequest(candidate, stage, policy) ??
-      pauseOf(pod, state, look) ??
+      pauseOf(pod, evictions, look) ??
       namespaceHold(pod.namespace, lossOf(pod.namespace, victims), policy.limits)
     );
   };

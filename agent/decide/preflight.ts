@@ -3,18 +3,23 @@ import { isBelow } from '#shared/domain/pressure/is-below.ts';
 import type { Observations } from '#shared/domain/pressure/observation.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import type { AttemptOutcome } from './apply-outcome.ts';
-import type { Eviction } from './decide.ts';
 import { decidingObservations } from './deciding-observations.ts';
+import type { Eviction } from './eviction.ts';
 import type { NodeView } from './node-view.ts';
 import { isEnding, type NamespaceState } from './look.ts';
 import { lastingProtection } from './ineligibility.ts';
+import { modeOf } from './rule-mode.ts';
 
 /** A pod and its namespace as the API server has them at this moment. */
 export type FreshPod =
   | { readonly kind: 'found'; readonly pod: Pod; readonly namespace: NamespaceState }
   | { readonly kind: 'gone' }
-  | { readonly kind: 'unknown'; readonly message: string };
+  /** The API server did not tell. */
+  | { readonly kind: 'unknown'; readonly message: string; readonly retryAfterSeconds?: number | undefined }
+  /** What it told cannot be read. */
+  | { readonly kind: 'unreadable'; readonly message: string };
 
+/** What is seen right before a request. */
 export interface Preflight {
   readonly fresh: FreshPod;
   readonly view: Pick<NodeView, 'readings' | 'reclaimable'>;
@@ -22,29 +27,52 @@ export interface Preflight {
 
 /**
  * The last look before acting: why an eviction that was decided a moment ago must not be sent any more, `undefined` if
- * it may. What was judged came from a watch and a measurement that may have been overtaken (F-20, F-29).
+ * it may. What was judged came from a watch and a measurement that may have been overtaken (F-20, F-29); the policy may
+ * have changed as well.
  */
 export function abortReason(
   eviction: Eviction,
   { fresh, view }: Preflight,
   policy: AgentPolicy,
 ): AttemptOutcome | undefined {
-  const { namespace, name } = eviction.pod;
-  if (fresh.kind === 'unknown') {
-    return { kind: 'unconfirmed', message: `pod ${namespace}/${name} could not be read again: ${fresh.message}` };
+  if (eviction.mode === 'Enforce' && modeOf(eviction, policy) !== 'Enforce') {
+    return { kind: 'disarmed', message: `policy ${policy.name} does not enforce this any more` };
   }
-  const change = fresh.kind === 'gone' ? 'is gone' : changeOf(eviction, fresh, policy);
-  if (change !== undefined) return { kind: 'overtaken', message: `pod ${namespace}/${name} ${change}` };
-  return isStillShort(eviction, decidingObservations(view, policy))
-    ? undefined
-    : { kind: 'relieved', message: `${eviction.threshold.signal} is not short any more, or not known` };
+  return changeSince(eviction, fresh, policy) ?? recoverySince(eviction, decidingObservations(view, policy));
+}
+
+function changeSince(eviction: Eviction, fresh: FreshPod, policy: AgentPolicy): AttemptOutcome | undefined {
+  const name = `pod ${eviction.pod.namespace}/${eviction.pod.name}`;
+  switch (fresh.kind) {
+    case 'unknown': {
+      const message = `cannot read ${name} again: ${fresh.message}`;
+      return { kind: 'unconfirmed', message, retryAfterSeconds: fresh.retryAfterSeconds };
+    }
+    case 'unreadable':
+      return { kind: 'unreadable', message: `cannot read ${name} again: ${fresh.message}` };
+    case 'gone':
+      return { kind: 'overtaken', message: `${name} is gone` };
+    case 'found': {
+      const change = changeOf(eviction, fresh, policy);
+      return change === undefined ? undefined : { kind: 'overtaken', message: `${name} ${change}` };
+    }
+  }
+}
+
+function recoverySince(eviction: Eviction, observations: Observations): AttemptOutcome | undefined {
+  if (isStillShort(eviction, observations)) return undefined;
+  return { kind: 'relieved', message: `${eviction.threshold.signal} is not short any more, or not known` };
 }
 
 type Found = Extract<FreshPod, { kind: 'found' }>;
 
-function changeOf({ pod: judged }: Eviction, { pod, namespace }: Found, policy: AgentPolicy): string | undefined {
+function changeOf(
+  { pod: judged, isShortening }: Eviction,
+  { pod, namespace }: Found,
+  policy: AgentPolicy,
+): string | undefined {
   if (pod.uid !== judged.uid) return `has the UID ${pod.uid} now, ${judged.uid} was judged`;
-  if (isEnding(pod)) return 'is ending already';
+  if (isEnding(pod) && !isShortening) return 'is ending already';
   const protection = lastingProtection(pod, policy, new Map([[pod.namespace, namespace]]));
   return protection && `may not go any more: ${protection.text}`;
 }

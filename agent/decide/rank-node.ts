@@ -1,5 +1,5 @@
 import type { Pod } from '#shared/domain/model/pod.ts';
-import { resourceOf, type Signal, type StarvedResource } from '#shared/domain/pressure/signal.ts';
+import { resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
 import {
   type Candidate,
   type Circumstances,
@@ -11,8 +11,9 @@ import { rankPods } from '#shared/domain/ranking/rank-pods.ts';
 import { policyOrder } from '#shared/domain/ranking/ranking-order.ts';
 import { ANNOTATION_EVICT, FOREIGN_PREFER_NO_EVICTION } from '#shared/kube/wire-names.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
-import type { AgentState } from './agent-state.ts';
+import type { EvictionState } from './eviction-state.ts';
 import { ownerHitAt } from './eviction-windows.ts';
+import { figureFor } from './figure-for.ts';
 import { isEnding, type Look } from './look.ts';
 import { ownerOf } from './pod-owner.ts';
 
@@ -20,48 +21,36 @@ function isMarkedLast(pod: Pod): boolean {
   return pod.annotations.get(ANNOTATION_EVICT) === 'last' || pod.annotations.has(FOREIGN_PREFER_NO_EVICTION);
 }
 
-type Figure = (usage: PodUsage) => number | undefined;
-
-/** The figure that a ranking by this resource cannot do without. */
-const FIGURES: Readonly<Record<StarvedResource, Figure>> = {
-  memory: ({ memory }) => memory?.workingSetBytes,
-  pids: ({ processCount }) => processCount,
-  cpu: ({ cpuNanoCores }) => cpuNanoCores,
-  io: ({ ioBytesPerSecond }) => ioBytesPerSecond,
-  'ephemeral-storage': ({ ephemeralStorageBytes }) => ephemeralStorageBytes,
-  inodes: ({ ephemeralStorageBytes }) => ephemeralStorageBytes,
-};
-
 /** Statistics without the figure that counts are no statistics: unknown is not zero (law 3). */
 function measuredFor(signal: Signal, usage: PodUsage | undefined): PodUsage | undefined {
   return figureFor(signal, usage) === undefined ? undefined : usage;
 }
 
-/** What a pod uses of what a signal watches; `undefined` where that was not measured. */
-export function figureFor(signal: Signal, usage: PodUsage | undefined): number | undefined {
-  return usage === undefined ? undefined : FIGURES[resourceOf(signal)](usage);
-}
-
 /** An owner that is to be kept away from this node was hit by whoever says so; when is not told, so it counts as now. */
-function circumstances({ pod }: RankingFacts, state: AgentState, { avoided, now }: Look): Circumstances {
+function circumstances({ pod }: RankingFacts, { past }: EvictionState, { avoided, now }: Look): Circumstances {
   const owner = ownerOf(pod);
   const isAvoided = owner !== undefined && avoided.has(owner);
   return {
     isMarkedLast: isMarkedLast(pod),
-    ownerDisruptedAt: ownerHitAt(state.past, owner) ?? (isAvoided ? now : undefined),
+    ownerDisruptedAt: ownerHitAt(past, owner) ?? (isAvoided ? now : undefined),
   };
 }
 
 /** Pods that run and are not on their way out, each as numbers for one signal, first to go first. */
-export function rankNode(signal: Signal, state: AgentState, look: Look, policy: AgentPolicy): readonly Candidate[] {
-  const leaving = new Set(state.flights.map(({ uid }) => uid));
+export function rankNode(
+  signal: Signal,
+  evictions: EvictionState,
+  look: Look,
+  policy: AgentPolicy,
+): readonly Candidate[] {
+  const leaving = new Set(evictions.inflight.map(({ uid }) => uid));
   const running = look.pods.running.filter(({ pod }) => !isEnding(pod) && !leaving.has(pod.uid));
   const candidates = running.map((facts) =>
     prepareCandidate(
       facts,
       measuredFor(signal, look.usage.get(facts.pod.uid)),
       { signal, layout: policy.layout },
-      circumstances(facts, state, look),
+      circumstances(facts, evictions, look),
     ),
   );
   return rankPods(candidates, policyOrder(policy.ranking, resourceOf(signal)));

@@ -1,20 +1,64 @@
 import type { Instant, Pod } from '#shared/domain/model/pod.ts';
+import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { AgentState } from './agent-state.ts';
+import { noteEndingPods } from './ending-pods.ts';
+import { awaitRelief } from './eviction-circuit-breaker.ts';
+import type { EvictionState, Pause } from './eviction-state.ts';
 import { recentEvictions } from './eviction-windows.ts';
 import { type InflightEviction, reconcileInflight } from './inflight-eviction.ts';
 import { isBeingEvicted, isEnding, type Look, type PodsOnNode } from './look.ts';
 import { ownerOf } from './pod-owner.ts';
-import { awaitRelief } from './eviction-circuit-breaker.ts';
 
-/** A pod that is ending counts as freed for its grace and a moment more, however long it then takes (F-32). */
-const CLEAN_UP_MS = 10_000;
-const LONGEST_WAIT_MS = 600_000;
 const DEFAULT_GRACE_SECONDS = 30;
 /** Attempts are counted until a pod was left in peace for this long. */
 const PAUSE_MEMORY_MS = 600_000;
 
-/** An eviction that this process did not ask for, as after a restart: it is on its way all the same (F-17). */
-function adopt(pod: Pod, now: Instant): InflightEviction {
+type Seen = Pick<Look, 'pods' | 'usage' | 'now'>;
+
+/** Brings what is remembered in line with the pods as they are now: nothing is decided here. */
+export function reconcileState(state: AgentState, seen: Seen): AgentState {
+  const { pods, usage, now } = seen;
+  const real = reconcileEvictions(withAdopted(state.evictions.Enforce, seen), seen);
+  const pretended = reconcileEvictions(state.evictions.DryRun, seen);
+  return {
+    ...state,
+    evictions: { Enforce: real.evictions, DryRun: pretended.evictions },
+    ending: noteEndingPods(state.ending, pods.ending, usage, now),
+    breakers: awaitRelief(state.breakers, real.released, now),
+    ...noteKubelet(state, pods.endedByKubelet, now),
+  };
+}
+
+interface ReconciledState {
+  readonly evictions: EvictionState;
+  readonly released: readonly InflightEviction[];
+}
+
+function reconcileEvictions(evictions: EvictionState, { pods, usage, now }: Seen): ReconciledState {
+  const confirmed = evictions.inflight.map((each) => confirm(each, pods.aliveByUid));
+  const { inflight, released } = reconcileInflight(confirmed, { alive: pods.aliveByUid, usage }, now);
+  const past = recentEvictions(evictions.past, now);
+  return { evictions: { ...evictions, inflight, past, pauses: livePauses(evictions, pods, now) }, released };
+}
+
+/** A request whose answer was lost has taken effect once its pod is seen to end. */
+function confirm(eviction: InflightEviction, alive: ReadonlyMap<string, Pod>): InflightEviction {
+  const pod = alive.get(eviction.uid);
+  const hasTakenEffect = eviction.phase === 'unknown' && pod !== undefined && isEnding(pod);
+  return hasTakenEffect ? { ...eviction, phase: 'ending' } : eviction;
+}
+
+/** What this agent asked for before it was started again is on its way all the same (F-17); what others evict is not ours. */
+function withAdopted(evictions: EvictionState, { pods, usage, now }: Seen): EvictionState {
+  if (pods.ending.length === 0) return evictions;
+  const known = new Set(evictions.inflight.map(({ uid }) => uid));
+  const asked = new Set(evictions.past.map(({ uid }) => uid));
+  const orphans = pods.ending.filter((pod) => isBeingEvicted(pod) && asked.has(pod.uid) && !known.has(pod.uid));
+  if (orphans.length === 0) return evictions;
+  return { ...evictions, inflight: [...evictions.inflight, ...orphans.map((pod) => adopt(pod, usage, now))] };
+}
+
+function adopt(pod: Pod, usage: UsageByUid, now: Instant): InflightEviction {
   return {
     uid: pod.uid,
     namespace: pod.namespace,
@@ -26,76 +70,35 @@ function adopt(pod: Pod, now: Instant): InflightEviction {
     phase: 'ending',
     requestedAt: now,
     graceSeconds: pod.deletion?.gracePeriodSeconds ?? DEFAULT_GRACE_SECONDS,
-    expected: 0,
+    expected: usage.get(pod.uid)?.memory?.workingSetBytes ?? 0,
     shortage: undefined,
-    wasAdopted: true,
+    othersUsed: 0,
+    releasedAt: undefined,
+    isInternalError: false,
+    unshortened: undefined,
   };
-}
-
-function adoptUnknown(
-  flights: readonly InflightEviction[],
-  ending: readonly Pod[],
-  now: Instant,
-): readonly InflightEviction[] {
-  const known = new Set(flights.map(({ uid }) => uid));
-  return ending.filter((pod) => isBeingEvicted(pod) && !known.has(pod.uid)).map((pod) => adopt(pod, now));
-}
-
-/** A request whose answer was lost has taken effect once its pod is seen to end. */
-function confirm(flight: InflightEviction, alive: ReadonlyMap<string, Pod>): InflightEviction {
-  const pod = alive.get(flight.uid);
-  return flight.phase === 'unknown' && pod !== undefined && isEnding(pod) ? { ...flight, phase: 'ending' } : flight;
-}
-
-function noteEnding(
-  previous: AgentState['endingSince'],
-  ending: readonly Pod[],
-  now: Instant,
-): AgentState['endingSince'] {
-  if (ending.length === 0 && previous.size === 0) return previous;
-  return new Map(ending.map(({ uid }) => [uid, previous.get(uid) ?? now]));
-}
-
-/** Whether a pod that ends counts as freed already. */
-export function endsSoon(pod: Pod, endingSince: AgentState['endingSince'], now: Instant): boolean {
-  const since = endingSince.get(pod.uid);
-  if (since === undefined) return false;
-  const graceMs = (pod.deletion?.gracePeriodSeconds ?? DEFAULT_GRACE_SECONDS) * 1000;
-  return now - since <= Math.min(graceMs + CLEAN_UP_MS, LONGEST_WAIT_MS);
 }
 
 function noteKubelet(
   state: AgentState,
-  ended: readonly Pod[],
+  ended: readonly { readonly uid: string }[],
   now: Instant,
 ): Pick<AgentState, 'kubeletVictims' | 'kubeletActedAt'> {
-  if (ended.length === 0 && state.kubeletVictims.size === 0) return state;
-  const isNew = ended.some(({ uid }) => !state.kubeletVictims.has(uid));
-  return {
-    kubeletVictims: new Set(ended.map(({ uid }) => uid)),
-    kubeletActedAt: isNew ? now : state.kubeletActedAt,
-  };
+  const { kubeletVictims, kubeletActedAt } = state;
+  if (ended.length === 0 && kubeletVictims.size === 0) return { kubeletVictims, kubeletActedAt };
+  const isNew = ended.some(({ uid }) => !kubeletVictims.has(uid));
+  return { kubeletVictims: new Set(ended.map(({ uid }) => uid)), kubeletActedAt: isNew ? now : kubeletActedAt };
 }
 
-function livePauses({ pauses }: AgentState, { aliveByUid }: PodsOnNode, now: Instant): AgentState['pauses'] {
+/** Of pods that are gone nothing is remembered; of owners until their time is over. */
+function livePauses({ pauses }: EvictionState, { aliveByUid }: PodsOnNode, now: Instant): EvictionState['pauses'] {
   if (pauses.size === 0) return pauses;
-  return new Map([...pauses].filter(([uid, { until }]) => now < until + PAUSE_MEMORY_MS && aliveByUid.has(uid)));
+  const isLive = ([key, { until }]: readonly [string, Pause]): boolean =>
+    aliveByUid.has(key) ? now < until + PAUSE_MEMORY_MS : isOwner(key) && now < until;
+  return new Map([...pauses].filter(isLive));
 }
 
-/** Brings what is remembered in line with the pods as they are now: nothing is decided here. */
-export function reconcileState(state: AgentState, { pods, now }: Pick<Look, 'pods' | 'now'>): AgentState {
-  const confirmed = state.flights.map((flight) => confirm(flight, pods.aliveByUid));
-  const known = [...confirmed, ...adoptUnknown(confirmed, pods.ending, now)];
-  const { flights, closed } = reconcileInflight(known, pods.aliveByUid, now);
-  const { kubeletVictims, kubeletActedAt } = noteKubelet(state, pods.endedByKubelet, now);
-  return {
-    ...state,
-    flights,
-    endingSince: noteEnding(state.endingSince, pods.ending, now),
-    past: recentEvictions(state.past, now),
-    pauses: livePauses(state, pods, now),
-    guard: awaitRelief(state.guard, closed, now),
-    kubeletVictims,
-    kubeletActedAt,
-  };
+/** An owner is written `namespace/Kind/name`; a UID has no slash. */
+function isOwner(key: string): boolean {
+  return key.includes('/');
 }

@@ -3,14 +3,16 @@ import type { Instant } from '#shared/domain/model/pod.ts';
 import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
 import { quantityNumber } from '#shared/domain/model/quantity.ts';
 import { amountOf, amountToRelieve } from '#shared/domain/pressure/is-below.ts';
-import { mostUrgent } from '#shared/domain/pressure/most-urgent.ts';
+import { byUrgency } from '#shared/domain/pressure/most-urgent.ts';
 import { type Observation, observe } from '#shared/domain/pressure/observation.ts';
-import type { KubeletSignal, Signal } from '#shared/domain/pressure/signal.ts';
+import { type KubeletSignal, resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
 import { isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
-import type { MetStalls } from './advance-stalls.ts';
+import type { MetStall, MetStalls } from './advance-stalls.ts';
 import type { AgentState } from './agent-state.ts';
 import { decidingFigure } from './deciding-observations.ts';
 import type { Stage } from './inflight-eviction.ts';
+import { isLeftToKubelet } from './left-to-kubelet.ts';
+import { stallMode, thresholdMode } from './rule-mode.ts';
 import type { Look } from './look.ts';
 import type { Mode } from '#agent/mode.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
@@ -53,15 +55,27 @@ function figuresOf(signal: KubeletSignal, look: Look, policy: AgentPolicy): Beca
   };
 }
 
-function dueThreshold({ pressure }: AgentState, look: Look, policy: AgentPolicy): Due | undefined {
-  const threshold = mostUrgent(pressure.due);
-  const observed = threshold && pressure.observations.get(threshold.signal);
-  if (threshold === undefined || observed === undefined) return undefined;
-  const isSevere = pressure.due.some((each) => each.signal === threshold.signal && isHard(each));
+/** Of each signal in each mode the most urgent threshold that is due, in the order in which the kubelet would meet them. */
+function dueThresholds({ pressure }: AgentState, look: Look, policy: AgentPolicy): readonly Due[] {
+  const found = new Map<string, Due>();
+  for (const threshold of byUrgency(pressure.due)) {
+    const due = dueThreshold(threshold, pressure.observations.get(threshold.signal), look, policy);
+    if (due !== undefined && !found.has(`${due.mode} ${due.signal}`)) found.set(`${due.mode} ${due.signal}`, due);
+  }
+  return [...found.values()];
+}
+
+function dueThreshold(
+  threshold: Threshold,
+  observed: Observation | undefined,
+  look: Look,
+  policy: AgentPolicy,
+): Due | undefined {
+  if (observed === undefined || isLeftToKubelet(threshold.signal)) return undefined;
   return {
     signal: threshold.signal,
-    stage: isSevere ? 'severe' : 'mild',
-    mode: policy.mode,
+    stage: isHard(threshold) ? 'severe' : 'mild',
+    mode: thresholdMode(threshold, policy),
     threshold,
     observed,
     gap: quantityNumber(amountToRelieve(threshold, observed)) - quantityNumber(observed.available),
@@ -80,32 +94,41 @@ function evidenceThreshold({ evidence }: StallRule): Threshold {
   };
 }
 
-function stricter(left: Mode, right: Mode): Mode {
-  return left === 'Enforce' && right === 'Enforce' ? 'Enforce' : 'DryRun';
-}
-
 function hasLasted({ signal, gracePeriodMs }: StallRule, stalls: MetStalls, now: Instant): boolean {
   const met = stalls.get(signal);
   return met !== undefined && now - met.since >= gracePeriodMs;
 }
 
-function dueStall(state: AgentState, policy: AgentPolicy, now: Instant): Due | undefined {
-  const rule = policy.stallRules.find((each) => hasLasted(each, state.stalls, now));
-  const met = rule && state.stalls.get(rule.signal);
-  if (rule === undefined || met === undefined) return undefined;
+/** What stalls rules ask for, in the order of the policy. */
+function dueStalls(state: AgentState, policy: AgentPolicy, now: Instant): readonly Due[] {
+  return policy.stallRules.flatMap((rule) => {
+    const met = hasLasted(rule, state.stalls, now) ? state.stalls.get(rule.signal) : undefined;
+    return met === undefined ? [] : [dueStall(rule, met, state, policy)];
+  });
+}
+
+function dueStall(rule: StallRule, { because }: MetStall, { pressure }: AgentState, policy: AgentPolicy): Due {
+  const isMemory = rule.evidence.signal === 'memory.available';
   return {
     signal: rule.signal,
     stage: 'mild',
-    mode: stricter(policy.mode, rule.mode),
+    mode: stallMode(rule, policy),
     threshold: evidenceThreshold(rule),
-    observed:
-      rule.evidence.signal === 'memory.available' ? state.pressure.observations.get('memory.available') : undefined,
+    observed: isMemory ? pressure.observations.get('memory.available') : undefined,
     gap: Number.POSITIVE_INFINITY,
-    because: met.because,
+    because,
   };
 }
 
-/** What to act on: a met threshold first, as the kubelet orders them, then waiting that coincides with a shortage. */
-export function findShortage(state: AgentState, look: Look, policy: AgentPolicy): Due | undefined {
-  return dueThreshold(state, look, policy) ?? dueStall(state, policy, look.now);
+/**
+ * What to act on, the most urgent first: met thresholds, as the kubelet orders them, then waiting that coincides with a
+ * shortage of something that no threshold of the same mode speaks for.
+ */
+export function findShortages(state: AgentState, look: Look, policy: AgentPolicy): readonly Due[] {
+  const thresholds = dueThresholds(state, look, policy);
+  const spokenFor = new Set(thresholds.map(({ mode, signal }) => `${mode} ${resourceOf(signal)}`));
+  const stalls = dueStalls(state, policy, look.now).filter(
+    ({ mode, signal }) => !spokenFor.has(`${mode} ${resourceOf(signal)}`),
+  );
+  return [...thresholds, ...stalls];
 }

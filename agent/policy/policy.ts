@@ -16,6 +16,8 @@ export interface AgentPolicy {
   readonly thresholds: readonly Threshold[];
   /** What memory thresholds are held against. */
   readonly memoryFigure: MemoryFigure;
+  /** By threshold id: those with a mode of their own, which only counts where it is stricter. */
+  readonly thresholdModes: ReadonlyMap<string, Mode>;
   readonly transitionPeriodMs: number;
   /** The longest grace that a soft eviction leaves a pod, in seconds. */
   readonly mostGraceSeconds: number;
@@ -77,6 +79,7 @@ export const DEFAULT_POLICY: AgentPolicy = {
   mode: 'DryRun',
   thresholds: defaultThresholds(),
   memoryFigure: 'Reclaimable',
+  thresholdModes: new Map(),
   transitionPeriodMs: 300_000,
   mostGraceSeconds: 30,
   stallRules: DEFAULT_STALL_RULES,

@@ -2,7 +2,7 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { EvictionMessage } from '#shared/domain/eviction/eviction-message.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
-import type { Eviction } from '#agent/decide/decide.ts';
+import type { Eviction } from '#agent/decide/eviction.ts';
 import type { Picture } from '#agent/picture.ts';
 
 /** The decision log: one line for each change, with the numbers that it was decided on. */

@@ -168,7 +168,7 @@ function showCandidates(gauges: Gauges, { decision: { judgement } }: Picture): v
 }
 
 function showEvictions(gauges: Gauges, { decision: { state, judgement }, policy, look }: Picture): void {
-  gauges.outstanding.set(state.flights.filter(({ phase }) => phase !== 'pretended').length);
+  gauges.outstanding.set(state.evictions.Enforce.inflight.length);
   gauges.held.reset();
   for (const { code } of judgement.holds) gauges.held.set(1, { reason: code });
   gauges.mode.set(policy.mode === 'Enforce' ? 1 : 0);

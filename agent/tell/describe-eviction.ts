@@ -1,7 +1,7 @@
 import { evictionMessage, type EvictionMessage } from '#shared/domain/eviction/eviction-message.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { ContainerUsage } from '#shared/domain/ranking/pod-usage.ts';
-import type { Eviction } from '#agent/decide/decide.ts';
+import type { Eviction } from '#agent/decide/eviction.ts';
 
 /**
  * The kubelet's sentence about a victim; `containers` are measured for it alone, once it is chosen. A pod so young that

@@ -33,11 +33,11 @@ export type EvictionOutcome =
         | 'unauthorized'
         | 'invalid'
         | 'severalBudgets'
-        | 'serverError'
         | 'unreachable'
         | 'timeout';
       readonly message: string;
-    };
+    }
+  | { readonly kind: 'serverError'; readonly message: string; readonly status: number | undefined };
 
 /** The API server itself repeats conflicts for 10 s: a wrong UID of a pending pod is refused only then. */
 const TIMEOUT_MS = 15_000;
@@ -84,7 +84,9 @@ function outcomeOf(outcome: Outcome<unknown>): EvictionOutcome {
     case 'gone':
       return { kind: 'uidMismatch', message };
     case 'serverError':
-      return { kind: hasSeveralBudgets(outcome) ? 'severalBudgets' : kind, message };
+      return hasSeveralBudgets(outcome)
+        ? { kind: 'severalBudgets', message }
+        : { kind, message, status: outcome.status };
     default:
       return { kind, message };
   }

@@ -3,11 +3,16 @@ import type { Threshold } from './threshold.ts';
 import { isHard } from './threshold.ts';
 
 /**
- * The threshold to act on: memory before the rest, as the kubelet sorts (`byEvictionPriority`), and where its answer
- * hangs on the order of a map, hard before soft and then as configured. `undefined` if there is none.
+ * The thresholds to act on, the most urgent first: memory before the rest, as the kubelet sorts (`byEvictionPriority`),
+ * and where its answer hangs on the order of a map, hard before soft and then as configured.
  */
+export function byUrgency(due: readonly Threshold[]): readonly Threshold[] {
+  return due.toSorted((left, right) => urgency(left) - urgency(right));
+}
+
+/** The first of them; `undefined` if there is none. */
 export function mostUrgent(due: readonly Threshold[]): Threshold | undefined {
-  return due.toSorted((left, right) => urgency(left) - urgency(right))[0];
+  return byUrgency(due)[0];
 }
 
 function urgency(threshold: Threshold): number {

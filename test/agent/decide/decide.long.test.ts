@@ -1,16 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { SYSTEM_CRITICAL_PRIORITY } from '#shared/domain/eviction/protection.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
+import { resourceOf, type Signal, type StarvedResource } from '#shared/domain/pressure/signal.ts';
 import { type AgentState, FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { applyOutcome, type AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import { decide } from '#agent/decide/decide.ts';
-import { roomOnNode } from '#agent/decide/eviction-windows.ts';
-import { isOutstanding } from '#agent/decide/inflight-eviction.ts';
-import { freeSlots } from '#agent/decide/eviction-gates.ts';
+import { NO_EVICTIONS } from '#agent/decide/eviction-state.ts';
+import { evictionsOf } from '#agent/decide/eviction-windows.ts';
+import { isOutstanding, type Stage } from '#agent/decide/inflight-eviction.ts';
+import { modeOf } from '#agent/decide/rule-mode.ts';
 import type { PodStrain } from '#agent/decide/pod-strain.ts';
 import { type FreshPod, abortReason } from '#agent/decide/preflight.ts';
 import type { Look } from '#agent/decide/look.ts';
-import { type AgentPolicy, DEFAULT_POLICY } from '#agent/policy/policy.ts';
+import { type AgentPolicy, DEFAULT_POLICY, DEFAULT_STALL_RULES } from '#agent/policy/policy.ts';
 import { look, MIRROR_POD, type NodePod, nodePod } from '#test/agent/node-scene.ts';
 
 const CYCLES = 1_000_000;
@@ -62,6 +64,8 @@ function randomPod(random: Random, index: number, incarnation: number): NodePod 
     ...(random() < 0.05 ? MIRROR_POD : {}),
     ...(random() < 0.05 ? { phase: pick(random, ['Failed', 'Succeeded', 'Pending']) } : {}),
     ...(random() < 0.05 ? { deletion: { at: 0, gracePeriodSeconds: pick(random, [undefined, 0, 1, 30, 3600]) } } : {}),
+    ...(random() < 0.5 ? { spec: { terminationGracePeriodSeconds: pick(random, [0, 1, 30, 3600]) } } : {}),
+    ...(random() < 0.5 ? { cpuNanoCores: Math.floor(random() * 2e9) } : {}),
     ...usage,
   };
 }
@@ -79,6 +83,15 @@ function randomPolicy(random: Random): AgentPolicy {
     mode: pick(random, ['DryRun', 'Enforce', 'Enforce']),
     memoryFigure: pick(random, ['Reclaimable', 'Kubelet']),
     thresholds: parsed.ok ? parsed.thresholds : [],
+    thresholdModes: new Map(
+      (parsed.ok ? parsed.thresholds : []).map(({ id }) => [id, pick(random, ['DryRun', 'Enforce', 'Enforce'])]),
+    ),
+    stallRules: DEFAULT_STALL_RULES.map((rule) => ({
+      ...rule,
+      gracePeriodMs: pick(random, [0, rule.gracePeriodMs]),
+      mode: pick(random, ['DryRun', 'Enforce']),
+    })),
+    mostGraceSeconds: pick(random, [0, 30, 3600]),
     limits: { concurrent: count(), perMinute: count(), perTenMinutes: count(), perNamespacePerTenMinutes: count() },
     ranking: {
       ranking: pick(random, ['Kubernetes', 'ShareOfRequest', { keys: ['qos', 'runTime'] }]),
@@ -184,11 +197,10 @@ class FuzzedNode {
     return { kind: 'found', pod, namespace: random() < 0.05 ? 'ignored' : 'open' };
   }
 
-  end(uid: string): void {
+  end(uid: string, gracePeriodSeconds: number): void {
     const index = this.#pods.findIndex((pod) => pod.uid === uid);
     const pod = this.#pods[index];
-    if (pod !== undefined)
-      this.#pods[index] = { ...pod, conditions: EVICTED, deletion: { at: 0, gracePeriodSeconds: 1 } };
+    if (pod !== undefined) this.#pods[index] = { ...pod, conditions: EVICTED, deletion: { at: 0, gracePeriodSeconds } };
   }
 
   #replaceOne(): void {
@@ -227,30 +239,59 @@ function lawsOfProtection({ pod }: Decision['evictions'][number], { seen, policy
 }
 
 function lawsOfOne(eviction: Decision['evictions'][number], { state, seen, policy }: Case): readonly Law[] {
-  const { pod, graceSeconds, mode } = eviction;
+  const { pod, graceSeconds, mode, isShortening } = eviction;
+  const own = state.evictions[mode].inflight.find(({ uid }) => uid === pod.uid);
   return [
     [seen.pods.aliveByUid.get(pod.uid) === pod, 'the UID judged is one that is there'],
-    [pod.deletion === undefined && pod.status.phase !== 'Failed', 'it runs and is not on its way out'],
-    [policy.ranking.missingStats !== 'Never' || seen.usage.has(pod.uid), 'no data is not zero'],
+    [isShortening || pod.deletion === undefined, 'only what this agent ends already is asked for again'],
+    [pod.status.phase !== 'Failed', 'it has not ended'],
+    [isShortening || policy.ranking.missingStats !== 'Never' || seen.usage.has(pod.uid), 'no data is not zero'],
     [graceSeconds >= 1, 'never grace 0'],
-    [mode === policy.mode, 'the mode of the policy'],
-    [state.flights.every(({ uid, phase }) => uid !== pod.uid || phase === 'pretended'), 'nobody is asked to go twice'],
+    [mode === 'DryRun' || modeOf(eviction, policy) === 'Enforce', 'enforced only where policy and rule both do'],
+    [isShortening === (own?.phase === 'ending'), 'nobody is asked to go twice, except to end sooner'],
+    [!isShortening || (own?.unshortened === undefined && own !== undefined), 'nobody is asked to end sooner twice'],
   ];
 }
 
-function outstanding({ flights }: AgentState, now: number): number {
-  return flights.filter((flight) => !flight.wasAdopted && isOutstanding(flight, now)).length;
+function outstanding({ evictions }: AgentState, stage: Stage, resource: StarvedResource, now: number): number {
+  const counted = evictions.Enforce.inflight.filter(
+    ({ signal }) => stage === 'mild' || resourceOf(signal) === resource,
+  );
+  return counted.filter((each) => isOutstanding(each, stage, now)).length;
+}
+
+function isNew({ mode, isShortening }: Decision['evictions'][number]): boolean {
+  return mode === 'Enforce' && !isShortening;
 }
 
 function lawsOfAll({ state, seen, policy, decision }: Case): readonly Law[] {
   const isBlind = seen.readings.memory === undefined || seen.holds.length > 0 || seen.doubts.size > 0;
-  const allowed = Math.max(policy.limits.concurrent, outstanding(state, seen.now));
+  const memory = decision.evictions.filter(({ signal }) => resourceOf(signal) === 'memory');
+  const places = decision.evictions.filter(isNew).map(({ stage, signal }) => {
+    const resource = resourceOf(signal);
+    const allowed = Math.max(policy.limits.concurrent, outstanding(state, stage, resource, seen.now));
+    return outstanding(decision.state, stage, resource, seen.now) <= allowed;
+  });
+  const stuck = decision.state.evictions.Enforce.inflight.filter(({ phase }) => phase === 'stuck').length;
   return [
-    [outstanding(decision.state, seen.now) <= allowed, 'no more outstanding than allowed'],
-    [!isBlind || decision.evictions.length === 0, 'nothing happens blind'],
-    [roomOnNode(decision.state.past, policy.limits, seen.now) >= 0, 'no window of the node is negative'],
-    [freeSlots(decision.state, seen, policy) >= 0, 'there is never less than no room'],
+    [!places.includes(false), 'no more outstanding than allowed'],
+    [!isBlind || memory.length === 0, 'nothing happens blind'],
+    [seen.holds.length === 0 || decision.evictions.length === 0, 'nothing happens while the agent holds still'],
+    [stuck < 2 || !decision.evictions.some(isNew), 'with two that do not end nobody else goes'],
   ];
+}
+
+/** What is enforced is the same whatever was only pretended before. */
+function lawOfModes({ state, seen, policy, decision }: Case): readonly Law[] {
+  const { inflight, past, pauses } = state.evictions.DryRun;
+  if (inflight.length + past.length + pauses.size === 0) return [];
+  const withoutPretence = { ...state, evictions: { ...state.evictions, DryRun: NO_EVICTIONS.DryRun } };
+  const enforced = ({ evictions }: Decision): string =>
+    JSON.stringify(
+      evictions.filter(({ mode }) => mode === 'Enforce').map(({ pod, graceSeconds }) => [pod.uid, graceSeconds]),
+    );
+  const isSame = enforced(decide(withoutPretence, seen, policy)) === enforced(decision);
+  return [[isSame, 'nothing pretended bears on what is enforced']];
 }
 
 /** Every law that one decision could break; empty when it broke none. */
@@ -259,19 +300,23 @@ function violations(each: Case): string[] {
     ...lawsOfOne(eviction, each),
     ...lawsOfProtection(eviction, each),
   ]);
-  return [...single, ...lawsOfAll(each)].filter(([isKept]) => !isKept).map(([, law]) => law);
+  return [...single, ...lawsOfAll(each), ...lawOfModes(each)].filter(([isKept]) => !isKept).map(([, law]) => law);
 }
 
-/** Budgets hold in every sliding window of the evictions that were accepted under one policy. */
-function windowViolations(state: AgentState, now: number, policy: AgentPolicy, accepted: number): string[] {
-  const within = (ms: number): number => state.past.filter(({ at }) => now - at < ms).length;
-  const broken: string[] = [];
-  if (accepted > 0 && within(60_000) > policy.limits.perMinute) broken.push('per minute');
-  if (accepted > 0 && within(600_000) > policy.limits.perTenMinutes) broken.push('per ten minutes');
-  const [last] = state.past.slice(-1);
-  const ofNamespace = state.past.filter(({ at, namespace }) => now - at < 600_000 && namespace === last?.namespace);
-  if (accepted > 0 && ofNamespace.length > policy.limits.perNamespacePerTenMinutes) broken.push('per namespace');
-  return broken;
+/** Budgets hold in every sliding window of the evictions that were accepted under one policy, for each resource. */
+function windowViolations(state: AgentState, now: number, policy: AgentPolicy, accepted: readonly Signal[]): string[] {
+  return accepted.flatMap((signal) => {
+    const past = evictionsOf(state.evictions.Enforce.past, resourceOf(signal));
+    const within = (ms: number): number => past.filter(({ at }) => now - at < ms).length;
+    const [last] = past.slice(-1);
+    const ofNamespace = past.filter(({ at, namespace }) => now - at < 600_000 && namespace === last?.namespace);
+    const laws: readonly Law[] = [
+      [within(60_000) <= policy.limits.perMinute, 'per minute'],
+      [within(600_000) <= policy.limits.perTenMinutes, 'per ten minutes'],
+      [ofNamespace.length <= policy.limits.perNamespacePerTenMinutes, 'per namespace'],
+    ];
+    return laws.filter(([isKept]) => !isKept).map(([, law]) => law);
+  });
 }
 
 /** What the last look lets pass, held against what it saw. */
@@ -282,7 +327,7 @@ function lawsOfRecheck(eviction: Decision['evictions'][number], fresh: FreshPod,
     pod.annotations.get('plimsoll.dev/evict') === 'never' && (pod.spec.priority ?? 0) <= policy.protect.optOutCeiling;
   const laws: readonly Law[] = [
     [pod.uid === eviction.pod.uid, 'the UID judged is the UID found'],
-    [pod.deletion === undefined, 'nobody is asked to go who goes'],
+    [eviction.isShortening || pod.deletion === undefined, 'nobody is asked to go who goes'],
     [namespace === 'open' && !stays, 'no wish is overlooked'],
     [!isMirror(pod), 'no pod that has become static'],
   ];
@@ -295,26 +340,46 @@ function told({ state, evictions }: Decision): object {
 }
 
 interface Answer {
-  readonly uid: string;
+  readonly eviction: Decision['evictions'][number];
   readonly outcome: AttemptOutcome;
 }
 
-function answer(state: AgentState, node: FuzzedNode, { uid, outcome }: Answer, now: number): AgentState {
-  if (outcome.kind === 'evicted') node.end(uid);
-  return applyOutcome(state, uid, outcome, now);
+function answer(state: AgentState, node: FuzzedNode, { eviction, outcome }: Answer, now: number): AgentState {
+  const { uid } = eviction.pod;
+  if (outcome.kind === 'evicted') node.end(uid, eviction.graceSeconds);
+  return applyOutcome(state, { uid, mode: eviction.mode }, outcome, now);
 }
 
 interface LateAnswer extends Answer {
   readonly dueAt: number;
 }
 
-/** One node after the other through its cycles; gives back how many evictions were decided. */
+/** How often a run came to what it has laws about: a law of something that never happens proves nothing. */
+class Reached {
+  enforced = 0;
+  pretended = 0;
+  forCpu = 0;
+  shortened = 0;
+  stuck = 0;
+
+  note({ evictions, state }: Decision): void {
+    for (const { mode, signal, isShortening } of evictions) {
+      if (mode === 'Enforce') this.enforced += 1;
+      else this.pretended += 1;
+      if (mode === 'Enforce' && signal === 'cpu.pressure') this.forCpu += 1;
+      if (isShortening) this.shortened += 1;
+    }
+    if (state.evictions.Enforce.inflight.some(({ phase }) => phase === 'stuck')) this.stuck += 1;
+  }
+}
+
+/** One node after the other through its cycles. */
 class FuzzedRun {
   readonly #random: Random;
   #node: FuzzedNode;
   #state: AgentState = FIRST_STATE;
   #late: LateAnswer[] = [];
-  evictions = 0;
+  readonly reached = new Reached();
 
   constructor(random: Random) {
     this.#random = random;
@@ -329,13 +394,13 @@ class FuzzedRun {
     const decision = decide(this.#state, seen, policy);
     const broken = violations({ state: this.#state, seen, policy, decision });
     this.#state = decision.state;
-    this.evictions += decision.evictions.length;
-    let accepted = 0;
+    this.reached.note(decision);
+    const accepted: Signal[] = [];
     for (const eviction of decision.evictions) {
       const outcome = this.#outcomeOf(eviction, seen, broken);
-      if (outcome.kind === 'evicted' || outcome.kind === 'pretended') accepted += 1;
+      if (outcome.kind === 'evicted' && !eviction.isShortening) accepted.push(eviction.signal);
       const dueAt = cycle + (this.#random() < 0.1 ? Math.floor(this.#random() * 20) : 0);
-      this.#late.push({ uid: eviction.pod.uid, outcome, dueAt });
+      this.#late.push({ eviction, outcome, dueAt });
     }
     this.#answerDue(cycle, seen.now);
     broken.push(...windowViolations(this.#state, seen.now, policy, accepted));
@@ -375,7 +440,8 @@ describe('decide, one million fuzzed cycles', () => {
       const broken = run.cycle(cycle);
       if (broken.length > 0) expect.fail(`seed ${SEED}, cycle ${cycle}: ${broken.join('; ')}`);
     }
-    // A run in which nobody was ever evicted would prove nothing.
-    expect(run.evictions).toBeGreaterThan(1000);
+    const { enforced, pretended, forCpu, shortened, stuck } = run.reached;
+    expect(Math.min(enforced, pretended, stuck)).toBeGreaterThan(1000);
+    expect(Math.min(forCpu, shortened)).toBeGreaterThan(100);
   });
 });

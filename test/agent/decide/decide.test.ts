@@ -18,7 +18,8 @@ function run(scenes: readonly Scene[], rules: AgentPolicy = policy(), outcome: A
   const steps = scenes.map((scene) => {
     const decision = decide(state, look(scene), rules);
     state = decision.state;
-    for (const { pod } of decision.evictions) state = applyOutcome(state, pod.uid, outcome, scene.now);
+    for (const { pod, mode } of decision.evictions)
+      state = applyOutcome(state, { uid: pod.uid, mode }, outcome, scene.now);
     return {
       evicted: decision.evictions.map(({ pod }) => pod.name),
       holds: decision.judgement.holds.map(({ code }) => code),
@@ -109,31 +110,6 @@ describe('decide', () => {
     const pods = [1, 2, 3].map((index) => ({ ...small, name: `small-${index}` }));
     const stranger = { ...small, name: 'stranger', namespace: 'other', usageMiB: 55 };
     expect(evicted([{ now: 0, availableMiB: 1, pods: [...pods, stranger] }], rules)).toEqual([['small-1', 'stranger']]);
-  });
-
-  test('pods that end for other reasons count as freed (law 4)', () => {
-    const ending: NodePod = { ...hog, deletion: { at: 0, gracePeriodSeconds: 30 } };
-    const { steps } = run([{ now: 0, availableMiB: 50, pods: [ending, small] }]);
-    expect(steps).toEqual([{ evicted: [], holds: ['EnoughEnding'] }]);
-  });
-
-  test('a pod that does not end is not waited for for ever (F-32)', () => {
-    const ending: NodePod = { ...hog, deletion: { at: 0, gracePeriodSeconds: 30 } };
-    const scene = (now: number): Scene => ({ now, availableMiB: 50, pods: [ending, small] });
-    expect(evicted([scene(0), scene(40_000), scene(40_001)])).toEqual([[], [], ['small']]);
-  });
-
-  test('a restart in the middle of an eviction takes no second victim (F-17)', () => {
-    const conditions = [{ type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI' }];
-    const ending: NodePod = {
-      ...small,
-      name: 'victim',
-      usageMiB: 10,
-      conditions,
-      deletion: { at: 0, gracePeriodSeconds: 1 },
-    };
-    const { steps } = run([{ now: 0, availableMiB: 10, pods: [ending, hog] }]);
-    expect(steps).toEqual([{ evicted: [], holds: ['Outstanding'] }]);
   });
 
   test.each<[sentence: string, pod: Partial<NodePod>]>([
@@ -253,9 +229,9 @@ describe('decide', () => {
           rules,
         );
         state = decision.state;
-        for (const { pod } of decision.evictions) {
+        for (const { pod, mode } of decision.evictions) {
           times.push(now);
-          state = applyOutcome(state, pod.uid, { kind: 'evicted' }, now);
+          state = applyOutcome(state, { uid: pod.uid, mode }, { kind: 'evicted' }, now);
           left = left.filter(({ name }) => name !== pod.name);
         }
       }
@@ -344,86 +320,6 @@ describe('decide', () => {
     });
   });
 
-  describe('outcomes', () => {
-    const at = (now: number): Scene => ({ now, availableMiB: 10, pods: [hog, small] });
-
-    test.each<[sentence: string, outcome: AttemptOutcome, expected: (readonly string[])[]]>([
-      [
-        'a spent budget leaves the pod alone and tries the next one a second later',
-        { kind: 'tooManyRequests', cause: 'budget', message: 'm', retryAfterSeconds: undefined },
-        [['hog'], [], ['small'], []],
-      ],
-      [
-        'a busy server is left alone as long as it asks',
-        { kind: 'tooManyRequests', cause: 'throttled', message: 'm', retryAfterSeconds: 60 },
-        [['hog'], [], [], []],
-      ],
-      [
-        'a token that is refused is our trouble, not the pod’s',
-        { kind: 'unauthorized', message: 'm' },
-        [['hog'], [], [], []],
-      ],
-      ['an attempt without effect is not made up for by another pod', { kind: 'foundUnharmed' }, [['hog'], [], [], []]],
-      [
-        'a pod that changed since it was judged is left alone, and the next one tried',
-        { kind: 'overtaken', message: 'm' },
-        [['hog'], [], ['small'], []],
-      ],
-      [
-        'a node that recovered meanwhile is looked at anew',
-        { kind: 'relieved', message: 'm' },
-        [['hog'], [], ['hog'], []],
-      ],
-      [
-        'a last look that was not answered is our trouble, not the pod’s',
-        { kind: 'unconfirmed', message: 'm' },
-        [['hog'], [], [], []],
-      ],
-      ['a refusal by rights rests for ten minutes', { kind: 'forbidden', message: 'm' }, [['hog'], [], ['small'], []]],
-      [
-        'two budgets on one pod are a refusal, not a 429',
-        { kind: 'severalBudgets', message: 'm' },
-        [['hog'], [], ['small'], []],
-      ],
-      [
-        'an answer that was lost holds the place: nobody else goes',
-        { kind: 'timeout', message: 'm' },
-        [['hog'], [], [], []],
-      ],
-      [
-        'a pod that is gone already is not asked for in the same second',
-        { kind: 'notFound', message: 'm' },
-        [['hog'], [], ['hog'], []],
-      ],
-    ])('%s', (_sentence, outcome, expected) => {
-      expect(evicted([at(0), at(500), at(1500), at(1600)], policy(), outcome)).toEqual(expected);
-    });
-
-    test('the pause after a spent budget grows', () => {
-      const alone = (now: number): Scene => ({ now, availableMiB: 10, pods: [hog] });
-      const outcome: AttemptOutcome = {
-        kind: 'tooManyRequests',
-        cause: 'budget',
-        message: 'm',
-        retryAfterSeconds: undefined,
-      };
-      const times = Array.from({ length: 100 }, (_, index) => index * 1000);
-      const asked = evicted(times.map(alone), policy(), outcome).flatMap((names, index) =>
-        names.length > 0 ? [index] : [],
-      );
-      expect(asked).toEqual([0, 10, 30, 70]);
-    });
-
-    test('a lost answer whose pod is seen to end was a success', () => {
-      const ending: NodePod = { ...hog, deletion: { at: 0, gracePeriodSeconds: 1 } };
-      const { state } = run([at(0), { now: 500, availableMiB: 10, pods: [ending, small] }], policy(), {
-        kind: 'unreachable',
-        message: 'm',
-      });
-      expect(state.flights.map(({ name, phase }) => [name, phase])).toEqual([['hog', 'ending']]);
-    });
-  });
-
   describe('dry run', () => {
     test('decides the same, and says it once in five minutes', () => {
       const at = (now: number): Scene => ({ now, availableMiB: 10, pods: [hog] });
@@ -502,7 +398,7 @@ describe('decide', () => {
     const second = decide(FIRST_STATE, scene, policy());
     expect(second.state).toEqual(first.state);
     expect(second.evictions).toEqual(first.evictions);
-    expect(FIRST_STATE.flights).toEqual([]);
-    expect(first.state.flights[0]?.expected).toBe(500 * MIB);
+    expect(FIRST_STATE.evictions.Enforce.inflight).toEqual([]);
+    expect(first.state.evictions.Enforce.inflight[0]?.expected).toBe(500 * MIB);
   });
 });

@@ -2,20 +2,22 @@ import { describe, expect, test } from 'vitest';
 import { type MemoryReadings, NO_MEMORY_READINGS } from '#shared/domain/pressure/memory-figure.ts';
 import { FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { decide } from '#agent/decide/decide.ts';
-import { type FreshPod, abortReason } from '#agent/decide/preflight.ts';
+import { abortReason, type FreshPod } from '#agent/decide/preflight.ts';
+import type { AgentPolicy } from '#agent/policy/policy.ts';
 import { look, memoryReadings, type NodePod, nodePod, policy } from '#test/agent/node-scene.ts';
 
 const hog: NodePod = { name: 'hog', requests: { memory: '100Mi' }, usageMiB: 500 };
 const SHORT = memoryReadings(60, 1000, 100);
+const hardThreshold = policy().thresholds[0]?.id ?? '';
 const [eviction] = decide(FIRST_STATE, look({ now: 0, availableMiB: 50, pods: [hog] }), policy()).evictions;
 
 function found(changes: Partial<NodePod> = {}, namespace: 'open' | 'ignored' = 'open'): FreshPod {
   return { kind: 'found', pod: nodePod({ ...hog, ...changes }), namespace };
 }
 
-function answer(fresh: FreshPod, readings = SHORT, reclaimable: MemoryReadings = NO_MEMORY_READINGS) {
+function answer(fresh: FreshPod, readings = SHORT, reclaimable: MemoryReadings = NO_MEMORY_READINGS, rules = policy()) {
   if (eviction === undefined) throw new Error('nobody was chosen');
-  return abortReason(eviction, { fresh, view: { readings, reclaimable } }, policy());
+  return abortReason(eviction, { fresh, view: { readings, reclaimable } }, rules);
 }
 
 describe('abortReason', () => {
@@ -39,10 +41,34 @@ describe('abortReason', () => {
   });
 
   test('a pod that cannot be read again is trouble of the API server, not a reason to take another one', () => {
-    expect(answer({ kind: 'unknown', message: 'no answer within 3000 ms' })).toEqual({
+    expect(answer({ kind: 'unknown', message: 'no answer within 10000 ms', retryAfterSeconds: 1 })).toEqual({
       kind: 'unconfirmed',
-      message: 'pod default/hog could not be read again: no answer within 3000 ms',
+      message: 'cannot read pod default/hog again: no answer within 10000 ms',
+      retryAfterSeconds: 1,
     });
+  });
+
+  test('a pod whose text cannot be read is trouble of that pod alone', () => {
+    expect(answer({ kind: 'unreadable', message: 'spec.priority: m' })).toEqual({
+      kind: 'unreadable',
+      message: 'cannot read pod default/hog again: spec.priority: m',
+    });
+  });
+
+  test.each<[sentence: string, rules: Partial<AgentPolicy>]>([
+    ['the policy is in DryRun by now', { mode: 'DryRun' }],
+    ['the threshold is gone', { thresholds: [] }],
+    ['the threshold has become one that is only told', { thresholdModes: new Map([[hardThreshold, 'DryRun']]) }],
+  ])('nothing is sent when %s', (_sentence, changes) => {
+    expect(answer(found(), SHORT, NO_MEMORY_READINGS, policy(changes))).toMatchObject({ kind: 'disarmed' });
+  });
+
+  test('a pod that ends already may be asked to end sooner, if that was meant', () => {
+    const ending = found({ deletion: { at: 0, gracePeriodSeconds: 30 } });
+    expect(answer(ending)).toMatchObject({ kind: 'overtaken' });
+    const view = { readings: SHORT, reclaimable: NO_MEMORY_READINGS };
+    const shortening = eviction && { ...eviction, isShortening: true };
+    expect(shortening && abortReason(shortening, { fresh: ending, view }, policy())).toBeUndefined();
   });
 
   test.each<[sentence: string, availableMiB: number | undefined, isSent: boolean]>([

@@ -26,7 +26,7 @@ const pods: readonly NodePod[] = ['a', 'b'].map((owner) => ({ name: owner, owner
 const scene = (now: number): Scene => ({ now, availableMiB: 50, pods });
 
 function codes(records: readonly EvictionRecord[], now = 0) {
-  const state = recall(FIRST_STATE, records, WALL);
+  const state = recall(FIRST_STATE, records, { wallOffsetMs: WALL, now });
   const { evictions, judgement } = decide(state, look(scene(now)), policy());
   return { evicted: evictions.map(({ pod }) => pod.name), holds: judgement.holds.map(({ code }) => code) };
 }

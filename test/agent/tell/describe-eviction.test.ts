@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { describeEviction } from '#agent/tell/describe-eviction.ts';
-import { decide, type Eviction } from '#agent/decide/decide.ts';
+import { decide } from '#agent/decide/decide.ts';
+import type { Eviction } from '#agent/decide/eviction.ts';
 import { FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { look, MIB, policy } from '#test/agent/node-scene.ts';
 

@@ -169,7 +169,7 @@ describe('eviction records', () => {
     expect(asked).toMatchObject([
       { owner: 'default/ReplicaSet/rs', outcome: 'requested', requestedAt: 7, endedAt: undefined },
     ]);
-    const answered = noteOutcome(asked, 'uid-hog', 'evicted');
+    const answered = noteOutcome(asked, { uid: 'uid-hog', mode: 'Enforce' }, 'evicted');
     expect(noteEnds(answered, decision.state, 9)).toBe(answered);
     expect(noteEnds(answered, FIRST_STATE, 9)).toMatchObject([{ outcome: 'evicted', endedAt: 9 }]);
   });

@@ -62,8 +62,16 @@ describe('evictPod', () => {
       { kind: 'tooManyRequests', cause: 'throttled', message: 'busy', retryAfterSeconds: 3 },
     ],
     ['two budgets', failureOf(500, { message: TWO }), { kind: 'severalBudgets', message: TWO }],
-    ['another failure of the server', failureOf(500, { message: 'oh' }), { kind: 'serverError', message: 'oh' }],
-    ['a timeout of the server', failureOf(504, { message: 'slow' }), { kind: 'serverError', message: 'slow' }],
+    [
+      'another failure of the server',
+      failureOf(500, { message: 'oh' }),
+      { kind: 'serverError', message: 'oh', status: 500 },
+    ],
+    [
+      'a timeout of the server',
+      failureOf(504, { message: 'slow' }),
+      { kind: 'serverError', message: 'slow', status: 504 },
+    ],
     ['another pod of that name', failureOf(409, { message: 'uid' }), { kind: 'uidMismatch', message: 'uid' }],
     ['a pod that is gone', failureOf(404, { message: 'none' }), { kind: 'notFound', message: 'none' }],
     ['missing rights', failureOf(403, { message: 'no' }), { kind: 'forbidden', message: 'no' }],

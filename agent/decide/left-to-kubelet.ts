@@ -1,0 +1,10 @@
+import { resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
+
+/**
+ * Whether a signal is only reported: of disks the kubelet alone can throw away dead containers and unused images before
+ * it takes a pod (docs/decisions/0011-disks-are-the-kubelets.md).
+ */
+export function isLeftToKubelet(signal: Signal): boolean {
+  const resource = resourceOf(signal);
+  return resource === 'ephemeral-storage' || resource === 'inodes';
+}

@@ -1,0 +1,115 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import { chooseVictims, type VictimChoice } from '#shared/domain/eviction/choose-victims.ts';
+import { resourceOf } from '#shared/domain/pressure/signal.ts';
+import type { Candidate } from '#shared/domain/ranking/candidate.ts';
+import type { AgentPolicy } from '#agent/policy/policy.ts';
+import type { AgentState } from './agent-state.ts';
+import { type Eviction, evictionOf, shortenEviction, shorteningOf } from './eviction.ts';
+import { alreadyFreed, closedGates, freeSlots, type GateQuestion, isFor, shorteningGates } from './eviction-gates.ts';
+import { type EvictionState, evictionsFor } from './eviction-state.ts';
+import { expectedLoss } from './fill-rate.ts';
+import { ineligibility, lastingProtection, type Situation } from './ineligibility.ts';
+import { canBeShortened } from './inflight-eviction.ts';
+import type { Look } from './look.ts';
+import { rankNode } from './rank-node.ts';
+import type { Due } from './shortage.ts';
+
+/** What one shortage asks for. */
+export interface EvictionPlan {
+  readonly trigger: Due;
+  readonly evictions: readonly Eviction[];
+  /** Why no further pod goes although something is short. */
+  readonly holds: readonly Because[];
+}
+
+/** Everything that a plan is made from. */
+export interface PlanInput {
+  readonly state: AgentState;
+  readonly look: Look;
+  readonly policy: AgentPolicy;
+}
+
+/** Whom one shortage costs: first pods that end already are asked to end sooner, then further ones are chosen. */
+export function planEvictions(trigger: Due, input: PlanInput): EvictionPlan {
+  const { state, look, policy } = input;
+  const question = { trigger, evictions: evictionsFor(trigger.mode, state.evictions), look, limits: policy.limits };
+  const shortened = shortenings(question, input);
+  const left = withShortened(question, shortened, look);
+  const gap = gapOf(left, input);
+  const gates = [...closedGates(left, state, look), ...enoughEnding(gap)];
+  const { victims, spared } = gates.length > 0 ? NO_CHOICE : choose(left, gap, input);
+  const holds = victims.length > 0 ? gates : [...gates, ...noneMayGo(spared)];
+  const chosen = victims.map((victim) => evictionOf(victim, trigger, look, policy));
+  return { trigger, evictions: [...shortened, ...chosen], holds };
+}
+
+type Question = GateQuestion & { readonly trigger: Due };
+
+/** What must come free once what leaves already and what is filled meanwhile are counted. */
+function gapOf(question: Question, { state, look }: PlanInput): number {
+  const { gap, signal } = question.trigger;
+  const filledMeanwhile = resourceOf(signal) === 'memory' ? expectedLoss(state.trend) : 0;
+  return gap + filledMeanwhile - alreadyFreed(question, state, look);
+}
+
+/** In the severe stage a pod that this agent asked to go keeps none of the long grace that the mild stage left it. */
+function shortenings(question: Question, input: PlanInput): readonly Eviction[] {
+  const { trigger, evictions } = question;
+  const { state, look, policy } = input;
+  if (trigger.stage === 'mild' || gapOf(question, input) <= 0) return [];
+  if (shorteningGates(question, look).length > 0) return [];
+  const slow = evictions.inflight.filter(
+    (each) => each.mode === trigger.mode && isFor(trigger.signal, each) && canBeShortened(each),
+  );
+  return slow.flatMap(({ uid }) => {
+    const pod = state.ending.has(uid) ? look.pods.aliveByUid.get(uid) : undefined;
+    const mayGo = pod !== undefined && lastingProtection(pod, policy, look.namespaces) === undefined;
+    return mayGo ? [shorteningOf(pod, trigger, look)] : [];
+  });
+}
+
+function withShortened(question: Question, shortened: readonly Eviction[], look: Look): Question {
+  if (shortened.length === 0) return question;
+  return { ...question, evictions: shortenAll(question.evictions, shortened, look) };
+}
+
+/** The evictions in flight once those that end already are asked for again. */
+export function shortenAll(evictions: EvictionState, shortened: readonly Eviction[], look: Look): EvictionState {
+  const byUid = new Map(shortened.map((each) => [each.pod.uid, each]));
+  const inflight = evictions.inflight.map((each) => {
+    const again = byUid.get(each.uid);
+    return again === undefined ? each : shortenEviction(each, again, look);
+  });
+  return { ...evictions, inflight };
+}
+
+const NO_CHOICE: Pick<VictimChoice, 'victims' | 'spared'> = { victims: [], spared: [] };
+
+function choose(question: Question, gap: number, { look, policy }: PlanInput): VictimChoice {
+  const { trigger, evictions } = question;
+  const situation = { signal: trigger.signal, stage: trigger.stage, evictions };
+  const ranked = rankNode(trigger.signal, evictions, look, policy);
+  const most = Math.min(freeSlots(question), Number.isFinite(gap) ? Infinity : 1);
+  return chooseVictims(ranked, { protectionOf: ineligibility(situation, look, policy), most, gap });
+}
+
+/** Who may go now, the first to go first. */
+export function eligiblePods(situation: Situation, look: Look, policy: AgentPolicy): readonly Candidate[] {
+  const reasonAgainst = ineligibility(situation, look, policy);
+  const ranked = rankNode(situation.signal, situation.evictions, look, policy);
+  return ranked.filter((candidate) => reasonAgainst(candidate) === undefined);
+}
+
+/** Whom the laws and the budgets spare, by reason; from here on the kubelet's own threshold is the backstop. */
+function noneMayGo(spared: VictimChoice['spared']): readonly Because[] {
+  if (spared.length === 0) return [];
+  const counts: Record<string, number> = {};
+  for (const { because } of spared) counts[because.code] = (counts[because.code] ?? 0) + 1;
+  const reasons = Object.entries(counts).map(([code, count]) => `${count} ${code}`);
+  return [{ code: 'NobodyMayGo', text: `no pod may be evicted now: ${reasons.join(', ')}`, facts: counts }];
+}
+
+function enoughEnding(gap: number): readonly Because[] {
+  if (gap > 0) return [];
+  return [{ code: 'EnoughEnding', text: 'terminating pods already free enough', facts: { missing: gap } }];
+}

@@ -1,0 +1,27 @@
+import type { Threshold } from '#shared/domain/pressure/threshold.ts';
+import type { Mode } from '#agent/mode.ts';
+import type { AgentPolicy } from '#agent/policy/policy.ts';
+import type { StallRule } from '#agent/policy/stall-rule.ts';
+import type { Due } from './shortage.ts';
+
+function stricter(left: Mode, right: Mode): Mode {
+  return left === 'Enforce' && right === 'Enforce' ? 'Enforce' : 'DryRun';
+}
+
+/** The mode of a threshold: the policy's, unless it has a stricter one of its own. */
+export function thresholdMode({ id }: Threshold, { mode, thresholdModes }: AgentPolicy): Mode {
+  return stricter(mode, thresholdModes.get(id) ?? 'Enforce');
+}
+
+/** The mode of a stall rule: both the policy and the rule must enforce. */
+export function stallMode(rule: StallRule, { mode }: AgentPolicy): Mode {
+  return stricter(mode, rule.mode);
+}
+
+/** The mode in which a policy acts on what an eviction stands on; `DryRun` where that is no rule of it any more. */
+export function modeOf({ signal, threshold }: Pick<Due, 'signal' | 'threshold'>, policy: AgentPolicy): Mode {
+  const rule = policy.stallRules.find((each) => each.signal === signal);
+  if (rule !== undefined) return stallMode(rule, policy);
+  const found = policy.thresholds.find(({ id }) => id === threshold.id);
+  return found === undefined ? 'DryRun' : thresholdMode(found, policy);
+}

@@ -1,0 +1,209 @@
+import { describe, expect, test } from 'vitest';
+import { FIRST_STATE } from '#agent/decide/agent-state.ts';
+import { applyOutcome, type AttemptOutcome } from '#agent/decide/apply-outcome.ts';
+import { decide } from '#agent/decide/decide.ts';
+import { look, type NodePod, policy } from '#test/agent/node-scene.ts';
+import { type Moment, runEpisode } from './episode.ts';
+
+const hog: NodePod = { name: 'hog', priority: 0, requests: { memory: '100Mi' }, usageMiB: 500 };
+const small: NodePod = { name: 'small', priority: 0, requests: { memory: '10Mi' }, usageMiB: 60 };
+const MESSAGE = { message: 'm' };
+const BUDGET = { kind: 'tooManyRequests', cause: 'budget', ...MESSAGE, retryAfterSeconds: undefined } as const;
+const DAY_SECONDS = 86_400;
+const rules = policy({
+  limits: { concurrent: 1, perMinute: 99, perTenMinutes: 99, perNamespacePerTenMinutes: 99 },
+});
+
+function severe(now: number, ...pods: readonly NodePod[]): Moment {
+  return { now, availableMiB: 10, pods };
+}
+
+/** Below the soft threshold alone; a look half a minute earlier began its grace. */
+function mild(times: readonly number[], ...pods: readonly NodePod[]): readonly Moment[] {
+  return [-30_000, ...times].map((now) => ({ now, availableMiB: 150, pods }));
+}
+
+/** Each look that asked for somebody, by its time. */
+function asked(moments: readonly Moment[], outcome: AttemptOutcome): readonly (readonly [number, string])[] {
+  const { steps } = runEpisode(
+    moments.map((moment) => ({ ...moment, outcome })),
+    rules,
+  );
+  return steps.flatMap(({ evicted }, index) => evicted.map((name) => [moments[index]?.now ?? 0, name] as const));
+}
+
+function every(ms: number, untilMs: number): readonly number[] {
+  return Array.from({ length: Math.floor(untilMs / ms) + 1 }, (_, index) => index * ms);
+}
+
+const looks = (untilMs: number, ...pods: readonly NodePod[]) => every(100, untilMs).map((now) => severe(now, ...pods));
+
+describe('an answer to an eviction', () => {
+  test.each<[sentence: string, outcome: AttemptOutcome, mildly: object, severely: object]>([
+    [
+      'a spent budget leaves the pod alone, and the next one is tried',
+      BUDGET,
+      [0, 'hog', 1000, 'small'],
+      [0, 'hog', 100, 'small'],
+    ],
+    [
+      'one that left the pod unharmed is tried again, since the server was in trouble; twice concerns that pod alone',
+      { kind: 'foundUnharmed' },
+      [0, 'hog', 1000, 'hog'],
+      [0, 'hog', 100, 'hog', 1100, 'small', 1500, 'small'],
+    ],
+    [
+      'a pod that changed since it was judged is left alone, and the next one tried',
+      { kind: 'overtaken', ...MESSAGE },
+      [0, 'hog', 1000, 'small'],
+      [0, 'hog', 100, 'small'],
+    ],
+    [
+      'a pod that cannot be read is left alone, and the next one tried',
+      { kind: 'unreadable', ...MESSAGE },
+      [0, 'hog', 1000, 'small'],
+      [0, 'hog', 100, 'small'],
+    ],
+    [
+      'a refusal by rights rests, and the next one is tried',
+      { kind: 'forbidden', ...MESSAGE },
+      [0, 'hog', 1000, 'small'],
+      [0, 'hog', 100, 'small'],
+    ],
+    [
+      'two budgets on one pod are a refusal, not a 429',
+      { kind: 'severalBudgets', ...MESSAGE },
+      [0, 'hog', 1000, 'small'],
+      [0, 'hog', 100, 'small'],
+    ],
+    [
+      'a token that is refused is our trouble, not the pod’s',
+      { kind: 'unauthorized', ...MESSAGE },
+      [0, 'hog'],
+      [0, 'hog'],
+    ],
+    [
+      'an answer that was lost holds the place: no other pod goes',
+      { kind: 'timeout', ...MESSAGE },
+      [0, 'hog'],
+      [0, 'hog'],
+    ],
+  ])('%s', (_, outcome, mildly, severely) => {
+    const times = every(100, 1900);
+    expect(asked(mild(times, hog, small), outcome).flat()).toEqual(mildly);
+    expect(asked(looks(1900, hog, small), outcome).flat()).toEqual(severely);
+  });
+
+  test('a node that recovered meanwhile is looked at anew', () => {
+    const relieved: AttemptOutcome = { kind: 'relieved', ...MESSAGE };
+    expect(asked(looks(100, hog), relieved)).toEqual([
+      [0, 'hog'],
+      [100, 'hog'],
+    ]);
+    expect(asked(mild([0, 900, 1000], hog), relieved)).toEqual([
+      [0, 'hog'],
+      [1000, 'hog'],
+    ]);
+  });
+
+  test('a last look that the API server did not answer is repeated soon, and ever more slowly', () => {
+    const unheard: AttemptOutcome = { kind: 'unconfirmed', ...MESSAGE };
+    expect(asked(looks(30_000, hog), unheard).map(([at]) => at)).toEqual([
+      0, 100, 300, 700, 1500, 3100, 6300, 12_700, 22_700,
+    ]);
+  });
+
+  test('a 429 to the last look costs what it asks for, not ten seconds', () => {
+    const throttled: AttemptOutcome = { kind: 'unconfirmed', ...MESSAGE, retryAfterSeconds: 1 };
+    expect(asked(looks(2000, hog), throttled).map(([at]) => at)).toEqual([0, 1000, 2000]);
+  });
+
+  test.each<[sentence: string, outcome: AttemptOutcome]>([
+    ['an eviction', { kind: 'tooManyRequests', cause: 'throttled', ...MESSAGE, retryAfterSeconds: DAY_SECONDS }],
+    ['the last look', { kind: 'unconfirmed', ...MESSAGE, retryAfterSeconds: DAY_SECONDS }],
+    ['an eviction under a spent budget', { ...BUDGET, retryAfterSeconds: DAY_SECONDS }],
+  ])('%s that may be repeated only in a day is repeated after a minute', (_, outcome) => {
+    expect(
+      asked(
+        [0, 59_900, 60_000].map((now) => severe(now, hog)),
+        outcome,
+      ).map(([at]) => at),
+    ).toEqual([0, 60_000]);
+  });
+
+  const INTERNAL: AttemptOutcome = { kind: 'serverError', ...MESSAGE, status: 500 };
+  const UNAVAILABLE: AttemptOutcome = { kind: 'serverError', ...MESSAGE, status: 503 };
+
+  /** Looks every 100 ms; each request is answered like this, and its pod then read again and found unharmed. */
+  function askedWithTrouble(answer: AttemptOutcome, untilMs: number, ...pods: readonly NodePod[]) {
+    let state = FIRST_STATE;
+    const found: (readonly [number, string])[] = [];
+    for (const now of every(100, untilMs)) {
+      const decision = decide(state, look(severe(now, ...pods)), rules);
+      state = decision.state;
+      for (const { pod, mode } of decision.evictions) {
+        found.push([now, pod.name]);
+        state = applyOutcome(state, { uid: pod.uid, mode }, answer, now);
+        state = applyOutcome(state, { uid: pod.uid, mode }, { kind: 'foundUnharmed' }, now);
+      }
+    }
+    return found;
+  }
+
+  test('one pod whose eviction always answers 500 stops no other', () => {
+    expect(askedWithTrouble(INTERNAL, 500, hog, small)).toEqual([
+      [0, 'hog'],
+      [100, 'small'],
+    ]);
+  });
+
+  test('an API server that is not available is no reason to take another pod', () => {
+    expect(askedWithTrouble(UNAVAILABLE, 150, hog, small)).toEqual([
+      [0, 'hog'],
+      [100, 'hog'],
+    ]);
+  });
+
+  test('where one pod after the other answers 500 the server is in trouble, and left alone for longer each time', () => {
+    const pods = Array.from({ length: 9 }, (_, index) => ({ ...small, name: `pod-${index}` }));
+    const times = askedWithTrouble(INTERNAL, 40_000, ...pods).map(([at]) => at);
+    expect(times.slice(0, 7)).toEqual([0, 100, 1100, 3100, 7100, 15_100, 25_100]);
+  });
+
+  test('of 25 pods under spent budgets all are asked within three seconds of the severe stage', () => {
+    const guarded = Array.from({ length: 25 }, (_, index) => ({
+      ...small,
+      name: `guarded-${String(index).padStart(2, '0')}`,
+      owner: `owner-${index}`,
+      usageMiB: 100 - index,
+    }));
+    const moments = looks(3000, ...guarded, { ...small, usageMiB: 20 }).map((moment) => ({
+      ...moment,
+      outcome: BUDGET,
+    }));
+    const times = runEpisode(moments, rules).steps.flatMap(({ evicted }, index) =>
+      evicted.includes('small') ? [index * 100] : [],
+    );
+    expect(times).toEqual([2500]);
+  });
+
+  test('a spent budget is remembered for the other pods of its owner', () => {
+    const replicas = Array.from({ length: 25 }, (_, index) => ({ ...hog, name: `web-${index}`, owner: 'web' }));
+    expect(asked(looks(300, ...replicas, small), BUDGET)).toEqual([
+      [0, 'web-0'],
+      [100, 'small'],
+    ]);
+  });
+
+  test('the pause after a spent budget grows', () => {
+    const moments = every(1000, 99_000).map((now) => severe(now, hog));
+    expect(asked(moments, BUDGET).map(([at]) => at)).toEqual([0, 10_000, 30_000, 70_000]);
+  });
+
+  test('a lost answer whose pod is seen to end was a success', () => {
+    const ending: NodePod = { ...hog, deletion: { at: 0, gracePeriodSeconds: 1 } };
+    const lost: AttemptOutcome = { kind: 'unreachable', ...MESSAGE };
+    const { state } = runEpisode([{ ...severe(0, hog, small), outcome: lost }, severe(500, ending, small)], rules);
+    expect(state.evictions.Enforce.inflight.map(({ name, phase }) => [name, phase])).toEqual([['hog', 'ending']]);
+  });
+});

@@ -1,0 +1,47 @@
+import { type AgentState, FIRST_STATE } from '#agent/decide/agent-state.ts';
+import { applyOutcome, type AttemptOutcome } from '#agent/decide/apply-outcome.ts';
+import { decide } from '#agent/decide/decide.ts';
+import type { Eviction } from '#agent/decide/eviction.ts';
+import type { AgentPolicy } from '#agent/policy/policy.ts';
+import { look, policy, type Scene } from '#test/agent/node-scene.ts';
+
+/** What one look led to. */
+export interface Step {
+  /** `NAME`, or `NAME (dry run)`. */
+  readonly evicted: readonly string[];
+  /** Codes of what held evictions back. */
+  readonly holds: readonly string[];
+  readonly evictions: readonly Eviction[];
+}
+
+/** One look of an episode, with the policy in force from then on and the answer that requests get. */
+export interface Moment extends Scene {
+  readonly policy?: AgentPolicy;
+  readonly outcome?: AttemptOutcome;
+}
+
+/** Runs looks one after another; the outcomes of each are folded in before the next. */
+export function runEpisode(moments: readonly Moment[], usual: AgentPolicy = policy(), from: AgentState = FIRST_STATE) {
+  let state = from;
+  let rules = usual;
+  const steps = moments.map(({ policy: changed, outcome, ...scene }): Step => {
+    rules = changed ?? rules;
+    const decision = decide(state, look(scene), rules);
+    state = decision.state;
+    for (const { pod, mode } of decision.evictions) {
+      const answer = mode === 'DryRun' ? { kind: 'pretended' as const } : (outcome ?? { kind: 'evicted' as const });
+      state = applyOutcome(state, { uid: pod.uid, mode }, answer, scene.now);
+    }
+    return {
+      evicted: decision.evictions.map(({ pod, mode }) => (mode === 'DryRun' ? `${pod.name} (dry run)` : pod.name)),
+      holds: decision.judgement.holds.map(({ code }) => code),
+      evictions: decision.evictions,
+    };
+  });
+  return { steps, state };
+}
+
+/** Who went at each look. */
+export function whoWent(...given: Parameters<typeof runEpisode>): readonly (readonly string[])[] {
+  return runEpisode(...given).steps.map(({ evicted }) => evicted);
+}

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest';
+import type { StallRatio } from '#agent/policy/stall-rule.ts';
+import { DEFAULT_STALL_RULES } from '#agent/policy/policy.ts';
+import { type NodePod, policy } from '#test/agent/node-scene.ts';
+import { type Moment, whoWent } from './episode.ts';
+
+const hog: NodePod = { name: 'hog', requests: { memory: '100Mi' }, usageMiB: 500 };
+/** Busy, and the second largest in memory. */
+const burner: NodePod = { name: 'burner', requests: { cpu: '100m', memory: '10Mi' }, cpuNanoCores: 2e9, usageMiB: 300 };
+const CPU_BUSY: readonly StallRatio[] = [
+  { signal: 'cpu.pressure', share: 'some', windowMs: 10_000, ratio: 0.9 },
+  { signal: 'cpu.pressure', share: 'some', windowMs: 300_000, ratio: 0.9 },
+];
+const GRACE_MS = 300_000;
+
+/** All processors are busy; `availableMiB` of 1000 are left. */
+function busy(now: number, availableMiB: number, pods: readonly NodePod[] = [hog, burner]): Moment {
+  return { now, availableMiB, pods, look: { stalls: CPU_BUSY, cpu: { availableCores: 0.02, cores: 2 } } };
+}
+
+const withCpu = (mode: 'DryRun' | 'Enforce') =>
+  policy({
+    stallRules: DEFAULT_STALL_RULES.map((rule) => (rule.signal === 'cpu.pressure' ? { ...rule, mode } : rule)),
+  });
+
+describe('modes and resources keep apart', () => {
+  test('a CPU eviction that was only pretended neither takes the place nor counts as memory freed', () => {
+    const moments = [busy(0, 900), busy(GRACE_MS, 900), busy(GRACE_MS + 100, 90)];
+    expect(whoWent(moments)).toEqual([[], ['burner (dry run)'], ['hog']]);
+  });
+
+  test('a pod whose eviction was only pretended may be evicted', () => {
+    const moments = [busy(0, 900, [burner]), busy(GRACE_MS, 900, [burner]), busy(GRACE_MS + 100, 90, [burner])];
+    expect(whoWent(moments)).toEqual([[], ['burner (dry run)'], ['burner']]);
+  });
+
+  test('pretended evictions use up no window of real ones', () => {
+    const rules = withCpu('DryRun');
+    const limits = { ...rules.limits, perMinute: 1, perTenMinutes: 1, perNamespacePerTenMinutes: 1 };
+    const moments = [busy(0, 900), busy(GRACE_MS, 900), busy(GRACE_MS + 1000, 90)];
+    expect(whoWent(moments, { ...rules, limits })).toEqual([[], ['burner (dry run)'], ['hog']]);
+  });
+
+  test('from DryRun to Enforce in the middle of a shortage: the next look evicts', () => {
+    const at = (now: number): Moment => ({ now, availableMiB: 50, pods: [hog] });
+    const moments = [
+      { ...at(0), policy: policy({ mode: 'DryRun' }) },
+      { ...at(1000), policy: policy() },
+    ];
+    expect(whoWent(moments)).toEqual([['hog (dry run)'], ['hog']]);
+  });
+
+  test('a dry run respects what is really on its way', () => {
+    const ending = { ...hog, deletion: { at: 0, gracePeriodSeconds: 1 } };
+    const moments: Moment[] = [
+      { now: 0, availableMiB: 50, pods: [hog, burner] },
+      { now: 500, availableMiB: 50, pods: [ending, burner], policy: policy({ mode: 'DryRun' }) },
+    ];
+    expect(whoWent(moments)).toEqual([['hog'], []]);
+  });
+
+  test('CPU evicts when the policy and its cpu.mode both enforce, by CPU above the request', () => {
+    const moments = [busy(0, 900), busy(GRACE_MS - 1, 900), busy(GRACE_MS, 900)];
+    expect(whoWent(moments, withCpu('Enforce'))).toEqual([[], [], ['burner']]);
+    expect(whoWent(moments, { ...withCpu('Enforce'), mode: 'DryRun' })).toEqual([[], [], ['burner (dry run)']]);
+    expect(whoWent(moments, withCpu('DryRun'))).toEqual([[], [], ['burner (dry run)']]);
+  });
+
+  test('a real CPU eviction is no relief for memory and does not stop its severe stage', () => {
+    const ending = { ...burner, deletion: { at: 0, gracePeriodSeconds: 30 } };
+    const moments = [busy(0, 900), busy(GRACE_MS, 900), busy(GRACE_MS + 1000, 90, [hog, ending])];
+    expect(whoWent(moments, withCpu('Enforce'))).toEqual([[], ['burner'], ['hog']]);
+  });
+
+  test('a stall rule in dry run hides no other that enforces', () => {
+    const memory: readonly StallRatio[] = [
+      { signal: 'memory.pressure', share: 'full', windowMs: 10_000, ratio: 0.9 },
+      { signal: 'memory.pressure', share: 'full', windowMs: 60_000, ratio: 0.9 },
+    ];
+    const [memoryRule, cpuRule] = DEFAULT_STALL_RULES;
+    if (memoryRule === undefined || cpuRule === undefined) throw new Error('there are two rules');
+    const rules = policy({ thresholds: [], stallRules: [{ ...cpuRule, gracePeriodMs: 0 }, memoryRule] });
+    const both: Moment = { ...busy(0, 90), look: { ...busy(0, 90).look, stalls: [...CPU_BUSY, ...memory] } };
+    expect(whoWent([both], rules)).toEqual([['hog', 'burner (dry run)']]);
+  });
+});

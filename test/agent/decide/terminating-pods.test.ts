@@ -1,0 +1,200 @@
+import { describe, expect, test } from 'vitest';
+import { FIRST_STATE } from '#agent/decide/agent-state.ts';
+import { recall } from '#agent/decide/recall.ts';
+import type { EvictionRecord } from '#agent/picture.ts';
+import { because, type NodePod, policy } from '#test/agent/node-scene.ts';
+import { type Moment, runEpisode, whoWent } from './episode.ts';
+
+const BY_EVICTION = [{ type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI' }];
+const hog: NodePod = { name: 'hog', requests: { memory: '100Mi' }, usageMiB: 500 };
+const small: NodePod = { name: 'small', requests: { memory: '10Mi' }, usageMiB: 120 };
+const third: NodePod = { name: 'third', requests: { memory: '10Mi' }, usageMiB: 110 };
+const rules = policy({
+  mostGraceSeconds: 3600,
+  limits: { concurrent: 1, perMinute: 9, perTenMinutes: 9, perNamespacePerTenMinutes: 9 },
+});
+
+function ending(pod: NodePod, gracePeriodSeconds: number, changes: Partial<NodePod> = {}): NodePod {
+  return { ...pod, deletion: { at: 0, gracePeriodSeconds }, ...changes };
+}
+
+/** Below the soft threshold of 200Mi for its 30 s; nothing is due before. */
+const MILD = 150;
+/** Below the hard threshold of 100Mi. */
+const SEVERE = 50;
+
+function at(now: number, availableMiB: number, ...pods: readonly NodePod[]): Moment {
+  return { now, availableMiB, pods };
+}
+
+describe('pods that others end', () => {
+  const long = ending(hog, 3600);
+
+  test('count as freed in the mild stage, for their grace and a moment more, ten minutes at most (law 4)', () => {
+    const times = [0, 30_000, 600_000, 600_001];
+    expect(
+      whoWent(
+        times.map((now) => at(now, MILD, long, small)),
+        rules,
+      ),
+    ).toEqual([[], [], [], ['small']]);
+    const brief = ending(hog, 30);
+    expect(
+      whoWent(
+        [0, 30_000, 40_000, 40_001].map((now) => at(now, MILD, brief, small)),
+        rules,
+      ),
+    ).toEqual([[], [], [], ['small']]);
+  });
+
+  test.each([
+    ['an ordinary delete with an hour of grace', long],
+    ['an eviction by another program with ten minutes of grace', ending(hog, 600, { conditions: BY_EVICTION })],
+  ])('%s does not block the severe stage', (_, pod) => {
+    expect(whoWent([at(0, SEVERE, pod, small)], rules)).toEqual([['small']]);
+  });
+
+  test('in the severe stage what ends within seconds counts as freed, and not for longer than seconds', () => {
+    const brief = ending(hog, 1);
+    expect(
+      whoWent(
+        [0, 1000, 6000, 6001].map((now) => at(now, SEVERE, brief, small)),
+        rules,
+      ),
+    ).toEqual([[], [], [], ['small']]);
+    const later = ending(hog, 30);
+    const near = [at(0, 500, later, small), at(26_900, SEVERE, later, small)];
+    expect(whoWent(near, rules)).toEqual([[], ['small']]);
+    expect(whoWent([at(0, 500, later, small), at(27_100, SEVERE, later, small)], rules)).toEqual([[], []]);
+  });
+
+  test('in the severe stage what falls already counts as freed, while it falls', () => {
+    const falling = (usageMiB: number): NodePod => ({ ...long, usageMiB });
+    const moments = [
+      at(0, 110, falling(500), small),
+      at(1000, SEVERE, falling(400), small),
+      at(4000, SEVERE, falling(400), small),
+      at(4001, SEVERE, falling(400), small),
+    ];
+    expect(whoWent(moments, rules)).toEqual([[], [], [], ['small']]);
+  });
+
+  test('take no place, and two that never end do not stop the agent', () => {
+    const stuck = ['a', 'b'].map((name) => ending({ ...small, name }, 1, { conditions: BY_EVICTION }));
+    const moments = [0, 3_600_000].map((now) => at(now, SEVERE, ...stuck, hog));
+    expect(whoWent(moments, rules)[1]).toEqual(['hog']);
+    expect(runEpisode(moments, rules).steps[1]?.holds).toEqual([]);
+  });
+});
+
+describe('pods that this agent ends', () => {
+  test('with a long grace from the mild stage are asked again, with one second, when it becomes severe', () => {
+    const moments = [
+      at(0, MILD, { ...hog, spec: { terminationGracePeriodSeconds: 30 } }, small),
+      at(30_000, MILD, { ...hog, spec: { terminationGracePeriodSeconds: 30 } }, small),
+      at(31_000, MILD, ending(hog, 30), small),
+      at(32_000, SEVERE, ending(hog, 30), small),
+      at(32_100, SEVERE, ending(hog, 1), small),
+    ];
+    const { steps } = runEpisode(moments, rules);
+    expect(
+      steps.map(({ evictions }) => evictions.map(({ pod, graceSeconds, stage }) => [pod.name, graceSeconds, stage])),
+    ).toEqual([[], [['hog', 30, 'mild']], [], [['hog', 1, 'severe']], []]);
+    expect(steps[3]?.evictions[0]).toMatchObject({ isShortening: true });
+  });
+
+  test('are asked again once; then the severe stage goes on without them', () => {
+    const moments = [
+      at(0, MILD, hog, small),
+      at(30_000, MILD, hog, small),
+      at(32_000, SEVERE, ending(hog, 30), small),
+      at(37_000, SEVERE, ending(hog, 30), small),
+      at(38_001, SEVERE, ending(hog, 30), small),
+    ];
+    expect(whoWent(moments, rules)).toEqual([[], ['hog'], ['hog'], [], ['small']]);
+  });
+
+  test('keep their grace where asking again is refused, and are not waited for', () => {
+    const refused: Moment['outcome'] = { kind: 'forbidden', message: 'm' };
+    const moments: Moment[] = [
+      at(0, MILD, hog, small),
+      at(30_000, MILD, hog, small),
+      { ...at(32_000, SEVERE, ending(hog, 30), small), outcome: refused },
+      at(32_200, SEVERE, ending(hog, 30), small),
+    ];
+    expect(whoWent(moments, rules)).toEqual([[], ['hog'], ['hog'], ['small']]);
+  });
+
+  test('count once in the windows, also when they are asked twice', () => {
+    const two = { ...rules, limits: { ...rules.limits, perMinute: 2 } };
+    const moments = [
+      at(0, MILD, hog, small),
+      at(30_000, MILD, hog, small),
+      at(32_000, SEVERE, ending(hog, 30), small),
+      at(38_001, SEVERE, ending(hog, 30), small, third),
+      at(50_000, SEVERE, third),
+    ];
+    const { steps } = runEpisode(moments, two);
+    expect(steps.map(({ evicted }) => evicted)).toEqual([[], ['hog'], ['hog'], ['small'], []]);
+    expect(steps[4]?.holds).toContain('NodeLimit');
+  });
+
+  test('and give back what they used, free their place before their object goes: a finalizer blocks nothing', () => {
+    const emptied = ending(hog, 1, { usageMiB: 10 });
+    const moments = [
+      at(0, SEVERE, hog, small),
+      at(1500, 90, emptied, small),
+      at(3600, 90, emptied, small),
+      at(3_500_000, 90, emptied, third),
+      at(3_600_000, 90, emptied, third),
+    ];
+    const { steps } = runEpisode(moments, rules);
+    expect(steps.map(({ evicted }) => evicted)).toEqual([['hog'], [], ['small'], [], ['third']]);
+    expect(steps[1]?.holds).toEqual(['AwaitingRelief']);
+  });
+
+  test('for longer than their grace let one further pod go each; two are the end of it (F-32)', () => {
+    const stuck = [ending(hog, 1), ending(small, 1)];
+    const moments = [
+      at(0, SEVERE, hog, small, third),
+      at(1000, SEVERE, ending(hog, 1), small, third),
+      at(6000, SEVERE, ending(hog, 1), small, third),
+      at(6001, SEVERE, ending(hog, 1), small, third),
+      at(7000, SEVERE, ...stuck, third),
+      at(12_002, SEVERE, ...stuck, third),
+      at(3_600_000, SEVERE, ...stuck, third),
+    ];
+    const { steps } = runEpisode(moments, rules);
+    expect(steps.map(({ evicted }) => evicted)).toEqual([['hog'], [], [], ['small'], [], [], []]);
+    expect(steps.slice(5).map(({ holds }) => holds)).toEqual([['Stuck'], ['Stuck']]);
+  });
+
+  test('with an hour of grace are waited for ten minutes in the mild stage (F-32)', () => {
+    const patient: NodePod = { ...hog, spec: { terminationGracePeriodSeconds: 3600 } };
+    const moments = [
+      at(0, MILD, patient, small),
+      at(30_000, MILD, patient, small),
+      at(630_000, MILD, ending(hog, 3600), small),
+      at(630_001, MILD, ending(hog, 3600), small),
+    ];
+    expect(whoWent(moments, rules)).toEqual([[], ['hog'], [], ['small']]);
+  });
+
+  test('are known again after a restart: no second pod is taken for the same shortage (F-17)', () => {
+    const record: EvictionRecord = {
+      pod: { namespace: 'default', name: 'victim', uid: 'uid-victim' },
+      owner: undefined,
+      signal: 'memory.available',
+      stage: 'severe',
+      mode: 'Enforce',
+      outcome: 'evicted',
+      requestedAt: 0,
+      endedAt: undefined,
+      because: because('HardThresholdMet'),
+    };
+    const victim = ending({ ...small, name: 'victim', usageMiB: 10 }, 1, { conditions: BY_EVICTION });
+    const restarted = recall(FIRST_STATE, [record], { wallOffsetMs: 0, now: 0 });
+    const { steps } = runEpisode([at(0, 10, victim, hog)], policy(), restarted);
+    expect(steps).toMatchObject([{ evicted: [], holds: ['Outstanding'] }]);
+  });
+});
