@@ -12,6 +12,8 @@ export interface Trend {
   readonly available: number;
   /** Bytes per millisecond; 0 while it grows. */
   readonly fillRate: number;
+  /** The same over the last seconds; negative while it grows. */
+  readonly lastingRate: number;
 }
 
 /**

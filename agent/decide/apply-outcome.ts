@@ -103,15 +103,17 @@ function moveTo({ own, inflight }: Answered, phase: InflightEviction['phase']): 
 
 /** The eviction is over, except where the pod ends already and was only asked to do so sooner. */
 function close({ own, inflight }: Answered): EvictionState {
-  const { unshortened } = inflight;
-  const left: readonly InflightEviction[] =
-    unshortened === undefined ? [] : [{ ...inflight, ...unshortened, phase: 'ending' }];
+  const left: readonly InflightEviction[] = inflight.isShortened ? [{ ...inflight, phase: 'ending' }] : [];
   return { ...own, inflight: own.inflight.flatMap((each) => (each === inflight ? left : [each])) };
 }
 
 /** A pod that is asked to end sooner was counted when it was asked first. */
-function remember(own: EvictionState, { uid, namespace, owner, signal, unshortened }: InflightEviction, now: Instant) {
-  if (unshortened !== undefined) return { ...own, failures: 0 };
+function remember(
+  own: EvictionState,
+  { uid, namespace, owner, signal, isShortened }: InflightEviction,
+  now: Instant,
+): EvictionState {
+  if (isShortened) return { ...own, failures: 0 };
   const one = { at: now, uid, namespace, owner, resource: resourceOf(signal) };
   return { ...own, failures: 0, past: [...own.past, one] };
 }

@@ -84,7 +84,7 @@ function openAll(state: AgentState, evictions: readonly Eviction[], look: Look):
 function openOne({ evictions }: AgentState, eviction: Eviction, look: Look): AgentState['evictions'] {
   return withEvictions(evictions, eviction.mode, (own) =>
     eviction.isShortening
-      ? shortenAll(own, [eviction], look)
+      ? shortenAll(own, [eviction])
       : { ...own, inflight: [...own.inflight, openEviction(eviction, look)] },
   );
 }

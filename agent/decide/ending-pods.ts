@@ -18,7 +18,7 @@ const FALL_SHARE = 0.05;
 /** A pod whose memory last fell longer ago than this is not falling any more. */
 const FALLING_MS = 3000;
 
-/** Brings what is known of ending pods up to date; a pod that is asked to end sooner starts anew. */
+/** Brings what is known of ending pods up to date; the first grace counts, since the kubelet does not shorten a stop. */
 export function noteEndingPods(
   previous: EndingPods,
   ending: readonly Pod[],
@@ -30,9 +30,12 @@ export function noteEndingPods(
 }
 
 function noteOne(previous: EndingPod | undefined, pod: Pod, usage: UsageByUid, now: Instant): EndingPod {
-  const graceMs = (pod.deletion?.gracePeriodSeconds ?? DEFAULT_GRACE_SECONDS) * 1000;
-  const since = previous?.graceMs === graceMs ? previous.since : now;
+  const { since, graceMs } = previous ?? { since: now, graceMs: graceOf(pod) };
   return { since, graceMs, ...noteFall(previous, usage.get(pod.uid)?.memory?.workingSetBytes, now) };
+}
+
+function graceOf({ deletion }: Pod): Instant {
+  return (deletion?.gracePeriodSeconds ?? DEFAULT_GRACE_SECONDS) * 1000;
 }
 
 type Fall = Pick<EndingPod, 'usedBytes' | 'fellAt'>;

@@ -7,7 +7,7 @@ import { breakerGate } from './eviction-circuit-breaker.ts';
 import type { EvictionState } from './eviction-state.ts';
 import { evictionsOf, roomOnNode } from './eviction-windows.ts';
 import { figureFor } from './figure-for.ts';
-import { type InflightEviction, isExpectedToEnd, isOutstanding, isUnanswered } from './inflight-eviction.ts';
+import { type InflightEviction, isExpectedToEnd, isOutstanding, isUncounted } from './inflight-eviction.ts';
 import type { Look } from './look.ts';
 import type { Due } from './shortage.ts';
 
@@ -56,7 +56,7 @@ export function isFor(signal: Due['signal'], eviction: InflightEviction): boolea
 }
 
 function roomInWindows({ trigger: { signal }, evictions, look: { now }, limits }: GateQuestion): number {
-  const asking = evictions.inflight.filter((each) => isUnanswered(each) && isFor(signal, each)).length;
+  const asking = evictions.inflight.filter((each) => isUncounted(each) && isFor(signal, each)).length;
   return Math.max(0, roomOnNode(evictionsOf(evictions.past, resourceOf(signal)), limits, now) - asking);
 }
 

@@ -1,15 +1,18 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
 import { quantityNumber } from '#shared/domain/model/quantity.ts';
+import { amountOf } from '#shared/domain/pressure/is-below.ts';
 import { gracePeriodSeconds, HARD_GRACE_SECONDS } from '#shared/domain/eviction/grace-period.ts';
 import type { Observation } from '#shared/domain/pressure/observation.ts';
-import type { Signal } from '#shared/domain/pressure/signal.ts';
-import type { Threshold } from '#shared/domain/pressure/threshold.ts';
+import { resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
+import { isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import type { Mode } from '#agent/mode.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
+import type { Trend } from './agent-state.ts';
 import { figureFor, othersUse } from './figure-for.ts';
+import { secondsUntil } from './fill-rate.ts';
 import type { InflightEviction, Stage } from './inflight-eviction.ts';
 import type { Look } from './look.ts';
 import { ownerOf } from './pod-owner.ts';
@@ -33,16 +36,29 @@ export interface Eviction {
   readonly isShortening: boolean;
 }
 
-/** The eviction of a candidate, with the grace that policy and threshold leave it. */
-export function evictionOf({ facts: { pod } }: Candidate, due: Due, look: Look, policy: AgentPolicy): Eviction {
-  const wanted = gracePeriodSeconds(due.threshold, pod, policy.mostGraceSeconds);
-  return {
-    ...reasonOf(due),
-    pod,
-    graceSeconds: Math.max(1, wanted),
-    usage: look.usage.get(pod.uid),
-    isShortening: false,
-  };
+/** What an eviction is made from beside candidate and shortage. */
+export interface EvictionContext {
+  readonly look: Look;
+  readonly policy: AgentPolicy;
+  readonly trend: Trend | undefined;
+}
+
+/** The eviction of a candidate, with the grace that policy and threshold leave it, as far as the node has that time. */
+export function evictionOf({ facts: { pod } }: Candidate, due: Due, context: EvictionContext): Eviction {
+  const wanted = gracePeriodSeconds(due.threshold, pod, context.policy.mostGraceSeconds);
+  const graceSeconds = Math.max(1, Math.min(wanted, secondsLeft(due, context)));
+  return { ...reasonOf(due), pod, graceSeconds, usage: context.look.usage.get(pod.uid), isShortening: false };
+}
+
+/**
+ * Until the hard threshold is met at the present pace. A grace that has begun is not shortened any more by the kubelet,
+ * so what a pod is left in the mild stage must be over before the severe one.
+ */
+function secondsLeft({ signal, observed }: Due, { policy, trend }: EvictionContext): number {
+  if (resourceOf(signal) !== 'memory' || observed === undefined) return Infinity;
+  const hard = policy.thresholds.filter((each) => each.signal === 'memory.available' && isHard(each));
+  const floors = hard.map(({ value }) => quantityNumber(amountOf(value, observed)));
+  return secondsUntil(trend, Math.max(0, ...floors));
 }
 
 /** The same for a pod that ends already: once more, with the shortest grace. */
@@ -74,17 +90,11 @@ export function openEviction(eviction: Eviction, look: Look): InflightEviction {
     othersUsed: othersUse(signal, look.usage, pod.uid),
     releasedAt: undefined,
     isInternalError: false,
-    unshortened: undefined,
+    isShortened: false,
   };
 }
 
 /** The same for one that is asked for a second time. */
-export function shortenEviction(
-  inflight: InflightEviction,
-  { stage, graceSeconds }: Eviction,
-  look: Look,
-): InflightEviction {
-  const { requestedAt } = inflight;
-  const unshortened = { requestedAt, graceSeconds: inflight.graceSeconds };
-  return { ...inflight, stage, phase: 'asking', requestedAt: look.now, graceSeconds, unshortened };
+export function shortenEviction(inflight: InflightEviction): InflightEviction {
+  return { ...inflight, phase: 'asking', isShortened: true };
 }

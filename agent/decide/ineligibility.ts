@@ -9,7 +9,7 @@ import { PROTECTED_NAMESPACES } from '#shared/kube/wire-names.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import type { EvictionState } from './eviction-state.ts';
 import { evictionsOf, lostByNamespace, namespaceHold } from './eviction-windows.ts';
-import { isUnanswered, type Stage } from './inflight-eviction.ts';
+import { isUncounted, type Stage } from './inflight-eviction.ts';
 import type { Look } from './look.ts';
 import { ownerOf } from './pod-owner.ts';
 
@@ -62,7 +62,7 @@ function namespaceLosses(
   now: Instant,
 ): ReadonlyMap<string, number> {
   const losses = new Map(lostByNamespace(evictionsOf(past, resource), now));
-  const asked = inflight.filter((each) => isUnanswered(each) && resourceOf(each.signal) === resource);
+  const asked = inflight.filter((each) => isUncounted(each) && resourceOf(each.signal) === resource);
   for (const { namespace } of asked) losses.set(namespace, (losses.get(namespace) ?? 0) + 1);
   return losses;
 }

@@ -45,8 +45,8 @@ export interface InflightEviction {
   readonly releasedAt: Instant | undefined;
   /** Whether the API server answered 500 and did not say what became of it. */
   readonly isInternalError: boolean;
-  /** As it was asked for first, if it was asked for again with the shortest grace. */
-  readonly unshortened: { readonly requestedAt: Instant; readonly graceSeconds: number } | undefined;
+  /** Whether it was asked for again with the shortest grace; its times stay those of the first request. */
+  readonly isShortened: boolean;
 }
 
 /** Beyond its grace a pod needs a moment for its volumes and its last words; in the severe stage less is waited for. */
@@ -87,15 +87,16 @@ export function isExpectedToEnd(eviction: InflightEviction, stage: Stage, now: I
 
 /**
  * Whether it takes one of the places that the policy gives to evictions at one moment. In the severe stage one that will
- * take long takes none: what is ending never blocks that stage.
+ * take long takes none, also while it is asked for again: what is ending never blocks that stage.
  */
 export function isOutstanding(eviction: InflightEviction, stage: Stage, now: Instant): boolean {
+  const isInTime = stage === 'mild' || isExpected(endingOf(eviction), stage, now);
   switch (eviction.phase) {
     case 'asking':
     case 'unknown':
-      return true;
+      return isInTime || !eviction.isShortened;
     case 'ending':
-      return eviction.releasedAt === undefined && (stage === 'mild' || isExpected(endingOf(eviction), stage, now));
+      return isInTime && eviction.releasedAt === undefined;
     case 'stuck':
       return false;
     case 'pretended':
@@ -103,14 +104,19 @@ export function isOutstanding(eviction: InflightEviction, stage: Stage, now: Ins
   }
 }
 
-/** Whether it has been asked for and no answer is known yet. */
-export function isUnanswered({ phase }: InflightEviction): boolean {
-  return phase === 'asking' || phase === 'unknown';
+/** Whether it has been asked for and no answer is known yet, so that no window counts it; asked again, it was counted. */
+export function isUncounted({ phase, isShortened }: InflightEviction): boolean {
+  return !isShortened && (phase === 'asking' || phase === 'unknown');
 }
 
-/** Whether asking again with the shortest grace makes it end sooner. */
-export function canBeShortened({ phase, graceSeconds, unshortened, releasedAt }: InflightEviction): boolean {
-  return phase === 'ending' && graceSeconds * 1000 > SOON_MS && unshortened === undefined && releasedAt === undefined;
+/**
+ * Whether it is worth asking again with the shortest grace. The kubelet of Kubernetes 1.36 does not shorten a stop that
+ * it has begun, so nothing is counted on because of it (test/cluster/node/shorter-grace.test.ts).
+ */
+export function canBeShortened(eviction: InflightEviction, now: Instant): boolean {
+  const { phase, graceSeconds, isShortened, releasedAt } = eviction;
+  if (phase !== 'ending' || isShortened || releasedAt !== undefined) return false;
+  return graceSeconds * 1000 > SOON_MS && !isExpected(endingOf(eviction), 'severe', now);
 }
 
 /** The evictions after one more look at the node. */

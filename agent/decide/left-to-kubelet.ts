@@ -2,7 +2,7 @@ import { resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
 
 /**
  * Whether a signal is only reported: of disks the kubelet alone can throw away dead containers and unused images before
- * it takes a pod (docs/decisions/0011-disks-are-the-kubelets.md).
+ * it takes a pod (docs/decisions/0012-disks-are-the-kubelets.md).
  */
 export function isLeftToKubelet(signal: Signal): boolean {
   const resource = resourceOf(signal);

@@ -7,12 +7,13 @@ import type { AgentState } from './agent-state.ts';
 import { type Eviction, evictionOf, shortenEviction, shorteningOf } from './eviction.ts';
 import { alreadyFreed, closedGates, freeSlots, type GateQuestion, isFor, shorteningGates } from './eviction-gates.ts';
 import { type EvictionState, evictionsFor } from './eviction-state.ts';
-import { expectedLoss } from './fill-rate.ts';
+import { expectedLoss, hasTimeForOne } from './fill-rate.ts';
 import { ineligibility, lastingProtection, type Situation } from './ineligibility.ts';
 import { canBeShortened } from './inflight-eviction.ts';
 import type { Look } from './look.ts';
 import { rankNode } from './rank-node.ts';
 import type { Due } from './shortage.ts';
+import { smallness } from './smallness.ts';
 
 /** What one shortage asks for. */
 export interface EvictionPlan {
@@ -34,12 +35,12 @@ export function planEvictions(trigger: Due, input: PlanInput): EvictionPlan {
   const { state, look, policy } = input;
   const question = { trigger, evictions: evictionsFor(trigger.mode, state.evictions), look, limits: policy.limits };
   const shortened = shortenings(question, input);
-  const left = withShortened(question, shortened, look);
+  const left = { ...question, evictions: shortenAll(question.evictions, shortened) };
   const gap = gapOf(left, input);
   const gates = [...closedGates(left, state, look), ...enoughEnding(gap)];
   const { victims, spared } = gates.length > 0 ? NO_CHOICE : choose(left, gap, input);
   const holds = victims.length > 0 ? gates : [...gates, ...noneMayGo(spared)];
-  const chosen = victims.map((victim) => evictionOf(victim, trigger, look, policy));
+  const chosen = victims.map((victim) => evictionOf(victim, trigger, { look, policy, trend: state.trend }));
   return { trigger, evictions: [...shortened, ...chosen], holds };
 }
 
@@ -59,7 +60,7 @@ function shortenings(question: Question, input: PlanInput): readonly Eviction[] 
   if (trigger.stage === 'mild' || gapOf(question, input) <= 0) return [];
   if (shorteningGates(question, look).length > 0) return [];
   const slow = evictions.inflight.filter(
-    (each) => each.mode === trigger.mode && isFor(trigger.signal, each) && canBeShortened(each),
+    (each) => each.mode === trigger.mode && isFor(trigger.signal, each) && canBeShortened(each, look.now),
   );
   return slow.flatMap(({ uid }) => {
     const pod = state.ending.has(uid) ? look.pods.aliveByUid.get(uid) : undefined;
@@ -68,29 +69,30 @@ function shortenings(question: Question, input: PlanInput): readonly Eviction[] 
   });
 }
 
-function withShortened(question: Question, shortened: readonly Eviction[], look: Look): Question {
-  if (shortened.length === 0) return question;
-  return { ...question, evictions: shortenAll(question.evictions, shortened, look) };
-}
-
 /** The evictions in flight once those that end already are asked for again. */
-export function shortenAll(evictions: EvictionState, shortened: readonly Eviction[], look: Look): EvictionState {
-  const byUid = new Map(shortened.map((each) => [each.pod.uid, each]));
-  const inflight = evictions.inflight.map((each) => {
-    const again = byUid.get(each.uid);
-    return again === undefined ? each : shortenEviction(each, again, look);
-  });
+export function shortenAll(evictions: EvictionState, shortened: readonly Eviction[]): EvictionState {
+  if (shortened.length === 0) return evictions;
+  const uids = new Set(shortened.map(({ pod }) => pod.uid));
+  const inflight = evictions.inflight.map((each) => (uids.has(each.uid) ? shortenEviction(each) : each));
   return { ...evictions, inflight };
 }
 
 const NO_CHOICE: Pick<VictimChoice, 'victims' | 'spared'> = { victims: [], spared: [] };
 
-function choose(question: Question, gap: number, { look, policy }: PlanInput): VictimChoice {
+function choose(question: Question, gap: number, { state, look, policy }: PlanInput): VictimChoice {
   const { trigger, evictions } = question;
   const situation = { signal: trigger.signal, stage: trigger.stage, evictions };
   const ranked = rankNode(trigger.signal, evictions, look, policy);
+  const reasonAgainst = ineligibility(situation, look, policy);
   const most = Math.min(freeSlots(question), Number.isFinite(gap) ? Infinity : 1);
-  return chooseVictims(ranked, { protectionOf: ineligibility(situation, look, policy), most, gap });
+  const isLastChance =
+    trigger.stage === 'severe' && resourceOf(trigger.signal) === 'memory' && hasTimeForOne(state.trend);
+  const tooSmall = isLastChance ? smallness(ranked, { reasonAgainst, most, gap }) : () => undefined;
+  return chooseVictims(ranked, {
+    protectionOf: (...given) => reasonAgainst(...given) ?? tooSmall(given[0]),
+    most,
+    gap,
+  });
 }
 
 /** Who may go now, the first to go first. */

@@ -75,7 +75,7 @@ function adopt(pod: Pod, usage: UsageByUid, now: Instant): InflightEviction {
     othersUsed: 0,
     releasedAt: undefined,
     isInternalError: false,
-    unshortened: undefined,
+    isShortened: false,
   };
 }
 

@@ -249,7 +249,7 @@ function lawsOfOne(eviction: Decision['evictions'][number], { state, seen, polic
     [graceSeconds >= 1, 'never grace 0'],
     [mode === 'DryRun' || modeOf(eviction, policy) === 'Enforce', 'enforced only where policy and rule both do'],
     [isShortening === (own?.phase === 'ending'), 'nobody is asked to go twice, except to end sooner'],
-    [!isShortening || (own?.unshortened === undefined && own !== undefined), 'nobody is asked to end sooner twice'],
+    [!isShortening || own?.isShortened === false, 'nobody is asked to end sooner twice'],
   ];
 }
 

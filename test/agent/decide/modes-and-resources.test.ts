@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { StallRatio } from '#agent/policy/stall-rule.ts';
-import { DEFAULT_STALL_RULES } from '#agent/policy/policy.ts';
-import { type NodePod, policy } from '#test/agent/node-scene.ts';
-import { type Moment, whoWent } from './episode.ts';
+import { DEFAULT_LIMITS, DEFAULT_STALL_RULES } from '#agent/policy/policy.ts';
+import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
+import { memoryReadings, type NodePod, policy } from '#test/agent/node-scene.ts';
+import { type Moment, runEpisode, whoWent } from './episode.ts';
 
 const hog: NodePod = { name: 'hog', requests: { memory: '100Mi' }, usageMiB: 500 };
 /** Busy, and the second largest in memory. */
@@ -10,6 +11,10 @@ const burner: NodePod = { name: 'burner', requests: { cpu: '100m', memory: '10Mi
 const CPU_BUSY: readonly StallRatio[] = [
   { signal: 'cpu.pressure', share: 'some', windowMs: 10_000, ratio: 0.9 },
   { signal: 'cpu.pressure', share: 'some', windowMs: 300_000, ratio: 0.9 },
+];
+const MEMORY_STALLS: readonly StallRatio[] = [
+  { signal: 'memory.pressure', share: 'full', windowMs: 10_000, ratio: 0.9 },
+  { signal: 'memory.pressure', share: 'full', windowMs: 60_000, ratio: 0.9 },
 ];
 const GRACE_MS = 300_000;
 
@@ -68,19 +73,52 @@ describe('modes and resources keep apart', () => {
 
   test('a real CPU eviction is no relief for memory and does not stop its severe stage', () => {
     const ending = { ...burner, deletion: { at: 0, gracePeriodSeconds: 30 } };
-    const moments = [busy(0, 900), busy(GRACE_MS, 900), busy(GRACE_MS + 1000, 90, [hog, ending])];
-    expect(whoWent(moments, withCpu('Enforce'))).toEqual([[], ['burner'], ['hog']]);
+    for (const laterMs of [1000, 28_000]) {
+      const moments = [busy(0, 900), busy(GRACE_MS, 900), busy(GRACE_MS + laterMs, 90, [hog, ending])];
+      expect(whoWent(moments, withCpu('Enforce'))).toEqual([[], ['burner'], ['hog']]);
+    }
+  });
+
+  test('evictions for CPU use up no window of those for memory', () => {
+    const limits = { ...DEFAULT_LIMITS, perMinute: 1, perTenMinutes: 1, perNamespacePerTenMinutes: 1 };
+    const moments = [busy(0, 900), busy(GRACE_MS, 900), busy(GRACE_MS + 50_000, 90, [hog])];
+    expect(whoWent(moments, { ...withCpu('Enforce'), limits })).toEqual([[], ['burner'], ['hog']]);
+  });
+
+  test('a shortage that costs no pod hides no other', () => {
+    const parsed = parseThresholds({ evictionHard: { 'memory.available': '100Mi', 'pid.available': '100' } });
+    const rules = policy({ thresholds: parsed.ok ? parsed.thresholds : [] });
+    const forker: NodePod = { name: 'forker', usageMiB: 10, processCount: 800 };
+    const ending: NodePod = { ...hog, deletion: { at: 0, gracePeriodSeconds: 1 } };
+    const processes = { at: 0, maximum: 1000, running: 950 };
+    const readings = { ...memoryReadings(90, 1000, 0), processes };
+    const { steps } = runEpisode([{ now: 0, pods: [ending, forker], look: { readings } }], rules);
+    expect(steps.map(({ evictions }) => evictions.map(({ pod, signal }) => [pod.name, signal]))).toEqual([
+      [['forker', 'pid.available']],
+    ]);
+  });
+
+  test('waiting for memory takes no pod while a memory threshold is met and enough is ending', () => {
+    const stalls = MEMORY_STALLS;
+    const ending: NodePod = { ...hog, deletion: { at: 0, gracePeriodSeconds: 1 } };
+    expect(whoWent([{ now: 0, availableMiB: 90, pods: [ending, burner], look: { stalls } }])).toEqual([[]]);
+  });
+
+  test('disks are the kubelet’s: a threshold on them costs no pod (docs/decisions/0012)', () => {
+    const parsed = parseThresholds({ evictionHard: { 'nodefs.available': '10%', 'nodefs.inodesFree': '10%' } });
+    const full = { at: 0, availableBytes: 1, capacityBytes: 100, inodesFree: 1, inodes: 100 };
+    const readings = { ...memoryReadings(500, 1000, 0), nodeFilesystem: full, imageFilesystem: full };
+    const rules = policy({ thresholds: parsed.ok ? parsed.thresholds : [] });
+    const { steps, state } = runEpisode([{ now: 0, pods: [hog], look: { readings } }], rules);
+    expect(steps).toMatchObject([{ evicted: [], holds: [] }]);
+    expect(state.pressure.conditions).toEqual(['DiskPressure']);
   });
 
   test('a stall rule in dry run hides no other that enforces', () => {
-    const memory: readonly StallRatio[] = [
-      { signal: 'memory.pressure', share: 'full', windowMs: 10_000, ratio: 0.9 },
-      { signal: 'memory.pressure', share: 'full', windowMs: 60_000, ratio: 0.9 },
-    ];
     const [memoryRule, cpuRule] = DEFAULT_STALL_RULES;
     if (memoryRule === undefined || cpuRule === undefined) throw new Error('there are two rules');
     const rules = policy({ thresholds: [], stallRules: [{ ...cpuRule, gracePeriodMs: 0 }, memoryRule] });
-    const both: Moment = { ...busy(0, 90), look: { ...busy(0, 90).look, stalls: [...CPU_BUSY, ...memory] } };
+    const both: Moment = { ...busy(0, 90), look: { ...busy(0, 90).look, stalls: [...CPU_BUSY, ...MEMORY_STALLS] } };
     expect(whoWent([both], rules)).toEqual([['hog', 'burner (dry run)']]);
   });
 });

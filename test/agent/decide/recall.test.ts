@@ -37,6 +37,14 @@ describe('recall', () => {
     expect(codes([record(20), record(70)])).toEqual({ evicted: ['b'], holds: [] });
   });
 
+  test('a record from a clock that was eight hours ahead counts as of now, and no longer than any other', () => {
+    const ahead = [record(-8 * 3600), record(-8 * 3600 - 1)];
+    expect(codes(ahead).holds).toEqual(['NodeLimit']);
+    const state = recall(FIRST_STATE, ahead, { wallOffsetMs: WALL, now: 0 });
+    const later = decide(state, look(scene(60_000)), policy());
+    expect(later.evictions.length).toBe(1);
+  });
+
   test('an owner that was hit before the restart is spared when all else is equal', () => {
     expect(codes([])).toEqual({ evicted: ['a'], holds: [] });
     expect(codes([record(100)])).toEqual({ evicted: ['b'], holds: [] });

@@ -23,6 +23,10 @@ const MILD = 150;
 /** Below the hard threshold of 100Mi. */
 const SEVERE = 50;
 
+function every(ms: number, untilMs: number): readonly number[] {
+  return Array.from({ length: Math.floor(untilMs / ms) + 1 }, (_, index) => index * ms);
+}
+
 function at(now: number, availableMiB: number, ...pods: readonly NodePod[]): Moment {
   return { now, availableMiB, pods };
 }
@@ -88,55 +92,79 @@ describe('pods that others end', () => {
 });
 
 describe('pods that this agent ends', () => {
-  test('with a long grace from the mild stage are asked again, with one second, when it becomes severe', () => {
-    const moments = [
-      at(0, MILD, { ...hog, spec: { terminationGracePeriodSeconds: 30 } }, small),
-      at(30_000, MILD, { ...hog, spec: { terminationGracePeriodSeconds: 30 } }, small),
-      at(31_000, MILD, ending(hog, 30), small),
-      at(32_000, SEVERE, ending(hog, 30), small),
-      at(32_100, SEVERE, ending(hog, 1), small),
-    ];
-    const { steps } = runEpisode(moments, rules);
+  const patient: NodePod = { ...hog, spec: { terminationGracePeriodSeconds: 30 } };
+  const began = [at(0, MILD, patient, small, third), at(30_000, MILD, patient, small, third)];
+
+  test('with a long grace from the mild stage are asked again when it becomes severe, and not waited for', () => {
+    const severe = at(32_000, SEVERE, ending(hog, 30), small, third);
+    const { steps } = runEpisode([...began, at(31_000, MILD, ending(hog, 30), small, third), severe], rules);
     expect(
       steps.map(({ evictions }) => evictions.map(({ pod, graceSeconds, stage }) => [pod.name, graceSeconds, stage])),
-    ).toEqual([[], [['hog', 30, 'mild']], [], [['hog', 1, 'severe']], []]);
-    expect(steps[3]?.evictions[0]).toMatchObject({ isShortening: true });
+    ).toEqual([
+      [],
+      [['hog', 30, 'mild']],
+      [],
+      [
+        ['hog', 1, 'severe'],
+        ['small', 1, 'severe'],
+      ],
+    ]);
+    expect(steps[3]?.evictions.map(({ isShortening }) => isShortening)).toEqual([true, false]);
   });
 
-  test('are asked again once; then the severe stage goes on without them', () => {
-    const moments = [
-      at(0, MILD, hog, small),
-      at(30_000, MILD, hog, small),
-      at(32_000, SEVERE, ending(hog, 30), small),
-      at(37_000, SEVERE, ending(hog, 30), small),
-      at(38_001, SEVERE, ending(hog, 30), small),
-    ];
-    expect(whoWent(moments, rules)).toEqual([[], ['hog'], ['hog'], [], ['small']]);
+  test('keep their own grace in the mild stage only as far as the node has that time', () => {
+    const filling = (megabytesPerSecond: number) =>
+      every(1000, 36_000).map((now) => at(now, 190 - (megabytesPerSecond * now) / 1000, patient));
+    const graces = (megabytesPerSecond: number): readonly number[] =>
+      runEpisode(filling(megabytesPerSecond), rules).steps.flatMap(({ evictions }) =>
+        evictions.map(({ graceSeconds }) => graceSeconds),
+      );
+    expect(graces(0)).toEqual([30]);
+    // 60 MB per half minute: after it 30 are left above the hard threshold, which last 15 s.
+    expect(graces(2)).toEqual([15]);
   });
 
-  test('keep their grace where asking again is refused, and are not waited for', () => {
-    const refused: Moment['outcome'] = { kind: 'forbidden', message: 'm' };
-    const moments: Moment[] = [
-      at(0, MILD, hog, small),
-      at(30_000, MILD, hog, small),
-      { ...at(32_000, SEVERE, ending(hog, 30), small), outcome: refused },
-      at(32_200, SEVERE, ending(hog, 30), small),
-    ];
-    expect(whoWent(moments, rules)).toEqual([[], ['hog'], ['hog'], ['small']]);
-  });
-
-  test('count once in the windows, also when they are asked twice', () => {
+  test('are asked again once, also where that is refused, and count once in the windows', () => {
     const two = { ...rules, limits: { ...rules.limits, perMinute: 2 } };
-    const moments = [
-      at(0, MILD, hog, small),
-      at(30_000, MILD, hog, small),
-      at(32_000, SEVERE, ending(hog, 30), small),
-      at(38_001, SEVERE, ending(hog, 30), small, third),
-      at(50_000, SEVERE, third),
+    const moments: readonly Moment[] = [
+      ...began,
+      { ...at(32_000, SEVERE, ending(hog, 30), small, third), outcome: { kind: 'forbidden', message: 'm' } },
+      at(33_000, SEVERE, ending(hog, 30), small, third),
+      at(42_000, SEVERE, ending(hog, 30), ending(small, 1), third),
     ];
     const { steps } = runEpisode(moments, two);
-    expect(steps.map(({ evicted }) => evicted)).toEqual([[], ['hog'], ['hog'], ['small'], []]);
+    expect(steps.map(({ evicted }) => evicted)).toEqual([[], ['hog'], ['hog', 'small'], ['third'], []]);
     expect(steps[4]?.holds).toContain('NodeLimit');
+  });
+
+  test('count as freed once their memory falls, so that no further pod goes', () => {
+    const falling = (usageMiB: number): NodePod => ending(hog, 30, { usageMiB });
+    const moments = [
+      ...began,
+      at(30_500, 110, falling(500), small, third),
+      at(31_000, SEVERE, falling(300), small, third),
+      at(31_100, SEVERE, falling(250), small, third),
+    ];
+    expect(whoWent(moments, rules)).toEqual([[], ['hog'], [], [], []]);
+  });
+
+  test('are not asked again once they may not go any more', () => {
+    const ignored = { namespaces: new Map([['default', 'ignored' as const]]) };
+    const severe: Moment = { ...at(32_000, SEVERE, ending(hog, 30), small), look: ignored };
+    expect(whoWent([...began, severe], rules)).toEqual([[], ['hog'], []]);
+  });
+
+  test('and have no group any more have given back everything, however long their objects stay', () => {
+    const [first, second] = [hog, small].map(({ name }): NodePod => ending({ name }, 1)) as [NodePod, NodePod];
+    const moments = [
+      at(0, 10, hog, small, third),
+      at(1500, 65, first, small, third),
+      at(3600, 65, first, small, third),
+      at(6000, 80, first, second, third),
+      at(60_000, 80, first, second, third),
+    ];
+    const { steps } = runEpisode(moments, rules);
+    expect(steps.map(({ evicted }) => evicted)).toEqual([['hog'], [], ['small'], [], ['third']]);
   });
 
   test('and give back what they used, free their place before their object goes: a finalizer blocks nothing', () => {
@@ -170,10 +198,10 @@ describe('pods that this agent ends', () => {
   });
 
   test('with an hour of grace are waited for ten minutes in the mild stage (F-32)', () => {
-    const patient: NodePod = { ...hog, spec: { terminationGracePeriodSeconds: 3600 } };
+    const slow: NodePod = { ...hog, spec: { terminationGracePeriodSeconds: 3600 } };
     const moments = [
-      at(0, MILD, patient, small),
-      at(30_000, MILD, patient, small),
+      at(0, MILD, slow, small),
+      at(30_000, MILD, slow, small),
       at(630_000, MILD, ending(hog, 3600), small),
       at(630_001, MILD, ending(hog, 3600), small),
     ];

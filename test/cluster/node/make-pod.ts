@@ -14,9 +14,14 @@ export interface Workload {
   readonly isGuaranteed?: boolean;
   /** `default` unless told. */
   readonly namespace?: string;
+  /** 5 unless told. */
+  readonly graceSeconds?: number;
+  /** Whether it stays when it is told to end, until it is killed. */
+  readonly isDeaf?: boolean;
 }
 
 const AT_ONCE = 2_000;
+const GRACE_SECONDS = 5;
 /** A container is started within its own limit, which takes long on a slow processor. */
 const CPU = '200m';
 
@@ -27,14 +32,18 @@ export function podPath({ name, namespace = 'default' }: Pick<Workload, 'name' |
 
 /** It may come to a node that is short of something already. */
 export async function makePod(client: KubeClient, workload: Workload): Promise<void> {
-  const { name, mebibytes, mebibytesPerSecond = AT_ONCE } = workload;
+  const { name, mebibytes, mebibytesPerSecond = AT_ONCE, graceSeconds = GRACE_SECONDS, isDeaf = false } = workload;
   const container = {
     name: 'main',
     image: WORKLOAD_IMAGE,
-    args: ['grow', String(mebibytes), String(mebibytesPerSecond)],
+    args: [isDeaf ? 'stay' : 'grow', String(mebibytes), String(mebibytesPerSecond)],
     resources: resourcesOf(workload),
   };
-  const spec = { terminationGracePeriodSeconds: 5, tolerations: [{ operator: 'Exists' }], containers: [container] };
+  const spec = {
+    terminationGracePeriodSeconds: graceSeconds,
+    tolerations: [{ operator: 'Exists' }],
+    containers: [container],
+  };
   const path = podPath(workload).slice(0, -name.length - 1);
   await call(client, { method: 'POST', path, body: { metadata: { name }, spec } });
 }

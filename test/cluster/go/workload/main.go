@@ -2,6 +2,7 @@
 //
 //	workload pause              waits until it is told to end
 //	workload grow MIB PER_SEC   takes memory at that pace, page by page, then waits until it is told to end
+//	workload stay MIB PER_SEC   the same, and does not end when it is told to: only when it is killed
 //
 // Each line it says begins with the time in milliseconds since 1970.
 package main
@@ -26,12 +27,15 @@ func main() {
 	signal.Notify(ending, syscall.SIGTERM, syscall.SIGINT)
 	switch command := argument(1); command {
 	case "pause":
-	case "grow":
+	case "grow", "stay":
 		go grow(number(2)*mebibyte, number(3)*mebibyte)
 	default:
-		fail(fmt.Sprintf("unknown command %q: expected pause or grow", command))
+		fail(fmt.Sprintf("unknown command %q: expected pause, grow or stay", command))
 	}
 	say("told to end by %v", <-ending)
+	for argument(1) == "stay" {
+		say("told to end by %v", <-ending)
+	}
 }
 
 // grow takes total bytes at perSecond; steps that come late are made up for, so that the pace holds on a busy machine.
@@ -61,7 +65,7 @@ func say(format string, values ...any) {
 
 func argument(index int) string {
 	if index >= len(os.Args) {
-		fail("usage: workload pause | grow MIB PER_SEC")
+		fail("usage: workload pause | grow MIB PER_SEC | stay MIB PER_SEC")
 	}
 	return os.Args[index]
 }

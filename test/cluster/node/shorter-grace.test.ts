@@ -1,0 +1,71 @@
+import { existsSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { KubeClient } from '#shared/kube/client.ts';
+import { evictPod } from '#shared/kube/evict-pod.ts';
+import { at, eventually, textAt } from '#test/contract/harness.ts';
+import { testClient } from '#test/cluster/test-client.ts';
+import { call } from './kube-calls.ts';
+import { makePod, podPath, type Workload } from './make-pod.ts';
+import { whyNoNode } from './node-programs.ts';
+import { type NodeOfOurs, startNodeOf } from './start-node-of.ts';
+
+const why = whyNoNode(process.env);
+const TIMEOUT_MS = 300_000;
+const LONG_GRACE_SECONDS = 120;
+/** A kubelet that shortened would be done with the second's grace long before. */
+const SETTLED_MS = 20_000;
+
+/**
+ * What the agent's severe stage rests on. A kubelet that did shorten the stop of a container would be welcome: then what
+ * was asked for again may be counted on (agent/decide/inflight-eviction.ts).
+ */
+describe.skipIf(why !== undefined)(`a pod that ends with a long grace${why ?? ''}`, { timeout: TIMEOUT_MS }, () => {
+  let node: NodeOfOurs;
+  let client: KubeClient;
+  beforeAll(async () => {
+    node = await startNodeOf('native');
+    client = await testClient(node.kubeconfig);
+  }, TIMEOUT_MS);
+  afterAll(async () => {
+    client.close();
+    await node.close();
+  });
+
+  async function startDeaf(name: string): Promise<string> {
+    const pod: Workload = { name, mebibytes: 64, graceSeconds: LONG_GRACE_SECONDS, isDeaf: true };
+    await makePod(client, pod);
+    return eventually(async () => {
+      const found = await call(client, { path: podPath(pod) });
+      expect(at(found, 'status.containerStatuses.0.started')).toBe(true);
+      return textAt(found, 'metadata.uid');
+    }, 60_000);
+  }
+
+  const groupOf = (uid: string): string => `/sys/fs/cgroup/memory/${node.kubepods}/besteffort/pod${uid}`;
+
+  async function evict(name: string, uid: string, gracePeriodSeconds: number): Promise<void> {
+    const outcome = await evictPod(client, { namespace: 'default', name, uid, gracePeriodSeconds });
+    expect(outcome).toEqual({ kind: 'evicted' });
+  }
+
+  const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+  test.each([
+    ['evicted', (name: string, uid: string) => evict(name, uid, LONG_GRACE_SECONDS)],
+    [
+      'deleted',
+      async (name: string) => {
+        await call(client, { method: 'DELETE', path: podPath({ name }) });
+      },
+    ],
+  ])('is not ended sooner by a later eviction with one second, once it is %s', async (how, end) => {
+    const name = `deaf-${how}`;
+    const uid = await startDeaf(name);
+    await end(name, uid);
+    await wait(5000);
+    await evict(name, uid, 1);
+    expect(at(await call(client, { path: podPath({ name }) }), 'metadata.deletionGracePeriodSeconds')).toBe(1);
+    await wait(SETTLED_MS);
+    expect(existsSync(groupOf(uid))).toBe(true);
+  });
+});
