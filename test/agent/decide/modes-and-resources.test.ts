@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { StallRatio } from '#agent/policy/stall-rule.ts';
-import { DEFAULT_LIMITS, DEFAULT_STALL_RULES } from '#agent/policy/policy.ts';
+import { DEFAULT_STALL_RULES } from '#agent/policy/policy.ts';
+import { DEFAULT_LIMITS } from '#shared/domain/eviction/eviction-limits.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import { memoryReadings, type NodePod, policy } from '#test/agent/node-scene.ts';
 import { type Moment, runEpisode, whoWent } from './episode.ts';
