@@ -119,7 +119,7 @@ async function throughLedger(of: Subject, sliceAfterMs: number): Promise<number>
     hasEnded: () => false,
     reservationMs: 1,
     holder: 'bench',
-    news: () => ({ generation: 1, slices: new Map() }),
+    news: () => ({ uid: 'q', generation: 1, slices: new Map() }),
     sliceAfterMs,
     sliceLifeMs: 10_000,
     charged: () => undefined,

@@ -28,6 +28,7 @@ import {
   readInteger,
   readList,
   readObject,
+  readText,
   readTextMap,
   type WireObject,
 } from '#shared/kube/wire-object.ts';
@@ -42,6 +43,7 @@ export interface CachedClass extends PriorityClass {
 
 /** A quota with what its ledger says to the replicas. */
 export interface CachedQuota extends PriorityQuota {
+  readonly uid: string;
   readonly generation: number;
   /** By holder. */
   readonly slices: ReadonlyMap<string, Slice>;
@@ -97,6 +99,7 @@ function decodeCachedQuota(raw: unknown): Decoded<CachedQuota> {
   if (!decoded.ok) return decoded;
   return decodeObject(raw, (object) => ({
     ...decoded.value,
+    uid: readObject(object, 'metadata', (metadata) => readText(metadata, 'uid')) ?? '',
     generation: readObject(object, 'metadata', (metadata) => readInteger(metadata, 'generation')) ?? 0,
     slices: new Map(readObject(object, 'status', readSlices)),
   }));

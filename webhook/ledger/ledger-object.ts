@@ -15,8 +15,15 @@ import {
   readList,
   readObject,
   readText,
+  refuseField,
   type WireObject,
 } from '#shared/kube/wire-object.ts';
+
+/**
+ * What a ledger of this program means. To be raised with whatever an earlier program would misread: it then leaves the
+ * ledger alone, and lets nobody in under this quota, while a later one has written there.
+ */
+export const LEDGER_VERSION = 1;
 
 /** A PriorityQuota with its ledger, at one revision. */
 export interface LedgerObject {
@@ -35,6 +42,7 @@ export function decodeLedgerObject(raw: KubeObject): Decoded<LedgerObject> {
   if (!quota.ok) return quota;
   return decodeObject(raw, (object) => {
     const status = readObject(object, 'status', (inner) => inner) ?? {};
+    assertVersion(status);
     return {
       raw,
       quota: quota.value,
@@ -56,7 +64,9 @@ export function withLedger(base: LedgerObject, state: LedgerState, kind: 'charge
   const status = {
     ...(raw['status'] ?? {}),
     ...encodeState(state),
-    ...(isRecount && { observedGeneration: raw.metadata.generation ?? 0, recounts }),
+    ledgerVersion: LEDGER_VERSION,
+    recounts,
+    ...(isRecount && { observedGeneration: raw.metadata.generation ?? 0 }),
   };
   return { ...base, raw: { ...raw, status }, state, isCounted: base.isCounted || isRecount, recounts };
 }
@@ -65,6 +75,15 @@ export function withLedger(base: LedgerObject, state: LedgerState, kind: 'charge
 export function atRevision(object: LedgerObject, resourceVersion: string): LedgerObject {
   const { raw } = object;
   return { ...object, raw: { ...raw, metadata: { ...raw.metadata, resourceVersion } } };
+}
+
+function assertVersion(status: WireObject): void {
+  const version = readInteger(status, 'ledgerVersion') ?? LEDGER_VERSION;
+  if (version <= LEDGER_VERSION) return;
+  refuseField(
+    'status.ledgerVersion',
+    `a later version of the webhook keeps this ledger as version ${version}, this one knows ${LEDGER_VERSION}`,
+  );
 }
 
 function readState(status: WireObject): LedgerState {

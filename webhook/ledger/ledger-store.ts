@@ -6,11 +6,19 @@ import type { Failure } from '#shared/kube/outcome.ts';
 import { PRIORITY_QUOTAS } from '#shared/kube/resource.ts';
 import { COMPONENT_NAMES } from '#shared/kube/wire-names.ts';
 import { atRevision, decodeLedgerObject, withLedger, type LedgerObject } from './ledger-object.ts';
+import { lostParts, type LedgerPart } from './stored-parts.ts';
 
-export type Read = { readonly kind: 'read'; readonly object: LedgerObject } | { readonly kind: 'gone' } | Trouble;
+export type Read = Found | { readonly kind: 'gone' } | Trouble;
+
+interface Found {
+  readonly kind: 'read';
+  readonly object: LedgerObject;
+}
 
 export type Written =
   | { readonly kind: 'written'; readonly object: LedgerObject }
+  /** All but these parts, which the API server does not know; the object is what is stored. */
+  | { readonly kind: 'pruned'; readonly object: LedgerObject; readonly lost: readonly LedgerPart[] }
   /** Somebody else has written since: read again. */
   | { readonly kind: 'conflict' }
   | { readonly kind: 'gone' }
@@ -33,7 +41,12 @@ export interface LedgerStore {
 
 const CALL_MS = 1_000;
 
-export function createLedgerStore(client: KubeClient, name: string): LedgerStore {
+/** `lost` is told what the API server does not store. */
+export function createLedgerStore(
+  client: KubeClient,
+  name: string,
+  lost: (parts: readonly LedgerPart[]) => void,
+): LedgerStore {
   const address = { resource: PRIORITY_QUOTAS, name };
   return {
     read: async () => {
@@ -47,15 +60,24 @@ export function createLedgerStore(client: KubeClient, name: string): LedgerStore
       if (outcome.kind === 'conflict') return { kind: 'conflict' };
       if (outcome.kind === 'invalid') return { kind: 'refused', message: outcome.message };
       if (outcome.kind !== 'ok') return failed(outcome);
-      const { resourceVersion } = outcome.object.metadata;
-      if (resourceVersion === undefined) return { kind: 'trouble', message: 'the answer names no resourceVersion' };
-      // Nobody else has written since the base, so what is stored is what was sent.
-      return { kind: 'written', object: atRevision(next, resourceVersion) };
+      const written = writtenAs(next, outcome.object);
+      if (written.kind === 'pruned') lost(written.lost);
+      return written;
     },
   };
 }
 
-function decoded(raw: KubeObject): Read {
+/** What an answer to a write says. Nobody else has written since the base, so that only what is pruned can differ. */
+export function writtenAs(next: LedgerObject, stored: KubeObject): Written {
+  const { resourceVersion } = stored.metadata;
+  if (resourceVersion === undefined) return { kind: 'trouble', message: 'the answer names no resourceVersion' };
+  const lost = lostParts(next.raw, stored);
+  if (lost.length === 0) return { kind: 'written', object: atRevision(next, resourceVersion) };
+  const read = decoded(stored);
+  return read.kind === 'read' ? { kind: 'pruned', object: read.object, lost } : read;
+}
+
+function decoded(raw: KubeObject): Found | Trouble {
   const object = decodeLedgerObject(raw);
   return object.ok
     ? { kind: 'read', object: object.value }

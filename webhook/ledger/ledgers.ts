@@ -13,6 +13,7 @@ import { countPods } from './count-pods.ts';
 import { createEndedPods } from './ended-pods.ts';
 import { createLedgerStore } from './ledger-store.ts';
 import type { QuotaNews } from './own-slice.ts';
+import type { LedgerPart } from './stored-parts.ts';
 import { createQuotaLedger, type QuotaLedger } from './quota-ledger.ts';
 
 export interface LedgersOptions {
@@ -43,7 +44,7 @@ const LOOK_EVERY_MS = 1_000;
 const LOOK_DEADLINE_MS = 30_000;
 const SLICE_LIFE_MS = 10_000;
 const HOLDER_LENGTH = 8;
-const NO_NEWS: QuotaNews = { generation: 0, slices: new Map() };
+const NO_NEWS: QuotaNews = { uid: '', generation: 0, slices: new Map() };
 /** With nothing open, with something, and with so many that the list might fill up. */
 const COUNT_EVERY_MS = { idle: 30_000, open: 5_000, crowded: 1_000 } as const;
 const CROWDED = 300;
@@ -84,7 +85,7 @@ export function createLedgers(options: LedgersOptions): Ledgers {
     const holder = `${hostname()}-${randomUUID().slice(0, HOLDER_LENGTH)}`;
     return createQuotaLedger({
       ...options,
-      store: createLedgerStore(client, name),
+      store: createLedgerStore(client, name, (parts) => tellLost(name, parts)),
       countPods: (quota) => countPods(client, quota),
       hasEnded: (reservationUid) => ended.has(podUidOf(reservationUid)),
       holder,
@@ -93,6 +94,10 @@ export function createLedgers(options: LedgersOptions): Ledgers {
       sliceAfterMs: Math.max(0, options.sliceAfterMs - (clock.monotonic() - bornAt)),
       charged: (path) => charges.add({ path }),
     });
+  }
+
+  function tellLost(quota: string, parts: readonly LedgerPart[]): void {
+    log.warn({ quota, parts }, 'Ledger is not stored as it was written: the CustomResourceDefinition is outdated');
   }
 
   async function look(): Promise<void> {

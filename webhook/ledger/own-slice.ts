@@ -22,8 +22,12 @@ export interface OwnSlice {
   share(base: LedgerObject, count: Count | undefined): SharedSlice | undefined;
   /** What a write over `base` that is about to be sent makes of it. */
   propose(base: LedgerObject, shared: SharedSlice, placed: PlacedSlice): void;
+  /** The API server has refused the write: nothing of it took effect. */
+  withdraw(): void;
   /** Finds out from a later state of the ledger which writes took effect. */
   recognise(object: LedgerObject): void;
+  /** Takes none for some time: the API server does not store them. */
+  forgo(): void;
   /** Whether it should be written now though nobody waits for it. */
   isDue(): boolean;
   /** Reservations whose pods have not been counted yet. */
@@ -41,6 +45,7 @@ export interface SharedSlice extends OwnShare {
 
 /** What the cache last heard of the quota. */
 export interface QuotaNews {
+  readonly uid: string;
   readonly generation: number;
   /** By holder. */
   readonly slices: ReadonlyMap<string, Slice>;
@@ -61,8 +66,12 @@ export interface OwnSliceOptions {
 const FEWEST_PODS = 5;
 /** Who was asked for his slice takes no other for so long. */
 const MODESTY_MS = 30_000;
+/** An administrator has brought the CRD up to date by then, perhaps. */
+const FORGONE_MS = 600_000;
 
 interface Standing {
+  /** Of the quota: one that was made anew has the same name and the same generation. */
+  readonly quotaUid: string;
   readonly generation: number;
   readonly renewals: number;
   /** How many pods it was made for. */
@@ -97,6 +106,8 @@ export function createOwnSlice(options: OwnSliceOptions): OwnSlice {
   const bornAt = clock.monotonic();
   let standing: Standing | undefined;
   let proposal: Proposal | undefined;
+  /** Of the quota that it was last seen in. */
+  let quotaUid: string | undefined;
   /** Of the last write: none comes twice, so that each can be recognised. */
   let renewals = 0;
   let spentSince = 0;
@@ -129,9 +140,10 @@ export function createOwnSlice(options: OwnSliceOptions): OwnSlice {
     return covers(from.free, amounts) && (proposal === undefined || covers(proposal.free, amounts));
   }
 
-  /** The limits have been changed since. */
-  function isOutdated({ generation }: Standing): boolean {
-    return news().generation > generation;
+  /** The limits have been changed since, or the quota is another one. */
+  function isOutdated({ quotaUid, generation }: Standing): boolean {
+    const told = news();
+    return told.uid !== quotaUid || told.generation > generation;
   }
 
   function changeFree(amounts: Amounts, by: typeof addQuantities): void {
@@ -182,6 +194,7 @@ export function createOwnSlice(options: OwnSliceOptions): OwnSlice {
     renewals = shared.renewals;
     proposal = {
       base: raw.metadata.resourceVersion,
+      quotaUid: uidOf(raw),
       generation: raw.metadata.generation ?? 0,
       renewals,
       pods: placed.pods,
@@ -195,14 +208,21 @@ export function createOwnSlice(options: OwnSliceOptions): OwnSlice {
 
   /** A write that was not answered may take effect as long as nobody has written since. */
   function recognise({ raw, state }: LedgerObject): void {
+    if (quotaUid !== uidOf(raw)) forget();
+    quotaUid = uidOf(raw);
     const stored = state.slices.get(holder)?.renewals;
     if (proposal !== undefined && raw.metadata.resourceVersion !== proposal.base) {
       if (stored === (proposal.isGivenBack ? undefined : proposal.renewals)) confirm(proposal);
       proposal = undefined;
     }
-    if (standing === undefined || stored === standing.renewals) return;
-    // Taken from us: we had been silent for so long that everything we had admitted is there or never will be.
+    // Taken from us, or lost: what was spent is put among the reservations, where a count finds out about it.
+    if (stored !== standing?.renewals) standing = undefined;
+  }
+
+  /** What was spent was charged to a quota that is no more. */
+  function forget(): void {
     standing = undefined;
+    proposal = undefined;
     spent.clear();
   }
 
@@ -215,7 +235,7 @@ export function createOwnSlice(options: OwnSliceOptions): OwnSlice {
   function isDue(): boolean {
     // To be found out what became of it.
     if (proposal !== undefined) return true;
-    if (standing === undefined) return false;
+    if (standing === undefined) return spent.size > 0;
     if (isClosed || age(standing) >= lifeMs / 2) return true;
     return isWanted() || isOutdated(standing) || (spentSince >= standing.pods / 2 && isWelcome());
   }
@@ -238,9 +258,15 @@ export function createOwnSlice(options: OwnSliceOptions): OwnSlice {
     propose,
     recognise,
     isDue,
+    withdraw: () => void (proposal = undefined),
+    forgo: () => void (modestUntil = clock.monotonic() + FORGONE_MS),
     spent: () => spent.keys(),
     close: () => void (isClosed = true),
   };
+}
+
+function uidOf({ metadata }: LedgerObject['raw']): string {
+  return metadata.uid ?? '';
 }
 
 function isSettledBy({ pods, isExpired }: Count, reservation: Reservation): boolean {

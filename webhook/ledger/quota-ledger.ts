@@ -5,6 +5,8 @@ import { backoffDelay, type Backoff } from '#shared/runtime/backoff.ts';
 import { createBatchSize } from './batch-size.ts';
 import { createCountKeeper } from './count-keeper.ts';
 import type { LedgerObject } from './ledger-object.ts';
+import type { Written } from './ledger-store.ts';
+import type { LedgerPart } from './stored-parts.ts';
 import { createPodCounts, type PodCountsOptions } from './pod-counts.ts';
 import { createOwnSlice, type OwnSliceOptions, type SharedSlice } from './own-slice.ts';
 import {
@@ -46,6 +48,11 @@ export interface QuotaLedgerOptions extends PodCountsOptions, Omit<OwnSliceOptio
 }
 
 type OpenBatch = Batch & { readonly wishes: readonly OpenWish[]; readonly own: SharedSlice | undefined };
+
+function outdated(lost: readonly LedgerPart[]): Settled {
+  const fields = lost.map((part) => `status.${part}`).join(', ');
+  return { kind: 'busy', why: `the CustomResourceDefinition of PriorityQuotas does not name ${fields}` };
+}
 
 /** Who is in somebody's way waits at random, longer each time: meanwhile others come who share the next write. */
 const PAUSES: Backoff = { initialMs: 25, maxMs: 200, factor: 2, jitter: 1 };
@@ -102,6 +109,7 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
     if (batch.own !== undefined && settled.slice !== undefined) slice.propose(base, batch.own, settled.slice);
     const written = await store.write(base, settled.state, settled.write);
     if (written.kind === 'refused') return isolate(batch, written.message);
+    if (written.kind === 'pruned') return settlePruned(batch, written);
     if (written.kind !== 'written') return takeUpAgain(batch, written.kind);
     remember(written.object);
     failures = 0;
@@ -128,10 +136,24 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
     return batch;
   }
 
+  /**
+   * The API server does not know parts of the ledger. What it has stored counts: without slices each pod is charged by a
+   * write of its own, and without anything else nothing can be charged at all.
+   */
+  async function settlePruned(batch: OpenBatch, { object, lost }: Extract<Written, { kind: 'pruned' }>): Promise<void> {
+    slice.forgo();
+    remember(object);
+    if (batch.count !== undefined) counts.done();
+    if (lost.every((part) => part === 'slices')) queue.putBack(batch.wishes);
+    else for (const wish of batch.wishes) wish.settle(outdated(lost));
+    await pause();
+  }
+
   /** No wish fails for the sake of another: half of them are written again, and in the end the one to blame alone. */
   async function isolate(batch: OpenBatch, why: string): Promise<void> {
     const [only, ...others] = batch.wishes;
     known = undefined;
+    slice.withdraw();
     // What is neither counted nor taken back comes back by itself.
     if (only === undefined) return pause();
     if (size.isNarrow && others.length === 0) {
@@ -149,6 +171,7 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
   async function takeUpAgain(batch: OpenBatch, why: string): Promise<void> {
     readAgain(batch.wishes);
     if (why === 'conflict') {
+      slice.withdraw();
       cancelled = [...batch.cancelled, ...cancelled];
       keeper.putBack(batch.count);
       isTending = batch.own?.isDue === true;

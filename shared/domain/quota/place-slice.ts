@@ -45,7 +45,7 @@ export function withoutFree(state: LedgerState, { holder, isStanding, spent, ren
 export function placeSlice(state: LedgerState, hard: Amounts, own: OwnShare): PlacedSlice | undefined {
   const grant = grantOf(state, hard, own);
   if (grant !== undefined) return enlarged(state, own, grant);
-  return own.isStanding ? takenApart(state, hard, own) : undefined;
+  return own.isStanding || own.spent.length > 0 ? takenApart(state, hard, own) : undefined;
 }
 
 function grantOf(state: LedgerState, hard: Amounts, { isStanding, demand }: OwnShare): Grant | undefined {

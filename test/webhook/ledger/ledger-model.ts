@@ -120,7 +120,7 @@ function createModel({ seed, replicas: size, hardPods, hasTides = false, bug }: 
   let last = 0;
   let isEbb = true;
   /** What the caches know of the quota, some time late. */
-  let heard: QuotaNews = { generation: 0, slices: new Map() };
+  let heard: QuotaNews = { uid: 'quota', generation: 0, slices: new Map() };
 
   function startReplica(): Replica {
     const lifetime = { isAlive: true, cutOffUntil: 0 };
@@ -238,7 +238,7 @@ function createModel({ seed, replicas: size, hardPods, hasTides = false, bug }: 
   function hear(): void {
     const { raw, state } = api.stored();
     api.later(() => {
-      heard = { generation: raw.metadata.generation ?? 0, slices: state.slices };
+      heard = { uid: 'quota', generation: raw.metadata.generation ?? 0, slices: state.slices };
       tend();
     });
   }

@@ -2,7 +2,7 @@ import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
 import type { Reservation } from '#shared/domain/quota/ledger-state.ts';
 import type { CountedPod } from '#shared/domain/quota/pod-count.ts';
 import { decodeLedgerObject, withLedger, type LedgerObject } from '#webhook/ledger/ledger-object.ts';
-import type { LedgerStore, Read, Written } from '#webhook/ledger/ledger-store.ts';
+import { writtenAs, type LedgerStore, type Read, type Written } from '#webhook/ledger/ledger-store.ts';
 import { createQuotaLedger, type QuotaLedger, type QuotaLedgerOptions } from '#webhook/ledger/quota-ledger.ts';
 import type { Settled } from '#webhook/ledger/settle-batch.ts';
 import { amountsOf } from '#test/build/cluster.ts';
@@ -50,12 +50,15 @@ export function createLedgerRig() {
     writes: 0,
     listings: 0,
     onList: () => Promise.resolve(),
+    /** Fields of the status that the CRD does not name. */
+    unnamed: [] as string[],
     /** What the next writes answer instead; `applied` takes effect all the same, `late` does so after three seconds. */
     faults: [] as ('lost' | 'applied' | 'late')[],
     store,
     ledger,
     reserve,
     setLimits,
+    recreate,
     used,
   };
 
@@ -74,13 +77,28 @@ export function createLedgerRig() {
     };
   }
 
-  /** Stored as JSON, as the API server does. */
-  function write({ raw }: LedgerObject): Written {
+  /** Stored as JSON, as the API server does, and without what its CRD does not name. */
+  function write(next: LedgerObject): Written {
+    const { raw } = next;
     if (raw.metadata.resourceVersion !== rig.object.raw.metadata.resourceVersion) return { kind: 'conflict' };
     version += 1;
-    const stored = { ...raw, metadata: { ...raw.metadata, resourceVersion: String(version) } };
-    rig.object = decode(JSON.parse(JSON.stringify(stored)));
-    return { kind: 'written', object: rig.object };
+    const named = Object.entries(raw['status'] ?? {}).filter(([part]) => !rig.unnamed.includes(part));
+    const metadata = { ...raw.metadata, resourceVersion: String(version) };
+    const stored = JSON.parse(JSON.stringify({ ...raw, metadata, status: Object.fromEntries(named) })) as typeof raw;
+    rig.object = decode(stored);
+    return writtenAs(next, stored);
+  }
+
+  /** As somebody deletes the quota and makes it anew. */
+  function recreate(): void {
+    const { metadata } = rig.object.raw;
+    version += 1;
+    const status = undefined;
+    rig.object = decode({
+      ...rig.object.raw,
+      metadata: { ...metadata, uid: `u-${version}`, resourceVersion: String(version) },
+      status,
+    });
   }
 
   /** A replica, without slices unless told otherwise, that hears of a change of the object at once. */
@@ -97,7 +115,10 @@ export function createLedgerRig() {
       hasEnded: (uid) => ended.has(uid),
       reservationMs: 120_000,
       holder: `replica-${(last += 1)}`,
-      news: () => ({ generation: rig.object.raw.metadata.generation ?? 0, slices: rig.object.state.slices }),
+      news: () => {
+        const { uid = '', generation = 0 } = rig.object.raw.metadata;
+        return { uid, generation, slices: rig.object.state.slices };
+      },
       sliceAfterMs: Infinity,
       sliceLifeMs: 10_000,
       charged: () => undefined,

@@ -177,6 +177,53 @@ describe('the slice of a replica', () => {
     expect(await rig.reserve(rig.ledger(), reservation('h'))).toEqual(RESERVED);
   });
 
+  test('is not spent where the quota has been made anew, though name and generation are the same', async () => {
+    const replica = await busyReplica();
+    await admit(replica, ['charged to the one before']);
+    rig.recreate();
+    rig.pods = ['a', 'b', 'c', 'd', 'e', 'f'].map((uid) => pod(uid, '166Gi'));
+    expect(await rig.reserve(replica, reservation('g', '5Gi'))).toMatchObject({ kind: 'exceeded' });
+    replica.tend();
+    await rig.clock.advance(1_000);
+    expect({ slices: slices(), used: rig.used(), reserved: reserved() }).toEqual({
+      slices: [],
+      used: '996Gi',
+      reserved: [],
+    });
+  });
+
+  test('is not taken where the API server does not store it, and each pod is charged by a write', async () => {
+    rig.unnamed = ['slices'];
+    const paths: string[] = [];
+    const replica = await busyReplica({ ...SLICES, charged: (path) => paths.push(path) });
+    await rig.clock.advance(2_000);
+    expect(await admit(replica, ['g', 'h'])).toEqual(['reserved', 'reserved']);
+    expect({ reserved: reserved(), paths: new Set(paths) }).toEqual({
+      reserved: ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'],
+      paths: new Set(['ledger']),
+    });
+    const { writes } = rig;
+    await admit(replica, ['i', 'j', 'k']);
+    expect(rig.writes - writes).toBe(3);
+    await recount(replica);
+    expect(rig.used()).toBe('11Gi');
+  });
+
+  test('that is lost leaves what was spent of it among the reservations', async () => {
+    const replica = await busyReplica();
+    await admit(replica, ['g', 'h']);
+    rig.unnamed = ['slices'];
+    rig.object = { ...rig.object, state: { ...rig.object.state, slices: new Map() } };
+    await rig.reserve(rig.ledger(), reservation('other'));
+    await rig.reserve(replica, reservation('i'));
+    await rig.clock.advance(10_000);
+    replica.tend();
+    await rig.clock.advance(1_000);
+    expect(reserved().toSorted()).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'other']);
+    await recount(rig.ledger());
+    expect(rig.used()).toBe('10Gi');
+  });
+
   test('has room again when a pod is refused after all, and none for whom two requests rely on', async () => {
     const replica = await busyReplica();
     const spend = (uid: string, claim: string): Promise<Settled> =>

@@ -140,6 +140,17 @@ describe('createQuotaLedger', () => {
     expect((await Promise.all(asked)).map(({ kind }) => kind)).toEqual(['busy', 'reserved', 'reserved']);
   });
 
+  test.each(['used', 'reservations', 'recounts'])('reserves nothing where status.%s is not stored', async (part) => {
+    rig.unnamed = [part];
+    const one = rig.ledger();
+    await rig.reserve(one, reservation('a'));
+    const counted = one.recount();
+    await rig.clock.advance(1_000);
+    await counted;
+    const settled = await rig.reserve(one, reservation('b'));
+    expect(settled.kind).toBe('busy');
+  });
+
   test('says busy, and no more, when it cannot write in time', async () => {
     rig.faults = Array.from({ length: 500 }, () => 'lost' as const);
     expect(await rig.reserve(rig.ledger(), reservation('a'))).toMatchObject({ kind: 'busy' });

@@ -1,0 +1,24 @@
+import { isDeepStrictEqual } from 'node:util';
+import { fieldOf } from '#shared/kube/field-of.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+
+/** The parts of a ledger on which its laws rest; what else an older CRD leaves out is a convenience. */
+const PARTS = ['observedGeneration', 'recounts', 'used', 'slices', 'reservations'] as const;
+
+export type LedgerPart = (typeof PARTS)[number];
+
+/**
+ * Which parts of a ledger are not stored as they were sent. An API server leaves out in silence what its
+ * CustomResourceDefinition does not name, as after an upgrade that has brought new replicas and not the new CRD.
+ */
+export function lostParts(sent: KubeObject, stored: KubeObject): readonly LedgerPart[] {
+  return PARTS.filter((part) => !isDeepStrictEqual(essence(sent, part), essence(stored, part)));
+}
+
+/** Of many reservations their UIDs will do: what names the one charges the other as well. */
+function essence(object: KubeObject, part: LedgerPart): unknown {
+  const value = fieldOf(object['status'], part);
+  if (Array.isArray(value) && value.length === 0) return undefined;
+  if (part !== 'reservations' || !Array.isArray(value)) return value;
+  return value.map((each) => fieldOf(each, 'uid'));
+}
