@@ -5,7 +5,7 @@ import type { Answer } from '#test/contract/harness.ts';
 
 export type AnswerOfUser = Pick<Answer, 'status' | 'headers' | 'body'>;
 
-/** Sends requests as another user, which administrators may; a PATCH is a merge patch. */
+/** Sends requests as one user; a PATCH is a merge patch. Administrators may speak for others. */
 export type AsUser = (
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   path: string,
@@ -19,10 +19,13 @@ export interface UserDetails {
   readonly extra?: Readonly<Record<string, string>>;
 }
 
-/** Service accounts are named in full: `system:serviceaccount:NAMESPACE:NAME`; their groups follow from that. */
+/**
+ * Service accounts are named in full: `system:serviceaccount:NAMESPACE:NAME`; their groups follow from that. Without a
+ * name it is the user whose token the connection has.
+ */
 export function asUser(
   { server, ca, token }: ClusterConnection,
-  user: string,
+  user?: string,
   { groups = [], extra = {} }: UserDetails = {},
 ): AsUser {
   const extraHeaders = Object.entries(extra).map(([key, value]) => [
@@ -33,7 +36,7 @@ export function asUser(
     const headers = {
       authorization: `Bearer ${(await token?.()) ?? ''}`,
       'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
-      'impersonate-user': user,
+      ...(user !== undefined && { 'impersonate-user': user }),
       ...(groups.length > 0 && { 'impersonate-group': [...groups] }),
       ...(Object.fromEntries(extraHeaders) as Record<string, string>),
     };

@@ -1,14 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
 import { makeFakeNodes } from '#test/cluster/fake-nodes.ts';
-import { at, contractHarness, pod, textAt, uniqueName } from '#test/contract/harness.ts';
+import { at, contractHarness, eventually, pod, textAt, uniqueName } from '#test/contract/harness.ts';
 import { agentOf } from './agent-user.ts';
 import { asUser, type AnswerOfUser, type AsUser } from './as-user.ts';
-import { clusterObjects } from './cluster-objects.ts';
+import { clusterObjects, onlyIn, PRIORITY_QUOTAS } from './cluster-objects.ts';
 import { registeredWebhooks } from './registered-webhooks.ts';
 import { tenantOf } from './tenant.ts';
 
 const MIRROR = { 'kubernetes.io/config.mirror': '9a1f' };
+/** Pods are counted every half a minute at the latest. */
+const COUNTED_WITHIN_MS = 90_000;
 const FROM_FILE = { 'kubernetes.io/config.source': 'file' };
 
 /** What the API server lets a tenant and a node write of a static pod's marks, and what we make of them. */
@@ -92,6 +94,34 @@ describe.skipIf(!hasCluster())('the marks of a static pod', () => {
     ].map(({ code }) => code);
     expect(codes).toEqual([403, 403, 403]);
   });
+
+  test('a node evicts the pods that are bound to it without asking us, as Kubernetes lets it', async () => {
+    const { name } = await create(tenant, {});
+    const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name } };
+    expect((await kubelet('POST', `${pods()}/${name}/eviction`, eviction)).status).toBe(201);
+    const elsewhere = await create(tenant, {}, { nodeName: 'other' });
+    const other = { ...eviction, metadata: { name: elsewhere.name } };
+    expect((await kubelet('POST', `${pods()}/${elsewhere.name}/eviction`, other)).status).toBe(403);
+  });
+
+  test(
+    'a mirror is charged to no PriorityQuota when it is created, and by the next count',
+    { timeout: 2 * COUNTED_WITHIN_MS },
+    async () => {
+      const labels = { 'plimsoll.dev/priority-quota': 'enforced' };
+      await api.patch(`/api/v1/namespaces/${api.namespace}`, { metadata: { labels } }, 'merge');
+      const high = await objects.priorityClass('high', 1_000);
+      const spec = { namespaceSelector: onlyIn(api), priorityClassNames: [high], hard: { pods: '1' } };
+      const quota = await objects.priorityQuota('one', spec);
+      const used = async (): Promise<unknown> => at((await api.get(`${PRIORITY_QUOTAS}/${quota}`)).body, 'status.used');
+      await eventually(async () => expect(await used()).toEqual({ pods: '0' }));
+      const own = { annotations: MIRROR, ownerReferences: [nodeOwner] };
+      const mirrors = [1, 2].map(() => create(kubelet, own, { nodeName: node, priorityClassName: high }));
+      expect((await Promise.all(mirrors)).map(({ code }) => code)).toEqual([201, 201]);
+      await eventually(async () => expect(await used()).toEqual({ pods: '2' }), COUNTED_WITHIN_MS);
+      expect((await create(tenant, {}, { priorityClassName: high })).code).toBe(403);
+    },
+  );
 });
 
 interface Created {

@@ -2,18 +2,32 @@ import { expect } from 'vitest';
 import { at, eventually, type Harness, uniqueName } from '#test/contract/harness.ts';
 import { asUser, type AsUser } from './as-user.ts';
 
+const RBAC = 'rbac.authorization.k8s.io';
+
 /** A user with the role `edit` in the harness's namespace and no other right; call it in a `beforeAll`. */
 export async function tenantOf(api: Harness): Promise<AsUser> {
-  const user = uniqueName('tenant');
-  const path = `/apis/rbac.authorization.k8s.io/v1/namespaces/${api.namespace}/rolebindings`;
+  return editorOf(api, { kind: 'User', name: uniqueName('tenant') });
+}
+
+/** Gives a user or service account the role `edit` in the harness's namespace; call it in a `beforeAll`. */
+export async function editorOf(api: Harness, subject: Subject): Promise<AsUser> {
+  const path = `/apis/${RBAC}/v1/namespaces/${api.namespace}/rolebindings`;
   const { status, body } = await api.post(path, {
-    metadata: { name: user },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'edit' },
-    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
+    metadata: { name: `edit-${subject.name}` },
+    roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: 'edit' },
+    subjects: [{ ...subject, ...(subject.namespace === undefined && { apiGroup: RBAC }) }],
   });
   expect([status, at(body, 'message')]).toEqual([201, undefined]);
-  const tenant = asUser(api.target.connection, user);
+  const account = `system:serviceaccount:${subject.namespace ?? ''}:${subject.name}`;
+  const user = asUser(api.target.connection, subject.kind === 'User' ? subject.name : account);
   // A binding counts a moment after it was written.
-  await eventually(async () => expect((await tenant('GET', api.core('pods'))).status).toBe(200));
-  return tenant;
+  await eventually(async () => expect((await user('GET', api.core('pods'))).status).toBe(200));
+  return user;
+}
+
+interface Subject {
+  readonly kind: string;
+  readonly name: string;
+  /** Of a service account. */
+  readonly namespace?: string;
 }
