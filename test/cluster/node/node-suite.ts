@@ -13,6 +13,7 @@ import {
 } from './agent-on-node.ts';
 import { call } from './kube-calls.ts';
 import { NODE_NAME } from './node-place.ts';
+import { WORKLOAD_IMAGE } from './workload-image.ts';
 import type { NodeUnderTest, RunningNode } from './node-under-test.ts';
 import { askKubelet } from './ask-kubelet.ts';
 import { makePod, podPath, type Workload } from './make-pod.ts';
@@ -44,6 +45,7 @@ const UNBOUNDED: Workload = { name: 'best-effort', mebibytes: 64 };
 /** The agent leaves the pods of this namespace alone, the kubelet does not. */
 const THEIRS = { name: 'theirs', namespace: 'ignored', mebibytes: 1_800 } satisfies Workload;
 const OURS: Workload = { name: 'ours', mebibytes: 700 };
+const FORGED = { name: 'forged-mirror' };
 const NAMESPACES = '/api/v1/namespaces';
 
 const KUBELET_WORDS =
@@ -151,6 +153,25 @@ export function nodeSuite(under: NodeUnderTest): void {
         expect(asked).toEqual([keyOf(OURS), keyOf(HOG)]);
       });
     });
+
+    test('need not fear a pod that calls itself a mirror: the kubelet runs none, and takes it away', async () => {
+      await call(client, {
+        method: 'POST',
+        path: podPath(FORGED).slice(0, -FORGED.name.length - 1),
+        body: await forged(),
+      });
+      await within(60, () => expect(get(podPath(FORGED))).rejects.toThrow('not found'));
+    });
+
+    /** All marks of a static pod, which only a kubelet should set and any tenant can. */
+    async function forged(): Promise<object> {
+      const uid = textAt(await get(`/api/v1/nodes/${NODE_NAME}`), 'metadata.uid');
+      const owner = { apiVersion: 'v1', kind: 'Node', name: NODE_NAME, uid, controller: true };
+      const annotations = { 'kubernetes.io/config.mirror': '9a1f', 'kubernetes.io/config.source': 'file' };
+      const containers = [{ name: 'main', image: WORKLOAD_IMAGE, args: ['grow', '1', '1'] }];
+      const metadata = { name: FORGED.name, annotations, ownerReferences: [owner] };
+      return { metadata, spec: { nodeName: NODE_NAME, tolerations: [{ operator: 'Exists' }], containers } };
+    }
 
     test('has run all along, with the memory that it is given', async () => {
       expect(await agentRestarts(client)).toBe(0);
