@@ -9,7 +9,7 @@ const NEWLINE = 0x0a;
  * Cuts a byte stream at its newlines, whatever the chunks are. A last line without newline is an interrupted
  * one and is dropped. Throws OversizedLineError before more than `largestLine` bytes are held.
  */
-export async function* splitLines(bytes: AsyncIterable<Buffer>, largestLine: number): AsyncGenerator<string> {
+export async function* splitLines(bytes: AsyncIterable<Buffer>, largestLine: number): AsyncGenerator<Buffer> {
   let held: Buffer[] = [];
   let heldSize = 0;
   for await (const chunk of bytes) {
@@ -17,7 +17,7 @@ export async function* splitLines(bytes: AsyncIterable<Buffer>, largestLine: num
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
       const piece = chunk.subarray(from, end);
       assertSize(heldSize + piece.length, largestLine);
-      yield heldSize === 0 ? piece.toString('utf8') : Buffer.concat([...held, piece]).toString('utf8');
+      yield heldSize === 0 ? piece : Buffer.concat([...held, piece]);
       held = [];
       heldSize = 0;
       from = end + 1;

@@ -25,7 +25,7 @@ async function openWatch(
   during: Step,
   signal: AbortSignal,
 ): Promise<Reading> {
-  const timeoutSeconds = Math.floor(SHORTEST_WATCH_SECONDS * (1 + target.random()));
+  const timeoutSeconds = target.watchSeconds?.() ?? Math.floor(SHORTEST_WATCH_SECONDS * (1 + target.random()));
   const opened = await openStream(target, { ...start, watch: true, allowWatchBookmarks: true, timeoutSeconds }, signal);
   if (opened.kind !== 'ok') return { ending: { kind: 'refused', failure: opened }, during, hasProgressed: false };
   const state: WatchState = {
@@ -50,8 +50,10 @@ async function follow(state: WatchState, stream: ByteStream): Promise<Ending> {
   const startedAt = clock.monotonic();
   try {
     for await (const line of splitLines(untilSilent(stream, LONGEST_SILENCE_MS, clock), LARGEST_OBJECT_BYTES)) {
-      const ending = apply(state, decodeWatchEvent(line));
+      const passedOver = state.target.passesOver?.(line);
+      const ending = passedOver === undefined ? apply(state, decodeWatchEvent(line.toString('utf8'))) : undefined;
       if (ending !== undefined) return ending;
+      if (passedOver !== undefined) advance(state, passedOver);
       state.target.heard();
     }
   } catch (error) {

@@ -5,20 +5,25 @@ import type { KubeRequest } from './kube-request.ts';
 import { OversizedLineError } from './json-lines.ts';
 import { UnreadableListError } from './list-scanner.ts';
 import type { Outcome } from './outcome.ts';
+import type { PageSize } from './page-size.ts';
 import type { Ending } from './reflector-plan.ts';
 import type { ReflectorStore } from './reflector-store.ts';
 import { type Resource, resourcePath } from './resource.ts';
 import { SilentStreamError } from './until-silent.ts';
 
-/** What a reflector reads, where it puts it, and who is told. */
-export interface Target {
+/** A collection to list or watch. */
+export interface Source {
   readonly client: KubeClient;
   readonly resource: Resource;
   readonly namespace?: string;
   readonly fieldSelector?: string;
   readonly labelSelector?: string;
-  readonly pageSize: number;
   readonly clock: Clock;
+}
+
+/** What a reflector reads, where it puts it, and who is told. */
+export interface Target extends Source {
+  readonly pageSize: PageSize;
   readonly random: () => number;
   readonly store: Pick<ReflectorStore<unknown>, 'set' | 'remove' | 'replace'>;
   /** The server said something. */
@@ -27,6 +32,10 @@ export interface Target {
   readonly listed: (resourceVersion: string) => void;
   /** The store now stands at this version. */
   readonly moved: (resourceVersion: string) => void;
+  /** The resourceVersion of an event that may be passed over, by the look of its first bytes; `undefined` for others. */
+  readonly passesOver?: (line: Buffer) => string | undefined;
+  /** How long the server shall keep a watch open; some minutes where it is not said. */
+  readonly watchSeconds?: () => number | undefined;
 }
 
 /** The API server refuses objects above 3 MiB; what is several times larger is no object. */
@@ -35,13 +44,13 @@ export const LARGEST_OBJECT_BYTES = 16 * 1024 * 1024;
 /** Bookmarks come about every minute, so a longer silence means a dead connection. */
 export const LONGEST_SILENCE_MS = 90_000;
 
-/** Opens a list or a watch of the target. */
+/** Opens a list or a watch. */
 export function openStream(
-  target: Target,
+  source: Source,
   query: NonNullable<KubeRequest['query']>,
   signal: AbortSignal,
 ): Promise<Outcome<ByteStream>> {
-  const { client, resource, namespace, fieldSelector, labelSelector } = target;
+  const { client, resource, namespace, fieldSelector, labelSelector } = source;
   return client.stream({
     path: resourcePath(resource, { namespace }),
     query: { ...query, fieldSelector, labelSelector },

@@ -4,6 +4,7 @@ import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import type { KubeClient } from './client.ts';
 import type { KubeObject } from './kube-object.ts';
+import { createPageSize } from './page-size.ts';
 import { reflectorMetrics } from './reflector-metrics.ts';
 import { readList } from './read-list.ts';
 import { readStreamedList, readWatch } from './read-watch.ts';
@@ -46,6 +47,8 @@ export interface Reflector<T> {
   onChange(listener: ChangeListener<T>): () => void;
   /** The monotonic time at which the server was last heard, undefined before the first word. */
   lastContactMs(): number | undefined;
+  /** The resourceVersion up to which every change is in here; empty before the first list. */
+  position(): string;
 }
 
 const PAGE_SIZE = 500;
@@ -68,7 +71,7 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
   const target: Target = {
     ...options,
     store,
-    pageSize: options.pageSize ?? PAGE_SIZE,
+    pageSize: createPageSize(options.pageSize ?? PAGE_SIZE),
     heard: () => {
       lastContactMs = clock.monotonic();
       metrics.heard();
@@ -125,5 +128,6 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
     },
     onChange: store.onChange,
     lastContactMs: () => lastContactMs,
+    position: () => position,
   };
 }

@@ -4,7 +4,7 @@ import { OversizedLineError, splitLines } from '#shared/kube/json-lines.ts';
 
 async function lines(text: string, chunkSize: number, largest = 1_000): Promise<string[]> {
   const found: string[] = [];
-  for await (const line of splitLines(chunks(Buffer.from(text), chunkSize), largest)) found.push(line);
+  for await (const line of splitLines(chunks(Buffer.from(text), chunkSize), largest)) found.push(line.toString());
   return found;
 }
 

@@ -77,17 +77,20 @@ describe('createReflector', () => {
     const rigged = rig();
     const { server, clock, reflector } = rigged;
     for (let n = 0; n < 7; n += 1) server.put(`thing-${n}`, n);
-    expect(reflector.isSynced()).toBe(false);
+    expect([reflector.isSynced(), reflector.position()]).toEqual([false, '']);
     await rigged.run(async () => {
       await settle(clock);
       expect(reflector.isSynced()).toBe(true);
       await reflector.synced;
       expectEqual(rigged);
+      const listedAt = reflector.position();
       server.put('thing-2', 20);
       server.put('late', 1);
       server.remove('thing-0');
       await settle(clock);
       expectEqual(rigged);
+      expect([listedAt, reflector.position()].includes('')).toBe(false);
+      expect(reflector.position()).not.toBe(listedAt);
       expect([...reflector.values()].sort((a, b) => a - b)).toEqual([1, 1, 3, 4, 5, 6, 20]);
     });
     expect(server.requests.map(({ query }) => query)).toEqual([
