@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { answerLines } from './answer-lines.ts';
-import type { Kind } from './kinds.ts';
+import type { Answering } from './kinds.ts';
 import { withoutAnswer } from './read-vectors.ts';
 
-const echo: Kind = {
+const echo: Answering = {
   answerFields: ['want'],
   answer: (vector) => {
     if (vector === null) throw new Error('there is nothing');

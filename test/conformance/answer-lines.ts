@@ -1,4 +1,4 @@
-import type { Kind } from './kinds.ts';
+import type { Answering } from './kinds.ts';
 import { withoutAnswer } from './read-vectors.ts';
 
 const NEWLINE = '\n';
@@ -7,7 +7,7 @@ const NEWLINE = '\n';
  * The answers to NDJSON cases, a text of whole lines for each piece of input that completes some. One line out for one
  * line in, an empty one included; what cannot be answered is `{"failed":"why"}`.
  */
-export async function* answerLines(input: AsyncIterable<string>, kind: Kind): AsyncGenerator<string> {
+export async function* answerLines(input: AsyncIterable<string>, kind: Answering): AsyncGenerator<string> {
   let unfinished: string[] = [];
   for await (const piece of input) {
     const end = piece.lastIndexOf(NEWLINE);
@@ -23,14 +23,14 @@ export async function* answerLines(input: AsyncIterable<string>, kind: Kind): As
   if (last !== '') yield answerAll(last, kind);
 }
 
-function answerAll(lines: string, kind: Kind): string {
+function answerAll(lines: string, kind: Answering): string {
   return lines
     .split(NEWLINE)
     .map((line) => answerLine(line, kind) + NEWLINE)
     .join('');
 }
 
-function answerLine(line: string, kind: Kind): string {
+function answerLine(line: string, kind: Answering): string {
   try {
     return JSON.stringify(kind.answer(stripped(JSON.parse(line), kind)));
   } catch (error) {
@@ -39,7 +39,7 @@ function answerLine(line: string, kind: Kind): string {
 }
 
 /** The case without its answers, so that none can leak into what is computed. */
-function stripped(vector: unknown, { answerFields }: Kind): unknown {
+function stripped(vector: unknown, { answerFields }: Answering): unknown {
   const isObject = typeof vector === 'object' && vector !== null && !Array.isArray(vector);
   return isObject ? withoutAnswer(vector as Readonly<Record<string, unknown>>, answerFields) : vector;
 }

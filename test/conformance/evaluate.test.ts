@@ -18,6 +18,26 @@ describe('evaluate', () => {
     ]);
   });
 
+  test('says of a kind what no process runs, and of the others nothing', () => {
+    expect(evaluate('episodes', '')).toEqual({
+      status: 0,
+      stdout: '',
+      stderr:
+        'note: episodes: no Plimsoll process runs KUBELET_START, diskLayout, kubeletPass; this kind only compares with Kubernetes\n',
+    });
+    expect(evaluate('priority', '').stderr).toBe(
+      'note: priority: no Plimsoll process runs isPriorityKept, keepPriority; the webhook runs the rest\n',
+    );
+    expect(evaluate('qos', '').stderr).toBe('');
+  });
+
+  test('lists the kinds with the processes that decide them', () => {
+    const { status, stdout } = evaluate('--help', '');
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^ {2}qos +webhook, agent$/m);
+    expect(stdout).toMatch(/^ {2}kubelet-preemption +no process$/m);
+  });
+
   test('an unknown kind is refused with the known ones', () => {
     const { status, stdout, stderr } = evaluate('nope', '');
     expect([status, stdout]).toEqual([2, '']);

@@ -1,3 +1,4 @@
+import type { Declaration } from '#tools/reach/reached-from.ts';
 import { answer as answerEpisode } from './kinds/episodes.ts';
 import { answer as answerEvictable } from './kinds/evictable.ts';
 import { answer as answerKubeletPreemption } from './kinds/kubelet-preemption.ts';
@@ -14,10 +15,23 @@ import { answer as answerRanking } from './kinds/ranking.ts';
 import { answer as answerRequests } from './kinds/requests.ts';
 import { answer as answerThresholds } from './kinds/thresholds.ts';
 
+/** The processes that are installed in a cluster. */
+export type Process = 'webhook' | 'agent';
+
 /** How the cases of one kind are answered, and which of their fields are answers. */
-export interface Kind {
+export interface Answering {
   answer(vector: unknown): unknown;
   readonly answerFields: readonly string[];
+}
+
+/** A kind, and where the product decides the same (`same-functions.test.ts`). */
+export interface Kind extends Answering {
+  /** The function that decides, as `FILE#NAME`. */
+  readonly decision: Declaration;
+  /** The processes that run it. */
+  readonly runBy: readonly Process[];
+  /** What the answer takes from shared/ beside it, or instead, and no process runs. */
+  readonly notRun?: readonly string[];
 }
 
 const QUANTITY_ANSWERS = [
@@ -25,23 +39,151 @@ const QUANTITY_ANSWERS = [
   ...['wireOk', 'wireCanonical'],
 ];
 
+const PREEMPTION: Kind = {
+  answer: answerPreemption,
+  answerFields: ['want'],
+  decision: 'shared/domain/preemption/plan-preemption.ts#planPreemption',
+  runBy: [],
+  notRun: ['createSnapshot', 'decodeBudget', 'planPreemption'],
+};
+
 /** Every kind that `npm run evaluate` knows. */
 export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
-  ['quantity', { answer: answerQuantity, answerFields: QUANTITY_ANSWERS }],
-  ['quantity-arith', { answer: answerQuantityArithmetic, answerFields: ['cmp', 'sum', 'sub'] }],
-  ['priority', { answer: answerPriority, answerFields: ['want'] }],
-  ['priorityclass', { answer: answerPriorityClass, answerFields: ['want'] }],
-  ['podusage', { answer: answerPodUsage, answerFields: ['usage'] }],
-  ['quotascope', { answer: answerQuotaScope, answerFields: ['matches', 'error'] }],
-  ['quotacheck', { answer: answerQuotaCheck, answerFields: ['want'] }],
-  ['qos', { answer: answerQos, answerFields: ['qos', 'reported'] }],
-  ['requests', { answer: answerRequests, answerFields: ['requests', 'limits'] }],
-  ['ranking', { answer: answerRanking, answerFields: ['want'] }],
-  ['evictable', { answer: answerEvictable, answerFields: ['critical', 'static', 'mirror'] }],
-  ['thresholds', { answer: answerThresholds, answerFields: ['ok', 'errors', 'want'] }],
-  ['episodes', { answer: answerEpisode, answerFields: ['steps.want'] }],
-  ['preemption', { answer: answerPreemption, answerFields: ['want'] }],
-  ['preemption-fit', { answer: answerPreemption, answerFields: ['want'] }],
-  ['preemption-full', { answer: answerPreemption, answerFields: ['want'] }],
-  ['kubelet-preemption', { answer: answerKubeletPreemption, answerFields: ['want', 'error'] }],
+  [
+    'quantity',
+    {
+      answer: answerQuantity,
+      answerFields: QUANTITY_ANSWERS,
+      decision: 'shared/domain/model/parse-quantity.ts#parseQuantity',
+      runBy: ['webhook', 'agent'],
+      notRun: ['quantityMilliValue'],
+    },
+  ],
+  [
+    'quantity-arith',
+    {
+      answer: answerQuantityArithmetic,
+      answerFields: ['cmp', 'sum', 'sub'],
+      decision: 'shared/domain/model/quantity.ts#addQuantities',
+      runBy: ['webhook', 'agent'],
+    },
+  ],
+  [
+    'priority',
+    {
+      answer: answerPriority,
+      answerFields: ['want'],
+      decision: 'shared/domain/priority/resolve-priority.ts#resolvePriority',
+      runBy: ['webhook'],
+      notRun: ['isPriorityKept', 'keepPriority'],
+    },
+  ],
+  [
+    'priorityclass',
+    {
+      answer: answerPriorityClass,
+      answerFields: ['want'],
+      decision: 'shared/domain/priority/validate-priority-class.ts#validateNewClass',
+      runBy: [],
+      notRun: ['validateChangedClass', 'validateNewClass'],
+    },
+  ],
+  [
+    'podusage',
+    {
+      answer: answerPodUsage,
+      answerFields: ['usage'],
+      decision: 'shared/domain/quota/charge.ts#charge',
+      runBy: ['webhook'],
+    },
+  ],
+  [
+    'quotascope',
+    {
+      answer: answerQuotaScope,
+      answerFields: ['matches', 'error'],
+      decision: 'shared/domain/quota/scopes.ts#matchesQuota',
+      runBy: ['webhook'],
+    },
+  ],
+  [
+    'quotacheck',
+    {
+      answer: answerQuotaCheck,
+      answerFields: ['want'],
+      decision: 'shared/domain/quota/check-quotas.ts#checkQuotas',
+      runBy: ['webhook'],
+      notRun: ['decodeLimitedResource'],
+    },
+  ],
+  [
+    'qos',
+    {
+      answer: answerQos,
+      answerFields: ['qos', 'reported'],
+      decision: 'shared/domain/model/qos.ts#reportedQosClass',
+      runBy: ['webhook', 'agent'],
+    },
+  ],
+  [
+    'requests',
+    {
+      answer: answerRequests,
+      answerFields: ['requests', 'limits'],
+      decision: 'shared/domain/model/pod-requests.ts#podRequests',
+      runBy: ['webhook', 'agent'],
+    },
+  ],
+  [
+    'ranking',
+    {
+      answer: answerRanking,
+      answerFields: ['want'],
+      decision: 'shared/domain/ranking/rank-pods.ts#rankPods',
+      runBy: ['agent'],
+      notRun: ['compareCandidates', 'decodePodStats', 'diskLayout'],
+    },
+  ],
+  [
+    'evictable',
+    {
+      answer: answerEvictable,
+      answerFields: ['critical', 'static', 'mirror'],
+      decision: 'shared/domain/eviction/protection.ts#isStaticPod',
+      runBy: ['webhook', 'agent'],
+      notRun: ['isCriticalPod'],
+    },
+  ],
+  [
+    'thresholds',
+    {
+      answer: answerThresholds,
+      answerFields: ['ok', 'errors', 'want'],
+      decision: 'shared/domain/pressure/parse-thresholds.ts#parseThresholds',
+      runBy: ['agent'],
+    },
+  ],
+  [
+    'episodes',
+    {
+      answer: answerEpisode,
+      answerFields: ['steps.want'],
+      decision: 'shared/domain/eviction/kubelet-pass.ts#kubeletPass',
+      runBy: [],
+      notRun: ['KUBELET_START', 'diskLayout', 'kubeletPass'],
+    },
+  ],
+  ['preemption', PREEMPTION],
+  ['preemption-fit', PREEMPTION],
+  ['preemption-full', PREEMPTION],
+  [
+    'kubelet-preemption',
+    {
+      answer: answerKubeletPreemption,
+      answerFields: ['want', 'error'],
+      decision: 'shared/domain/eviction/kubelet-preemption.ts#kubeletPreemption',
+      runBy: [],
+      notRun: ['kubeletPreemption'],
+    },
+  ],
 ]);
