@@ -43,6 +43,16 @@ export const VALIDATING_WEBHOOKS = clusterScoped(
   'validatingwebhookconfigurations',
   'ValidatingWebhookConfiguration',
 );
+export const ADMISSION_POLICIES = clusterScoped(
+  'admissionregistration.k8s.io/v1',
+  'validatingadmissionpolicies',
+  'ValidatingAdmissionPolicy',
+);
+export const ADMISSION_POLICY_BINDINGS = clusterScoped(
+  'admissionregistration.k8s.io/v1',
+  'validatingadmissionpolicybindings',
+  'ValidatingAdmissionPolicyBinding',
+);
 export const CUSTOM_RESOURCE_DEFINITIONS = clusterScoped(
   'apiextensions.k8s.io/v1',
   'customresourcedefinitions',
@@ -50,6 +60,7 @@ export const CUSTOM_RESOURCE_DEFINITIONS = clusterScoped(
 );
 export const PRIORITY_POLICIES = clusterScoped('plimsoll.dev/v1alpha1', 'prioritypolicies', 'PriorityPolicy');
 export const PRIORITY_QUOTAS = clusterScoped('plimsoll.dev/v1alpha1', 'priorityquotas', 'PriorityQuota');
+export const PRIORITY_RULES = clusterScoped('plimsoll.dev/v1alpha1', 'priorityrules', 'PriorityRules');
 export const NODE_PRESSURE_POLICIES = clusterScoped(
   'plimsoll.dev/v1alpha1',
   'nodepressurepolicies',

@@ -50,7 +50,8 @@ interface Entry {
   readonly matchConditions: readonly MatchCondition[];
 }
 
-interface MatchCondition {
+/** A CEL expression that must be true of a request before it is judged. */
+export interface MatchCondition {
   readonly name: string;
   readonly expression: string;
 }
@@ -70,10 +71,15 @@ export const OWN_ACCOUNTS: readonly string[] = [
 export const KUBE_SCHEDULER = 'system:kube-scheduler';
 
 /** A node creates mirror pods, which cannot be refused; the annotation alone, which any tenant can write, exempts nobody. */
-const NOT_A_NODE = condition('not-by-a-node', "!('system:nodes' in request.userInfo.groups)");
-const BY_US = `request.userInfo.username in ${celList(OWN_ACCOUNTS)}`;
+export const NOT_A_NODE = condition('not-by-a-node', "!('system:nodes' in request.userInfo.?groups.orValue([]))");
+const BY_US = `request.userInfo.?username.orValue('') in ${celList(OWN_ACCOUNTS)}`;
 const OURSELVES = condition('by-plimsoll', BY_US);
-const NOT_OURSELVES = condition('not-by-plimsoll', `!(${BY_US})`);
+export const NOT_OURSELVES = condition('not-by-plimsoll', `!(${BY_US})`);
+/** What a controller writes follows from a template that was judged when a person wrote it. */
+export const NOT_A_CONTROLLER = condition(
+  'not-by-a-controller',
+  "!('system:serviceaccounts:kube-system' in request.userInfo.?groups.orValue([]))",
+);
 
 /** Nothing else about a class that can change means anything to a policy. */
 const DEFAULT_OR_DELETION = condition(
@@ -89,7 +95,13 @@ const QUOTA_ENFORCED: Requirement = {
   values: [PRIORITY_QUOTA_ENFORCED],
 };
 
-const CREATED_PODS = rule('', ['pods'], ['CREATE']);
+export const CREATED_PODS = rule('', ['pods'], ['CREATE']);
+/** Workloads that make pods from a template. */
+export const WRITTEN_TEMPLATES = [
+  rule('apps', ['deployments', 'statefulsets', 'daemonsets', 'replicasets'], ['CREATE', 'UPDATE']),
+  rule('batch', ['jobs', 'cronjobs'], ['CREATE', 'UPDATE']),
+  rule('', ['replicationcontrollers'], ['CREATE', 'UPDATE']),
+];
 const EVICTIONS = rule('', ['pods/eviction'], ['CREATE']);
 
 /** The MutatingWebhookConfiguration and the ValidatingWebhookConfiguration, both named `plimsoll`. */
@@ -145,16 +157,11 @@ function validatingEntries({ failurePolicy, gatedCallers }: RegistrationOptions)
       ...shared,
       name: WEBHOOK_ENTRIES.templates,
       path: WEBHOOK_PATHS.templates,
-      rules: [
-        rule('apps', ['deployments', 'statefulsets', 'daemonsets', 'replicasets'], ['CREATE', 'UPDATE']),
-        rule('batch', ['jobs', 'cronjobs'], ['CREATE', 'UPDATE']),
-        rule('', ['replicationcontrollers'], ['CREATE', 'UPDATE']),
-      ],
+      rules: WRITTEN_TEMPLATES,
       namespaceSelector: judgedNamespaces(),
       matchConditions: [
         NOT_OURSELVES,
-        // What a controller writes follows from a template that was judged when a person wrote it.
-        condition('not-by-a-controller', "!('system:serviceaccounts:kube-system' in request.userInfo.groups)"),
+        NOT_A_CONTROLLER,
         condition('spec-changed', "request.operation != 'UPDATE' || object.spec != oldObject.spec"),
       ],
     },
@@ -195,7 +202,7 @@ function validatingEntries({ failurePolicy, gatedCallers }: RegistrationOptions)
 }
 
 /** Kubernetes' own namespaces and ours are never judged; an administrator may exempt others by label. */
-function judgedNamespaces(...more: readonly Requirement[]): {
+export function judgedNamespaces(...more: readonly Requirement[]): {
   readonly matchExpressions: readonly Requirement[];
 } {
   return {

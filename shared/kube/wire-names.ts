@@ -51,6 +51,9 @@ export const WEBHOOK_ENTRIES = {
   deletions: 'deletions.plimsoll.dev',
 } as const;
 
+/** The PriorityRules objects that the API server enforces: those that refuse, and those that warn. */
+export const PRIORITY_RULES_NAMES = { refusing: 'plimsoll', warning: 'plimsoll-warnings' } as const;
+
 export const LABEL_IGNORE = 'plimsoll.dev/ignore';
 export const LABEL_PRIORITY_QUOTA = 'plimsoll.dev/priority-quota';
 export const PRIORITY_QUOTA_ENFORCED = 'enforced';
@@ -101,6 +104,7 @@ export const EVENT_REASONS = {
 export const SHORT_NAMES = {
   PriorityPolicy: 'prpol',
   PriorityQuota: 'prquota',
+  PriorityRules: 'prrules',
   NodePressurePolicy: 'nppol',
   NodePressure: 'np',
 } as const;

@@ -8,13 +8,14 @@ import {
   NODE_PRESSURES,
   PRIORITY_POLICIES,
   PRIORITY_QUOTAS,
+  PRIORITY_RULES,
   type Resource,
 } from '#shared/kube/resource.ts';
 import { API_VERSION, CATEGORY, SHORT_NAMES } from '#shared/kube/wire-names.ts';
 import { startTestSandbox } from '#test/build/test-sandbox.ts';
 
 const FOLDER = fileURLToPath(new URL('../../deploy/crds/', import.meta.url));
-const KINDS = [PRIORITY_POLICIES, PRIORITY_QUOTAS, NODE_PRESSURE_POLICIES, NODE_PRESSURES];
+const KINDS = [PRIORITY_POLICIES, PRIORITY_QUOTAS, PRIORITY_RULES, NODE_PRESSURE_POLICIES, NODE_PRESSURES];
 
 interface Schema {
   readonly type?: string;

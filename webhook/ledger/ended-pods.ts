@@ -2,6 +2,7 @@ import type { KubeClient } from '#shared/kube/client.ts';
 import { listObjects } from '#shared/kube/objects.ts';
 import { readWatch } from '#shared/kube/read-watch.ts';
 import type { Failure } from '#shared/kube/outcome.ts';
+import { createPageSize } from '#shared/kube/page-size.ts';
 import { planAfter, REFLECTOR_BACKOFF } from '#shared/kube/reflector-plan.ts';
 import type { Target } from '#shared/kube/reflector-target.ts';
 import { PODS } from '#shared/kube/resource.ts';
@@ -50,7 +51,7 @@ export function createEndedPods({ client, isNeeded, clock, random, log }: EndedP
   const target: Target = {
     client,
     resource: PODS,
-    pageSize: 1,
+    pageSize: createPageSize(1),
     clock,
     random,
     store: {

@@ -1,0 +1,111 @@
+import type { PriorityClass, PriorityClasses } from '#shared/domain/priority/priority-class.ts';
+import { isPersonal, type PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
+import { fitRules, type PlacedRule, type RuleDraft, type RuleLimit, type RuleLimits } from './fit-rules.ts';
+import { placeEverywhere } from './place-rule.ts';
+import type { LabelTest, PriorityRule, RuleIndex, RuleSet } from './priority-rules.ts';
+import { givesClasses, givingRule, judges, judgingRule, type UnplacedRule } from './rule-of-policy.ts';
+
+export interface RuleSources {
+  readonly policies: readonly PriorityPolicy[];
+  readonly classes: PriorityClasses;
+  /** `DryRun` lets everything warn. */
+  readonly mode: 'Enforce' | 'DryRun';
+  /** How many bytes a rule takes in storage with the labels that it asks for. */
+  readonly bytesOf: (rule: UnplacedRule, tests: readonly LabelTest[]) => number;
+  readonly limits?: RuleLimits;
+}
+
+/** What the API server is to enforce. */
+export interface CompiledRules {
+  readonly refusing: RuleSet | undefined;
+  readonly warning: RuleSet | undefined;
+  /** Policies that are left to the webhook alone, and the limit that they would exceed. */
+  readonly leftOut: ReadonlyMap<string, RuleLimit>;
+}
+
+/** Compiles all policies; the same policies and classes in any order give the same rules. */
+export function compileRules(sources: RuleSources): CompiledRules {
+  const { policies, mode } = sources;
+  const refuses = ({ onViolation }: PriorityPolicy): boolean => onViolation === 'Deny' && mode === 'Enforce';
+  const warns = (policy: PriorityPolicy): boolean => !refuses(policy);
+  const refusing = mode === 'Enforce' ? buildSet(refuses, sources, true) : undefined;
+  const warning =
+    mode === 'DryRun' || policies.some((policy) => warns(policy) && judges(policy))
+      ? buildSet(warns, sources, mode === 'DryRun')
+      : undefined;
+  return {
+    refusing: refusing?.set,
+    warning: warning?.set,
+    leftOut: new Map([...(refusing?.leftOut ?? []), ...(warning?.leftOut ?? [])]),
+  };
+}
+
+interface BuiltSet {
+  readonly set: RuleSet;
+  readonly leftOut: ReadonlyMap<string, RuleLimit>;
+}
+
+/** The policies that `belongs` is true of judge in this set. Which class a pod gets matters only to those for persons. */
+function buildSet(
+  belongs: (policy: PriorityPolicy) => boolean,
+  sources: RuleSources,
+  checksQosClass: boolean,
+): BuiltSet {
+  const { policies, classes, mode, limits } = sources;
+  const isDryRun = mode === 'DryRun';
+  const judgesHere = (policy: PriorityPolicy): boolean => belongs(policy) && judges(policy);
+  const hasPersonal = policies.some((policy) => judgesHere(policy) && isPersonal(policy));
+  const ranked = hasPersonal ? rankClasses(classes) : [];
+  const drafts = policies.flatMap((policy) => {
+    if (judgesHere(policy))
+      return draft(policy, judgingRule(policy, ranked, isDryRun && policy.onViolation === 'Deny'), sources);
+    return hasPersonal && givesLastingly(policy) ? draft(policy, givingRule(policy, ranked), sources) : [];
+  });
+  const { placed, leftOut } = fitRules(drafts, ranked.length * BYTES_OF_CLASS, limits);
+  return { set: { ...indexRules(placed), classes: ranked, checksQosClass, isDryRun }, leftOut };
+}
+
+/** Twice its name, which has at most 253 characters, its value and its policy. */
+const BYTES_OF_CLASS = 600;
+
+/** By the time a controller creates the pods, policies for persons no longer count. */
+function givesLastingly(policy: PriorityPolicy): boolean {
+  return givesClasses(policy) && !isPersonal(policy);
+}
+
+function rankClasses(classes: PriorityClasses): readonly PriorityClass[] {
+  return [...classes.values()].sort((a, b) => a.value - b.value || (a.name < b.name ? -1 : 1));
+}
+
+/** A selector that nothing can match needs no rule. */
+function draft(
+  { namespaces: { requirements } }: PriorityPolicy,
+  rule: UnplacedRule,
+  { bytesOf }: RuleSources,
+): readonly RuleDraft[] {
+  if (requirements === undefined) return [];
+  return [{ rule, requirements, bytes: bytesOf(rule, placeEverywhere(requirements).tests) }];
+}
+
+/** Numbers the rules by the names of their policies, and each list of numbers ascends. */
+function indexRules(placed: readonly PlacedRule[]): Pick<RuleSet, 'rules' | 'byLabel' | 'everywhere'> {
+  const sorted = placed.toSorted((a, b) => (a.rule.policy < b.rule.policy ? -1 : 1));
+  const rules = sorted.map(({ rule, place }, order): PriorityRule => ({ ...rule, order, requirements: place.tests }));
+  const everywhere = sorted.flatMap(({ place }, order) => (place.label === undefined ? [order] : []));
+  return { rules, byLabel: indexByLabel(sorted), everywhere };
+}
+
+function indexByLabel(placed: readonly PlacedRule[]): RuleIndex {
+  const index = new Map<string, Map<string, number[]>>();
+  for (const [order, { place }] of placed.entries()) {
+    if (place.label === undefined) continue;
+    const values = index.get(place.label.key) ?? new Map<string, number[]>();
+    for (const value of place.label.values) {
+      const orders = values.get(value) ?? [];
+      orders.push(order);
+      values.set(value, orders);
+    }
+    index.set(place.label.key, values);
+  }
+  return index;
+}

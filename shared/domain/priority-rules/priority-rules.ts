@@ -1,0 +1,56 @@
+/*
+ * PriorityPolicies in the form that the API server evaluates by itself, one object for all of them, so that rules about
+ * classes hold while no webhook answers (docs/decisions/0014-rules-in-the-api-server.md). Compiling is a pure function of
+ * policies and classes; namespaces are matched by the API server, on the labels they have at that moment.
+ */
+import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
+
+/** One label of a namespace: whether it is there, with one of some values where such are given, must be `is`. */
+export interface LabelTest {
+  readonly key: string;
+  readonly values: readonly string[] | undefined;
+  readonly is: boolean;
+}
+
+/** Whom a rule holds for, by name; service accounts as users: `system:serviceaccount:NAMESPACE:NAME`. */
+export interface RuleSubjects {
+  readonly users: readonly string[];
+  readonly groups: readonly string[];
+  readonly serviceAccounts: readonly string[];
+}
+
+/** What is left of one policy. Without `allowed`, `maxPriority` and preemption `Never` it forbids nothing. */
+export interface PriorityRule {
+  readonly policy: string;
+  /** Its place in the set: by name of the policy, so that the first violation is always the same. */
+  readonly order: number;
+  /** Labels of the namespace beside the one by which the rule is found. */
+  readonly requirements: readonly LabelTest[];
+  /** `undefined` for everybody. */
+  readonly subjects: RuleSubjects | undefined;
+  /** It names users or groups, who are known where a template is written and not where a controller creates its pods. */
+  readonly isPersonal: boolean;
+  readonly allowed: readonly string[] | undefined;
+  readonly maxPriority: number | undefined;
+  readonly preemption: 'Allow' | 'Never';
+  /** Empty unless the policy forbids preemption. */
+  readonly substitutes: ReadonlyMap<string, string>;
+  /** Its default class, as the number in `classes`; of several rules' the lowest counts. */
+  readonly defaultRank: number | undefined;
+  /** It would refuse, and warns because the webhook is in dry run. */
+  readonly isDryRun: boolean;
+}
+
+/** Numbers of rules by a label that a namespace has, by key and value. */
+export type RuleIndex = ReadonlyMap<string, ReadonlyMap<string, readonly number[]>>;
+
+/** All rules that refuse, or all that warn. Every rule is found either by one label or everywhere. */
+export interface RuleSet {
+  readonly rules: readonly PriorityRule[];
+  readonly byLabel: RuleIndex;
+  readonly everywhere: readonly number[];
+  /** In order of value and name; none where no rule is personal, for only those judge templates. */
+  readonly classes: readonly PriorityClass[];
+  readonly checksQosClass: boolean;
+  readonly isDryRun: boolean;
+}

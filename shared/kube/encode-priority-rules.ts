@@ -1,0 +1,73 @@
+import { listClasses } from '#shared/domain/priority/list-classes.ts';
+import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
+import type {
+  LabelTest,
+  PriorityRule,
+  RuleIndex,
+  RuleSet,
+  RuleSubjects,
+} from '#shared/domain/priority-rules/priority-rules.ts';
+import type { UnplacedRule } from '#shared/domain/priority-rules/rule-of-policy.ts';
+
+/** Before a sentence that would be a refusal if the webhook were not in dry run. */
+const DRY_RUN_PREFIX = '(dry run) ';
+
+/** The `spec` of a PriorityRules object: what the expressions of admission-policies.ts read. */
+export function encodePriorityRules({ rules, byLabel, everywhere, classes, ...set }: RuleSet): object {
+  const globalDefault = classes.find(({ isGlobalDefault }) => isGlobalDefault);
+  return {
+    rules: rules.map(encodeRule),
+    byLabel: encodeIndex(byLabel),
+    everywhere,
+    groups: presence(rules.flatMap(({ subjects }) => subjects?.groups ?? [])),
+    classNames: classes.map(({ name }) => name),
+    classes: Object.fromEntries(classes.map(encodeClass)),
+    globalDefault: globalDefault?.name ?? '',
+    checkQosClass: set.checksQosClass,
+    messagePrefix: set.isDryRun ? DRY_RUN_PREFIX : '',
+  };
+}
+
+/** How many bytes a rule takes in storage, where the API server writes some characters as six. */
+export function storedBytes(rule: UnplacedRule, tests: readonly LabelTest[]): number {
+  const { groups = [] } = rule.subjects ?? {};
+  const text = JSON.stringify([encodeRule({ ...rule, order: 0, requirements: tests }), presence(groups)]);
+  return Buffer.byteLength(text) + BYTES_OF_NUMBERS + 5 * (text.match(/[<>&\u2028\u2029]/g)?.length ?? 0);
+}
+
+/** Of the rule itself, and in the list of rules found everywhere. */
+const BYTES_OF_NUMBERS = 16;
+
+function encodeRule(rule: PriorityRule): object {
+  const { policy, order, requirements, subjects, allowed, maxPriority, preemption, substitutes, defaultRank } = rule;
+  return {
+    policy,
+    order,
+    namespaceLabels: requirements.map(({ key, values, is }) => ({ key, is, ...(values !== undefined && { values }) })),
+    ...(subjects !== undefined && { subjects: encodeSubjects(subjects) }),
+    isPersonal: rule.isPersonal,
+    ...(allowed !== undefined && { allowedPriorityClassNames: allowed, allowedText: listClasses(allowed) }),
+    ...(maxPriority !== undefined && { maxPriority }),
+    preemption,
+    substitutePriorityClassNames: Object.fromEntries(substitutes),
+    ...(defaultRank !== undefined && { defaultRank }),
+    messagePrefix: rule.isDryRun ? DRY_RUN_PREFIX : '',
+  };
+}
+
+function encodeSubjects({ users, groups, serviceAccounts }: RuleSubjects): object {
+  return { users, groups: presence(groups), serviceAccounts };
+}
+
+function encodeClass({ name, value, preemptionPolicy }: PriorityClass): readonly [string, object] {
+  return [name, { value, preemptionPolicy }];
+}
+
+function encodeIndex(byLabel: RuleIndex): object {
+  return Object.fromEntries(Array.from(byLabel, ([key, values]) => [key, Object.fromEntries(values)]));
+}
+
+/** A set of names as CEL looks one up in constant time. */
+function presence(names: readonly string[]): Readonly<Record<string, true>> {
+  return Object.fromEntries(names.map((name) => [name, true]));
+}

@@ -1,0 +1,177 @@
+/*
+ * How the API server judges by a PriorityRules object: CEL over `params`, the object and its namespace. The words are
+ * those of the webhook (shared/domain/admission), which judges by the policies themselves.
+ *
+ * Nothing that a tenant writes may make an expression fail, for a failed expression lets the object in: a field is read
+ * only where it is known to be there, and every loop has a bound that the caller cannot move far enough to spend the
+ * budget (docs/decisions/0014-rules-in-the-api-server.md). Only functions of Kubernetes 1.30 are used.
+ */
+import { celVariable, NUMBERS, ROW, type CelVariable } from './cel-variable.ts';
+
+/** Whoever is in more groups is taken for a member of every group that a rule names. */
+const MOST_GROUPS = ROW * ROW;
+
+/** Who asks, where, and which rules hold for that: lists of rules, each in order of the policies' names. */
+function heldRules(account: string): readonly CelVariable[] {
+  return [
+    celVariable('labels', 'namespaceObject.?metadata.?labels.orValue({})'),
+    celVariable('username', "request.userInfo.?username.orValue('')"),
+    celVariable('groups', 'request.userInfo.?groups.orValue([])'),
+    celVariable('account', `'system:serviceaccount:' + request.namespace + ':' + ${account}`),
+    NUMBERS,
+    celVariable(
+      'namedGroups',
+      `size(params.spec.groups) == 0 || size(variables.groups) > ${MOST_GROUPS} ? [] :`,
+      `size(variables.groups) <= ${ROW} ? [variables.groups.filter(group, group in params.spec.groups)] :`,
+      `variables.numbers.filter(row, row * ${ROW} < size(variables.groups)).map(row, variables.numbers`,
+      `  .filter(column, row * ${ROW} + column < size(variables.groups))`,
+      `  .map(column, variables.groups[row * ${ROW} + column])`,
+      '  .filter(group, group in params.spec.groups)',
+      ').filter(some, size(some) > 0)',
+    ),
+    celVariable(
+      'found',
+      '[params.spec.everywhere] + params.spec.byLabel.filter(key,',
+      '  key in variables.labels && variables.labels[key] in params.spec.byLabel[key]',
+      ').map(key, params.spec.byLabel[key][variables.labels[key]])',
+    ),
+    celVariable(
+      'held',
+      'variables.found.map(orders, orders',
+      '  .filter(order, order < size(params.spec.rules))',
+      '  .map(order, params.spec.rules[order])',
+      '  .filter(rule,',
+      '    rule.namespaceLabels.all(test, test.is ==',
+      '      (test.key in variables.labels && (!has(test.values) || variables.labels[test.key] in test.values))) &&',
+      '    (!has(rule.subjects) ||',
+      '      variables.username in rule.subjects.users ||',
+      '      variables.username in rule.subjects.serviceAccounts ||',
+      '      variables.account in rule.subjects.serviceAccounts ||',
+      '      (size(rule.subjects.groups) > 0 && (',
+      `        size(variables.groups) > ${MOST_GROUPS} ||`,
+      '        variables.namedGroups.exists(some, some.exists(group, group in rule.subjects.groups)))))))',
+    ),
+  ];
+}
+
+/** Which rules judge, and whether the class may be one that does not exist: what it will be worth is not known then. */
+interface Judging {
+  readonly onlyPersonal: boolean;
+  readonly mayBeUnknown: boolean;
+}
+
+/** The rules that are broken, of each list the first; and the sentence about the first of all, empty without one. */
+function violation(judging: Judging): readonly CelVariable[] {
+  const { isUnlisted, isTooHigh, isPreempting } = faults(judging);
+  return [
+    celVariable(
+      'broken',
+      'variables.held.map(rules, rules.filter(rule,',
+      `  ${judging.onlyPersonal ? 'rule.isPersonal && ' : ''}(${isUnlisted} ||`,
+      `    ${isTooHigh} ||`,
+      `    ${isPreempting})`,
+      ')).filter(rules, size(rules) > 0).map(rules, rules[0])',
+    ),
+    celVariable('shownClass', "'priority class `' + variables.className + '`'"),
+    celVariable('shownPods', "variables.className == '' ? 'pods without a priority class' : variables.shownClass"),
+    celVariable('shownPod', "variables.className == '' ? 'a pod without a priority class' : variables.shownClass"),
+    celVariable(
+      'violation',
+      "size(variables.broken) == 0 ? '' :",
+      `${first('broken')}.map(rule, ${sentence(judging)})[0]`,
+    ),
+  ];
+}
+
+function faults({ mayBeUnknown }: Judging) {
+  const orUnknown = (fault: string): string => (mayBeUnknown ? `(!variables.isKnown || ${fault})` : fault);
+  return {
+    isUnlisted: '(has(rule.allowedPriorityClassNames) && !(variables.className in rule.allowedPriorityClassNames))',
+    isTooHigh: `(has(rule.maxPriority) && ${orUnknown('variables.priority > rule.maxPriority')})`,
+    isPreempting: `(rule.preemption == 'Never' && ${orUnknown("variables.preemptionPolicy != 'Never'")})`,
+  };
+}
+
+/** Of the rules in a variable that with the lowest number, as a list of one. */
+function first(rules: string): string {
+  return `variables.${rules}.filter(rule, variables.${rules}.all(other, rule.order <= other.order))`;
+}
+
+function sentence(judging: Judging): string {
+  const { isUnlisted, isTooHigh } = faults(judging);
+  const missing = "variables.shownClass + ' does not exist'";
+  const orMissing = (known: string): string =>
+    judging.mayBeUnknown ? `(variables.isKnown ? ${known} : ${missing})` : known;
+  return [
+    "rule.messagePrefix + 'policy `' + rule.policy + '` ' + (",
+    `  ${isUnlisted} ?`,
+    "    'does not allow ' + variables.shownPods + ' here; allowed: ' + rule.allowedText :",
+    `  ${isTooHigh} ?`,
+    "    'allows a priority of at most ' + string(rule.maxPriority) + ' here; ' +",
+    `      ${orMissing("variables.shownPods + ' has ' + string(variables.priority)")} :`,
+    ...(judging.mayBeUnknown ? [`  !variables.isKnown ? 'forbids preemption here; ' + ${missing} :`] : []),
+    "    'forbids preemption here, but ' + variables.shownPod + ' preempts; use ' +",
+    '      (variables.className in rule.substitutePriorityClassNames ?',
+    "        'priority class `' + rule.substitutePriorityClassNames[variables.className] + '`' :",
+    "        'a class with preemptionPolicy `Never`'))",
+  ].join('\n');
+}
+
+/** For a pod, whose class, number and preemption policy are final. */
+export const POD_RULE_VARIABLES: readonly CelVariable[] = [
+  ...heldRules("object.spec.?serviceAccountName.orValue('default')"),
+  celVariable('className', "object.spec.?priorityClassName.orValue('')"),
+  celVariable('priority', 'object.spec.?priority.orValue(0)'),
+  celVariable('preemptionPolicy', "object.spec.?preemptionPolicy.orValue('PreemptLowerPriority')"),
+  ...violation({ onlyPersonal: false, mayBeUnknown: false }),
+];
+
+/**
+ * For the template of a workload: rules for persons judge the class that its pods will get once a controller creates
+ * them, when only the other rules give defaults and substitutes.
+ */
+export const TEMPLATE_RULE_VARIABLES: readonly CelVariable[] = [
+  celVariable(
+    'podSpec',
+    'object.spec.?jobTemplate.?spec.?template.?spec.orValue(object.spec.?template.?spec.orValue({}))',
+  ),
+  ...heldRules("variables.podSpec.?serviceAccountName.orValue('default')"),
+  celVariable('named', "variables.podSpec.?priorityClassName.orValue('')"),
+  celVariable(
+    'ranks',
+    'variables.held.map(rules, rules',
+    '  .filter(rule, !rule.isPersonal && has(rule.defaultRank) && rule.defaultRank < size(params.spec.classNames))',
+    '  .map(rule, rule.defaultRank)',
+    ').filter(ranks, size(ranks) > 0).map(ranks, ranks.min())',
+  ),
+  celVariable(
+    'chosen',
+    "variables.named != '' ? variables.named :",
+    'size(variables.ranks) > 0 ? params.spec.classNames[variables.ranks.min()] : params.spec.globalDefault',
+  ),
+  celVariable(
+    'substituting',
+    'variables.held.map(rules, rules.filter(rule,',
+    '  !rule.isPersonal && variables.chosen in rule.substitutePriorityClassNames &&',
+    '  rule.substitutePriorityClassNames[variables.chosen] in params.spec.classes &&',
+    "  params.spec.classes[rule.substitutePriorityClassNames[variables.chosen]].preemptionPolicy == 'Never'",
+    ')).filter(rules, size(rules) > 0).map(rules, rules[0])',
+  ),
+  celVariable(
+    'className',
+    'variables.chosen in params.spec.classes &&',
+    "params.spec.classes[variables.chosen].preemptionPolicy != 'Never' && size(variables.substituting) > 0 ?",
+    `${first('substituting')}[0].substitutePriorityClassNames[variables.chosen] : variables.chosen`,
+  ),
+  celVariable('isKnown', "variables.className == '' || variables.className in params.spec.classes"),
+  celVariable(
+    'priority',
+    'variables.className in params.spec.classes ? params.spec.classes[variables.className].value : 0',
+  ),
+  celVariable(
+    'preemptionPolicy',
+    'variables.className in params.spec.classes ?',
+    "params.spec.classes[variables.className].preemptionPolicy : 'PreemptLowerPriority'",
+  ),
+  ...violation({ onlyPersonal: true, mayBeUnknown: true }),
+];

@@ -1,0 +1,204 @@
+import fc from 'fast-check';
+import { decideTemplate } from '#shared/domain/admission/decide-template.ts';
+import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
+import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
+import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
+import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
+import { buildClass, buildWorld } from './admission.ts';
+
+/** A PriorityPolicy as people write it, with only the fields that the API server can judge by, and defaults. */
+export interface WrittenPolicy {
+  readonly name: string;
+  readonly spec: { readonly onViolation: 'Deny' | 'Warn' } & Readonly<Record<string, unknown>>;
+}
+
+/** A pod or a template that somebody writes. */
+export interface Written {
+  /** `Pod`, or a kind of workload. */
+  readonly kind: string;
+  /** Number of the namespace in NAMESPACE_LABELS. */
+  readonly namespace: number;
+  readonly user: string;
+  readonly groups: readonly string[];
+  readonly podSpec: { readonly priorityClassName?: string } & Readonly<Record<string, unknown>>;
+  /** Only of pods. */
+  readonly qosClass: string | undefined;
+}
+
+/** Classes of which none is the global default, so that they may be made in any cluster. */
+export const RULE_CLASSES: readonly PriorityClass[] = [
+  buildClass('rule-low', 10),
+  buildClass('rule-also-low', 10),
+  buildClass('rule-standard', 100),
+  buildClass('rule-high', 1_000),
+  buildClass('rule-high-never', 1_000, { preemptionPolicy: 'Never' }),
+  buildClass('rule-low-never', 10, { preemptionPolicy: 'Never' }),
+];
+const CLASS_NAMES = RULE_CLASSES.map(({ name }) => name);
+const PREEMPTING = RULE_CLASSES.filter((each) => each.preemptionPolicy !== 'Never').map(({ name }) => name);
+const MISSING_CLASS = 'rule-missing';
+
+export const NAMESPACE_LABELS: readonly Readonly<Record<string, string>>[] = [
+  {},
+  { team: 'a' },
+  { team: 'a', tier: 'gold' },
+  { team: 'b' },
+  { team: 'b', tier: 'silver' },
+  { tier: 'gold' },
+];
+const SERVICE_ACCOUNT = 'builder';
+const USERS = ['rule-alice', 'rule-bob', 'rule-carol'];
+const GROUPS = ['rule-dev', 'rule-ops'];
+
+/** `namespaceName` says what the namespace of a number is called. */
+export function policyArbitrary(namespaceName: (index: number) => string): fc.Arbitrary<WrittenPolicy['spec']> {
+  const className = fc.constantFrom(...CLASS_NAMES, MISSING_CLASS);
+  const limits = fc.oneof(
+    fc.uniqueArray(className, { maxLength: 4 }).map((allowedPriorityClassNames) => ({ allowedPriorityClassNames })),
+    fc.constantFrom(-1, 0, 10, 50, 100, 500, 1_000).map((maxPriority) => ({ maxPriority })),
+    fc.constant({}),
+  );
+  const preemption = fc.oneof(
+    fc.constant({}),
+    fc.dictionary(fc.constantFrom(...PREEMPTING, ...CLASS_NAMES), className, { maxKeys: 3 }).map((substitutes) => ({
+      preemption: 'Never',
+      ...(Object.keys(substitutes).length > 0 && { substitutePriorityClassNames: substitutes }),
+    })),
+  );
+  const parts = fc.record({
+    namespaceSelector: fc.option(selectorArbitrary(), { nil: undefined }),
+    subjects: fc.option(fc.array(subjectArbitrary(namespaceName), { minLength: 1, maxLength: 3 }), { nil: undefined }),
+    limits,
+    preemption,
+    byDefault: fc.option(className, { nil: undefined }),
+    onViolation: fc.constantFrom<'Deny' | 'Warn'>('Deny', 'Deny', 'Warn'),
+  });
+  return parts.map(({ namespaceSelector, subjects, limits: limit, preemption: never, byDefault, onViolation }) => ({
+    ...(namespaceSelector !== undefined && { namespaceSelector }),
+    ...(subjects !== undefined && { subjects }),
+    ...limit,
+    ...never,
+    ...(mayBeDefault(byDefault, limit) && { defaultPriorityClassName: byDefault }),
+    onViolation,
+  }));
+}
+
+/** The API server takes no default that the same policy does not allow. */
+function mayBeDefault(name: string | undefined, limit: object): boolean {
+  const { allowedPriorityClassNames: allowed } = limit as { readonly allowedPriorityClassNames?: readonly string[] };
+  return name !== undefined && allowed?.includes(name) !== false;
+}
+
+function selectorArbitrary(): fc.Arbitrary<object> {
+  const [team, tier] = [fc.constantFrom('a', 'b', 'c'), fc.constantFrom('gold', 'silver')];
+  const matchLabels = fc.record({ team, tier }, { requiredKeys: [] });
+  const key = fc.constantFrom('team', 'tier', 'missing');
+  const values = fc.uniqueArray(fc.constantFrom('a', 'b', 'gold', 'silver'), { minLength: 1, maxLength: 3 });
+  const requirement = fc.oneof(
+    fc.record({ key, operator: fc.constantFrom('In', 'NotIn'), values }),
+    fc.record({ key, operator: fc.constantFrom('Exists', 'DoesNotExist') }),
+  );
+  return fc.record({ matchLabels, matchExpressions: fc.array(requirement, { maxLength: 2 }) }, { requiredKeys: [] });
+}
+
+function subjectArbitrary(namespaceName: (index: number) => string): fc.Arbitrary<object> {
+  const namespace = fc.nat(NAMESPACE_LABELS.length - 1).map(namespaceName);
+  return fc.oneof(
+    fc.constantFrom(...USERS).map((name) => ({ kind: 'User', name })),
+    fc.constantFrom(...GROUPS).map((name) => ({ kind: 'Group', name })),
+    namespace.map((where) => ({ kind: 'ServiceAccount', name: SERVICE_ACCOUNT, namespace: where })),
+  );
+}
+
+/** Pods name only classes that exist, for the API server takes no others; templates name any. */
+export function writtenArbitrary(
+  workloadKinds: readonly string[],
+  namespaceName: (index: number) => string,
+): fc.Arbitrary<Written> {
+  const kind = fc.oneof(
+    { weight: 2, arbitrary: fc.constant('Pod') },
+    { weight: 1, arbitrary: fc.constantFrom(...workloadKinds) },
+  );
+  const account = fc
+    .nat(NAMESPACE_LABELS.length - 1)
+    .map((index) => `system:serviceaccount:${namespaceName(index)}:${SERVICE_ACCOUNT}`);
+  return kind.chain((chosen) =>
+    fc.record({
+      kind: fc.constant(chosen),
+      namespace: fc.nat(NAMESPACE_LABELS.length - 1),
+      user: fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...USERS) }, { weight: 1, arbitrary: account }),
+      groups: fc.subarray(GROUPS),
+      podSpec: podSpecArbitrary(chosen === 'Pod' ? CLASS_NAMES : [...CLASS_NAMES, MISSING_CLASS]),
+      qosClass: fc.option(fc.constantFrom('BestEffort', 'Burstable', 'Guaranteed', 'none'), {
+        nil: undefined,
+        freq: 1,
+      }),
+    }),
+  );
+}
+
+function podSpecArbitrary(classNames: readonly string[]): fc.Arbitrary<Written['podSpec']> {
+  const amounts = fc.record(
+    { cpu: fc.constantFrom('0', '500m', '0.5'), memory: fc.constantFrom('0', '1Gi', '1024Mi') },
+    { requiredKeys: [] },
+  );
+  const resources = fc.oneof(
+    amounts.map((limits) => ({ limits })),
+    amounts.map((requests) => ({ requests })),
+    amounts.map((both) => ({ requests: both, limits: both })),
+  );
+  const container = fc.option(resources, { nil: undefined });
+  return fc
+    .record(
+      {
+        containers: fc.array(container, { minLength: 1, maxLength: 2 }),
+        initContainers: fc.array(container, { maxLength: 1 }),
+        priorityClassName: fc.constantFrom(...classNames),
+        serviceAccountName: fc.constantFrom('default', SERVICE_ACCOUNT),
+      },
+      { requiredKeys: ['containers'] },
+    )
+    .map(({ containers, initContainers = [], ...rest }) => ({
+      ...rest,
+      containers: named('main', containers),
+      ...(initContainers.length > 0 && { initContainers: named('init', initContainers) }),
+    }));
+}
+
+function named(prefix: string, all: readonly (object | undefined)[]): readonly object[] {
+  return all.map((resources, index) => {
+    return { name: `${prefix}-${index}`, image: 'i', ...(resources !== undefined && { resources }) };
+  });
+}
+
+/** What is refused and warned of because of policies, in their words. */
+export interface RuleVerdict {
+  readonly refusal: string | undefined;
+  readonly warning: string | undefined;
+}
+
+/** The webhook's decision on a pod as it is stored, or on a template. */
+export function verdictOfWebhook(
+  kind: string,
+  request: PodRequest,
+  {
+    policies,
+    labels,
+    classes,
+  }: {
+    readonly policies: readonly PriorityPolicy[];
+    readonly labels: Readonly<Record<string, string>>;
+    readonly classes: readonly PriorityClass[];
+  },
+): RuleVerdict {
+  const world = {
+    ...buildWorld({ classes, policies: policies.toSorted((a, b) => (a.name < b.name ? -1 : 1)) }),
+    namespaceLabels: () => new Map(Object.entries(labels)),
+  };
+  const decision = kind === 'Pod' ? decideValidation(request, world) : decideTemplate(request, world);
+  const warning = policies.filter(({ onViolation }) => onViolation === 'Warn').map(({ name }) => `policy \`${name}\` `);
+  return {
+    refusal: decision.kind === 'refused' ? decision.because.text : undefined,
+    warning: decision.warnings.find((text) => warning.some((beginning) => text.startsWith(beginning))),
+  };
+}
