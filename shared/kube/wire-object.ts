@@ -193,6 +193,8 @@ export function parseWireQuantity(text: string): ReturnType<typeof parseQuantity
   return parsed.ok ? parsed : parseQuantity(trimWhiteSpace(text));
 }
 
+const SPACE = 0x20;
+const LAST_ASCII = 0x7f;
 /** What stands unescaped in JSON and counts as white space in Go; JSON escapes are not decoded, so the rest stays. */
 const WHITE_SPACE =
   '\u0020\u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000';
@@ -200,9 +202,15 @@ const WHITE_SPACE =
 function trimWhiteSpace(text: string): string {
   let start = 0;
   let end = text.length;
-  while (start < end && WHITE_SPACE.includes(text.charAt(start))) start += 1;
-  while (end > start && WHITE_SPACE.includes(text.charAt(end - 1))) end -= 1;
+  while (start < end && isWhiteSpace(text, start)) start += 1;
+  while (end > start && isWhiteSpace(text, end - 1)) end -= 1;
   return text.slice(start, end);
+}
+
+/** Looked up only beyond ASCII: a text may be megabytes of spaces. */
+function isWhiteSpace(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code === SPACE || (code > LAST_ASCII && WHITE_SPACE.includes(text.charAt(at)));
 }
 
 function listOf(object: WireObject, key: string): readonly unknown[] {
@@ -227,5 +235,5 @@ function shorten(text: string): string {
 
 function describe(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
-  return typeof value === 'object' ? 'an object' : JSON.stringify(value);
+  return typeof value === 'object' ? 'an object' : JSON.stringify(typeof value === 'string' ? shorten(value) : value);
 }

@@ -13,7 +13,10 @@ export interface Decimal {
  * Digits between the first digit of one operand and the last of the other beyond which the smaller is left out of a
  * sum, and to which a rounded integer is limited. Kubernetes multiplies such numbers out and does not return (Q12).
  */
-const LONGEST = 10_000;
+const LONGEST = 1_024;
+const DIGITS_PER_HEX_DIGIT = Math.log10(16);
+/** Each is computed once: a tenant may write thousands of such numbers into one pod. */
+const LARGE_POWERS = new Map<number, bigint>();
 
 const POWERS_OF_TEN: readonly number[] = Array.from({ length: 16 }, (_, power) => 10 ** power);
 
@@ -35,7 +38,7 @@ export function compareDecimals(a: Decimal, b: Decimal): -1 | 0 | 1 {
   return compareLarge(a, b, sign);
 }
 
-/** The exact sum; an operand more than 10,000 digits below the other is left out. */
+/** The exact sum; an operand more than 1,024 digits below the other is left out. */
 export function addDecimals(a: Decimal, b: Decimal): Decimal {
   if (a.mantissa === 0) return b;
   if (b.mantissa === 0) return a;
@@ -54,13 +57,13 @@ export function negateDecimal(a: Decimal): Decimal {
   return { mantissa: a.mantissa === 0 ? 0 : -a.mantissa, exponent: a.exponent };
 }
 
-/** a / 10^exponent as an integer, fractions rounded away from zero; limited to about 10,000 digits. */
+/** a / 10^exponent as an integer, fractions rounded away from zero; limited to about 1,024 digits. */
 export function roundDecimal(a: Decimal, exponent: number): Whole {
   const shift = a.exponent - exponent;
   if (shift === 0 || a.mantissa === 0) return a.mantissa;
   const small = shift > 0 ? scaledDown(a, exponent) : undefined;
   if (small !== undefined) return small;
-  if (shift > 0) return wholeFrom(BigInt(a.mantissa) * 10n ** BigInt(Math.min(shift, LONGEST)));
+  if (shift > 0) return wholeFrom(BigInt(a.mantissa) * powerOfTen(Math.min(shift, LONGEST)));
   return divideAwayFromZero(a.mantissa, -shift);
 }
 
@@ -98,12 +101,16 @@ function addLarge(a: Decimal, b: Decimal, exponent: number): Decimal {
 }
 
 function atExponent(a: Decimal, exponent: number): bigint {
-  return BigInt(a.mantissa) * 10n ** BigInt(a.exponent - exponent);
+  return BigInt(a.mantissa) * powerOfTen(a.exponent - exponent);
 }
 
+/** In base 16 as text a large integer takes linear time, in base 10 quadratic; the rest is found by comparing. */
 function digitsOf(mantissa: Whole): number {
-  const digits = mantissa.toString().length;
-  return mantissa < 0 ? digits - 1 : digits;
+  if (typeof mantissa === 'number') return String(Math.abs(mantissa)).length;
+  const size = mantissa < 0n ? -mantissa : mantissa;
+  let digits = Math.floor((size.toString(16).length - 1) * DIGITS_PER_HEX_DIGIT) + 1;
+  while (size >= powerOfTen(digits)) digits += 1;
+  return digits;
 }
 
 function divideAwayFromZero(mantissa: Whole, power: number): Whole {
@@ -114,7 +121,15 @@ function divideAwayFromZero(mantissa: Whole, power: number): Whole {
     return mantissa % divisor === 0 ? quotient : quotient + signOf(mantissa);
   }
   const large = BigInt(mantissa);
-  const largeDivisor = 10n ** BigInt(power);
+  const largeDivisor = powerOfTen(power);
   const remainder = large % largeDivisor;
   return wholeFrom(large / largeDivisor + BigInt(signOf(remainder)));
+}
+
+function powerOfTen(exponent: number): bigint {
+  const known = LARGE_POWERS.get(exponent);
+  if (known !== undefined) return known;
+  const power = 10n ** BigInt(exponent);
+  if (exponent <= LONGEST) LARGE_POWERS.set(exponent, power);
+  return power;
 }

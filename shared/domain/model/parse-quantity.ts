@@ -21,10 +21,10 @@ interface Scan {
 }
 
 /**
- * Kubernetes reads and stores any number of digits, in quadratic time. An integer of more digits is read as 10^4096,
+ * Kubernetes reads and stores any number of digits, in quadratic time. An integer of more digits is read as 10^128,
  * further decimals as one digit: both are beyond everything they are compared with.
  */
-const MOST_DIGITS = 4_096;
+const MOST_DIGITS = 128;
 
 const SMALLEST_EXPONENT = -9;
 const MOST_DECIMAL_DIGITS = 18;
@@ -44,7 +44,7 @@ const NUMERIC_ERROR: ParsedQuantity = { ok: false, error: 'numeric' };
 /**
  * Reads a quantity as `ParseQuantity` of apimachinery (pkg/api/resource/quantity.go), its three errors included.
  * At most nine decimals, rounded away from zero (Q7); amounts in BinarySI are capped at ±(2^63-1) (Q6).
- * Deviation: an integer of more than 4,096 digits counts as 10^4096. Takes linear time.
+ * Deviation: an integer of more than 128 digits counts as 10^128. Takes linear time.
  */
 export function parseQuantity(text: string): ParsedQuantity {
   if (text.length === 0) return FORMAT_ERROR;
@@ -76,14 +76,16 @@ function scanQuantity(text: string): Scan | undefined {
 }
 
 function skipZeros(text: string, from: number): number {
+  const end = text.length;
   let at = from;
-  while (text.charCodeAt(at) === DIGIT_0) at++;
+  while (at < end && text.charCodeAt(at) === DIGIT_0) at++;
   return at;
 }
 
 function skipDigits(text: string, from: number): number {
+  const end = text.length;
   let at = from;
-  while (isDigit(text.charCodeAt(at))) at++;
+  while (at < end && isDigit(text.charCodeAt(at))) at++;
   return at;
 }
 
@@ -130,24 +132,43 @@ function shortQuantity(text: string, scan: Scan, unit: QuantityUnit): Quantity {
 }
 
 function longQuantity(scan: Scan, unit: QuantityUnit): Quantity {
-  const { mantissa: digits, exponent } = boundedDigits(scan);
+  const bounded = boundedDigits(scan);
   const isBinary = unit.base === 2;
-  const mantissa = wholeFrom(isBinary ? BigInt(digits) << BigInt(unit.exponent) : BigInt(digits));
-  const amount = roundToNano({ mantissa, exponent: exponent + (isBinary ? 0 : unit.exponent) });
+  const amount = isBinary ? binaryAmount(bounded, unit.exponent) : decimalAmount(bounded, unit.exponent);
   const kept = isBinary && compareDecimals(amount, LARGEST_BINARY) > 0 ? LARGEST_BINARY : amount;
   const format = isBinary && isBetweenZeroAndOne(amount) ? 'DecimalSI' : unit.format;
   return { mantissa: signed(kept.mantissa, scan.isNegative), exponent: kept.exponent, format, spelling: undefined };
 }
 
-function boundedDigits({ integer, fraction }: Scan): Decimal {
-  if (integer.length > MOST_DIGITS) return { mantissa: 1, exponent: MOST_DIGITS };
-  const kept = fraction.length > MOST_DIGITS ? `${fraction.slice(0, MOST_DIGITS)}1` : fraction;
-  return { mantissa: BigInt(integer + kept), exponent: -kept.length };
+/** A number as text: its digits × 10^exponent. */
+interface Digits {
+  readonly digits: string;
+  readonly exponent: number;
 }
 
-function roundToNano(amount: Decimal): Decimal {
-  if (amount.exponent >= SMALLEST_EXPONENT) return amount;
+function boundedDigits({ integer, fraction }: Scan): Digits {
+  if (integer.length > MOST_DIGITS) return { digits: '1', exponent: MOST_DIGITS };
+  const kept = fraction.length > MOST_DIGITS ? `${fraction.slice(0, MOST_DIGITS)}1` : fraction;
+  return { digits: integer + kept, exponent: -kept.length };
+}
+
+function binaryAmount({ digits, exponent }: Digits, shift: number): Decimal {
+  const amount = { mantissa: wholeFrom(BigInt(digits) << BigInt(shift)), exponent };
+  if (exponent >= SMALLEST_EXPONENT) return amount;
   return { mantissa: roundDecimal(amount, SMALLEST_EXPONENT), exponent: SMALLEST_EXPONENT };
+}
+
+/** Rounded as text: dividing by a power of ten costs several times as much. */
+function decimalAmount({ digits, exponent: own }: Digits, more: number): Decimal {
+  const exponent = own + more;
+  if (exponent >= SMALLEST_EXPONENT) return { mantissa: wholeFrom(BigInt(digits)), exponent };
+  const end = Math.max(0, digits.length - (SMALLEST_EXPONENT - exponent));
+  const rest = isZero(digits, end) ? 0n : 1n;
+  return { mantissa: wholeFrom(BigInt(digits.slice(0, end)) + rest), exponent: SMALLEST_EXPONENT };
+}
+
+function isZero(digits: string, from: number): boolean {
+  return skipZeros(digits, from) === digits.length;
 }
 
 function isBetweenZeroAndOne(amount: Decimal): boolean {

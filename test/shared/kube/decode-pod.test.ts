@@ -46,7 +46,7 @@ describe('decodePod', () => {
     expect(pod.owners).toEqual([{ apiVersion: cut, kind: cut, name: cut, uid: cut, isController: false }]);
     expect(pod.status.conditions).toEqual([{ type: 'Ready', status: 'True', reason: cut }]);
     const { cpu, memory } = Object.fromEntries(pod.spec.containers[0]?.resources.requests ?? []);
-    expect(cpu).toMatchObject({ mantissa: 1, exponent: 4_096 });
+    expect(cpu).toMatchObject({ mantissa: 1, exponent: 128 });
     expect(memory && formatQuantity(memory)).toBe('1Gi');
   });
 

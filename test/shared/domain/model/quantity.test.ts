@@ -140,7 +140,7 @@ describe('absurd amounts take no time', () => {
     expect(canonicalQuantity(addQuantities(quantityOf('1Ki'), huge))).toBe('1');
   });
 
-  test('as integers they are limited to about 10,000 digits', () => {
-    expect(quantityValue(huge)).toBe(10n ** 10_000n);
+  test('as integers they are limited to about 1,024 digits', () => {
+    expect(quantityValue(huge)).toBe(10n ** 1_024n);
   });
 });
