@@ -1,11 +1,9 @@
 /** What one review costs by pieces, without a network: each on the 6 KB pod of the other benchmarks. JSON on stdout. */
-import { isUtf8 } from 'node:buffer';
 import { crc32 } from 'node:zlib';
 import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
 import type { AdmissionWorld } from '#shared/domain/admission/admission-world.ts';
 import { NO_KNOWN_PODS } from '#shared/domain/admission/known-pods.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
-import { jsonSize } from '#shared/http/json-size.ts';
 import { decodePodRequest } from '#shared/kube/decode-pod-request.ts';
 import { decodePriorityPolicy } from '#shared/kube/decode-priority-policy.ts';
 import { decodeResourceQuota } from '#shared/kube/decode-resource-quota.ts';
@@ -15,6 +13,7 @@ import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { decodeReview } from '#webhook/decode-review.ts';
 import { encodeReview } from '#webhook/encode-review.ts';
+import { advanceScan, startScan } from '#webhook/reading/review-scan.ts';
 import { createReviewMetrics } from '#webhook/review-metrics.ts';
 import { BENCH_POLICY, BENCH_QUOTA, validateBody } from './webhook/rig.ts';
 
@@ -52,7 +51,7 @@ function parse(): unknown {
 }
 
 function decode() {
-  const decoded = decodeReview(json);
+  const decoded = decodeReview(json, { answerBy: 0, heldBytes: 0 });
   if (decoded.kind !== 'review') throw new Error('no review');
   const { request, object } = decoded.review;
   return { request, object, pod: expectDecoded(decodePodRequest(object, request.requester, request.namespace)) };
@@ -64,7 +63,7 @@ const decision = decideValidation(pod, world);
 if (decision.kind !== 'allowed') throw new Error(decision.because.text);
 
 const pieces: Record<string, () => unknown> = {
-  boundsUs: () => isUtf8(bytes) && jsonSize(bytes, { depth: 200, values: 100_000 }),
+  scanUs: () => advanceScan(startScan({ depth: 200, values: 100_000 }), bytes, bytes.length),
   fingerprintUs: () => crc32(bytes),
   parseUs: parse,
   decodeUs: decode,

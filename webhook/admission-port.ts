@@ -1,14 +1,14 @@
 import { serve, type Server, type TlsOptions } from '#shared/http/serve.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
-import { createBodyTurns } from './body-turns.ts';
+import { createBodyReader } from './reading/body-budget.ts';
 import type { WebhookConfiguration } from './configuration.ts';
 import { fallbackApp } from './fallback-app.ts';
 import { createJudges, type JudgeSources } from './judges.ts';
 import { onlyCallers } from './only-callers.ts';
+import { createRefusals } from './refuse-unread.ts';
 import { reviewListener } from './review-listener.ts';
 import { createReviewMetrics } from './review-metrics.ts';
-import { judgeTooLarge } from './too-large.ts';
 
 export interface AdmissionPortParts {
   readonly sources: JudgeSources;
@@ -17,22 +17,26 @@ export interface AdmissionPortParts {
   readonly log: Log;
 }
 
-/** Each carries one request at a time; the rest is for those about to be shed, which is told them in an answer. */
-const CONNECTIONS_PER_REQUEST = 1.25;
+/**
+ * What may stand in a review beside managedFields. Ten containers with fifty references to Secrets each are 3,000 values
+ * (of both objects of an update 6,000); the dearest ones take some 15 ms of processor time (docs/decisions/0015).
+ */
+const REVIEW_LIMITS = { depth: 200, values: 10_500 } as const;
 
 /** Starts to answer reviews. Rejects with a sentence when the port cannot be had. */
 export function openAdmissionPort(
   configuration: WebhookConfiguration,
   { sources, tls, metrics, log }: AdmissionPortParts,
 ): Promise<Server> {
-  const { host, port, mode, bodyLimitBytes, concurrentRequests } = configuration;
+  const { host, port, mode, bodyLimitBytes, connections } = configuration;
   const deadlineMs = configuration.requestSeconds * 1_000;
+  const bounds = { maxBytes: bodyLimitBytes, limits: REVIEW_LIMITS };
   const answer = reviewListener({
     judges: createJudges(sources),
-    judgeTooLarge: judgeTooLarge(mode),
+    refusals: createRefusals(mode, bounds),
     fallback: fallbackApp(log),
-    collect: createBodyTurns({ maxBytes: bodyLimitBytes, patienceMs: deadlineMs / 2 }),
-    concurrentRequests,
+    readBody: createBodyReader({ ...bounds, patienceMs: deadlineMs }),
+    pending: sources.pending,
     deadlineMs,
     metrics: createReviewMetrics(metrics, log),
     log,
@@ -42,6 +46,6 @@ export function openAdmissionPort(
     port,
     handler: onlyCallers(configuration.tls.clientNames, answer),
     tls,
-    maxConnections: Math.ceil(concurrentRequests * CONNECTIONS_PER_REQUEST),
+    maxConnections: connections,
   });
 }

@@ -38,16 +38,27 @@ export const webhookSchema = z.strictObject({
   requestSeconds: z
     .number()
     .min(0.1)
-    .lt(SHORTEST_TIMEOUT_SECONDS)
+    .lt(SHORTEST_TIMEOUT_SECONDS / 2)
     .default(1.5)
-    .describe('Deadline of one answer; below the registered timeouts'),
+    .describe('How long a request may wait to be read, and then to be decided; both below the registered timeouts'),
   concurrentRequests: z
     .number()
     .int()
     .min(1)
     .max(10_000)
     .default(128)
-    .describe('More than so many at once are answered 429; a quarter more connections are taken'),
+    .describe(
+      'Reviews that may wait for the API server at once, and as many for a quota; more are refused with 429, or stand as they were decided',
+    ),
+  connections: z
+    .number()
+    .int()
+    .min(16)
+    .max(65_535)
+    .default(1_024)
+    .describe(
+      'Connections at most; the API server opens one for each call at the same time. Each needs some 100 KiB of memory',
+    ),
   reservationSeconds: z
     .number()
     .min(10)

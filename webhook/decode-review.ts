@@ -7,6 +7,10 @@ export interface Review {
   /** `undefined` where the wire has null or nothing. */
   readonly object: unknown;
   readonly oldObject: unknown;
+  /** When the answer is due, by the monotonic clock. */
+  readonly answerBy: number;
+  /** What its values may take in memory. */
+  readonly heldBytes: number;
 }
 
 export type DecodedReview =
@@ -32,7 +36,7 @@ const NEEDS_OBJECT = ['CREATE', 'UPDATE'];
 const NEEDS_OLD_OBJECT = ['UPDATE', 'DELETE'];
 
 /** Reads a parsed body; unknown fields are passed over. */
-export function decodeReview(body: unknown): DecodedReview {
+export function decodeReview(body: unknown, terms: Pick<Review, 'answerBy' | 'heldBytes'>): DecodedReview {
   const wire = findRequest(body);
   if (typeof wire === 'string') return { kind: 'notAReview', message: wire };
   const uid = wire['uid'] as string;
@@ -44,6 +48,7 @@ export function decodeReview(body: unknown): DecodedReview {
       request: readRequest(wire, uid),
       object: wire['object'] ?? undefined,
       oldObject: wire['oldObject'] ?? undefined,
+      ...terms,
     },
   };
 }

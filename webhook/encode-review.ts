@@ -24,13 +24,13 @@ const REASONS = {
   429: 'TooManyRequests',
 } as const;
 
-function refusalStatus({ code, because, retryAfterSeconds, causes }: Refused) {
+function refusalStatus({ code, because, retryAfterSeconds, causes, unconfirmed }: Refused) {
   const details = { ...(retryAfterSeconds !== undefined && { retryAfterSeconds }), ...(causes && { causes }) };
   return {
     status: 'Failure',
     code,
     reason: REASONS[code],
-    message: because.text,
+    message: unconfirmed === undefined ? because.text : `${because.text}; ${unconfirmed}`,
     ...(Object.keys(details).length > 0 && { details }),
   };
 }

@@ -4,13 +4,17 @@ import { decideClassChange, type ClassChange } from '#shared/domain/admission/de
 import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
 import { malformed, unexpectedResource } from '#shared/domain/admission/unacceptable.ts';
+import { standsUnconfirmed } from '#shared/domain/admission/unconfirmed.ts';
 import { decodePriorityClass } from '#shared/kube/decode-priority-class.ts';
+import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Review } from './decode-review.ts';
 import type { Judge } from './review-listener.ts';
 import type { WorldReader } from './world.ts';
 
 export interface ClassSources {
   readonly world: WorldReader;
+  /** How long ago the API server was last heard about what decisions follow from. */
+  readonly cacheAgeSeconds: () => number | undefined;
   /** The world with everything that names classes read from the API server: asked before a refusal is given. */
   readonly liveClasses: () => Promise<AdmissionWorld>;
   /** Pods of a class, as far as they are found in time. Never rejects. */
@@ -18,7 +22,7 @@ export interface ClassSources {
 }
 
 /** Judges what happens to priority classes that policies, quotas and pods depend on. */
-export function judgeClasses({ world, liveClasses, podsOfClass }: ClassSources): Judge {
+export function judgeClasses({ world, cacheAgeSeconds, liveClasses, podsOfClass }: ClassSources): Judge {
   return async (review) => {
     const { group, resource, operation } = review.request;
     if (group !== 'scheduling.k8s.io' || resource !== 'priorityclasses') {
@@ -27,7 +31,12 @@ export function judgeClasses({ world, liveClasses, podsOfClass }: ClassSources):
     const change = readChange(review);
     if ('kind' in change) return change;
     const decision = decideClassChange(change, world());
-    if (decision.kind === 'refused') return decideClassChange(change, await liveClasses());
+    if (decision.kind === 'refused') {
+      const live = await liveClasses().catch(errorText);
+      return typeof live === 'string'
+        ? standsUnconfirmed(decision, { cause: live, ageSeconds: cacheAgeSeconds() })
+        : decideClassChange(change, live);
+    }
     if (operation !== 'DELETE' || change.before === undefined) return decision;
     return decideClassChange(change, { ...world(), knownPods: await podsOfClass(change.before.name) });
   };

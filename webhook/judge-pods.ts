@@ -4,16 +4,17 @@ import { malformed, unexpectedResource } from '#shared/domain/admission/unaccept
 import { decodePodRequest } from '#shared/kube/decode-pod-request.ts';
 import type { Review } from './decode-review.ts';
 import type { Judge } from './review-listener.ts';
-import { settle, type Decide, type PodSources } from './settle.ts';
+import { decideThenConfirm, type Phase, type PodSources } from './decide-then-confirm.ts';
 
 /** Judges the creation of pods; a refusal from cached objects is decided again on live ones. */
-export function judgePods(sources: PodSources, decide: Decide): Judge {
+export function judgePods(sources: PodSources, phase: Phase): Judge {
   return (review) => {
     const unexpected = notACreatedPod(review);
     if (unexpected !== undefined) return unexpected;
     const { requester, namespace } = review.request;
     const decoded = decodePodRequest(review.object, requester, namespace);
-    return decoded.ok ? settle(decoded.value, sources, decide) : malformed('object', decoded);
+    if (!decoded.ok) return malformed('object', decoded);
+    return decideThenConfirm({ review, request: decoded.value, phase }, sources);
   };
 }
 

@@ -13,12 +13,13 @@ import { findUnharmed } from './evictions/find-unharmed.ts';
 import type { Ledgers } from './ledger/ledgers.ts';
 import { createLiveClassesReader } from './live-classes.ts';
 import { createLiveWorldReader } from './live-world.ts';
+import { createPendingReviews } from './pending-reviews.ts';
 import { createPodLookUp } from './pod-look-up.ts';
 import { findPodsOfClass } from './pods-of-class.ts';
 import { readNamespaceLabels } from './read-namespace-labels.ts';
 import { readNodeProtection } from './read-node-protection.ts';
 import { createRefusalTeller } from './refusal-teller.ts';
-import { createWorldReader } from './world.ts';
+import { cacheAgeSeconds, createWorldReader } from './world.ts';
 
 const LONGEST_LIVE_READ_MS = 1_000;
 /** Of the request's deadline; the answer, and finding out who holds a quota, need a part of it too. */
@@ -36,7 +37,7 @@ interface Parts {
 
 /** Everything the judges look at, from caches and where need be from the API server. */
 export function createJudgeSources(
-  { mode, requestSeconds, evictions, quotaHoldersNamed }: WebhookConfiguration,
+  { mode, requestSeconds, concurrentRequests, evictions, quotaHoldersNamed }: WebhookConfiguration,
   { client, caches, ledgers, clock, events }: Parts,
 ): JudgeSources {
   const world = createWorldReader(caches, clock);
@@ -44,6 +45,8 @@ export function createJudgeSources(
   const liveReadMs = Math.min(LONGEST_LIVE_READ_MS, deadlineMs * SHARE_FOR_READING);
   return {
     mode,
+    pending: createPendingReviews(concurrentRequests),
+    pendingOnLedger: createPendingReviews(concurrentRequests),
     protectionOnNode: (nodeName, timeoutMs) => readNodeProtection(client, nodeName, timeoutMs),
     evictions: createEvictionCounter({
       store: evictionStore(client, evictions),
@@ -55,6 +58,7 @@ export function createJudgeSources(
     ledgers,
     clock,
     world,
+    cacheAgeSeconds: () => cacheAgeSeconds(caches, clock),
     liveWorld: createLiveWorldReader(client, world, liveReadMs),
     lookUpPods: createPodLookUp(client, clock),
     holdersNamed: quotaHoldersNamed,

@@ -18,8 +18,8 @@ interface Found {
   bytes: number;
 }
 
-/** Far below a request's deadline; the answer itself and the decision before it need their time too. */
-const DEADLINE_MS = 250;
+/** How long a look-up takes at most: far below a request's deadline, for the answer and the decision need time too. */
+export const LONGEST_LOOK_UP_MS = 250;
 const FRESH_MS = 5_000;
 const MOST_REMEMBERED = 16;
 /** Of JSON; what is made of it takes some times as much. */
@@ -54,8 +54,13 @@ export function createPodLookUp(client: KubeClient, clock: Clock): PodLookUp {
   }
 
   function list(namespace: string, labelSelector: string): Promise<SomePods> {
-    const options = { timeoutMs: DEADLINE_MS, ...(labelSelector !== '' && { labelSelector }) };
-    return withDeadline((signal) => listSomePods(client, namespace, { ...options, signal }), DEADLINE_MS, clock, NEVER);
+    const options = { timeoutMs: LONGEST_LOOK_UP_MS, ...(labelSelector !== '' && { labelSelector }) };
+    return withDeadline(
+      (signal) => listSomePods(client, namespace, { ...options, signal }),
+      LONGEST_LOOK_UP_MS,
+      clock,
+      NEVER,
+    );
   }
 
   return async (searches) => {

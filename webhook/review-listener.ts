@@ -1,19 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { crc32 } from 'node:zlib';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
-import { refuse } from '#shared/domain/admission/decision.ts';
-import { endIfUnread } from '#shared/http/linger.ts';
-import type { Body } from '#shared/http/read-body.ts';
-import { failureStatus } from '#shared/http/status.ts';
 import type { Log } from '#shared/runtime/log.ts';
-import type { BodyTurn, CollectInTurn } from './body-turns.ts';
+import { nextTurn } from '#shared/runtime/next-turn.ts';
+import type { ReadBody, ReviewBody } from './reading/body-budget.ts';
 import { decodeReview, type Review } from './decode-review.ts';
 import { encodeReview } from './encode-review.ts';
-import { beginningOf, headProblem, parseBody, type Failure } from './review-body.ts';
+import { parseBody, parsedBytes } from './reading/parse-body.ts';
+import type { PendingReviews } from './pending-reviews.ts';
+import type { Refusals } from './refuse-unread.ts';
+import { sendAnswer, type Answer } from './review-answer.ts';
+import { headProblem, type Failure } from './reading/review-head.ts';
 import type { ReviewMetrics } from './review-metrics.ts';
-import { uidOfBeginning, type JudgeTooLarge } from './too-large.ts';
+import { reviewStart, type ReviewStart } from './reading/review-start.ts';
 import { createUidMemory } from './uid-memory.ts';
-import { withinTime } from './within-time.ts';
+import { LateError, withinTime } from './within-time.ts';
 
 /** Decides one review. What it throws or rejects with is a bug or a missing cache: HTTP 500, so that `failurePolicy` decides. */
 export type Judge = (review: Review) => AdmissionDecision | Promise<AdmissionDecision>;
@@ -21,101 +22,115 @@ export type Judge = (review: Review) => AdmissionDecision | Promise<AdmissionDec
 export interface ReviewListenerOptions {
   /** Judges by path. */
   readonly judges: ReadonlyMap<string, Judge>;
-  readonly judgeTooLarge: JudgeTooLarge;
+  readonly refusals: Refusals;
   /** Answers every other path. */
   readonly fallback: (request: IncomingMessage, response: ServerResponse) => void;
-  readonly collect: CollectInTurn;
-  readonly concurrentRequests: number;
+  readonly readBody: ReadBody;
+  readonly pending: PendingReviews;
+  /** From the last byte of a request to its answer. */
   readonly deadlineMs: number;
   readonly metrics: ReviewMetrics;
   readonly log: Log;
 }
 
-type Answer = Failure | { readonly code: 200; readonly body: string };
-
-/** One route of the admission port. */
-interface Route {
+/** One request, of which the head has been read. */
+interface Asked {
   readonly path: string;
   readonly judge: Judge;
-}
-
-/** A request that has been read. */
-interface Held {
-  readonly body: Body;
-  readonly turn: BodyTurn;
   readonly startedAt: number;
 }
 
-const TOO_MANY: Failure = { code: 429, message: 'Too many requests at once' };
+/** Some milliseconds of parsing, and as much of judging. */
+const MANY_VALUES = 3_000;
 const FAILED: Failure = { code: 500, message: 'Internal error' };
+const NO_JSON: Failure = { code: 400, message: 'Request body is not valid JSON' };
 
 /**
  * The listener of the admission port. Reviews are answered here and not by a router, and without a promise unless the
- * judge needs one: both cost more than the decision itself (docs/decisions/0008).
+ * judge needs one: both cost more than the decision itself (docs/decisions/0008). Whatever begins as a review is answered
+ * as one: the entries ignore failures, so that anything but an answer lets in what a tenant sent
+ * (docs/decisions/0015).
  */
 export function reviewListener(
   options: ReviewListenerOptions,
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  const { judges, fallback, metrics, log } = options;
+  const { judges, fallback, readBody, refusals, metrics, log } = options;
   const uids = createUidMemory();
-  let underWay = 0;
 
-  function answerReview({ path, judge }: Route, { body, turn, startedAt }: Held): Answer | Promise<Answer> {
-    const json = parseBody(body, turn);
-    if ('code' in json) return json.code === 413 ? refuseUnread(path, body, json) : json;
-    const decoded = decodeReview(json.value);
-    if (decoded.kind === 'notAReview') return { code: 400, message: decoded.message };
-    if (decoded.kind === 'unacceptable') return malformed(decoded.uid, decoded.message);
-    const { request, object } = decoded.review;
-    if (body.kind === 'body' && uids.isReused(request.uid, crc32(body.bytes))) metrics.uidUsedTwice(path, request);
+  function answerBody(asked: Asked, body: Exclude<ReviewBody, { kind: 'gone' }>): Answer | Promise<Answer> {
+    if (body.kind === 'unread') return refuseStart(asked, body.start, refusals.failureOf(body.why));
+    const json = parseBody(body.bytes);
+    if (json === undefined) return refuseStart(asked, reviewStart(body.bytes), NO_JSON);
+    const answerBy = performance.now() + options.deadlineMs;
+    const heldBytes = parsedBytes(body.bytes.length, body.values);
+    const decoded = decodeReview(json.value, { answerBy, heldBytes });
+    if (decoded.kind === 'notAReview') {
+      return refuseStart(asked, reviewStart(body.bytes), { code: 400, message: decoded.message });
+    }
+    if (decoded.kind === 'unacceptable') {
+      return { code: 200, body: encodeReview(decoded.uid, refusals.malformed(decoded.message), undefined) };
+    }
+    const { request } = decoded.review;
+    if (uids.isReused(request.uid, crc32(body.bytes))) metrics.uidUsedTwice(asked.path, request);
+    return body.values > MANY_VALUES ? judgeLater(asked, decoded.review) : judgeReview(asked, decoded.review);
+  }
+
+  /** Parsing and judging are each a moment: what waits for an answer meanwhile gets it in between. */
+  async function judgeLater(asked: Asked, review: Review): Promise<Answer> {
+    const share = options.pending.begin(review);
+    if (share === undefined) return refuseStart(asked, startOf(review), BUSY);
+    await nextTurn();
+    share.end();
+    return judgeReview(asked, review);
+  }
+
+  function judgeReview({ path, judge, startedAt }: Asked, review: Review): Answer | Promise<Answer> {
+    const { request, object, answerBy } = review;
     const encode = (decision: AdmissionDecision): Answer => {
       metrics.decided(path, request, decision, performance.now() - startedAt);
       return { code: 200, body: encodeReview(request.uid, decision, object) };
     };
-    const decision = judge(decoded.review);
-    return decision instanceof Promise ? withinTime(decision, options.deadlineMs).then(encode) : encode(decision);
+    const decision = judge(review);
+    if (!(decision instanceof Promise)) return encode(decision);
+    return withinTime(decision, answerBy - performance.now()).then(encode, (error: unknown) => {
+      if (error instanceof LateError) return refuseStart({ path, judge, startedAt }, startOf(review), LATE);
+      throw error;
+    });
   }
 
-  /** A review that is too large is answered by its beginning where it must not pass unread. */
-  function refuseUnread(path: string, body: Body, failure: Failure): Answer {
-    const uid = uidOfBeginning(beginningOf(body));
-    const decision = uid === undefined ? undefined : options.judgeTooLarge(path, failure.message);
-    if (uid === undefined || decision === undefined) return failure;
-    metrics.decidedUnread(path, uid, decision);
-    return { code: 200, body: encodeReview(uid, decision, undefined) };
+  /** What cannot be read or decided in time is answered by how it begins. */
+  function refuseStart({ path }: Asked, start: ReviewStart | undefined, failure: Failure): Answer {
+    const decision = start === undefined ? undefined : refusals.unread(path, start, failure);
+    if (start === undefined || decision === undefined) return failure;
+    metrics.decidedUnread(path, start, decision);
+    return { code: 200, body: encodeReview(start.uid, decision, undefined) };
   }
 
   /** What it throws, now or later, is answered 500. */
-  function guarded(route: Route, held: Held): Answer | Promise<Answer> {
+  function guarded(asked: Asked, body: Exclude<ReviewBody, { kind: 'gone' }>): Answer | Promise<Answer> {
     const failed = (error: unknown): Answer => {
-      log.error({ err: error, path: route.path }, 'Could not decide');
+      log.error({ err: error, path: asked.path }, 'Could not decide');
       return FAILED;
     };
     try {
-      const answer = answerReview(route, held);
+      const answer = answerBody(asked, body);
       return answer instanceof Promise ? answer.catch(failed) : answer;
     } catch (error) {
       return failed(error);
     }
   }
 
-  function serveReview(route: Route, request: IncomingMessage, respond: (answer: Answer) => void): void {
-    const problem = headProblem(request) ?? (underWay < options.concurrentRequests ? undefined : TOO_MANY);
+  function serveReview(asked: Asked, request: IncomingMessage, respond: (answer: Answer) => void): void {
+    const problem = headProblem(request);
     if (problem !== undefined) {
       respond(problem);
       return;
     }
-    underWay += 1;
-    const startedAt = performance.now();
-    options.collect(request, (body, turn) => {
-      const finish = (answer: Answer): void => {
-        underWay -= 1;
-        turn.end();
-        respond(answer);
-      };
-      const answer = guarded(route, { body, turn, startedAt });
-      if (answer instanceof Promise) void answer.then(finish);
-      else finish(answer);
+    readBody(request, (body) => {
+      if (body.kind === 'gone') return;
+      const answer = guarded(asked, body);
+      if (answer instanceof Promise) void answer.then(respond);
+      else respond(answer);
     });
   }
 
@@ -126,28 +141,21 @@ export function reviewListener(
       fallback(request, response);
       return;
     }
-    serveReview({ path, judge }, request, (answer) => {
+    serveReview({ path, judge, startedAt: performance.now() }, request, (answer) => {
       metrics.answered(path, answer.code);
-      send(response, answer);
+      sendAnswer(response, answer);
     });
   };
+}
+
+const LATE: Failure = { code: 429, message: 'Not decided in time' };
+const BUSY: Failure = { code: 429, message: 'Too many large requests at once' };
+
+function startOf({ request }: Review): ReviewStart {
+  return { uid: request.uid, namespace: request.namespace, username: request.requester.name };
 }
 
 function pathOf(url = ''): string {
   const mark = url.indexOf('?');
   return mark < 0 ? url : url.slice(0, mark);
-}
-
-/** It is a review, so it is answered as one. */
-function malformed(uid: string, message: string): Answer {
-  const decision = refuse(400, { code: 'MalformedRequest', text: message, facts: {} });
-  return { code: 200, body: encodeReview(uid, decision, undefined) };
-}
-
-function send(response: ServerResponse, answer: Answer): void {
-  if (response.destroyed) return;
-  const body = 'body' in answer ? answer.body : JSON.stringify(failureStatus(answer.code, answer.message));
-  endIfUnread(response);
-  response.writeHead(answer.code, ['Content-Type', 'application/json', 'Content-Length', Buffer.byteLength(body)]);
-  response.end(body);
 }

@@ -2,12 +2,13 @@ import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
+import type { ReviewStart } from './reading/review-start.ts';
 
 /** How answers are counted and logged. */
 export interface ReviewMetrics {
   decided(path: string, request: AdmissionRequest, decision: AdmissionDecision, elapsedMs: number): void;
-  /** The same of a review of which only the uid is known. */
-  decidedUnread(path: string, uid: string, decision: AdmissionDecision): void;
+  /** The same of a review of which only the beginning is known. */
+  decidedUnread(path: string, start: ReviewStart, decision: AdmissionDecision): void;
   answered(path: string, code: number): void;
   /** One uid, two requests: the API server never does that. */
   uidUsedTwice(path: string, request: AdmissionRequest): void;
@@ -21,6 +22,8 @@ export function createReviewMetrics(metrics: Metrics, log: Log): ReviewMetrics {
   const allowedSeries = remembered((webhook, operation) => durations.series({ webhook, operation, allowed: 'true' }));
   const refusedSeries = remembered((webhook, operation) => durations.series({ webhook, operation, allowed: 'false' }));
 
+  const logUnread = onceASecond((fields, more) => log.info({ ...fields, more }, 'Request answered unread'));
+
   return {
     decided: (webhook, request, decision, elapsedMs) => {
       const series = decision.kind === 'allowed' ? allowedSeries : refusedSeries;
@@ -29,9 +32,9 @@ export function createReviewMetrics(metrics: Metrics, log: Log): ReviewMetrics {
       if (decision.kind === 'refused') log.info(describe(request, decision, elapsedMs), 'Request refused');
       else if (log.isLevelEnabled('debug')) log.debug(describe(request, decision, elapsedMs), 'Request allowed');
     },
-    decidedUnread: (webhook, uid, { kind, because }) => {
+    decidedUnread: (webhook, start, { because }) => {
       decisionSeries(webhook, because.code).add();
-      log.info({ uid, path: webhook, because }, kind === 'refused' ? 'Request refused' : 'Request allowed');
+      logUnread({ ...start, path: webhook, because });
     },
     answered: (webhook, code) => requestSeries(webhook, String(code)).add(),
     uidUsedTwice: (webhook, request) => {
@@ -61,6 +64,21 @@ function registerMetrics(metrics: Metrics) {
       'Requests whose uid had come before with different content',
       ['webhook'],
     ),
+  };
+}
+
+/** There may be thousands a second: of those in between only the number is told. */
+function onceASecond(write: (fields: object, more: number) => void): (fields: object) => void {
+  let lastAt = Number.NEGATIVE_INFINITY;
+  let more = 0;
+  return (fields) => {
+    if (performance.now() - lastAt < 1_000) {
+      more += 1;
+      return;
+    }
+    lastAt = performance.now();
+    write(fields, more);
+    more = 0;
   };
 }
 

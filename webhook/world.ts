@@ -40,6 +40,15 @@ export function createWorldReader(caches: Caches, clock: Clock): WorldReader {
   };
 }
 
+/** How many seconds ago the API server was last heard about whatever pods are decided by; `undefined` before that. */
+export function cacheAgeSeconds(caches: Caches, clock: Pick<Clock, 'monotonic'>): number | undefined {
+  const { classes, namespaces, resourceQuotas, policies, priorityQuotas } = caches;
+  const contacts = [classes, namespaces, resourceQuotas, policies, priorityQuotas].map((each) => each.lastContactMs());
+  const known = contacts.filter((ms) => ms !== undefined);
+  if (known.length < contacts.length) return undefined;
+  return Math.round((clock.monotonic() - Math.min(...known)) / 1_000);
+}
+
 /** The caches that have not been filled yet, by name. */
 export function unsyncedCaches(caches: Caches): readonly string[] {
   return Object.entries(caches).flatMap(([name, cache]: [string, Reflector<unknown>]) =>

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** Long enough for a caller that is busy still writing. */
@@ -27,12 +27,25 @@ export function linger(socket: Socket): void {
   first.destroy();
 }
 
+/** Requests whose bodies are read to the end although they were answered before. */
+const readOn = new WeakSet<IncomingMessage>();
+
+/** Says that the rest of a body is being read, if only to drop it: its connection can go on after the answer. */
+export function keepReading(request: IncomingMessage): void {
+  readOn.add(request);
+}
+
+/** Whether a request was answered before its body had arrived, and the rest is left with the sender. */
+export function isLeftUnread(request: IncomingMessage): boolean {
+  return !request.complete && !readOn.has(request);
+}
+
 /**
  * To be called before an answer is written: if its request is not read to the end, no other can follow on the connection,
  * and the answer says so. What Node does then (`destroySoon`) would close at once.
  */
 export function endIfUnread(response: ServerResponse): void {
-  if (response.req.complete) return;
+  if (!isLeftUnread(response.req)) return;
   const { socket } = response.req;
   response.shouldKeepAlive = false;
   socket.destroySoon = () => linger(socket);

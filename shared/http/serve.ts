@@ -2,7 +2,7 @@ import type { IncomingMessage, Server as NodeServer, ServerResponse } from 'node
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { isIPv6, type AddressInfo, type Socket } from 'node:net';
 import { nodeHttp } from '#shared/runtime/node-http.ts';
-import { linger } from './linger.ts';
+import { isLeftUnread, linger } from './linger.ts';
 
 export interface TlsOptions {
   readonly certPem: string;
@@ -108,7 +108,7 @@ function answerWith(server: NodeServer, handler: ServeOptions['handler'], keepin
 
 /** A request answered before its body had arrived (too large, not wanted) ends its connection. */
 function endUnreadRequest(this: ServerResponse): void {
-  if (!this.req.complete) linger(this.req.socket);
+  if (isLeftUnread(this.req)) linger(this.req.socket);
 }
 
 /** What is no HTTP gets a bare 4xx instead of a reset, and nothing of it is echoed. */

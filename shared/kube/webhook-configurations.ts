@@ -56,10 +56,12 @@ export interface MatchCondition {
   readonly expression: string;
 }
 
-const MUTATING_TIMEOUT_SECONDS = 2;
-const VALIDATING_TIMEOUT_SECONDS = 3;
-/** Whoever answers later than this answers nobody. */
-export const SHORTEST_TIMEOUT_SECONDS = Math.min(MUTATING_TIMEOUT_SECONDS, VALIDATING_TIMEOUT_SECONDS);
+/** The API server waits longer than an answer takes: on a machine without processor time to spare, late is let in. */
+const TIMEOUT_SECONDS = 5;
+/** Of what decides whether something is let in; the default of Kubernetes. */
+const DECIDING_TIMEOUT_SECONDS = 10;
+/** An answer that comes later than this is not waited for by every entry. */
+export const SHORTEST_TIMEOUT_SECONDS = Math.min(TIMEOUT_SECONDS, DECIDING_TIMEOUT_SECONDS);
 
 export const AGENT_ACCOUNT = `system:serviceaccount:${NAMESPACE_NODE}:${COMPONENT_NAMES.agent}`;
 /** Our service accounts, as the API server names them. */
@@ -124,7 +126,7 @@ function mutatingEntry(): Entry {
     rules: [CREATED_PODS],
     // Mutating fails open: the validating entry looks at the final state.
     failurePolicy: 'Ignore',
-    timeoutSeconds: MUTATING_TIMEOUT_SECONDS,
+    timeoutSeconds: TIMEOUT_SECONDS,
     sideEffects: 'None',
     namespaceSelector: judgedNamespaces(),
     matchConditions: [NOT_A_NODE, NOT_OURSELVES],
@@ -133,11 +135,12 @@ function mutatingEntry(): Entry {
 
 function validatingEntries({ failurePolicy, gatedCallers }: RegistrationOptions): readonly Entry[] {
   // A refusal may be told in an Event, never that of a dry run.
-  const shared = { failurePolicy, timeoutSeconds: VALIDATING_TIMEOUT_SECONDS, sideEffects: 'NoneOnDryRun' } as const;
+  const shared = { failurePolicy, timeoutSeconds: TIMEOUT_SECONDS, sideEffects: 'NoneOnDryRun' } as const;
   const others = [KUBE_SCHEDULER, ...gatedCallers];
   return [
     {
       ...shared,
+      timeoutSeconds: DECIDING_TIMEOUT_SECONDS,
       name: WEBHOOK_ENTRIES.priority,
       path: WEBHOOK_PATHS.validate,
       rules: [CREATED_PODS],
@@ -146,6 +149,7 @@ function validatingEntries({ failurePolicy, gatedCallers }: RegistrationOptions)
     },
     {
       ...shared,
+      timeoutSeconds: DECIDING_TIMEOUT_SECONDS,
       name: WEBHOOK_ENTRIES.quota,
       path: WEBHOOK_PATHS.quota,
       rules: [CREATED_PODS, rule('', ['pods/resize'], ['UPDATE'])],
@@ -155,6 +159,7 @@ function validatingEntries({ failurePolicy, gatedCallers }: RegistrationOptions)
     },
     {
       ...shared,
+      timeoutSeconds: DECIDING_TIMEOUT_SECONDS,
       name: WEBHOOK_ENTRIES.templates,
       path: WEBHOOK_PATHS.templates,
       rules: WRITTEN_TEMPLATES,

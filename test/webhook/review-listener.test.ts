@@ -5,21 +5,30 @@ import { allow, type AdmissionDecision } from '#shared/domain/admission/decision
 import { serve, type Server } from '#shared/http/serve.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
-import { createBodyTurns } from '#webhook/body-turns.ts';
+import { createBodyReader } from '#webhook/reading/body-budget.ts';
+import { createPendingReviews } from '#webhook/pending-reviews.ts';
+import { createRefusals } from '#webhook/refuse-unread.ts';
 import { reviewListener, type Judge, type ReviewListenerOptions } from '#webhook/review-listener.ts';
 import { createReviewMetrics } from '#webhook/review-metrics.ts';
-import { judgeTooLarge } from '#webhook/too-large.ts';
 import { createPodReview, pod, readAnswer } from './reviews.ts';
 
 const ALLOWED = allow(because('PriorityAccepted', 'fine'));
+const BOUNDS = { maxBytes: 1024 * 1024, limits: { depth: 20, values: 8_000 } };
+const PATHS = ['/validate', '/validate/deletions'];
 const agent = new Agent({ keepAlive: true, maxSockets: 8 });
 let server: Server | undefined;
 afterEach(() => server?.close());
 
+interface Answered {
+  readonly status: number;
+  readonly body: string;
+  readonly headers: NodeJS.Dict<string | string[]>;
+}
+
 interface Listening {
   readonly logged: string[];
   readonly metricsText: () => Promise<string>;
-  readonly post: (body: string) => Promise<{ status: number; body: string; headers: NodeJS.Dict<string | string[]> }>;
+  readonly post: (body: string | Buffer, path?: string) => Promise<Answered>;
 }
 
 async function listen(judge: Judge, options: Partial<ReviewListenerOptions> = {}): Promise<Listening> {
@@ -28,11 +37,11 @@ async function listen(judge: Judge, options: Partial<ReviewListenerOptions> = {}
   const log = createLog({ component: 'webhook', level: 'info', format: 'json', destination });
   const metrics = createMetrics('webhook');
   const handler = reviewListener({
-    judges: new Map([['/validate', judge]]),
-    judgeTooLarge: judgeTooLarge('Enforce'),
+    judges: new Map(PATHS.map((path) => [path, judge])),
+    refusals: createRefusals('Enforce', BOUNDS),
     fallback: (_, response) => response.writeHead(404).end(),
-    collect: createBodyTurns({ maxBytes: 1024 * 1024, patienceMs: 30_000 }),
-    concurrentRequests: 2,
+    readBody: createBodyReader({ ...BOUNDS, patienceMs: 30_000 }),
+    pending: createPendingReviews(2),
     deadlineMs: 60_000,
     metrics: createReviewMetrics(metrics, log),
     log,
@@ -42,10 +51,10 @@ async function listen(judge: Judge, options: Partial<ReviewListenerOptions> = {}
   return {
     logged,
     metricsText: () => metrics.text(),
-    post: (body) =>
+    post: (body, path = '/validate') =>
       new Promise((resolve, reject) => {
         const headers = { 'Content-Type': 'application/json' };
-        const options = { host: '127.0.0.1', port, path: '/validate', method: 'POST', headers, agent };
+        const options = { host: '127.0.0.1', port, path, method: 'POST', headers, agent };
         const request = httpRequest(options, (response) => {
           let text = '';
           response.setEncoding('utf8').on('data', (piece: string) => (text += piece));
@@ -58,67 +67,106 @@ async function listen(judge: Judge, options: Partial<ReviewListenerOptions> = {}
   };
 }
 
-function statusOf(body: string): { readonly reason: string; readonly message: string } {
-  const { reason, message } = JSON.parse(body) as { reason: string; message: string };
-  return { reason, message };
-}
+describe('whatever begins as a review', () => {
+  const text = createPodReview(pod(), { uid: 'the-uid' });
+  const TOO_LARGE = { code: 413, decision: 'ReviewTooLarge' };
+  const MALFORMED = { code: 400, decision: 'MalformedRequest' };
+  const broken: Record<string, { body: string | Buffer; code: number; decision: string; http: number }> = {
+    'is cut off': { body: text.slice(0, -1), ...MALFORMED, http: 400 },
+    'has something after it': { body: `${text}{}`, ...MALFORMED, http: 400 },
+    'is no UTF-8 outside of a text': {
+      body: Buffer.concat([Buffer.from(text.slice(0, -1)), Buffer.of(0xff), Buffer.from('}')]),
+      ...MALFORMED,
+      http: 400,
+    },
+    'turns out to be something else': { body: `${text.slice(0, -1)},"kind":"Pod"}`, ...MALFORMED, http: 400 },
+    'is nested too deep': {
+      body: text.replace('"spec":', `"deep":${'['.repeat(30)}${']'.repeat(30)},"spec":`),
+      ...MALFORMED,
+      http: 400,
+    },
+    'holds too many values': {
+      body: text.replace('"spec":', `"many":[${'1,'.repeat(9_000)}1],"spec":`),
+      ...TOO_LARGE,
+      http: 413,
+    },
+    'is too large': { body: text.replace('"spec":', `"a":"${'x'.repeat(2 ** 21)}","spec":`), ...TOO_LARGE, http: 413 },
+  };
+  test.each(Object.entries(broken))('and %s is answered as one', async (_, { body, code, decision, http }) => {
+    const { post, metricsText } = await listen(() => ALLOWED);
+    const answer = await post(body);
+    const { response } = JSON.parse(answer.body) as { response: object };
+    expect({ status: answer.status, response }).toMatchObject({
+      status: 200,
+      response: { uid: 'the-uid', allowed: false, status: { code }, auditAnnotations: { decision } },
+    });
+    expect((await post(body, '/validate/deletions')).status).toBe(http);
+    expect(await metricsText()).toContain(
+      `plimsoll_webhook_decisions_total{webhook="/validate",reason="${decision}"} 1\n`,
+    );
+  });
+
+  test('is judged whatever stands below managedFields, in any encoding', async () => {
+    const deep = `[{"fieldsV1":{"f:\u00ff":${'['.repeat(9_000)}${']'.repeat(9_000)}}}]`;
+    const body = Buffer.from(text.replace('"metadata":{', `"metadata":{"managedFields":${deep},`), 'latin1');
+    const { post } = await listen((review) => {
+      const { metadata } = review.object as { metadata: { managedFields: unknown } };
+      return { ...ALLOWED, warnings: [JSON.stringify(metadata.managedFields)] };
+    });
+    expect(readAnswer((await post(body)).body)).toMatchObject({ allowed: true, warnings: ['[{}]'] });
+  });
+
+  test('is told to try again where it is not decided in time, and a decision that comes later is dropped', async () => {
+    const late = Promise.withResolvers<AdmissionDecision>();
+    const { post } = await listen(() => late.promise, { deadlineMs: 20 });
+    for (const path of PATHS) {
+      const { status, headers, body } = await post(text, path);
+      expect({ status, retryAfter: headers['retry-after'], ...readAnswer(body) }).toMatchObject({
+        status: 200,
+        retryAfter: undefined,
+        allowed: false,
+        code: 429,
+        message: 'Not decided in time; try again',
+      });
+    }
+    late.resolve(ALLOWED);
+  });
+
+  const DEAR = createPodReview(pod({ many: Array.from({ length: 5_000 }, () => 1) }));
+
+  test('and is dear to judge lets others be answered between parsing and judging', async () => {
+    const order: string[] = [];
+    const begin = () => {
+      setImmediate(() => order.push('something else'));
+      return { end: () => order.push('given back') };
+    };
+    const judge: Judge = () => {
+      order.push('judged');
+      return ALLOWED;
+    };
+    const { post } = await listen(judge, { pending: { begin } });
+    expect(readAnswer((await post(DEAR)).body).allowed).toBe(true);
+    expect(order).toEqual(['something else', 'given back', 'judged']);
+  });
+
+  test('and is dear to judge is turned away where too many wait, and others are judged', async () => {
+    const { post } = await listen(() => ALLOWED, { pending: { begin: () => undefined } });
+    expect(readAnswer((await post(DEAR)).body)).toMatchObject({ allowed: false, code: 429 });
+    expect(readAnswer((await post(text)).body)).toMatchObject({ allowed: true });
+  });
+
+  test('is told once a second in the log, however many are turned away', async () => {
+    const { post, logged } = await listen(() => ALLOWED);
+    for (let count = 0; count < 5; count += 1) await post(text.slice(0, -1));
+    expect(logged.filter((line) => line.includes('Request answered unread'))).toHaveLength(1);
+  });
+});
 
 describe('reviewListener', () => {
-  test('sheds what is too much at once, says so without Retry-After, and goes on afterwards', async () => {
-    const open: ((decision: AdmissionDecision) => void)[] = [];
-    const both = Promise.withResolvers<undefined>();
-    const { post, metricsText } = await listen(() => {
-      const { promise, resolve } = Promise.withResolvers<AdmissionDecision>();
-      open.push(resolve);
-      if (open.length === 2) both.resolve(undefined);
-      return promise;
-    });
-    const kept = [post(createPodReview(pod())), post(createPodReview(pod()))];
-    await both.promise;
-    const shed = await post(createPodReview(pod()));
-    expect({ status: shed.status, retryAfter: shed.headers['retry-after'], ...statusOf(shed.body) }).toEqual({
-      status: 429,
-      retryAfter: undefined,
-      reason: 'TooManyRequests',
-      message: 'Too many requests at once',
-    });
-    for (const answer of open) answer(ALLOWED);
-    expect((await Promise.all(kept)).map(({ status }) => status)).toEqual([200, 200]);
-    const after = post(createPodReview(pod()));
-    while (open.length < 3) await new Promise((resolve) => setImmediate(resolve));
-    open[2]?.(ALLOWED);
-    expect((await after).status).toBe(200);
-    expect(await metricsText()).toContain('plimsoll_webhook_requests_total{webhook="/validate",code="429"} 1\n');
-  });
-
-  test('sheds bodies that are too much together', async () => {
-    const collect = createBodyTurns({ maxBytes: 1_000_000, patienceMs: 30_000, togetherBytes: 100 });
-    const { post } = await listen(() => ALLOWED, { collect });
-    const { status, body } = await post(createPodReview(pod()));
-    expect({ status, ...statusOf(body) }).toEqual({
-      status: 429,
-      reason: 'TooManyRequests',
-      message: 'Too many request bodies at once',
-    });
-  });
-
   test('says that a connection ends whose body it did not read', async () => {
     const { post } = await listen(() => ALLOWED);
-    const { status, headers } = await post(' '.repeat(2 * 1024 * 1024));
+    const { status, headers } = await post(' '.repeat(4 * 1024 * 1024));
     expect({ status, connection: headers['connection'] }).toEqual({ status: 413, connection: 'close' });
-  });
-
-  test('answers 500 at its own deadline, and drops a decision that comes later', async () => {
-    const late = Promise.withResolvers<AdmissionDecision>();
-    const { post, logged } = await listen(() => late.promise, { deadlineMs: 20 });
-    const { status, body } = await post(createPodReview(pod()));
-    late.resolve(ALLOWED);
-    expect({ status, ...statusOf(body) }).toEqual({
-      status: 500,
-      reason: 'InternalError',
-      message: 'Internal error',
-    });
-    expect(logged.join('')).toContain('Not decided within 20 ms');
   });
 
   const failing: Record<string, Judge> = {

@@ -93,14 +93,27 @@ describe('the webhook', () => {
     expect(await ask('/mutate', { priorityClassName: 'fresh' })).toMatchObject({ allowed: true });
   });
 
-  test('answers 500, and nothing about why, when it cannot decide', async () => {
+  test('F-08: a refusal stands when it cannot be confirmed, and says as of when', async () => {
     webhook.api.failing = 500;
-    const { status, body } = await webhook.post('/mutate', createPodReview(pod({ priorityClassName: 'unheard' })));
+    const refused = await ask('/mutate', { priorityClassName: 'unheard' });
     webhook.api.failing = undefined;
-    expect({ status, message: (JSON.parse(body) as { message: string }).message }).toEqual({
-      status: 500,
-      message: 'Internal error',
+    expect(refused).toMatchObject({
+      allowed: false,
+      code: 403,
+      message: expect.stringMatching(
+        /^pods "web" is forbidden: no PriorityClass with name unheard was found; as of \d+ s ago: cannot read the current state: Could not list .+$/,
+      ) as string,
     });
+  });
+
+  test('F-08: nothing is let into a namespace that is not known and cannot be read', async () => {
+    webhook.api.failing = 500;
+    const { status, body } = await webhook.post(
+      '/mutate',
+      createPodReview(pod({}, { namespace: 'unknown' }), { namespace: 'unknown' }),
+    );
+    webhook.api.failing = undefined;
+    expect({ status, ...readAnswer(body) }).toMatchObject({ status: 200, allowed: false, code: 429 });
   });
 
   test('registers itself with its authority and address', () => {

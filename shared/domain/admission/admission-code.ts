@@ -6,6 +6,8 @@ export type AdmissionCode =
   | 'MalformedRequest'
   | 'UnknownResource'
   | 'ReviewTooLarge'
+  | 'Overloaded'
+  | 'NamespaceUnknown'
   | 'PriorityAccepted'
   | 'PriorityFromPolicy'
   | 'PrioritySubstituted'

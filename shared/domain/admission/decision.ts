@@ -31,6 +31,8 @@ export interface Refused {
   /** What programs tell refusals apart by, beside the status. */
   readonly causes?: readonly { readonly reason: string; readonly message: string }[];
   readonly oneOf?: OneOf;
+  /** Why it stands although it could not be confirmed, for the end of the message; it differs from one time to the next. */
+  readonly unconfirmed?: string;
 }
 
 /** The answer to an admission request; a refusal's message is the text of its `because`. */

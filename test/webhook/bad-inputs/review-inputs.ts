@@ -27,11 +27,30 @@ function keys(count: number): string {
   return `{${Array.from({ length: count }, (_, index) => `"k${index}":"v"`).join(',')}}`;
 }
 
+/** What the API server stores and sends on below managedFields: any JSON, in any encoding. */
+const MANAGED_FIELDS: readonly (readonly [string, string])[] = [
+  ['199 deep', nested(199, '{"f:a":', '}').replace(':}', ':{}}')],
+  ['9,990 deep', nested(9_990, '{"f:a":', '}').replace(':}', ':{}}')],
+  ['of arrays 9,990 deep', nested(9_990, '[', ']')],
+  ['of a million arrays', `[${'[],'.repeat(900_000)}[]]`],
+  ['that are no UTF-8', '{"f:\u00ff\u00fe":{}}'],
+  ['with doubled keys', '{"f:spec":{},"f:spec":{"f:priorityClassName":{}}}'],
+  ['with prototype keys', '{"__proto__":{"f:spec":{"f:priorityClassName":{}}}}'],
+];
+
+function managedFields(fields: string): string {
+  return metadata({ managedFields: 'HERE' }).replace('"HERE"', `[{"manager":"m","fieldsV1":${fields}}]`);
+}
+
 const BODIES: readonly BadInput[] = [
-  ...['', 'null', '[]', '"x"', '{', `\ufeff${spec(FITTING)}`, '{}{}', spec(FITTING) + spec(FITTING)].map((body) =>
+  ...['', 'null', '[]', '"x"', '{', `\ufeff${spec(FITTING)}`, '{}{}'].map((body) =>
     badInput('B-01', `body ${JSON.stringify(body.slice(0, 12))}`, body, REFUSED),
   ),
-  badInput('B-01', 'a review cut off', spec(FITTING).slice(0, -1), REFUSED),
+  badInput('B-01', 'two reviews', spec(FITTING) + spec(FITTING), DENIED_400),
+  badInput('B-01', 'a review cut off', spec(FITTING).slice(0, -1), DENIED_400),
+  badInput('B-01', 'a review cut off of a pod being deleted', spec(FITTING).slice(0, -1), REFUSED, {
+    path: '/validate/deletions',
+  }),
   badInput('B-01', 'a body that is no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]), REFUSED),
   ...['GET', 'PUT'].map((method) => badInput('B-02', method, '', { status: 405 }, { method })),
   badInput('B-02', 'a wrong path', spec(FITTING), { status: 404 }, { path: '/mutate/x' }),
@@ -72,7 +91,17 @@ const SHAPES: readonly BadInput[] = [
     badInput('B-04', `both ${depth} deep`, reviewText(`${'{"a":['.repeat(depth)}1${']}'.repeat(depth)}`), REFUSED),
   ]),
   badInput('B-04', 'brackets in a string', metadata({ annotations: { deep: '['.repeat(5_000) } }), ALLOWED),
-  ...[200_000, 1_000_000].map((count) =>
+  ...[201, 5_000, 1_000_000].flatMap((depth) =>
+    ['/mutate', '/validate', '/validate/quota', '/validate/templates'].map((path) =>
+      badInput('B-04', `a review ${depth} deep on ${path}`, rawSpec(`"deep":${nested(depth, '[', ']')}`), DENIED_400, {
+        path,
+      }),
+    ),
+  ),
+  ...MANAGED_FIELDS.map(([what, fields]) =>
+    badInput('B-04', `managedFields ${what}`, Buffer.from(managedFields(fields), 'latin1'), ALLOWED, { cpuMs: 100 }),
+  ),
+  ...[12_000, 200_000, 1_000_000].map((count) =>
     badInput('B-05', `${count} labels`, metadata({ labels: 'HERE' }).replace('"HERE"', keys(count)), DENIED_413, {
       cpuMs: 500,
     }),
@@ -87,9 +116,7 @@ const SHAPES: readonly BadInput[] = [
       cpuMs: 500,
     },
   ),
-  badInput('B-05', '50,000 labels', metadata({ labels: 'HERE' }).replace('"HERE"', keys(50_000)), ALLOWED, {
-    cpuMs: 500,
-  }),
+  badInput('B-05', '10,000 labels', metadata({ labels: 'HERE' }).replace('"HERE"', keys(10_000)), ALLOWED),
   badInput('B-06', 'a pod in which everything is to be set', spec({}), { ...ALLOWED, operations: 3 }),
 ];
 

@@ -1,0 +1,23 @@
+import type { IncomingMessage } from 'node:http';
+
+/** A failure of the request itself: answered by status code where there is no review to answer. */
+export interface Failure {
+  readonly code: 400 | 405 | 413 | 415 | 429 | 500;
+  readonly message: string;
+}
+
+/** What is wrong with method and headers of a review; `undefined` when nothing is. */
+export function headProblem({ method, headers }: IncomingMessage): Failure | undefined {
+  if (method !== 'POST') return { code: 405, message: 'Method not allowed: expected POST' };
+  if (!isJson(headers['content-type'])) {
+    return { code: 415, message: 'Unsupported content type: expected application/json' };
+  }
+  const encoding = headers['content-encoding'] ?? 'identity';
+  return encoding === 'identity' ? undefined : { code: 415, message: 'Unsupported content encoding: expected none' };
+}
+
+/** What the API server sends is the plain name, compared first. */
+function isJson(contentType: string | undefined): boolean {
+  if (contentType === 'application/json') return true;
+  return contentType?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
+}

@@ -1,0 +1,66 @@
+import { createFairShares, type Share } from './fair-shares.ts';
+
+/** One at a time, the others in line. */
+export interface Turns {
+  /**
+   * Calls `begin` when it is one's turn: at once, or later. Returns how to end the turn, or to leave the line; begin is
+   * given the same. `undefined` when too many are in line already.
+   */
+  enter(holders: readonly string[], begin: (turn: Share) => void): Share | undefined;
+}
+
+interface Entry {
+  readonly holder: string;
+  readonly begin: (turn: Share) => void;
+  /** In line. */
+  readonly place: Share;
+}
+
+const NO_PLACE: Share = { end: () => undefined };
+
+/** A line of at most `longest`, which no holder may fill alone; holders take turns, so that none waits for all of another. */
+export function createTurns(longest: number): Turns {
+  const places = createFairShares(longest);
+  /** By holder; the one whose turn was last stands last. */
+  const lines = new Map<string, readonly Entry[]>();
+  let current: Entry | undefined;
+
+  function start(entry: Entry): void {
+    entry.place.end();
+    current = entry;
+    entry.begin(turnOf(entry));
+  }
+
+  function turnOf(entry: Entry): Share {
+    return { end: () => (entry === current ? startNext() : leave(entry)) };
+  }
+
+  function startNext(): void {
+    current = undefined;
+    const [first] = lines;
+    const [holder = '', [next, ...rest] = []] = first ?? [];
+    if (next === undefined) return;
+    lines.delete(holder);
+    if (rest.length > 0) lines.set(holder, rest);
+    start(next);
+  }
+
+  function leave(entry: Entry): void {
+    entry.place.end();
+    const rest = (lines.get(entry.holder) ?? []).filter((each) => each !== entry);
+    if (rest.length === 0) lines.delete(entry.holder);
+    else lines.set(entry.holder, rest);
+  }
+
+  return {
+    enter: (holders, begin) => {
+      const place = current === undefined ? NO_PLACE : places.take(holders, 1);
+      if (place === undefined) return undefined;
+      const [holder = ''] = holders;
+      const entry = { holder, begin, place };
+      if (current === undefined) start(entry);
+      else lines.set(holder, [...(lines.get(holder) ?? []), entry]);
+      return turnOf(entry);
+    },
+  };
+}
