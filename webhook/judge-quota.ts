@@ -8,6 +8,7 @@ import { countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quo
 import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { WebhookConfiguration } from './configuration.ts';
+import type { JudgeBeforeCharge } from './judge-before-charge.ts';
 import type { Ledgers } from './ledger/ledgers.ts';
 import type { Settled } from './ledger/settle-batch.ts';
 import type { PodLookUp } from './pod-look-up.ts';
@@ -30,18 +31,24 @@ export interface QuotaSources {
 
 const ASK_AGAIN_SECONDS = 1;
 
-/** Charges new pods, and the growth of resized ones, to every PriorityQuota that counts them; all of them or none. */
-export function judgeQuota(sources: QuotaSources): Judge {
+/**
+ * Charges new pods, and the growth of resized ones, to every PriorityQuota that counts them; all of them or none. What
+ * something else will refuse is refused here too, and not charged.
+ */
+export function judgeQuota(sources: QuotaSources, judgeFirst: JudgeBeforeCharge): Judge {
   return async (review) => {
     const giveUpAt = sources.clock.monotonic() + sources.withinMs;
     const read = readQuotaReview(review, sources.clock.now());
     if ('kind' in read) return read;
-    const { pod, reservation } = read;
+    const { reservation } = read;
+    const { pod } = read.request;
     const quotas = await quotasOf(sources, pod);
     if ('kind' in quotas) return quotas;
     if (quotas.length === 0 || reservation.amounts.size === 0) {
       return allow(because('NothingToDecide', 'no quota counts this'));
     }
+    const refusal = await judgeFirst(read);
+    if (refusal !== undefined) return refusal;
     return reserveAll(sources, { quotas, pod, reservation, isDryRun: review.request.isDryRun, giveUpAt });
   };
 }

@@ -3,6 +3,7 @@ import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 import { OWN_ACCOUNTS, WEBHOOK_PATHS } from '#shared/kube/webhook-configurations.ts';
 import type { WebhookConfiguration } from './configuration.ts';
 import { MUTATION, VALIDATION, type PodSources } from './decide-then-confirm.ts';
+import { judgeBeforeCharge, judgeNothing } from './judge-before-charge.ts';
 import { judgeClasses, type ClassSources } from './judge-classes.ts';
 import { judgeDeletions, judgeEvictions, type DisruptionSources } from './judge-disruptions.ts';
 import { judgePods } from './judge-pods.ts';
@@ -25,10 +26,11 @@ export interface JudgeSources extends PodSources, DisruptionSources, QuotaSource
 
 /** Who judges what, by path. */
 export function createJudges(sources: JudgeSources): ReadonlyMap<string, Judge> {
+  const judgeFirst = sources.mode === 'DryRun' ? judgeNothing : judgeBeforeCharge(sources);
   const judges: readonly (readonly [string, Judge])[] = [
     [WEBHOOK_PATHS.mutate, judgePods(sources, MUTATION)],
     [WEBHOOK_PATHS.validate, withValidNames(judgePods(sources, VALIDATION))],
-    [WEBHOOK_PATHS.quota, withValidNames(whilePending(judgeQuota(sources), sources.pendingOnLedger))],
+    [WEBHOOK_PATHS.quota, withValidNames(whilePending(judgeQuota(sources, judgeFirst), sources.pendingOnLedger))],
     [WEBHOOK_PATHS.templates, judgeTemplates(sources)],
     [WEBHOOK_PATHS.classes, whilePending(judgeClasses(sources), sources.pending)],
     [WEBHOOK_PATHS.evictions, whilePending(judgeEvictions(sources), sources.pending)],

@@ -1,22 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { because } from '#shared/domain/admission/admission-code.ts';
 import { refuse, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import type { ChargeRequest } from '#shared/domain/admission/refusal-before-charge.ts';
 import { malformed, unexpectedResource } from '#shared/domain/admission/unacceptable.ts';
 import { filterAmounts, NO_AMOUNTS, subtractAmounts, type Amounts } from '#shared/domain/model/amounts.ts';
 import type { Instant, Pod } from '#shared/domain/model/pod.ts';
 import { quantitySign } from '#shared/domain/model/quantity.ts';
 import { chargeToPriorityQuota } from '#shared/domain/quota/charge.ts';
 import { resizeReservationUid, type Reservation } from '#shared/domain/quota/ledger-state.ts';
+import { decodePodRequest } from '#shared/kube/decode-pod-request.ts';
 import { decodePod } from '#shared/kube/decode-pod.ts';
 import { fieldOf } from '#shared/kube/field-of.ts';
 import type { Review } from './decode-review.ts';
 
-/** What a review asks a PriorityQuota for. */
-export interface QuotaReview {
-  /** As it is to be stored, in the request's namespace. */
-  readonly pod: Pod;
-  /** The stored pod, in a resize alone. */
-  readonly before: Pod | undefined;
+/** What a review asks a PriorityQuota for; its pod is in the request's namespace. */
+export interface QuotaReview extends ChargeRequest {
   readonly reservation: Reservation;
 }
 
@@ -33,19 +31,20 @@ const LONGEST_NAMESPACE = 63;
 export function readQuotaReview(review: Review, now: Instant): QuotaReview | AdmissionDecision {
   const pods = readPods(review);
   if ('kind' in pods) return pods;
-  return unstorable(review, pods.pod) ?? { ...pods, reservation: reservationFor(review, pods, now) };
+  return unstorable(review, pods.request.pod) ?? { ...pods, reservation: reservationFor(review, pods, now) };
 }
 
-function readPods({ request, object, oldObject }: Review): Omit<QuotaReview, 'reservation'> | AdmissionDecision {
-  const { resource, subresource, operation, namespace } = request;
+function readPods({ request, object, oldObject }: Review): ChargeRequest | AdmissionDecision {
+  const { resource, subresource, operation, namespace, requester } = request;
   const what = resource === 'pods' ? `${operation} ${subresource}` : '';
   if (what !== 'CREATE ' && what !== 'UPDATE resize') return unexpectedResource(request, 'pods or pods/resize');
-  const decoded = decodePod(object);
+  const decoded = decodePodRequest(object, requester, namespace);
   if (!decoded.ok) return malformed('object', decoded);
-  const pod = { ...decoded.value, namespace };
-  if (operation === 'CREATE') return { pod, before: undefined };
+  const { value } = decoded;
+  const asked = { ...value, pod: { ...value.pod, namespace } };
+  if (operation === 'CREATE') return { request: asked, before: undefined };
   const before = decodePod(oldObject);
-  return before.ok ? { pod, before: before.value } : malformed('oldObject', before);
+  return before.ok ? { request: asked, before: before.value } : malformed('oldObject', before);
 }
 
 /** Names are checked before (valid-names.ts), for every entry alike. */
@@ -63,7 +62,7 @@ function unlike(field: string, expected: string): AdmissionDecision {
 /** Keyed by the pod's UID, which is final here; a resize by the request, for it adds to what the pod costs already. */
 function reservationFor(
   { request, object, oldObject }: Review,
-  { pod, before }: Omit<QuotaReview, 'reservation'>,
+  { request: { pod }, before }: ChargeRequest,
   now: Instant,
 ): Reservation {
   const shared = {

@@ -2,10 +2,23 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { ObjectServer, StoredObject } from '#test/fakes/object-server.ts';
 import type { Settings } from './in-process.ts';
 import { createPodReview, pod, readAnswer, review, type Answer } from './reviews.ts';
-import { NAMESPACES, PODS, PRIORITY_QUOTAS, runWebhook, type RunningWebhook } from './webhook-process.ts';
+import {
+  CLASSES,
+  NAMESPACES,
+  PODS,
+  POLICIES,
+  PRIORITY_QUOTAS,
+  QUOTAS,
+  runWebhook,
+  type RunningWebhook,
+} from './webhook-process.ts';
 
 const HIGH = { priorityClassName: 'high', priority: 1_000, preemptionPolicy: 'PreemptLowerPriority' };
 const LABELS = { 'plimsoll.dev/priority-quota': 'enforced' };
+
+function priorityClass(name: string, value: number): StoredObject {
+  return { metadata: { name }, value, preemptionPolicy: 'PreemptLowerPriority' };
+}
 
 function quota(name: string, hard: Record<string, string>): StoredObject {
   return { metadata: { name, uid: name, generation: 1 }, spec: { priorityClassNames: ['high'], hard } };
@@ -17,6 +30,8 @@ describe('the quota entry', () => {
 
   async function start(prepare: (api: ObjectServer) => void, settings: Settings = {}): Promise<void> {
     webhook = await runWebhook((api) => {
+      api.put(CLASSES, priorityClass('high', 1_000));
+      api.put(CLASSES, priorityClass('low', 1));
       for (const name of ['team-a', 'team-b']) api.put(NAMESPACES, { metadata: { name, labels: LABELS } });
       prepare(api);
     }, settings);
@@ -119,6 +134,95 @@ describe('the quota entry', () => {
     expect(refused.message).toMatch(new RegExp(`^${field}: `));
     expect(plain).toMatchObject({ allowed: true });
     expect(status('q').reserved).toEqual(['plain']);
+  });
+
+  describe('charges nothing for a pod that something else refuses:', () => {
+    const LOW_ONLY = { metadata: { name: 'low-only' }, spec: { allowedPriorityClassNames: ['low'] } };
+    const FULL = {
+      metadata: { name: 'full', namespace: 'team-a' },
+      status: { hard: { 'requests.memory': '1Gi' }, used: { 'requests.memory': '512Mi' } },
+    };
+    const forged = { ...pod(HIGH, { uid: 'one', name: 'one' }), status: { qosClass: 'Guaranteed' } };
+
+    test.each<[string, (api: ObjectServer) => void, Record<string, unknown>, RegExp]>([
+      ['a policy', (api) => api.put(POLICIES, LOW_ONLY), {}, /^policy `low-only` does not allow/],
+      ['a forged QoS class', () => undefined, { object: forged }, /^status.qosClass must be/],
+      ['a ResourceQuota of the namespace', (api) => api.put(QUOTAS, FULL), {}, /^quota `full` in namespace `team-a`/],
+    ])('%s', async (_, prepare, more, message) => {
+      await start((api) => {
+        api.put(PRIORITY_QUOTAS, quota('q', { pods: '5' }));
+        prepare(api);
+      });
+      const answer = await ask('one', 'team-a', more);
+      expect(answer).toMatchObject({ allowed: false, code: 403 });
+      expect(answer.message).toMatch(message);
+      expect(status('q')).toMatchObject({ used: { pods: '0' }, reserved: [] });
+    });
+
+    test('a ResourceQuota that a resize does not fit', async () => {
+      await start((api) => {
+        api.put(PRIORITY_QUOTAS, quota('q', { 'requests.memory': '8Gi' }));
+        api.put(QUOTAS, FULL);
+        api.put(PODS, sized('512Mi', 1));
+      });
+      expect(await resize(sized('512Mi', 1), sized('4Gi', 2))).toMatchObject({ allowed: false, code: 403 });
+      expect(status('q')).toMatchObject({ used: { 'requests.memory': '512Mi' }, reserved: [] });
+      expect(await resize(sized('512Mi', 1), sized('1Gi', 2))).toMatchObject({ allowed: true });
+    });
+
+    test('also when the API server cannot be asked whether the cache is right', async () => {
+      await start((api) => {
+        api.put(PRIORITY_QUOTAS, quota('q', { pods: '5' }));
+        api.put(POLICIES, LOW_ONLY);
+      });
+      webhook.api.silent = /prioritypolicies/;
+      expect(await ask('one')).toMatchObject({ allowed: false, code: 403 });
+      expect(status('q')).toMatchObject({ reserved: [] });
+    });
+
+    test('but charges one that only a cache refuses that is behind', async () => {
+      await start((api) => {
+        api.put(PRIORITY_QUOTAS, quota('q', { pods: '5' }));
+        api.put(POLICIES, LOW_ONLY);
+      });
+      webhook.api.forget(POLICIES, 'low-only');
+      expect(await ask('one')).toMatchObject({ allowed: true });
+      expect(status('q')).toMatchObject({ reserved: ['one'] });
+    });
+
+    test('but charges one that a policy only warns about, and one of our own accounts', async () => {
+      await start((api) => {
+        api.put(PRIORITY_QUOTAS, quota('q', { pods: '5' }));
+        api.put(POLICIES, { ...LOW_ONLY, spec: { ...LOW_ONLY.spec, onViolation: 'Warn' } });
+      });
+      expect(await ask('one')).toMatchObject({ allowed: true, warnings: [] });
+      webhook.api.put(POLICIES, LOW_ONLY);
+      const userInfo = { username: 'system:serviceaccount:plimsoll-system:plimsoll-scheduler', groups: [] };
+      expect(await ask('two', 'team-a', { userInfo })).toMatchObject({ allowed: true });
+      expect(status('q')).toMatchObject({ reserved: ['one', 'two'] });
+    });
+
+    test('but charges a resize of a pod whose class has been forbidden since', async () => {
+      await start((api) => {
+        api.put(PRIORITY_QUOTAS, quota('q', { 'requests.memory': '8Gi' }));
+        api.put(POLICIES, LOW_ONLY);
+        api.put(PODS, sized('512Mi', 1));
+      });
+      expect(await resize(sized('512Mi', 1), sized('4Gi', 2))).toMatchObject({ allowed: true });
+      expect(status('q').used).toEqual({ 'requests.memory': '4Gi' });
+    });
+
+    test('but charges all of them where every refusal is only a warning', async () => {
+      await start(
+        (api) => {
+          api.put(PRIORITY_QUOTAS, quota('q', { pods: '5' }));
+          api.put(POLICIES, LOW_ONLY);
+        },
+        { mode: 'DryRun' },
+      );
+      expect(await ask('one')).toMatchObject({ allowed: true });
+      expect(status('q')).toMatchObject({ reserved: ['one'] });
+    });
   });
 
   test('charges all quotas that count a pod, or none of them', async () => {

@@ -19,10 +19,11 @@ export function decideValidation(request: PodRequest, world: AdmissionWorld): Ad
   const text =
     priorityClassName === '' ? 'pod without a priority class' : `priority class \`${priorityClassName}\` may be used`;
   const accepted = because('PriorityAccepted', text, { priorityClassName, priority });
-  return decideByViolations(accepted, allViolations(request, world), () => lintPod(request, world));
+  return decideByViolations(accepted, violationsOfPod(request, world), () => lintPod(request, world));
 }
 
-function allViolations(request: PodRequest, world: AdmissionWorld): readonly Violation[] {
+/** Every rule that a new pod breaks, as it is about to be stored. */
+export function violationsOfPod(request: PodRequest, world: AdmissionWorld): readonly Violation[] {
   const rules = [breaksPriorityRule(request, world.classes), breaksQosRule(request)];
   const quota = breaksResourceQuotaRule(request, world);
   return [...rules.flatMap(denying), ...violationsOf(request, policiesFor(request, world), world), ...denying(quota)];

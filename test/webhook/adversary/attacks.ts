@@ -1,3 +1,4 @@
+import { chargesOfRefusedPods } from './charges-of-refused-pods.ts';
 import { plainAsking } from './plain-asking.ts';
 import { probingAffinity } from './probing-affinity.ts';
 import type { Stage } from './stage.ts';
@@ -6,4 +7,4 @@ import type { Stage } from './stage.ts';
  * Every attack of a tenant with the `edit` role, each registering tests in the present `describe`. They run on the
  * sandbox in `npm test` and on a real API server in `npm run test:cluster`; docs/security.md says what stops each.
  */
-export const ATTACKS: readonly ((stage: Stage) => void)[] = [plainAsking, probingAffinity];
+export const ATTACKS: readonly ((stage: Stage) => void)[] = [plainAsking, probingAffinity, chargesOfRefusedPods];
