@@ -12,11 +12,32 @@ export interface Proof {
 
 const EXPECTED_IDS = { S0: 32, S1: 33, S2: 38, S3: 49, S4: 15 } as const;
 
-/** The rows of docs/mechanisms.md, or what is wrong with them. */
-export function readRows(markdown: string): { readonly rows: readonly Row[]; readonly faults: readonly string[] } {
-  const cells = [...markdown.matchAll(/^\| (S\d-\d+) \|.*\| ([^|]+) \|$/gm)];
-  const rows = cells.map(([, id = '', proof = '']) => readRow(id, proof.trim()));
+/** What a table says, and what is wrong with it. */
+export interface Table {
+  readonly rows: readonly Row[];
+  readonly faults: readonly string[];
+}
+
+/** The rows of docs/mechanisms.md. */
+export function readRows(markdown: string): Table {
+  const rows = [...markdown.matchAll(/^\| (S\d-\d+) \|.*\| ([^|]+) \|$/gm)].map(readMatch);
   return { rows: rows.map(({ row }) => row), faults: [...missingIds(rows), ...rows.flatMap(({ faults }) => faults)] };
+}
+
+/** The rows of docs/security.md: one for each threat, each with an id of its own. */
+export function readThreats(markdown: string): Table {
+  const rows = [...markdown.matchAll(/^\| (T-\d+) +\|.*\| ([^|]+) \|$/gm)].map(readMatch);
+  const ids = rows.map(({ row }) => row.id);
+  const doubled = ids.filter((id, index) => ids.indexOf(id) !== index).map((id) => `${id}: has two rows`);
+  const missing = rows.length === 0 ? ['has no row'] : [];
+  return {
+    rows: rows.map(({ row }) => row),
+    faults: [...missing, ...doubled, ...rows.flatMap(({ faults }) => faults)],
+  };
+}
+
+function readMatch([, id = '', proof = '']: RegExpMatchArray): ReturnType<typeof readRow> {
+  return readRow(id, proof.trim());
 }
 
 /** A proof is `file` › title, several joined by `; `. */

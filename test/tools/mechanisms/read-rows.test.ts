@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readRows } from '#tools/mechanisms/read-rows.ts';
+import { readRows, readThreats } from '#tools/mechanisms/read-rows.ts';
 
 const ALL = Object.entries({ S0: 32, S1: 33, S2: 38, S3: 49, S4: 15 }).flatMap(([source, count]) =>
   Array.from({ length: count }, (_, index) => `${source}-${index + 1}`),
@@ -30,5 +30,28 @@ describe('readRows', () => {
 
   test('tells a proof that names no file and title', () => {
     expect(readRows(table({ 'S4-15': 'it works' })).faults).toEqual(['S4-15: "it works" is not `file` › title']);
+  });
+});
+
+describe('readThreats', () => {
+  const row = (id: string, proof: string): string => `| ${id} | what somebody does | what stops it | ${proof} |`;
+
+  test('reads the proofs of each threat, also of padded rows', () => {
+    const { rows, faults } = readThreats([row('T-01', 'open'), row('T-02  ', '`test/a.test.ts` › a > b  ')].join('\n'));
+    expect([rows.map(({ id, proofs }) => [id, proofs.length]), faults]).toEqual([
+      [
+        ['T-01', 0],
+        ['T-02', 1],
+      ],
+      [],
+    ]);
+  });
+
+  test.each([
+    ['a threat twice', [row('T-01', 'open'), row('T-01', 'open')], 'T-01: has two rows'],
+    ['no threat at all', ['nothing'], 'has no row'],
+    ['a proof that names no file and title', [row('T-01', 'trust us')], 'T-01: "trust us" is not `file` › title'],
+  ])('tells %s', (_, lines, fault) => {
+    expect(readThreats(lines.join('\n')).faults).toEqual([fault]);
   });
 });
