@@ -1,6 +1,7 @@
 import type { KubeClient } from './client.ts';
 import type { Failure, Outcome } from './outcome.ts';
 import { PODS, resourcePath } from './resource.ts';
+import { WEBHOOK_ENTRIES } from './wire-names.ts';
 
 export interface EvictionRequest {
   readonly namespace: string;
@@ -41,6 +42,8 @@ export type EvictionOutcome =
 
 /** The API server itself repeats conflicts for 10 s: a wrong UID of a pending pod is refused only then. */
 const TIMEOUT_MS = 15_000;
+/** A replica that is replaced is missed for seconds. */
+const ASK_AGAIN_SECONDS = 2;
 
 /** Asks the API server to evict one pod, by UID and with a grace of at least a second. */
 export async function evictPod(client: KubeClient, eviction: EvictionRequest): Promise<EvictionOutcome> {
@@ -84,12 +87,22 @@ function outcomeOf(outcome: Outcome<unknown>): EvictionOutcome {
     case 'gone':
       return { kind: 'uidMismatch', message };
     case 'serverError':
-      return hasSeveralBudgets(outcome)
-        ? { kind: 'severalBudgets', message }
-        : { kind, message, status: outcome.status };
+      return serverError(outcome);
     default:
       return { kind, message };
   }
+}
+
+/** Where our own webhook does not answer, the API server has not looked at the pod yet: every eviction waits for it. */
+function serverError(failure: Failure): EvictionOutcome {
+  const { message, status } = failure;
+  if (hasSeveralBudgets(failure)) return { kind: 'severalBudgets', message };
+  if (!isUnjudged(failure)) return { kind: 'serverError', message, status };
+  return { kind: 'tooManyRequests', cause: 'throttled', message, retryAfterSeconds: ASK_AGAIN_SECONDS };
+}
+
+function isUnjudged({ status, message }: Failure): boolean {
+  return status === 500 && message.includes(`failed calling webhook "${WEBHOOK_ENTRIES.ownEvictions}"`);
 }
 
 function throttleCause({ details }: Failure): 'budget' | 'throttled' {

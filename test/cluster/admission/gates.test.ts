@@ -28,8 +28,8 @@ describe.skipIf(!hasCluster())('removing pods, with the webhook registered', () 
     await objects.administrator(SCHEDULER);
     scheduler = asUser(api.target.connection, SCHEDULER);
     agent = await agentOf(api, objects, NODE);
-    const { name } = await given(UNWANTED, { priorityClassName: asking });
-    // The webhook hears of a new class a moment later.
+    // API server and webhook hear of a new class a moment later.
+    const { name } = await eventually(() => given(UNWANTED, { priorityClassName: asking }));
     await eventually(async () => expect((await scheduler('DELETE', `${path(name)}?dryRun=All`)).status).toBe(429));
   });
 
@@ -60,7 +60,8 @@ describe.skipIf(!hasCluster())('removing pods, with the webhook registered', () 
 
     test('is asked so for every pod of a class that nobody wants preempted', async () => {
       const priorityClassName = await objects.priorityClass('steady', 10, {}, UNWANTED);
-      const { name } = await given({}, { priorityClassName });
+      // The API server hears of a new class a moment later.
+      const { name } = await eventually(() => given({}, { priorityClassName }));
       await expect.poll(async () => (await scheduler('DELETE', `${path(name)}?dryRun=All`)).status).toBe(429);
     });
 
@@ -131,6 +132,29 @@ describe.skipIf(!hasCluster())('removing pods, with the webhook registered', () 
         status: 403,
         body: {
           message: `${DENIED('own-evictions')}the agent of node \`${NODE}\` evicts pods of its own node only, and this pod is on node \`node-y\``,
+        },
+      });
+      expect(await left(name)).toEqual([name]);
+    });
+
+    test('is told of a spent budget as the API server tells it', async () => {
+      const labels = { guarded: 'yes' };
+      const { name, uid } = await given({ labels });
+      const conditions = [{ type: 'Ready', status: 'True' }];
+      await api.patch(`${path(name)}/status`, { status: { phase: 'Running', conditions } }, 'merge');
+      const budgets = `/apis/policy/v1/namespaces/${api.namespace}/poddisruptionbudgets`;
+      const spec = { maxUnavailable: 0, selector: { matchLabels: labels } };
+      expect((await api.post(budgets, { metadata: { name: 'none' }, spec })).status).toBe(201);
+      // The disruption controller works out a moment later how many may go.
+      await eventually(async () => {
+        const { body } = await api.get(`${budgets}/none`);
+        expect(at(body, 'status.observedGeneration')).toBe(1);
+      });
+      expect(await evict(name, { preconditions: { uid } })).toMatchObject({
+        status: 429,
+        body: {
+          message: `${DENIED('own-evictions')}Cannot evict pod as it would violate the pod's disruption budget.`,
+          details: { causes: [{ reason: 'DisruptionBudget' }] },
         },
       });
       expect(await left(name)).toEqual([name]);

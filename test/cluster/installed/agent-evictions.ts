@@ -9,7 +9,10 @@ import { AS_DEPLOYED } from './as-deployed.ts';
 import { evict, type InstalledCluster, OTHER_NODE, OWN_NODE, post } from './installed-cluster.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';
-const NO_WEBHOOK = { kind: 'serverError', message: expect.stringContaining('own-evictions.plimsoll.dev') as string };
+const NO_WEBHOOK = {
+  kind: 'serverError',
+  message: expect.stringContaining('failed calling webhook "own-evictions.plimsoll.dev"') as string,
+};
 
 /** Registers tests on what an agent's real token, bound to its pod on a node, lets it evict. */
 export function agentEvictions({ own, clientOf, agentPodOn }: InstalledCluster): void {

@@ -6,6 +6,7 @@ import { at, eventually } from '#test/contract/harness.ts';
 import { accountRights } from './account-rights.ts';
 import { agentEvictions } from './agent-evictions.ts';
 import { agentPolicies } from './agent-policies.ts';
+import { ownConfigurations } from './own-configurations.ts';
 import { nodeMirrors } from './node-mirrors.ts';
 import { auditedRequests } from './audited-requests.ts';
 import { installedCluster, OTHER_NODE, OWN_NODE } from './installed-cluster.ts';
@@ -30,6 +31,7 @@ describe.skipIf(why !== undefined)(`deploy/base on a real control plane${why ?? 
   });
 
   accountRights(installed);
+  ownConfigurations(installed);
   agentPolicies(installed);
   nodeMirrors(installed);
   agentEvictions(installed);

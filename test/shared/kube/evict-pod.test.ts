@@ -48,6 +48,9 @@ describe('evictPod', () => {
   });
 
   const BUDGET = { message: 'spent', details: { causes: [{ reason: 'DisruptionBudget', message: 'x' }] } };
+  /** As a real API server says it. */
+  const UNJUDGED =
+    'Internal error occurred: failed calling webhook "own-evictions.plimsoll.dev": failed to call webhook: Post "x": dial tcp: connect: connection refused';
   const TWO = 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.';
 
   test.each<[string, Failure, unknown]>([
@@ -66,6 +69,16 @@ describe('evictPod', () => {
       'another failure of the server',
       failureOf(500, { message: 'oh' }),
       { kind: 'serverError', message: 'oh', status: 500 },
+    ],
+    [
+      'our own webhook that does not answer',
+      failureOf(500, { message: UNJUDGED }),
+      { kind: 'tooManyRequests', cause: 'throttled', message: UNJUDGED, retryAfterSeconds: 2 },
+    ],
+    [
+      'a webhook of another project that does not answer',
+      failureOf(500, { message: UNJUDGED.replace('plimsoll.dev', 'example.com') }),
+      { kind: 'serverError', message: UNJUDGED.replace('plimsoll.dev', 'example.com'), status: 500 },
     ],
     [
       'a timeout of the server',
