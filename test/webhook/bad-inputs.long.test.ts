@@ -2,15 +2,19 @@ import { Agent, request as httpsRequest } from 'node:https';
 import { expect, test } from 'vitest';
 import { objectServer } from '#test/fakes/object-server.ts';
 import { randomSource, type RandomSource } from '#test/fakes/random-source.ts';
-import type { BadInput } from './bad-inputs/bad-input.ts';
+import { WEBHOOK_PATHS } from '#shared/kube/webhook-configurations.ts';
+import { FITTING, type BadInput } from './bad-inputs/bad-input.ts';
 import { BAD_INPUTS, prepareCluster } from './bad-inputs/cluster.ts';
+import { createPodReview, pod, readAnswer } from './reviews.ts';
 import type { ServerProcess } from './server-process.ts';
 import { startShippedWebhook } from './shipped-webhook.ts';
 
 const MUTATIONS = 1_000;
 const LARGEST_BYTES = 64 * 1024;
 const SEED = 20_260_101;
-/** Of what is held after half of the mutations, when bounded memories are full: what the rest may have left (I12). */
+/** More than the webhook remembers the uids of, so that before and after the mutations it remembers the same. */
+const GOOD_REVIEWS = 20_000;
+/** Of what is held before the mutations: what they may have left (I12). */
 const KEPT = 1.1;
 
 /** Cuts, doubles, flips or replaces a piece of a body. */
@@ -38,6 +42,8 @@ function mutations(body: Buffer, random: RandomSource): Buffer[] {
   return Array.from({ length: BATCH }, () => mutate(body, random));
 }
 
+type Target = Pick<BadInput, 'path' | 'method' | 'headers'>;
+
 interface Answer {
   readonly status: number;
   readonly body: string;
@@ -45,12 +51,11 @@ interface Answer {
 
 /** Sent at once; together they may take no more than each alone may, so that each is held to it. */
 const BATCH = 5;
-const ATTEMPTS = 3;
 const HOUR_MS = 3_600_000;
 
 const agent = new Agent({ keepAlive: true, maxSockets: BATCH, rejectUnauthorized: false });
 
-function send(port: number, { path, method, headers }: Omit<BadInput, 'body'>, body: Buffer): Promise<Answer> {
+function send(port: number, { path, method, headers }: Target, body: Buffer): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const request = httpsRequest({ host: '127.0.0.1', port, path, method, headers, agent }, (response) => {
       // From here on only the answer counts: a body that is too large cannot be written to its end.
@@ -76,17 +81,20 @@ function answerFault({ status, body }: Answer): string | undefined {
   return isAnswer ? undefined : `no answer: ${body.slice(0, 200)}`;
 }
 
-/** What is wrong with the answers to a batch. Input that is dear is dear each time; a collection of garbage is not. */
+/** What is wrong with the answers to a batch, or with the median of the CPU that it takes when it is sent three times. */
 async function faultsOf(webhook: ServerProcess, input: BadInput, batch: readonly Buffer[]): Promise<readonly string[]> {
-  let cpuMs = Number.POSITIVE_INFINITY;
-  for (let attempt = 0; attempt < ATTEMPTS && cpuMs > input.cpuMs; attempt += 1) {
+  const within: number[] = [];
+  const over: number[] = [];
+  // Two on the same side of the limit are the median's side.
+  while (within.length < 2 && over.length < 2) {
     const before = webhook.mainThreadMs();
     const answers = await Promise.all(batch.map((each) => send(webhook.port, input, each)));
-    cpuMs = webhook.mainThreadMs() - before;
+    const cpuMs = webhook.mainThreadMs() - before;
+    (cpuMs > input.cpuMs ? over : within).push(cpuMs);
     const found = answers.flatMap((answer) => answerFault(answer) ?? []);
     if (found.length > 0) return found;
   }
-  return cpuMs > input.cpuMs ? [`took ${cpuMs} ms of CPU`] : [];
+  return over.length === 2 ? [`took ${over.join(' and ')} ms of CPU, more than ${input.cpuMs} ms`] : [];
 }
 
 /** Sends every input and `count` mutations of each that is not large; what is wrong with the answers. */
@@ -103,6 +111,20 @@ async function sendAll(webhook: ServerProcess, count: number, random: RandomSour
   return faults;
 }
 
+/** What the webhook holds once every memory that is bounded by a number is full of good reviews. */
+async function retainedMiB(webhook: ServerProcess): Promise<number> {
+  const headers = { 'Content-Type': 'application/json' };
+  for (let sent = 0; sent < GOOD_REVIEWS; sent += BATCH) {
+    const path = sent % (2 * BATCH) === 0 ? WEBHOOK_PATHS.mutate : WEBHOOK_PATHS.validate;
+    const bodies = Array.from({ length: BATCH }, () => Buffer.from(createPodReview(pod(FITTING))));
+    const answers = await Promise.all(
+      bodies.map((body) => send(webhook.port, { path, method: 'POST', headers }, body)),
+    );
+    for (const { body } of answers) expect(readAnswer(body).allowed).toBe(true);
+  }
+  return webhook.retainedMiB();
+}
+
 test(
   `${MUTATIONS} mutations of every bad input: one answer each, in time, no exit, and memory back to base`,
   async () => {
@@ -112,11 +134,11 @@ test(
     const random = randomSource(SEED);
     let code: number | null;
     try {
-      const early = await sendAll(webhook, MUTATIONS / 2, random);
-      const baseMiB = await webhook.retainedMiB();
-      const late = await sendAll(webhook, MUTATIONS / 2, random);
-      expect([...early, ...late], `seed ${SEED}`).toEqual([]);
-      expect(await webhook.retainedMiB()).toBeLessThan(baseMiB * KEPT);
+      const once = await sendAll(webhook, 0, random);
+      const baseMiB = await retainedMiB(webhook);
+      const faults = await sendAll(webhook, MUTATIONS, random);
+      expect([...once, ...faults], `seed ${SEED}`).toEqual([]);
+      expect(await retainedMiB(webhook)).toBeLessThan(baseMiB * KEPT);
     } finally {
       code = await webhook.stop();
       agent.destroy();
