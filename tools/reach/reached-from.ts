@@ -53,7 +53,7 @@ function declarationsNamed(file: string | undefined, name: string, modules: Modu
 }
 
 /** A module and all that it loads: their own statements run. */
-function loadedFrom(main: string, modules: Modules): ReadonlySet<string> {
+export function loadedFrom(main: string, modules: Modules): ReadonlySet<string> {
   const loaded = new Set<string>();
   const waiting = [main];
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {

@@ -1,0 +1,57 @@
+/**
+ * `npm run mutate -- SOURCES… [--tests TESTS…]`, each a file or a folder: puts one small mistake at a time into the
+ * sources and runs the tests that load them, the nearest first, until one fails. Prints the mutants that survive, and
+ * how many were noticed.
+ */
+import { globSync, readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { repositoryModules } from '#tools/reach/repository-modules.ts';
+import { createRunner } from './start-runner.ts';
+import { testFilesOf } from './test-files-of.ts';
+import { tryMutants, type Fate } from './try-mutants.ts';
+
+/** Tests of the decisions themselves; what starts processes would take hours for some hundred mutants. */
+const USUAL_TESTS = ['test/shared', 'test/conformance', 'test/agent/decide', 'test/agent/policy'];
+const USAGE_EXIT_CODE = 2;
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { tests: { type: 'string', multiple: true, default: USUAL_TESTS } },
+});
+if (positionals.length === 0) {
+  console.error('usage: npm run mutate -- SOURCES… [--tests TESTS…]');
+  process.exit(USAGE_EXIT_CODE);
+}
+const sources = filesIn(positionals, '**/*.ts');
+const tests = filesIn(values.tests, '**/*.test.ts').filter((file) => !file.endsWith('.long.test.ts'));
+const testsOf = testFilesOf(sources, tests, repositoryModules());
+const runner = createRunner();
+const fates: Fate[] = [];
+try {
+  for (const file of sources) fates.push(...(await fatesOf(file)));
+} finally {
+  runner.stop();
+}
+const noticed = fates.filter(isNoticed).length;
+console.log(`${noticed} of ${fates.length} mutants noticed: ${((100 * noticed) / fates.length).toFixed(1)} %`);
+
+async function fatesOf(file: string): Promise<readonly Fate[]> {
+  const found: Fate[] = [];
+  for await (const fate of tryMutants(file, readFileSync(file, 'utf8'), testsOf.get(file) ?? [], runner)) {
+    found.push(fate);
+    if (!isNoticed(fate)) console.log(describe(fate));
+  }
+  return found;
+}
+
+function isNoticed({ kind }: Fate): boolean {
+  return kind === 'failed' || kind === 'timedOut';
+}
+
+function describe({ kind, mutant: { file, line, from, to } }: Fate): string {
+  return `${file}:${line}: ${from.replace(/\s+/g, ' ')} → ${to}${kind === 'notLoaded' ? ' (no test loads it)' : ''}`;
+}
+
+function filesIn(places: readonly string[], pattern: string): readonly string[] {
+  return places.flatMap((place) => (place.endsWith('.ts') ? [place] : globSync(`${place}/${pattern}`))).sort();
+}

@@ -1,0 +1,46 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Order, Outcome } from './runner.ts';
+
+/** Runs tests against mutants, one after the other. */
+export interface Runner {
+  /** As the runner answers; `timedOut` when nothing came in time, and the next order then starts a fresh process. */
+  run(order: Order, withinMs: number): Promise<Outcome | 'timedOut'>;
+  stop(): void;
+}
+
+const RUNNER = fileURLToPath(new URL('./runner.ts', import.meta.url));
+
+/** A runner whose process group is killed when a mutant never ends. */
+export function createRunner(): Runner {
+  const running: { child?: ChildProcess } = {};
+
+  async function ready(): Promise<ChildProcess> {
+    if (running.child !== undefined) return running.child;
+    const child = fork(RUNNER, { detached: true, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+    running.child = child;
+    await once(child, 'message');
+    return child;
+  }
+
+  function stop(): void {
+    if (running.child?.pid !== undefined) process.kill(-running.child.pid, 'SIGKILL');
+    delete running.child;
+  }
+
+  return {
+    run: async (order, withinMs) => {
+      const child = await ready();
+      child.send(order);
+      try {
+        const [outcome] = (await once(child, 'message', { signal: AbortSignal.timeout(withinMs) })) as [Outcome];
+        return outcome;
+      } catch {
+        stop();
+        return 'timedOut';
+      }
+    },
+    stop,
+  };
+}
