@@ -95,7 +95,7 @@ async function judgeOwnEviction(sources: DisruptionSources, { request, object }:
   const isCounted = !request.isDryRun && !wanted.isDryRun && pod.deletion === undefined;
   if (decision.kind === 'refused' || !isCounted) return decision;
   const limits = disruption.caller === 'agent' ? protection.limits : undefined;
-  return withinLimits(sources, { pod, limits, accepted: decision, giveUpAt, timeLeft });
+  return withinLimits(sources, { pod, limits, resource: wanted.resource, accepted: decision, giveUpAt, timeLeft });
 }
 
 type Request = Review['request'];

@@ -4,6 +4,7 @@ import type { KubeClient } from '#shared/kube/client.ts';
 import { evictPod } from '#shared/kube/evict-pod.ts';
 import { getObject } from '#shared/kube/objects.ts';
 import { PODS } from '#shared/kube/resource.ts';
+import { ANNOTATION_EVICTION_SIGNAL } from '#shared/kube/wire-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 
 /** Carries one eviction out, or pretends to; resolves with what became of it and never rejects. */
@@ -11,8 +12,10 @@ export type AttemptEviction = (eviction: Eviction, signal: AbortSignal) => Promi
 
 /** Enforce: the Eviction API with the UID of the pod that was judged. There is no other way to remove a pod here. */
 export function enforceEviction(client: KubeClient): AttemptEviction {
-  return ({ pod: { namespace, name, uid }, graceSeconds }, signal) =>
-    evictPod(client, { namespace, name, uid, gracePeriodSeconds: graceSeconds, signal });
+  return ({ pod: { namespace, name, uid }, graceSeconds, signal: short }, signal) => {
+    const annotations = { [ANNOTATION_EVICTION_SIGNAL]: short };
+    return evictPod(client, { namespace, name, uid, gracePeriodSeconds: graceSeconds, annotations, signal });
+  };
 }
 
 /** DryRun: the same decision, with nobody to carry it out. */

@@ -11,6 +11,8 @@ export interface EvictionRequest {
   /** At least 1; absent: the pod's own. */
   readonly gracePeriodSeconds?: number;
   readonly dryRun?: boolean;
+  /** Of the Eviction itself, for admission and the audit log; the pod never gets them. */
+  readonly annotations?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
 
@@ -59,7 +61,7 @@ function mistakeIn({ uid, name, gracePeriodSeconds: grace }: EvictionRequest): s
 }
 
 function send(client: KubeClient, eviction: EvictionRequest): Promise<Outcome<unknown>> {
-  const { namespace, name, uid, gracePeriodSeconds, dryRun, signal } = eviction;
+  const { namespace, name, uid, gracePeriodSeconds, dryRun, annotations, signal } = eviction;
   return client.request({
     method: 'POST',
     path: resourcePath(PODS, { namespace, name, subresource: 'eviction' }),
@@ -67,7 +69,7 @@ function send(client: KubeClient, eviction: EvictionRequest): Promise<Outcome<un
     body: {
       apiVersion: 'policy/v1',
       kind: 'Eviction',
-      metadata: { namespace, name },
+      metadata: { namespace, name, ...(annotations === undefined ? {} : { annotations }) },
       deleteOptions: { preconditions: { uid }, gracePeriodSeconds },
     },
     timeoutMs: TIMEOUT_MS,

@@ -60,6 +60,8 @@ export const PRIORITY_QUOTA_ENFORCED = 'enforced';
 /** @public */
 export const LABEL_QUEUE = 'plimsoll.dev/queue';
 export const ANNOTATION_EVICT = 'plimsoll.dev/evict';
+/** On an Eviction: the signal that was short; its resource decides which window counts it. */
+export const ANNOTATION_EVICTION_SIGNAL = 'plimsoll.dev/eviction-signal';
 export const ANNOTATION_ALLOW_PREEMPTION = 'plimsoll.dev/allow-preemption';
 /** On a PriorityClass: each pod of the class says by the same annotation whether it may be preempted. */
 export const PREEMPTION_BY_POD = 'by-pod';

@@ -102,8 +102,15 @@ describe('the agent', { timeout: 90_000 }, () => {
       () => expect(status()).toMatchObject({ evictions: [{ endedAt: expect.any(String) as string }] }),
       WITHIN,
     );
-    expect(evictions().map(({ path, body }) => [path, body['deleteOptions']])).toEqual([
-      ['/api/v1/namespaces/default/pods/hog/eviction', { preconditions: { uid: 'uid-hog' }, gracePeriodSeconds: 1 }],
+    const annotations = { 'plimsoll.dev/eviction-signal': 'memory.available' };
+    expect(evictions()).toMatchObject([
+      {
+        path: '/api/v1/namespaces/default/pods/hog/eviction',
+        body: {
+          metadata: { annotations },
+          deleteOptions: { preconditions: { uid: 'uid-hog' }, gracePeriodSeconds: 1 },
+        },
+      },
     ]);
     expect(events()).toMatchObject([
       {

@@ -18,6 +18,7 @@ interface Asked {
   readonly extra?: object;
   readonly dryRun?: boolean;
   readonly options?: object;
+  readonly signal?: string;
 }
 
 describe('evictions by our own accounts', () => {
@@ -62,7 +63,7 @@ describe('evictions by our own accounts', () => {
         object: {
           apiVersion: 'policy/v1',
           kind: 'Eviction',
-          metadata: { name, namespace },
+          metadata: { name, namespace, annotations: { 'plimsoll.dev/eviction-signal': asked.signal } },
           deleteOptions: { preconditions: { uid }, ...options },
         },
       }),
@@ -125,6 +126,15 @@ describe('evictions by our own accounts', () => {
       );
       for (const { raw } of refused) expect(raw).toMatch(/"retryAfterSeconds":60/);
       expect(await evict(given('node-b'), { node: 'node-b' })).toMatchObject({ allowed: true });
+    });
+
+    test('for each resource apart, as the agent counts them', async () => {
+      const limits = { perMinute: 1, perTenMinutes: 1 };
+      webhook.api.put(NODE_POLICIES, { metadata: { name: 'one' }, spec: { mode: 'Enforce', limits } });
+      const signals = ['cpu.pressure', 'memory.available', 'memory.pressure', 'pid.available', 'made up', 'up too'];
+      const answers = [];
+      for (const signal of signals) answers.push((await evict(given('node-a'), { signal })).allowed);
+      expect(answers).toEqual([true, true, false, true, true, false]);
     });
 
     test('in the cluster, over all nodes and accounts', async () => {

@@ -1,10 +1,15 @@
 import type { Disruption } from '#shared/domain/admission/decide-disruption.ts';
+import type { CountedResource } from '#shared/domain/eviction/count-eviction.ts';
+import { KUBELET_SIGNALS, OWN_SIGNALS, resourceOf } from '#shared/domain/pressure/signal.ts';
 import { fieldOf } from '#shared/kube/field-of.ts';
+import { ANNOTATION_EVICTION_SIGNAL } from '#shared/kube/wire-names.ts';
 
 /** What an Eviction asks for, without the pod itself. */
 export interface EvictionRequest extends Pick<Disruption, 'expectedUid' | 'gracePeriodSeconds'> {
   /** By its own options; those of the URL stand in the review. */
   readonly isDryRun: boolean;
+  /** What our own agent says was short; absent for others, and where it is nothing that an agent evicts for. */
+  readonly resource: CountedResource | undefined;
 }
 
 const EVICTION_VERSIONS: readonly unknown[] = ['policy/v1', 'policy/v1beta1'];
@@ -28,11 +33,20 @@ export function readEviction(eviction: unknown): EvictionRequest {
   const options = fieldOf(eviction, 'deleteOptions');
   const uid = fieldOf(fieldOf(options, 'preconditions'), 'uid');
   const grace = fieldOf(options, 'gracePeriodSeconds');
+  const annotations = fieldOf(fieldOf(eviction, 'metadata'), 'annotations');
   return {
     expectedUid: typeof uid === 'string' ? uid : undefined,
     gracePeriodSeconds: typeof grace === 'number' ? grace : undefined,
     isDryRun: isAll(fieldOf(options, 'dryRun')),
+    resource: resourceIn(fieldOf(annotations, ANNOTATION_EVICTION_SIGNAL)),
   };
+}
+
+const COUNTED_RESOURCES: readonly CountedResource[] = ['memory', 'pids', 'cpu'];
+
+function resourceIn(signal: unknown): CountedResource | undefined {
+  const known = [...KUBELET_SIGNALS, ...OWN_SIGNALS].find((each) => each === signal);
+  return COUNTED_RESOURCES.find((resource) => known !== undefined && resource === resourceOf(known));
 }
 
 /** The one value that the API server knows; anything else is taken for an eviction that happens. */

@@ -1,5 +1,6 @@
 import { because } from '#shared/domain/admission/admission-code.ts';
 import type { Allowed, Refused } from '#shared/domain/admission/decision.ts';
+import type { CountedResource } from '#shared/domain/eviction/count-eviction.ts';
 import type { Protection } from '#shared/domain/eviction/node-protection.ts';
 import { spentBudget } from '#shared/domain/eviction/spent-budget.ts';
 import type { DisruptionBudget } from '#shared/domain/model/disruption-budget.ts';
@@ -22,6 +23,8 @@ export interface LimitedEviction {
   readonly pod: Pod;
   /** Of the pod's node, for its agent; other accounts are bound by the cluster's limit alone. */
   readonly limits: Protection['limits'] | undefined;
+  /** What was short, as its agent says. */
+  readonly resource: CountedResource | undefined;
   readonly accepted: Allowed;
   /** By the monotonic clock. */
   readonly giveUpAt: number;
@@ -39,12 +42,16 @@ const MOST_BUDGETS = 200;
  */
 export async function withinLimits(sources: LimitSources, eviction: LimitedEviction): Promise<Allowed | Refused> {
   const { client, evictions, evictionsPerMinute: inClusterPerMinute } = sources;
-  const { pod, limits, accepted, giveUpAt, timeLeft } = eviction;
+  const { pod, limits, resource, accepted, giveUpAt, timeLeft } = eviction;
   const { namespace, name, uid, spec } = pod;
   const spent = spentBudget(pod, await readBudgets(client, namespace, timeLeft()));
   if (spent !== undefined) return budgetSpent(eviction, spent.name);
   const node = limits === undefined ? '' : (spec.nodeName ?? '');
-  const count = await evictions.count({ node, namespace, pod: name, uid }, { limits, inClusterPerMinute }, giveUpAt);
+  const count = await evictions.count(
+    { node, namespace, pod: name, uid, resource },
+    { limits, inClusterPerMinute },
+    giveUpAt,
+  );
   return count.kind === 'counted' ? accepted : uncounted(eviction, count);
 }
 

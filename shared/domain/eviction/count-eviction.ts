@@ -10,7 +10,12 @@ export interface CountedEviction {
   readonly namespace: string;
   readonly pod: string;
   readonly uid: string;
+  /** What was short, as the agent says; evictions for one resource use up no window of another. */
+  readonly resource?: CountedResource | undefined;
 }
+
+/** What an agent evicts for. */
+export type CountedResource = 'memory' | 'pids' | 'cpu';
 
 /** How many evictions may be let through. */
 export interface EvictionBounds {
@@ -70,8 +75,8 @@ function windowsOf(wanted: CountedEviction, { limits, inClusterPerMinute }: Evic
   return [...(limits === undefined ? [] : nodeWindows(wanted, limits)), { ...cluster, has: () => true }];
 }
 
-function nodeWindows({ node, namespace }: CountedEviction, limits: EvictionLimits): readonly Window[] {
-  const onNode = (each: CountedEviction): boolean => each.node === node;
+function nodeWindows({ node, namespace, resource }: CountedEviction, limits: EvictionLimits): readonly Window[] {
+  const onNode = (each: CountedEviction): boolean => each.node === node && each.resource === resource;
   return [
     {
       what: `evictions a minute on node \`${node}\``,

@@ -32,6 +32,14 @@ describe('evictPod', () => {
     ]);
   });
 
+  test('says in annotations of the Eviction what it is told to say', async () => {
+    const { client, requests } = scriptedClient(() => ({ kind: 'ok', object: {}, warnings: [] }));
+    await evictPod(client, { ...EVICTION, annotations: { why: 'memory' } });
+    expect(requests[0]?.body).toMatchObject({
+      metadata: { namespace: 'team-a', name: 'web-1', annotations: { why: 'memory' } },
+    });
+  });
+
   test.each<[string, object, string]>([
     ['no UID', { uid: '' }, 'cannot evict pod "web-1": the UID of the judged pod is missing'],
     ['grace 0', { gracePeriodSeconds: 0 }, 'a grace period of 0 s'],

@@ -63,6 +63,12 @@ describe('countEviction', () => {
       { inClusterPerMinute: 0 },
       ['the limit of 0 evictions a minute in the cluster is reached', 60_000],
     ],
+    [
+      'counts for each resource apart',
+      [ago(1, { resource: 'cpu' }), ago(2, { resource: 'cpu' }), ago(3, { resource: 'memory' })],
+      {},
+      undefined,
+    ],
     ['takes the same pod for the same eviction', [ago(2), ago(1, { uid: 'uid-wanted' })], {}, undefined],
     [
       'takes what a clock that is ahead wrote for an eviction of now',
