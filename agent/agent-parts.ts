@@ -11,7 +11,7 @@ import type { OwnReading } from './agree/compare-opinion.ts';
 import type { AgentConfiguration } from './configuration.ts';
 import { createCrossCheck, type CrossCheck } from './agree/cross-check.ts';
 import { createNamespaceLabels, type NamespaceLabels } from './watch/namespace-labels.ts';
-import { createNodePods, type NodePod } from './watch/node-pods.ts';
+import { createNodePods, type NodePods } from './watch/node-pods.ts';
 import type { NodeSource } from './observe/node-source.ts';
 import { kubeletAddress, openSource } from './open-source.ts';
 import { createOwnPressure, NOTHING_TOLD, type OwnPressure, type Told } from './watch/own-pressure.ts';
@@ -33,7 +33,7 @@ export interface AgentParts {
   readonly agentMetrics: AgentMetrics;
   readonly client: KubeClient;
   readonly source: NodeSource;
-  readonly pods: Reflector<NodePod>;
+  readonly pods: NodePods;
   readonly ownNode: Reflector<OwnNode>;
   readonly policies: Policies;
   readonly namespaces: NamespaceLabels;

@@ -92,7 +92,7 @@ function keepDoing(
 
 function refreshNamespaces({ namespaces, pods }: AgentParts, signal: AbortSignal): Promise<void> {
   const names = new Set<string>();
-  for (const { facts } of pods.values()) names.add(facts.pod.namespace);
+  for (const { facts } of pods.alive()) names.add(facts.pod.namespace);
   return namespaces.refresh(names, signal);
 }
 

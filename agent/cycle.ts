@@ -1,7 +1,6 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Signal } from '#shared/domain/pressure/signal.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
-import type { Reflector } from '#shared/kube/reflector.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { AttemptEviction } from './act/attempt-eviction.ts';
 import type { ReadFresh } from './act/read-fresh.ts';
@@ -12,7 +11,7 @@ import type { Eviction } from './decide/eviction.ts';
 import { indexPods, type Look } from './decide/look.ts';
 import type { Mode } from './mode.ts';
 import { advanceApproach, leastHeadroom, NO_APPROACH, periodFor, type Periods } from './decide/near.ts';
-import type { NodePod } from './watch/node-pods.ts';
+import type { NodePods } from './watch/node-pods.ts';
 import { decidingObservations } from './decide/deciding-observations.ts';
 import type { NodeView } from './decide/node-view.ts';
 import { recall } from './decide/recall.ts';
@@ -24,7 +23,7 @@ import type { AgentPolicy } from './policy/policy.ts';
 /** Everything that a pass reads and writes; all of it made in main.ts. */
 export interface CyclePorts {
   readonly source: NodeSource;
-  readonly pods: Pick<Reflector<NodePod>, 'values' | 'onChange'>;
+  readonly pods: Pick<NodePods, 'alive' | 'endedByKubelet' | 'unreadable' | 'onChange'>;
   readonly namespaces: () => Look['namespaces'];
   readonly policy: () => AgentPolicy;
   readonly avoided: () => Look['avoided'];
@@ -73,9 +72,13 @@ export function createCycle(ports: CyclePorts): Cycle {
   function followPods(): void {
     if (!haveChanged) return;
     haveChanged = false;
-    const all = [...pods.values()];
-    current = indexPods(all.map(({ facts }) => facts));
-    source.follow(all.map(({ observed }) => observed));
+    const alive = pods.alive();
+    const others = { endedByKubelet: pods.endedByKubelet(), unreadable: pods.unreadable() };
+    current = indexPods(
+      alive.map(({ facts }) => facts),
+      others,
+    );
+    source.follow(alive.map(({ observed }) => observed));
   }
 
   function measurePods(now: number): void {

@@ -1,18 +1,20 @@
 /**
  * What the agent costs a node: CPU and memory over a minute, with 110 and 500 everyday pods in real cgroups, far from
  * every threshold (a look each second) and near one (a look each 100 ms), after what it took to start was collected. JSON
- * on stdout. SECONDS=n shortens the minute, PODS=n measures one size, PERIODS_MS=n one pace.
+ * on stdout. SECONDS=n shortens the minute, PODS=n measures one size, PERIODS_MS=n one pace, ENDED=n adds pods that have
+ * ended.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadavg } from 'node:os';
 import { startAgent, warmCompileCache } from '#test/agent/agent-process.ts';
 import { createPodGroups } from '#test/agent/pod-groups.ts';
 import { environment } from './agent/environment.ts';
-import { everydayPod } from './agent/everyday-pod.ts';
-import { type Footprint, footprintOf } from './agent/footprint.ts';
+import { endedPod, everydayPod } from './agent/everyday-pod.ts';
+import { type Footprint, footprintOf } from '#test/agent/process-footprint.ts';
 
 const SECONDS = Number(process.env['SECONDS'] ?? 60);
 const PODS = (process.env['PODS'] ?? '110,500').split(',').map(Number);
+const ENDED = Number(process.env['ENDED'] ?? 0);
 const PERIODS_MS = (process.env['PERIODS_MS'] ?? '1000,100').split(',').map(Number);
 const SETTLE_MS = 60_000;
 const QUARTER = 4;
@@ -72,11 +74,9 @@ async function measure(count: number, periodMs: number): Promise<Measured> {
   await warmCompileCache();
   const groups = createPodGroups(count);
   const flags = [`--path-kubepods=${groups.kubepods}`, `--period-near-ms=${periodMs}`, `--period-far-ms=${periodMs}`];
-  const agent = await startAgent(
-    groups.uids.map((uid) => everydayPod(uid, 0)),
-    flags,
-    POLICY,
-  );
+  const alive = groups.uids.map((uid) => everydayPod(uid, 0));
+  const ended = Array.from({ length: ENDED }, (_, index) => endedPod(`ended-${index}`));
+  const agent = await startAgent([...alive, ...ended], flags, POLICY);
   try {
     const pid = agent.child.pid ?? 0;
     await sleep(SETTLE_MS);
@@ -89,4 +89,6 @@ async function measure(count: number, periodMs: number): Promise<Measured> {
 
 const results: Measured[] = [];
 for (const count of PODS) for (const periodMs of PERIODS_MS) results.push(await measure(count, periodMs));
-console.log(JSON.stringify({ benchmark: 'agent-idle', seconds: SECONDS, ...environment(), results }, null, 2));
+console.log(
+  JSON.stringify({ benchmark: 'agent-idle', seconds: SECONDS, ended: ENDED, ...environment(), results }, null, 2),
+);

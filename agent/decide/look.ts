@@ -13,7 +13,10 @@ export interface PodsOnNode {
   readonly aliveByUid: ReadonlyMap<string, Pod>;
   /** Asked to go and not gone yet. */
   readonly ending: readonly Pod[];
-  readonly endedByKubelet: readonly Pod[];
+  /** UIDs of those that the kubelet ended for node pressure, or is about to. */
+  readonly endedByKubelet: readonly string[];
+  /** What cannot be read of pods that are therefore no candidates, one sentence each. */
+  readonly unreadable: readonly string[];
 }
 
 /** Whether a namespace is to be left alone. */
@@ -37,6 +40,8 @@ export interface Look extends NodeView {
 
 /** The condition of a pod that says who ends it. */
 export const DISRUPTION_TARGET = 'DisruptionTarget';
+/** The reason where the kubelet ends it for node pressure. */
+export const DISRUPTION_BY_KUBELET = 'TerminationByKubelet';
 
 const ENDED = new Set(['Succeeded', 'Failed']);
 
@@ -56,14 +61,23 @@ function hasDisruption(pod: Pod, reason: string): boolean {
   );
 }
 
+/** What is known of pods that are no candidates any more, or cannot be read. */
+export type OtherPods = Pick<PodsOnNode, 'endedByKubelet' | 'unreadable'>;
+
+const NO_OTHERS: OtherPods = { endedByKubelet: [], unreadable: [] };
+
 /** Sorts the node's pods by what decisions ask of them; nothing of it depends on time. */
-export function indexPods(facts: readonly RankingFacts[]): PodsOnNode {
+export function indexPods(facts: readonly RankingFacts[], others: OtherPods = NO_OTHERS): PodsOnNode {
   const running = facts.filter(({ pod }) => !hasEnded(pod));
   return {
     running,
     aliveByUid: new Map(running.map(({ pod }) => [pod.uid, pod])),
     ending: running.map(({ pod }) => pod).filter(isEnding),
-    endedByKubelet: facts.map(({ pod }) => pod).filter(wasEndedByKubelet),
+    endedByKubelet: [
+      ...facts.filter(({ pod }) => wasEndedByKubelet(pod)).map(({ pod }) => pod.uid),
+      ...others.endedByKubelet,
+    ],
+    unreadable: others.unreadable,
   };
 }
 
@@ -74,5 +88,5 @@ export function isBeingEvicted(pod: Pod): boolean {
 
 /** Whether the kubelet ended it for node pressure. */
 function wasEndedByKubelet(pod: Pod): boolean {
-  return hasDisruption(pod, 'TerminationByKubelet');
+  return hasDisruption(pod, DISRUPTION_BY_KUBELET);
 }

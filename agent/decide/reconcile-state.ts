@@ -81,13 +81,13 @@ function adopt(pod: Pod, usage: UsageByUid, now: Instant): InflightEviction {
 
 function noteKubelet(
   state: AgentState,
-  ended: readonly { readonly uid: string }[],
+  ended: readonly string[],
   now: Instant,
 ): Pick<AgentState, 'kubeletVictims' | 'kubeletActedAt'> {
   const { kubeletVictims, kubeletActedAt } = state;
   if (ended.length === 0 && kubeletVictims.size === 0) return { kubeletVictims, kubeletActedAt };
-  const isNew = ended.some(({ uid }) => !kubeletVictims.has(uid));
-  return { kubeletVictims: new Set(ended.map(({ uid }) => uid)), kubeletActedAt: isNew ? now : kubeletActedAt };
+  const isNew = ended.some((uid) => !kubeletVictims.has(uid));
+  return { kubeletVictims: new Set(ended), kubeletActedAt: isNew ? now : kubeletActedAt };
 }
 
 /** Of pods that are gone nothing is remembered; of owners until their time is over. */

@@ -78,6 +78,7 @@ interface Gauges {
   readonly outstanding: GaugeMetric;
   readonly held: GaugeMetric;
   readonly mode: GaugeMetric;
+  readonly podsUnreadable: GaugeMetric;
   readonly oomKills: GaugeMetric;
 }
 
@@ -120,6 +121,10 @@ function createGauges(metrics: Metrics): Gauges {
       ['reason'],
     ),
     mode: metrics.gauge('plimsoll_agent_enforcing', 'Whether decisions are carried out'),
+    podsUnreadable: metrics.gauge(
+      'plimsoll_pods_unreadable',
+      'Pods of this node that cannot be read, so that none is a candidate',
+    ),
     oomKills: metrics.gauge('plimsoll_node_oom_kills', 'Processes killed by the kernel for lack of memory since boot'),
   };
 }
@@ -171,6 +176,7 @@ function showEvictions(gauges: Gauges, { decision: { state, judgement }, policy,
   gauges.outstanding.set(state.evictions.Enforce.inflight.length);
   gauges.held.reset();
   for (const { code } of judgement.holds) gauges.held.set(1, { reason: code });
+  gauges.podsUnreadable.set(look.pods.unreadable.length);
   gauges.mode.set(policy.mode === 'Enforce' ? 1 : 0);
   if (look.oomKills !== undefined) gauges.oomKills.set(look.oomKills);
 }

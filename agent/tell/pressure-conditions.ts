@@ -13,6 +13,9 @@ export interface Condition {
 
 export type PressureConditions = readonly Omit<Condition, 'lastTransitionTime'>[];
 
+/** A name or a value of a pod may be long. */
+const LONGEST_MESSAGE = 1024;
+
 type Family = 'Memory' | 'Cpu' | 'Io' | 'Disk' | 'Pid';
 
 const KUBELET_CONDITIONS: Readonly<Record<Family, PressureCondition>> = {
@@ -93,6 +96,16 @@ function policiesCondition(unreadable: Because | undefined): PressureConditions[
   return { type: 'PoliciesRead', status: 'False', reason: unreadable.code, message: unreadable.text };
 }
 
+/** A pod that cannot be read is no candidate, and what it uses is not known. */
+function podsCondition({ look }: Picture): PressureConditions[number] {
+  const [first, ...others] = look.pods.unreadable;
+  if (first === undefined) {
+    return { type: 'PodsRead', status: 'True', reason: 'AllRead', message: 'Every pod of this node can be read' };
+  }
+  const message = others.length === 0 ? first : `${first}; and ${others.length} more`;
+  return { type: 'PodsRead', status: 'False', reason: 'PodUnreadable', message: message.slice(0, LONGEST_MESSAGE) };
+}
+
 /** Whether the kubelet's figure of memory and ours tell the same; informative, nothing hangs on it. */
 function figuresCondition({ decision: { state } }: Picture): PressureConditions[number] {
   const [gap] = state.figureGaps.values();
@@ -107,7 +120,7 @@ export interface Doubts {
   readonly policies: Because | undefined;
 }
 
-/** One condition per family of signals, whether the sources agree, and whether the policies can be read. */
+/** One condition per family of signals, whether the sources agree, and whether policies and pods can be read. */
 export function pressureConditions(picture: Picture, { sources, policies }: Doubts): PressureConditions {
   const families: readonly Family[] = ['Memory', 'Cpu', 'Io', 'Disk', 'Pid'];
   return [
@@ -115,5 +128,6 @@ export function pressureConditions(picture: Picture, { sources, policies }: Doub
     sourcesCondition(sources),
     figuresCondition(picture),
     policiesCondition(policies),
+    podsCondition(picture),
   ];
 }

@@ -8,6 +8,8 @@ import { qosClass, reportedQosClass } from '#shared/domain/model/qos.ts';
 import { rankingFacts, type RankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { QosClass } from '#agent/observe/pod-cgroup-path.ts';
 import type { ObservedPod } from '#agent/observe/node-source.ts';
+import { DISRUPTION_BY_KUBELET, DISRUPTION_TARGET } from '#agent/decide/look.ts';
+import { errorText } from '#shared/runtime/describe-error.ts';
 import { podEssentials } from './pod-essentials.ts';
 
 /** A pod of this node: what decides its rank, and where its statistics are. */
@@ -16,7 +18,13 @@ export interface NodePod {
   readonly observed: ObservedPod;
 }
 
-type Options = Omit<ReflectorOptions<NodePod>, 'resource' | 'fieldSelector' | 'slim'>;
+/** What is kept of any pod bound to this node: of one that has ended only who ended it, of one that cannot be read only that. */
+export type KnownPod =
+  | ({ readonly kind: 'alive' } & NodePod)
+  | { readonly kind: 'endedByKubelet'; readonly uid: string }
+  | { readonly kind: 'unreadable'; readonly message: string };
+
+type Options = Omit<ReflectorOptions<KnownPod>, 'resource' | 'fieldSelector' | 'slim'>;
 
 const KNOWN: readonly string[] = ['Guaranteed', 'Burstable', 'BestEffort'];
 
@@ -49,7 +57,7 @@ function isPathSegment(text: string): boolean {
   return /^[A-Za-z0-9_-]{1,253}$/.test(text);
 }
 
-/** Throws for a pod that cannot be read: it is then unknown, and no other pod is harmed (F-21). */
+/** What is kept of a pod that has not ended. Throws for one that cannot be read; no other pod is harmed (F-21). */
 export function slimPod(raw: KubeObject): NodePod {
   const decoded = decodePod(raw);
   if (!decoded.ok)
@@ -63,7 +71,72 @@ export function slimPod(raw: KubeObject): NodePod {
   };
 }
 
-/** A live copy of the pods bound to this node, and of no others. */
-export function createNodePods(nodeName: string, options: Options): Reflector<NodePod> {
-  return createReflector({ ...options, resource: PODS, fieldSelector: `spec.nodeName=${nodeName}`, slim: slimPod });
+/**
+ * What is kept of a pod; `undefined` for one that has ended, which has no group and is no candidate: a node may hold
+ * 12,500 of them (the terminated-pod threshold of the controller manager).
+ */
+export function slimKnownPod(raw: KubeObject): KnownPod | undefined {
+  try {
+    if (!hasEnded(raw)) return { kind: 'alive', ...slimPod(raw) };
+    return isEndedByKubelet(raw) ? { kind: 'endedByKubelet', uid: raw.metadata.uid ?? '' } : undefined;
+  } catch (error) {
+    return { kind: 'unreadable', message: errorText(error) };
+  }
+}
+
+function hasEnded({ status }: KubeObject): boolean {
+  return isRecord(status) && (status['phase'] === 'Succeeded' || status['phase'] === 'Failed');
+}
+
+function isEndedByKubelet({ status }: KubeObject): boolean {
+  const conditions = isRecord(status) ? status['conditions'] : undefined;
+  return Array.isArray(conditions) && conditions.some((each) => isRecord(each) && isKubeletDisruption(each));
+}
+
+function isKubeletDisruption({ type, status, reason }: Readonly<Record<string, unknown>>): boolean {
+  return type === DISRUPTION_TARGET && status === 'True' && reason === DISRUPTION_BY_KUBELET;
+}
+
+/** The pods bound to this node, live, and no others. */
+export interface NodePods extends Pick<Reflector<KnownPod>, 'run' | 'isSynced' | 'lastContactMs'> {
+  /** Those that have not ended. */
+  readonly alive: () => readonly NodePod[];
+  /** UIDs of those that the kubelet ended for node pressure. */
+  readonly endedByKubelet: () => readonly string[];
+  /** What cannot be read of pods that are therefore no candidates, one sentence each. */
+  readonly unreadable: () => readonly string[];
+  readonly onChange: (listener: () => void) => void;
+}
+
+/** A live copy of what is kept of this node's pods. */
+export function createNodePods(nodeName: string, options: Options): NodePods {
+  const reflector = createReflector({
+    ...options,
+    resource: PODS,
+    fieldSelector: `spec.nodeName=${nodeName}`,
+    slim: slimKnownPod,
+  });
+  reflector.onChange(({ kind, value }) => {
+    if (kind !== 'deleted' && value.kind === 'unreadable')
+      options.log.warn({ cause: value.message }, 'Cannot read a pod');
+  });
+  return {
+    run: (signal) => reflector.run(signal),
+    isSynced: () => reflector.isSynced(),
+    lastContactMs: () => reflector.lastContactMs(),
+    alive: () => valuesOf(reflector, 'alive'),
+    endedByKubelet: () => valuesOf(reflector, 'endedByKubelet').map(({ uid }) => uid),
+    unreadable: () => valuesOf(reflector, 'unreadable').map(({ message }) => message),
+    onChange: (listener) => void reflector.onChange(listener),
+  };
+}
+
+type OfKind<K extends KnownPod['kind']> = Extract<KnownPod, { readonly kind: K }>;
+
+function valuesOf<K extends KnownPod['kind']>(
+  reflector: Pick<Reflector<KnownPod>, 'values'>,
+  kind: K,
+): readonly OfKind<K>[] {
+  const isOfKind = (pod: KnownPod): pod is OfKind<K> => pod.kind === kind;
+  return [...reflector.values()].filter(isOfKind);
 }

@@ -39,6 +39,12 @@ export function everydayPod(uid: string, priority: number): FakeObject {
   };
 }
 
+/** The same after its containers have ended well. */
+export function endedPod(uid: string): FakeObject {
+  const { status, ...pod } = everydayPod(uid, 0);
+  return { ...pod, status: { ...Object(status), phase: 'Succeeded' } };
+}
+
 function containerOf(name: string): object {
   return {
     name,

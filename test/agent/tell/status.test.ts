@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { decide } from '#agent/decide/decide.ts';
+import { indexPods } from '#agent/decide/look.ts';
 import { noteEnds, noteOutcome, noteRequest } from '#agent/tell/eviction-records.ts';
 import { advanceApproach, leastHeadroom, NO_APPROACH, periodFor } from '#agent/decide/near.ts';
 import { nodePressureStatus, type NodePressureStatus } from '#agent/tell/node-pressure-status.ts';
@@ -53,6 +54,7 @@ describe('nodePressureStatus', () => {
         { type: 'SourcesAgree', status: 'True' },
         { type: 'FiguresAgree', status: 'True', reason: 'NoGap' },
         { type: 'PoliciesRead', status: 'True' },
+        { type: 'PodsRead', status: 'True' },
       ],
       signals: [{ name: 'memory.available', available: '500Mi', capacity: '1000Mi', threshold: '200Mi', state: 'Far' }],
       next: [
@@ -105,6 +107,16 @@ describe('nodePressureStatus', () => {
     const [unknown] = statusOf({ now: 0, availableMiB: 50 }).signals;
     expect(unknown).not.toHaveProperty('reclaimable');
     expect(unknown).not.toHaveProperty('figure');
+  });
+
+  test('pods that cannot be read are told in a condition', () => {
+    const unreadable = ['cannot read pod "a": spec.priority: x', 'cannot read pod "b": y'];
+    const scene = { now: 0, availableMiB: 500, look: { pods: indexPods([], { endedByKubelet: [], unreadable }) } };
+    expect(statusOf(scene).conditions.find(({ type }) => type === 'PodsRead')).toMatchObject({
+      status: 'False',
+      reason: 'PodUnreadable',
+      message: 'cannot read pod "a": spec.priority: x; and 1 more',
+    });
   });
 
   test('a shortage in which nobody may go is told in the condition', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { slimPod } from '#agent/watch/node-pods.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { slimKnownPod, slimPod } from '#agent/watch/node-pods.ts';
 
 const wire = {
   apiVersion: 'v1',
@@ -94,5 +95,34 @@ describe('slimPod', () => {
     const { observed, facts } = slimPod({ ...onNode, metadata: { ...wire.metadata, annotations } });
     expect(observed.cgroup.uid).toBe('uid-1');
     expect(facts.pod.annotations.get('kubernetes.io/config.source')).toBe('file');
+  });
+});
+
+describe('slimKnownPod', () => {
+  const ended = (phase: string, reason = 'Completed'): object => ({
+    ...wire,
+    status: { ...wire.status, phase, conditions: [{ type: 'DisruptionTarget', status: 'True', reason }] },
+  });
+
+  test.each(['Succeeded', 'Failed'])('keeps nothing of a pod that has %s', (phase) => {
+    expect(slimKnownPod(ended(phase) as KubeObject)).toBeUndefined();
+  });
+
+  test('keeps the UID of one that the kubelet ended, and nothing else', () => {
+    expect(slimKnownPod(ended('Failed', 'TerminationByKubelet') as KubeObject)).toEqual({
+      kind: 'endedByKubelet',
+      uid: 'uid-1',
+    });
+  });
+
+  test('keeps of one that cannot be read why', () => {
+    expect(slimKnownPod({ ...wire, spec: 'none' })).toEqual({
+      kind: 'unreadable',
+      message: expect.stringContaining('cannot read pod "app": spec') as string,
+    });
+  });
+
+  test('keeps what decides of any other', () => {
+    expect(slimKnownPod(wire)).toMatchObject({ kind: 'alive', observed: { uid: 'uid-1' } });
   });
 });
