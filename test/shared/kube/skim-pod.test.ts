@@ -10,7 +10,7 @@ function skim(object: unknown) {
 
 describe('skimPod', () => {
   test('reads an item of a list, with and without a generated name', () => {
-    const { generateName: _, ...plain } = METADATA;
+    const plain = { ...METADATA, generateName: undefined };
     expect(skim({ metadata: { ...METADATA, labels: {} }, spec: {} })).toEqual(HEAD);
     expect(skim({ metadata: plain, spec: {} })).toEqual(HEAD);
   });
