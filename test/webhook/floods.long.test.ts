@@ -8,10 +8,10 @@ import { createPodReview, pod } from './reviews.ts';
 import type { ServerProcess } from './server-process.ts';
 import { shippedMemoryMiB, startShippedWebhook } from './shipped-webhook.ts';
 
-/** Each carries one request after the other: fewer than are answered at once, and more than are taken. */
-const CONNECTIONS = 100;
-const TOO_MANY_CONNECTIONS = 320;
-const REQUESTS = 512;
+/** Each carries one request after the other: as many as an API server may open for one tenant, and more than are taken. */
+const CONNECTIONS = 400;
+const TOO_MANY_CONNECTIONS = 1_000;
+const REQUESTS = 1_200;
 /** Of the container's memory: the rest is for what the kernel holds for its connections. */
 const SHARE = 0.9;
 
@@ -24,7 +24,7 @@ const GOOD: Sent = {
   body: createPodReview(pod(FITTING)),
 };
 
-/** The status, or `cut` where the connection ended without one: who is too slow for its turn gets none. */
+/** The status, or `cut` where the connection ended without one. */
 function send(agent: Agent, port: number, { body, ...options }: Sent): Promise<number | 'cut'> {
   return new Promise((resolve) => {
     const request = httpsRequest({ host: '127.0.0.1', port, agent, ...options }, (response) => {
@@ -74,7 +74,9 @@ describe('floods of dear requests', () => {
     const meanwhile = serveGood(over.signal);
     const answers = await flood(input, agent).finally(() => over.abort());
     expect(answers).toContain(input.expected.status);
-    expect([input.expected.status, 429, 400, 408, 'cut']).toEqual(expect.arrayContaining([...answers]));
+    // A review is answered as one, whatever the load; what is no review may be turned away otherwise.
+    const others = input.expected.status === 200 ? [] : [400, 408, 429, 'cut'];
+    expect([input.expected.status, ...others]).toEqual(expect.arrayContaining([...answers]));
     expect([...(await meanwhile)]).toEqual([200]);
     expect(webhook.peakMiB()).toBeLessThan(shippedMemoryMiB() * SHARE);
   });

@@ -5,11 +5,11 @@ import type { Answer } from '#test/contract/harness.ts';
 
 export type AnswerOfUser = Pick<Answer, 'status' | 'headers' | 'body'>;
 
-/** Sends requests as one user; a PATCH is a merge patch. Administrators may speak for others. */
+/** Sends requests as one user, bytes as they are; a PATCH is a merge patch. Administrators may speak for others. */
 export type AsUser = (
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   path: string,
-  body?: object,
+  body?: object | Uint8Array,
 ) => Promise<AnswerOfUser>;
 
 /** What else the API server knows of a user whom it authenticated. */
@@ -45,7 +45,7 @@ export function asUser(
         const { statusCode: status = 0, headers: received } = response;
         json(response).then((answer) => resolve({ status, headers: received, body: answer }), reject);
       });
-      sent.on('error', reject).end(body === undefined ? undefined : JSON.stringify(body));
+      sent.on('error', reject).end(body === undefined || body instanceof Uint8Array ? body : JSON.stringify(body));
     });
   };
 }
