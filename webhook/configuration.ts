@@ -55,7 +55,7 @@ export const webhookSchema = z.strictObject({
     .int()
     .min(16)
     .max(65_535)
-    .default(1_024)
+    .default(800)
     .describe(
       'Connections at most; the API server opens one for each call at the same time. Each needs some 100 KiB of memory',
     ),

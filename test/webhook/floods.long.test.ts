@@ -11,7 +11,7 @@ import { shippedMemoryMiB, startShippedWebhook } from './shipped-webhook.ts';
 /** Each carries one request after the other: as many as an API server may open for one tenant, and more than are taken. */
 const CONNECTIONS = 400;
 const TOO_MANY_CONNECTIONS = 1_000;
-const REQUESTS = 1_200;
+const REQUESTS = 1_000;
 /** Of the container's memory: the rest is for what the kernel holds for its connections. */
 const SHARE = 0.9;
 

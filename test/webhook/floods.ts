@@ -27,7 +27,7 @@ export const FLOODS: readonly BadInput[] = [
   badInput('flood', 'long texts without a length', longText('x'.repeat(LARGE)), ANSWERED, CHUNKED),
   badInput('flood', 'long texts of wide characters', longText(`€${'x'.repeat(LARGE)}`), ANSWERED),
   badInput('flood', 'long names', createPodReview(pod({ priorityClassName: 'n'.repeat(LARGE) })), ANSWERED),
-  badInput('flood', 'as many values as are read', stuffed(290_000), ANSWERED),
+  badInput('flood', 'as many values as are read', stuffed(15_000), ANSWERED),
   badInput('flood', 'far too many values', stuffed(LARGE), ANSWERED),
   badInput('flood', 'small bodies full of values', stuffed(60_000), ANSWERED),
   badInput('flood', 'small bodies full of values that wait for the API server', stuffed(60_000, 'unknown'), ANSWERED),
