@@ -29,6 +29,8 @@ export interface RegisteredWebhooksOptions {
   readonly replicas?: number;
   /** Of the validating entries; `Ignore` unless said otherwise. */
   readonly failurePolicy?: 'Ignore' | 'Fail';
+  /** How they reach the API server of the kubeconfig that they are given, as a kubeconfig. */
+  readonly toApiServer?: (kubeconfig: string) => Promise<string>;
   /** Fields of the WebhookConfiguration, beside the Secret in which they share the authority. */
   readonly settings?: Partial<Omit<WebhookConfiguration, 'tls'>> & {
     readonly tls?: Partial<WebhookConfiguration['tls']>;
@@ -40,14 +42,15 @@ export interface RegisteredWebhooksOptions {
  * the API server reaches, start the webhooks as they are shipped, and remove all of it but the CRDs.
  */
 export function registeredWebhooks(api: Harness, options: RegisteredWebhooksOptions = {}): RegisteredWebhooks {
-  const { replicas = 1, failurePolicy = 'Ignore', settings = {} } = options;
+  const { replicas = 1, failurePolicy = 'Ignore', settings = {}, toApiServer } = options;
   const processes: WebhookProcess[] = [];
   let front: Awaited<ReturnType<typeof spread>>;
 
   async function start(): Promise<void> {
     const tls = { secretName: AUTHORITY_SECRET, secretNamespace: api.namespace, ...settings.tls };
     const leaderElection = { namespace: api.namespace, ...settings.leaderElection };
-    const place = { folder: inject('runFolder'), kubeconfig: inject('kubeconfig') };
+    const given = inject('kubeconfig');
+    const place = { folder: inject('runFolder'), kubeconfig: (await toApiServer?.(given)) ?? given };
     processes.push(await startWebhookProcess(place, { ...settings, tls, leaderElection }));
     front.to(processes.map(({ port }) => port));
   }

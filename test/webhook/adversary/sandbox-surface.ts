@@ -20,13 +20,17 @@ interface Running {
   stop(): Promise<void>;
 }
 
+/** How the webhook reaches the API server of a kubeconfig, as a kubeconfig. */
+export type ToApiServer = (kubeconfig: string) => Promise<string>;
+
+const sameKubeconfig: ToApiServer = (kubeconfig) => Promise.resolve(kubeconfig);
 const REGISTRATION = { mode: 'Full', url: 'https://127.0.0.1:0' };
 
 /** Registers hooks of the present `describe` that start and end the sandbox's API server with its controllers and the webhook. */
-export function sandboxSurface(): Surface {
+export function sandboxSurface(toApiServer: ToApiServer = sameKubeconfig): Surface {
   const found: { running?: Running } = {};
   beforeAll(async () => {
-    found.running = await start();
+    found.running = await start(toApiServer);
   });
   afterAll(() => found.running?.stop());
   const running = (): Running => {
@@ -36,7 +40,7 @@ export function sandboxSurface(): Surface {
   return { target: () => running().target, webhook: () => running().webhook };
 }
 
-async function start(): Promise<Running> {
+async function start(toApiServer: ToApiServer): Promise<Running> {
   const log = createLog({ component: 'sandbox', level: 'silent', format: 'json' });
   const server = await startApiServer({ host: '127.0.0.1', port: 0, clock, log });
   const connection = directConnection({ server: server.url, token: server.token, ca: server.caPem });
@@ -45,7 +49,7 @@ async function start(): Promise<Running> {
   const end = new AbortController();
   const controllers = runControllers({ client, clock, log }, end.signal);
   const folder = makeRunFolder('adversary');
-  const webhook = await startWebhook(server, folder);
+  const webhook = await startWebhook(server, folder, toApiServer);
   return {
     target: { kind: 'sandbox', connection },
     webhook,
@@ -60,8 +64,8 @@ async function start(): Promise<Running> {
   };
 }
 
-function startWebhook(server: ApiServer, folder: string): Promise<WebhookProcess> {
+async function startWebhook(server: ApiServer, folder: string, toApiServer: ToApiServer): Promise<WebhookProcess> {
   const kubeconfig = join(folder, 'kubeconfig');
   writeFileSync(kubeconfig, server.kubeconfig(), { mode: 0o600 });
-  return startWebhookProcess({ folder, kubeconfig }, { registration: REGISTRATION });
+  return startWebhookProcess({ folder, kubeconfig: await toApiServer(kubeconfig) }, { registration: REGISTRATION });
 }
