@@ -44,7 +44,7 @@ const PREEMPTION: Kind = {
   answerFields: ['want'],
   decision: 'shared/domain/preemption/plan-preemption.ts#planPreemption',
   runBy: [],
-  notRun: ['createSnapshot', 'decodeBudget', 'planPreemption'],
+  notRun: ['createSnapshot', 'planPreemption'],
 };
 
 /** Every kind that `npm run evaluate` knows. */
@@ -149,9 +149,9 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
     {
       answer: answerEvictable,
       answerFields: ['critical', 'static', 'mirror'],
-      decision: 'shared/domain/eviction/protection.ts#isStaticPod',
+      decision: 'shared/domain/eviction/protection.ts#isMirrorPod',
       runBy: ['webhook', 'agent'],
-      notRun: ['isCriticalPod'],
+      notRun: ['isCriticalPod', 'isStaticPod'],
     },
   ],
   [
