@@ -12,14 +12,23 @@ export interface AgentProcess {
 }
 
 const MAIN = fileURLToPath(new URL('../../agent/main.ts', import.meta.url));
-/** Fake nodes have neither pods nor a kubelet, so there is nothing to measure and nobody to evict. */
-const NO_KUBELET = ['--source=summary', '--kubelet-url=https://127.0.0.1:1', '--cross-check-enabled=false'];
+/** Where the agent of a node without a kubelet has its figures from. */
+export interface AgentPlace {
+  readonly kubeconfig: string;
+  readonly nodeName: string;
+  readonly kubeletUrl: string;
+}
 
-/** Starts the agent for a node and waits until it says so. Rejects with what it said instead. It ends with the run that the kubeconfig belongs to. */
-export async function startAgentProcess(kubeconfig: string, nodeName: string): Promise<AgentProcess> {
-  const flags = ['--node-name', nodeName, '--kubeconfig', kubeconfig, '--health-host=127.0.0.1', '--health-port=0'];
+const ON_LOOPBACK = ['--health-host=127.0.0.1', '--health-port=0'];
+/** Files of this machine say nothing about a node that is only an object. */
+const FROM_KUBELET = ['--source=summary', '--cross-check-enabled=false', '--warm-up-ms=0'];
+
+/** Starts the agent and waits until it says so. Rejects with what it said instead. It ends with the run that the kubeconfig belongs to. */
+export async function startAgentProcess({ kubeconfig, nodeName, kubeletUrl }: AgentPlace): Promise<AgentProcess> {
+  const where = [`--node-name=${nodeName}`, `--kubeconfig=${kubeconfig}`, `--kubelet-url=${kubeletUrl}`];
+  const args = [MAIN, ...where, ...ON_LOOPBACK, ...FROM_KUBELET];
   const env = markedEnvironment(dirname(kubeconfig));
-  const child = spawn(process.execPath, [MAIN, ...flags, ...NO_KUBELET], { stdio: ['ignore', 'pipe', 'inherit'], env });
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env });
   const exit = once(child, 'exit');
   const said: string[] = [];
   for await (const line of createInterface({ input: child.stdout })) {
