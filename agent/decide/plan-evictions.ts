@@ -82,7 +82,7 @@ const NO_CHOICE: Pick<VictimChoice, 'victims' | 'spared'> = { victims: [], spare
 function choose(question: Question, gap: number, { state, look, policy }: PlanInput): VictimChoice {
   const { trigger, evictions } = question;
   const situation = { signal: trigger.signal, stage: trigger.stage, evictions };
-  const ranked = rankNode(trigger.signal, evictions, look, policy);
+  const ranked = rankNode(situation, look, policy);
   const reasonAgainst = ineligibility(situation, look, policy);
   const most = Math.min(freeSlots(question), Number.isFinite(gap) ? Infinity : 1);
   const isLastChance =
@@ -98,7 +98,7 @@ function choose(question: Question, gap: number, { state, look, policy }: PlanIn
 /** Who may go now, the first to go first. */
 export function eligiblePods(situation: Situation, look: Look, policy: AgentPolicy): readonly Candidate[] {
   const reasonAgainst = ineligibility(situation, look, policy);
-  const ranked = rankNode(situation.signal, situation.evictions, look, policy);
+  const ranked = rankNode(situation, look, policy);
   return ranked.filter((candidate) => reasonAgainst(candidate) === undefined);
 }
 

@@ -8,17 +8,20 @@ import {
 } from '#shared/domain/ranking/candidate.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import { rankPods } from '#shared/domain/ranking/rank-pods.ts';
-import { policyOrder } from '#shared/domain/ranking/ranking-order.ts';
+import { policyOrder, type RankingOrder } from '#shared/domain/ranking/ranking-order.ts';
 import { ANNOTATION_EVICT, FOREIGN_PREFER_NO_EVICTION } from '#shared/kube/wire-names.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import type { EvictionState } from './eviction-state.ts';
 import { ownerHitAt } from './eviction-windows.ts';
 import { figureFor } from './figure-for.ts';
+import type { Situation } from './ineligibility.ts';
 import { isEnding, type Look } from './look.ts';
 import { ownerOf } from './pod-owner.ts';
 
-function isMarkedLast(pod: Pod): boolean {
-  return pod.annotations.get(ANNOTATION_EVICT) === 'last' || pod.annotations.has(FOREIGN_PREFER_NO_EVICTION);
+/** A wish counts up to the ceiling that holds for opting out (law 1). */
+function isMarkedLast({ annotations, spec }: Pod, { protect }: AgentPolicy): boolean {
+  const wishes = annotations.get(ANNOTATION_EVICT) === 'last' || annotations.has(FOREIGN_PREFER_NO_EVICTION);
+  return wishes && (spec.priority ?? 0) <= protect.optOutCeiling;
 }
 
 /** Statistics without the figure that counts are no statistics: unknown is not zero (law 3). */
@@ -27,22 +30,26 @@ function measuredFor(signal: Signal, usage: PodUsage | undefined): PodUsage | un
 }
 
 /** An owner that is to be kept away from this node was hit by whoever says so; when is not told, so it counts as now. */
-function circumstances({ pod }: RankingFacts, { past }: EvictionState, { avoided, now }: Look): Circumstances {
+function circumstances({ pod }: RankingFacts, { past }: EvictionState, look: Look, policy: AgentPolicy): Circumstances {
   const owner = ownerOf(pod);
-  const isAvoided = owner !== undefined && avoided.has(owner);
+  const isAvoided = owner !== undefined && look.avoided.has(owner);
   return {
-    isMarkedLast: isMarkedLast(pod),
-    ownerDisruptedAt: ownerHitAt(past, owner) ?? (isAvoided ? now : undefined),
+    isMarkedLast: isMarkedLast(pod, policy),
+    ownerDisruptedAt: ownerHitAt(past, owner) ?? (isAvoided ? look.now : undefined),
   };
 }
 
+/** In the severe stage no wish to go last counts: the pod that took the memory may be the one that wishes it. */
+export function orderFor(
+  { signal, stage }: Pick<Situation, 'signal' | 'stage'>,
+  { ranking }: AgentPolicy,
+): RankingOrder {
+  return policyOrder(ranking, resourceOf(signal), stage === 'severe' ? 'ignored' : 'honoured');
+}
+
 /** Pods that run and are not on their way out, each as numbers for one signal, first to go first. */
-export function rankNode(
-  signal: Signal,
-  evictions: EvictionState,
-  look: Look,
-  policy: AgentPolicy,
-): readonly Candidate[] {
+export function rankNode(situation: Situation, look: Look, policy: AgentPolicy): readonly Candidate[] {
+  const { signal, evictions } = situation;
   const leaving = new Set(evictions.inflight.map(({ uid }) => uid));
   const running = look.pods.running.filter(({ pod }) => !isEnding(pod) && !leaving.has(pod.uid));
   const candidates = running.map((facts) =>
@@ -50,8 +57,8 @@ export function rankNode(
       facts,
       measuredFor(signal, look.usage.get(facts.pod.uid)),
       { signal, layout: policy.layout },
-      circumstances(facts, evictions, look),
+      circumstances(facts, evictions, look, policy),
     ),
   );
-  return rankPods(candidates, policyOrder(policy.ranking, resourceOf(signal)));
+  return rankPods(candidates, orderFor(situation, policy));
 }

@@ -5,7 +5,7 @@ import type { MemoryFigure } from '#shared/domain/pressure/memory-figure.ts';
 import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import { explainRanking } from '#shared/domain/ranking/explain-ranking.ts';
-import { policyOrder } from '#shared/domain/ranking/ranking-order.ts';
+import { orderFor } from '#agent/decide/rank-node.ts';
 import type { Mode } from '#agent/mode.ts';
 import type { EvictionRecord, Picture } from '#agent/picture.ts';
 import type { Told } from '#agent/watch/own-pressure.ts';
@@ -101,20 +101,20 @@ function signalEntries(picture: Picture, { previous, wallOffsetMs }: StatusConte
 
 /** Who would go next and why; who is spared is not in it. */
 function nextEntries({ decision: { judgement }, policy, look }: Picture): readonly NextEntry[] {
-  const resource = resourceOf(judgement.due?.signal ?? 'memory.available');
-  return explainRanking(judgement.candidates(), policyOrder(policy.ranking, resource), MOST_NEXT).map(
-    ({ candidate, because }) => {
-      const { pod, priority } = candidate.facts;
-      return {
-        pod: `${pod.namespace}/${pod.name}`,
-        uid: pod.uid,
-        priority,
-        ...(candidate.usage === undefined ? {} : { usage: amount(candidate.usage, resource) }),
-        request: String(because.facts['request'] ?? '0'),
-        because: withStrain(because, look.strains.get(pod.uid)),
-      };
-    },
-  );
+  const signal = judgement.due?.signal ?? 'memory.available';
+  const resource = resourceOf(signal);
+  const order = orderFor({ signal, stage: judgement.due?.stage ?? 'mild' }, policy);
+  return explainRanking(judgement.candidates(), order, MOST_NEXT).map(({ candidate, because }) => {
+    const { pod, priority } = candidate.facts;
+    return {
+      pod: `${pod.namespace}/${pod.name}`,
+      uid: pod.uid,
+      priority,
+      ...(candidate.usage === undefined ? {} : { usage: amount(candidate.usage, resource) }),
+      request: String(because.facts['request'] ?? '0'),
+      because: withStrain(because, look.strains.get(pod.uid)),
+    };
+  });
 }
 
 function amount(usage: number, resource: string): string {

@@ -56,15 +56,40 @@ export function kubeletOrder(resource: StarvedResource): RankingOrder {
     : [missingStatisticsFirst, exceedsRequests, priority, usageAboveRequests];
 }
 
-/** The total order of a policy: wishes to be spared, the policy's keys, tie-breakers down to the UID. */
-export function policyOrder(policy: RankingPolicy, resource: StarvedResource): RankingOrder {
+/** Whether wishes to go last count. */
+export type Wishes = 'honoured' | 'ignored';
+
+/**
+ * The total order of a policy: its keys, tie-breakers down to the UID, and among pods that are equal in "uses more than
+ * it requests" the wishes to go last. A wish never puts a pod above its request after one that keeps to it.
+ */
+export function policyOrder(
+  policy: RankingPolicy,
+  resource: StarvedResource,
+  wishes: Wishes = 'honoured',
+): RankingOrder {
+  const keys = keysOf(policy.ranking, resource);
   return [
-    markedLast,
-    ...(policy.daemonSets === 'Last' ? [daemonSetsLast] : []),
     ...(policy.missingStats === 'First' ? [] : [missingStatisticsLast]),
-    ...keysOf(policy.ranking, resource),
+    ...(wishes === 'ignored' ? keys : withWishes(keys, wishesOf(policy), resource)),
     ...TIE_BREAKERS,
   ];
+}
+
+function wishesOf({ daemonSets }: RankingPolicy): RankingOrder {
+  return daemonSets === 'Last' ? [markedLast, daemonSetsLast] : [markedLast];
+}
+
+/** Of what nobody can request every pod is above its request, so there all are equal. */
+function withWishes(keys: RankingOrder, wishes: RankingOrder, resource: StarvedResource): RankingOrder {
+  const at = keys.indexOf(exceedsRequests) + 1;
+  if (at > 0) return [...keys.slice(0, at), ...wishes, ...keys.slice(at)];
+  return [...(UNREQUESTED.includes(resource) ? wishes : wishes.map(withinRequest)), ...keys];
+}
+
+/** The key for pods that keep to their request; all others are equal in it. */
+function withinRequest(key: RankingKey): RankingKey {
+  return { ...key, placeOf: (candidate) => (candidate.exceedsRequest ? 0 : key.placeOf(candidate)) };
 }
 
 function keysOf(ranking: PolicyRanking, resource: StarvedResource): RankingOrder {

@@ -160,10 +160,34 @@ describe('decide', () => {
     ]);
   });
 
-  test('DaemonSet pods and those marked last go after everybody else', () => {
-    const daemon: NodePod = { ...hog, name: 'daemon', owner: 'agents', ownerKind: 'DaemonSet' };
-    const shy: NodePod = { ...hog, name: 'shy', annotations: { 'plimsoll.dev/evict': 'last' } };
-    expect(evicted([{ now: 0, availableMiB: 10, pods: [daemon, shy, quiet] }])).toEqual([['quiet']]);
+  describe.each<[wish: string, change: Partial<NodePod>]>([
+    ['evict: last', { annotations: { 'plimsoll.dev/evict': 'last' } }],
+    ['prefer-no-eviction', { annotations: { 'descheduler.alpha.kubernetes.io/prefer-no-eviction': 'true' } }],
+    ['a DaemonSet as owner', { owner: 'agents', ownerKind: 'DaemonSet' }],
+  ])('a pod with %s', (_wish, change) => {
+    const wishing: NodePod = { ...hog, name: 'wishing', ...change };
+    const mild = (...pods: readonly NodePod[]): readonly Scene[] =>
+      [0, 30_000].map((now) => ({ now, availableMiB: 150, pods }));
+
+    test('goes after others above their request', () => {
+      expect(evicted(mild(wishing, small))).toEqual([[], ['small']]);
+    });
+
+    test('goes before those that keep to their request: the wish makes none of them go instead', () => {
+      expect(evicted(mild(wishing, quiet))).toEqual([[], ['wishing']]);
+    });
+
+    test('goes like any other in the severe stage', () => {
+      expect(evicted([{ now: 0, availableMiB: 10, pods: [wishing, small] }])).toEqual([['wishing']]);
+    });
+  });
+
+  test('above the ceiling a wish to go last is not honoured', () => {
+    const proud: NodePod = { ...hog, priority: 1001, annotations: { 'plimsoll.dev/evict': 'last' } };
+    const rules = policy({ protect: { namespaces: [], optOutCeiling: 1000, withinRequest: false } });
+    const scenes = [0, 30_000].map((now) => ({ now, availableMiB: 150, pods: [proud, { ...small, priority: 1002 }] }));
+    expect(evicted(scenes, rules)).toEqual([[], ['hog']]);
+    expect(evicted(scenes)).toEqual([[], ['small']]);
   });
 
   test('missingStats First takes such a pod before all others, as the kubelet does', () => {

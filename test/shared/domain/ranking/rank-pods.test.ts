@@ -121,10 +121,54 @@ describe('rankPods in the order of a policy', () => {
     expect(names(rankPods(candidates, policyOrder({ ...LENIENT, missingStats }, 'memory')))).toEqual(ranked);
   });
 
-  test('pods marked last go after all others, pods of DaemonSets before them', () => {
-    const marked = candidate(pod('marked'), usage({ memoryBytes: 9 }), 'memory.available', { isMarkedLast: true });
-    const candidates = [marked, memory('daemon', 9, { controller: 'DaemonSet' }), memory('plain', 0)];
-    expect(names(rankPods(candidates, policyOrder(LENIENT, 'memory')))).toEqual(['plain', 'daemon', 'marked']);
+  describe('wishes to go last', () => {
+    const five = { requests: { memory: '5Mi' } };
+    const marked = (name: string, usedMi: number): Candidate =>
+      candidate(pod(name, five), usage({ memoryBytes: usedMi * MI }), 'memory.available', {
+        isMarkedLast: true,
+      });
+    const candidates = [
+      marked('marked above', 9),
+      marked('marked within', 4),
+      memory('daemon above', 8, { ...five, controller: 'DaemonSet' }),
+      memory('daemon within', 3, { ...five, controller: 'DaemonSet' }),
+      memory('plain above', 6, five),
+      memory('plain within', 2, five),
+    ];
+    const ranked = (order: RankingOrder): readonly string[] => names(rankPods(candidates, order));
+
+    test('count among pods that are above their request, and among those that keep to it', () => {
+      expect(ranked(policyOrder(LENIENT, 'memory'))).toEqual([
+        ...['plain above', 'daemon above', 'marked above'],
+        ...['plain within', 'daemon within', 'marked within'],
+      ]);
+    });
+
+    test('count for pods that keep to their request alone where the order does not ask for that', () => {
+      expect(ranked(policyOrder({ ...LENIENT, ranking: 'ShareOfRequest' }, 'memory'))).toEqual([
+        ...['marked above', 'daemon above', 'plain above'],
+        ...['plain within', 'daemon within', 'marked within'],
+      ]);
+    });
+
+    test('count among all where nothing can be requested', () => {
+      const forker = (name: string, processCount: number, wish: Parameters<typeof pod>[1] = {}, isMarkedLast = false) =>
+        candidate(pod(name, wish), usage({ processCount }), 'pid.available', { isMarkedLast });
+      const forkers = [
+        forker('marked', 9, {}, true),
+        forker('daemon', 8, { controller: 'DaemonSet' }),
+        forker('plain', 1),
+      ];
+      const order = policyOrder({ ...LENIENT, ranking: 'ShareOfRequest' }, 'pids');
+      expect(names(rankPods(forkers, order))).toEqual(['plain', 'daemon', 'marked']);
+    });
+
+    test('do not count where they are to be ignored', () => {
+      expect(ranked(policyOrder(LENIENT, 'memory', 'ignored'))).toEqual([
+        ...['marked above', 'daemon above', 'plain above'],
+        ...['marked within', 'daemon within', 'plain within'],
+      ]);
+    });
   });
 
   test('pods of DaemonSets rank like others where the policy says so', () => {
