@@ -12,12 +12,14 @@ import { repeat } from '#shared/runtime/repeat.ts';
 import type { Caches } from './caches.ts';
 import { createDefaultTeller } from './default-teller.ts';
 import type { LeaderDuty } from './leadership.ts';
+import type { RuleKeeper } from './rules/rule-keeper.ts';
 import { wantedPolicyConditions, wantedQuotaConditions } from './wanted-conditions.ts';
 
 export interface ConditionWriterOptions {
   readonly client: KubeClient;
   readonly caches: Caches;
   readonly events: Pick<EventRecorder, 'record'>;
+  readonly rules: Pick<RuleKeeper, 'conditionOf'>;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
@@ -34,15 +36,27 @@ const DEADLINE_MS = 10_000;
 
 /** Tells administrators in the conditions of policies and quotas what is wrong with them. */
 export function createConditionWriter(options: ConditionWriterOptions): LeaderDuty {
-  const { client, caches, events, clock, random, log } = options;
+  const { client, caches, events, rules, clock, random, log } = options;
   const tellDefaults = createDefaultTeller(events);
   const wantedOfPolicies = wantedPolicyConditions(caches, clock);
   const wantedOfQuotas = wantedQuotaConditions(caches, clock);
 
   async function look(round: Round): Promise<void> {
     tellDefaults(new Map(Array.from(caches.classes.values(), (each) => [each.name, each])));
-    await writeAll(PRIORITY_POLICIES, await wantedOfPolicies(round.signal), round);
+    await writeAll(PRIORITY_POLICIES, enforcedAs(await wantedOfPolicies(round.signal)), round);
     await writeAll(PRIORITY_QUOTAS, await wantedOfQuotas(round.signal), round);
+  }
+
+  /** With what is known of the API server's own rules, which changes without a change of policies, too. */
+  function enforcedAs(
+    conditions: ReadonlyMap<string, readonly Condition[]>,
+  ): ReadonlyMap<string, readonly Condition[]> {
+    const entries = Array.from(conditions, ([name, own]): [string, readonly Condition[]] => {
+      const policy = caches.policies.get(name);
+      const enforcement = policy === undefined ? undefined : rules.conditionOf(policy);
+      return [name, enforcement === undefined ? own : [...own, enforcement]];
+    });
+    return new Map(entries);
   }
 
   async function writeAll(

@@ -20,6 +20,7 @@ import { createLeadership } from './leadership.ts';
 import { createLedgers } from './ledger/ledgers.ts';
 import { cachesCheck, stoppingCheck } from './readiness.ts';
 import { createRegistration } from './registration.ts';
+import { createRuleKeeper } from './rules/rule-keeper.ts';
 import { createTrustCheck } from './trust-check.ts';
 
 export interface Surroundings {
@@ -114,15 +115,17 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
 
   for (const cache of eachCache(caches)) void cache.run(shutdown.signal);
   void keeper.run(shutdown.signal);
+  const rules = createRuleKeeper({ ...surroundings, client, caches, mode: configuration.mode, metrics });
+  const conditions = createConditionWriter({ ...surroundings, client, caches, events, rules });
   const leadership = createLeadership({
     ...surroundings,
     client,
     lease: configuration.leaderElection,
-    duties: [createConditionWriter({ ...surroundings, client, caches, events })],
+    duties: [rules.duty, conditions],
     metrics,
   });
   shutdown.onRelease('leadership', () => leadership.close());
-  const loops = [registration, trust, ledgers, leadership];
+  const loops = [registration, trust, ledgers, rules, leadership];
   void whenSynced(caches).then(() => Promise.all(loops.map((loop) => loop.run(shutdown.signal))));
   return { port: server.port, healthPort: health.port };
 }

@@ -22,7 +22,8 @@ test('the webhook tells in conditions what cannot take effect, and where a quota
   });
   const conditionsOf = (collection: string, name: string) => {
     const status = webhook.api.get(collection, name)?.['status'] as Status | undefined;
-    return status?.conditions?.map(({ type, status: value, reason, message }) => ({
+    const own = status?.conditions?.filter(({ type }) => type !== 'EnforcedByAPIServer');
+    return own?.map(({ type, status: value, reason, message }) => ({
       type,
       status: value,
       reason,

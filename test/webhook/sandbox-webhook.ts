@@ -12,7 +12,9 @@ import { startInProcess, type Settings } from './in-process.ts';
 
 export interface SandboxWebhook {
   readonly target: ContractTarget;
-  stop(): Promise<void>;
+  /** Ends the webhook alone; its registration stays. */
+  readonly stopWebhook: () => Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 const [WEBHOOK_ACCOUNT = ''] = OWN_ACCOUNTS;
@@ -29,10 +31,15 @@ export async function startSandboxWebhook(settings: Settings = {}): Promise<Sand
   const end = new AbortController();
   const controllers = runControllers({ client, clock, log }, end.signal);
   const webhook = await startInProcess({ url: server.url, token, caPem: server.caPem }, settings);
+  let stopped: Promise<unknown> | undefined;
+  const stopWebhook = async (): Promise<void> => {
+    await (stopped ??= webhook.stop());
+  };
   return {
     target: { kind: 'sandbox', connection },
+    stopWebhook,
     stop: async () => {
-      await webhook.stop();
+      await stopWebhook();
       end.abort();
       await controllers;
       client.close();

@@ -3,6 +3,7 @@ import { at, type Harness, uniqueName } from '#test/contract/harness.ts';
 
 export const PRIORITY_CLASSES = '/apis/scheduling.k8s.io/v1/priorityclasses';
 export const POLICIES = '/apis/plimsoll.dev/v1alpha1/prioritypolicies';
+export const RULES = '/apis/plimsoll.dev/v1alpha1/priorityrules';
 export const PRIORITY_QUOTAS = '/apis/plimsoll.dev/v1alpha1/priorityquotas';
 
 const RBAC = 'rbac.authorization.k8s.io';

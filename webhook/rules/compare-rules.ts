@@ -1,0 +1,43 @@
+import { compileRules, type CompiledRules } from '#shared/domain/priority-rules/compile-rules.ts';
+import type { RuleSet } from '#shared/domain/priority-rules/priority-rules.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
+import { encodePriorityRules, storedBytes } from '#shared/kube/encode-priority-rules.ts';
+import { PRIORITY_RULES_NAMES } from '#shared/kube/wire-names.ts';
+import type { WebhookConfiguration } from '#webhook/configuration.ts';
+import type { Rules } from '#webhook/read-rules.ts';
+import { isCurrent, readRulesObject, type RulesObject } from './stored-rules.ts';
+
+/** What policies and classes come to, beside what is stored. */
+export interface Comparison {
+  readonly compiled: CompiledRules;
+  /** Those that should be there first, so that no rule is missing while another object goes. */
+  readonly objects: readonly RulesObject[];
+  readonly isCurrent: boolean;
+}
+
+/** Compiles the rules and reads the objects. Rejects when they cannot be read. */
+export async function compareRules(
+  client: KubeClient,
+  { policies, classes }: Rules,
+  mode: WebhookConfiguration['mode'],
+  signal: AbortSignal,
+): Promise<Comparison> {
+  const compiled = compileRules({ policies, classes, mode, bytesOf: storedBytes });
+  const wanted = [
+    { name: PRIORITY_RULES_NAMES.refusing, set: compiled.refusing },
+    { name: PRIORITY_RULES_NAMES.warning, set: compiled.warning },
+  ].toSorted((a, b) => absence(a.set) - absence(b.set));
+  const objects = await Promise.all(
+    wanted.map(async ({ name, set }) => ({
+      name,
+      stored: await readRulesObject(client, name, { signal }),
+      wanted: set === undefined ? undefined : encodePriorityRules(set),
+      policies: set?.rules.length ?? 0,
+    })),
+  );
+  return { compiled, objects, isCurrent: objects.every(isCurrent) };
+}
+
+function absence(set: RuleSet | undefined): number {
+  return set === undefined ? 1 : 0;
+}

@@ -1,0 +1,19 @@
+import { rulePolicies } from '#shared/kube/admission-policies.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
+import { getObject } from '#shared/kube/objects.ts';
+import { ADMISSION_POLICIES, ADMISSION_POLICY_BINDINGS } from '#shared/kube/resource.ts';
+
+const INSTALLED = rulePolicies().map(({ kind, metadata: { name = '' } }) => {
+  return { name, resource: kind === ADMISSION_POLICIES.kind ? ADMISSION_POLICIES : ADMISSION_POLICY_BINDINGS };
+});
+
+/** What must be installed for rules to be enforced and is not, as `KIND NAME`. Rejects when that cannot be found out. */
+export async function missingPolicies(client: KubeClient, signal: AbortSignal): Promise<readonly string[]> {
+  const found = await Promise.all(INSTALLED.map((address) => getObject(client, address, { signal })));
+  return INSTALLED.flatMap(({ name, resource }, index) => {
+    const outcome = found[index];
+    if (outcome === undefined || outcome.kind === 'ok') return [];
+    if (outcome.kind === 'notFound') return [`${resource.kind} ${name}`];
+    throw new Error(`cannot read ${resource.kind} "${name}": ${outcome.message}`);
+  });
+}

@@ -1,0 +1,69 @@
+import type { RuleLimit } from '#shared/domain/priority-rules/fit-rules.ts';
+import { judges } from '#shared/domain/priority-rules/rule-of-policy.ts';
+import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
+import type { Condition } from '#shared/kube/conditions.ts';
+
+/** What is known of the rules that the API server enforces. */
+export interface RuleState {
+  /** Whether they are those of the policies; `undefined` as long as they have not been compared. */
+  readonly isCurrent: boolean | undefined;
+  /** Why they could not be written, if that was tried. */
+  readonly problem: string | undefined;
+  /** ValidatingAdmissionPolicies and bindings that are not there, without which nothing is enforced. */
+  readonly missing: readonly string[];
+  readonly leftOut: ReadonlyMap<string, RuleLimit>;
+  readonly isDryRun: boolean;
+}
+
+const TYPE = 'EnforcedByAPIServer';
+
+const LIMITS: Readonly<Record<RuleLimit, readonly [reason: string, text: string]>> = {
+  bytes: ['TooLarge', 'the rules of all policies together are too large for one object'],
+  cost: ['TooCostly', 'judging one pod by the rules of all policies would exceed what the API server spends on it'],
+  groups: ['TooManyGroups', 'policies name too many different groups'],
+};
+
+/** Whether the API server holds pods to a policy by itself; nothing as long as that is not known. */
+export function enforcementCondition(policy: PriorityPolicy, state: RuleState): Condition | undefined {
+  if (state.isCurrent === undefined) return undefined;
+  if (!judges(policy)) {
+    return no(
+      'NothingToEnforce',
+      'Nothing in it is enforced by the API server; its settings take effect in the webhook',
+    );
+  }
+  const limit = state.leftOut.get(policy.name);
+  if (limit !== undefined) return no(LIMITS[limit][0], `Left to the webhook alone: ${LIMITS[limit][1]}`);
+  if (!state.isCurrent) return no('NotCompiled', behindText(state));
+  if (state.missing.length > 0) return no('NotInstalled', `Not installed: ${state.missing.join(', ')}`);
+  return { type: TYPE, status: 'True', reason: 'Compiled', message: enforcedText(policy, state) };
+}
+
+function no(reason: string, message: string): Condition {
+  return { type: TYPE, status: 'False', reason, message };
+}
+
+function behindText({ problem }: RuleState): string {
+  const still = 'The API server still enforces the rules that were compiled before';
+  return problem === undefined ? still : `${still}: ${problem}`;
+}
+
+function enforcedText({ requireQuotaFor, onViolation }: PriorityPolicy, { isDryRun }: RuleState): string {
+  const does = isDryRun || onViolation === 'Warn' ? 'warns about' : 'refuses';
+  const rest = requireQuotaFor.length > 0 ? '; requireQuotaFor is enforced by the webhook alone' : '';
+  return `The API server ${does} what breaks it, also while no webhook answers${rest}`;
+}
+
+/** Whether a PriorityRules object holds all policies that it should. */
+export function rulesCondition(leftOut: ReadonlyMap<string, RuleLimit>, policies: number): Condition {
+  const names = [...leftOut.keys()].sort();
+  const isComplete = names.length === 0;
+  return {
+    type: 'Current',
+    status: isComplete ? 'True' : 'False',
+    reason: isComplete ? 'Compiled' : 'PoliciesLeftOut',
+    message: isComplete
+      ? `Compiled from ${policies} PriorityPolicies`
+      : `Left to the webhook alone: ${names.join(', ')}`,
+  };
+}
