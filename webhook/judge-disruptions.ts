@@ -68,34 +68,57 @@ export function judgeEvictions(sources: DisruptionSources): Judge {
   };
 }
 
-async function judgeOwnEviction(sources: DisruptionSources, { request, object }: Review): Promise<AdmissionDecision> {
-  const { client, clock } = sources;
-  const giveUpAt = clock.monotonic() + sources.withinMs;
-  const timeLeft = (): number => Math.max(1, giveUpAt - clock.monotonic());
-  const found = await findEvictedPod(client, request, timeLeft());
-  if (found === undefined) return allow(because('NothingToDecide', 'there is no such pod'));
-  if (!found.ok) return unreadable(request, found);
-  const pod = found.value;
+/** How long a decision may still take. */
+interface Deadline {
+  /** By the monotonic clock. */
+  readonly giveUpAt: number;
+  /** In milliseconds, at least one. */
+  readonly timeLeft: () => number;
+}
+
+async function judgeOwnEviction(sources: DisruptionSources, review: Review): Promise<AdmissionDecision> {
+  const { client, clock, withinMs } = sources;
+  const giveUpAt = clock.monotonic() + withinMs;
+  const deadline = { giveUpAt, timeLeft: () => Math.max(1, giveUpAt - clock.monotonic()) };
+  const found = await findEvictedPod(client, review.request, deadline.timeLeft());
+  if (found === undefined) return missingPod(review);
+  return found.ok ? judgeEvictionOf(sources, found.value, review, deadline) : unreadable(review.request, found);
+}
+
+/** Without a UID the eviction would take a pod that gets this name in the next moment. */
+function missingPod({ request, object }: Review): AdmissionDecision {
+  const { namespace, name } = request;
+  if (readEviction(object).expectedUid !== undefined)
+    return allow(because('NothingToDecide', 'there is no such pod', { namespace, name }));
+  const text = 'there is no such pod, and the eviction names no UID';
+  return refuse(409, because('DisruptionOfOtherPod', text, { namespace, name }));
+}
+
+async function judgeEvictionOf(
+  sources: DisruptionSources,
+  pod: Pod,
+  { request, object }: Review,
+  deadline: Deadline,
+): Promise<AdmissionDecision> {
   const wanted = readEviction(object);
-  const [protection, isIgnored] = await Promise.all([
-    sources.protectionOnNode(pod.spec.nodeName, timeLeft()),
-    sources.isIgnored(pod.namespace, timeLeft()),
-  ]);
-  const { namespaces, optOutCeiling, policy } = protection;
-  const spared = [...PROTECTED_NAMESPACES, ...namespaces, ...(isIgnored ? [pod.namespace] : [])];
-  const disruption = disruptionOf('eviction', pod, request, sources);
-  const decision = decideDisruption({
-    ...disruption,
-    ...wanted,
-    protectedNamespaces: new Set(spared),
-    optOutCeiling,
-    policy,
-  });
+  const { limits, ...protection } = await protectionOf(pod, sources, deadline);
+  const disruption = { ...disruptionOf('eviction', pod, request, sources), ...wanted, ...protection };
+  const decision = decideDisruption(disruption);
   // A pod that is on its way out already is not lost by this eviction.
   const isCounted = !request.isDryRun && !wanted.isDryRun && pod.deletion === undefined;
   if (decision.kind === 'refused' || !isCounted) return decision;
-  const limits = disruption.caller === 'agent' ? protection.limits : undefined;
-  return withinLimits(sources, { pod, limits, resource: wanted.resource, accepted: decision, giveUpAt, timeLeft });
+  const ofNode = disruption.caller === 'agent' ? limits : undefined;
+  return withinLimits(sources, { pod, limits: ofNode, resource: wanted.resource, accepted: decision, ...deadline });
+}
+
+/** What the agent of the pod's node goes by, from the API server itself. */
+async function protectionOf({ namespace, spec }: Pod, sources: DisruptionSources, { timeLeft }: Deadline) {
+  const [{ namespaces, ...rest }, isIgnored] = await Promise.all([
+    sources.protectionOnNode(spec.nodeName, timeLeft()),
+    sources.isIgnored(namespace, timeLeft()),
+  ]);
+  const spared = [...PROTECTED_NAMESPACES, ...namespaces, ...(isIgnored ? [namespace] : [])];
+  return { ...rest, protectedNamespaces: new Set(spared) };
 }
 
 type Request = Review['request'];

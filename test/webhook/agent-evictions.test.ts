@@ -100,6 +100,14 @@ describe('evictions by our own accounts', () => {
     expect(await evict(victim, asked)).toMatchObject({ allowed: false, code: 403, message });
   });
 
+  test.each([
+    ['with a UID, which no other pod has', { preconditions: { uid: 'uid-gone' } }, { allowed: true }],
+    ['without a UID, which would mean the next pod of that name', { preconditions: {} }, { allowed: false, code: 409 }],
+  ])('an agent evicts a pod that is gone %s', async (_, options, answer) => {
+    const gone = { metadata: { name: 'gone', namespace: 'team-a', uid: 'uid-gone' } };
+    expect(await evict(gone, { options })).toMatchObject(answer);
+  });
+
   test('nor from a namespace that is ignored, even by a label that was set a moment ago', async () => {
     expect(await evict(given('node-a', {}, { namespace: 'ignored' }))).toMatchObject({ allowed: false, code: 403 });
   });

@@ -183,6 +183,8 @@ describe.skipIf(!hasCluster())('removing pods, with the webhook registered', () 
     const eviction = (name: string): object => ({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name } });
     const { name } = await given({ annotations: { 'plimsoll.dev/evict': 'never' } });
     expect((await api.post(`${path(name)}/eviction`, eviction(name))).status).toBe(201);
-    expect((await agent('POST', `${path('missing')}/eviction`, eviction('missing'))).status).toBe(404);
+    expect((await agent('POST', `${path('missing')}/eviction`, eviction('missing'))).status).toBe(409);
+    const meant = { ...eviction('missing'), deleteOptions: { preconditions: { uid: 'some-uid' } } };
+    expect((await agent('POST', `${path('missing')}/eviction`, meant)).status).toBe(404);
   });
 });
