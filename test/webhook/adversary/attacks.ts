@@ -1,5 +1,6 @@
 import { chargesOfRefusedPods } from './charges-of-refused-pods.ts';
 import { dearPods } from './dear-pods.ts';
+import { largeRequests } from './large-requests.ts';
 import { managedFields } from './managed-fields.ts';
 import { plainAsking } from './plain-asking.ts';
 import { probingAffinity } from './probing-affinity.ts';
@@ -15,4 +16,5 @@ export const ATTACKS: readonly ((stage: Stage) => void)[] = [
   chargesOfRefusedPods,
   managedFields,
   dearPods,
+  largeRequests,
 ];

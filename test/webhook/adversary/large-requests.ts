@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest';
+import { at } from '#test/contract/harness.ts';
+import { expectHonestServed, expectWebhookUnharmed } from './expect-unharmed.ts';
+import { withHonestUsers } from './honest-users.ts';
+import { forbiddenPod, type Stage } from './stage.ts';
+
+const ANNOTATION_BYTES = 200 * 1024;
+/** So many at a time, and twice as many in all. */
+const AT_ONCE = [80, 300];
+/** The API server gives up by itself on what it has no time for. */
+const REFUSED = ['403 Forbidden', '429 TooManyRequests', '504 Timeout'];
+
+/** The tenant sends so much at once that the webhook cannot read all of it. */
+export function largeRequests(stage: Stage): void {
+  describe('a tenant that sends large pods', () => {
+    const annotations = { padding: 'x'.repeat(ANNOTATION_BYTES) };
+
+    async function askAgainAndAgain(times: number): Promise<readonly string[]> {
+      const answers: string[] = [];
+      for (let time = 0; time < times; time += 1) {
+        const { status, body } = await stage.attacker()(
+          'POST',
+          stage.tenant.core('pods'),
+          forbiddenPod(stage, {}, { annotations }),
+        );
+        answers.push(`${status} ${String(at(body, 'reason'))}`);
+      }
+      return answers;
+    }
+
+    test.each(AT_ONCE)('%i at once, has no forbidden class by that, and keeps no one out', async (atOnce) => {
+      const { honest, attack } = await withHonestUsers(stage, () =>
+        Promise.all(Array.from({ length: atOnce }, () => askAgainAndAgain(2))),
+      );
+      expect(REFUSED).toEqual(expect.arrayContaining([...new Set(attack.flat())]));
+      expect(attack.flat()).toContain('403 Forbidden');
+      const stored = await stage.tenant.get(stage.tenant.core('pods'));
+      const classes = (at(stored.body, 'items') as readonly object[]).map((pod) => at(pod, 'spec.priorityClassName'));
+      expect(classes).not.toContain(stage.classes.forbidden);
+      expectHonestServed(honest);
+      expectWebhookUnharmed(stage);
+    });
+  });
+}
