@@ -73,6 +73,7 @@ function emptyLedger(): LedgerObject {
   return { raw: { metadata, spec }, quota, state, isCounted: true, recounts: 0 };
 }
 
+const debts = new Map<string, number>();
 const NOTHING_OVER = { isExpired: () => false, isDead: () => false };
 
 /** CPU seconds of one block: every pod is reserved once and counted once. */
@@ -80,10 +81,10 @@ function reserveAndCommit(of: Subject): number {
   return cpuSeconds(() => {
     for (const batch of of.batches) {
       const wishes = batch.map((each) => ({ reservation: each, isDryRun: false }));
-      const charged = settleBatch(of.ledger, { wishes, cancelled: [], count: undefined, own: undefined });
+      const charged = settleBatch(of.ledger, { wishes, cancelled: [], count: undefined, own: undefined, debts });
       const base = { ...of.ledger, state: charged.state };
       const count = { begun: base, pods: countOf(HARD, batch), ...NOTHING_OVER };
-      const counted = settleBatch(base, { wishes: [], cancelled: [], count, own: undefined });
+      const counted = settleBatch(base, { wishes: [], cancelled: [], count, own: undefined, debts });
       of.ledger = { ...base, state: counted.state };
       if (charged.settled.some(({ kind }) => kind !== 'reserved')) throw new Error('a pod was refused');
       if (counted.state.reservations.size > 0) throw new Error('a pod was not committed');
@@ -94,7 +95,7 @@ function reserveAndCommit(of: Subject): number {
 function countStanding(of: Subject): number {
   return cpuSeconds(() => {
     const count = { begun: of.ledger, pods: countOf(HARD, of.standing), ...NOTHING_OVER };
-    settleBatch(of.ledger, { wishes: [], cancelled: [], count, own: undefined });
+    settleBatch(of.ledger, { wishes: [], cancelled: [], count, own: undefined, debts });
   });
 }
 

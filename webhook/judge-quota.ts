@@ -30,6 +30,7 @@ export interface QuotaSources {
 }
 
 const ASK_AGAIN_SECONDS = 1;
+const ASK_MUCH_LATER_SECONDS = 60;
 
 /**
  * Charges new pods, and the growth of resized ones, to every PriorityQuota that counts them; all of them or none. What
@@ -110,9 +111,20 @@ async function refusalOf(
       const holders = { namespaces, knownPods, now: world().now };
       return priorityQuotaExceeded(quota, pod, settled.exceeded, holders);
     }
+    case 'wasted':
+      return wasted(quota, pod);
     case 'busy':
       return busy(`quota \`${quota.name}\` could not be charged: ${settled.why}`, { quota: quota.name });
   }
+}
+
+/** What was reserved in vain is given back after some minutes, and what is owed for it is paid off in some more. */
+function wasted({ name }: PriorityQuota, { namespace }: Pod): AdmissionDecision {
+  const text =
+    `quota \`${name}\` is not charged for namespace \`${namespace}\` at present: too many of its pods were charged and ` +
+    'then not created, because something else refused them or their names were taken; try again in some minutes';
+  const reason = because('QuotaWasted', text, { quota: name, namespace });
+  return { kind: 'refused', code: 429, because: reason, warnings: [], retryAfterSeconds: ASK_MUCH_LATER_SECONDS };
 }
 
 function busy(why: string, facts: Because['facts']): AdmissionDecision {

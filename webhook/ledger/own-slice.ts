@@ -30,7 +30,8 @@ export interface OwnSlice {
   forgo(): void;
   /** Whether it should be written now though nobody waits for it. */
   isDue(): boolean;
-  /** Reservations whose pods have not been counted yet. */
+  /** Reservations whose pods have not been counted yet, and their UIDs. */
+  readonly outstanding: () => Iterable<Reservation>;
   readonly spent: () => Iterable<string>;
   /** From now on it is given back. */
   close(): void;
@@ -55,6 +56,8 @@ export interface OwnSliceOptions {
   /** A name that no other process has or will have. */
   readonly holder: string;
   readonly news: () => QuotaNews;
+  /** Whether a namespace has wasted room lately: then it is charged where every replica sees it. */
+  readonly isIndebted: (namespace: string) => boolean;
   /** A replica younger than this takes none: one that dies again and again would leave a slice each time. */
   readonly afterMs: number;
   /** How long it may be spent without a successful write. */
@@ -100,7 +103,7 @@ interface Moment {
  * both with it and without it. none → (write) → standing → (write) → … → none.
  */
 export function createOwnSlice(options: OwnSliceOptions): OwnSlice {
-  const { holder, news, clock, afterMs, lifeMs } = options;
+  const { holder, news, isIndebted, clock, afterMs, lifeMs } = options;
   const demand = createDemandMeter(clock);
   const spent = new Map<string, Reservation>();
   const bornAt = clock.monotonic();
@@ -117,7 +120,7 @@ export function createOwnSlice(options: OwnSliceOptions): OwnSlice {
   function spend({ reservation, isDryRun }: Wish): Settled | undefined {
     const present = spent.get(reservation.uid);
     if (present !== undefined) return isDryRun ? { kind: 'reserved' } : again(present, reservation);
-    if (standing === undefined) return undefined;
+    if (standing === undefined || isIndebted(reservation.namespace)) return undefined;
     const limited = limitedReservation(reservation, standing.hard);
     if (!mayBeSpent(standing, limited.amounts)) return undefined;
     if (isDryRun) return { kind: 'reserved' };
@@ -260,6 +263,7 @@ export function createOwnSlice(options: OwnSliceOptions): OwnSlice {
     isDue,
     withdraw: () => void (proposal = undefined),
     forgo: () => void (modestUntil = clock.monotonic() + FORGONE_MS),
+    outstanding: () => spent.values(),
     spent: () => spent.keys(),
     close: () => void (isClosed = true),
   };

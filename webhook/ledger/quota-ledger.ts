@@ -18,6 +18,7 @@ import {
   type SettledBatch,
   type Wish,
 } from './settle-batch.ts';
+import { createWastedRoom } from './wasted-room.ts';
 import { createWishQueue, type OpenWish } from './wish-queue.ts';
 
 /** The ledger of one quota as one replica changes it. */
@@ -39,7 +40,8 @@ export interface QuotaLedger {
   close(): Promise<void>;
 }
 
-export interface QuotaLedgerOptions extends PodCountsOptions, Omit<OwnSliceOptions, 'lifeMs' | 'afterMs'> {
+export interface QuotaLedgerOptions
+  extends PodCountsOptions, Omit<OwnSliceOptions, 'lifeMs' | 'afterMs' | 'isIndebted'> {
   readonly random: () => number;
   /** A replica younger than this takes no slice. */
   readonly sliceAfterMs: number;
@@ -71,7 +73,13 @@ const ATTEMPTS_TO_CLOSE = 5;
 export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): QuotaLedger {
   const { store, clock, charged, news } = options;
   const queue = createWishQueue(clock);
-  const slice = createOwnSlice({ ...options, afterMs: options.sliceAfterMs, lifeMs: options.sliceLifeMs });
+  const wasted = createWastedRoom(clock, options.reservationMs);
+  const slice = createOwnSlice({
+    ...options,
+    afterMs: options.sliceAfterMs,
+    lifeMs: options.sliceLifeMs,
+    isIndebted: (namespace) => wasted.debts().has(namespace),
+  });
   const counts = createPodCounts(options, slice.spent);
   const keeper = createCountKeeper({ counts, pause, resume });
   const size = createBatchSize();
@@ -119,16 +127,26 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
     conclude(batch.wishes, settled, true);
   }
 
+  function takeWishesAlone(): OpenBatch {
+    const wishes = queue.take(size.most);
+    return { wishes, cancelled: [], count: undefined, own: undefined, debts: wasted.debts() };
+  }
+
+  function takeCount(base: LedgerObject): Count | undefined {
+    const count = keeper.take(base);
+    if (count !== undefined) wasted.note(base, count, slice.outstanding());
+    return count;
+  }
+
   /** Nothing is reserved under limits for which nothing has been counted. */
   function takeBatch(base: LedgerObject): OpenBatch {
-    if (size.isNarrow && base.isCounted && !queue.isEmpty)
-      return { wishes: queue.take(size.most), cancelled: [], count: undefined, own: undefined };
-    const count = keeper.take(base);
+    if (size.isNarrow && base.isCounted && !queue.isEmpty) return takeWishesAlone();
+    const count = takeCount(base);
     // A refused write is found out about without a count, and under new limits a count comes first.
     const wishes = size.isNarrow && count !== undefined ? [] : queue.take();
     const mayReserve = base.isCounted || count !== undefined;
     const own = mayReserve ? slice.share(base, count) : undefined;
-    const batch = { wishes: mayReserve ? wishes : [], cancelled, count, own };
+    const batch = { wishes: mayReserve ? wishes : [], cancelled, count, own, debts: wasted.debts() };
     cancelled = [];
     if (mayReserve) return batch;
     counts.forget();
@@ -185,7 +203,7 @@ export function createQuotaLedger({ random, ...options }: QuotaLedgerOptions): Q
    */
   function conclude(wishes: readonly OpenWish[], { settled }: SettledBatch, isTrue: boolean): void {
     const isUnsure = ({ kind }: Settled): boolean =>
-      kind === 'busy' || (kind === 'exceeded' && (!isTrue || counts.isDue()));
+      kind === 'busy' || ((kind === 'exceeded' || kind === 'wasted') && (!isTrue || counts.isDue()));
     const unsure: OpenWish[] = [];
     for (const [index, outcome] of settled.entries()) {
       const wish = wishes[index];

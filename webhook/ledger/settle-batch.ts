@@ -14,6 +14,8 @@ export type Settled =
   | { readonly kind: 'alreadyReserved' }
   | { readonly kind: 'exceeded'; readonly exceeded: readonly Excess[]; readonly holders: readonly string[] }
   | { readonly kind: 'busy'; readonly why: string }
+  /** Too much was reserved lately for pods of this namespace that were then not created. */
+  | { readonly kind: 'wasted' }
   /** The quota is no more: there is nothing to be charged. */
   | { readonly kind: 'gone' };
 
@@ -35,6 +37,8 @@ export interface Batch {
   readonly cancelled: readonly Pick<Reservation, 'uid' | 'claim'>[];
   /** One for which `isSameCount` holds. */
   readonly count: Count | undefined;
+  /** What namespaces have wasted lately. */
+  readonly debts: ReadonlyMap<string, number>;
   /** `undefined` leaves the slice of this replica as it is. */
   readonly own: (OwnShare & { readonly isDue: boolean }) | undefined;
 }
@@ -70,8 +74,8 @@ export function settleBatch(base: LedgerObject, batch: Batch): SettledBatch {
 }
 
 /** Without everything that is over: what is free of our slice, what a count has settled, what was cancelled. */
-function openWithout({ state, quota }: LedgerObject, { own, count, cancelled }: Batch): Ledger {
-  const ledger = openLedger(own === undefined ? state : withoutFree(state, own), quota.hard);
+function openWithout({ state, quota }: LedgerObject, { own, count, cancelled, debts }: Batch): Ledger {
+  const ledger = openLedger(own === undefined ? state : withoutFree(state, own), quota.hard, debts);
   if (count !== undefined) ledger.recount(count.pods, count);
   for (const reservation of cancelled) ledger.cancel(reservation);
   return ledger;

@@ -22,6 +22,7 @@ export type AdmissionCode =
   | 'QuotaUnusable'
   | 'QuotaReserved'
   | 'QuotaBusy'
+  | 'QuotaWasted'
   | 'QuotaUnknown'
   | 'TemplateAccepted'
   | 'ClassChangeAccepted'

@@ -73,6 +73,11 @@ export function quantityMilliNumber(a: Quantity): number {
   return Number(roundDecimal(a, MILLI));
 }
 
+/** The amount as a double, with what digits that takes: for ordering and for shares, not for accounting. */
+export function approximateNumber({ mantissa, exponent }: Quantity): number {
+  return Number(mantissa) * 10 ** exponent;
+}
+
 function resultFormat(a: Quantity, b: Quantity): QuantityFormat {
   return a.mantissa === 0 ? b.format : a.format;
 }

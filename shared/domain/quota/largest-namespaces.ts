@@ -1,4 +1,4 @@
-import type { Quantity } from '#shared/domain/model/quantity.ts';
+import { approximateNumber, type Quantity } from '#shared/domain/model/quantity.ts';
 
 /**
  * The names of those that use most, each by the limited resource of which it uses the largest share; at most `most`, of
@@ -11,7 +11,7 @@ export function largestNamespaces(
 ): readonly string[] {
   const names = [...byNamespace.keys()];
   if (names.length <= most) return names;
-  const hard = limits.map(approximately);
+  const hard = limits.map(approximateNumber);
   const shares = Float64Array.from(byNamespace.values(), (used) => largestShare(used, hard));
   const least = shares.toSorted().at(-most) ?? 0;
   const larger = names.filter((_, index) => (shares[index] ?? 0) > least);
@@ -22,12 +22,7 @@ export function largestNamespaces(
 /** Of a limit of zero any use is the largest share. */
 function largestShare(used: readonly Quantity[], hard: readonly number[]): number {
   return used.reduce((largest, amount, index) => {
-    const share = approximately(amount) / (hard[index] ?? 0);
+    const share = approximateNumber(amount) / (hard[index] ?? 0);
     return share > largest ? share : largest;
   }, 0);
-}
-
-/** For ordering alone. */
-function approximately({ mantissa, exponent }: Quantity): number {
-  return Number(mantissa) * 10 ** exponent;
 }

@@ -1,28 +1,19 @@
 import type { Amounts } from '#shared/domain/model/amounts.ts';
-import {
-  addQuantities,
-  compareQuantities,
-  quantitySign,
-  subtractQuantities,
-  ZERO,
-  type Quantity,
-} from '#shared/domain/model/quantity.ts';
+import { addQuantities, subtractQuantities, type Quantity } from '#shared/domain/model/quantity.ts';
+import { heldByNamespace, hold, type Held } from './held-by-namespace.ts';
 import { ledgerPlaces } from './ledger-size.ts';
 import { limitedAmounts, limitedReservation, onlyLimited, sumOfKnown } from './limited-amounts.ts';
 import { withoutClaim, type LedgerState, type Reservation } from './ledger-state.ts';
 import { isSeen, type PodCount } from './pod-count.ts';
-import type { Excess } from './refusal.ts';
+import type { Standing } from './namespace-bounds.ts';
+import { objectionTo, type Objection } from './objection.ts';
 import type { Slice } from './slice.ts';
 
 export type ReserveOutcome =
   | { readonly kind: 'reserved' }
   /** By another request for the same pod: it costs nothing more. */
   | { readonly kind: 'alreadyReserved' }
-  | { readonly kind: 'exceeded'; readonly exceeded: readonly Excess[] }
-  /** The limits name resources that they did not name when others were admitted, and what those cost is not known yet. */
-  | { readonly kind: 'unknown' }
-  /** The list of reservations is as long as it may get. */
-  | { readonly kind: 'full' };
+  | Objection;
 
 /** A ledger being changed. What it says is lost unless `state` is written before anybody else writes. */
 export interface Ledger {
@@ -49,51 +40,56 @@ export interface Over {
 
 const RESERVED: ReserveOutcome = { kind: 'reserved' };
 const ALREADY_RESERVED: ReserveOutcome = { kind: 'alreadyReserved' };
-const UNKNOWN: ReserveOutcome = { kind: 'unknown' };
-const FULL: ReserveOutcome = { kind: 'full' };
-const NO_EXCESS: readonly Excess[] = [];
+const NO_DEBTS: Standing['debts'] = new Map();
 
 /**
  * Opens a ledger for changes. A reservation is forgotten by `cancel` and `recount` alone. A recount is right only if
  * the pods were listed, with quorum, after a state was read that no other recount has changed since: then a pod whose
  * reservation is gone was there to be listed (docs/decisions/0006). Nothing here depends on how many namespaces there are.
+ * `debts` are those of `unseen.ts`.
  */
-export function openLedger(state: LedgerState, hard: Amounts): Ledger {
+export function openLedger(state: LedgerState, hard: Amounts, debts = NO_DEBTS): Ledger {
   const places = ledgerPlaces(hard).reservations;
   let used = new Map(onlyLimited(state.used, hard));
   let { byNamespace } = state;
   const reservations = new Map(state.reservations);
   let { slices } = state;
+  /** Worked out when it is asked for first. */
+  let held: Map<string, Held> | undefined;
   let isChanged = false;
 
-  function preview({ uid, claim, amounts }: Reservation): ReserveOutcome {
-    const present = reservations.get(uid);
-    if (present !== undefined) return isClaimedBy(present, claim) ? RESERVED : ALREADY_RESERVED;
-    const exceeded = findExcess(used, amounts, hard);
-    if (exceeded.length > 0) return { kind: 'exceeded', exceeded };
-    if (!isKnown(used, amounts, hard)) return UNKNOWN;
-    return reservations.size >= places ? FULL : RESERVED;
+  function heldBy(namespace: string): Held | undefined {
+    held ??= heldByNamespace(reservations.values());
+    return held.get(namespace);
+  }
+
+  function preview(reservation: Reservation): ReserveOutcome {
+    const present = reservations.get(reservation.uid);
+    if (present !== undefined) return isClaimedBy(present, reservation.claim) ? RESERVED : ALREADY_RESERVED;
+    return objectionTo(reservation, { used, hard, reservations, places, heldBy, debts }) ?? RESERVED;
   }
 
   function reserve(reservation: Reservation): ReserveOutcome {
     const outcome = preview(reservation);
     const present = reservations.get(reservation.uid);
     if (present !== undefined) disclaim(present, reservation);
-    else if (outcome.kind === 'reserved') put(reservation);
+    else if (outcome.kind === 'reserved') put(limitedReservation(reservation, hard));
     return outcome;
   }
 
   function put(reservation: Reservation): void {
     isChanged = true;
-    const limited = limitedReservation(reservation, hard);
-    reservations.set(reservation.uid, limited);
-    change(used, limited.amounts, addQuantities);
+    reservations.set(reservation.uid, reservation);
+    if (held !== undefined) hold(held, reservation);
+    change(used, reservation.amounts, addQuantities);
+    // What it does not tell is not known of all of them together.
+    for (const name of used.keys()) if (!reservation.amounts.has(name)) used.delete(name);
   }
 
   function adopt(reservation: Reservation): boolean {
     const present = reservations.get(reservation.uid);
     if (present !== undefined) disclaim(present, reservation);
-    else if (reservations.size < places) put(reservation);
+    else if (reservations.size < places) put(trimmed(reservation));
     else return false;
     return true;
   }
@@ -109,26 +105,28 @@ export function openLedger(state: LedgerState, hard: Amounts): Ledger {
     const present = reservations.get(uid);
     if (present === undefined || !isClaimedBy(present, claim)) return;
     isChanged = true;
+    held = undefined;
     reservations.delete(uid);
     change(used, present.amounts, subtractQuantities);
   }
 
   function recount(count: PodCount, { isExpired, isDead }: Over): void {
     isChanged = true;
+    held = undefined;
     slices = new Map([...slices].filter(([, slice]) => !isDead(slice)));
     byNamespace = count.byNamespace;
     for (const [uid, reservation] of reservations) {
       if (isSeen(count, reservation) || isExpired(uid)) reservations.delete(uid);
-      else trim(reservation);
+      else reservations.set(uid, trimmed(reservation));
     }
     const uncounted = [...slices.values(), ...reservations.values()].map(({ amounts }) => amounts);
     used = new Map(sumOfKnown([limitedAmounts(count.total, hard), ...uncounted]));
   }
 
   /** What the limits no longer name only makes the object larger. */
-  function trim(reservation: Reservation): void {
+  function trimmed(reservation: Reservation): Reservation {
     const amounts = onlyLimited(reservation.amounts, hard);
-    if (amounts !== reservation.amounts) reservations.set(reservation.uid, { ...reservation, amounts });
+    return amounts === reservation.amounts ? reservation : { ...reservation, amounts };
   }
 
   return {
@@ -146,26 +144,6 @@ export function openLedger(state: LedgerState, hard: Amounts): Ledger {
 
 function isClaimedBy(reservation: Reservation, claim: string | undefined): boolean {
   return claim !== undefined && reservation.claim === claim;
-}
-
-/** The resources for which an addition leaves no room; what the quota is over anyway does not block others (oddity K7). */
-function findExcess(used: Amounts, added: Amounts, hard: Amounts): readonly Excess[] {
-  let exceeded: Excess[] | undefined;
-  for (const [resource, limit] of hard) {
-    const asked = added.get(resource);
-    if (asked === undefined || quantitySign(asked) <= 0) continue;
-    const present = used.get(resource);
-    if (present === undefined) continue;
-    if (compareQuantities(addQuantities(present, asked), limit) > 0)
-      (exceeded ??= []).push({ resource, asked, used: present, hard: limit });
-  }
-  return exceeded ?? NO_EXCESS;
-}
-
-/** Whether it is known how much is used of every limited resource that is asked for. */
-function isKnown(used: Amounts, asked: Amounts, hard: Amounts): boolean {
-  if (used.size === hard.size) return true;
-  return [...hard.keys()].every((name) => used.has(name) || quantitySign(asked.get(name) ?? ZERO) <= 0);
 }
 
 /** Adds to or takes from the resources that a sum has, and no others. */

@@ -5,6 +5,7 @@ import { managedFields } from './managed-fields.ts';
 import { plainAsking } from './plain-asking.ts';
 import { probingAffinity } from './probing-affinity.ts';
 import type { Stage } from './stage.ts';
+import { takenNames } from './taken-names.ts';
 
 /**
  * Every attack of a tenant with the `edit` role, each registering tests in the present `describe`. They run on the
@@ -17,4 +18,5 @@ export const ATTACKS: readonly ((stage: Stage) => void)[] = [
   managedFields,
   dearPods,
   largeRequests,
+  takenNames,
 ];

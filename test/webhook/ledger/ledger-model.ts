@@ -44,6 +44,7 @@ const HAPPENINGS = [
   'admitted',
   'refused',
   'busy',
+  'wasted',
   'dryRuns',
   'repeatedNames',
   'duplicates',
@@ -78,6 +79,10 @@ const RESERVATION_MS = 120_000;
 const SLICE_LIFE_MS = 10_000;
 const REST_MS = 400_000;
 const MOST_ATTEMPTS = 8;
+/** So many that what each wastes keeps few of them out. */
+const NAMESPACES = 50;
+/** Nothing that this one asks for is ever stored. */
+const CARELESS = 'careless';
 
 /**
  * Several replicas on one ledger object and a cluster of pods, everything that takes time put into an order that the
@@ -153,6 +158,7 @@ function createModel({ seed, replicas: size, hardPods, hasTides = false, bug }: 
     const settled = await ledger.reserve({ ...reservation, claim }, { withinMs: 5_000, isDryRun });
     if (settled.kind === 'exceeded') counts.refused += 1;
     if (settled.kind === 'busy') counts.busy += 1;
+    if (settled.kind === 'wasted') counts.wasted += 1;
     if (settled.kind !== 'reserved' || isDryRun || !random.chance(0.1)) return settled;
     // Another quota refuses the pod.
     counts.takenBack += 1;
@@ -169,7 +175,7 @@ function createModel({ seed, replicas: size, hardPods, hasTides = false, bug }: 
   }
 
   function reservationOf(uid: string, units: number): Reservation {
-    const namespace = random.pick(['a', 'b', 'c']);
+    const namespace = random.chance(0.1) ? CARELESS : `team-${random.below(NAMESPACES)}`;
     return { uid, namespace, pod: uid, amounts: costOf(units), admittedAt: random.below(2 ** 40) };
   }
 
@@ -184,7 +190,7 @@ function createModel({ seed, replicas: size, hardPods, hasTides = false, bug }: 
       counts.admitted += 1;
       const store = (): unknown => api.pods.set(uid, { uid, namespace, amounts });
       if (random.chance(0.9)) {
-        promise({ uid, cost: () => amounts, store }, 0.98);
+        promise({ uid, cost: () => amounts, store }, namespace === CARELESS ? 0 : 0.98);
         return;
       }
       counts.repeatedNames += 1;

@@ -224,6 +224,20 @@ describe('the slice of a replica', () => {
     expect(rig.used()).toBe('10Gi');
   });
 
+  test('is not spent for a namespace whose pods do not come, but where every replica sees it', async () => {
+    const paths: string[] = [];
+    const replica = await busyReplica({ ...SLICES, charged: (path) => paths.push(path) });
+    await recount(replica);
+    await rig.clock.advance(9_000);
+    replica.tend();
+    await rig.clock.advance(2_000);
+    await recount(replica);
+    const inOther = { ...reservation('other'), namespace: 'team-b' };
+    expect(await rig.reserve(replica, inOther)).toEqual(RESERVED);
+    expect(await rig.reserve(replica, reservation('g'))).toEqual(RESERVED);
+    expect(paths.slice(-2)).toEqual(['slice', 'ledger']);
+  });
+
   test('has room again when a pod is refused after all, and none for whom two requests rely on', async () => {
     const replica = await busyReplica();
     const spend = (uid: string, claim: string): Promise<Settled> =>

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
 import { openLedger, type Ledger } from '#shared/domain/quota/ledger.ts';
 import { EMPTY_LEDGER, type LedgerState, type Reservation } from '#shared/domain/quota/ledger-state.ts';
-import { limitedAmounts } from '#shared/domain/quota/limited-amounts.ts';
+import { limitedAmounts, onlyLimited } from '#shared/domain/quota/limited-amounts.ts';
 import { countOf } from '#test/build/pod-count.ts';
 import { amountsOf } from '#test/build/cluster.ts';
 
@@ -209,15 +209,49 @@ describe('openLedger', () => {
     const names = Array.from({ length: 64 }, (_, index) => `requests.example.com/${String(index).padStart(287, 'x')}`);
     const hard = amountsOf(Object.fromEntries(names.map((name) => [name, '1000'])));
     const ledger = openLedger({ ...EMPTY_LEDGER, used: limitedAmounts(new Map(), hard) }, hard);
-    const longest = 'x'.repeat(253);
+    const pod = 'x'.repeat(253);
+    const ask = (index: number) => {
+      const namespace = `${index}`.padEnd(63, 'x');
+      return ledger.reserve({ ...reservation(`${index}`.padEnd(73, 'u'), '1Gi', namespace), pod }).kind;
+    };
     let reserved = 0;
-    while (
-      ledger.reserve({ ...reservation(`${reserved}-${'u'.repeat(70)}`, '1Gi', longest.slice(0, 63)), pod: longest })
-        .kind === 'reserved'
-    )
-      reserved += 1;
-    const { state } = { state: ledger.state() };
-    const bytes = JSON.stringify(printReserved(state)).length + reserved * 600;
+    while (ask(reserved) === 'reserved') reserved += 1;
+    const bytes = JSON.stringify(printReserved(ledger.state())).length + reserved * 600;
     expect([reserved > 20, bytes < 2 ** 20]).toEqual([true, true]);
+  });
+
+  test('leaves half of the places that others leave to a namespace, and none where all are taken', () => {
+    const ledger = openLedger(COUNTED, amountsOf({ 'requests.memory': '1Gi' }));
+    let last = 0;
+    const fill = (namespace: string): number => {
+      const before = last;
+      while (ledger.reserve(reservation(`pod-${last}`, '0', namespace)).kind === 'reserved') last += 1;
+      return last - before;
+    };
+    expect(['a', 'b', 'c', 'a'].map(fill)).toEqual([500, 250, 125, 0]);
+    for (let index = 0; index < 189; index += 1) ledger.cancel({ uid: `pod-${index}`, claim: `of pod-${index}` });
+    expect(ledger.reserve(reservation('again', '0', 'a'))).toEqual({ kind: 'reserved' });
+  });
+
+  test('takes over from a slice what was spent under earlier limits without knowing more of it', () => {
+    const wider = amountsOf({ 'requests.memory': '4Gi', pods: '3', cpu: '2' });
+    const ledger = openLedger({ ...COUNTED, used: amountsOf({ 'requests.memory': '0', pods: '0', cpu: '0' }) }, wider);
+    const { amounts, ...rest } = reservation('x', '1Gi');
+    expect(ledger.adopt({ ...rest, amounts: onlyLimited(amounts, HARD) })).toBe(true);
+    expect(texts(ledger).used).toEqual({ 'requests.memory': '1Gi', pods: '1' });
+    expect(printReserved(ledger.state())).toEqual({ x: { 'requests.memory': '1Gi', pods: '1' } });
+  });
+
+  test.each([
+    [1.9, '512Mi', 'reserved'],
+    [1.9, '3Gi', 'wasted'],
+    [2, '1', 'wasted'],
+    [0.5, '4Gi', 'reserved'],
+  ])('weighs what a namespace has wasted (%d) against what it asks for (%s): %s', (debt, memory, kind) => {
+    const debts = new Map([['a', debt]]);
+    const empty = { ...COUNTED, used: amountsOf({ 'requests.memory': '0', pods: '0' }) };
+    const ledger = openLedger(empty, amountsOf({ 'requests.memory': '8Gi', pods: '100' }), debts);
+    expect(ledger.reserve(reservation('x', memory))).toMatchObject({ kind });
+    expect(ledger.reserve(reservation('y', memory, 'b'))).toEqual({ kind: 'reserved' });
   });
 });

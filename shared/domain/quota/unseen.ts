@@ -1,0 +1,115 @@
+import type { Amounts } from '#shared/domain/model/amounts.ts';
+import { heldByNamespace, NOTHING_HELD, type HeldByNamespace } from './held-by-namespace.ts';
+import { ledgerPlaces } from './ledger-size.ts';
+import { podUidOf, type LedgerState, type Reservation } from './ledger-state.ts';
+import { shareOfRoom } from './namespace-bounds.ts';
+import { isSeen, type PodCount } from './pod-count.ts';
+
+/**
+ * Which reservations have been looked for in vain, and what of a quota's room each namespace has wasted with them lately.
+ * A debt of 1 is all of the room, once; it is paid off in the time that eight reservations live one after another.
+ *
+ * reserved → (a count without its pod) missed → (for ten seconds) owed → (its pod after all) paid back
+ */
+export interface UnseenRecord {
+  /** By UID of the reservation. */
+  readonly missed: ReadonlyMap<string, Missed>;
+  /** By namespace. */
+  readonly debts: ReadonlyMap<string, Debt>;
+}
+
+/** Times are of a clock that only rises, in milliseconds. */
+interface Missed {
+  readonly since: number;
+  /** Of the room, once it is owed. */
+  readonly share: number | undefined;
+}
+
+interface Debt {
+  readonly share: number;
+  readonly at: number;
+}
+
+/** A ledger at the time of a count by this replica. */
+export interface Counted {
+  readonly state: LedgerState;
+  /** From the replica's own slice, and not among the reservations. */
+  readonly spent: Iterable<Reservation>;
+  readonly hard: Amounts;
+  readonly pods: PodCount;
+}
+
+/** How old a debt gets: `now`, and the life of a reservation. */
+export interface Terms {
+  readonly now: number;
+  readonly reservationMs: number;
+}
+
+export const NOTHING_UNSEEN: UnseenRecord = { missed: new Map(), debts: new Map() };
+
+/** The API server stores a pod within moments of its admission. */
+const OWED_AFTER_MS = 10_000;
+const LIVES_TO_PAY = 8;
+
+/** The record after another count. */
+export function noteCount(record: UnseenRecord, counted: Counted, terms: Terms): UnseenRecord {
+  const held = heldByNamespace(counted.state.reservations.values());
+  const missed = new Map<string, Missed>();
+  const changes = new Map<string, number>();
+  for (const reservation of awaited(counted)) {
+    const { uid, namespace } = reservation;
+    const before = record.missed.get(uid);
+    const isMissed = !isSeen(counted.pods, reservation);
+    const after = isMissed ? missedAgain(before, terms.now, () => shareOf(reservation, counted, held)) : undefined;
+    if (after !== undefined) missed.set(uid, after);
+    changes.set(namespace, (changes.get(namespace) ?? 0) + owed(after) - owed(before));
+  }
+  return { missed, debts: changed(record.debts, changes, terms) };
+}
+
+/** What each namespace owes now; those that owe nothing are not in it. */
+export function debtsAt({ debts }: UnseenRecord, terms: Terms): ReadonlyMap<string, number> {
+  const unpaid = Array.from(debts, ([namespace, debt]): [string, number] => [namespace, remaining(debt, terms)]);
+  return new Map(unpaid.filter(([, share]) => share > 0));
+}
+
+/** An API server that does not number the specs of pods lets nobody see whether a resize was stored. */
+function awaited({ state, spent }: Counted): readonly Reservation[] {
+  const all = [...state.reservations.values(), ...spent];
+  return all.filter(({ uid, generation }) => generation !== undefined || podUidOf(uid) === uid);
+}
+
+function missedAgain(before: Missed | undefined, now: number, share: () => number): Missed {
+  const since = before?.since ?? now;
+  const isOwed = before?.share === undefined && now - since >= OWED_AFTER_MS;
+  return { since, share: isOwed ? share() : before?.share };
+}
+
+function owed(missed: Missed | undefined): number {
+  return missed?.share ?? 0;
+}
+
+/** Of the room or of the places in the list, whichever is more. */
+function shareOf({ namespace, amounts }: Reservation, { state, hard }: Counted, held: HeldByNamespace): number {
+  const own = held.get(namespace) ?? NOTHING_HELD;
+  const places = ledgerPlaces(hard).reservations - state.reservations.size + own.count;
+  return Math.max(shareOfRoom(amounts, own.amounts, { used: state.used, hard }), 1 / Math.max(1, places));
+}
+
+function changed(
+  debts: UnseenRecord['debts'],
+  changes: ReadonlyMap<string, number>,
+  terms: Terms,
+): ReadonlyMap<string, Debt> {
+  const after = new Map<string, Debt>();
+  for (const namespace of new Set([...debts.keys(), ...changes.keys()])) {
+    const share = remaining(debts.get(namespace), terms) + (changes.get(namespace) ?? 0);
+    if (share > 0) after.set(namespace, { share, at: terms.now });
+  }
+  return after;
+}
+
+function remaining(debt: Debt | undefined, { now, reservationMs }: Terms): number {
+  if (debt === undefined) return 0;
+  return Math.max(0, debt.share - (now - debt.at) / (LIVES_TO_PAY * reservationMs));
+}

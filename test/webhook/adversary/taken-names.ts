@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { inFlight } from '#test/cluster/in-flight.ts';
+import { eventually, uniqueName } from '#test/contract/harness.ts';
+import { expectHonestServed, expectWebhookUnharmed } from './expect-unharmed.ts';
+import { withHonestUsers } from './honest-users.ts';
+import { shareQuota } from './quota-stage.ts';
+import { permittedPod, type Stage } from './stage.ts';
+
+const REQUESTS = 700;
+const TIMEOUT_MS = 120_000;
+const AT_ONCE = 20;
+/** Of the thousand that a ledger may hold. */
+const MOST_OF_ONE_NAMESPACE = 510;
+
+/** The API server finds out last of all that a name is taken: such a pod is admitted, charged, and never created. */
+export function takenNames(stage: Stage): void {
+  test(
+    'a tenant that creates the same pod again and again leaves room in the ledger for others',
+    { timeout: TIMEOUT_MS },
+    async () => {
+      const quota = await shareQuota(stage, stage.classes.permitted, { pods: '100000' });
+      const pod = permittedPod(stage, {}, { name: uniqueName('taken') });
+      const ask = () => stage.attacker()('POST', stage.tenant.core('pods'), pod);
+      expect((await ask()).status).toBe(201);
+      const { honest, attack } = await withHonestUsers(stage, () => inFlight(AT_ONCE, Array(REQUESTS).keys(), ask));
+      const statuses = new Set(attack.map(({ status }) => status));
+      expect([...statuses].toSorted()).toEqual([409, 429]);
+      expectHonestServed(honest);
+      await eventually(async () => expect((await quota.ledger()).reservations).toBeLessThan(MOST_OF_ONE_NAMESPACE));
+      expectWebhookUnharmed(stage);
+    },
+  );
+}
