@@ -10,6 +10,7 @@ import type { ServerProcess } from './server-process.ts';
 import { startShippedWebhook } from './shipped-webhook.ts';
 
 const MUTATIONS = 1_000;
+/** In bytes, or in characters of text. */
 const LARGEST_BYTES = 64 * 1024;
 const SEED = 20_260_101;
 /** More than the webhook remembers the uids of, so that before and after the mutations it remembers the same. */
@@ -97,12 +98,17 @@ async function faultsOf(webhook: ServerProcess, input: BadInput, batch: readonly
   return over.length === 2 ? [`took ${over.join(' and ')} ms of CPU, more than ${input.cpuMs} ms`] : [];
 }
 
-/** Sends every input and `count` mutations of each that is not large; what is wrong with the answers. */
+/** The rest of a body that is shorter than its headers say is waited for, as long as a review has: not a thousand times. */
+function isMutated({ headers, body }: BadInput): boolean {
+  return !('Content-Length' in headers) && body.length < LARGEST_BYTES;
+}
+
+/** Sends every input and `count` mutations of each that is whole and not large; what is wrong with the answers. */
 async function sendAll(webhook: ServerProcess, count: number, random: RandomSource): Promise<readonly string[]> {
   const faults: string[] = [];
   for (const input of BAD_INPUTS) {
     const body = Buffer.from(input.body);
-    const rounds = body.length < LARGEST_BYTES ? count / BATCH : 0;
+    const rounds = isMutated(input) ? count / BATCH : 0;
     for (let round = 0; round <= rounds; round += 1) {
       const found = await faultsOf(webhook, input, round === 0 ? [body] : mutations(body, random));
       if (found.length > 0) faults.push(`${input.id} ${input.what}, round ${round}: ${found.join('; ')}`);

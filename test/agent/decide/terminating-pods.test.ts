@@ -181,7 +181,7 @@ describe('pods that this agent ends', () => {
     expect(steps[1]?.holds).toEqual(['AwaitingRelief']);
   });
 
-  test('for longer than their grace let one further pod go each; two are the end of it (F-32)', () => {
+  test('for longer than their grace let one further pod go each, and two are the end of it (F-32)', () => {
     const stuck = [ending(hog, 1), ending(small, 1)];
     const moments = [
       at(0, SEVERE, hog, small, third),
