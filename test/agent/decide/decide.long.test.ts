@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { SYSTEM_CRITICAL_PRIORITY } from '#shared/domain/eviction/protection.ts';
-import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import { resourceOf, type Signal, type StarvedResource } from '#shared/domain/pressure/signal.ts';
 import { type AgentState, FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { applyOutcome, type AttemptOutcome } from '#agent/decide/apply-outcome.ts';
@@ -9,124 +8,17 @@ import { NO_EVICTIONS } from '#agent/decide/eviction-state.ts';
 import { evictionsOf } from '#agent/decide/eviction-windows.ts';
 import { isOutstanding, type Stage } from '#agent/decide/inflight-eviction.ts';
 import { modeOf } from '#agent/decide/rule-mode.ts';
-import type { PodStrain } from '#agent/decide/pod-strain.ts';
 import { type FreshPod, abortReason } from '#agent/decide/preflight.ts';
 import type { Look } from '#agent/decide/look.ts';
-import { type AgentPolicy, DEFAULT_POLICY, DEFAULT_STALL_RULES } from '#agent/policy/policy.ts';
-import { look, MIRROR_POD, type NodePod, nodePod } from '#test/agent/node-scene.ts';
+import type { AgentPolicy } from '#agent/policy/policy.ts';
+import { FuzzedNode, pick, type Random, seeded } from './fuzzed-node.ts';
 
 const CYCLES = 1_000_000;
 const CYCLES_PER_NODE = 500;
 const SEED = 20_261_121;
 
-type Random = () => number;
-
-/** mulberry32: small, seeded, and good enough to vary a scene. */
-function seeded(seed: number): Random {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-function pick<T>(random: Random, values: readonly T[]): T {
-  return values[Math.floor(random() * values.length)] as T;
-}
-
-const PRIORITIES = [-1, 0, 0, 5, 1000, 1_000_000, 1_000_001, SYSTEM_CRITICAL_PRIORITY, 2_147_483_647];
-const NAMESPACES = ['a', 'b', 'ignored', 'unknown', 'kube-system', 'plimsoll-system', 'plimsoll-node'];
-const ANNOTATIONS: readonly Record<string, string>[] = [
-  {},
-  {},
-  {},
-  { 'plimsoll.dev/evict': 'never' },
-  { 'plimsoll.dev/evict': 'last' },
-  { 'kubernetes.io/config.mirror': '' },
-  { 'kubernetes.io/config.source': 'file' },
-];
-const EVICTED = [{ type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI' }];
-
-function randomPod(random: Random, index: number, incarnation: number): NodePod {
-  const usage = random() < 0.1 ? {} : { usageMiB: Math.floor(random() * 300) };
-  return {
-    name: `p${index}`,
-    uid: `p${index}-${incarnation}`,
-    namespace: pick(random, NAMESPACES),
-    priority: pick(random, PRIORITIES),
-    requests: random() < 0.3 ? {} : { memory: `${Math.floor(random() * 200)}Mi` },
-    annotations: pick(random, ANNOTATIONS),
-    ...(random() < 0.7
-      ? { owner: `o${Math.floor(random() * 3)}`, ownerKind: pick(random, ['ReplicaSet', 'DaemonSet']) }
-      : {}),
-    ...(random() < 0.05 ? MIRROR_POD : {}),
-    ...(random() < 0.05 ? { phase: pick(random, ['Failed', 'Succeeded', 'Pending']) } : {}),
-    ...(random() < 0.05 ? { deletion: { at: 0, gracePeriodSeconds: pick(random, [undefined, 0, 1, 30, 3600]) } } : {}),
-    ...(random() < 0.5 ? { spec: { terminationGracePeriodSeconds: pick(random, [0, 1, 30, 3600]) } } : {}),
-    ...(random() < 0.5 ? { cpuNanoCores: Math.floor(random() * 2e9) } : {}),
-    ...usage,
-  };
-}
-
-function randomPolicy(random: Random): AgentPolicy {
-  const count = (): number => pick(random, [0, 1, 1, 2, 3, 8]);
-  const parsed = parseThresholds({
-    evictionHard: { 'memory.available': pick(random, ['50Mi', '100Mi', '30%', '100%']) },
-    evictionSoft: { 'memory.available': pick(random, ['200Mi', '40%']) },
-    evictionSoftGracePeriod: { 'memory.available': pick(random, ['0s', '1s', '30s']) },
-    evictionMinimumReclaim: random() < 0.3 ? { 'memory.available': '50Mi' } : {},
-  });
-  return {
-    ...DEFAULT_POLICY,
-    mode: pick(random, ['DryRun', 'Enforce', 'Enforce']),
-    memoryFigure: pick(random, ['Reclaimable', 'Kubelet']),
-    thresholds: parsed.ok ? parsed.thresholds : [],
-    thresholdModes: new Map(
-      (parsed.ok ? parsed.thresholds : []).map(({ id }) => [id, pick(random, ['DryRun', 'Enforce', 'Enforce'])]),
-    ),
-    stallRules: DEFAULT_STALL_RULES.map((rule) => ({
-      ...rule,
-      gracePeriodMs: pick(random, [0, rule.gracePeriodMs]),
-      mode: pick(random, ['DryRun', 'Enforce']),
-    })),
-    mostGraceSeconds: pick(random, [0, 30, 3600]),
-    limits: { concurrent: count(), perMinute: count(), perTenMinutes: count(), perNamespacePerTenMinutes: count() },
-    ranking: {
-      ranking: pick(random, ['Kubernetes', 'ShareOfRequest', { keys: ['qos', 'runTime'] }]),
-      missingStats: pick(random, ['Never', 'Last', 'First']),
-      daemonSets: pick(random, ['Last', 'Rank']),
-    },
-    protect: {
-      namespaces: random() < 0.2 ? ['b'] : [],
-      optOutCeiling: pick(random, [-10, 1000, 1_000_000]),
-      withinRequest: random() < 0.3,
-    },
-  };
-}
-
-const RATIOS = [0, 0.05, 0.3, 1];
-
-function randomStalls(random: Random): Look['stalls'] {
-  if (random() < 0.8) return [];
-  return (['memory.pressure', 'cpu.pressure', 'io.pressure'] as const).flatMap((signal) =>
-    [10_000, 60_000, 300_000].flatMap((windowMs) => [
-      { signal, share: 'some' as const, windowMs, ratio: pick(random, RATIOS) },
-      { signal, share: 'full' as const, windowMs, ratio: pick(random, RATIOS) },
-    ]),
-  );
-}
-
-function randomStrain(random: Random): PodStrain {
-  const share = (): number => pick(random, RATIOS);
-  return { waiting: { memory: share(), cpu: share() }, stalled: {}, limitHitsPerSecond: share(), throttled: share() };
-}
-
 const OUTCOMES: readonly AttemptOutcome[] = [
-  { kind: 'evicted' },
-  { kind: 'evicted' },
-  { kind: 'evicted' },
+  ...Array.from({ length: 10 }, () => ({ kind: 'evicted' }) as const),
   { kind: 'tooManyRequests', cause: 'budget', message: '', retryAfterSeconds: undefined },
   { kind: 'tooManyRequests', cause: 'throttled', message: '', retryAfterSeconds: 3 },
   { kind: 'notFound', message: '' },
@@ -138,77 +30,6 @@ const OUTCOMES: readonly AttemptOutcome[] = [
   { kind: 'relieved', message: '' },
   { kind: 'unconfirmed', message: '' },
 ];
-
-/** A node that lives on its own: pods come, grow, end and come back under the same name with another UID. */
-class FuzzedNode {
-  readonly #random: Random;
-  #now = 0;
-  #pods: NodePod[];
-  #incarnation = 0;
-  #available = 500;
-  policy: AgentPolicy;
-
-  constructor(random: Random) {
-    this.#random = random;
-    this.#pods = Array.from({ length: 2 + Math.floor(random() * 6) }, (_, index) => randomPod(random, index, 0));
-    this.policy = randomPolicy(random);
-  }
-
-  /** Time mostly moves on, stands still now and then, jumps sometimes; it is monotonic, so it never goes back. */
-  look(): Look {
-    const random = this.#random;
-    this.#now += pick(random, [0, 100, 100, 1000, 10_000, random() < 0.02 ? 3_600_000 : 100]);
-    this.#available = Math.max(0, Math.min(1000, this.#available + (random() - 0.55) * 200));
-    if (random() < 0.1) this.#replaceOne();
-    if (random() < 0.02) this.policy = randomPolicy(random);
-    const base = look({ now: this.#now, ...this.#memory(), pods: this.#pods });
-    const namespaces = new Map([...base.namespaces].filter(([name]) => name !== 'unknown'));
-    if (namespaces.has('ignored')) namespaces.set('ignored', 'ignored');
-    const strains = new Map(this.#pods.map(({ uid = '' }) => [uid, randomStrain(random)]));
-    const doubt = { code: 'SourcesDisagree', text: '', facts: {} };
-    return {
-      ...base,
-      namespaces,
-      strains,
-      stalls: randomStalls(random),
-      cpu: random() < 0.5 ? undefined : { availableCores: random() * 2, cores: 2 },
-      reclaim: { scanned: pick(random, [undefined, 0, 500]), refaulted: pick(random, [undefined, 0, 9]), swappedIn: 0 },
-      avoided: new Set(random() < 0.2 ? ['a/ReplicaSet/o1'] : []),
-      doubts: new Map(random() < 0.05 ? [['memory.available', doubt]] : []),
-      holds: random() < 0.05 ? [{ code: 'WarmingUp', text: '', facts: {} }] : [],
-    };
-  }
-
-  #memory(): { readonly availableMiB: number | undefined; readonly reclaimableMiB?: number } {
-    if (this.#random() < 0.05) return { availableMiB: undefined };
-    const availableMiB = Math.floor(this.#available);
-    if (this.#random() < 0.5) return { availableMiB };
-    return { availableMiB, reclaimableMiB: Math.floor(this.#available * this.#random()) };
-  }
-
-  /** What the API server says of a pod in the last look before a request: often another truth than the one judged. */
-  readAgain(uid: string): FreshPod {
-    const random = this.#random;
-    const found = this.#pods.find((pod) => pod.uid === uid);
-    if (found === undefined || random() < 0.05) return { kind: 'gone' };
-    if (random() < 0.05) return { kind: 'unknown', message: '' };
-    const changed = random() < 0.1 ? { ...found, annotations: pick(random, ANNOTATIONS) } : found;
-    const pod = nodePod(random() < 0.05 ? { ...changed, uid: `${uid}-successor` } : changed);
-    return { kind: 'found', pod, namespace: random() < 0.05 ? 'ignored' : 'open' };
-  }
-
-  end(uid: string, gracePeriodSeconds: number): void {
-    const index = this.#pods.findIndex((pod) => pod.uid === uid);
-    const pod = this.#pods[index];
-    if (pod !== undefined) this.#pods[index] = { ...pod, conditions: EVICTED, deletion: { at: 0, gracePeriodSeconds } };
-  }
-
-  #replaceOne(): void {
-    const index = Math.floor(this.#random() * this.#pods.length);
-    this.#incarnation += 1;
-    this.#pods[index] = randomPod(this.#random, index, this.#incarnation);
-  }
-}
 
 type Law = readonly [isKept: boolean, law: string];
 type Decision = ReturnType<typeof decide>;
@@ -236,6 +57,13 @@ function lawsOfProtection({ pod }: Decision['evictions'][number], { seen, policy
     [seen.namespaces.get(pod.namespace) === 'open', 'a namespace that is known and open'],
     [!wantsToStay || priority > protect.optOutCeiling, 'opt-outs up to the ceiling'],
   ];
+}
+
+/** CPU is compressible: it costs a pod only where an operator has switched that on twice. */
+function lawOfCpu({ mode, signal }: Decision['evictions'][number], { policy }: Case): Law {
+  const ofRule = policy.stallRules.find((rule) => rule.signal === 'cpu.pressure')?.mode;
+  const isSwitchedOn = policy.mode === 'Enforce' && ofRule === 'Enforce';
+  return [mode === 'DryRun' || signal !== 'cpu.pressure' || isSwitchedOn, 'CPU only where mode and cpu.mode enforce'];
 }
 
 function lawsOfOne(eviction: Decision['evictions'][number], { state, seen, policy }: Case): readonly Law[] {
@@ -297,6 +125,7 @@ function lawOfModes({ state, seen, policy, decision }: Case): readonly Law[] {
 /** Every law that one decision could break; empty when it broke none. */
 function violations(each: Case): string[] {
   const single = each.decision.evictions.flatMap((eviction) => [
+    lawOfCpu(eviction, each),
     ...lawsOfOne(eviction, each),
     ...lawsOfProtection(eviction, each),
   ]);
