@@ -108,7 +108,7 @@ function sentence(judging: Judging): string {
     "    'does not allow ' + variables.shownPods + ' here; allowed: ' + rule.allowedText :",
     `  ${isTooHigh} ?`,
     "    'allows a priority of at most ' + string(rule.maxPriority) + ' here; ' +",
-    `      ${orMissing("variables.shownPods + ' has ' + string(variables.priority)")} :`,
+    `      ${orMissing("variables.shownPod + ' has ' + string(variables.priority)")} :`,
     ...(judging.mayBeUnknown ? [`  !variables.isKnown ? 'forbids preemption here; ' + ${missing} :`] : []),
     "    'forbids preemption here, but ' + variables.shownPod + ' preempts; use ' +",
     '      (variables.className in rule.substitutePriorityClassNames ?',

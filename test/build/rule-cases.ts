@@ -2,8 +2,12 @@ import fc from 'fast-check';
 import { decideTemplate } from '#shared/domain/admission/decide-template.ts';
 import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
-import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
+import type { Pod } from '#shared/domain/model/pod.ts';
+import { reportedQosClass } from '#shared/domain/model/qos.ts';
+import type { PriorityClass, PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
+import { resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
+import { decodePod } from '#shared/kube/decode-pod.ts';
 import { buildClass, buildWorld } from './admission.ts';
 
 /** A PriorityPolicy as people write it, with only the fields that the API server can judge by, and defaults. */
@@ -201,4 +205,38 @@ export function verdictOfWebhook(
     refusal: decision.kind === 'refused' ? decision.because.text : undefined,
     warning: decision.warnings.find((text) => warning.some((beginning) => text.startsWith(beginning))),
   };
+}
+
+/** A pod as the API server is about to store it: class, number and policy agree, and the QoS class is there. */
+export function storedPod(written: Written, classes: PriorityClasses): object {
+  const raw = { metadata: { name: 'web' }, spec: written.podSpec, status: {} };
+  const resolved = resolvePriority(readPod(raw), classes);
+  if (resolved.kind === 'refused') throw new Error(resolved.message);
+  const { priorityClassName, priority, preemptionPolicy } = resolved;
+  const spec = {
+    ...withRequests(written.podSpec),
+    ...(priorityClassName !== '' && { priorityClassName }),
+    priority,
+    preemptionPolicy,
+    serviceAccountName: written.podSpec['serviceAccountName'] ?? 'default',
+  };
+  const complete = { ...raw, spec };
+  return { ...complete, status: { qosClass: written.qosClass ?? reportedQosClass(readPod(complete)) } };
+}
+
+/** As the API server's defaults do: a limit without a request is one. */
+function withRequests(spec: Written['podSpec']): Written['podSpec'] {
+  const complete = (container: { resources?: { requests?: object; limits?: object } }): object => {
+    const { requests, limits } = container.resources ?? {};
+    const both = limits === undefined ? requests : { ...limits, ...requests };
+    return { ...container, resources: { ...container.resources, ...(both !== undefined && { requests: both }) } };
+  };
+  const lists = ['containers', 'initContainers'].filter((list) => spec[list] !== undefined);
+  return { ...spec, ...Object.fromEntries(lists.map((list) => [list, (spec[list] as object[]).map(complete)])) };
+}
+
+function readPod(raw: object): Pod {
+  const decoded = decodePod(raw);
+  if (decoded.ok) return decoded.value;
+  throw new Error(`${decoded.field}: ${decoded.message}`);
 }

@@ -14,10 +14,14 @@ export function breaksClassRule({ pod }: PodRequest, policy: PriorityPolicy): Be
     return because('ClassNotAllowed', text, facts);
   }
   if (maxPriority !== undefined && priority > maxPriority) {
-    const text = `policy \`${name}\` allows a priority of at most ${maxPriority} here; ${describeClass(priorityClassName)} has ${priority}`;
+    const text = `policy \`${name}\` allows a priority of at most ${maxPriority} here; ${describePod(priorityClassName)} has ${priority}`;
     return because('PriorityAboveCeiling', text, { ...facts, maxPriority });
   }
   return undefined;
+}
+
+function describePod(name: string): string {
+  return name === '' ? 'a pod without a priority class' : `priority class \`${name}\``;
 }
 
 function describeClass(name: string): string {

@@ -5,12 +5,9 @@ import { celValue } from '#sandbox/api-server/cel/cel-value.ts';
 import { admissionPolicyOf, type AdmissionPolicy } from '#sandbox/api-server/policies/admission-policy.ts';
 import { evaluatePolicy } from '#sandbox/api-server/policies/evaluate-policy.ts';
 import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
-import { reportedQosClass } from '#shared/domain/model/qos.ts';
 import { compileRules } from '#shared/domain/priority-rules/compile-rules.ts';
 import type { RuleSet } from '#shared/domain/priority-rules/priority-rules.ts';
-import { resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
 import { rulePolicies } from '#shared/kube/admission-policies.ts';
-import { decodePod } from '#shared/kube/decode-pod.ts';
 import { decodePodRequest } from '#shared/kube/decode-pod-request.ts';
 import { decodePriorityPolicy } from '#shared/kube/decode-priority-policy.ts';
 import { decodeTemplate } from '#shared/kube/decode-template.ts';
@@ -20,6 +17,7 @@ import {
   NAMESPACE_LABELS,
   policyArbitrary,
   RULE_CLASSES,
+  storedPod,
   verdictOfWebhook,
   writtenArbitrary,
   type Written,
@@ -59,37 +57,6 @@ function sceneOf({ policies, globalDefault }: Scene) {
   return { classes, byName, policies: read, compiled };
 }
 
-/** A pod as it is about to be stored: class, number and policy agree, and the QoS class is there. */
-function stored(written: Written, { byName }: ReturnType<typeof sceneOf>): object {
-  const raw = { metadata: { name: 'web' }, spec: written.podSpec, status: {} };
-  const pod = valueOf(decodePod(raw));
-  const resolved = resolvePriority(pod, byName);
-  if (resolved.kind === 'refused') throw new Error(resolved.message);
-  const { priorityClassName, priority, preemptionPolicy } = resolved;
-  const spec = {
-    ...withRequests(written.podSpec),
-    ...(priorityClassName !== '' && { priorityClassName }),
-    priority,
-    preemptionPolicy,
-    serviceAccountName: written.podSpec['serviceAccountName'] ?? 'default',
-  };
-  const complete = { ...raw, spec };
-  return { ...complete, status: { qosClass: written.qosClass ?? reportedQosClass(valueOf(decodePod(complete))) } };
-}
-
-/** As the API server's defaults do: a limit without a request is one. */
-function withRequests(spec: Written['podSpec']): Written['podSpec'] {
-  const complete = (container: { resources?: { requests?: object; limits?: object } }): object => {
-    const { requests, limits } = container.resources ?? {};
-    return {
-      ...container,
-      resources: { ...container.resources, ...(limits && { requests: { ...limits, ...requests } }) },
-    };
-  };
-  const lists = ['containers', 'initContainers'].filter((list) => spec[list] !== undefined);
-  return { ...spec, ...Object.fromEntries(lists.map((list) => [list, (spec[list] as object[]).map(complete)])) };
-}
-
 function evaluate(policy: AdmissionPolicy | undefined, set: RuleSet | undefined, object: object, written: Written) {
   if (policy === undefined || set === undefined) return undefined;
   const { user, groups } = written;
@@ -113,7 +80,7 @@ function evaluate(policy: AdmissionPolicy | undefined, set: RuleSet | undefined,
 /** What the webhook decides, and what the expressions say. */
 function judge(known: ReturnType<typeof sceneOf>, written: Written) {
   const isPod = written.kind === 'Pod';
-  const object = isPod ? stored(written, known) : workloadKind(written.kind).build('web', written.podSpec);
+  const object = isPod ? storedPod(written, known.byName) : workloadKind(written.kind).build('web', written.podSpec);
   const requester = { name: written.user, groups: written.groups };
   const where = namespaceName(written.namespace);
   const read = isPod ? decodePodRequest(object, requester, where) : decodeTemplate(object, requester, where);
