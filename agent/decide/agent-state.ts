@@ -1,7 +1,7 @@
 import type { Instant } from '#shared/domain/model/pod.ts';
-import { NO_PRESSURE, type PressureState } from '#shared/domain/pressure/advance-pressure.ts';
 import { type FigureGaps, NO_GAPS } from './figure-gap.ts';
 import type { MetStalls } from './advance-stalls.ts';
+import { NO_THRESHOLDS, type ThresholdState } from './advance-thresholds.ts';
 import type { EndingPods } from './ending-pods.ts';
 import { type CircuitBreakers, NO_BREAKERS } from './eviction-circuit-breaker.ts';
 import { type EvictionsByMode, NO_EVICTIONS } from './eviction-state.ts';
@@ -20,8 +20,7 @@ export interface Trend {
  * What the agent remembers from one look to the next. All times are monotonic milliseconds. Losing it costs grace
  * periods and windows, never a wrong eviction: what is on its way is read from the pods themselves (F-17).
  */
-export interface AgentState {
-  readonly pressure: PressureState;
+export interface AgentState extends ThresholdState {
   readonly stalls: MetStalls;
   readonly evictions: EvictionsByMode;
   readonly ending: EndingPods;
@@ -35,7 +34,7 @@ export interface AgentState {
 }
 
 export const FIRST_STATE: AgentState = {
-  pressure: NO_PRESSURE,
+  ...NO_THRESHOLDS,
   stalls: new Map(),
   evictions: NO_EVICTIONS,
   ending: new Map(),

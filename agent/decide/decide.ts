@@ -1,11 +1,11 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import { quantityNumber } from '#shared/domain/model/quantity.ts';
-import { advancePressure } from '#shared/domain/pressure/advance-pressure.ts';
 import type { KubeletSignal, Signal } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { Mode } from '#agent/mode.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import { advanceStalls } from './advance-stalls.ts';
+import { advanceThresholds } from './advance-thresholds.ts';
 import type { AgentState } from './agent-state.ts';
 import { decidingObservations } from './deciding-observations.ts';
 import { type Eviction, openEviction } from './eviction.ts';
@@ -91,7 +91,8 @@ function openOne({ evictions }: AgentState, eviction: Eviction, look: Look): Age
 
 function advance(previous: AgentState, look: Look, policy: AgentPolicy): AgentState {
   const reconciled = reconcileState(previous, look);
-  const pressure = advancePressure(reconciled.pressure, decidingObservations(look, policy), policy, look.now);
+  const thresholds = advanceThresholds(reconciled, decidingObservations(look, policy), policy, look.now);
+  const { pressure } = thresholds;
   const { cpu, reclaim, strains } = look;
   const evidence = { memory: pressure.observations.get('memory.available'), cpu, reclaim, strains };
   const measuredOf = (signal: KubeletSignal): Measured | undefined => measured(signal, pressure.observations, look);
@@ -104,7 +105,7 @@ function advance(previous: AgentState, look: Look, policy: AgentPolicy): AgentSt
   };
   return {
     ...reconciled,
-    pressure,
+    ...thresholds,
     stalls: advanceStalls(reconciled.stalls, policy.stallRules, { ratios: look.stalls, evidence }, look.now),
     breakers: judgeRelief(reconciled.breakers, relief, look.now),
     trend,

@@ -8,6 +8,7 @@ import { type Observation, observe } from '#shared/domain/pressure/observation.t
 import { type KubeletSignal, resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
 import { isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
 import type { MetStall, MetStalls } from './advance-stalls.ts';
+import { observationFor } from './advance-thresholds.ts';
 import type { AgentState } from './agent-state.ts';
 import { decidingFigure } from './deciding-observations.ts';
 import type { Stage } from './inflight-eviction.ts';
@@ -56,10 +57,10 @@ function figuresOf(signal: KubeletSignal, look: Look, policy: AgentPolicy): Beca
 }
 
 /** Of each signal in each mode the most urgent threshold that is due, in the order in which the kubelet would meet them. */
-function dueThresholds({ pressure }: AgentState, look: Look, policy: AgentPolicy): readonly Due[] {
+function dueThresholds({ pressure, recent }: AgentState, look: Look, policy: AgentPolicy): readonly Due[] {
   const found = new Map<string, Due>();
   for (const threshold of byUrgency(pressure.due)) {
-    const due = dueThreshold(threshold, pressure.observations.get(threshold.signal), look, policy);
+    const due = dueThreshold(threshold, observationFor(threshold, pressure.observations, recent), look, policy);
     if (due !== undefined && !found.has(`${due.mode} ${due.signal}`)) found.set(`${due.mode} ${due.signal}`, due);
   }
   return [...found.values()];

@@ -19,8 +19,10 @@ import { isHard, sameness } from './threshold.ts';
 export interface PressureState {
   /** Crossed, or met earlier and not yet relieved; grace periods aside. */
   readonly observed: readonly Threshold[];
-  /** By threshold id: since when it has been observed without a break. */
+  /** By threshold id: since when it has been observed without a break that counts. */
   readonly firstObserved: ReadonlyMap<string, Instant>;
+  /** By threshold id: when it was observed last, as long as a break does not count yet. */
+  readonly lastObserved: ReadonlyMap<string, Instant>;
   /** Observed for longer than their grace period. */
   readonly met: readonly Threshold[];
   /** Met, and measured anew since the last look: only these may evict. */
@@ -35,12 +37,17 @@ export interface PressureRules {
   readonly thresholds: readonly Threshold[];
   /** 0 means that no condition is ever raised. */
   readonly transitionPeriodMs: number;
+  /** Whether a threshold counts as crossed at this look; the kubelet takes every measurement as it is. */
+  readonly isCrossed?: (threshold: Threshold) => boolean;
+  /** A break shorter than this does not start a grace period over. The kubelet, which looks every ten seconds, has 0. */
+  readonly reliefMs?: number;
 }
 
 /** Before the first look. */
 export const NO_PRESSURE: PressureState = {
   observed: [],
   firstObserved: new Map(),
+  lastObserved: new Map(),
   met: [],
   due: [],
   conditionLastObserved: new Map(),
@@ -55,14 +62,16 @@ export function advancePressure(
   rules: PressureRules,
   now: Instant,
 ): PressureState {
-  const crossed = rules.thresholds.filter((threshold) => isBelow(threshold, observations));
-  const observed = merge(crossed, unrelieved(previous.met, observations, rules.thresholds));
-  const firstObserved = sinceWhen(observed, previous.firstObserved, now);
+  const isCrossed = rules.isCrossed ?? ((threshold) => isBelow(threshold, observations));
+  const observed = merge(rules.thresholds.filter(isCrossed), unrelieved(previous.met, observations, rules.thresholds));
+  const lastObserved = untilWhen(observed, previous.lastObserved, rules, now);
+  const firstObserved = sinceWhen(lastObserved, previous.firstObserved, now);
   const met = observed.filter((threshold) => hasGracePassed(threshold, firstObserved, now));
   const conditionLastObserved = noteConditions(observed, previous.conditionLastObserved, now);
   return {
     observed,
     firstObserved,
+    lastObserved,
     met,
     due: met.filter((threshold) => isMeasuredAnew(threshold, observations, previous.observations)),
     conditionLastObserved,
@@ -89,13 +98,25 @@ function merge(crossed: readonly Threshold[], unrelievedOnes: readonly Threshold
   return all;
 }
 
-/** A threshold that was observed last time keeps its time; any other starts now. */
-function sinceWhen(
+/** A threshold that is not observed is remembered until its relief has lasted. */
+function untilWhen(
   observed: readonly Threshold[],
+  previous: ReadonlyMap<string, Instant>,
+  { thresholds, reliefMs = 0 }: PressureRules,
+  now: Instant,
+): ReadonlyMap<string, Instant> {
+  const configured = new Set(thresholds.map(({ id }) => id));
+  const paused = Array.from(previous).filter(([id, at]) => configured.has(id) && now - at < reliefMs);
+  return new Map([...paused, ...observed.map(({ id }) => [id, now] as const)]);
+}
+
+/** A threshold that is remembered keeps its time; any other starts now. */
+function sinceWhen(
+  remembered: ReadonlyMap<string, Instant>,
   previous: ReadonlyMap<string, Instant>,
   now: Instant,
 ): ReadonlyMap<string, Instant> {
-  return new Map(observed.map(({ id }) => [id, previous.get(id) ?? now]));
+  return new Map(Array.from(remembered.keys(), (id) => [id, previous.get(id) ?? now]));
 }
 
 function hasGracePassed(threshold: Threshold, firstObserved: ReadonlyMap<string, Instant>, now: Instant): boolean {

@@ -44,8 +44,8 @@ describe('the circuit breaker', () => {
         { now: 4000, pods: [c] },
         { now: 6100, pods: [c] },
       ].map((scene) => ({ ...scene, availableMiB: first - (perSecond * scene.now) / 1000 }));
-    expect(whoWent(left(90, 0), rules)).toEqual([['a'], [], ['b'], [], []]);
-    expect(whoWent(left(90, 1), rules)).toEqual([['a'], [], ['b'], [], ['c']]);
+    expect(whoWent(left(50, 0), rules)).toEqual([['a'], [], ['b'], [], []]);
+    expect(whoWent(left(50, 1), rules)).toEqual([['a'], [], ['b'], [], ['c']]);
   });
 
   test('stops evictions for one resource and for no other', () => {

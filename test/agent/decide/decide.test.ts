@@ -61,15 +61,21 @@ describe('decide', () => {
     });
   });
 
-  test('a soft threshold waits for its grace period, and starts over after one good look', () => {
+  test('a soft threshold waits for its grace period', () => {
     const short = (now: number): Scene => ({ now, availableMiB: 150, pods: [hog] });
     expect(evicted([short(0), short(29_999), short(30_000)])).toEqual([[], [], ['hog']]);
-    expect(evicted([short(0), { now: 10_000, availableMiB: 250, pods: [hog] }, short(11_000), short(40_000)])).toEqual([
-      [],
-      [],
-      [],
-      [],
-    ]);
+  });
+
+  test('one good look among bad ones is no reason to wait, and the amount told is that of most of the last second', () => {
+    const looks = Array.from({ length: 301 }, (_, index) => index * 100);
+    let state: AgentState = FIRST_STATE;
+    const told = looks.flatMap((now) => {
+      const isGood = now % 2000 === 1000;
+      const decision = decide(state, look({ now, availableMiB: isGood ? 900 : 150, pods: [hog] }), policy());
+      state = decision.state;
+      return decision.evictions.map(({ because: { text } }) => [now, text]);
+    });
+    expect(told).toEqual([[30_000, 'memory.available is 150Mi, below the soft threshold of 200Mi']]);
   });
 
   test('a soft eviction leaves the pod its own grace up to the limit of the policy', () => {
@@ -102,7 +108,13 @@ describe('decide', () => {
     const rules = policy({ limits: { concurrent: 3, perMinute: 3, perTenMinutes: 10, perNamespacePerTenMinutes: 10 } });
     const pods = [1, 2, 3, 4].map((index) => ({ ...small, name: `small-${index}` }));
     expect(evicted([{ now: 0, availableMiB: 10, pods }], rules)).toEqual([['small-1', 'small-2']]);
-    expect(evicted([{ now: 0, availableMiB: 90, pods }], rules)).toEqual([['small-1']]);
+    const small90 = { availableMiB: 90, pods };
+    expect(
+      evicted(
+        [0, 1000].map((now) => ({ now, ...small90 })),
+        rules,
+      ),
+    ).toEqual([[], ['small-1']]);
   });
 
   test('victims of one moment count against their namespace together', () => {

@@ -44,9 +44,10 @@ describe('the fill rate', () => {
     const limits = { concurrent: 4, perMinute: 9, perTenMinutes: 9, perNamespacePerTenMinutes: 9 };
     const at = (now: number, availableMiB: number) => ({ now, availableMiB, pods });
     const rules = policy({ limits });
-    expect(whoWent([at(0, 90)], rules)).toEqual([['a']]);
-    // 50 MiB a second are lost, half of it counted so far: another 50 in the two seconds until relief.
-    expect(whoWent([at(0, 140), at(SECOND, 90)], rules)).toEqual([[], ['a']]);
-    expect(whoWent([at(0, 190), at(SECOND, 90)], rules)).toEqual([[], ['a', 'b']]);
+    const short = [at(SECOND, 90), at(2 * SECOND, 90)];
+    expect(whoWent(short, rules)).toEqual([[], ['a']]);
+    // 50 MiB a second were lost, a quarter of it still counts: another 25 in the two seconds until relief.
+    expect(whoWent([at(0, 140), ...short], rules)).toEqual([[], [], ['a']]);
+    expect(whoWent([at(0, 210), ...short], rules)).toEqual([[], [], ['a', 'b']]);
   });
 });

@@ -31,19 +31,19 @@ const withCpu = (mode: 'DryRun' | 'Enforce') =>
 
 describe('modes and resources keep apart', () => {
   test('a CPU eviction that was only pretended neither takes the place nor counts as memory freed', () => {
-    const moments = [busy(0, 900), busy(GRACE_MS, 900), busy(GRACE_MS + 100, 90)];
+    const moments = [busy(0, 900), busy(GRACE_MS, 900), busy(GRACE_MS + 100, 45)];
     expect(whoWent(moments)).toEqual([[], ['burner (dry run)'], ['hog']]);
   });
 
   test('a pod whose eviction was only pretended may be evicted', () => {
-    const moments = [busy(0, 900, [burner]), busy(GRACE_MS, 900, [burner]), busy(GRACE_MS + 100, 90, [burner])];
+    const moments = [busy(0, 900, [burner]), busy(GRACE_MS, 900, [burner]), busy(GRACE_MS + 100, 45, [burner])];
     expect(whoWent(moments)).toEqual([[], ['burner (dry run)'], ['burner']]);
   });
 
   test('pretended evictions use up no window of real ones', () => {
     const rules = withCpu('DryRun');
     const limits = { ...rules.limits, perMinute: 1, perTenMinutes: 1, perNamespacePerTenMinutes: 1 };
-    const moments = [busy(0, 900), busy(GRACE_MS, 900), busy(GRACE_MS + 1000, 90)];
+    const moments = [busy(0, 900), busy(GRACE_MS, 900), busy(GRACE_MS + 1000, 45)];
     expect(whoWent(moments, { ...rules, limits })).toEqual([[], ['burner (dry run)'], ['hog']]);
   });
 
@@ -75,14 +75,14 @@ describe('modes and resources keep apart', () => {
   test('a real CPU eviction is no relief for memory and does not stop its severe stage', () => {
     const ending = { ...burner, deletion: { at: 0, gracePeriodSeconds: 30 } };
     for (const laterMs of [1000, 28_000]) {
-      const moments = [busy(0, 900), busy(GRACE_MS, 900), busy(GRACE_MS + laterMs, 90, [hog, ending])];
+      const moments = [busy(0, 900), busy(GRACE_MS, 900), busy(GRACE_MS + laterMs, 45, [hog, ending])];
       expect(whoWent(moments, withCpu('Enforce'))).toEqual([[], ['burner'], ['hog']]);
     }
   });
 
   test('evictions for CPU use up no window of those for memory', () => {
     const limits = { ...DEFAULT_LIMITS, perMinute: 1, perTenMinutes: 1, perNamespacePerTenMinutes: 1 };
-    const moments = [busy(0, 900), busy(GRACE_MS, 900), busy(GRACE_MS + 50_000, 90, [hog])];
+    const moments = [busy(0, 900), busy(GRACE_MS, 900), busy(GRACE_MS + 50_000, 45, [hog])];
     expect(whoWent(moments, { ...withCpu('Enforce'), limits })).toEqual([[], ['burner'], ['hog']]);
   });
 
@@ -102,7 +102,7 @@ describe('modes and resources keep apart', () => {
   test('waiting for memory takes no pod while a memory threshold is met and enough is ending', () => {
     const stalls = MEMORY_STALLS;
     const ending: NodePod = { ...hog, deletion: { at: 0, gracePeriodSeconds: 1 } };
-    expect(whoWent([{ now: 0, availableMiB: 90, pods: [ending, burner], look: { stalls } }])).toEqual([[]]);
+    expect(whoWent([{ now: 0, availableMiB: 45, pods: [ending, burner], look: { stalls } }])).toEqual([[]]);
   });
 
   test('disks are the kubelet’s: a threshold on them costs no pod (docs/decisions/0012)', () => {

@@ -92,7 +92,7 @@ describe('nodePressureStatus', () => {
     [301, 'Far'],
     [299, 'Near'],
     [199, 'Soft'],
-    [99, 'Hard'],
+    [49, 'Hard'],
   ])('%d MiB of 1000 is %s', (availableMiB, state) => {
     expect(statusOf({ now: 0, availableMiB }).signals[0]?.state).toBe(state);
   });
