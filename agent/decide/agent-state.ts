@@ -1,6 +1,6 @@
 import type { Instant } from '#shared/domain/model/pod.ts';
 import { type FigureGaps, NO_GAPS } from './figure-gap.ts';
-import type { MetStalls } from './advance-stalls.ts';
+import { type MetStalls, NO_STARTS, type StallStartsByMode } from './advance-stalls.ts';
 import { NO_THRESHOLDS, type ThresholdState } from './advance-thresholds.ts';
 import type { EndingPods } from './ending-pods.ts';
 import { type CircuitBreakers, NO_BREAKERS } from './eviction-circuit-breaker.ts';
@@ -22,6 +22,7 @@ export interface Trend {
  */
 export interface AgentState extends ThresholdState {
   readonly stalls: MetStalls;
+  readonly stallStarts: StallStartsByMode;
   readonly evictions: EvictionsByMode;
   readonly ending: EndingPods;
   readonly breakers: CircuitBreakers;
@@ -36,6 +37,7 @@ export interface AgentState extends ThresholdState {
 export const FIRST_STATE: AgentState = {
   ...NO_THRESHOLDS,
   stalls: new Map(),
+  stallStarts: NO_STARTS,
   evictions: NO_EVICTIONS,
   ending: new Map(),
   breakers: NO_BREAKERS,

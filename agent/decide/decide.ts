@@ -4,7 +4,7 @@ import type { KubeletSignal, Signal } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { Mode } from '#agent/mode.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
-import { advanceStalls } from './advance-stalls.ts';
+import { advanceStalls, advanceStallStarts } from './advance-stalls.ts';
 import { advanceThresholds } from './advance-thresholds.ts';
 import type { AgentState } from './agent-state.ts';
 import { decidingObservations } from './deciding-observations.ts';
@@ -93,8 +93,9 @@ function advance(previous: AgentState, look: Look, policy: AgentPolicy): AgentSt
   const reconciled = reconcileState(previous, look);
   const thresholds = advanceThresholds(reconciled, decidingObservations(look, policy), policy, look.now);
   const { pressure } = thresholds;
-  const { cpu, reclaim, strains } = look;
+  const { cpu, reclaim, strains, stalls: ratios, now } = look;
   const evidence = { memory: pressure.observations.get('memory.available'), cpu, reclaim, strains };
+  const starts = advanceStallStarts(reconciled.stallStarts, previous.evictions, now);
   const measuredOf = (signal: KubeletSignal): Measured | undefined => measured(signal, pressure.observations, look);
   const trend = advanceTrend(reconciled.trend, measuredOf('memory.available'));
   const relief = {
@@ -106,7 +107,8 @@ function advance(previous: AgentState, look: Look, policy: AgentPolicy): AgentSt
   return {
     ...reconciled,
     ...thresholds,
-    stalls: advanceStalls(reconciled.stalls, policy.stallRules, { ratios: look.stalls, evidence }, look.now),
+    stalls: advanceStalls(reconciled.stalls, policy, { ratios, evidence, starts, now }),
+    stallStarts: starts,
     breakers: judgeRelief(reconciled.breakers, relief, look.now),
     trend,
     figureGaps: advanceFigureGaps(reconciled.figureGaps, look),

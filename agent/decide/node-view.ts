@@ -21,13 +21,20 @@ export interface CpuRoom {
   readonly cores: number;
 }
 
-/** What the kernel does to find memory, in pages per second over the last ten; `undefined` where it does not count that. */
+/** What the kernel does to find memory, in bytes per second over the last ten; `undefined` where it does not count that. */
 export interface ReclaimRates {
   /** Looked at for something to give up, for want of memory on the node: a group at its own limit does not count. */
   readonly scanned: number | undefined;
+  /** Of that, given up. */
+  readonly stolen: number | undefined;
   /** Read in again soon after they were given up; those of groups at their own limit count as well. */
   readonly refaulted: number | undefined;
   readonly swappedIn: number | undefined;
 }
 
-export const NO_RECLAIM_RATES: ReclaimRates = { scanned: undefined, refaulted: undefined, swappedIn: undefined };
+export const NO_RECLAIM_RATES: ReclaimRates = {
+  scanned: undefined,
+  stolen: undefined,
+  refaulted: undefined,
+  swappedIn: undefined,
+};

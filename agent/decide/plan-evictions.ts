@@ -84,7 +84,7 @@ function choose(question: Question, gap: number, { state, look, policy }: PlanIn
   const situation = { signal: trigger.signal, stage: trigger.stage, evictions };
   const ranked = rankNode(situation, look, policy);
   const reasonAgainst = ineligibility(situation, look, policy);
-  const most = Math.min(freeSlots(question), Number.isFinite(gap) ? Infinity : 1);
+  const most = trigger.isPresent ? Math.min(freeSlots(question), Number.isFinite(gap) ? Infinity : 1) : 0;
   const isLastChance =
     trigger.stage === 'severe' && resourceOf(trigger.signal) === 'memory' && hasTimeForOne(state.trend);
   const tooSmall = isLastChance ? smallness(ranked, { reasonAgainst, most, gap }) : () => undefined;

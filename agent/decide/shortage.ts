@@ -29,6 +29,8 @@ export interface Due {
   readonly observed: Observation | undefined;
   /** What must come free, in the signal's unit; infinite where waiting has no amount. */
   readonly gap: number;
+  /** Whether it is short at this moment: the windows of waiting also cover what is over. */
+  readonly isPresent: boolean;
   readonly because: Because;
 }
 
@@ -80,6 +82,7 @@ function dueThreshold(
     threshold,
     observed,
     gap: quantityNumber(amountToRelieve(threshold, observed)) - quantityNumber(observed.available),
+    isPresent: true,
     because: thresholdBecause(threshold, observed, figuresOf(threshold.signal, look, policy)),
   };
 }
@@ -108,7 +111,12 @@ function dueStalls(state: AgentState, policy: AgentPolicy, now: Instant): readon
   });
 }
 
-function dueStall(rule: StallRule, { because }: MetStall, { pressure }: AgentState, policy: AgentPolicy): Due {
+function dueStall(
+  rule: StallRule,
+  { because, isWaiting }: MetStall,
+  { pressure }: AgentState,
+  policy: AgentPolicy,
+): Due {
   const isMemory = rule.evidence.signal === 'memory.available';
   return {
     signal: rule.signal,
@@ -117,6 +125,7 @@ function dueStall(rule: StallRule, { because }: MetStall, { pressure }: AgentSta
     threshold: evidenceThreshold(rule),
     observed: isMemory ? pressure.observations.get('memory.available') : undefined,
     gap: Number.POSITIVE_INFINITY,
+    isPresent: isWaiting,
     because,
   };
 }

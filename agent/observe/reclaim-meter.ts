@@ -1,10 +1,12 @@
 import { NO_RECLAIM_RATES, type ReclaimRates } from '#agent/decide/node-view.ts';
-import { createCounterWindow } from './counter-window.ts';
+import { createCounterWindow, type CounterWindow } from './counter-window.ts';
+import { pageSize } from './page-size.ts';
 import type { Reading } from './reading.ts';
 import type { VirtualMemoryCounters } from './vmstat.ts';
 
 const WINDOW_MS = 10_000;
 const MILLISECONDS_PER_SECOND = 1000;
+const PAGE_BYTES = pageSize();
 
 /** The kernel's search for memory as rates over ten seconds; until those have passed nothing is known. */
 export interface ReclaimMeter {
@@ -14,6 +16,7 @@ export interface ReclaimMeter {
 
 export function createReclaimMeter(): ReclaimMeter {
   const scans = createCounterWindow(WINDOW_MS);
+  const steals = createCounterWindow(WINDOW_MS);
   const refaults = createCounterWindow(WINDOW_MS);
   const swapIns = createCounterWindow(WINDOW_MS);
   let isCounted = false;
@@ -22,18 +25,24 @@ export function createReclaimMeter(): ReclaimMeter {
     isCounted = answer.kind === 'reading';
     if (answer.kind !== 'reading') return;
     scans.add(answer.value.scans, atMs);
+    steals.add(answer.value.steals, atMs);
     refaults.add(answer.value.refaults, atMs);
     swapIns.add(answer.value.swapIns, atMs);
   }
 
   function rates(): ReclaimRates {
     if (!isCounted) return NO_RECLAIM_RATES;
-    return { scanned: perSecond(scans), refaulted: perSecond(refaults), swappedIn: perSecond(swapIns) };
+    return {
+      scanned: bytesPerSecond(scans),
+      stolen: bytesPerSecond(steals),
+      refaulted: bytesPerSecond(refaults),
+      swappedIn: bytesPerSecond(swapIns),
+    };
   }
   return { note, rates };
 }
 
-function perSecond(window: { readonly rate: () => number | undefined }): number | undefined {
-  const rate = window.rate();
-  return rate === undefined ? undefined : rate * MILLISECONDS_PER_SECOND;
+function bytesPerSecond(pages: Pick<CounterWindow, 'rate'>): number | undefined {
+  const rate = pages.rate();
+  return rate === undefined ? undefined : rate * MILLISECONDS_PER_SECOND * PAGE_BYTES;
 }

@@ -1,5 +1,6 @@
-import type { StallRatio } from '#agent/policy/stall-rule.ts';
-import { createCounterWindow, type CounterWindow } from './counter-window.ts';
+import { STILL_WINDOW_MS, type StallRatio } from '#agent/policy/stall-rule.ts';
+import { createCounterWindow } from './counter-window.ts';
+import { createLatestRate } from './latest-rate.ts';
 import type { Reading } from './reading.ts';
 import type { Stalls } from './stall.ts';
 
@@ -9,25 +10,28 @@ export const STALL_WINDOWS_MS = [10_000, 60_000, 300_000] as const;
 const SHARES = ['some', 'full'] as const;
 const TOTALS = { some: 'someMicroseconds', full: 'fullMicroseconds' } as const;
 const MICROSECONDS_PER_MILLISECOND = 1000;
+/** Longer than the longest time between two looks. */
+const SILENCE_MS = 3000;
 
 interface Meter {
   readonly share: (typeof SHARES)[number];
   readonly windowMs: number;
-  readonly window: CounterWindow;
+  readonly window: {
+    readonly add: (value: number, atMs: number) => void;
+    readonly rate: () => number | undefined;
+  };
 }
 
 /** PSI of one resource as shares of time, from the difference of the kernel's counters: sharper and sooner than its averages. */
 export interface StallMeter {
   readonly note: (answer: Reading<Stalls>, atMs: number) => void;
-  /** Windows that are full; 0 to 1. */
+  /** Windows that are full, the shortest tells whether the waiting lasts; 0 to 1. */
   readonly ratios: () => readonly StallRatio[];
 }
 
 /** Notes nothing for readings that are absent or failed: their windows run dry. */
 export function createStallMeter(signal: StallRatio['signal']): StallMeter {
-  const meters: readonly Meter[] = SHARES.flatMap((share) =>
-    STALL_WINDOWS_MS.map((windowMs) => ({ share, windowMs, window: createCounterWindow(windowMs) })),
-  );
+  const meters = SHARES.flatMap(metersOf);
 
   function note(answer: Reading<Stalls>, atMs: number): void {
     if (answer.kind !== 'reading') return;
@@ -41,4 +45,9 @@ export function createStallMeter(signal: StallRatio['signal']): StallMeter {
       : [{ signal, share, windowMs, ratio: Math.min(1, rate / MICROSECONDS_PER_MILLISECOND) }];
   }
   return { note, ratios: () => meters.flatMap(ratioOf) };
+}
+
+function metersOf(share: Meter['share']): readonly Meter[] {
+  const latest = { share, windowMs: STILL_WINDOW_MS, window: createLatestRate(STILL_WINDOW_MS, SILENCE_MS) };
+  return [latest, ...STALL_WINDOWS_MS.map((windowMs) => ({ share, windowMs, window: createCounterWindow(windowMs) }))];
 }

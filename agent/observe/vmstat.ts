@@ -10,6 +10,8 @@ export interface VirtualMemoryCounters {
   readonly refaults: number;
   /** Pages looked at for want of memory on the node; the reclaim of a group at its own limit is not in it. */
   readonly scans: number;
+  /** Of these, pages that were given up. */
+  readonly steals: number;
   readonly swapIns: number;
 }
 
@@ -22,6 +24,8 @@ const KEYS = [
   'workingset_refault',
   'pgscan_direct',
   'pgscan_kswapd',
+  'pgsteal_direct',
+  'pgsteal_kswapd',
   'pswpin',
 ] as const;
 const FIELDS = defineFields(...KEYS);
@@ -50,7 +54,8 @@ export function vmstatSource(proc: string): Source<VirtualMemoryCounters> {
       majorFaults: counter(1),
       refaults: sumOfKnown(counter(2), counter(3), counter(4)),
       scans: sumOfKnown(counter(5), counter(6)),
-      swapIns: counter(7),
+      steals: sumOfKnown(counter(7), counter(8)),
+      swapIns: counter(9),
     });
   }
   return { name: 'vmstat', read, close: () => file.close() };

@@ -33,6 +33,9 @@ export interface StallLimit {
   readonly ratio: number;
 }
 
+/** Over about so long is measured whether tasks wait at this moment. */
+export const STILL_WINDOW_MS = 500;
+
 /** A measured share of time in which some, or all, of the tasks waited; absent where a window is not full yet. */
 export interface StallRatio {
   readonly signal: StallSignal | 'io.pressure';

@@ -155,8 +155,8 @@ function showReclaimable(
 function showStalls({ stalls }: Gauges, { look }: Picture): void {
   stalls.reset();
   for (const { signal, share, windowMs, ratio } of look.stalls) {
-    const window = STALL_WINDOWS_MS.find((known) => known === windowMs) ?? windowMs;
-    stalls.set(ratio, { resource: signal.replace('.pressure', ''), kind: KINDS[share], window: `${window / 1000}s` });
+    if (!STALL_WINDOWS_MS.some((shown) => shown === windowMs)) continue;
+    stalls.set(ratio, { resource: signal.replace('.pressure', ''), kind: KINDS[share], window: `${windowMs / 1000}s` });
   }
 }
 

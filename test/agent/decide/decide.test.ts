@@ -371,10 +371,13 @@ describe('decide', () => {
   });
 
   describe('stall rules', () => {
-    const memoryStalls = (short: number, long: number) => [
+    const memoryStalls = (short: number, long: number, now = short) => [
+      { signal: 'memory.pressure' as const, share: 'full' as const, windowMs: 500, ratio: now },
       { signal: 'memory.pressure' as const, share: 'full' as const, windowMs: 10_000, ratio: short },
       { signal: 'memory.pressure' as const, share: 'full' as const, windowMs: 60_000, ratio: long },
     ];
+    /** The kernel looks through more in ten seconds than there is, half of it in vain. */
+    const reclaim = { scanned: 100 * MIB, stolen: 50 * MIB, refaulted: 0, swappedIn: 0 };
     const none = policy({ thresholds: [] });
 
     test.each<[sentence: string, availableMiB: number, short: number, long: number, expected: readonly string[]]>([
@@ -383,32 +386,75 @@ describe('decide', () => {
       ['the long window says it is not real', 90, 0.9, 0.05, []],
       ['the short window says it is over', 90, 0.1, 0.9, []],
     ])('%s', (_sentence, availableMiB, short, long, expected) => {
-      const scene = { now: 0, availableMiB, pods: [hog, small], look: { stalls: memoryStalls(short, long) } };
+      const scene = { now: 0, availableMiB, pods: [hog, small], look: { stalls: memoryStalls(short, long), reclaim } };
       expect(evicted([scene], none)).toEqual([expected]);
     });
 
-    test('one eviction after the other: relief is judged by the memory that was short', () => {
-      const pods = ['a', 'b'].map((name) => ({ ...small, name }));
-      const look = { stalls: memoryStalls(0.9, 0.9) };
-      const rules = policy({
-        thresholds: [],
-        limits: { concurrent: 1, perMinute: 9, perTenMinutes: 9, perNamespacePerTenMinutes: 9 },
-      });
-      const scenes: Scene[] = [
-        { now: 0, availableMiB: 50, pods, look },
-        { now: 1000, availableMiB: 90, pods: pods.slice(1), look },
-        { now: 3000, availableMiB: 90, pods: pods.slice(1), look },
+    test('what is left is the figure that decides: page cache is no shortage', () => {
+      const look = { stalls: memoryStalls(0.9, 0.9), reclaim };
+      expect(evicted([{ now: 0, availableMiB: 50, reclaimableMiB: 900, pods: [hog], look }], none)).toEqual([[]]);
+      expect(evicted([{ now: 0, availableMiB: 900, reclaimableMiB: 50, pods: [hog], look }], none)).toEqual([['hog']]);
+    });
+
+    const patient = policy({
+      thresholds: [],
+      limits: { concurrent: 1, perMinute: 9, perTenMinutes: 9, perNamespacePerTenMinutes: 9 },
+    });
+    const twins = ['a', 'b'].map((name) => ({ ...small, name }));
+
+    test('the windows start anew once the victim is gone: what was before says nothing about after', () => {
+      const look = { stalls: memoryStalls(0.9, 0.9), reclaim };
+      const after = (now: number): Scene => ({ now, availableMiB: 90, pods: twins.slice(1), look });
+      const leaving: Scene = { now: 900, availableMiB: 50, pods: twins, look };
+      const scenes = [{ ...leaving, now: 0 }, leaving, after(1000), after(3100), after(60_900), after(61_000)];
+      expect(evicted(scenes, patient)).toEqual([['a'], [], [], [], [], ['b']]);
+    });
+
+    test('so they do after an eviction for a memory threshold, but not for one of another resource', () => {
+      const look = { stalls: memoryStalls(0.9, 0.9), reclaim };
+      const rules = policy({ limits: patient.limits });
+      const after = (now: number): Scene => ({ now, availableMiB: 95, pods: twins.slice(1), look });
+      const busy = { ...look, stalls: look.stalls.slice(1) };
+      const scenes = [
+        { now: 0, availableMiB: 40, pods: twins, look: busy },
+        { ...after(1000), availableMiB: 250 },
       ];
-      expect(evicted(scenes, rules)).toEqual([['a'], [], ['b']]);
+      const later = [4000, 30_000, 59_000].map((now) => ({ ...after(now), availableMiB: 250 }));
+      expect(evicted([...scenes, ...later], { ...rules, stallRules: withRoom(rules) })).toEqual([
+        ['a'],
+        [],
+        [],
+        [],
+        [],
+      ]);
+    });
+
+    /** The rule of memory pressure for a node with a quarter of its memory left. */
+    const withRoom = ({ stallRules }: AgentPolicy): AgentPolicy['stallRules'] =>
+      stallRules.map((rule) => ({ ...rule, evidence: { ...rule.evidence, below: { kind: 'share', share: 0.3 } } }));
+
+    test('when nothing waits any more nobody goes, whatever the windows still say', () => {
+      const at = (now: number, waitsNow: number): Scene => ({
+        now,
+        availableMiB: 50,
+        pods: [hog],
+        look: { stalls: memoryStalls(0.9, 0.9, waitsNow), reclaim },
+      });
+      expect(run([at(0, 0), at(100, 0.1)], none).steps).toEqual([
+        { evicted: [], holds: [] },
+        { evicted: [], holds: [] },
+      ]);
+      expect(evicted([at(0, 0), at(100, 0.2)], none)).toEqual([[], ['hog']]);
     });
 
     test('a window that is not full yet evicts nobody', () => {
-      const scene = { now: 0, availableMiB: 90, pods: [hog], look: { stalls: memoryStalls(0.9, 0.9).slice(0, 1) } };
-      expect(evicted([scene], none)).toEqual([[]]);
+      const look = { stalls: memoryStalls(0.9, 0.9).slice(0, 2), reclaim };
+      expect(evicted([{ now: 0, availableMiB: 90, pods: [hog], look }], none)).toEqual([[]]);
     });
 
     test('CPU pressure is judged by CPU over requests, and only told unless an operator switched it on (law 6)', () => {
       const stalls = [
+        { signal: 'cpu.pressure' as const, share: 'some' as const, windowMs: 500, ratio: 0.9 },
         { signal: 'cpu.pressure' as const, share: 'some' as const, windowMs: 10_000, ratio: 0.9 },
         { signal: 'cpu.pressure' as const, share: 'some' as const, windowMs: 300_000, ratio: 0.9 },
       ];

@@ -4,7 +4,8 @@ import type { Look } from '#agent/decide/look.ts';
 import type { PodStrain } from '#agent/decide/pod-strain.ts';
 import type { FreshPod } from '#agent/decide/preflight.ts';
 import { type AgentPolicy, DEFAULT_POLICY, DEFAULT_STALL_RULES } from '#agent/policy/policy.ts';
-import { look, MIRROR_POD, type NodePod, nodePod } from '#test/agent/node-scene.ts';
+import { STILL_WINDOW_MS } from '#agent/policy/stall-rule.ts';
+import { look, MIB, MIRROR_POD, type NodePod, nodePod } from '#test/agent/node-scene.ts';
 
 export type Random = () => number;
 
@@ -120,14 +121,14 @@ function randomStalls(random: Random, { isCpuBusy }: Weather): Look['stalls'] {
   if (isCpuBusy) return CPU_STALLS;
   if (random() < 0.8) return [];
   return (['memory.pressure', 'cpu.pressure', 'io.pressure'] as const).flatMap((signal) =>
-    [10_000, 60_000, 300_000].flatMap((windowMs) => [
+    [STILL_WINDOW_MS, 10_000, 60_000, 300_000].flatMap((windowMs) => [
       { signal, share: 'some' as const, windowMs, ratio: pick(random, RATIOS) },
       { signal, share: 'full' as const, windowMs, ratio: pick(random, RATIOS) },
     ]),
   );
 }
 
-const CPU_STALLS: Look['stalls'] = [10_000, 60_000, 300_000].map((windowMs) => ({
+const CPU_STALLS: Look['stalls'] = [STILL_WINDOW_MS, 10_000, 60_000, 300_000].map((windowMs) => ({
   signal: 'cpu.pressure',
   share: 'some',
   windowMs,
@@ -182,7 +183,12 @@ export class FuzzedNode {
       strains,
       stalls: randomStalls(random, this.#weather),
       cpu: randomCpu(random, this.#weather),
-      reclaim: { scanned: pick(random, [undefined, 0, 500]), refaulted: pick(random, [undefined, 0, 9]), swappedIn: 0 },
+      reclaim: {
+        scanned: pick(random, [undefined, 0, 100 * MIB]),
+        stolen: pick(random, [0, 50 * MIB]),
+        refaulted: pick(random, [undefined, 0, 9 * MIB]),
+        swappedIn: 0,
+      },
       avoided: new Set(random() < 0.2 ? ['a/ReplicaSet/o1'] : []),
       doubts: new Map(random() < 0.05 ? [['memory.available', doubt]] : []),
       holds: random() < 0.05 ? [{ code: 'WarmingUp', text: '', facts: {} }] : [],

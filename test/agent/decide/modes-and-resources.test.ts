@@ -3,20 +3,23 @@ import type { StallRatio } from '#agent/policy/stall-rule.ts';
 import { DEFAULT_STALL_RULES } from '#agent/policy/policy.ts';
 import { DEFAULT_LIMITS } from '#shared/domain/eviction/eviction-limits.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
-import { memoryReadings, type NodePod, policy } from '#test/agent/node-scene.ts';
+import { memoryReadings, MIB, type NodePod, policy } from '#test/agent/node-scene.ts';
 import { type Moment, runEpisode, whoWent } from './episode.ts';
 
 const hog: NodePod = { name: 'hog', requests: { memory: '100Mi' }, usageMiB: 500 };
 /** Busy, and the second largest in memory. */
 const burner: NodePod = { name: 'burner', requests: { cpu: '100m', memory: '10Mi' }, cpuNanoCores: 2e9, usageMiB: 300 };
 const CPU_BUSY: readonly StallRatio[] = [
+  { signal: 'cpu.pressure', share: 'some', windowMs: 500, ratio: 0.9 },
   { signal: 'cpu.pressure', share: 'some', windowMs: 10_000, ratio: 0.9 },
   { signal: 'cpu.pressure', share: 'some', windowMs: 300_000, ratio: 0.9 },
 ];
 const MEMORY_STALLS: readonly StallRatio[] = [
+  { signal: 'memory.pressure', share: 'full', windowMs: 500, ratio: 0.9 },
   { signal: 'memory.pressure', share: 'full', windowMs: 10_000, ratio: 0.9 },
   { signal: 'memory.pressure', share: 'full', windowMs: 60_000, ratio: 0.9 },
 ];
+const IN_VAIN = { scanned: 100 * MIB, stolen: 50 * MIB, refaulted: 0, swappedIn: 0 };
 const GRACE_MS = 300_000;
 
 /** All processors are busy; `availableMiB` of 1000 are left. */
@@ -102,7 +105,19 @@ describe('modes and resources keep apart', () => {
   test('waiting for memory takes no pod while a memory threshold is met and enough is ending', () => {
     const stalls = MEMORY_STALLS;
     const ending: NodePod = { ...hog, deletion: { at: 0, gracePeriodSeconds: 1 } };
-    expect(whoWent([{ now: 0, availableMiB: 45, pods: [ending, burner], look: { stalls } }])).toEqual([[]]);
+    expect(whoWent([{ now: 0, availableMiB: 45, pods: [ending, burner], look: { stalls, reclaim: IN_VAIN } }])).toEqual(
+      [[]],
+    );
+  });
+
+  test('a pretended eviction starts no window of a rule that enforces anew', () => {
+    const rules = policy({ thresholds: [] });
+    const look = { stalls: MEMORY_STALLS, reclaim: IN_VAIN };
+    const moments: Moment[] = [
+      { now: 0, availableMiB: 90, pods: [hog], look, policy: { ...rules, mode: 'DryRun' } },
+      { now: 1000, availableMiB: 90, pods: [hog], look, policy: rules },
+    ];
+    expect(whoWent(moments)).toEqual([['hog (dry run)'], ['hog']]);
   });
 
   test('disks are the kubelet’s: a threshold on them costs no pod (docs/decisions/0012)', () => {
@@ -119,7 +134,8 @@ describe('modes and resources keep apart', () => {
     const [memoryRule, cpuRule] = DEFAULT_STALL_RULES;
     if (memoryRule === undefined || cpuRule === undefined) throw new Error('there are two rules');
     const rules = policy({ thresholds: [], stallRules: [{ ...cpuRule, gracePeriodMs: 0 }, memoryRule] });
-    const both: Moment = { ...busy(0, 90), look: { ...busy(0, 90).look, stalls: [...CPU_BUSY, ...MEMORY_STALLS] } };
+    const look = { ...busy(0, 90).look, stalls: [...CPU_BUSY, ...MEMORY_STALLS], reclaim: IN_VAIN };
+    const both: Moment = { ...busy(0, 90), look };
     expect(whoWent([both], rules)).toEqual([['hog', 'burner (dry run)']]);
   });
 });

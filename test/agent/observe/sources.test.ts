@@ -112,13 +112,14 @@ const cases: Record<string, SourceCase> = {
     expected: failed((root) => `cannot use ${root}/meminfo: no MemAvailable`),
   },
   'vmstat counters; one that the kernel lacks is unknown': {
-    files: { vmstat: 'pgmajfault 7\nworkingset_refault_file 3\noom_kill 2\n' },
+    files: { vmstat: 'pgsteal_kswapd 4\npgsteal_direct 1\npgmajfault 7\nworkingset_refault_file 3\noom_kill 2\n' },
     source: vmstatSource,
     expected: value({
       oomKills: 2,
       majorFaults: 7,
       refaults: 3,
       scans: Number.NaN,
+      steals: 5,
       swapIns: Number.NaN,
     }),
   },
@@ -127,7 +128,7 @@ const cases: Record<string, SourceCase> = {
     source: vmstatSource,
     expected: failed(
       (root) =>
-        `cannot use ${root}/vmstat: none of oom_kill, pgmajfault, workingset_refault_file, workingset_refault_anon, workingset_refault, pgscan_direct, pgscan_kswapd, pswpin is there`,
+        `cannot use ${root}/vmstat: none of oom_kill, pgmajfault, workingset_refault_file, workingset_refault_anon, workingset_refault, pgscan_direct, pgscan_kswapd, pgsteal_direct, pgsteal_kswapd, pswpin is there`,
     ),
   },
   'no PSI on this kernel is absent, not zero': {
