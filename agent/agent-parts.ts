@@ -1,3 +1,4 @@
+import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import { createClient, type KubeClient } from '#shared/kube/client.ts';
 import { connect } from '#shared/kube/connect.ts';
 import { createEventRecorder, type EventRecorder } from '#shared/kube/event-recorder.ts';
@@ -18,6 +19,7 @@ import { createOwnPressure, NOTHING_TOLD, type OwnPressure, type Told } from './
 import { createOwnNode, type OwnNode } from './watch/own-node.ts';
 import type { Picture } from './picture.ts';
 import { createPolicies, type Policies } from './policy/policies.ts';
+import { createPodHistory, type PodHistory } from './agree/pod-history.ts';
 import { questionedSources } from './agree/questioned-sources.ts';
 import { createRecentRange } from './agree/recent-range.ts';
 
@@ -42,8 +44,8 @@ export interface AgentParts {
   readonly ownPressure: Reflector<OwnPressure>;
   /** What this node's NodePressure said when it was first read; `undefined` until then. */
   readonly told: () => Told | undefined;
-  /** Takes the memory signal of a pass for later comparison. */
-  readonly noteSignal: (picture: Picture) => void;
+  /** Takes the figures of a pass for later comparison. */
+  readonly noteFigures: (picture: Picture) => void;
 }
 
 /** What the pieces are put together from. */
@@ -72,10 +74,13 @@ export async function openParts(configuration: AgentConfiguration, ports: AgentP
   const watching = { client, clock, log, metrics, random: Math.random };
   const ownNode = createOwnNode(configuration.nodeName, watching);
   const memory = rememberSignal(clock);
+  const history = createPodHistory();
   const questioned = questionedSources(configuration, {
     kubelet,
     signal: memory.reading,
     pods: () => source.usage('memory', clock.monotonic()),
+    history,
+    clock,
   });
   const ownPressure = createOwnPressure(configuration.nodeName, watching);
   return {
@@ -91,7 +96,7 @@ export async function openParts(configuration: AgentConfiguration, ports: AgentP
     ownPressure,
     told: toldAtFirst(ownPressure),
     recorder: openRecorder(configuration.nodeName, { client, clock, log, metrics }),
-    noteSignal: memory.note,
+    noteFigures: noteFigures(memory, history),
   };
 }
 
@@ -107,6 +112,17 @@ function toldAtFirst(ownPressure: Reflector<OwnPressure>): () => Told | undefine
   return () => {
     if (first === undefined && ownPressure.isSynced()) first = [...ownPressure.values()][0]?.told ?? NOTHING_TOLD;
     return first;
+  };
+}
+
+/** Pods are measured less often than the node is looked at: the same figures are noted once. */
+function noteFigures(signal: { readonly note: (picture: Picture) => void }, history: PodHistory) {
+  let noted: UsageByUid | undefined;
+  return (picture: Picture): void => {
+    const { usage, now } = picture.look;
+    signal.note(picture);
+    if (usage !== noted) history.note(usage, now);
+    noted = usage;
   };
 }
 

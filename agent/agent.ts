@@ -38,7 +38,7 @@ export async function createAgent(configuration: AgentConfiguration, ports: Agen
 
   function passed(latest: Picture): void {
     picture = latest;
-    parts.noteSignal(latest);
+    parts.noteFigures(latest);
     reporter.passed(latest);
     agentLog.showFallback(parts.source.fallback());
   }

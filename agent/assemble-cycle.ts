@@ -28,6 +28,7 @@ export function assembleCycle({ configuration, ports: { clock }, parts }: Assemb
     history: () => parts.told()?.evictions,
     recalled: reporter.recall,
     doubts: parts.crossCheck.doubts,
+    doubtfulPods: parts.crossCheck.doubtfulPods,
     holds,
     readFresh: readFresh(client),
     attempt: { Enforce: enforceEviction(client), DryRun: pretendEviction() },

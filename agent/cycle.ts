@@ -32,6 +32,7 @@ export interface CyclePorts {
   /** Told that history, once. */
   readonly recalled: (records: readonly EvictionRecord[]) => void;
   readonly doubts: () => ReadonlyMap<Signal, Because>;
+  readonly doubtfulPods: () => Look['doubtfulPods'];
   readonly holds: () => readonly Because[];
   readonly readFresh: ReadFresh;
   readonly attempt: Readonly<Record<Mode, AttemptEviction>>;
@@ -101,6 +102,7 @@ export function createCycle(ports: CyclePorts): Cycle {
       namespaces: ports.namespaces(),
       avoided: ports.avoided(),
       doubts: ports.doubts(),
+      doubtfulPods: ports.doubtfulPods(),
       holds: ports.holds(),
     };
   }

@@ -1,5 +1,6 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { SecondOpinion } from '#agent/observe/second-opinions.ts';
+import type { PodComparison } from './compare-pods.ts';
 
 /** Our own reading just before and just after another source was asked: whatever lies between is the same thing. */
 export interface OwnReading {
@@ -12,6 +13,12 @@ export interface OwnReading {
 export type Verdict =
   | { readonly source: string; readonly kind: 'agrees' }
   | { readonly source: string; readonly kind: 'differs' | 'incomparable' | 'failed'; readonly because: Because };
+
+/** What one source came to: about the node, and about its pods where it knows them. */
+export interface Answer {
+  readonly verdict: Verdict;
+  readonly pods?: PodComparison;
+}
 
 /** A total that is further off than this is not this node's, or not in bytes. */
 const SAME_TOTAL_SHARE = 0.01;
@@ -64,27 +71,4 @@ export function compareOpinion(
   return byBytes > own.totalBytes * toleranceShare
     ? differs(source, opinion, own, byBytes)
     : { source, kind: 'agrees' };
-}
-
-/** What the pods that both sides know use together. */
-export interface PodSums {
-  readonly pods: number;
-  readonly theirsBytes: number;
-  /** Ours, before and after the other side was asked. */
-  readonly lowBytes: number;
-  readonly highBytes: number;
-}
-
-/** Holds another source's figures of the pods against those of their groups; the order of eviction hangs on them. */
-export function comparePods(source: string, sums: PodSums, toleranceBytes: number): Verdict {
-  const { pods, theirsBytes, lowBytes, highBytes } = sums;
-  const byBytes = Math.max(lowBytes - theirsBytes, theirsBytes - highBytes, 0);
-  if (byBytes <= toleranceBytes) return { source, kind: 'agrees' };
-  const theirsMiB = mebibytes(theirsBytes);
-  const text = `${source} sees ${pods} pods use ${theirsMiB} MiB, their groups ${mebibytes(lowBytes)} to ${mebibytes(highBytes)} MiB`;
-  return {
-    source,
-    kind: 'differs',
-    because: { code: 'SourcesDisagree', text, facts: { source, pods, theirsMiB, byMiB: mebibytes(byBytes) } },
-  };
 }

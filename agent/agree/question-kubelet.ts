@@ -1,7 +1,10 @@
-import type { ContainerUsage, PodUsage, UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
+import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
 import type { KubeletAddress } from '#agent/observe/kubelet-summary.ts';
 import { askSummary } from '#agent/observe/summary-node.ts';
-import { compareOpinion, comparePods, type Verdict } from './compare-opinion.ts';
+import { type Answer, compareOpinion, type OwnReading } from './compare-opinion.ts';
+import { comparePods } from './compare-pods.ts';
+import type { PodHistory } from './pod-history.ts';
 import type { Questioned, ReadOwn } from './questioned.ts';
 
 export interface KubeletQuestion {
@@ -10,57 +13,42 @@ export interface KubeletQuestion {
   readonly signal: ReadOwn;
   /** What the pods use, read from their groups at this moment. */
   readonly pods: () => UsageByUid;
+  readonly history: PodHistory;
   readonly toleranceShare: number;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
 const NAME = 'kubelet-summary';
 const DEADLINE_MS = 5000;
 
 /**
- * The kubelet's summary against the kernel: the node's memory, and what the pods use. Of a pod its containers are summed
- * up, because they are current while its own entry is up to 16 s old (real-kubernetes.md 5.9).
+ * The kubelet's summary against the kernel: the node's memory, and each pod's own entry. That is up to 20 s old and has
+ * its time beside it. Its containers are younger, but their sum is less than the pod where memory outlives a container
+ * (data in a memory-backed emptyDir), and something else where they are measured inside a virtual machine.
  */
-export function questionKubelet({ kubelet, signal, pods, toleranceShare }: KubeletQuestion): Questioned {
-  async function question(): Promise<Verdict> {
-    const before = pods();
-    const { summary } = await askSummary(kubelet, AbortSignal.timeout(DEADLINE_MS));
-    const after = pods();
-    const own = signal();
-    if (own === undefined) throw new Error('there is no reading of our own to compare with');
-    const { availableBytes = Number.NaN, workingSetBytes = Number.NaN } = summary.readings.memory ?? {};
-    const opinion = { totalBytes: availableBytes + workingSetBytes, availableBytes };
-    const verdict = compareOpinion(NAME, opinion, own, toleranceShare);
-    if (verdict.kind !== 'agrees') return verdict;
-    return comparePods(NAME, sumOfPods(summary.pods, before, after), own.totalBytes * toleranceShare);
-  }
-  return { name: NAME, question };
+export function questionKubelet(asked: KubeletQuestion): Questioned {
+  return { name: NAME, question: () => question(asked) };
 }
 
-/** Bytes that the pods which both sides know use, by them and by us. */
-function sumOfPods(told: readonly PodUsage[], before: UsageByUid, after: UsageByUid) {
-  const sums = { pods: 0, theirsBytes: 0, lowBytes: 0, highBytes: 0 };
-  for (const { uid, containers } of told) {
-    const theirs = sumOfContainers(containers);
-    const [first, last] = [bytesOf(before.get(uid)), bytesOf(after.get(uid))];
-    if (theirs === undefined || first === undefined || last === undefined) continue;
-    sums.pods += 1;
-    sums.theirsBytes += theirs;
-    sums.lowBytes += Math.min(first, last);
-    sums.highBytes += Math.max(first, last);
-  }
-  return sums;
+async function question({ kubelet, signal, toleranceShare, ...asked }: KubeletQuestion): Promise<Answer> {
+  const { summary } = await askSummary(kubelet, AbortSignal.timeout(DEADLINE_MS));
+  const own = signal();
+  if (own === undefined) throw new Error('there is no reading of our own to compare with');
+  const { availableBytes = Number.NaN, workingSetBytes = Number.NaN } = summary.readings.memory ?? {};
+  const opinion = { totalBytes: availableBytes + workingSetBytes, availableBytes };
+  const verdict = compareOpinion(NAME, opinion, own, toleranceShare);
+  if (verdict.kind === 'incomparable') return { verdict };
+  return { verdict, pods: comparePods(podQuestion(summary.pods, own, { toleranceShare, ...asked })) };
 }
 
-function bytesOf(usage: PodUsage | undefined): number | undefined {
-  return usage?.memory?.workingSetBytes;
-}
-
-/** `undefined` as soon as one container has no figure. */
-function sumOfContainers(containers: readonly ContainerUsage[]): number | undefined {
-  let sum = 0;
-  for (const { workingSetBytes } of containers) {
-    if (workingSetBytes === undefined) return undefined;
-    sum += workingSetBytes;
-  }
-  return sum;
+function podQuestion(
+  told: Parameters<typeof comparePods>[0]['told'],
+  { totalBytes }: OwnReading,
+  { pods, history, toleranceShare, clock }: Pick<KubeletQuestion, 'pods' | 'history' | 'toleranceShare' | 'clock'>,
+): Parameters<typeof comparePods>[0] {
+  const now = clock.monotonic();
+  history.note(pods(), now);
+  const offsetMs = clock.now() - now;
+  const toleranceBytes = totalBytes * toleranceShare;
+  return { source: NAME, told, history, toleranceBytes, onClock: (wallMs) => wallMs - offsetMs };
 }

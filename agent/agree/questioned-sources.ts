@@ -1,8 +1,10 @@
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
 import type { AgentConfiguration } from '#agent/configuration.ts';
 import type { KubeletAddress } from '#agent/observe/kubelet-summary.ts';
 import { meminfoSource } from '#agent/observe/meminfo.ts';
 import { askNodeOsUtils, askSysteminformation } from '#agent/observe/second-opinions.ts';
+import type { PodHistory } from './pod-history.ts';
 import { type Questioned, questionMemory, type ReadOwn } from './questioned.ts';
 import { questionKubelet } from './question-kubelet.ts';
 
@@ -12,6 +14,8 @@ export interface QuestionedPorts {
   readonly signal: ReadOwn;
   /** What the pods use, read at this moment. */
   readonly pods: () => UsageByUid;
+  readonly history: PodHistory;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
 /** What the kernel calls available, read at this moment: the same thing that the libraries report. */
@@ -31,7 +35,7 @@ function kernelMemory(procfs: string): ReadOwn {
  */
 export function questionedSources(
   { crossCheck, source, path }: AgentConfiguration,
-  { kubelet, signal, pods }: QuestionedPorts,
+  { kubelet, signal, ...known }: QuestionedPorts,
 ): readonly Questioned[] {
   if (!crossCheck.enabled) return [];
   const toleranceShare = crossCheck.tolerancePercent / 100;
@@ -41,5 +45,5 @@ export function questionedSources(
     questionMemory('node-os-utils', askNodeOsUtils, own, toleranceShare),
   ];
   if (source === 'summary' || kubelet === undefined) return libraries;
-  return [...libraries, questionKubelet({ kubelet, signal, pods, toleranceShare })];
+  return [...libraries, questionKubelet({ kubelet, signal, toleranceShare, ...known })];
 }

@@ -1,11 +1,11 @@
-import { compareOpinion, type OwnReading, type Verdict } from './compare-opinion.ts';
+import { type Answer, compareOpinion, type OwnReading } from './compare-opinion.ts';
 import type { AskSecondOpinion } from '#agent/observe/second-opinions.ts';
 
 /** Another source, asked for the same thing that we read ourselves. */
 export interface Questioned {
   readonly name: string;
   /** Asks and compares once; rejects where it could not be asked. */
-  readonly question: () => Promise<Verdict>;
+  readonly question: () => Promise<Answer>;
 }
 
 /** Our reading now; `undefined` where there is none to compare with. */
@@ -21,7 +21,7 @@ export function questionMemory(name: string, ask: AskSecondOpinion, own: ReadOwn
       const after = own();
       if (before === undefined || after === undefined)
         throw new Error('there is no reading of our own to compare with');
-      return compareOpinion(name, opinion, spanning(before, after), toleranceShare);
+      return { verdict: compareOpinion(name, opinion, spanning(before, after), toleranceShare) };
     },
   };
 }

@@ -42,6 +42,11 @@ function withoutStatistics({ facts, usage }: Candidate, policy: AgentPolicy): Be
   return { code: 'NoStatistics', text: 'there are no statistics of the pod', facts: { pod: facts.pod.name } };
 }
 
+/** Where time is left no pod goes on a figure that another source contradicts; at the end what both support counts. */
+function doubtful({ facts, signal }: Candidate, stage: Stage, { doubtfulPods }: Look): Because | undefined {
+  return stage === 'mild' && resourceOf(signal) === 'memory' ? doubtfulPods.get(facts.pod.uid)?.because : undefined;
+}
+
 /** Its own, or that of its owner, whose other pods stand under the same budget. */
 function pauseOf(pod: Pod, { pauses }: EvictionState, { now }: Look): Because | undefined {
   if (pauses.size === 0) return undefined;
@@ -95,6 +100,7 @@ export function ineligibility({ signal, stage, evictions }: Situation, look: Loo
       protectionOf(pod, rules) ??
       unknownNamespace(pod, look.namespaces) ??
       withoutStatistics(candidate, policy) ??
+      doubtful(candidate, stage, look) ??
       withinRequest(candidate, stage, policy) ??
       pauseOf(pod, evictions, look) ??
       namespaceHold(pod.namespace, lossOf(pod.namespace, victims), policy.limits)

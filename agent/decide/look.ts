@@ -19,6 +19,16 @@ export interface PodsOnNode {
   readonly unreadable: readonly string[];
 }
 
+/** A pod of which another source tells something else than its group. */
+export interface DoubtfulPod {
+  /** What the other source says it uses. */
+  readonly theirsBytes: number;
+  readonly because: Because;
+}
+
+/** By UID. */
+export type DoubtfulPods = ReadonlyMap<string, DoubtfulPod>;
+
 /** Whether a namespace is to be left alone. */
 export type NamespaceState = 'open' | 'ignored';
 
@@ -34,6 +44,8 @@ export interface Look extends NodeView {
   readonly avoided: ReadonlySet<string>;
   /** Signals that must not evict now, since their sources contradict each other. */
   readonly doubts: ReadonlyMap<Signal, Because>;
+  /** Pods whose figures are contradicted; the node's are not touched by that. */
+  readonly doubtfulPods: DoubtfulPods;
   /** What keeps the whole agent from acting: warming up, the API server is out of reach. */
   readonly holds: readonly Because[];
 }

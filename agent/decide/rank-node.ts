@@ -29,6 +29,15 @@ function measuredFor(signal: Signal, usage: PodUsage | undefined): PodUsage | un
   return figureFor(signal, usage) === undefined ? undefined : usage;
 }
 
+/** Of a pod whose memory is in doubt only that much counts which both sources support. */
+function supportedUsage(signal: Signal, { uid }: Pod, { usage, doubtfulPods }: Look): PodUsage | undefined {
+  const measured = measuredFor(signal, usage.get(uid));
+  const doubt = doubtfulPods.get(uid);
+  if (measured?.memory?.workingSetBytes === undefined || doubt === undefined) return measured;
+  const workingSetBytes = Math.min(measured.memory.workingSetBytes, doubt.theirsBytes);
+  return { ...measured, memory: { ...measured.memory, workingSetBytes } };
+}
+
 /** An owner that is to be kept away from this node was hit by whoever says so; when is not told, so it counts as now. */
 function circumstances({ pod }: RankingFacts, { past }: EvictionState, look: Look, policy: AgentPolicy): Circumstances {
   const owner = ownerOf(pod);
@@ -55,7 +64,7 @@ export function rankNode(situation: Situation, look: Look, policy: AgentPolicy):
   const candidates = running.map((facts) =>
     prepareCandidate(
       facts,
-      measuredFor(signal, look.usage.get(facts.pod.uid)),
+      supportedUsage(signal, facts.pod, look),
       { signal, layout: policy.layout },
       circumstances(facts, evictions, look, policy),
     ),

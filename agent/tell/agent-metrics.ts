@@ -75,6 +75,7 @@ interface Gauges {
   readonly candidateUsage: GaugeMetric;
   readonly candidateRank: GaugeMetric;
   readonly dropped: CounterMetric;
+  readonly doubtful: GaugeMetric;
   readonly outstanding: GaugeMetric;
   readonly held: GaugeMetric;
   readonly mode: GaugeMetric;
@@ -114,6 +115,7 @@ function createGauges(metrics: Metrics): Gauges {
       'plimsoll_series_dropped_total',
       'Candidates that have no series of their own, summed over updates',
     ),
+    doubtful: metrics.gauge('plimsoll_pods_doubtful', 'Pods whose memory another source contradicts'),
     outstanding: metrics.gauge('plimsoll_evictions_outstanding', 'Evictions under way'),
     held: metrics.gauge(
       'plimsoll_evictions_held',
@@ -177,6 +179,7 @@ function showEvictions(gauges: Gauges, { decision: { state, judgement }, policy,
   gauges.held.reset();
   for (const { code } of judgement.holds) gauges.held.set(1, { reason: code });
   gauges.podsUnreadable.set(look.pods.unreadable.length);
+  gauges.doubtful.set(look.doubtfulPods.size);
   gauges.mode.set(policy.mode === 'Enforce' ? 1 : 0);
   if (look.oomKills !== undefined) gauges.oomKills.set(look.oomKills);
 }

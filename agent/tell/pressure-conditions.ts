@@ -81,11 +81,14 @@ function whyPressed(family: Family, { decision: { judgement } }: Picture): { rea
   return { reason: 'Pressure', message: 'A threshold was crossed within the transition period' };
 }
 
+/** Of the node, which stops evictions for memory, and of single pods, which touches these alone. */
+const CONTRADICTIONS: readonly string[] = ['SourcesDisagree', 'PodsDisagree'];
+
 function sourcesCondition(disagreement: Because | undefined): PressureConditions[number] {
   if (disagreement === undefined) {
     return { type: 'SourcesAgree', status: 'True', reason: 'NoDisagreement', message: 'No source contradicts another' };
   }
-  const status = disagreement.code === 'SourcesDisagree' ? 'False' : 'Unknown';
+  const status = CONTRADICTIONS.includes(disagreement.code) ? 'False' : 'Unknown';
   return { type: 'SourcesAgree', status, reason: disagreement.code, message: disagreement.text };
 }
 

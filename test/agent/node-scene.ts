@@ -109,6 +109,7 @@ export function look(scene: Scene): Look {
     namespaces: new Map(domainPods.map(({ namespace }) => [namespace, 'open'])),
     avoided: new Set(),
     doubts: new Map(),
+    doubtfulPods: new Map(),
     holds: [],
     ...scene.look,
   };

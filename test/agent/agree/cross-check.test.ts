@@ -38,37 +38,72 @@ describe('compareOpinion', () => {
 });
 
 describe('createCrossCheck', () => {
-  async function checked(...answers: (() => Promise<ReturnType<typeof opinion>>)[]) {
+  type Ask = () => Promise<ReturnType<typeof opinion>>;
+
+  async function checked(times: number, ...answers: Ask[]) {
     const sources = answers.map((ask, index) => questionMemory(`s${index}`, ask, () => own, 0.05));
     const check = createCrossCheck(sources);
-    await check.check();
+    for (let count = 0; count < times; count += 1) await check.check();
     return check;
   }
+  const agrees: Ask = () => Promise.resolve(opinion(1000, 420));
+  const differs: Ask = () => Promise.resolve(opinion(1000, 100));
 
-  test('one source that differs stops both memory signals, whatever the others say', async () => {
-    const check = await checked(
-      () => Promise.resolve(opinion(1000, 420)),
-      () => Promise.resolve(opinion(1000, 100)),
-    );
+  test('one source that differs twice stops both memory signals, whatever the others say', async () => {
+    const check = await checked(2, agrees, differs);
     expect([...check.doubts().keys()]).toEqual(['memory.available', 'allocatableMemory.available']);
     expect(check.disagreement()?.code).toBe('SourcesDisagree');
   });
 
+  test('once is a moment: it shows in the verdicts and holds nothing', async () => {
+    const check = await checked(1, agrees, differs);
+    expect(check.verdicts().map(({ kind }) => kind)).toEqual(['agrees', 'differs']);
+    expect([check.doubts().size, check.disagreement()]).toEqual([0, undefined]);
+  });
+
+  test('two that differ must follow one another', async () => {
+    const turns = [differs, agrees, differs];
+    const check = await checked(3, () => turns.shift()?.() ?? agrees());
+    expect(check.doubts().size).toBe(0);
+  });
+
   test('a source that fails or cannot be compared stops nothing, and is told only where no other was compared', async () => {
     const failing = () => Promise.reject(new Error('no such file'));
-    const alone = await checked(failing, () => Promise.resolve(opinion(5, 5)));
+    const alone = await checked(2, failing, () => Promise.resolve(opinion(5, 5)));
     expect(alone.doubts().size).toBe(0);
     expect(alone.disagreement()).toEqual({
       code: 'SourcesNotComparable',
       text: 's0: no such file',
       facts: { source: 's0' },
     });
-    const together = await checked(failing, () => Promise.resolve(opinion(1000, 420)));
+    const together = await checked(2, failing, agrees);
     expect(together.disagreement()).toBeUndefined();
   });
 
   test('without any source it says that nothing was compared', async () => {
-    expect((await checked()).disagreement()?.code).toBe('SourcesNotComparable');
+    expect((await checked(1)).disagreement()?.code).toBe('SourcesNotComparable');
+  });
+
+  test('a pod that differs twice is doubtful, the node is not', async () => {
+    const doubt = { theirsBytes: 5, because: { code: 'StatisticsDoubtful', text: 'it differs', facts: {} } };
+    const turns = [['a'], ['a', 'b'], ['b']];
+    const question = () => {
+      const differing = new Map((turns.shift() ?? []).map((uid) => [uid, doubt]));
+      return Promise.resolve({ verdict: { source: 'k', kind: 'agrees' as const }, pods: { compared: 2, differing } });
+    };
+    const check = createCrossCheck([{ name: 'k', question }]);
+    const doubtful: string[][] = [];
+    for (let count = 0; count < 3; count += 1) {
+      await check.check();
+      doubtful.push([...check.doubtfulPods().keys()]);
+      expect(check.doubts().size).toBe(0);
+    }
+    expect(doubtful).toEqual([[], ['a'], ['b']]);
+    expect(check.disagreement()).toEqual({
+      code: 'PodsDisagree',
+      text: 'the figures of 1 pods are doubtful; of one of them, it differs',
+      facts: { pods: 1 },
+    });
   });
 });
 

@@ -145,6 +145,17 @@ describe('decide', () => {
     },
   );
 
+  test('a pod whose figure another source contradicts goes only when time runs out, and then by what both support', () => {
+    const doubt = { theirsBytes: 450 * MIB, because: because('StatisticsDoubtful') };
+    const doubtfulPods = new Map([['uid-hog', doubt]]);
+    const soft = (now: number): Scene => ({ now, availableMiB: 150, pods: [hog, small], look: { doubtfulPods } });
+    expect(evicted([soft(0), soft(30_000)])).toEqual([[], ['small']]);
+    const hard: Scene = { now: 0, availableMiB: 10, pods: [hog, small] };
+    expect(evicted([{ ...hard, look: { doubtfulPods } }])).toEqual([['hog']]);
+    const little = new Map([['uid-hog', { ...doubt, theirsBytes: 5 * MIB }]]);
+    expect(evicted([{ ...hard, look: { doubtfulPods: little } }])).toEqual([['small']]);
+  });
+
   test('above the ceiling a wish to stay is not honoured', () => {
     const proud: NodePod = { ...hog, priority: 1_000_001, annotations: { 'plimsoll.dev/evict': 'never' } };
     expect(evicted([{ now: 0, availableMiB: 10, pods: [proud] }])).toEqual([['hog']]);

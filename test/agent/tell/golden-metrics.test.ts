@@ -51,6 +51,7 @@ function pictureOf(name: NodeCase, source: NodeSource): Picture {
     namespaces: new Map(pods.map(({ namespace }) => [namespace, 'open' as const])),
     avoided: new Set<string>(),
     doubts: new Map(),
+    doubtfulPods: new Map(),
     holds: [],
   };
   return { look, policy: DEFAULT_POLICY, decision: decide(FIRST_STATE, look, DEFAULT_POLICY) };

@@ -1,0 +1,77 @@
+import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
+
+/** What each pod has used over the last half minute, so that a figure of another source can be met at its own time. */
+export interface PodHistory {
+  readonly note: (usage: UsageByUid, atMs: number) => void;
+  /** The least and the most from just before `fromMs` to just after `toMs`; `undefined` where it reaches not so far back. */
+  readonly range: (uid: string, fromMs: number, toMs: number) => Range | undefined;
+}
+
+export interface Range {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** The kubelet's figures of pods are up to 20 s old when they arrive (real-kubernetes.md 5.9). */
+const ENTRIES = 32;
+/** What is noted more often is one entry with its least and its most. */
+const SPACING_MS = 1000;
+
+/** The course of one pod in a few typed arrays: a node may have 500. */
+class Course {
+  readonly #at = new Float64Array(ENTRIES).fill(Number.NEGATIVE_INFINITY);
+  readonly #low = new Float64Array(ENTRIES);
+  readonly #high = new Float64Array(ENTRIES);
+  #newest = 0;
+
+  note(bytes: number, atMs: number): void {
+    if (atMs - (this.#at[this.#newest] ?? 0) >= SPACING_MS) this.#begin(bytes, atMs);
+    const index = this.#newest;
+    this.#low[index] = Math.min(this.#low[index] ?? bytes, bytes);
+    this.#high[index] = Math.max(this.#high[index] ?? bytes, bytes);
+  }
+
+  #begin(bytes: number, atMs: number): void {
+    this.#newest = (this.#newest + 1) % ENTRIES;
+    this.#at[this.#newest] = atMs;
+    this.#low[this.#newest] = bytes;
+    this.#high[this.#newest] = bytes;
+  }
+
+  /** Walks back from the newest entry to the first that began before `fromMs`; entries after `toMs` count but for one. */
+  range(fromMs: number, toMs: number): Range | undefined {
+    let range: Range | undefined;
+    for (let step = 0; step < ENTRIES; step += 1) {
+      const index = (this.#newest - step + ENTRIES) % ENTRIES;
+      const at = this.#at[index] ?? Number.NEGATIVE_INFINITY;
+      if (at === Number.NEGATIVE_INFINITY) return undefined;
+      // Of the entries that began after the time in question only the first can tell of it.
+      range = at > toMs ? this.#entry(index) : spanning(range, this.#entry(index));
+      if (at <= fromMs) return range;
+    }
+    return undefined;
+  }
+
+  #entry(index: number): Range {
+    return { low: this.#low[index] ?? Number.NaN, high: this.#high[index] ?? Number.NaN };
+  }
+}
+
+function spanning(one: Range | undefined, other: Range): Range {
+  return one === undefined ? other : { low: Math.min(one.low, other.low), high: Math.max(one.high, other.high) };
+}
+
+export function createPodHistory(): PodHistory {
+  const courses = new Map<string, Course>();
+
+  function note(usage: UsageByUid, atMs: number): void {
+    for (const uid of courses.keys()) if (!usage.has(uid)) courses.delete(uid);
+    for (const [uid, { memory }] of usage) {
+      if (memory?.workingSetBytes === undefined) continue;
+      const course = courses.get(uid) ?? new Course();
+      courses.set(uid, course);
+      course.note(memory.workingSetBytes, atMs);
+    }
+  }
+  return { note, range: (uid, fromMs, toMs) => courses.get(uid)?.range(fromMs, toMs) };
+}
