@@ -6,6 +6,7 @@ import { type AgentParts, type AgentPorts, type Assembly, nodeUid, openParts } f
 import { assembleCycle } from './assemble-cycle.ts';
 import { assemblePublisher } from './assemble-publisher.ts';
 import type { AgentConfiguration } from './configuration.ts';
+import { noStatistics } from './decide/unmeasured-pods.ts';
 import { askInventory } from './observe/inventory.ts';
 import { runPasses } from './pass-loop.ts';
 import type { Picture } from './picture.ts';
@@ -107,6 +108,10 @@ function assembleReporter({ configuration, ports, parts }: Assembly, log: AgentL
   });
 }
 
+function podStatisticsProblem(picture: Picture | undefined): string | undefined {
+  return picture && noStatistics(picture.decision.state.unmeasuredSince, picture.look)?.text;
+}
+
 function listen({ configuration, ports, parts }: Assembly, picture: () => Picture | undefined): Promise<Server> {
   const { pods, metrics } = parts;
   const checks = [
@@ -115,6 +120,7 @@ function listen({ configuration, ports, parts }: Assembly, picture: () => Pictur
       name: 'memory',
       problem: () => (picture()?.look.readings.memory ? undefined : 'no source gives the memory signal'),
     },
+    { name: 'pod-statistics', problem: () => podStatisticsProblem(picture()) },
   ];
   return serve({ handler: healthListener({ checks, metrics, configuration }, ports.log), ...configuration.health });
 }

@@ -5,15 +5,17 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { ClusterConnection } from '#shared/kube/connection.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { AgentConfiguration } from './configuration.ts';
-import { findCgroupLayout } from './observe/cgroup-layout.ts';
+import { type CgroupLayout, findCgroupLayout, type LayoutFound } from './observe/cgroup-layout.ts';
 import { createFallbackNode, unreadable } from './observe/fallback-node.ts';
 import { reclaimableMemory } from './observe/kernel-memory.ts';
+import { createFollowingNode } from './observe/following-node.ts';
 import { createKernelNode } from './observe/kernel-node.ts';
 import type { KubeletAddress } from './observe/kubelet-summary.ts';
 import { kubeletUrl } from './observe/kubelet-url.ts';
 import { meminfoSource } from './observe/meminfo.ts';
 import { valueOf } from './observe/reading.ts';
-import type { NodeSource } from './observe/node-source.ts';
+import type { NodeSource, ObservedPod } from './observe/node-source.ts';
+import { withPodFallback } from './observe/pod-fallback.ts';
 import { createSummaryNode } from './observe/summary-node.ts';
 
 /** Where the kubelet answers; `undefined` where no address is configured. */
@@ -71,20 +73,35 @@ function openWithFallback(configuration: AgentConfiguration, kubelet: KubeletAdd
     const node = valueOf(meminfo.read());
     return { ...NO_MEMORY_READINGS, memory: node && reclaimableMemory(node, 0, nowMs) };
   };
-  const source = createFallbackNode({
+  const kernel = createFallbackNode({
     openKernel: () => openKernel(configuration, clock),
     summary,
     reclaimable,
     clock,
   });
+  const source = withPodFallback(kernel, summary, clock);
   return source;
 }
 
 /** The kernel's files, or why their layout cannot be used. */
 function openKernel(configuration: AgentConfiguration, clock: Clock): NodeSource | Because {
-  const { path } = configuration;
-  const found = findCgroupLayout(cgroupRoot(configuration), path.kubepods);
+  const { procfs: proc, nodefs, imagefs, kubepods } = configuration.path;
+  const find = (pods: readonly ObservedPod[]): LayoutFound =>
+    findCgroupLayout(
+      cgroupRoot(configuration),
+      kubepods,
+      pods.map(({ cgroup }) => cgroup),
+    );
+  const found = find([]);
   if (found.kind === 'unknown') return unreadable(found.because);
-  const { procfs: proc, nodefs, imagefs } = path;
-  return createKernelNode({ proc, layout: found.layout, nodefs, imagefs, clock });
+  return createFollowingNode({
+    layout: found.layout,
+    findLayout: (pods) => layoutOf(find(pods)),
+    open: (layout) => createKernelNode({ proc, layout, nodefs, imagefs, clock }),
+    nowMs: clock.monotonic(),
+  });
+}
+
+function layoutOf(found: LayoutFound): CgroupLayout | undefined {
+  return found.kind === 'layout' ? found.layout : undefined;
 }

@@ -29,6 +29,8 @@ export interface AgentState extends ThresholdState {
   readonly trend: Trend | undefined;
   /** Memory signals of which the kubelet's figure tells something else than ours. */
   readonly figureGaps: FigureGaps;
+  /** Since when no running pod has had statistics. */
+  readonly unmeasuredSince: Instant | undefined;
   /** Pods that the kubelet ended, and when that was last seen to happen. */
   readonly kubeletVictims: ReadonlySet<string>;
   readonly kubeletActedAt: Instant | undefined;
@@ -43,6 +45,7 @@ export const FIRST_STATE: AgentState = {
   breakers: NO_BREAKERS,
   trend: undefined,
   figureGaps: NO_GAPS,
+  unmeasuredSince: undefined,
   kubeletVictims: new Set(),
   kubeletActedAt: undefined,
 };

@@ -18,6 +18,7 @@ import type { Look } from './look.ts';
 import { eligiblePods, type EvictionPlan, type PlanInput, planEvictions, shortenAll } from './plan-evictions.ts';
 import { reconcileState } from './reconcile-state.ts';
 import { type Due, findShortages } from './shortage.ts';
+import { advanceUnmeasured } from './unmeasured-pods.ts';
 
 /** What was found, whether or not a pod has to go: for status, log and metrics. */
 export interface Judgement {
@@ -112,6 +113,7 @@ function advance(previous: AgentState, look: Look, policy: AgentPolicy): AgentSt
     breakers: judgeRelief(reconciled.breakers, relief, look.now),
     trend,
     figureGaps: advanceFigureGaps(reconciled.figureGaps, look),
+    unmeasuredSince: advanceUnmeasured(reconciled.unmeasuredSince, look),
   };
 }
 

@@ -1,11 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { podCgroupPath, type PodCgroupName, type PodsPlace } from './pod-cgroup-path.ts';
 
 /** Where this node keeps its cgroup files; every directory is absolute, `undefined` where the node has no such tree. */
-export interface CgroupLayout {
+export interface CgroupLayout extends PodsPlace {
   readonly version: 'v1' | 'v2';
-  readonly driver: 'cgroupfs' | 'systemd';
-  /** Path of the group of all pods below each root, as `kubepods` or `kubepods.slice`. */
-  readonly kubepods: string;
   readonly memory: string;
   readonly cpu: string | undefined;
   readonly cpuAccounting: string | undefined;
@@ -19,17 +17,12 @@ export type LayoutFound =
   { readonly kind: 'layout'; readonly layout: CgroupLayout } | { readonly kind: 'unknown'; readonly because: string };
 
 /** Where kubelets put the pods: by driver, also below a `--cgroup-root` of `kubelet`. */
-const KUBEPODS: readonly Kubepods[] = [
-  { path: 'kubepods.slice', driver: 'systemd' },
-  { path: 'kubepods', driver: 'cgroupfs' },
-  { path: 'kubelet.slice/kubelet-kubepods.slice', driver: 'systemd' },
-  { path: 'kubelet/kubepods', driver: 'cgroupfs' },
+const KUBEPODS: readonly PodsPlace[] = [
+  { kubepods: 'kubepods.slice', driver: 'systemd' },
+  { kubepods: 'kubepods', driver: 'cgroupfs' },
+  { kubepods: 'kubelet.slice/kubelet-kubepods.slice', driver: 'systemd' },
+  { kubepods: 'kubelet/kubepods', driver: 'cgroupfs' },
 ];
-
-interface Kubepods {
-  readonly path: string;
-  readonly driver: CgroupLayout['driver'];
-}
 
 function firstExisting(...directories: string[]): string | undefined {
   return directories.find((directory) => existsSync(directory));
@@ -66,28 +59,43 @@ function findTrees(root: string): Trees | undefined {
   return memory === undefined ? undefined : v1Trees(root, memory);
 }
 
-function configuredKubepods(path: string): Kubepods {
-  return { path, driver: path.endsWith('.slice') ? 'systemd' : 'cgroupfs' };
+function configuredPlace(kubepods: string): PodsPlace {
+  return { kubepods, driver: kubepods.endsWith('.slice') ? 'systemd' : 'cgroupfs' };
 }
 
-function findKubepods(memory: string, setting: string | undefined): Kubepods | undefined {
-  const candidates = setting === undefined ? KUBEPODS : [configuredKubepods(setting)];
-  return candidates.find(({ path }) => existsSync(`${memory}/${path}`));
+/** Of several groups the one that has any of the pods: an old one may be left from another driver. */
+function findPlace(memory: string, { setting, pods }: Sought): PodsPlace | undefined {
+  const candidates = setting === undefined ? KUBEPODS : [configuredPlace(setting)];
+  const there = candidates.filter(({ kubepods }) => existsSync(`${memory}/${kubepods}`));
+  const hasAny = (place: PodsPlace): boolean =>
+    pods.some((pod) => existsSync(`${memory}/${podCgroupPath(place, pod)}`));
+  return there.find(hasAny) ?? there[0];
+}
+
+interface Sought {
+  /** The configured path of the group of all pods. */
+  readonly setting: string | undefined;
+  readonly pods: readonly PodCgroupName[];
 }
 
 /**
- * Looks once at the mounted cgroup root: version, driver and the group of all pods. Containers get a private cgroup
+ * Looks once at the mounted cgroup root: version, driver and the group of all pods, of `pods` where there are several.
+ * Containers get a private cgroup
  * namespace, so `root` must be the host's tree. An unknown layout is an answer, not a guess (F-23).
  */
-export function findCgroupLayout(root: string, kubepodsSetting?: string): LayoutFound {
+export function findCgroupLayout(
+  root: string,
+  kubepodsSetting?: string,
+  pods: readonly PodCgroupName[] = [],
+): LayoutFound {
   const trees = findTrees(root);
   if (trees === undefined) {
     return { kind: 'unknown', because: `no memory controller below ${root}: expected cgroup.controllers or memory/` };
   }
-  const kubepods = findKubepods(trees.memory, kubepodsSetting);
-  if (kubepods === undefined) {
-    const expected = kubepodsSetting ?? KUBEPODS.map(({ path }) => path).join(', ');
+  const place = findPlace(trees.memory, { setting: kubepodsSetting, pods });
+  if (place === undefined) {
+    const expected = kubepodsSetting ?? KUBEPODS.map(({ kubepods }) => kubepods).join(', ');
     return { kind: 'unknown', because: `no group of all pods below ${trees.memory}: expected ${expected}` };
   }
-  return { kind: 'layout', layout: { ...trees, driver: kubepods.driver, kubepods: kubepods.path } };
+  return { kind: 'layout', layout: { ...trees, ...place } };
 }

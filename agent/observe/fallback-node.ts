@@ -3,6 +3,7 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { NodeView } from '#agent/decide/node-view.ts';
 import type { NodeSource, ObservedPod } from './node-source.ts';
+import { advancePresence, presentSince } from './presence.ts';
 
 export interface FallbackOptions {
   /** Opens the kernel's files; an unknown layout is an answer, and is asked again. */
@@ -13,10 +14,8 @@ export interface FallbackOptions {
   readonly clock: Clock;
 }
 
-/** So long may the kernel's figures be missing before the kubelet's are taken for them. */
-const LOST_MS = 3000;
-/** So long must they be there again before they are trusted again. */
-const FOUND_MS = 10_000;
+/** So long may the kernel's figures be missing before the kubelet's are taken, and so long must they be there again. */
+const PATIENCE = { lostMs: 3000, foundMs: 10_000 };
 const OPEN_AGAIN_MS = 10_000;
 
 /**
@@ -31,9 +30,7 @@ export function createFallbackNode({ openKernel, summary, reclaimable, clock }: 
   let because: Because = { code: 'KernelUnreadable', text: '', facts: {} };
   let openedAtMs = -Infinity;
   let followed: readonly ObservedPod[] = [];
-  /** Since when the kernel has told, or not told, what memory is left. */
-  let since = { isTelling: true, atMs: clock.monotonic() };
-  let isFallenBack = false;
+  let memory = presentSince(clock.monotonic());
   const stopping = new AbortController();
 
   function open(nowMs: number): void {
@@ -49,30 +46,22 @@ export function createFallbackNode({ openKernel, summary, reclaimable, clock }: 
   }
 
   function note(view: NodeView | undefined, nowMs: number): void {
-    const isTelling = view?.readings.memory !== undefined;
-    if (isTelling !== since.isTelling) since = { isTelling, atMs: nowMs };
-    const lastedMs = nowMs - since.atMs;
-    if (!isTelling && lastedMs >= LOST_MS) fallBack();
-    if (isTelling && lastedMs >= FOUND_MS) isFallenBack = false;
-  }
-
-  function fallBack(): void {
-    isFallenBack = true;
+    memory = advancePresence(memory, view?.readings.memory !== undefined, PATIENCE, nowMs);
     const failing = kernel?.health().find(({ name, state }) => MEMORY_SOURCES.includes(name) && state !== 'reading');
-    if (failing?.because !== undefined) because = unreadable(failing.because);
+    if (memory.isLost && failing?.because !== undefined) because = unreadable(failing.because);
   }
 
   function look(nowMs: number): NodeView {
     open(nowMs);
     const own = kernel?.look(nowMs);
     note(own, nowMs);
-    if (own !== undefined && !isFallenBack) return own;
+    if (own !== undefined && !memory.isLost) return own;
     const told = summary.look(nowMs);
     if (own === undefined) return withOwnMemory(told, reclaimable(nowMs));
     return { ...own, readings: told.readings, stalls: firstOf(own.stalls, told.stalls) };
   }
 
-  const active = (): NodeSource => (kernel === undefined || isFallenBack ? summary : kernel);
+  const active = (): NodeSource => (kernel === undefined || memory.isLost ? summary : kernel);
 
   function follow(pods: readonly ObservedPod[]): void {
     followed = pods;
@@ -96,6 +85,7 @@ export function createFallbackNode({ openKernel, summary, reclaimable, clock }: 
     usage: (depth, nowMs) => active().usage(depth, nowMs),
     strains: () => active().strains(),
     containers: (uid) => active().containers(uid),
+    whyUnmeasured: () => kernel?.whyUnmeasured(),
     health: () => [...(kernel?.health() ?? []), ...(active() === summary ? summary.health() : [])],
     fallback: () => (active() === summary ? because : undefined),
     run,
@@ -112,7 +102,7 @@ const MEMORY_SOURCES = ['meminfo', 'node-memory'];
 
 /** The reason as conditions, log and metrics tell it. */
 export function unreadable(why: string): Because {
-  const text = `the kernel's files do not tell the memory left, so the kubelet's summary does: ${why}`;
+  const text = `cannot read memory from the kernel; using the kubelet's /stats/summary: ${why}`;
   return { code: 'KernelUnreadable', text, facts: { why } };
 }
 

@@ -108,6 +108,7 @@ export function createKernelNode({ proc, layout, nodefs, imagefs, clock }: Kerne
     usage: pods.usage,
     strains: pods.strains,
     containers: pods.containers,
+    whyUnmeasured: pods.whyUnmeasured,
     fallback: () => undefined,
     health,
     run,

@@ -17,13 +17,14 @@ const SCOPES: readonly (readonly [prefix: string, suffix: string])[] = [
   ['docker-', '.scope'],
 ];
 
-type KernelPods = Pick<NodeSource, 'follow' | 'usage' | 'strains' | 'containers' | 'close'>;
+type KernelPods = Pick<NodeSource, 'follow' | 'usage' | 'strains' | 'containers' | 'whyUnmeasured' | 'close'>;
 
 /** The statistics of the node's pods, from their cgroups. A pod whose group cannot be read is not in the answer. */
 export function createKernelPods(layout: CgroupLayout): KernelPods {
   const scanner = createPodScanner(layout);
   const beats = new Map<string, PodBeat>();
   let strains = NO_STRAINS;
+  let unmeasured: string | undefined;
   let followed: ReadonlyMap<string, ObservedPod> = new Map();
 
   function follow(pods: readonly ObservedPod[]): void {
@@ -33,8 +34,12 @@ export function createKernelPods(layout: CgroupLayout): KernelPods {
   }
 
   function measure(pod: ObservedPod, nowMs: number): PodUsage | undefined {
-    const memory = valueOf(scanner.readMemory(pod.cgroup.uid));
-    if (memory === undefined) return undefined;
+    const answer = scanner.readMemory(pod.cgroup.uid);
+    const memory = valueOf(answer);
+    if (memory === undefined) {
+      if (pod.isRunning && answer !== undefined && 'because' in answer) unmeasured = answer.because;
+      return undefined;
+    }
     const rates = beats.get(pod.uid)?.rates;
     return {
       uid: pod.uid,
@@ -50,6 +55,7 @@ export function createKernelPods(layout: CgroupLayout): KernelPods {
 
   function usage(depth: 'memory' | 'all', nowMs: number): UsageByUid {
     const seen = new Map<string, PodUsage>();
+    unmeasured = undefined;
     for (const pod of followed.values()) {
       if (depth === 'all') beats.set(pod.uid, nextBeat(beats.get(pod.uid), scanner.readDetails(pod.cgroup.uid), nowMs));
       const measured = measure(pod, nowMs);
@@ -70,7 +76,7 @@ export function createKernelPods(layout: CgroupLayout): KernelPods {
       logs: NO_DISK,
     }));
   }
-  return { follow, usage, strains: () => strains, containers, close: scanner.close };
+  return { follow, usage, strains: () => strains, containers, whyUnmeasured: () => unmeasured, close: scanner.close };
 }
 
 function containerMemory(layout: CgroupLayout, directory: string, id: string): number | undefined {

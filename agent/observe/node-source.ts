@@ -9,6 +9,8 @@ import type { SourceHealth } from './watched-source.ts';
 export interface ObservedPod {
   readonly uid: string;
   readonly cgroup: { readonly uid: string; readonly qos: QosClass };
+  /** Whether its containers have been started, so that there is something to measure. */
+  readonly isRunning: boolean;
   readonly containers: readonly { readonly name: string; readonly id: string }[];
 }
 
@@ -25,6 +27,8 @@ export interface NodeSource {
   readonly strains: () => StrainByUid;
   /** Of one pod, by container: for the words about a victim. */
   readonly containers: (uid: string) => readonly ContainerUsage[];
+  /** Why the last pod without a figure has none; `undefined` where every running pod was measured. */
+  readonly whyUnmeasured: () => string | undefined;
   /** Why the figures come from somewhere else than usual; `undefined` while they do not. */
   readonly fallback: () => Because | undefined;
   readonly health: () => readonly SourceHealth[];

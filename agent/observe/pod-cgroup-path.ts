@@ -1,6 +1,11 @@
-import type { CgroupLayout } from './cgroup-layout.ts';
-
 export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
+
+/** Where a kubelet puts the groups of its pods. */
+export interface PodsPlace {
+  readonly driver: 'cgroupfs' | 'systemd';
+  /** Path of the group of all pods below each root, as `kubepods` or `kubepods.slice`. */
+  readonly kubepods: string;
+}
 
 /** What decides the name of a pod's cgroup. */
 export interface PodCgroupName {
@@ -27,7 +32,7 @@ function cgroupfsPath(kubepods: string, { uid, qos }: PodCgroupName): string {
   return `${level}/pod${uid}`;
 }
 
-/** The pod's group below each tree of the layout (real-kubernetes.md 5.9 and 8.3). */
-export function podCgroupPath(layout: Pick<CgroupLayout, 'driver' | 'kubepods'>, pod: PodCgroupName): string {
-  return layout.driver === 'systemd' ? systemdPath(layout.kubepods, pod) : cgroupfsPath(layout.kubepods, pod);
+/** The pod's group below each tree (real-kubernetes.md 5.9 and 8.3). */
+export function podCgroupPath(place: PodsPlace, pod: PodCgroupName): string {
+  return place.driver === 'systemd' ? systemdPath(place.kubepods, pod) : cgroupfsPath(place.kubepods, pod);
 }

@@ -120,6 +120,7 @@ export function createSummaryNode({ kubelet, periodMs, isWanted, clock }: Summar
     usage: () => (isFresh() ? usages : NO_USAGE),
     strains: () => (isFresh() ? stalls : NO_STALLS).strains,
     containers: (uid) => usages.get(uid)?.containers ?? [],
+    whyUnmeasured: () => undefined,
     fallback: () => undefined,
     health: () => [polled.health()],
     run,

@@ -1,5 +1,6 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import { conditionOf, type PressureCondition, resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
+import { noStatistics } from '#agent/decide/unmeasured-pods.ts';
 import type { Picture } from '#agent/picture.ts';
 
 /** One entry of `status.conditions`. */
@@ -117,18 +118,28 @@ function figuresCondition({ decision: { state } }: Picture): PressureConditions[
   return { type: 'FiguresAgree', status: 'True', reason: 'NoGap', message };
 }
 
+/** Whether there are statistics of the node's pods; without any no pod can be ranked. */
+function statisticsCondition({ look, decision: { state } }: Picture): PressureConditions[number] {
+  const because = noStatistics(state.unmeasuredSince, look);
+  if (because !== undefined) {
+    return { type: 'PodsMeasured', status: 'False', reason: because.code, message: because.text };
+  }
+  return { type: 'PodsMeasured', status: 'True', reason: 'Measured', message: 'There are statistics of pods' };
+}
+
 /** What is wrong beside the node itself; a disagreement may also say that nothing can be compared. */
 export interface Doubts {
   readonly sources: Because | undefined;
   readonly policies: Because | undefined;
 }
 
-/** One condition per family of signals, whether the sources agree, and whether policies and pods can be read. */
+/** One condition per family of signals, whether the sources agree, and whether pods are measured and all can be read. */
 export function pressureConditions(picture: Picture, { sources, policies }: Doubts): PressureConditions {
   const families: readonly Family[] = ['Memory', 'Cpu', 'Io', 'Disk', 'Pid'];
   return [
     ...families.map((family) => familyCondition(family, picture)),
     sourcesCondition(sources),
+    statisticsCondition(picture),
     figuresCondition(picture),
     policiesCondition(policies),
     podsCondition(picture),

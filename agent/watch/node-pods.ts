@@ -67,7 +67,12 @@ export function slimPod(raw: KubeObject): NodePod {
   if (!isPathSegment(cgroupUid)) throw new Error(`cannot read pod "${pod.name}": its UID is no name of a cgroup`);
   return {
     facts: { ...rankingFacts(pod), pod: podEssentials(pod) },
-    observed: { uid: pod.uid, cgroup: { uid: cgroupUid, qos: cgroupQos(pod) }, containers: containersOf(raw) },
+    observed: {
+      uid: pod.uid,
+      cgroup: { uid: cgroupUid, qos: cgroupQos(pod) },
+      isRunning: pod.status.phase === 'Running',
+      containers: containersOf(raw),
+    },
   };
 }
 

@@ -37,6 +37,7 @@ function fakeNode(kind: NodeSource['kind'], availableMiB: number | undefined): F
     },
     strains: () => NO_STRAINS,
     containers: () => [],
+    whyUnmeasured: () => undefined,
     fallback: () => undefined,
     health: () => [
       {
@@ -86,7 +87,7 @@ describe('createFallbackNode', () => {
     expect(available(4000)).toBe(700);
     expect(source.fallback()).toEqual({
       code: 'KernelUnreadable',
-      text: "the kernel's files do not tell the memory left, so the kubelet's summary does: cannot read memory.stat: EIO",
+      text: "cannot read memory from the kernel; using the kubelet's /stats/summary: cannot read memory.stat: EIO",
       facts: { why: 'cannot read memory.stat: EIO' },
     });
   });

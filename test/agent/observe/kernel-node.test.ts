@@ -56,7 +56,7 @@ describe('createKernelNode', () => {
     const source = openNode('v2-cgroupfs');
     const [pod] = fixturePods('v2-cgroupfs');
     if (pod === undefined) throw new Error('no pods');
-    source.follow([{ uid: pod.uid, cgroup: { uid: pod.uid, qos: pod.qos }, containers: [] }]);
+    source.follow([{ uid: pod.uid, cgroup: { uid: pod.uid, qos: pod.qos }, isRunning: true, containers: [] }]);
     expect(source.usage('all', 0).get(pod.uid)).toMatchObject({
       memory: { at: 0 },
       processCount: 2,
@@ -79,6 +79,7 @@ describe('createKernelNode', () => {
       {
         uid: pod.uid,
         cgroup: { uid: pod.uid, qos: pod.qos },
+        isRunning: true,
         containers: [
           { name: 'c', id },
           { name: 'gone', id: 'x' },

@@ -6,6 +6,8 @@ import { dirname, join } from 'node:path';
 export interface TemporaryTree {
   readonly root: string;
   readonly write: (path: string, content: string) => void;
+  /** A file or a folder with all that is in it. */
+  readonly removePath: (path: string) => void;
   readonly remove: () => void;
 }
 
@@ -17,5 +19,6 @@ export function temporaryTree(files: Readonly<Record<string, string>> = {}): Tem
     writeFileSync(join(root, path), content);
   }
   for (const [path, content] of Object.entries(files)) write(path, content);
-  return { root, write, remove: () => rmSync(root, { recursive: true, force: true }) };
+  const removePath = (path: string): void => rmSync(join(root, path), { recursive: true });
+  return { root, write, removePath, remove: () => rmSync(root, { recursive: true, force: true }) };
 }

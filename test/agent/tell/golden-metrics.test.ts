@@ -36,7 +36,7 @@ function openNode(name: NodeCase): NodeSource {
 
 function pictureOf(name: NodeCase, source: NodeSource): Picture {
   const pods = fixturePods(name);
-  source.follow(pods.map(({ uid, qos }) => ({ uid, cgroup: { uid, qos }, containers: [] })));
+  source.follow(pods.map(({ uid, qos }) => ({ uid, cgroup: { uid, qos }, isRunning: true, containers: [] })));
   for (let second = 0; second < SECONDS; second += 1) source.look(second * 1000);
   const now = SECONDS * 1000;
   source.usage('all', now - BEAT_MS);

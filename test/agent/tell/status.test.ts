@@ -52,6 +52,7 @@ describe('nodePressureStatus', () => {
         { type: 'Disk', status: 'Unknown' },
         { type: 'Pid', status: 'Unknown' },
         { type: 'SourcesAgree', status: 'True' },
+        { type: 'PodsMeasured', status: 'True', reason: 'Measured' },
         { type: 'FiguresAgree', status: 'True', reason: 'NoGap' },
         { type: 'PoliciesRead', status: 'True' },
         { type: 'PodsRead', status: 'True' },

@@ -42,6 +42,7 @@ describe('slimPod', () => {
     expect(slimPod(wire).observed).toEqual({
       uid: 'uid-1',
       cgroup: { uid: 'uid-1', qos: 'Burstable' },
+      isRunning: true,
       containers: [
         { name: 'main', id: 'aa11' },
         { name: 'sidecar', id: 'bb22' },
