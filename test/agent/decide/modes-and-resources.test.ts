@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { StallRatio } from '#agent/policy/stall-rule.ts';
-import { DEFAULT_STALL_RULES } from '#agent/policy/policy.ts';
+import { type AgentPolicy, DEFAULT_STALL_RULES } from '#agent/policy/policy.ts';
 import { DEFAULT_LIMITS } from '#shared/domain/eviction/eviction-limits.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import { memoryReadings, MIB, type NodePod, policy } from '#test/agent/node-scene.ts';
@@ -118,6 +118,32 @@ describe('modes and resources keep apart', () => {
       { now: 1000, availableMiB: 90, pods: [hog], look, policy: rules },
     ];
     expect(whoWent(moments)).toEqual([['hog (dry run)'], ['hog']]);
+  });
+
+  test('nor does one of a threshold in dry run start the windows of an enforcing rule of the same resource anew', () => {
+    const usual = policy();
+    const rules = { ...usual, thresholdModes: new Map(usual.thresholds.map(({ id }) => [id, 'DryRun' as const])) };
+    const look = { stalls: MEMORY_STALLS, reclaim: IN_VAIN };
+    const moments: Moment[] = [0, 1000].map((now) => ({
+      now,
+      availableMiB: 45,
+      pods: [hog],
+      ...(now > 0 && { look }),
+    }));
+    expect(whoWent(moments, rules)).toEqual([['hog (dry run)'], ['hog']]);
+  });
+
+  test('a real eviction starts the windows of its own resource anew, in both modes, and of no other', () => {
+    const look = { stalls: MEMORY_STALLS, reclaim: IN_VAIN };
+    const again: Moment = { now: GRACE_MS + 20_000, availableMiB: 90, pods: [hog], look };
+    expect(whoWent([busy(0, 900), busy(GRACE_MS, 900), again], withCpu('Enforce'))).toEqual([[], ['burner'], ['hog']]);
+    const rules = policy({ thresholds: [] });
+    const first: Moment = { now: 0, availableMiB: 90, pods: [hog, burner], look };
+    for (const [mode, whoGoes] of Object.entries({ Enforce: 'burner', DryRun: 'burner (dry run)' })) {
+      const changed = { ...rules, mode: mode as AgentPolicy['mode'] };
+      const later = [20_000, 79_900, 80_000].map((now) => ({ ...again, now, pods: [burner], policy: changed }));
+      expect(whoWent([first, ...later], rules)).toEqual([['hog'], [], [], [whoGoes]]);
+    }
   });
 
   test('disks are the kubelet’s: a threshold on them costs no pod (docs/decisions/0012)', () => {
