@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { SYSTEM_CRITICAL_PRIORITY } from '#shared/domain/eviction/protection.ts';
-import { resourceOf, type Signal, type StarvedResource } from '#shared/domain/pressure/signal.ts';
+import { resourceOf, type StarvedResource } from '#shared/domain/pressure/signal.ts';
 import { type AgentState, FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { applyOutcome, type AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import { decide } from '#agent/decide/decide.ts';
@@ -33,6 +33,7 @@ const OUTCOMES: readonly AttemptOutcome[] = [
 
 type Law = readonly [isKept: boolean, law: string];
 type Decision = ReturnType<typeof decide>;
+type Evicted = Decision['evictions'][number];
 
 interface Case {
   readonly state: AgentState;
@@ -43,11 +44,11 @@ interface Case {
 
 const OWN_NAMESPACES = ['kube-system', 'plimsoll-system', 'plimsoll-node'];
 
-function isMirror({ annotations, owners }: Decision['evictions'][number]['pod']): boolean {
+function isMirror({ annotations, owners }: Evicted['pod']): boolean {
   return annotations.has('kubernetes.io/config.mirror') && owners.some(({ kind }) => kind === 'Node');
 }
 
-function lawsOfProtection({ pod }: Decision['evictions'][number], { seen, policy: { protect } }: Case): readonly Law[] {
+function lawsOfProtection({ pod }: Evicted, { seen, policy: { protect } }: Case): readonly Law[] {
   const priority = pod.spec.priority ?? 0;
   const wantsToStay = pod.annotations.get('plimsoll.dev/evict') === 'never';
   return [
@@ -60,13 +61,13 @@ function lawsOfProtection({ pod }: Decision['evictions'][number], { seen, policy
 }
 
 /** CPU is compressible: it costs a pod only where an operator has switched that on twice. */
-function lawOfCpu({ mode, signal }: Decision['evictions'][number], { policy }: Case): Law {
+function lawOfCpu({ mode, signal }: Evicted, { policy }: Case): Law {
   const ofRule = policy.stallRules.find((rule) => rule.signal === 'cpu.pressure')?.mode;
   const isSwitchedOn = policy.mode === 'Enforce' && ofRule === 'Enforce';
   return [mode === 'DryRun' || signal !== 'cpu.pressure' || isSwitchedOn, 'CPU only where mode and cpu.mode enforce'];
 }
 
-function lawsOfOne(eviction: Decision['evictions'][number], { state, seen, policy }: Case): readonly Law[] {
+function lawsOfOne(eviction: Evicted, { state, seen, policy }: Case): readonly Law[] {
   const { pod, graceSeconds, mode, isShortening } = eviction;
   const own = state.evictions[mode].inflight.find(({ uid }) => uid === pod.uid);
   return [
@@ -88,7 +89,7 @@ function outstanding({ evictions }: AgentState, stage: Stage, resource: StarvedR
   return counted.filter((each) => isOutstanding(each, stage, now)).length;
 }
 
-function isNew({ mode, isShortening }: Decision['evictions'][number]): boolean {
+function isNew({ mode, isShortening }: Evicted): boolean {
   return mode === 'Enforce' && !isShortening;
 }
 
@@ -133,12 +134,11 @@ function violations(each: Case): string[] {
 }
 
 /** Budgets hold in every sliding window of the evictions that were accepted under one policy, for each resource. */
-function windowViolations(state: AgentState, now: number, policy: AgentPolicy, accepted: readonly Signal[]): string[] {
-  return accepted.flatMap((signal) => {
+function windowViolations(state: AgentState, now: number, policy: AgentPolicy, accepted: readonly Evicted[]): string[] {
+  return accepted.flatMap(({ signal, pod }) => {
     const past = evictionsOf(state.evictions.Enforce.past, resourceOf(signal));
     const within = (ms: number): number => past.filter(({ at }) => now - at < ms).length;
-    const [last] = past.slice(-1);
-    const ofNamespace = past.filter(({ at, namespace }) => now - at < 600_000 && namespace === last?.namespace);
+    const ofNamespace = past.filter(({ at, namespace }) => now - at < 600_000 && namespace === pod.namespace);
     const laws: readonly Law[] = [
       [within(60_000) <= policy.limits.perMinute, 'per minute'],
       [within(600_000) <= policy.limits.perTenMinutes, 'per ten minutes'],
@@ -149,7 +149,7 @@ function windowViolations(state: AgentState, now: number, policy: AgentPolicy, a
 }
 
 /** What the last look lets pass, held against what it saw. */
-function lawsOfRecheck(eviction: Decision['evictions'][number], fresh: FreshPod, policy: AgentPolicy): string[] {
+function lawsOfRecheck(eviction: Evicted, fresh: FreshPod, policy: AgentPolicy): string[] {
   if (fresh.kind !== 'found') return ['nobody is evicted whom the API server does not show'];
   const { pod, namespace } = fresh;
   const stays =
@@ -169,7 +169,7 @@ function told({ state, evictions }: Decision): object {
 }
 
 interface Answer {
-  readonly eviction: Decision['evictions'][number];
+  readonly eviction: Evicted;
   readonly outcome: AttemptOutcome;
 }
 
@@ -224,10 +224,10 @@ class FuzzedRun {
     const broken = violations({ state: this.#state, seen, policy, decision });
     this.#state = decision.state;
     this.reached.note(decision);
-    const accepted: Signal[] = [];
+    const accepted: Evicted[] = [];
     for (const eviction of decision.evictions) {
       const outcome = this.#outcomeOf(eviction, seen, broken);
-      if (outcome.kind === 'evicted' && !eviction.isShortening) accepted.push(eviction.signal);
+      if (outcome.kind === 'evicted' && !eviction.isShortening) accepted.push(eviction);
       const dueAt = cycle + (this.#random() < 0.1 ? Math.floor(this.#random() * 20) : 0);
       this.#late.push({ eviction, outcome, dueAt });
     }
@@ -245,7 +245,7 @@ class FuzzedRun {
     this.#late = [];
   }
 
-  #outcomeOf(eviction: Decision['evictions'][number], seen: Look, broken: string[]): AttemptOutcome {
+  #outcomeOf(eviction: Evicted, seen: Look, broken: string[]): AttemptOutcome {
     const { policy } = this.#node;
     const fresh = this.#node.readAgain(eviction.pod.uid);
     const refusal = abortReason(eviction, { fresh, view: seen }, policy);
