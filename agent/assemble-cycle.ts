@@ -16,6 +16,7 @@ export function assembleCycle({ configuration, ports: { clock }, parts }: Assemb
       startedAtMs,
       warmUpMs: configuration.warmUpMs,
       arePodsSynced: pods.isSynced(),
+      arePoliciesRead: parts.policies.areRead(),
       isHistoryKnown: parts.told() !== undefined,
       lastContactMs: pods.lastContactMs(),
     });

@@ -6,6 +6,8 @@ export interface OwnCondition {
   readonly startedAtMs: number;
   readonly warmUpMs: number;
   readonly arePodsSynced: boolean;
+  /** Whether the policies of the cluster have been read. */
+  readonly arePoliciesRead: boolean;
   /** Whether what a predecessor did on this node has been read. */
   readonly isHistoryKnown: boolean;
   readonly lastContactMs: number | undefined;
@@ -26,6 +28,11 @@ function podsUnknown({ arePodsSynced }: OwnCondition): Because | undefined {
   return { code: 'PodsUnknown', text: 'the pods of this node have not been read yet', facts: {} };
 }
 
+function policiesUnknown({ arePoliciesRead }: OwnCondition): Because | undefined {
+  if (arePoliciesRead) return undefined;
+  return { code: 'PoliciesUnknown', text: 'the NodePressurePolicies have not been read yet', facts: {} };
+}
+
 function historyUnknown({ isHistoryKnown }: OwnCondition): Because | undefined {
   if (isHistoryKnown) return undefined;
   return { code: 'HistoryUnknown', text: 'the NodePressure of this node has not been read yet', facts: {} };
@@ -39,7 +46,6 @@ function silent({ nowMs, lastContactMs }: OwnCondition): Because | undefined {
 
 /** Reasons to watch and not to act (F-02, F-17, F-18). */
 export function ownHolds(condition: OwnCondition): readonly Because[] {
-  return [warmingUp(condition), podsUnknown(condition), historyUnknown(condition), silent(condition)].filter(
-    (each) => each !== undefined,
-  );
+  const reasons = [warmingUp, podsUnknown, policiesUnknown, historyUnknown, silent];
+  return reasons.map((reason) => reason(condition)).filter((each) => each !== undefined);
 }

@@ -40,13 +40,24 @@ export function decodePolicy(raw: KubeObject): Decoded<NodePolicy> {
   );
 }
 
+/** Which nodes a policy is for, and before which others; for one that cannot be read as a whole. */
+export type PolicyScope = Pick<NodePolicy, 'nodeSelector' | 'order'>;
+
+/** Reads the scope alone. */
+export function decodeScope(raw: KubeObject): Decoded<PolicyScope> {
+  return decodeObject(raw, (object) => readObject(object, 'spec', readScope) ?? readScope(EMPTY));
+}
+
+function readScope(spec: WireObject): PolicyScope {
+  return { nodeSelector: readSelector(spec, 'nodeSelector'), order: readInteger(spec, 'order') ?? 0 };
+}
+
 function readSpec(spec: WireObject, name: string): NodePolicy {
   readObject(spec, 'budgets', refuseOverride);
   const mode = readMode(spec);
   const usual = DEFAULT_POLICY;
   return {
-    nodeSelector: readSelector(spec, 'nodeSelector'),
-    order: readInteger(spec, 'order') ?? 0,
+    ...readScope(spec),
     policy: {
       ...usual,
       name,

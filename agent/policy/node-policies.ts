@@ -1,6 +1,6 @@
 import { prepareSelector } from '#shared/domain/model/label-selector.ts';
 import type { Decoded } from '#shared/kube/decoded.ts';
-import type { NodePolicy } from './decode-policy.ts';
+import type { NodePolicy, PolicyScope } from './decode-policy.ts';
 import { type AgentPolicy, DEFAULT_POLICY } from './policy.ts';
 import type { Mode } from '#agent/mode.ts';
 
@@ -8,6 +8,8 @@ import type { Mode } from '#agent/mode.ts';
 export interface NamedPolicy {
   readonly name: string;
   readonly decoded: Decoded<NodePolicy>;
+  /** Which nodes it is for, which may be readable where the rest is not. */
+  readonly scope: Decoded<PolicyScope>;
 }
 
 /** The last readable form of each policy, by name: one that becomes unreadable stays as it was (B-38). */
@@ -19,20 +21,32 @@ export function keepLastValid(previous: LastValid, policies: readonly NamedPolic
   return new Map(entries.filter((entry): entry is readonly [string, NodePolicy] => entry[1] !== undefined));
 }
 
-function selects({ nodeSelector }: NodePolicy, labels: ReadonlyMap<string, string>): boolean {
+function selects({ nodeSelector }: PolicyScope, labels: ReadonlyMap<string, string>): boolean {
   return nodeSelector === undefined || prepareSelector(nodeSelector).matches(labels);
 }
 
 /** Of several that select a node the highest order holds, then the first by name; as a whole. */
-export function selectPolicy(valid: LastValid, labels: ReadonlyMap<string, string>): AgentPolicy | undefined {
+export function selectPolicy(valid: LastValid, labels: ReadonlyMap<string, string>): NodePolicy | undefined {
   const fitting = [...valid.values()].filter((each) => selects(each, labels));
-  const [first] = fitting.toSorted(
-    (left, right) => right.order - left.order || (left.policy.name < right.policy.name ? -1 : 1),
-  );
-  return first?.policy;
+  return fitting.toSorted((left, right) => (isBefore(placeOf(left), placeOf(right)) ? -1 : 1))[0];
+}
+
+interface Place {
+  readonly order: number;
+  readonly name: string;
+}
+
+function placeOf({ order, policy: { name } }: NodePolicy): Place {
+  return { order, name };
+}
+
+function isBefore(left: Place, right: Place): boolean {
+  return left.order === right.order ? left.name < right.name : left.order > right.order;
 }
 
 export interface PolicyQuestion {
+  /** Whether the policies of the cluster have been read once. */
+  readonly arePoliciesRead: boolean;
   /** `DryRun` caps whatever a policy says; `Enforce` is for nodes without one. */
   readonly configured: 'Policy' | Mode;
   readonly policies: readonly NamedPolicy[];
@@ -41,17 +55,26 @@ export interface PolicyQuestion {
   readonly labels: ReadonlyMap<string, string> | undefined;
 }
 
-/** A policy that never could be read may be the one for this node, so nothing is enforced meanwhile. */
-function isSomethingUnknown({ policies, lastValid, labels }: PolicyQuestion): boolean {
-  const isUnread = policies.some(({ name }) => !lastValid.has(name));
-  return isUnread || (labels === undefined && policies.length > 0);
+/** While it is not known which policy is the one for this node, nothing is enforced. */
+function isSomethingUnknown(question: PolicyQuestion, selected: NodePolicy | undefined): boolean {
+  const { arePoliciesRead, policies, lastValid, labels } = question;
+  if (!arePoliciesRead) return true;
+  if (labels === undefined) return policies.length > 0;
+  return policies.some((each) => !lastValid.has(each.name) && mayHold(each, labels, selected));
+}
+
+/** Whether a policy that never could be read may be the one for this node, as far as its scope can be read. */
+function mayHold({ name, scope }: NamedPolicy, labels: ReadonlyMap<string, string>, selected: NodePolicy | undefined) {
+  if (!scope.ok) return true;
+  const isBehind = selected !== undefined && isBefore(placeOf(selected), { order: scope.value.order, name });
+  return selects(scope.value, labels) && !isBehind;
 }
 
 /** The policy in force on this node. */
 export function policyInForce(question: PolicyQuestion): AgentPolicy {
   const { configured, lastValid, labels } = question;
   const selected = selectPolicy(lastValid, labels ?? new Map());
-  const policy = selected ?? { ...DEFAULT_POLICY, mode: configured === 'Enforce' ? 'Enforce' : 'DryRun' };
-  const isCapped = configured === 'DryRun' || isSomethingUnknown(question);
+  const policy = selected?.policy ?? { ...DEFAULT_POLICY, mode: configured === 'Enforce' ? 'Enforce' : 'DryRun' };
+  const isCapped = configured === 'DryRun' || isSomethingUnknown(question, selected);
   return isCapped ? { ...policy, mode: 'DryRun' } : policy;
 }

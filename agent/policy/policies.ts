@@ -1,7 +1,7 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import { createReflector, type Reflector, type ReflectorOptions } from '#shared/kube/reflector.ts';
 import { NODE_PRESSURE_POLICIES } from '#shared/kube/resource.ts';
-import { decodePolicy } from './decode-policy.ts';
+import { decodePolicy, decodeScope } from './decode-policy.ts';
 import { keepLastValid, type LastValid, type NamedPolicy, policyInForce } from './node-policies.ts';
 import type { AgentConfiguration } from '#agent/configuration.ts';
 import type { OwnNode } from '#agent/watch/own-node.ts';
@@ -13,6 +13,8 @@ type Options = Omit<ReflectorOptions<NamedPolicy>, 'resource' | 'slim'>;
 export interface Policies {
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly inForce: () => AgentPolicy;
+  /** Whether they have been read once; before that nothing is enforced. */
+  readonly areRead: () => boolean;
   /** What stands in policies that cannot be read; `undefined` when all can. */
   readonly unreadable: () => Because | undefined;
 }
@@ -27,7 +29,7 @@ export function createPolicies(
   const reflector = createReflector<NamedPolicy>({
     ...options,
     resource: NODE_PRESSURE_POLICIES,
-    slim: (raw) => ({ name: raw.metadata.name ?? '', decoded: decodePolicy(raw) }),
+    slim: (raw) => ({ name: raw.metadata.name ?? '', decoded: decodePolicy(raw), scope: decodeScope(raw) }),
   });
   let lastValid: LastValid = new Map();
   let mistake: Because | undefined;
@@ -39,7 +41,13 @@ export function createPolicies(
     const policies = [...reflector.values()];
     lastValid = keepLastValid(lastValid, policies);
     const [node] = ownNode.values();
-    return policyInForce({ configured, policies, lastValid, labels: node?.labels });
+    return policyInForce({
+      configured,
+      policies,
+      lastValid,
+      labels: node?.labels,
+      arePoliciesRead: reflector.isSynced(),
+    });
   }
 
   function update(): void {
@@ -51,7 +59,13 @@ export function createPolicies(
       log.info({ policy: current.name, mode: current.mode }, 'Policy in force changed');
     }
   }
-  return { run: (signal) => reflector.run(signal), inForce: () => current, unreadable: () => mistake };
+  void reflector.synced.then(update);
+  return {
+    run: (signal) => reflector.run(signal),
+    inForce: () => current,
+    areRead: () => reflector.isSynced(),
+    unreadable: () => mistake,
+  };
 }
 
 function firstMistake(policies: Iterable<NamedPolicy>): Because | undefined {

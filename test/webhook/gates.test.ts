@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { lastingProtection } from '#agent/decide/ineligibility.ts';
-import { decodePolicy } from '#agent/policy/decode-policy.ts';
+import { decodePolicy, decodeScope } from '#agent/policy/decode-policy.ts';
 import { keepLastValid, selectPolicy } from '#agent/policy/node-policies.ts';
 import { DEFAULT_POLICY } from '#agent/policy/policy.ts';
 import { decodePod } from '#shared/kube/decode-pod.ts';
@@ -118,7 +118,11 @@ describe('the gates', () => {
   test('protect from our own evictions exactly what the agent passes over', async () => {
     const valid = keepLastValid(
       new Map(),
-      POLICIES.map((raw) => ({ name: String(raw.metadata['name']), decoded: decodePolicy(raw) })),
+      POLICIES.map((raw) => ({
+        name: String(raw.metadata['name']),
+        decoded: decodePolicy(raw),
+        scope: decodeScope(raw),
+      })),
     );
     const known = new Map(PLACES.map((name) => [name, name === IGNORED ? 'ignored' : 'open'] as const));
     const byAgent: Record<string, boolean> = {};
@@ -127,8 +131,8 @@ describe('the gates', () => {
       const decoded = decodePod(candidate);
       if (!decoded.ok) throw new Error(decoded.message);
       const { uid, spec } = decoded.value;
-      const policy = selectPolicy(valid, new Map(Object.entries(NODE_LABELS[spec.nodeName ?? ''] ?? {})));
-      byAgent[uid] = lastingProtection(decoded.value, policy ?? DEFAULT_POLICY, known) === undefined;
+      const selected = selectPolicy(valid, new Map(Object.entries(NODE_LABELS[spec.nodeName ?? ''] ?? {})));
+      byAgent[uid] = lastingProtection(decoded.value, selected?.policy ?? DEFAULT_POLICY, known) === undefined;
       byGate[uid] = (await evict(candidate, AGENT)).allowed;
     }
     expect(byGate).toEqual(byAgent);

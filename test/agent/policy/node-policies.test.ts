@@ -1,19 +1,22 @@
 import { describe, expect, test } from 'vitest';
-import { decodePolicy } from '#agent/policy/decode-policy.ts';
+import { decodePolicy, decodeScope } from '#agent/policy/decode-policy.ts';
 import { keepLastValid, type NamedPolicy, policyInForce } from '#agent/policy/node-policies.ts';
 
 function named(name: string, spec: object): NamedPolicy {
-  return { name, decoded: decodePolicy({ metadata: { name }, spec }) };
+  const raw = { metadata: { name }, spec };
+  return { name, decoded: decodePolicy(raw), scope: decodeScope(raw) };
 }
 
 function inForce(
   configured: 'Policy' | 'DryRun' | 'Enforce',
   policies: readonly NamedPolicy[],
   labels?: Record<string, string>,
+  arePoliciesRead = true,
 ) {
   const known = labels === undefined ? undefined : new Map(Object.entries(labels));
   const { name, mode } = policyInForce({
     configured,
+    arePoliciesRead,
     policies,
     lastValid: keepLastValid(new Map(), policies),
     labels: known,
@@ -24,6 +27,8 @@ function inForce(
 const everywhere = named('everywhere', { mode: 'Enforce' });
 const batch = named('batch', { mode: 'Enforce', order: 1, nodeSelector: { matchLabels: { pool: 'batch' } } });
 const broken = named('broken', { mode: 'Sometimes' });
+const brokenIn = (pool: string, order = 0): NamedPolicy =>
+  named('broken', { mode: 'Sometimes', order, nodeSelector: { matchLabels: { pool } } });
 
 describe('policyInForce', () => {
   test.each<[sentence: string, answer: string, expected: string]>([
@@ -38,6 +43,32 @@ describe('policyInForce', () => {
     ['equal orders go by name', inForce('Policy', [named('b', {}), named('a', {})], {}), 'a DryRun'],
     ['a dry run of the process caps every policy', inForce('DryRun', [everywhere], {}), 'everywhere DryRun'],
     ['a policy that never could be read may be ours', inForce('Policy', [everywhere, broken], {}), 'everywhere DryRun'],
+    [
+      'one that never could be read is no matter to pools that it does not select',
+      inForce('Policy', [batch, brokenIn('web', 9)], { pool: 'batch' }),
+      'batch Enforce',
+    ],
+    [
+      'one that selects this pool may be the one for it',
+      inForce('Policy', [everywhere, brokenIn('web')], { pool: 'web' }),
+      'everywhere DryRun',
+    ],
+    [
+      'unless a policy of higher order holds here anyway',
+      inForce('Policy', [batch, brokenIn('batch', 0)], { pool: 'batch' }),
+      'batch Enforce',
+    ],
+    [
+      'or one of the same order comes first by name',
+      inForce('Policy', [batch, brokenIn('batch', 1)], { pool: 'batch' }),
+      'batch Enforce',
+    ],
+    [
+      'whose scope cannot be read either, may be for every node',
+      inForce('Policy', [batch, named('broken', { nodeSelector: 7 })], { pool: 'batch' }),
+      'batch DryRun',
+    ],
+    ['before the policies have been read nothing is enforced', inForce('Enforce', [], {}, false), 'default DryRun'],
     [
       'labels that are not known yet may select another one',
       inForce('Policy', [everywhere], undefined),

@@ -244,6 +244,7 @@ describe('ownHolds', () => {
     startedAtMs: 0,
     warmUpMs: 30_000,
     arePodsSynced: true,
+    arePoliciesRead: true,
     isHistoryKnown: true,
     lastContactMs: 59_000,
   };
@@ -252,6 +253,7 @@ describe('ownHolds', () => {
     [{}, []],
     [{ nowMs: 29_000, lastContactMs: 0 }, ['WarmingUp']],
     [{ arePodsSynced: false }, ['PodsUnknown']],
+    [{ arePoliciesRead: false }, ['PoliciesUnknown']],
     [{ isHistoryKnown: false }, ['HistoryUnknown']],
     [{ nowMs: 180_000 }, ['ApiServerSilent']],
   ])('%j', (change, codes) => {
