@@ -26,7 +26,7 @@ export function assembleCycle({ configuration, ports: { clock }, parts }: Assemb
     namespaces: parts.namespaces.known,
     policy: parts.policies.inForce,
     avoided: () => avoidedOwners(parts, clock),
-    history: () => parts.told()?.evictions,
+    history: parts.told,
     recalled: reporter.recall,
     doubts: parts.crossCheck.doubts,
     doubtfulPods: parts.crossCheck.doubtfulPods,

@@ -12,9 +12,11 @@ import { indexPods, type Look } from './decide/look.ts';
 import type { Mode } from './mode.ts';
 import { advanceApproach, leastHeadroom, NO_APPROACH, periodFor, type Periods } from './decide/near.ts';
 import type { NodePods } from './watch/node-pods.ts';
+import type { Told } from './watch/own-pressure.ts';
 import { decidingObservations } from './decide/deciding-observations.ts';
 import type { NodeView } from './decide/node-view.ts';
 import { recall } from './decide/recall.ts';
+import { recallArrivals } from './decide/rule-arrivals.ts';
 import { abortReason } from './decide/preflight.ts';
 import type { NodeSource } from './observe/node-source.ts';
 import type { Attempt, EvictionRecord, Picture } from './picture.ts';
@@ -27,8 +29,8 @@ export interface CyclePorts {
   readonly namespaces: () => Look['namespaces'];
   readonly policy: () => AgentPolicy;
   readonly avoided: () => Look['avoided'];
-  /** What a predecessor told of its evictions; `undefined` until it has been read. */
-  readonly history: () => readonly EvictionRecord[] | undefined;
+  /** What a predecessor told of its evictions and rules; `undefined` until it has been read. */
+  readonly history: () => Pick<Told, 'evictions' | 'rules'> | undefined;
   /** Told that history, once. */
   readonly recalled: (records: readonly EvictionRecord[]) => void;
   readonly doubts: () => ReadonlyMap<Signal, Because>;
@@ -108,11 +110,12 @@ export function createCycle(ports: CyclePorts): Cycle {
   }
 
   function recallHistory(now: number): void {
-    const records = isHistoryKnown ? undefined : ports.history();
-    if (records === undefined) return;
+    const told = isHistoryKnown ? undefined : ports.history();
+    if (told === undefined) return;
     isHistoryKnown = true;
-    state = recall(state, records, { wallOffsetMs: clock.now() - now, now });
-    ports.recalled(records);
+    const recalled = recall(state, told.evictions, { wallOffsetMs: clock.now() - now, now });
+    state = { ...recalled, arrivals: recallArrivals(told.rules) };
+    ports.recalled(told.evictions);
   }
 
   function pass(signal: AbortSignal): Picture {

@@ -1,4 +1,5 @@
 import type { Instant } from '#shared/domain/model/pod.ts';
+import type { Arrivals } from './rule-arrivals.ts';
 import { type FigureGaps, NO_GAPS } from './figure-gap.ts';
 import { type MetStalls, NO_STARTS, type StallStartsByMode } from './advance-stalls.ts';
 import { NO_THRESHOLDS, type ThresholdState } from './advance-thresholds.ts';
@@ -23,6 +24,8 @@ export interface Trend {
 export interface AgentState extends ThresholdState {
   readonly stalls: MetStalls;
   readonly stallStarts: StallStartsByMode;
+  /** Which rules may act, and which were met when they arrived. */
+  readonly arrivals: Arrivals;
   readonly evictions: EvictionsByMode;
   readonly ending: EndingPods;
   readonly breakers: CircuitBreakers;
@@ -40,6 +43,7 @@ export const FIRST_STATE: AgentState = {
   ...NO_THRESHOLDS,
   stalls: new Map(),
   stallStarts: NO_STARTS,
+  arrivals: undefined,
   evictions: NO_EVICTIONS,
   ending: new Map(),
   breakers: NO_BREAKERS,

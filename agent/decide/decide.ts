@@ -5,7 +5,7 @@ import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { Mode } from '#agent/mode.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import { advanceStalls, advanceStallStarts } from './advance-stalls.ts';
-import { advanceThresholds } from './advance-thresholds.ts';
+import { advanceThresholds, crossedThresholds } from './advance-thresholds.ts';
 import type { AgentState } from './agent-state.ts';
 import { decidingObservations } from './deciding-observations.ts';
 import { type Eviction, openEviction } from './eviction.ts';
@@ -17,6 +17,7 @@ import { advanceTrend, isRacing } from './fill-rate.ts';
 import type { Look } from './look.ts';
 import { eligiblePods, type EvictionPlan, type PlanInput, planEvictions, shortenAll } from './plan-evictions.ts';
 import { reconcileState } from './reconcile-state.ts';
+import { advanceArrivals } from './rule-arrivals.ts';
 import { type Due, findShortages } from './shortage.ts';
 import { advanceUnmeasured } from './unmeasured-pods.ts';
 
@@ -105,11 +106,14 @@ function advance(previous: AgentState, look: Look, policy: AgentPolicy): AgentSt
       othersUse(signal, look.usage, uid),
     isRacing: isRacing(trend),
   };
+  const stalls = advanceStalls(reconciled.stalls, policy, { ratios, evidence, starts, now });
+  const met = { thresholdIds: crossedThresholds(thresholds), stalls };
   return {
     ...reconciled,
     ...thresholds,
-    stalls: advanceStalls(reconciled.stalls, policy, { ratios, evidence, starts, now }),
+    stalls,
     stallStarts: starts,
+    arrivals: look.holds.length > 0 ? reconciled.arrivals : advanceArrivals(reconciled.arrivals, policy, met),
     breakers: judgeRelief(reconciled.breakers, relief, look.now),
     trend,
     figureGaps: advanceFigureGaps(reconciled.figureGaps, look),

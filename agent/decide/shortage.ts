@@ -13,6 +13,7 @@ import type { AgentState } from './agent-state.ts';
 import { decidingFigure } from './deciding-observations.ts';
 import type { Stage } from './inflight-eviction.ts';
 import { isLeftToKubelet } from './left-to-kubelet.ts';
+import { mayAct, stallKey } from './rule-arrivals.ts';
 import { stallMode, thresholdMode } from './rule-mode.ts';
 import type { Look } from './look.ts';
 import type { Mode } from '#agent/mode.ts';
@@ -59,26 +60,32 @@ function figuresOf(signal: KubeletSignal, look: Look, policy: AgentPolicy): Beca
 }
 
 /** Of each signal in each mode the most urgent threshold that is due, in the order in which the kubelet would meet them. */
-function dueThresholds({ pressure, recent }: AgentState, look: Look, policy: AgentPolicy): readonly Due[] {
+function dueThresholds({ pressure, recent, arrivals }: AgentState, look: Look, policy: AgentPolicy): readonly Due[] {
   const found = new Map<string, Due>();
   for (const threshold of byUrgency(pressure.due)) {
-    const due = dueThreshold(threshold, observationFor(threshold, pressure.observations, recent), look, policy);
+    const observed = observationFor(threshold, pressure.observations, recent);
+    const due = dueThreshold(threshold, observed, { arrivals, look, policy });
     if (due !== undefined && !found.has(`${due.mode} ${due.signal}`)) found.set(`${due.mode} ${due.signal}`, due);
   }
   return [...found.values()];
 }
 
+interface Context {
+  readonly arrivals: AgentState['arrivals'];
+  readonly look: Look;
+  readonly policy: AgentPolicy;
+}
+
 function dueThreshold(
   threshold: Threshold,
   observed: Observation | undefined,
-  look: Look,
-  policy: AgentPolicy,
+  { arrivals, look, policy }: Context,
 ): Due | undefined {
   if (observed === undefined || isLeftToKubelet(threshold.signal)) return undefined;
   return {
     signal: threshold.signal,
     stage: isHard(threshold) ? 'severe' : 'mild',
-    mode: thresholdMode(threshold, policy),
+    mode: mayAct(arrivals, threshold.id) ? thresholdMode(threshold, policy) : 'DryRun',
     threshold,
     observed,
     gap: quantityNumber(amountToRelieve(threshold, observed)) - quantityNumber(observed.available),
@@ -114,14 +121,14 @@ function dueStalls(state: AgentState, policy: AgentPolicy, now: Instant): readon
 function dueStall(
   rule: StallRule,
   { because, isWaiting }: MetStall,
-  { pressure }: AgentState,
+  { pressure, arrivals }: AgentState,
   policy: AgentPolicy,
 ): Due {
   const isMemory = rule.evidence.signal === 'memory.available';
   return {
     signal: rule.signal,
     stage: 'mild',
-    mode: stallMode(rule, policy),
+    mode: mayAct(arrivals, stallKey(rule)) ? stallMode(rule, policy) : 'DryRun',
     threshold: evidenceThreshold(rule),
     observed: isMemory ? pressure.observations.get('memory.available') : undefined,
     gap: Number.POSITIVE_INFINITY,

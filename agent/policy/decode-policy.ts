@@ -4,6 +4,7 @@ import { readSelector } from '#shared/kube/decode-scheduling.ts';
 import type { Decoded } from '#shared/kube/decoded.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { readEvictionLimits } from '#shared/kube/read-eviction-limits.ts';
+import { ANNOTATION_CONFIRMED_GENERATION } from '#shared/kube/wire-names.ts';
 import {
   decodeObject,
   readBoolean,
@@ -21,6 +22,7 @@ import { readStallRules } from './decode-stall-rules.ts';
 import { type AgentPolicy, DEFAULT_POLICY } from './policy.ts';
 import { readDurationMs } from './read-amounts.ts';
 import { readMode } from './read-mode.ts';
+import { readThresholdModes } from './threshold-modes.ts';
 
 /** A NodePressurePolicy as the agent uses it: which nodes it is for, and what then holds there. */
 export interface NodePolicy {
@@ -33,10 +35,10 @@ const EMPTY: WireObject = {};
 
 /** Reads the wire form; an unknown field is passed over, a value that means nothing is refused with its field. */
 export function decodePolicy(raw: KubeObject): Decoded<NodePolicy> {
-  const name = raw.metadata.name ?? '';
+  const identity = identityOf(raw);
   return decodeObject(
     raw,
-    (object) => readObject(object, 'spec', (spec) => readSpec(spec, name)) ?? readSpec(EMPTY, name),
+    (object) => readObject(object, 'spec', (spec) => readSpec(spec, identity)) ?? readSpec(EMPTY, identity),
   );
 }
 
@@ -52,17 +54,30 @@ function readScope(spec: WireObject): PolicyScope {
   return { nodeSelector: readSelector(spec, 'nodeSelector'), order: readInteger(spec, 'order') ?? 0 };
 }
 
-function readSpec(spec: WireObject, name: string): NodePolicy {
+type Identity = Pick<AgentPolicy, 'name' | 'generation' | 'confirmedGeneration'>;
+
+function identityOf({ metadata }: KubeObject): Identity {
+  const confirmed = metadata.annotations?.[ANNOTATION_CONFIRMED_GENERATION] ?? '';
+  return {
+    name: metadata.name ?? '',
+    generation: metadata.generation ?? 0,
+    confirmedGeneration: /^\d{1,15}$/.test(confirmed) ? Number(confirmed) : undefined,
+  };
+}
+
+function readSpec(spec: WireObject, identity: Identity): NodePolicy {
   readObject(spec, 'budgets', refuseOverride);
   const mode = readMode(spec);
   const usual = DEFAULT_POLICY;
+  const thresholds = readThresholds(spec);
   return {
     ...readScope(spec),
     policy: {
       ...usual,
-      name,
+      ...identity,
       mode,
-      thresholds: readThresholds(spec),
+      thresholds,
+      thresholdModes: readThresholdModes(spec, thresholds),
       memoryFigure: readChoice(spec, 'memoryFigure', ['Reclaimable', 'Kubelet']) ?? usual.memoryFigure,
       transitionPeriodMs: readDurationMs(spec, 'evictionPressureTransitionPeriod') ?? usual.transitionPeriodMs,
       mostGraceSeconds: readCount(spec, 'evictionMaxPodGracePeriod') ?? usual.mostGraceSeconds,

@@ -8,7 +8,7 @@ import { CPU_SHORTAGE, MEMORY_SHORTAGE, type ShortageLimit, type StallLimit, typ
 
 const SIGNALS = ['memory.pressure', 'cpu.pressure', 'io.pressure'] as const;
 
-/** `spec.pressure`, or the rules that hold without it, each in the mode of the policy; and `spec.cpu` on top for CPU. */
+/** `spec.pressure`, or the rules that hold without it, each in its own mode or that of the policy; and `spec.cpu` on top for CPU. */
 export function readStallRules(spec: WireObject, mode: Mode): readonly StallRule[] {
   const cpu = readObject(spec, 'cpu', readCpu);
   if (spec['pressure'] === undefined) return DEFAULT_STALL_RULES.map((rule) => withCpu(rule, cpu));
@@ -23,12 +23,14 @@ function readRule(wire: WireObject, mode: Mode): StallRule | undefined {
   const share = readChoice(wire, 'stall', ['some', 'full']) ?? 'full';
   const [short, long] = readWindows(wire);
   const below = readShare(wire, 'whileAvailableBelow');
+  const own = readChoice<Mode>(wire, 'mode', ['DryRun', 'Enforce']);
   if (signal === 'io.pressure') return undefined;
   const isCpu = signal === 'cpu.pressure';
+  if (isCpu && own !== undefined) refuseField('mode', 'the mode of cpu.pressure is cpu.mode');
   const usual = isCpu ? CPU_SHORTAGE : MEMORY_SHORTAGE;
   const evidence: ShortageLimit = below === undefined ? usual : { ...usual, below: { kind: 'share', share: below } };
   // CPU is compressible: only its own mode may switch this on (law 6).
-  return { signal, share, short, long, evidence, gracePeriodMs: 0, mode: isCpu ? 'DryRun' : mode };
+  return { signal, share, short, long, evidence, gracePeriodMs: 0, mode: isCpu ? 'DryRun' : (own ?? mode) };
 }
 
 const WINDOWS = [

@@ -12,6 +12,10 @@ import { CPU_SHORTAGE, MEMORY_SHORTAGE, type StallRule } from './stall-rule.ts';
 export interface AgentPolicy {
   /** Name of the object, or `default`. */
   readonly name: string;
+  /** Of the object; 0 where there is none. */
+  readonly generation: number;
+  /** The generation that an operator has confirmed by an annotation. */
+  readonly confirmedGeneration: number | undefined;
   readonly mode: Mode;
   readonly thresholds: readonly Threshold[];
   /** What memory thresholds are held against. */
@@ -76,6 +80,8 @@ function defaultThresholds(): readonly Threshold[] {
 /** What holds when no NodePressurePolicy selects this node (design.md section 6). */
 export const DEFAULT_POLICY: AgentPolicy = {
   name: 'default',
+  generation: 0,
+  confirmedGeneration: undefined,
   mode: 'DryRun',
   thresholds: defaultThresholds(),
   memoryFigure: 'Reclaimable',

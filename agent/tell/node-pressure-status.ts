@@ -25,6 +25,18 @@ export interface NodePressureStatus {
   readonly signals: readonly SignalEntry[];
   readonly next: readonly NextEntry[];
   readonly evictions: readonly EvictionEntry[];
+  /**
+   * Thresholds and stall rules in force, and whether each may act: one that was met when it arrived may not yet. Not
+   * written before they have been judged, so that what a predecessor wrote stays.
+   */
+  readonly rules: readonly RuleEntry[] | undefined;
+}
+
+interface RuleEntry {
+  readonly rule: string;
+  readonly confirmed: boolean;
+  readonly policy: string;
+  readonly generation: number;
 }
 
 interface SignalEntry {
@@ -161,5 +173,18 @@ export function nodePressureStatus(picture: Picture, context: StatusContext): No
     signals: signalEntries(picture, context),
     next: nextEntries(picture),
     evictions: context.records.map(evictionEntry),
+    rules: ruleEntries(picture),
   };
+}
+
+const MOST_RULES = 32;
+
+function ruleEntries({ decision: { state } }: Picture): readonly RuleEntry[] | undefined {
+  const entries = Array.from(state.arrivals ?? [], ([rule, { isConfirmed, policy, generation }]) => ({
+    rule,
+    confirmed: isConfirmed,
+    policy,
+    generation,
+  }));
+  return state.arrivals && entries.slice(0, MOST_RULES);
 }

@@ -1,5 +1,6 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import { conditionOf, type PressureCondition, resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
+import { unconfirmedRules } from '#agent/decide/rule-arrivals.ts';
 import { noStatistics } from '#agent/decide/unmeasured-pods.ts';
 import type { Picture } from '#agent/picture.ts';
 
@@ -100,6 +101,15 @@ function policiesCondition(unreadable: Because | undefined): PressureConditions[
   return { type: 'PoliciesRead', status: 'False', reason: unreadable.code, message: unreadable.text };
 }
 
+/** A rule that was met when it arrived evicts no pod before it is confirmed. */
+function rulesCondition({ decision: { state } }: Picture): PressureConditions[number] {
+  const waiting = unconfirmedRules(state.arrivals);
+  if (waiting !== undefined)
+    return { type: 'RulesConfirmed', status: 'False', reason: waiting.code, message: waiting.text };
+  const message = 'No threshold or pressure rule waits for a confirmation';
+  return { type: 'RulesConfirmed', status: 'True', reason: 'NoneWaits', message };
+}
+
 /** A pod that cannot be read is no candidate, and what it uses is not known. */
 function podsCondition({ look }: Picture): PressureConditions[number] {
   const [first, ...others] = look.pods.unreadable;
@@ -143,5 +153,6 @@ export function pressureConditions(picture: Picture, { sources, policies }: Doub
     figuresCondition(picture),
     policiesCondition(policies),
     podsCondition(picture),
+    rulesCondition(picture),
   ];
 }

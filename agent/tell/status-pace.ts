@@ -11,13 +11,14 @@ const QUIET_MS = 20_000;
 const LEAST_MS = 1000;
 
 /** What counts as a change of state; amounts change all the time. */
-function essence({ mode, policy, conditions, signals, next, evictions }: NodePressureStatus): string {
+function essence({ mode, policy, conditions, signals, next, evictions, rules }: NodePressureStatus): string {
   return JSON.stringify([
     mode,
     policy,
     conditions.map(({ type, status, reason }) => [type, status, reason]),
     signals.map(({ name, state, threshold, figure }) => [name, state, threshold, figure]),
     next.map(({ uid }) => uid),
+    rules,
     evictions.map(({ uid, outcome, endedAt }) => [uid, outcome, endedAt]),
   ]);
 }

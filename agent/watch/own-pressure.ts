@@ -6,12 +6,15 @@ import { createReflector, type Reflector, type ReflectorOptions } from '#shared/
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';
 import {
   decodeObject,
+  readBoolean,
   readInstant,
+  readInteger,
   readList,
   readObject,
   readText,
   type WireObject,
 } from '#shared/kube/wire-object.ts';
+import type { Arrival } from '#agent/decide/rule-arrivals.ts';
 import type { EvictionRecord } from '#agent/picture.ts';
 
 /** This node's NodePressure: what the scheduler process asks in its spec, and what we, or a predecessor, told in its status. */
@@ -36,9 +39,16 @@ export interface Told {
   }[];
   readonly signals: readonly { readonly name: string; readonly state: string; readonly since: string }[];
   readonly evictions: readonly EvictionRecord[];
+  /** How thresholds and stall rules came into force; `undefined` where nothing is told of it. */
+  readonly rules: readonly ToldRule[] | undefined;
 }
 
-export const NOTHING_TOLD: Told = { conditions: [], signals: [], evictions: [] };
+/** A rule that was in force, and whether it might act. */
+export interface ToldRule extends Arrival {
+  readonly rule: string;
+}
+
+export const NOTHING_TOLD: Told = { conditions: [], signals: [], evictions: [], rules: undefined };
 
 type Options = Omit<ReflectorOptions<OwnPressure>, 'resource' | 'fieldSelector' | 'slim'>;
 
@@ -79,6 +89,16 @@ function readTold(status: WireObject): Told {
       since: readText(signal, 'since') ?? '',
     })),
     evictions: readList(status, 'evictions', readEviction),
+    rules: status['rules'] === undefined ? undefined : readList(status, 'rules', readRule),
+  };
+}
+
+function readRule(entry: WireObject): ToldRule {
+  return {
+    rule: readText(entry, 'rule') ?? '',
+    isConfirmed: readBoolean(entry, 'confirmed'),
+    policy: readText(entry, 'policy') ?? '',
+    generation: readInteger(entry, 'generation') ?? 0,
   };
 }
 

@@ -82,6 +82,11 @@ function status(): Record<string, unknown> {
   return (patch?.body['status'] ?? {}) as Record<string, unknown>;
 }
 
+function condition(type: string): object | undefined {
+  const conditions = status()['conditions'] as { readonly type: string }[] | undefined;
+  return conditions?.find((each) => each.type === type);
+}
+
 const SHORT_OF_MEMORY = () => wireSummary(100, 1000, { hog: 600, quiet: 250 });
 
 describe('the agent', { timeout: 90_000 }, () => {
@@ -247,27 +252,35 @@ describe('the agent', { timeout: 90_000 }, () => {
     );
   });
 
-  test('a policy of the cluster takes effect while the agent runs, and one that cannot be read leaves the last one', async () => {
+  test('a policy of the cluster takes effect while the agent runs, and one that cannot be read leaves the last one; a threshold that is met already waits for a confirmation', async () => {
     summary = () => wireSummary(100, 1000, { hog: 600 });
-    const policy = (spec: object) => ({
-      metadata: { name: 'batch' },
+    const policy = (spec: object, metadata: object = {}) => ({
+      metadata: { name: 'batch', generation: 1, ...metadata },
       spec: { nodeSelector: { matchLabels: { pool: 'batch' } }, ...spec },
     });
     api.put(POLICIES, policy({ mode: 'Enforce', evictionHard: { 'memory.available': '50Mi' } }));
     await start({ mode: 'Policy' });
     await vi.waitFor(() => expect(status()).toMatchObject({ policy: 'batch', mode: 'Enforce' }), WITHIN);
     api.put(POLICIES, policy({ mode: 'Enforce', evictionHard: { 'memory.available': 'lots' } }));
+    const unreadable = 'NodePressurePolicy "batch": spec.evictionHard';
     await vi.waitFor(() => {
-      const conditions = status()['conditions'] as { type: string }[] | undefined;
-      expect(conditions?.find(({ type }) => type === 'PoliciesRead')).toMatchObject({
+      expect(condition('PoliciesRead')).toMatchObject({
         status: 'False',
-        message: expect.stringContaining('NodePressurePolicy "batch": spec.evictionHard') as string,
+        message: expect.stringContaining(unreadable) as string,
       });
     }, WITHIN);
     expect(status()).toMatchObject({ signals: [{ threshold: '50Mi' }] });
     expect(evictions()).toEqual([]);
-    api.put(POLICIES, policy({ mode: 'Enforce', evictionHard: { 'memory.available': '200Mi' } }));
+    const above = { mode: 'Enforce', evictionHard: { 'memory.available': '200Mi' } };
+    api.put(POLICIES, policy(above, { generation: 2 }));
+    await vi.waitFor(
+      () => expect(condition('RulesConfirmed')).toMatchObject({ status: 'False', reason: 'MetOnArrival' }),
+      WITHIN,
+    );
+    expect(evictions()).toEqual([]);
+    api.put(POLICIES, policy(above, { generation: 2, annotations: { 'plimsoll.dev/confirmed-generation': '2' } }));
     await vi.waitFor(() => expect(evictions().length).toBe(1), WITHIN);
+    await vi.waitFor(() => expect(condition('RulesConfirmed')).toMatchObject({ status: 'True' }), WITHIN);
   });
 
   test('health names what is missing, and metrics have the signal and the first candidates', async () => {

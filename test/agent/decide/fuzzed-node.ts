@@ -69,6 +69,7 @@ function randomPolicy(random: Random): AgentPolicy {
   });
   return {
     ...DEFAULT_POLICY,
+    confirmedGeneration: random() < 0.9 ? DEFAULT_POLICY.generation : undefined,
     mode: pick(random, ['DryRun', 'Enforce', 'Enforce']),
     memoryFigure: pick(random, ['Reclaimable', 'Kubelet']),
     thresholds: parsed.ok ? parsed.thresholds : [],

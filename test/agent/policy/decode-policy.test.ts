@@ -207,4 +207,73 @@ describe('decodePolicy', () => {
     expect(decoded).toMatchObject({ ok: false, field });
     expect(decoded.ok ? '' : decoded.message).toContain(message);
   });
+
+  test('each threshold and each pressure rule may have a mode of its own', () => {
+    const { policy } = policyOf({
+      mode: 'Enforce',
+      evictionHard: { 'memory.available': '500Mi', 'pid.available': '10%' },
+      evictionSoft: { 'memory.available': '1Gi' },
+      evictionSoftGracePeriod: { 'memory.available': '1m' },
+      evictionHardMode: { 'memory.available': 'DryRun' },
+      evictionSoftMode: { 'memory.available': 'Enforce' },
+      pressure: [
+        { signal: 'memory.pressure', avg10: '20%', avg60: '10%', mode: 'DryRun' },
+        { signal: 'cpu.pressure', avg10: '50%', avg300: '40%' },
+      ],
+      cpu: { mode: 'Enforce' },
+    });
+    const modes = policy.thresholds.map(({ id, signal, gracePeriodSeconds }) => [
+      signal,
+      gracePeriodSeconds,
+      policy.thresholdModes.get(id),
+    ]);
+    expect(modes).toEqual([
+      ['memory.available', 0, 'DryRun'],
+      ['pid.available', 0, undefined],
+      ['memory.available', 60, 'Enforce'],
+      ['allocatableMemory.available', 0, 'DryRun'],
+    ]);
+    expect(policy.stallRules.map(({ signal, mode }) => [signal, mode])).toEqual([
+      ['memory.pressure', 'DryRun'],
+      ['cpu.pressure', 'Enforce'],
+    ]);
+  });
+
+  test('the thresholds without a policy have modes as well', () => {
+    const { policy } = policyOf({ mode: 'Enforce', evictionSoftMode: { 'memory.available': 'DryRun' } });
+    expect([...policy.thresholdModes.keys()]).toEqual([expect.stringContaining('for 30 s')]);
+  });
+
+  test.each<[sentence: string, spec: object, field: string, message: string]>([
+    [
+      'a mode for a threshold that is not there',
+      { evictionHard: { 'memory.available': '1Gi' }, evictionHardMode: { 'pid.available': 'DryRun' } },
+      'spec.evictionHardMode',
+      'there is no such threshold of pid.available',
+    ],
+    [
+      'a mode that is none',
+      { evictionHardMode: { 'memory.available': 'Sometimes' } },
+      'spec.evictionHardMode',
+      'expected DryRun or Enforce, got "Sometimes"',
+    ],
+    [
+      'a mode of cpu.pressure beside cpu.mode',
+      { pressure: [{ signal: 'cpu.pressure', avg10: '50%', avg60: '40%', mode: 'Enforce' }] },
+      'spec.pressure[0].mode',
+      'the mode of cpu.pressure is cpu.mode',
+    ],
+  ])('%s is refused', (_sentence, spec, field, message) => {
+    expect(decode(spec)).toEqual({ ok: false, field, message });
+  });
+
+  test('the generation and what an operator confirmed stand in its metadata', () => {
+    const annotations = { 'plimsoll.dev/confirmed-generation': '7' };
+    const decoded = decodePolicy({ metadata: { name: 'p', generation: 7, annotations }, spec: {} });
+    expect(decoded).toMatchObject({ value: { policy: { generation: 7, confirmedGeneration: 7 } } });
+    const odd = decodePolicy({
+      metadata: { name: 'p', annotations: { ...annotations, 'plimsoll.dev/confirmed-generation': 'yes' } },
+    });
+    expect(odd).toMatchObject({ value: { policy: { generation: 0, confirmedGeneration: undefined } } });
+  });
 });

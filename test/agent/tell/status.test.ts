@@ -6,9 +6,10 @@ import { noteEnds, noteOutcome, noteRequest } from '#agent/tell/eviction-records
 import { advanceApproach, leastHeadroom, NO_APPROACH, periodFor } from '#agent/decide/near.ts';
 import { nodePressureStatus, type NodePressureStatus } from '#agent/tell/node-pressure-status.ts';
 import { ownHolds } from '#agent/decide/own-holds.ts';
+import { pressureConditions } from '#agent/tell/pressure-conditions.ts';
 import type { EvictionRecord, Picture } from '#agent/picture.ts';
 import { isStatusDue } from '#agent/tell/status-pace.ts';
-import { look, MIB, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
+import { because, look, MIB, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
 
 function picture(scene: Scene): Picture {
   const seen = look(scene);
@@ -56,6 +57,7 @@ describe('nodePressureStatus', () => {
         { type: 'FiguresAgree', status: 'True', reason: 'NoGap' },
         { type: 'PoliciesRead', status: 'True' },
         { type: 'PodsRead', status: 'True' },
+        { type: 'RulesConfirmed', status: 'True' },
       ],
       signals: [{ name: 'memory.available', available: '500Mi', capacity: '1000Mi', threshold: '200Mi', state: 'Far' }],
       next: [
@@ -70,6 +72,31 @@ describe('nodePressureStatus', () => {
         { pod: 'default/quiet', usage: '50Mi' },
       ],
       evictions: [],
+    });
+  });
+
+  test('says of each rule whether it may act, and nothing of them before they are judged', () => {
+    const { rules } = statusOf({ now: 1000, availableMiB: 500 });
+    expect(rules?.[0]).toEqual({
+      rule: expect.any(String) as string,
+      confirmed: true,
+      policy: 'default',
+      generation: 0,
+    });
+    const holds = [because('WarmingUp')];
+    expect(statusOf({ now: 1000, availableMiB: 500, look: { holds } }).rules).toBeUndefined();
+  });
+
+  test('names a rule that was met when it arrived in the condition RulesConfirmed', () => {
+    const seen = look({ now: 1000, availableMiB: 150 });
+    const decision = decide({ ...FIRST_STATE, arrivals: new Map() }, seen, policy());
+    const shown = pressureConditions(
+      { look: seen, policy: policy(), decision },
+      { sources: undefined, policies: undefined },
+    );
+    expect(shown.find(({ type }) => type === 'RulesConfirmed')).toMatchObject({
+      status: 'False',
+      reason: 'MetOnArrival',
     });
   });
 
