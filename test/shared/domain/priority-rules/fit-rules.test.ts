@@ -30,7 +30,7 @@ describe('fitRules', () => {
   });
 
   test('only rules that can hold in one namespace share its cost', () => {
-    const limits = { ...ROOMY, cost: 250 };
+    const limits = { ...ROOMY, cost: 1_250 };
     const inTurn = [IN_TEAM_A, IN_TEAM_B, IN_TEAM_A, IN_TEAM_B, IN_TEAM_A, IN_TEAM_A];
     const drafts = inTurn.map((requirement, index) => draft(`p${index}`, 100, [requirement]));
     expect(namesOf(fitRules(drafts, 0, limits))).toEqual([['p0', 'p1', 'p2', 'p3', 'p4'], { p5: 'cost' }]);
@@ -43,7 +43,7 @@ describe('fitRules', () => {
 
   test('a group costs more the more groups are named', () => {
     const drafts = ['a', 'b', 'c'].map((group) => draft(group, 100, [], [group]));
-    expect(namesOf(fitRules(drafts, 0, { ...ROOMY, cost: 240 }))).toEqual([['a', 'b'], { c: 'cost' }]);
+    expect(namesOf(fitRules(drafts, 0, { ...ROOMY, cost: 900 }))).toEqual([['a', 'b'], { c: 'cost' }]);
     expect(namesOf(fitRules(drafts, 0, { ...ROOMY, groups: 2 }))).toEqual([['a', 'b'], { c: 'groups' }]);
   });
 

@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { linesOf } from '#test/contract/lines-of.ts';
+import { type Environment, goPrograms, type Programs } from '#test/cluster/go-programs.ts';
+
+const MODULE = fileURLToPath(new URL('../go/policies/', import.meta.url));
+
+/** A create, or an update where there is an old object. */
+export interface AskedOfPolicies {
+  readonly kind: string;
+  readonly object: object;
+  readonly oldObject?: object;
+  readonly namespace: string;
+  readonly namespaceLabels: Readonly<Record<string, string>>;
+  readonly user: string;
+  readonly groups: readonly string[];
+}
+
+/** What one policy makes of a request; costs are in units of CEL. */
+export interface PolicyOutcome {
+  readonly policy: string;
+  readonly matches: boolean;
+  readonly denied?: readonly string[];
+  readonly errors?: readonly string[];
+  readonly cost: number;
+  readonly messageCost: number;
+}
+
+/** `undecodable` where the API server would not have taken the object to admission at all. */
+export interface EvaluatorAnswer {
+  readonly undecodable?: string;
+  readonly outcomes?: readonly PolicyOutcome[];
+}
+
+/** The program of test/cluster/go/policies, which compiles and evaluates with the code of the API server. */
+export function findPolicyEvaluator(env: Environment): Programs<'policies'> {
+  const hash = createHash('sha256');
+  for (const file of ['main.go', 'evaluate.go', 'go.mod']) hash.update(readFileSync(`${MODULE}${file}`));
+  return goPrograms(
+    {
+      name: `policies-${hash.digest('hex').slice(0, 16)}`,
+      module: MODULE,
+      programs: ['policies'],
+      builds: (folder) => [['-ldflags', '-s -w', '-o', `${folder}/`, '.']],
+    },
+    env,
+  );
+}
+
+/** Evaluates the policies with these parameters on each request, in order. Rejects where they do not compile. */
+export async function* evaluatePolicies(
+  program: string,
+  setup: { readonly policies: readonly object[]; readonly params: object },
+  requests: Iterable<AskedOfPolicies>,
+): AsyncGenerator<EvaluatorAnswer> {
+  const child = spawn(program, [], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const ended = once(child, 'exit');
+  const send = async (): Promise<void> => {
+    for (const message of prepend(setup, requests))
+      if (!child.stdin.write(`${JSON.stringify(message)}\n`)) await Promise.race([once(child.stdin, 'drain'), ended]);
+    child.stdin.end();
+  };
+  child.stdin.on('error', () => undefined);
+  const sent = send();
+  try {
+    for await (const line of linesOf(child.stdout)) yield JSON.parse(line) as EvaluatorAnswer;
+    await sent;
+    const [code] = (await ended) as [number | null];
+    if (code !== 0) throw new Error(`cannot evaluate policies: the program ended with ${code ?? 'a signal'}`);
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
+function* prepend(first: object, rest: Iterable<object>): Generator<object> {
+  yield first;
+  yield* rest;
+}
