@@ -1,9 +1,9 @@
 import { parseQuantity } from '#shared/domain/model/parse-quantity.ts';
 import { quantityMilliNumber } from '#shared/domain/model/quantity.ts';
+import { readableAmount } from '#shared/domain/model/readable-amount.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { WireObject } from '#shared/kube/wire-object.ts';
 import { decodeObject, readInstant, readInteger, readList, readObject, readText } from '#shared/kube/wire-object.ts';
-import { readableAmount } from './readable-amount.ts';
 import type { ConditionView, EvictionView, NextView, NodeView, SignalView } from './view.ts';
 
 /** A NodePressure older than this counts as unknown (design: NodePressure). */
@@ -32,10 +32,16 @@ function readStatus(name: string, status: WireObject, now: number): NodeView {
   };
 }
 
+/** Types that name a shortage; every other names what should be so, such as `PoliciesRead`. */
+const SHORTAGES: readonly string[] = ['Memory', 'Cpu', 'Io', 'Disk', 'Pid'];
+
 function readCondition(condition: WireObject): ConditionView {
+  const type = readText(condition, 'type') ?? '';
+  const status = readText(condition, 'status') ?? 'Unknown';
   return {
-    type: readText(condition, 'type') ?? '',
-    status: readText(condition, 'status') ?? 'Unknown',
+    type,
+    status,
+    isTrouble: status === (SHORTAGES.includes(type) ? 'True' : 'False'),
     reason: readText(condition, 'reason') ?? '',
     message: readText(condition, 'message') ?? '',
   };

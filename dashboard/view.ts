@@ -24,6 +24,8 @@ export interface ConditionView {
   readonly status: string;
   readonly reason: string;
   readonly message: string;
+  /** Whether it says that something is wrong, which for some types is True and for others False. */
+  readonly isTrouble: boolean;
 }
 
 export interface SignalView {

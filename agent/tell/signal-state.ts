@@ -1,11 +1,17 @@
 import type { Instant } from '#shared/domain/model/pod.ts';
 import { canonicalQuantity, formatQuantity } from '#shared/domain/model/format-quantity.ts';
-import { quantityFromMilli, quantityMilliNumber, quantityNumber } from '#shared/domain/model/quantity.ts';
+import { readableBytes } from '#shared/domain/model/readable-amount.ts';
+import {
+  type Quantity,
+  quantityFromMilli,
+  quantityMilliNumber,
+  quantityNumber,
+} from '#shared/domain/model/quantity.ts';
 import type { PressureState } from '#shared/domain/pressure/advance-pressure.ts';
 import { amountOf } from '#shared/domain/pressure/is-below.ts';
 import { isMemorySignal, type MemoryFigure, memoryReadingOf } from '#shared/domain/pressure/memory-figure.ts';
-import { type Observation, observe, wholeQuantity } from '#shared/domain/pressure/observation.ts';
-import type { KubeletSignal } from '#shared/domain/pressure/signal.ts';
+import { type Observation, observe } from '#shared/domain/pressure/observation.ts';
+import { type KubeletSignal, resourceOf } from '#shared/domain/pressure/signal.ts';
 import { isHard, type Threshold, type ThresholdValue } from '#shared/domain/pressure/threshold.ts';
 import type { CpuRoom } from '#agent/decide/node-view.ts';
 import type { Picture } from '#agent/picture.ts';
@@ -91,11 +97,11 @@ function kubeletState(name: KubeletSignal, { shown, deciding }: Figures, picture
   const reclaimable = reclaimableOf(name, picture);
   return {
     name,
-    available: formatQuantity(shown.available),
-    capacity: formatQuantity(shown.capacity),
+    available: amountText(name, shown.available),
+    capacity: amountText(name, shown.capacity),
     availableNumber: quantityNumber(shown.available),
     capacityNumber: quantityNumber(shown.capacity),
-    threshold: first && formatQuantity(amountOf(first.value, deciding)),
+    threshold: first && amountText(name, amountOf(first.value, deciding)),
     thresholdNumber,
     state: levelOf(name, deciding, thresholdNumber, decision.state.pressure),
     observedAt: shown.at,
@@ -103,11 +109,16 @@ function kubeletState(name: KubeletSignal, { shown, deciding }: Figures, picture
   };
 }
 
+/** For people: what is measured in bytes in a readable unit, whatever unit it was written in. The numbers are exact. */
+function amountText(name: KubeletSignal, quantity: Quantity): string {
+  const isBytes = isMemorySignal(name) || resourceOf(name) === 'ephemeral-storage';
+  return isBytes ? readableBytes(quantityNumber(quantity)) : formatQuantity(quantity);
+}
+
 function reclaimableOf(name: KubeletSignal, { look, policy }: Picture): Reclaimable | undefined {
   const bytes = isMemorySignal(name) ? memoryReadingOf(look.reclaimable, name)?.availableBytes : undefined;
   if (bytes === undefined) return undefined;
-  const available = formatQuantity(wholeQuantity(bytes, 'BinarySI'));
-  return { available, availableNumber: bytes, figure: policy.memoryFigure };
+  return { available: readableBytes(bytes), availableNumber: bytes, figure: policy.memoryFigure };
 }
 
 /** Idle CPU against what a rule on CPU asks to be left; in cores. */

@@ -129,7 +129,7 @@ function evictionTable(evictions) {
 
 function nodePanel(node) {
   const title = element('div', 'title', element('h2', '', node.name), element('span', 'badge', node.mode));
-  for (const condition of node.conditions.filter(isWorthShowing)) {
+  for (const condition of node.conditions.filter(({ isTrouble }) => isTrouble)) {
     const badge = element('span', 'badge warning', `${condition.type}: ${condition.reason}`);
     badge.title = condition.message;
     title.append(badge);
@@ -150,10 +150,6 @@ function nodePanel(node) {
 }
 
 /** Pressure that holds, and sources that do not agree. */
-function isWorthShowing({ type, status }) {
-  return type === 'SourcesAgree' ? status === 'False' : status === 'True';
-}
-
 function eventRow(event) {
   const note = event.count > 1 ? `${event.note} (${event.count} times)` : event.note;
   return row(

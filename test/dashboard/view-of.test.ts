@@ -14,6 +14,9 @@ const NODE_1: KubeObject = {
     policy: 'default',
     conditions: [
       { type: 'Memory', status: 'True', reason: 'ThresholdMet', message: 'memory.available is below 250Mi' },
+      { type: 'Disk', status: 'Unknown', reason: 'NotMeasured', message: 'no source measures disks' },
+      { type: 'PoliciesRead', status: 'True', reason: 'AllRead', message: 'every policy can be read' },
+      { type: 'SourcesAgree', status: 'False', reason: 'SourcesDisagree', message: 'the kubelet says otherwise' },
     ],
     signals: [
       { name: 'memory.available', state: 'Hard', available: '256Mi', capacity: '1Gi', threshold: '512Mi' },
@@ -38,7 +41,10 @@ describe('viewOf', () => {
         observedAt: '2026-01-01T11:59:58.000Z',
         isStale: false,
         conditions: [
-          { type: 'Memory', status: 'True', reason: 'ThresholdMet', message: 'memory.available is below 250Mi' },
+          expect.objectContaining({ type: 'Memory', message: 'memory.available is below 250Mi', isTrouble: true }),
+          expect.objectContaining({ type: 'Disk', isTrouble: false }),
+          expect.objectContaining({ type: 'PoliciesRead', reason: 'AllRead', isTrouble: false }),
+          expect.objectContaining({ type: 'SourcesAgree', isTrouble: true }),
         ],
         signals: [
           {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readableAmount } from '#dashboard/readable-amount.ts';
+import { readableAmount, readableBytes } from '#shared/domain/model/readable-amount.ts';
 
 describe('readableAmount', () => {
   test.each([
@@ -11,7 +11,7 @@ describe('readableAmount', () => {
     ['1536Mi', '1.5Gi'],
     ['153600Mi', '150Gi'],
     ['1.5Gi', '1.5Gi'],
-    ['0Ki', '0Ki'],
+    ['0Ki', '0'],
     ['500m', '500m'],
     ['4', '4'],
     ['5%', '5%'],
@@ -19,5 +19,17 @@ describe('readableAmount', () => {
     ['no amount', 'no amount'],
   ])('%s is shown as %s', (text, shown) => {
     expect(readableAmount(text)).toBe(shown);
+  });
+});
+
+describe('readableBytes', () => {
+  test.each([
+    [1_263_825_119, '1.2Gi'],
+    [1_023, '1023'],
+    [0, '0'],
+    [-2_097_152, '-2Mi'],
+    [2 ** 80, '1048576Ei'],
+  ])('%d is shown as %s', (bytes, shown) => {
+    expect(readableBytes(bytes)).toBe(shown);
   });
 });
