@@ -1,3 +1,4 @@
+import { type Amounts, NO_AMOUNTS } from '#shared/domain/model/amounts.ts';
 import type { Namespace } from '#shared/domain/model/namespace.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
@@ -25,6 +26,7 @@ import {
 } from '#shared/kube/resource.ts';
 import {
   decodeObject,
+  readAmounts,
   readInteger,
   readList,
   readObject,
@@ -47,6 +49,8 @@ export interface CachedQuota extends PriorityQuota {
   readonly generation: number;
   /** By holder. */
   readonly slices: ReadonlyMap<string, Slice>;
+  /** As far as it can be read; nothing is decided by it. */
+  readonly used: Amounts;
 }
 
 /** Live copies of everything that admission decides from. */
@@ -102,7 +106,13 @@ function decodeCachedQuota(raw: unknown): Decoded<CachedQuota> {
     uid: readObject(object, 'metadata', (metadata) => readText(metadata, 'uid')) ?? '',
     generation: readObject(object, 'metadata', (metadata) => readInteger(metadata, 'generation')) ?? 0,
     slices: new Map(readObject(object, 'status', readSlices)),
+    used: usedOf(raw),
   }));
+}
+
+function usedOf(raw: unknown): Amounts {
+  const used = decodeObject(raw, (object) => readObject(object, 'status', (status) => readAmounts(status, 'used')));
+  return (used.ok ? used.value : undefined) ?? NO_AMOUNTS;
 }
 
 function readSlices(status: WireObject): readonly (readonly [string, Slice])[] {

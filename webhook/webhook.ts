@@ -18,6 +18,7 @@ import { createCertificateSource } from './create-certificate-source.ts';
 import { createJudgeSources } from './judge-sources.ts';
 import { createLeadership } from './leadership.ts';
 import { createLedgers } from './ledger/ledgers.ts';
+import { exportQuotas } from './quota-gauges.ts';
 import { cachesCheck, stoppingCheck } from './readiness.ts';
 import { createRegistration } from './registration.ts';
 import { createRuleKeeper } from './rules/rule-keeper.ts';
@@ -45,6 +46,7 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
   shutdown.onRelease('connections to the API server', () => client.close());
 
   const caches = createCaches({ ...surroundings, client, metrics });
+  exportQuotas(caches.priorityQuotas, metrics);
   const ledgers = createLedgers({
     ...surroundings,
     client,
