@@ -4,11 +4,12 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import type { AgentLog } from '#agent/tell/agent-log.ts';
 import type { AgentMetrics } from '#agent/tell/agent-metrics.ts';
 import type { Eviction } from '#agent/decide/eviction.ts';
+import { isOwnerLimit } from '#agent/decide/owner-limit.ts';
 import { describeEviction } from '#agent/tell/describe-eviction.ts';
 import { joinRecords, noteEnds, noteOutcome, noteRequest } from '#agent/tell/eviction-records.ts';
 import type { NodeSource } from '#agent/observe/node-source.ts';
 import type { Attempt, EvictionRecord, Picture } from '#agent/picture.ts';
-import { type NodeReference, tellIneffective, tellOutcome, tellThresholdMet } from './tell-eviction.ts';
+import { type NodeReference, tellIneffective, tellOutcome, tellOwnerLimit, tellThresholdMet } from './tell-eviction.ts';
 
 export interface ReporterPorts {
   readonly recorder: Pick<EventRecorder, 'record'>;
@@ -33,6 +34,7 @@ export interface Reporter {
 export function createReporter({ recorder, log, metrics, node, containers, clock }: ReporterPorts): Reporter {
   let records: readonly EvictionRecord[] = [];
   let wasStopped = false;
+  let limited = '';
   const messages = new Map<string, EvictionMessage>();
 
   function requested(eviction: Eviction): void {
@@ -57,12 +59,21 @@ export function createReporter({ recorder, log, metrics, node, containers, clock
     wasStopped = stopped !== undefined;
   }
 
+  function tellLimits({ decision: { judgement } }: Picture): void {
+    const limit = judgement.holds.find(isOwnerLimit);
+    const uid = String(limit?.facts['uid'] ?? '');
+    if (limit !== undefined && uid !== limited) tellOwnerLimit(recorder, limit, judgement.due?.mode ?? 'DryRun');
+    // Between two passes that are held back for it others are held back for something else.
+    if (limit !== undefined || judgement.due === undefined) limited = uid;
+  }
+
   function passed(picture: Picture): void {
     records = noteEnds(records, picture.decision.state, clock.now());
     for (const uid of messages.keys())
       if (records.every(({ pod, endedAt }) => pod.uid !== uid || endedAt !== undefined)) messages.delete(uid);
     log.showPass(picture);
     tellGuard(picture);
+    tellLimits(picture);
   }
   function recall(earlier: readonly EvictionRecord[]): void {
     records = joinRecords(records, earlier);

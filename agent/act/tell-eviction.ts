@@ -2,6 +2,7 @@ import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { EvictionMessage } from '#shared/domain/eviction/eviction-message.ts';
 import type { EventRecorder } from '#shared/kube/event-recorder.ts';
 import { EVENT_REASONS } from '#shared/kube/wire-names.ts';
+import type { Because } from '#shared/domain/model/because.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
 import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import type { Eviction } from '#agent/decide/eviction.ts';
@@ -69,6 +70,18 @@ export function tellOutcome(
     note: inMode(isTaken ? message.text : `Could not evict: ${failure}`, mode),
     action: 'Evicting',
     ...(isTaken && message.annotations !== undefined ? { annotations: message.annotations } : {}),
+  });
+}
+
+/** On a pod that stays because its owner lost enough pods on this node. */
+export function tellOwnerLimit(recorder: Recorder, { text, facts }: Because, mode: Mode): void {
+  const { namespace, pod, uid } = facts;
+  recorder.record({
+    regarding: { apiVersion: 'v1', kind: 'Pod', namespace: String(namespace), name: String(pod), uid: String(uid) },
+    type: 'Warning',
+    reason: EVENT_REASONS.evictionFailed,
+    note: inMode(`Not evicted: ${text}`, mode),
+    action: 'Evicting',
   });
 }
 

@@ -11,6 +11,7 @@ import { expectedLoss, hasTimeForOne } from './fill-rate.ts';
 import { ineligibility, lastingProtection, type Situation } from './ineligibility.ts';
 import { canBeShortened } from './inflight-eviction.ts';
 import type { Look } from './look.ts';
+import { isOwnerLimit, ownerLimit } from './owner-limit.ts';
 import { rankNode } from './rank-node.ts';
 import type { Due } from './shortage.ts';
 import { smallness } from './smallness.ts';
@@ -84,12 +85,15 @@ function choose(question: Question, gap: number, { state, look, policy }: PlanIn
   const situation = { signal: trigger.signal, stage: trigger.stage, evictions };
   const ranked = rankNode(situation, look, policy);
   const reasonAgainst = ineligibility(situation, look, policy);
+  const { signal } = trigger;
+  const tooOften = ownerLimit({ signal, evictions, now: look.now, most: policy.perOwnerPerHour });
   const most = trigger.isPresent ? Math.min(freeSlots(question), Number.isFinite(gap) ? Infinity : 1) : 0;
   const isLastChance =
     trigger.stage === 'severe' && resourceOf(trigger.signal) === 'memory' && hasTimeForOne(state.trend);
   const tooSmall = isLastChance ? smallness(ranked, { reasonAgainst, most, gap }) : () => undefined;
   return chooseVictims(ranked, {
-    protectionOf: (...given) => reasonAgainst(...given) ?? tooSmall(given[0]),
+    protectionOf: (...given) => reasonAgainst(...given) ?? tooOften(...given) ?? tooSmall(given[0]),
+    endsChoice: isOwnerLimit,
     most,
     gap,
   });
@@ -108,7 +112,11 @@ function noneMayGo(spared: VictimChoice['spared']): readonly Because[] {
   const counts: Record<string, number> = {};
   for (const { because } of spared) counts[because.code] = (counts[because.code] ?? 0) + 1;
   const reasons = Object.entries(counts).map(([code, count]) => `${count} ${code}`);
-  return [{ code: 'NobodyMayGo', text: `no pod may be evicted now: ${reasons.join(', ')}`, facts: counts }];
+  const ofOwners = spared.map(({ because }) => because).filter(isOwnerLimit);
+  return [
+    { code: 'NobodyMayGo', text: `no pod may be evicted now: ${reasons.join(', ')}`, facts: counts },
+    ...ofOwners,
+  ];
 }
 
 function enoughEnding(gap: number): readonly Because[] {

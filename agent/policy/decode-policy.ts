@@ -84,6 +84,7 @@ function readSpec(spec: WireObject, identity: Identity): NodePolicy {
       stallRules: readStallRules(spec, mode),
       ranking: readRanking(spec),
       limits: readEvictionLimits(spec),
+      perOwnerPerHour: readObject(spec, 'limits', readPerOwner) ?? usual.perOwnerPerHour,
       protect: readObject(spec, 'protect', readProtection) ?? usual.protect,
     },
   };
@@ -105,6 +106,10 @@ function readThresholds(spec: WireObject): AgentPolicy['thresholds'] {
     enforceNodeAllocatable: isAllocatableSet ? [] : ['pods'],
   });
   return parsed.ok ? parsed.thresholds : refuseField('evictionHard', parsed.mistakes.join('; '));
+}
+
+function readPerOwner(limits: WireObject): number {
+  return readCount(limits, 'perOwnerPerHour') ?? DEFAULT_POLICY.perOwnerPerHour;
 }
 
 function readProtection(protect: WireObject): AgentPolicy['protect'] {

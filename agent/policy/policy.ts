@@ -28,6 +28,8 @@ export interface AgentPolicy {
   readonly stallRules: readonly StallRule[];
   readonly ranking: RankingPolicy;
   readonly limits: EvictionLimits;
+  /** How many pods of one owner this node evicts in an hour: its replacement may come back and take the same again. */
+  readonly perOwnerPerHour: number;
   readonly protect: {
     /** Beside kube-system and our own. */
     readonly namespaces: readonly string[];
@@ -91,6 +93,7 @@ export const DEFAULT_POLICY: AgentPolicy = {
   stallRules: DEFAULT_STALL_RULES,
   ranking: { ranking: 'Kubernetes', missingStats: 'Never', daemonSets: 'Last' },
   limits: DEFAULT_LIMITS,
+  perOwnerPerHour: 3,
   protect: { namespaces: [], optOutCeiling: DEFAULT_OPT_OUT_CEILING, withinRequest: false },
   layout: 'single',
 };

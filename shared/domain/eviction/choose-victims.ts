@@ -4,6 +4,8 @@ import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 export interface VictimRules {
   /** Why a pod must not be taken beside those that are taken already, `undefined` if it may be. */
   readonly protectionOf: (candidate: Candidate, victims: readonly Candidate[]) => Because | undefined;
+  /** Whether nobody may go in place of a candidate that is passed over for this reason. */
+  readonly endsChoice?: (because: Because) => boolean;
   /** No more victims than this; 0 means none. */
   readonly most: number;
   /** What must come free, in the signal's unit; infinite where only the number of victims counts. */
@@ -29,7 +31,10 @@ export function chooseVictims(ranked: readonly Candidate[], rules: VictimRules):
     if (because === undefined) {
       victims.push(candidate);
       freed += candidate.usage ?? 0;
-    } else spared.push({ candidate, because });
+      continue;
+    }
+    spared.push({ candidate, because });
+    if (rules.endsChoice?.(because) === true) break;
   }
   return { victims, spared, freed };
 }

@@ -139,10 +139,13 @@ function windowViolations(state: AgentState, now: number, policy: AgentPolicy, a
     const past = evictionsOf(state.evictions.Enforce.past, resourceOf(signal));
     const within = (ms: number): number => past.filter(({ at }) => now - at < ms).length;
     const ofNamespace = past.filter(({ at, namespace }) => now - at < 600_000 && namespace === pod.namespace);
+    const [by] = pod.owners.map(({ kind, name }) => `${pod.namespace}/${kind}/${name}`);
+    const ofOwner = past.filter(({ at, owner }) => now - at < 3_600_000 && owner !== undefined && owner === by);
     const laws: readonly Law[] = [
       [within(60_000) <= policy.limits.perMinute, 'per minute'],
       [within(600_000) <= policy.limits.perTenMinutes, 'per ten minutes'],
       [ofNamespace.length <= policy.limits.perNamespacePerTenMinutes, 'per namespace'],
+      [ofOwner.length <= policy.perOwnerPerHour, 'per owner'],
     ];
     return laws.filter(([isKept]) => !isKept).map(([, law]) => law);
   });

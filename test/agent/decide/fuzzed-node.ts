@@ -83,6 +83,7 @@ function randomPolicy(random: Random): AgentPolicy {
     })),
     mostGraceSeconds: pick(random, [0, 30, 3600, 3600]),
     limits: { concurrent: count(), perMinute: count(), perTenMinutes: count(), perNamespacePerTenMinutes: count() },
+    perOwnerPerHour: pick(random, [0, 1, 3, 3, 20, 20]),
     ranking: {
       ranking: pick(random, ['Kubernetes', 'ShareOfRequest', { keys: ['qos', 'runTime'] }]),
       missingStats: pick(random, ['Never', 'Last', 'First']),

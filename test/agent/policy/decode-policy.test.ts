@@ -267,6 +267,11 @@ describe('decodePolicy', () => {
     expect(decode(spec)).toEqual({ ok: false, field, message });
   });
 
+  test('how many pods of one owner may go is a limit like the others', () => {
+    expect(policyOf({ limits: { perOwnerPerHour: 0 } }).policy.perOwnerPerHour).toBe(0);
+    expect(policyOf({ limits: { perMinute: 9 } }).policy.perOwnerPerHour).toBe(3);
+  });
+
   test('the generation and what an operator confirmed stand in its metadata', () => {
     const annotations = { 'plimsoll.dev/confirmed-generation': '7' };
     const decoded = decodePolicy({ metadata: { name: 'p', generation: 7, annotations }, spec: {} });
