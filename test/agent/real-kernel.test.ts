@@ -11,7 +11,7 @@ const TEST = { timeout: 180_000 };
 const reason = whyNoRealPods();
 
 describe.skipIf(reason !== undefined)(
-  `real processes in real cgroups${reason === undefined ? '' : ` (${reason})`}`,
+  `real processes in real cgroups (${reason ?? 'below a group of all pods of their own, on this machine'})`,
   () => {
     describe.each(['cgroupfs', 'systemd'] as const)('named by the %s driver', (driver) => {
       const pods = realPods(driver);

@@ -1,15 +1,16 @@
 /**
- * `npm run check:mechanisms`: every mechanism of the design sources and every threat has its row, and every test that a
- * row names passed when its file was run last. With `--all`, a test that was skipped or not run is a fault too.
+ * `npm run check:mechanisms`: every mechanism of the design sources, every threat and every case of a shortage has its row, and
+ * every test that a row names passed when its file was run last. With `--all`, a test that was skipped or not run is a fault too.
  */
 import { readFileSync } from 'node:fs';
 import { judgeProofs } from './judge-proofs.ts';
-import { readRows, readThreats, type Table } from './read-rows.ts';
+import { readCases, readRows, readThreats, type Table } from './read-rows.ts';
 import { loadResults } from './results-store.ts';
 
 const TABLES: readonly (readonly [what: string, file: string, read: (markdown: string) => Table])[] = [
   ['mechanisms', 'docs/mechanisms.md', readRows],
   ['threats', 'docs/security.md', readThreats],
+  ['cases', 'docs/guides/agent-cases.md', readCases],
 ];
 
 const results = loadResults();

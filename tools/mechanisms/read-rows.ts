@@ -26,7 +26,16 @@ export function readRows(markdown: string): Table {
 
 /** The rows of docs/security.md: one for each threat, each with an id of its own. */
 export function readThreats(markdown: string): Table {
-  const rows = [...markdown.matchAll(/^\| (T-\d+) +\|.*\| ([^|]+) \|$/gm)].map(readMatch);
+  return readNumbered(markdown, /^\| (T-\d+) +\|.*\| ([^|]+) \|$/gm);
+}
+
+/** The rows of docs/guides/agent-cases.md: one for each case of a shortage, each with an id of its own. */
+export function readCases(markdown: string): Table {
+  return readNumbered(markdown, /^\| (C-\d+) +\|.*\| ([^|]+) \|$/gm);
+}
+
+function readNumbered(markdown: string, pattern: RegExp): Table {
+  const rows = [...markdown.matchAll(pattern)].map(readMatch);
   const ids = rows.map(({ row }) => row.id);
   const doubled = ids.filter((id, index) => ids.indexOf(id) !== index).map((id) => `${id}: has two rows`);
   const missing = rows.length === 0 ? ['has no row'] : [];

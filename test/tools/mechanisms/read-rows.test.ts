@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readRows, readThreats } from '#tools/mechanisms/read-rows.ts';
+import { readCases, readRows, readThreats } from '#tools/mechanisms/read-rows.ts';
 
 const ALL = Object.entries({ S0: 32, S1: 33, S2: 38, S3: 49, S4: 15 }).flatMap(([source, count]) =>
   Array.from({ length: count }, (_, index) => `${source}-${index + 1}`),
@@ -53,5 +53,14 @@ describe('readThreats', () => {
     ['a proof that names no file and title', [row('T-01', 'trust us')], 'T-01: "trust us" is not `file` › title'],
   ])('tells %s', (_, lines, fault) => {
     expect(readThreats(lines.join('\n')).faults).toEqual([fault]);
+  });
+});
+
+describe('readCases', () => {
+  test('reads the last column of each case, whatever the columns before it say of others', () => {
+    const row = '| C-01 | page cache | evicts | counts it as available | – | stays | `test/a.test.ts` › a > b |';
+    const { rows, faults } = readCases(row);
+    expect([rows, faults]).toEqual([[{ id: 'C-01', proofs: [{ file: 'test/a.test.ts', title: 'a > b' }] }], []]);
+    expect(readCases('| T-01 | a threat | no case | open |').faults).toEqual(['has no row']);
   });
 });
