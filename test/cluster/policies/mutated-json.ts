@@ -128,7 +128,7 @@ function addTo(random: RandomSource, object: { [key: string]: Json }): void {
 
 /** Mostly of the same type: others do not get past the API server's decoder. */
 function instead(random: RandomSource, value: Json, holders: readonly Holder[]): Json {
-  if (random.chance(0.02)) return random.pick(ODD_VALUES);
+  if (random.chance(0.02)) return structuredClone(random.pick(ODD_VALUES));
   if (typeof value === 'string') return random.pick(/^\d/.test(value) && random.chance(0.9) ? QUANTITIES : dearTexts);
   if (typeof value === 'number') return random.pick(NUMBERS);
   if (typeof value === 'boolean') return !value;

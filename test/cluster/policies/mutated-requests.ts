@@ -88,7 +88,9 @@ function baseObject(random: RandomSource, kind: string, { classes }: RuleNames):
   const priorityClassName = random.chance(0.8) ? { priorityClassName: random.pick(classes) } : {};
   const priority = kind === 'Pod' ? { priority: random.pick([-1, 0, 10, 1_000, 2_000_001_000]) } : {};
   const preemptionPolicy = random.pick(['Never', 'PreemptLowerPriority']);
-  return structuredClone(build(kind, { ...basePodSpec, ...priorityClassName, ...priority, preemptionPolicy }));
+  const object = build(kind, { ...basePodSpec, ...priorityClassName, ...priority, preemptionPolicy });
+  // By way of text, so that no two containers share their resources.
+  return JSON.parse(JSON.stringify(object)) as object;
 }
 
 const resources = {
