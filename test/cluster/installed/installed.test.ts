@@ -6,6 +6,7 @@ import { at, eventually } from '#test/contract/harness.ts';
 import { accountRights } from './account-rights.ts';
 import { agentEvictions } from './agent-evictions.ts';
 import { agentPolicies } from './agent-policies.ts';
+import { namespaceLabels } from './namespace-labels.ts';
 import { ownConfigurations } from './own-configurations.ts';
 import { nodeMirrors } from './node-mirrors.ts';
 import { auditedRequests } from './audited-requests.ts';
@@ -32,6 +33,7 @@ describe.skipIf(why !== undefined)(`deploy/base on a real control plane${why ?? 
 
   accountRights(installed);
   ownConfigurations(installed);
+  namespaceLabels(installed);
   agentPolicies(installed);
   nodeMirrors(installed);
   agentEvictions(installed);
