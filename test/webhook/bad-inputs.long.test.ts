@@ -10,6 +10,8 @@ import type { ServerProcess } from './server-process.ts';
 import { startShippedWebhook } from './shipped-webhook.ts';
 
 const MUTATIONS = 1_000;
+/** Others, sent before: by then all of the code has run that refuses, and what is kept later was left by a request. */
+const REHEARSED = 200;
 /** In bytes, or in characters of text. */
 const LARGEST_BYTES = 64 * 1024;
 const SEED = 20_260_101;
@@ -140,7 +142,7 @@ test(
     const random = randomSource(SEED);
     let code: number | null;
     try {
-      const once = await sendAll(webhook, 0, random);
+      const once = await sendAll(webhook, REHEARSED, randomSource(SEED - 1));
       const baseMiB = await retainedMiB(webhook);
       const faults = await sendAll(webhook, MUTATIONS, random);
       expect([...once, ...faults], `seed ${SEED}`).toEqual([]);
