@@ -1,12 +1,17 @@
 import type { KubeClient } from '#shared/kube/client.ts';
 import type { KubeRequest } from '#shared/kube/kube-request.ts';
-import { API_VERSION, WEBHOOK_CONFIGURATION } from '#shared/kube/wire-names.ts';
+import { API_VERSION, PRIORITY_RULES_NAMES, WEBHOOK_CONFIGURATION } from '#shared/kube/wire-names.ts';
+import { inFlight } from '#test/cluster/in-flight.ts';
 import { CLASS, createPod } from './create-pod.ts';
-import { LABEL_VALIDATED, podsPath, type Variant, VARIANTS } from './variants.ts';
+import { LABEL_RULES_ONLY, LABEL_VALIDATED, podsPath, type Variant, VARIANTS } from './variants.ts';
 
 const HARD = { pods: '1000000', 'requests.cpu': '1000000', 'requests.memory': '1Pi' };
 const QUOTA_PATH = `/apis/${API_VERSION}/priorityquotas/${CLASS}`;
-const VALIDATING = `/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/${WEBHOOK_CONFIGURATION}`;
+const REGISTRATION = '/apis/admissionregistration.k8s.io/v1';
+const MUTATING = `${REGISTRATION}/mutatingwebhookconfigurations/${WEBHOOK_CONFIGURATION}`;
+const VALIDATING = `${REGISTRATION}/validatingwebhookconfigurations/${WEBHOOK_CONFIGURATION}`;
+const RULES_PATH = `/apis/${API_VERSION}/priorityrules/${PRIORITY_RULES_NAMES.refusing}`;
+const POLICIES_AT_ONCE = 8;
 const WITHIN_MS = 30_000;
 
 /** Makes class, policy, quotas and a namespace for each variant, and waits until pods go the way that they should. */
@@ -14,7 +19,8 @@ export async function prepare(client: KubeClient): Promise<void> {
   await ask(client, 'POST', '/apis/scheduling.k8s.io/v1/priorityclasses', { metadata: { name: CLASS }, value: 1_000 });
   await makeOwn(client, 'PriorityPolicy', { defaultPriorityClassName: CLASS, maxPriority: 10_000 });
   await makeOwn(client, 'PriorityQuota', { priorityClassNames: [CLASS], hard: HARD });
-  await limitValidation(client);
+  await limit(client, VALIDATING, { key: LABEL_VALIDATED, operator: 'Exists' });
+  await limit(client, MUTATING, { key: LABEL_RULES_ONLY, operator: 'DoesNotExist' });
   for (const variant of VARIANTS) await makeNamespace(client, variant);
   for (const variant of VARIANTS) await eventually(() => createPod(client, variant, `probe-${crypto.randomUUID()}`));
   await eventually(async () => {
@@ -32,16 +38,30 @@ interface Entry {
   readonly namespaceSelector?: { readonly matchExpressions?: readonly object[] };
 }
 
-/** The validating webhooks as they ship, but in fewer namespaces, so that a pod can be mutated alone. */
-async function limitValidation(client: KubeClient): Promise<void> {
-  const { webhooks } = (await ask(client, 'GET', VALIDATING)) as { readonly webhooks: readonly Entry[] };
+/** The webhooks as they ship, but in fewer namespaces, so that a pod can be judged by some of them alone. */
+async function limit(client: KubeClient, configuration: string, requirement: object): Promise<void> {
+  const { webhooks } = (await ask(client, 'GET', configuration)) as { readonly webhooks: readonly Entry[] };
   const operations = webhooks.map(({ namespaceSelector }, index) => {
     const { matchExpressions = [] } = namespaceSelector ?? {};
-    const value = [...matchExpressions, { key: LABEL_VALIDATED, operator: 'Exists' }];
+    const value = [...matchExpressions, requirement];
     const path = `/webhooks/${index}/namespaceSelector`;
     return { op: 'add', path, value: { ...namespaceSelector, matchExpressions: value } };
   });
-  await ask(client, 'PATCH', VALIDATING, operations, 'application/json-patch+json');
+  await ask(client, 'PATCH', configuration, operations, 'application/json-patch+json');
+}
+
+/** Adds policies from one number up to another, each for a team's namespaces, and waits until all are compiled. */
+export async function addPolicies(client: KubeClient, from: number, to: number): Promise<void> {
+  const numbers = Array.from({ length: to - from }, (_, index) => from + index);
+  await inFlight(POLICIES_AT_ONCE, numbers, (number) => {
+    const namespaceSelector = { matchLabels: { team: `team-${number}` } };
+    return makeOwn(client, 'PriorityPolicy', { namespaceSelector, maxPriority: number }, `team-${number}`);
+  });
+  await eventually(async () => {
+    const { spec } = (await ask(client, 'GET', RULES_PATH)) as { readonly spec: { readonly rules: readonly object[] } };
+    // Those of `prepare` are one more.
+    if (spec.rules.length !== to + 1) throw new Error(`${spec.rules.length} policies are compiled, not ${to + 1}`);
+  });
 }
 
 async function makeNamespace(client: KubeClient, variant: Variant): Promise<void> {
@@ -51,9 +71,14 @@ async function makeNamespace(client: KubeClient, variant: Variant): Promise<void
   await ask(client, 'POST', `/api/v1/namespaces/${name}/resourcequotas`, { metadata: { name }, spec: { hard: HARD } });
 }
 
-async function makeOwn(client: KubeClient, kind: 'PriorityPolicy' | 'PriorityQuota', spec: object): Promise<void> {
+async function makeOwn(
+  client: KubeClient,
+  kind: 'PriorityPolicy' | 'PriorityQuota',
+  spec: object,
+  name = CLASS,
+): Promise<void> {
   const path = `/apis/${API_VERSION}/${kind === 'PriorityPolicy' ? 'prioritypolicies' : 'priorityquotas'}`;
-  await ask(client, 'POST', path, { apiVersion: API_VERSION, kind, metadata: { name: CLASS }, spec });
+  await ask(client, 'POST', path, { apiVersion: API_VERSION, kind, metadata: { name }, spec });
 }
 
 async function ask(

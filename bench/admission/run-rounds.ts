@@ -10,17 +10,23 @@ export type Blocks = ReadonlyMap<VariantName, readonly Block[]>;
 export interface Rounds extends BlockSize {
   readonly clients: number;
   readonly rounds: number;
+  /** All, unless said otherwise. */
+  readonly variants?: readonly VariantName[];
 }
 
 const SEED = 7;
 
 /** Each round has one block of each variant, in an order of its own; one more round before them warms up. */
-export async function runRounds(newClient: () => KubeClient, { clients, rounds, ...size }: Rounds): Promise<Blocks> {
+export async function runRounds(
+  newClient: () => KubeClient,
+  { clients, rounds, variants, ...size }: Rounds,
+): Promise<Blocks> {
   const random = randomSource(SEED);
+  const chosen = VARIANTS.filter(({ name }) => variants?.includes(name) !== false);
   const own = Array.from({ length: clients }, newClient);
-  const blocks = new Map<VariantName, Block[]>(VARIANTS.map(({ name }) => [name, []]));
+  const blocks = new Map<VariantName, Block[]>(chosen.map(({ name }) => [name, []]));
   for (let round = 0; round <= rounds; round += 1) {
-    for (const variant of shuffled(() => random.next())) {
+    for (const variant of shuffled(chosen, () => random.next())) {
       const block = await runBlock(own, variant, size);
       if (round > 0) blocks.get(variant.name)?.push(block);
     }
@@ -29,7 +35,7 @@ export async function runRounds(newClient: () => KubeClient, { clients, rounds, 
   return blocks;
 }
 
-function shuffled(random: () => number): readonly Variant[] {
-  const places = VARIANTS.map((variant) => ({ variant, place: random() }));
+function shuffled(variants: readonly Variant[], random: () => number): readonly Variant[] {
+  const places = variants.map((variant) => ({ variant, place: random() }));
   return places.toSorted((a, b) => a.place - b.place).map(({ variant }) => variant);
 }
