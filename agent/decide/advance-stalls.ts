@@ -3,7 +3,13 @@ import type { Instant } from '#shared/domain/model/pod.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { Mode } from '#agent/mode.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
-import { STILL_WINDOW_MS, type StallRatio, type StallRule, type StallSignal } from '#agent/policy/stall-rule.ts';
+import {
+  stallKey,
+  STILL_WINDOW_MS,
+  type StallRatio,
+  type StallRule,
+  type StallSignal,
+} from '#agent/policy/stall-rule.ts';
 import { type EvictionsByMode, evictionsFor } from './eviction-state.ts';
 import type { InflightEviction } from './inflight-eviction.ts';
 import { stallMode } from './rule-mode.ts';
@@ -11,14 +17,15 @@ import { proveShortage, type UsageEvidence } from './stall-evidence.ts';
 
 /** A rule that is met: since when without a break, and on which numbers now. */
 export interface MetStall {
+  readonly signal: StallSignal;
   readonly since: Instant;
   readonly because: Because;
   /** Whether tasks wait at this moment, and not only in the past that the windows cover. */
   readonly isWaiting: boolean;
 }
 
-/** By signal; a rule that is not met is not in it. */
-export type MetStalls = ReadonlyMap<StallSignal, MetStall>;
+/** By `stallKey`; a rule that is not met is not in it. */
+export type MetStalls = ReadonlyMap<string, MetStall>;
 
 /** By signal the time from which waiting counts: what was before an eviction of ours says nothing about after it. */
 export type StallStarts = ReadonlyMap<StallSignal, Instant>;
@@ -73,8 +80,9 @@ export function advanceStalls(previous: MetStalls, policy: AgentPolicy, seen: Se
   const met = policy.stallRules.flatMap((rule) => {
     const because = whyMet(rule, seen, seen.starts[stallMode(rule, policy)]);
     if (because === undefined) return [];
-    const since = previous.get(rule.signal)?.since ?? seen.now;
-    return [[rule.signal, { since, because, isWaiting: isWaiting(rule, seen) }] as const];
+    const key = stallKey(rule);
+    const since = previous.get(key)?.since ?? seen.now;
+    return [[key, { signal: rule.signal, since, because, isWaiting: isWaiting(rule, seen) }] as const];
   });
   return new Map(met);
 }

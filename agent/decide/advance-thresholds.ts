@@ -43,11 +43,6 @@ export function advanceThresholds(
   return { pressure: advancePressure(previous.pressure, observations, rules, now), recent, confirmations };
 }
 
-/** The ids of those that are met, and of those that only wait for a second look. */
-export function crossedThresholds({ pressure, confirmations }: ThresholdState): ReadonlySet<string> {
-  return new Set([...pressure.observed.map(({ id }) => id), ...confirmations.keys()]);
-}
-
 function isCrossed(
   threshold: Threshold,
   { observations, recent, confirmations }: Seen & Pick<ThresholdState, 'confirmations'>,

@@ -5,7 +5,7 @@ import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { Mode } from '#agent/mode.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import { advanceStalls, advanceStallStarts } from './advance-stalls.ts';
-import { advanceThresholds, crossedThresholds } from './advance-thresholds.ts';
+import { advanceThresholds } from './advance-thresholds.ts';
 import type { AgentState } from './agent-state.ts';
 import { decidingObservations } from './deciding-observations.ts';
 import { type Eviction, openEviction } from './eviction.ts';
@@ -107,7 +107,7 @@ function advance(previous: AgentState, look: Look, policy: AgentPolicy): AgentSt
     isRacing: isRacing(trend),
   };
   const stalls = advanceStalls(reconciled.stalls, policy, { ratios, evidence, starts, now });
-  const met = { thresholdIds: crossedThresholds(thresholds), stalls };
+  const met = { observations: pressure.observations, stalls };
   return {
     ...reconciled,
     ...thresholds,

@@ -1,6 +1,8 @@
 import type { Because } from '#shared/domain/model/because.ts';
+import { isBelow } from '#shared/domain/pressure/is-below.ts';
+import type { Observations } from '#shared/domain/pressure/observation.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
-import type { StallRule } from '#agent/policy/stall-rule.ts';
+import { stallKey } from '#agent/policy/stall-rule.ts';
 import type { MetStalls } from './advance-stalls.ts';
 
 /** How a threshold or a stall rule came into force on this node. */
@@ -12,31 +14,26 @@ export interface Arrival {
   readonly generation: number;
 }
 
-/** By `ruleKey`; `undefined` before anything is known, when all rules may act. */
+/** By id of a threshold or key of a stall rule; `undefined` before anything is known, when all rules may act. */
 export type Arrivals = ReadonlyMap<string, Arrival> | undefined;
-
-/** What a stall rule is known by; a threshold has an id. */
-export function stallKey({ signal, share, short, long, evidence }: StallRule): string {
-  const windows = [short, long].map(({ windowMs, ratio }) => `${ratio} of ${windowMs / 1000} s`).join(' and ');
-  const below = evidence.below.kind === 'share' ? String(evidence.below.share) : 'an amount';
-  return `${signal} ${share} ${windows} while below ${below}`;
-}
 
 interface Rule {
   readonly key: string;
   readonly isMet: boolean;
 }
 
-/** What is met now, by whatever is looked at for it. */
-export interface MetRules {
-  readonly thresholdIds: ReadonlySet<string>;
+/** What rules are held against at this look: a threshold its last measurement, without any grace or second look. */
+export interface SeenRules {
+  readonly observations: Observations;
   readonly stalls: MetStalls;
 }
 
-function rulesOf({ thresholds, stallRules }: AgentPolicy, { thresholdIds, stalls }: MetRules): readonly Rule[] {
+/** Rules whose signal is not known now are not in it: they have not arrived yet. */
+function rulesOf({ thresholds, stallRules }: AgentPolicy, { observations, stalls }: SeenRules): readonly Rule[] {
+  const known = thresholds.filter(({ signal }) => observations.has(signal));
   return [
-    ...thresholds.map(({ id }) => ({ key: id, isMet: thresholdIds.has(id) })),
-    ...stallRules.map((rule) => ({ key: stallKey(rule), isMet: stalls.has(rule.signal) })),
+    ...known.map((threshold) => ({ key: threshold.id, isMet: isBelow(threshold, observations) })),
+    ...stallRules.map(stallKey).map((key) => ({ key, isMet: stalls.has(key) })),
   ];
 }
 
@@ -46,8 +43,10 @@ function rulesOf({ thresholds, stallRules }: AgentPolicy, { thresholdIds, stalls
  * was relieved once, or an operator confirms it by changing its policy again or by the annotation
  * `plimsoll.dev/confirmed-generation`. While an agent that was just started reads policies and history, nothing arrives.
  */
-export function advanceArrivals(previous: Arrivals, policy: AgentPolicy, met: MetRules): Arrivals {
-  return new Map(rulesOf(policy, met).map((rule) => [rule.key, arrivalOf(rule, previous, policy)]));
+export function advanceArrivals(previous: Arrivals, policy: AgentPolicy, seen: SeenRules): Arrivals {
+  const kept = [...(previous ?? [])].filter(([key]) => policy.thresholds.some(({ id }) => id === key));
+  const judged = rulesOf(policy, seen).map((rule) => [rule.key, arrivalOf(rule, previous, policy)] as const);
+  return new Map([...kept, ...judged]);
 }
 
 function arrivalOf({ key, isMet }: Rule, previous: Arrivals, policy: AgentPolicy): Arrival {

@@ -1,8 +1,7 @@
-import type { Signal } from '#shared/domain/pressure/signal.ts';
 import type { Threshold } from '#shared/domain/pressure/threshold.ts';
 import type { Mode } from '#agent/mode.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
-import type { StallRule } from '#agent/policy/stall-rule.ts';
+import { stallKey, type StallRule } from '#agent/policy/stall-rule.ts';
 
 function stricter(left: Mode, right: Mode): Mode {
   return left === 'Enforce' && right === 'Enforce' ? 'Enforce' : 'DryRun';
@@ -18,15 +17,14 @@ export function stallMode(rule: StallRule, { mode }: AgentPolicy): Mode {
   return stricter(mode, rule.mode);
 }
 
-/** What an eviction stands on. */
+/** What an eviction stands on: a threshold by its id, or a stall rule by its key. */
 interface Ground {
-  readonly signal: Signal;
   readonly threshold: Pick<Threshold, 'id'>;
 }
 
 /** The mode in which a policy acts on what an eviction stands on; `DryRun` where that is no rule of it any more. */
-export function modeOf({ signal, threshold }: Ground, policy: AgentPolicy): Mode {
-  const rule = policy.stallRules.find((each) => each.signal === signal);
+export function modeOf({ threshold }: Ground, policy: AgentPolicy): Mode {
+  const rule = policy.stallRules.find((each) => stallKey(each) === threshold.id);
   if (rule !== undefined) return stallMode(rule, policy);
   const found = policy.thresholds.find(({ id }) => id === threshold.id);
   return found === undefined ? 'DryRun' : thresholdMode(found, policy);

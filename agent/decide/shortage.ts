@@ -13,12 +13,12 @@ import type { AgentState } from './agent-state.ts';
 import { decidingFigure } from './deciding-observations.ts';
 import type { Stage } from './inflight-eviction.ts';
 import { isLeftToKubelet } from './left-to-kubelet.ts';
-import { mayAct, stallKey } from './rule-arrivals.ts';
+import { mayAct } from './rule-arrivals.ts';
 import { stallMode, thresholdMode } from './rule-mode.ts';
 import type { Look } from './look.ts';
 import type { Mode } from '#agent/mode.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
-import type { StallRule } from '#agent/policy/stall-rule.ts';
+import { stallKey, type StallRule } from '#agent/policy/stall-rule.ts';
 
 /** What is short now and may cost a pod, with the reason in words and numbers. */
 export interface Due {
@@ -95,25 +95,26 @@ function dueThreshold(
 }
 
 /** The evidence of a rule as a threshold, for the kubelet's sentence. CPU has no kubelet signal: its eviction quotes memory's shape. */
-function evidenceThreshold({ evidence }: StallRule): Threshold {
+function evidenceThreshold(rule: StallRule): Threshold {
   return {
-    id: `evidence ${evidence.signal}`,
+    id: stallKey(rule),
     signal: 'memory.available',
-    value: evidence.below,
+    value: rule.evidence.below,
     gracePeriodSeconds: 1,
     minimumReclaim: undefined,
   };
 }
 
-function hasLasted({ signal, gracePeriodMs }: StallRule, stalls: MetStalls, now: Instant): boolean {
-  const met = stalls.get(signal);
-  return met !== undefined && now - met.since >= gracePeriodMs;
+/** That a rule is met, once it has been for as long as it asks. */
+function lastingStall(rule: StallRule, stalls: MetStalls, now: Instant): MetStall | undefined {
+  const met = stalls.get(stallKey(rule));
+  return met !== undefined && now - met.since >= rule.gracePeriodMs ? met : undefined;
 }
 
 /** What stalls rules ask for, in the order of the policy. */
 function dueStalls(state: AgentState, policy: AgentPolicy, now: Instant): readonly Due[] {
   return policy.stallRules.flatMap((rule) => {
-    const met = hasLasted(rule, state.stalls, now) ? state.stalls.get(rule.signal) : undefined;
+    const met = lastingStall(rule, state.stalls, now);
     return met === undefined ? [] : [dueStall(rule, met, state, policy)];
   });
 }

@@ -1,4 +1,5 @@
 import type { ThresholdValue } from '#shared/domain/pressure/threshold.ts';
+import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
 import type { Mode } from '#agent/mode.ts';
 
 /** Which resource's PSI; `io.pressure` is reported and never evicts: there is no evidence that tells a busy disk from a short one. */
@@ -42,4 +43,12 @@ export interface StallRatio {
   readonly share: 'some' | 'full';
   readonly windowMs: number;
   readonly ratio: number;
+}
+
+/** What a stall rule is known by: everything that makes it met. Two rules for one signal are two rules. */
+export function stallKey({ signal, share, short, long, evidence }: StallRule): string {
+  const windows = [short, long].map(({ windowMs, ratio }) => `${ratio} of ${windowMs / 1000} s`).join(' and ');
+  const { below } = evidence;
+  const least = below.kind === 'share' ? below.share : formatQuantity(below.amount);
+  return `${signal} ${share} ${windows} while ${evidence.signal} < ${least}`;
 }

@@ -50,7 +50,7 @@ function isMeasured(family: Family, { decision, look }: Picture): boolean {
 }
 
 function isPressed(family: Family, { decision: { state } }: Picture): boolean {
-  const isStalled = [...state.stalls.keys()].some((signal) => signal === `${family.toLowerCase()}.pressure`);
+  const isStalled = [...state.stalls.values()].some(({ signal }) => signal === `${family.toLowerCase()}.pressure`);
   return isStalled || state.pressure.conditions.includes(KUBELET_CONDITIONS[family]);
 }
 

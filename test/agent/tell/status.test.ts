@@ -8,6 +8,7 @@ import { nodePressureStatus, type NodePressureStatus } from '#agent/tell/node-pr
 import { ownHolds } from '#agent/decide/own-holds.ts';
 import { pressureConditions } from '#agent/tell/pressure-conditions.ts';
 import type { EvictionRecord, Picture } from '#agent/picture.ts';
+import { STILL_WINDOW_MS, type StallRatio } from '#agent/policy/stall-rule.ts';
 import { isStatusDue } from '#agent/tell/status-pace.ts';
 import { because, look, MIB, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
 
@@ -145,6 +146,16 @@ describe('nodePressureStatus', () => {
       reason: 'PodUnreadable',
       message: 'cannot read pod "a": spec.priority: x; and 1 more',
     });
+  });
+
+  test('waiting for memory raises the condition, whatever is left of it', () => {
+    const stalls: readonly StallRatio[] = [STILL_WINDOW_MS, 10_000, 60_000].map((windowMs) => ({
+      ...{ signal: 'memory.pressure', share: 'full', windowMs, ratio: 0.9 },
+    }));
+    const reclaim = { scanned: 100 * MIB, stolen: 50 * MIB, refaulted: 0, swappedIn: 0 };
+    const waits = { now: 0, availableMiB: 101, pods: [hog], look: { stalls, reclaim } };
+    expect(statusOf(waits).conditions[0]).toMatchObject({ type: 'Memory', status: 'True', reason: 'Pressure' });
+    expect(statusOf({ ...waits, look: { stalls } }).conditions[0]).toMatchObject({ type: 'Memory', status: 'False' });
   });
 
   test('a shortage in which nobody may go is told in the condition', () => {
