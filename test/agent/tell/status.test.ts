@@ -12,6 +12,8 @@ import { STILL_WINDOW_MS, type StallRatio } from '#agent/policy/stall-rule.ts';
 import { isStatusDue } from '#agent/tell/status-pace.ts';
 import { because, look, MIB, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
 
+const NO_DOUBTS = { sources: undefined, policies: undefined };
+
 function picture(scene: Scene): Picture {
   const seen = look(scene);
   const rules = policy();
@@ -30,7 +32,7 @@ function statusOf(
   return nodePressureStatus(picture(scene), {
     agent: { version: '1', pod: 'agent-x' },
     records,
-    doubts: { sources: undefined, policies: undefined },
+    doubts: NO_DOUBTS,
     wallOffsetMs: Date.UTC(2026, 0, 1),
     generation: 3,
     previous,
@@ -91,10 +93,7 @@ describe('nodePressureStatus', () => {
   test('names a rule that was met when it arrived in the condition RulesConfirmed', () => {
     const seen = look({ now: 1000, availableMiB: 150 });
     const decision = decide({ ...FIRST_STATE, arrivals: new Map() }, seen, policy());
-    const shown = pressureConditions(
-      { look: seen, policy: policy(), decision },
-      { sources: undefined, policies: undefined },
-    );
+    const shown = pressureConditions({ look: seen, policy: policy(), decision }, NO_DOUBTS);
     expect(shown.find(({ type }) => type === 'RulesConfirmed')).toMatchObject({
       status: 'False',
       reason: 'MetOnArrival',
@@ -153,9 +152,16 @@ describe('nodePressureStatus', () => {
       ...{ signal: 'memory.pressure', share: 'full', windowMs, ratio: 0.9 },
     }));
     const reclaim = { scanned: 100 * MIB, stolen: 50 * MIB, refaulted: 0, swappedIn: 0 };
-    const waits = { now: 0, availableMiB: 101, pods: [hog], look: { stalls, reclaim } };
-    expect(statusOf(waits).conditions[0]).toMatchObject({ type: 'Memory', status: 'True', reason: 'Pressure' });
-    expect(statusOf({ ...waits, look: { stalls } }).conditions[0]).toMatchObject({ type: 'Memory', status: 'False' });
+    const told = (stalled: NonNullable<Scene['look']>) => {
+      const seen = look({ now: 0, availableMiB: 90, pods: [hog], look: stalled });
+      const rules = policy({ thresholds: [] });
+      return pressureConditions(
+        { look: seen, policy: rules, decision: decide(FIRST_STATE, seen, rules) },
+        NO_DOUBTS,
+      )[0];
+    };
+    expect(told({ stalls, reclaim })).toMatchObject({ type: 'Memory', status: 'True', reason: 'Pressure' });
+    expect(told({ stalls })).toMatchObject({ type: 'Memory', status: 'False' });
   });
 
   test('a shortage in which nobody may go is told in the condition', () => {
