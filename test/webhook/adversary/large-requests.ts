@@ -7,6 +7,7 @@ import { forbiddenPod, type Stage } from './stage.ts';
 const ANNOTATION_BYTES = 200 * 1024;
 /** So many at a time, and twice as many in all. */
 const AT_ONCE = [80, 300];
+const TIMEOUT_MS = 120_000;
 /** The API server gives up by itself on what it has no time for. */
 const REFUSED = ['403 Forbidden', '429 TooManyRequests', '504 Timeout'];
 
@@ -28,17 +29,21 @@ export function largeRequests(stage: Stage): void {
       return answers;
     }
 
-    test.each(AT_ONCE)('%i at once, has no forbidden class by that, and keeps no one out', async (atOnce) => {
-      const { honest, attack } = await withHonestUsers(stage, () =>
-        Promise.all(Array.from({ length: atOnce }, () => askAgainAndAgain(2))),
-      );
-      expect(REFUSED).toEqual(expect.arrayContaining([...new Set(attack.flat())]));
-      expect(attack.flat()).toContain('403 Forbidden');
-      const stored = await stage.tenant.get(stage.tenant.core('pods'));
-      const classes = (at(stored.body, 'items') as readonly object[]).map((pod) => at(pod, 'spec.priorityClassName'));
-      expect(classes).not.toContain(stage.classes.forbidden);
-      expectHonestServed(honest);
-      expectWebhookUnharmed(stage);
-    });
+    test.each(AT_ONCE)(
+      '%i at once, has no forbidden class by that, and keeps no one out',
+      { timeout: TIMEOUT_MS },
+      async (atOnce) => {
+        const { honest, attack } = await withHonestUsers(stage, () =>
+          Promise.all(Array.from({ length: atOnce }, () => askAgainAndAgain(2))),
+        );
+        expect(REFUSED).toEqual(expect.arrayContaining([...new Set(attack.flat())]));
+        expect(attack.flat()).toContain('403 Forbidden');
+        const stored = await stage.tenant.get(stage.tenant.core('pods'));
+        const classes = (at(stored.body, 'items') as readonly object[]).map((pod) => at(pod, 'spec.priorityClassName'));
+        expect(classes).not.toContain(stage.classes.forbidden);
+        expectHonestServed(honest);
+        expectWebhookUnharmed(stage);
+      },
+    );
   });
 }
