@@ -10,6 +10,7 @@ import { namespaceLabels } from './namespace-labels.ts';
 import { ownConfigurations } from './own-configurations.ts';
 import { nodeMirrors } from './node-mirrors.ts';
 import { auditedRequests } from './audited-requests.ts';
+import { rulesOnly } from './rules-only.ts';
 import { installedCluster, OTHER_NODE, OWN_NODE } from './installed-cluster.ts';
 
 const why = whyNoOwnCluster(process.env);
@@ -33,6 +34,7 @@ describe.skipIf(why !== undefined)(`deploy/base on a real control plane${why ?? 
 
   accountRights(installed);
   ownConfigurations(installed);
+  rulesOnly(installed);
   namespaceLabels(installed);
   agentPolicies(installed);
   nodeMirrors(installed);
