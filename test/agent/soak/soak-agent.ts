@@ -1,0 +1,92 @@
+import { rankingFacts } from '#shared/domain/ranking/candidate.ts';
+import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
+import type { Eviction } from '#agent/decide/eviction.ts';
+import { type Cycle, createCycle } from '#agent/cycle.ts';
+import type { AgentPolicy } from '#agent/policy/policy.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import { nodePod } from '#test/agent/node-scene.ts';
+import type { SoakNode, SoakPod } from './soak-node.ts';
+
+/** What the agent is put beside. */
+export interface SoakSurroundings {
+  readonly node: SoakNode;
+  readonly policy: AgentPolicy;
+  /** The API server's answer to a request that reached it. */
+  readonly answer: (eviction: Eviction, pod: SoakPod) => AttemptOutcome;
+}
+
+/** As the DaemonSet starts it. */
+const PERIODS = { nearMs: 100, raceMs: 10, farMs: 1000, podsMs: 1000, slowMs: 10_000 };
+
+/** The agent's own passes on a simulated node. */
+export function soakAgent(surroundings: SoakSurroundings): Cycle {
+  const { node, policy, answer } = surroundings;
+  const namespaces = new Map(['default', 'kube-system'].map((name) => [name, 'open' as const]));
+  const podOf = (pod: SoakPod) => nodePod(node.asNodePod(pod));
+  // Pods come, change and go at any time, so they are taken in anew at each pass.
+  let changed = (): void => undefined;
+  const cycle = createCycle({
+    source: {
+      kind: 'kernel',
+      look: () => node.view(),
+      follow: () => undefined,
+      usage: () => node.usage(),
+      strains: () => new Map(),
+      containers: () => [],
+      whyUnmeasured: () => undefined,
+      fallback: () => undefined,
+      health: () => [],
+      run: () => Promise.resolve(),
+      close: () => undefined,
+    },
+    pods: {
+      alive: () => node.present().map((pod) => ({ facts: rankingFacts(podOf(pod)), observed: observedOf(pod) })),
+      endedByKubelet: () => [],
+      unreadable: () => [],
+      onChange: (listener) => void (changed = listener),
+    },
+    namespaces: () => namespaces,
+    policy: () => policy,
+    avoided: () => new Set(),
+    history: () => ({ evictions: [], rules: [] }),
+    recalled: () => undefined,
+    doubts: () => new Map(),
+    doubtfulPods: () => new Map(),
+    holds: () => [],
+    readFresh: ({ uid }) => {
+      const found = node.find(uid);
+      return Promise.resolve(
+        found === undefined ? { kind: 'gone' } : { kind: 'found', pod: podOf(found), namespace: 'open' },
+      );
+    },
+    attempt: {
+      Enforce: (eviction) => {
+        const found = node.find(eviction.pod.uid);
+        return Promise.resolve(found === undefined ? { kind: 'notFound', message: '' } : answer(eviction, found));
+      },
+      DryRun: () => Promise.resolve({ kind: 'pretended' }),
+    },
+    readAgain: ({ pod: { uid } }) => {
+      const found = node.find(uid);
+      if (found === undefined) return Promise.resolve({ kind: 'foundGone' });
+      return Promise.resolve({ kind: found.deletionMs === undefined ? 'foundUnharmed' : 'foundEnding' });
+    },
+    requested: () => undefined,
+    answered: () => undefined,
+    clock: clockOf(node),
+    periods: PERIODS,
+  });
+  const pass: Cycle['pass'] = (signal) => {
+    changed();
+    return cycle.pass(signal);
+  };
+  return { ...cycle, pass };
+}
+
+function observedOf({ uid }: SoakPod) {
+  return { uid, cgroup: { uid, qos: 'Burstable' as const }, isRunning: true, containers: [] };
+}
+
+function clockOf(node: SoakNode): Clock {
+  return { now: () => node.nowMs, monotonic: () => node.nowMs, sleep: () => Promise.resolve() };
+}
