@@ -3,7 +3,7 @@ import { abortReason } from '#agent/decide/preflight.ts';
 import type { Mode } from '#agent/mode.ts';
 import { type AgentPolicy, DEFAULT_STALL_RULES } from '#agent/policy/policy.ts';
 import { STILL_WINDOW_MS, type StallRule } from '#agent/policy/stall-rule.ts';
-import { look, MIB, type NodePod, nodePod, policy } from '#test/agent/node-scene.ts';
+import { because, look, MIB, type NodePod, nodePod, policy } from '#test/agent/node-scene.ts';
 import { type Moment, runEpisode } from './episode.ts';
 
 const hog: NodePod = { name: 'hog', requests: { memory: '100Mi' }, usageMiB: 500 };
@@ -56,4 +56,12 @@ describe('two rules for one signal', () => {
     expect(stopped(rules(early, late))).toBeUndefined();
     expect(stopped(rules([0.2, 'Enforce'], [0.8, 'DryRun']))).toBe('disarmed');
   });
+});
+
+test('a doubt about memory holds the rule for memory back, which stands on it', () => {
+  const moment = waiting(0.9);
+  const doubts = new Map([['memory.available', because('SourcesDisagree')]] as const);
+  const { steps } = runEpisode([{ ...moment, look: { ...moment.look, doubts } }], rules([0.2, 'Enforce']));
+  expect(steps).toMatchObject([{ evicted: [], holds: ['SourcesDisagree'] }]);
+  expect(whoGoes(0.9, rules([0.2, 'Enforce']))).toEqual(['hog']);
 });
