@@ -53,23 +53,23 @@ function randomPod(random: Random, index: number, incarnation: number): NodePod 
     ...(random() < 0.05 ? MIRROR_POD : {}),
     ...(random() < 0.05 ? { phase: pick(random, ['Failed', 'Succeeded', 'Pending']) } : {}),
     ...(random() < 0.05 ? { deletion: { at: 0, gracePeriodSeconds: pick(random, [undefined, 0, 1, 30, 3600]) } } : {}),
-    ...(random() < 0.5 ? { spec: { terminationGracePeriodSeconds: pick(random, [0, 1, 30, 3600]) } } : {}),
+    ...(random() < 0.5 ? { spec: { terminationGracePeriodSeconds: pick(random, [0, 1, 30, 3600, 3600, 3600]) } } : {}),
     ...(random() < 0.5 ? { cpuNanoCores: Math.floor(random() * 2e9) } : {}),
     ...usage,
   };
 }
 
 function randomPolicy(random: Random): AgentPolicy {
-  const count = (): number => (random() < 0.1 ? 0 : pick(random, [1, 2, 3, 8, 20]));
+  const count = (): number => (random() < 0.1 ? 0 : pick(random, [1, 2, 8, 20, 20]));
   const parsed = parseThresholds({
-    evictionHard: { 'memory.available': pick(random, ['50Mi', '100Mi', '30%', '100%']) },
+    evictionHard: { 'memory.available': pick(random, ['50Mi', '50Mi', '100Mi', '100Mi', '30%', '100%']) },
     evictionSoft: { 'memory.available': pick(random, ['200Mi', '40%']) },
     evictionSoftGracePeriod: { 'memory.available': pick(random, ['0s', '1s', '1s', '30s']) },
     evictionMinimumReclaim: random() < 0.3 ? { 'memory.available': '50Mi' } : {},
   });
   return {
     ...DEFAULT_POLICY,
-    confirmedGeneration: random() < 0.9 ? DEFAULT_POLICY.generation : undefined,
+    confirmedGeneration: random() < 0.95 ? DEFAULT_POLICY.generation : undefined,
     mode: pick(random, ['DryRun', 'Enforce', 'Enforce']),
     memoryFigure: pick(random, ['Reclaimable', 'Kubelet']),
     thresholds: parsed.ok ? parsed.thresholds : [],
@@ -81,9 +81,9 @@ function randomPolicy(random: Random): AgentPolicy {
       gracePeriodMs: pick(random, [0, rule.gracePeriodMs]),
       mode: pick(random, ['DryRun', 'Enforce']),
     })),
-    mostGraceSeconds: pick(random, [0, 30, 3600, 3600]),
+    mostGraceSeconds: pick(random, [0, 30, 3600, 3600, 3600]),
     limits: { concurrent: count(), perMinute: count(), perTenMinutes: count(), perNamespacePerTenMinutes: count() },
-    perOwnerPerHour: pick(random, [0, 1, 3, 3, 20, 20]),
+    perOwnerPerHour: random() < 0.1 ? 0 : pick(random, [1, 3, 20, 20, 20]),
     ranking: {
       ranking: pick(random, ['Kubernetes', 'ShareOfRequest', { keys: ['qos', 'runTime'] }]),
       missingStats: pick(random, ['Never', 'Last', 'First']),
@@ -111,9 +111,9 @@ const HARD = 20;
 
 /** A soft shortage often becomes a hard one, while those that had to go still use the grace that they were left. */
 function nextWeather(random: Random, { memory: before }: Weather, now: number): Weather {
-  const until = now + pick(random, [1000, 5000, 30_000, 60_000]);
+  const until = now + pick(random, [5000, 30_000, 60_000]);
   const isCpuBusy = random() < 0.3;
-  const memory = before === SOFT && random() < 0.7 ? HARD : pick(random, [undefined, CALM, 350, SOFT, SOFT, HARD]);
+  const memory = before === SOFT && random() < 0.8 ? HARD : pick(random, [undefined, CALM, SOFT, SOFT, SOFT, HARD]);
   return { until, memory, isCpuBusy };
 }
 
