@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { PRIORITY_RULES_NAMES } from '#shared/kube/wire-names.ts';
 import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
 import { kubectl } from '#test/cluster/kubectl.ts';
 import { at, contractHarness, eventually, pod, uniqueName } from '#test/contract/harness.ts';
-import { clusterObjects } from './cluster-objects.ts';
+import { clusterObjects, RULES } from './cluster-objects.ts';
 import { plainNames } from './plain-names.ts';
 import { registeredWebhooks } from './registered-webhooks.ts';
 
@@ -77,8 +78,16 @@ describe.skipIf(!hasCluster())('what kubectl prints when we refuse or warn', () 
 
   async function underPolicy(namespace: string, spec: object): Promise<Wish> {
     const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': namespace } };
-    await objects.policy('policy', { namespaceSelector, ...spec });
+    const name = await objects.policy('policy', { namespaceSelector, ...spec });
+    // Before that the webhook alone refuses, in its own frame; it alone knows of quotas.
+    if (!('requireQuotaFor' in spec)) await eventually(async () => expect(await compiled()).toContain(name), 30_000);
     return wish(pod('web', { priorityClassName: names.high }));
+  }
+
+  async function compiled(): Promise<readonly unknown[]> {
+    const objects = await Promise.all(Object.values(PRIORITY_RULES_NAMES).map((name) => api.get(`${RULES}/${name}`)));
+    const rules = objects.flatMap(({ body }) => (at(body, 'spec.rules') ?? []) as readonly object[]);
+    return rules.map((rule) => at(rule, 'policy'));
   }
 
   async function resourceQuota(namespace: string): Promise<Wish> {

@@ -105,7 +105,7 @@ describe.skipIf(why !== undefined)(`a cluster to play with${why ?? ''}`, () => {
       const said = things.map((thing) => spawnSync('sh', ['-c', `${setUp}; ${thing}`], { encoding: 'utf8' }));
       expect(said.map(({ status: code, stdout, stderr: complaint }) => [code, stdout, complaint])).toEqual([
         [0, 'standard 10000\n', ''],
-        [1, '', expect.stringMatching(/admission webhook "priority\.plimsoll\.dev" denied the request: .*critical/)],
+        [1, '', expect.stringMatching(/denied request: policy `teams` does not allow priority class `critical`/)],
         [1, 'pod/job-1 created\npod/job-2 created\n', expect.stringMatching(/denied the request: quota `batch`/)],
         [0, expect.stringMatching(/\nbatch .* 2 +2 /), ''],
         ...also,
