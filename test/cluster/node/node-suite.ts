@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { KubeClient } from '#shared/kube/client.ts';
+import { ANNOTATION_CONFIRMED_GENERATION } from '#shared/kube/wire-names.ts';
 import { at, eventually, textAt } from '#test/contract/harness.ts';
 import {
   agentAgeMs,
@@ -197,20 +198,39 @@ function evictionBelow(bytes: number): object {
   return { evictionHard: { 'memory.available': String(bytes) } };
 }
 
-/** For every node: whoever exceeds its request goes when a second has passed below the threshold. */
+/**
+ * For every node: whoever exceeds its request goes when a second has passed below the threshold. It may be met already
+ * when it arrives, so it is confirmed.
+ */
 async function applyPolicy(client: KubeClient, available: string): Promise<void> {
+  const generation = await writePolicy(client, available, {});
+  await writePolicy(client, available, { [ANNOTATION_CONFIRMED_GENERATION]: String(generation) });
+}
+
+/** Answers its generation. */
+async function writePolicy(client: KubeClient, available: string, annotations: object): Promise<unknown> {
   const signal = 'memory.available';
   const spec = {
     mode: 'Enforce',
+    // What is left is asked of the kubelet; a machine with much cache has more by the other figure.
+    memoryFigure: 'Kubelet',
     evictionSoft: { [signal]: available },
     evictionSoftGracePeriod: { [signal]: '1s' },
     evictionPressureTransitionPeriod: '10s',
     protect: { withinRequest: true },
   };
   const path = `/apis/plimsoll.dev/v1alpha1/nodepressurepolicies/${NODE_NAME}`;
-  const body = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressurePolicy', metadata: { name: NODE_NAME }, spec };
+  const metadata = { name: NODE_NAME, annotations };
+  const body = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressurePolicy', metadata, spec };
   const query = { fieldManager: 'plimsoll-test', force: true };
-  await call(client, { method: 'PATCH', path, query, contentType: 'application/apply-patch+yaml', body });
+  const answer = await call(client, {
+    method: 'PATCH',
+    path,
+    query,
+    contentType: 'application/apply-patch+yaml',
+    body,
+  });
+  return at(answer, 'metadata.generation');
 }
 
 interface EvictionEvent {
