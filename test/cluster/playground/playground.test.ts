@@ -15,6 +15,7 @@ import { isRunning } from '#test/cluster/process-identity.ts';
 import { listRuns, type Run } from '#test/cluster/run-folder.ts';
 import { markedProcesses } from '#test/cluster/run-processes.ts';
 import { eventually } from '#test/contract/harness.ts';
+import { COMPILE_CACHE } from '#test/webhook/server-process.ts';
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 const UP_WITHIN_MS = 300_000;
@@ -40,9 +41,9 @@ async function commandAside(words: string): Promise<Said> {
   return { status, stdout, stderr };
 }
 
-/** Node may keep compiled code beside them. */
+/** Node may keep compiled code beside them; the compile cache of the webhook's sources serves every run, and stays. */
 function ourFiles(): readonly string[] {
-  return readdirSync(tmpdir()).filter((name) => name.startsWith('plimsoll-'));
+  return readdirSync(tmpdir()).filter((name) => name.startsWith('plimsoll-') && name !== basename(COMPILE_CACHE));
 }
 
 /** Which of the two is said depends on who was how far. */
