@@ -7,6 +7,7 @@ import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import { rankPods } from '#shared/domain/ranking/rank-pods.ts';
 import type { RankingOrder } from '#shared/domain/ranking/ranking-order.ts';
 import { kubeletOrder, policyOrder } from '#shared/domain/ranking/ranking-order.ts';
+import { randomSource } from '#test/fakes/random-source.ts';
 
 const SIZES = [110, 500, 5_000];
 const TARGETS: Readonly<Record<number, number>> = { 110: 20, 500: 150, 5_000: 2_500 };
@@ -19,17 +20,6 @@ const ORDERS: Readonly<Record<string, RankingOrder>> = {
   kubelet: kubeletOrder('memory'),
   policy: policyOrder({ ranking: 'Kubernetes', missingStats: 'Never', daemonSets: 'Last' }, 'memory'),
 };
-
-/** The same numbers on every machine (mulberry32). */
-function seededRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 function createPod(index: number, random: () => number): Pod {
   const memory = `${Math.floor(random() * 64) * 16}Mi`;
@@ -79,7 +69,7 @@ function at(sorted: readonly number[], share: number): number {
 }
 
 function measure(size: number): unknown {
-  const random = seededRandom(size);
+  const random = randomSource(size).next;
   const pods = Array.from({ length: size }, (_, index) => createPod(index, random));
   const usages = pods.map((pod) => createUsage(pod, random));
   const facts = pods.map(rankingFacts);

@@ -11,7 +11,8 @@ import { modeOf } from '#agent/decide/rule-mode.ts';
 import { type FreshPod, abortReason } from '#agent/decide/preflight.ts';
 import type { Look } from '#agent/decide/look.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
-import { FuzzedNode, pick, type Random, seeded } from './fuzzed-node.ts';
+import { randomSource } from '#test/fakes/random-source.ts';
+import { FuzzedNode, pick, type Random } from './fuzzed-node.ts';
 
 const CYCLES = 1_000_000;
 const CYCLES_PER_NODE = 500;
@@ -267,7 +268,7 @@ class FuzzedRun {
 
 describe('decide, one million fuzzed cycles', () => {
   test('breaks no law (G-04, G-05, G-07)', () => {
-    const run = new FuzzedRun(seeded(SEED));
+    const run = new FuzzedRun(randomSource(SEED).next);
     for (let cycle = 0; cycle < CYCLES; cycle += 1) {
       const broken = run.cycle(cycle);
       if (broken.length > 0) expect.fail(`seed ${SEED}, cycle ${cycle}: ${broken.join('; ')}`);

@@ -4,6 +4,7 @@ import type { Eviction } from '#agent/decide/eviction.ts';
 import { type AgentPolicy, DEFAULT_POLICY } from '#agent/policy/policy.ts';
 import type { NodePod } from '#test/agent/node-scene.ts';
 import { soakAgent } from './soak-agent.ts';
+import { randomSource } from '#test/fakes/random-source.ts';
 import { beginEpisode, type Episode, EPISODES, type Random } from './soak-episodes.ts';
 import { brokenLaws, MemoryRecord } from './soak-laws.ts';
 import { SoakNode, type SoakPod } from './soak-node.ts';
@@ -44,17 +45,6 @@ const FAULTS: readonly AttemptOutcome[] = [
   { kind: 'tooManyRequests', cause: 'throttled', message: '', retryAfterSeconds: 2 },
   { kind: 'tooManyRequests', cause: 'budget', message: '', retryAfterSeconds: undefined },
 ];
-
-/** mulberry32: small, seeded, and good enough to vary a scene. */
-function seeded(seed: number): Random {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** What a soak came to: what was broken, and how often each kind of episode was met and cost a pod. */
 interface Soaked {
@@ -165,7 +155,10 @@ const SHIPPED: AgentPolicy = { ...DEFAULT_POLICY, mode: 'Enforce' };
 
 describe('hours of mixed episodes with the settings without a policy', () => {
   test('60 of them: no pod goes while memory can be had, none is killed that could have gone, every reason is true', async () => {
-    const { broken, episodes, evictions, killsLeftToKubelet } = await new Soak(seeded(SEED)).run(SHIPPED, 60 * HOUR_MS);
+    const { broken, episodes, evictions, killsLeftToKubelet } = await new Soak(randomSource(SEED).next).run(
+      SHIPPED,
+      60 * HOUR_MS,
+    );
     expect(broken, `seed ${SEED}`).toEqual([]);
     expect(Math.min(...EPISODES.map((kind) => episodes.get(kind) ?? 0)), 'of each kind').toBeGreaterThan(10);
     const leaks = CAUGHT.reduce((sum, kind) => sum + (episodes.get(kind) ?? 0), 0);
@@ -179,7 +172,7 @@ describe('hours of mixed episodes with the settings without a policy', () => {
 
   test('by the figure of the kubelet pods go while memory can be had, so that the law above is no matter of course', async () => {
     const byKubelet = { ...SHIPPED, memoryFigure: 'Kubelet' } as const;
-    const { broken } = await new Soak(seeded(SEED)).run(byKubelet, 4 * HOUR_MS);
+    const { broken } = await new Soak(randomSource(SEED).next).run(byKubelet, 4 * HOUR_MS);
     expect(broken.join('\n')).toContain('no pod goes while memory can be had');
   });
 });
