@@ -19,7 +19,7 @@ export interface AdmissionPortParts {
 
 /**
  * What may stand in a review beside managedFields. Ten containers with fifty references to Secrets each are 3,000 values
- * (of both objects of an update 6,000); the dearest ones take some 15 ms of processor time (docs/decisions/0015).
+ * (of both objects of an update 6,000); the dearest ones take some 15 ms of processor time (docs/decisions/0010).
  */
 const REVIEW_LIMITS = { depth: 200, values: 10_500 } as const;
 
