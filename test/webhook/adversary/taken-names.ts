@@ -6,7 +6,10 @@ import { withHonestUsers } from './honest-users.ts';
 import { shareQuota } from './quota-stage.ts';
 import { permittedPod, type Stage } from './stage.ts';
 
+/** More than one namespace gets of the list; where slices pay for the first of them, once or twice as many again. */
 const REQUESTS = 700;
+const MOST_ROUNDS = 5;
+const TOO_MANY_REQUESTS = 429;
 const TIMEOUT_MS = 120_000;
 const AT_ONCE = 20;
 /** Of the thousand that a ledger may hold. */
@@ -22,8 +25,11 @@ export function takenNames(stage: Stage): void {
       const pod = permittedPod(stage, {}, { name: uniqueName('taken') });
       const ask = () => stage.attacker()('POST', stage.tenant.core('pods'), pod);
       expect((await ask()).status).toBe(201);
-      const { honest, attack } = await withHonestUsers(stage, () => inFlight(AT_ONCE, Array(REQUESTS).keys(), ask));
-      const statuses = new Set(attack.map(({ status }) => status));
+      const statuses = new Set<number>();
+      const { honest } = await withHonestUsers(stage, async () => {
+        for (let round = 0; round < MOST_ROUNDS && !statuses.has(TOO_MANY_REQUESTS); round += 1)
+          for (const { status } of await inFlight(AT_ONCE, Array(REQUESTS).keys(), ask)) statuses.add(status);
+      });
       expect([...statuses].toSorted()).toEqual([409, 429]);
       expectHonestServed(honest);
       await eventually(async () => expect((await quota.ledger()).reservations).toBeLessThan(MOST_OF_ONE_NAMESPACE));
