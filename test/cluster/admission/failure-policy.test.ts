@@ -39,4 +39,9 @@ describe.skipIf(!hasCluster())('while no webhook answers', () => {
       ]);
     });
   });
+
+  test('the API server shows users the registered path, so that it cannot be a secret', async () => {
+    const { body } = await api.post(pods(), pod(uniqueName('shown')));
+    expect(at(body, 'message')).toMatch(/failed to call webhook: Post "https:\/\/[^"]*\/validate\b[^"]*"/);
+  });
 });
