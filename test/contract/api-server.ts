@@ -1,6 +1,7 @@
 import { describe } from 'vitest';
 import { admissionContract } from './admission.ts';
 import { admissionPolicyContract } from './admission-policies.ts';
+import { clientLibraryContract } from './client-library.ts';
 import { customResourceContract } from './custom-resources.ts';
 import { discoveryContract } from './discovery.ts';
 import type { ContractTarget } from './harness.ts';
@@ -31,5 +32,6 @@ export function apiServerContract(target: () => ContractTarget): void {
   describe('webhooks', () => webhookContract(target));
   describe('webhooks about pods', () => podWebhookContract(target));
   describe('namespaces', () => namespaceContract(target));
+  describe('@kubernetes/client-node', () => clientLibraryContract(target));
   describe('ports of ours', () => portContract(target));
 }
