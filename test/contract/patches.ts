@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { at, configMap, contractHarness, type ContractTarget, pod, refusal } from './harness.ts';
 
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
 /** JSON, merge and strategic merge patches, and server-side apply. */
 export function patchContract(target: () => ContractTarget): void {
   const api = contractHarness(target);
@@ -101,6 +103,24 @@ export function patchContract(target: () => ContractTarget): void {
     ]);
     const forced = await api.patch(path, applied({ a: '2' }), 'apply', as('three', true));
     expect([forced.status, at(forced.body, 'data.a')]).toEqual([200, '2']);
+  });
+
+  test("kubectl's apply on the server takes over what its apply on the client set, and nobody has changed since", async () => {
+    const wanted = { ...configMap('moved', { a: 'b' }), data: { kept: '1', changed: '1' } };
+    const annotations = { [LAST_APPLIED]: JSON.stringify(wanted) };
+    const stored = { ...wanted, metadata: { name: 'moved', labels: { a: 'b' }, annotations } };
+    const byClient = { query: { fieldManager: 'kubectl-client-side-apply' } };
+    expect((await api.post(api.core('configmaps'), stored, byClient)).status).toBe(201);
+    const apply = (data: object, fieldManager = 'kubectl') =>
+      api.patch(map('moved'), { ...configMap('moved'), data }, 'apply', { query: { fieldManager } });
+    expect((await apply({ kept: '2', changed: '1' }, 'other')).status).toBe(409);
+    expect((await apply({ kept: '2', changed: '1' })).status).toBe(200);
+    await api.patch(map('moved'), { data: { changed: 'by hand' } }, 'merge', { query: { fieldManager: 'hand' } });
+    const refused = await apply({ kept: '3', changed: '2' });
+    expect([refused.status, at(refused.body, 'message')]).toEqual([
+      409,
+      expect.stringMatching(/^Apply failed with 1 conflict: conflict with "hand".*: \.data\.changed$/),
+    ]);
   });
 
   test('apply wants a field manager', async () => {

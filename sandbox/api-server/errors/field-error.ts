@@ -87,6 +87,13 @@ export function invalidCause(error: FieldError): StatusCause {
   return { reason: `FieldValue${error.kind}`, message: withoutField(error), field: error.field };
 }
 
+/** The cause that a printed mistake stands for: `value: Forbidden: why`. */
+export function causeOfText(text: string): StatusCause {
+  const [field = '', words = ''] = text.split(': ', 2);
+  const kind = Object.entries(WORDS).find(([, known]) => known === words)?.[0] ?? 'Invalid';
+  return { reason: `FieldValue${kind}`, message: text.slice(field.length + 2), field };
+}
+
 function withoutField(error: FieldError): string {
   return error.text === '' ? WORDS[error.kind] : `${WORDS[error.kind]}: ${error.text}`;
 }

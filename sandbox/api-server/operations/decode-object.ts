@@ -1,4 +1,5 @@
 import { badRequest } from '#sandbox/api-server/errors/errors.ts';
+import type { StatusError } from '#sandbox/api-server/errors/status-error.ts';
 import { DecodeError } from '#sandbox/api-server/schema/cursor.ts';
 import { decodeValue } from '#sandbox/api-server/schema/decode-value.ts';
 import { pruneValue } from '#sandbox/api-server/schema/prune-value.ts';
@@ -48,19 +49,20 @@ function namedMetadata(metadata: unknown): unknown {
   return isFields(metadata ?? {}) ? { name: '', ...(metadata as Fields | null) } : metadata;
 }
 
-function decodeFields(
-  fields: Fields,
-  unknown: string[],
-  { schema, kind, apiVersion, openApi }: DecodeTarget,
-): KubeObject {
+function decodeFields(fields: Fields, unknown: string[], target: DecodeTarget): KubeObject {
+  const { schema, openApi } = target;
   try {
     if (openApi !== undefined) return decodeCustom(schema, fields, unknown);
     return decodeValue(schema, fields, { unknown }) as KubeObject;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    const version = apiVersion.slice(apiVersion.indexOf('/') + 1);
-    throw badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${error.message}`);
+    throw notHandled(target, error.message);
   }
+}
+
+function notHandled({ kind, apiVersion }: DecodeTarget, why: string): StatusError {
+  const version = JSON.stringify(apiVersion.slice(apiVersion.indexOf('/') + 1));
+  return badRequest(`${kind} in version ${version} cannot be handled as a ${kind}: ${why}`);
 }
 
 /** The metadata is Kubernetes' own; the rest is pruned. */
@@ -94,9 +96,10 @@ function checkKind(value: Fields, { apiVersion, kind }: DecodeTarget): void {
 
 const MOST_REPORTED = 100;
 
-function report(mistakes: readonly string[], { fieldValidation, warn }: DecodeTarget): void {
+function report(mistakes: readonly string[], target: DecodeTarget): void {
+  const { fieldValidation, warn } = target;
   if (mistakes.length === 0 || fieldValidation === 'Ignore') return;
   const shown = mistakes.slice(0, MOST_REPORTED);
-  if (fieldValidation === 'Strict') throw badRequest(`strict decoding error: ${shown.join(', ')}`);
+  if (fieldValidation === 'Strict') throw notHandled(target, `strict decoding error: ${shown.join(', ')}`);
   shown.forEach(warn);
 }

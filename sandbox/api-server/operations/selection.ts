@@ -1,6 +1,5 @@
 import { badRequest } from '#sandbox/api-server/errors/errors.ts';
-import { StatusError } from '#sandbox/api-server/errors/status-error.ts';
-import { parseFieldQuery, type FieldQuery } from '#sandbox/api-server/selectors/field-query.ts';
+import { parseFieldQuery } from '#sandbox/api-server/selectors/field-query.ts';
 import { parseLabelQuery } from '#sandbox/api-server/selectors/label-query.ts';
 import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
 import type { ApiRequest } from './api-request.ts';
@@ -31,24 +30,11 @@ function byLabels(text: string): Selection {
 }
 
 function byFields(request: ApiRequest): Selection {
-  const { query, name } = request;
+  const { type, query, name } = request;
   const text = query.get('fieldSelector') ?? '';
-  const fields = fieldQuery(request, text);
+  const fields = parseFieldQuery(text, type.fieldReaders);
   if (name === '') return text === '' ? ALL : fields.matches;
   if (fields.name !== undefined && fields.name !== name)
     throw badRequest("fieldSelector metadata.name doesn't match requested name");
   return (object) => object.metadata.name === name && fields.matches(object);
-}
-
-/** The real server's sentence around what is wrong with a field selector. */
-function fieldQuery({ type, query }: ApiRequest, text: string): FieldQuery {
-  try {
-    return parseFieldQuery(text, type.fieldReaders);
-  } catch (error) {
-    if (!(error instanceof StatusError)) throw error;
-    const resource = `${type.apiVersion.includes('/') ? type.apiVersion : `/${type.apiVersion}`}, Resource=${type.plural}`;
-    const labels = JSON.stringify(query.get('labelSelector') ?? '');
-    const found = `that match label selector ${labels}, field selector ${JSON.stringify(text)}`;
-    throw badRequest(`Unable to find ${JSON.stringify(resource)} ${found}: ${error.message}`);
-  }
 }

@@ -14,6 +14,7 @@ import {
   withParents,
   type FieldSet,
 } from './field-set.ts';
+import { ownedByLastApply } from './last-apply.ts';
 import { itemStep } from './list-keys.ts';
 import { entryOf, isEntryOf, sorted, without, type Writer } from './managed-fields.ts';
 import { removeFields } from './remove-fields.ts';
@@ -39,7 +40,7 @@ export function applyObject({ schema, live, wanted, writer, force }: ApplyReques
   const wantedSet = setOfObject(schema, wanted, false);
   const merged = merge(schema, live, wanted) as KubeObject;
   const taken = intersect(changedFields(schema, live, merged).set, wantedSet);
-  const conflicts = conflictsOf(entries, writer, taken);
+  const conflicts = conflictsOf(entries, writer, subtract(taken, ownedByLastApply(schema, live, writer)));
   if (conflicts.length > 0 && !force) throw applyConflict(conflicts);
   const kept = entries.filter((entry) => !isEntryOf(entry, writer)).map((entry) => without(entry, taken));
   const others = kept.filter((entry) => entry !== undefined);

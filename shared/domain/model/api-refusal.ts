@@ -6,6 +6,8 @@ export interface ApiRefusal {
   readonly code: number;
   readonly reason: string | undefined;
   readonly message: string;
+  /** Of an invalid object, one by one: `value: Forbidden: may not be changed`. */
+  readonly fieldErrors?: readonly string[];
 }
 
 /** 403. `resource` with its group: `pods`, `priorityclasses.scheduling.k8s.io`. */
@@ -17,7 +19,7 @@ export function forbidden(resource: string, name: string, why: string): ApiRefus
 /** 422 with one field error printed plain, several in brackets. `kind` with its group: `PriorityClass.scheduling.k8s.io`. */
 export function invalid(kind: string, name: string, fieldErrors: readonly string[]): ApiRefusal {
   const message = `${kind} ${quote(name)} is invalid: ${joinFieldErrors(fieldErrors)}`;
-  return { kind: 'refused', code: 422, reason: 'Invalid', message };
+  return { kind: 'refused', code: 422, reason: 'Invalid', message, fieldErrors };
 }
 
 /** 500 as the API server answers to an error without a type: no reason, no prefix. */
