@@ -28,8 +28,9 @@ export interface RegisteredWebhooksOptions {
   /** How they reach the API server of the kubeconfig that they are given, as a kubeconfig. */
   readonly toApiServer?: (kubeconfig: string) => Promise<string>;
   /** Fields of the WebhookConfiguration, beside the Secret in which they share the authority. */
-  readonly settings?: Partial<Omit<WebhookConfiguration, 'tls'>> & {
+  readonly settings?: Partial<Omit<WebhookConfiguration, 'tls' | 'registration'>> & {
     readonly tls?: Partial<WebhookConfiguration['tls']>;
+    readonly registration?: Partial<WebhookConfiguration['registration']>;
   };
 }
 

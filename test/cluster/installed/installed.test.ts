@@ -7,6 +7,7 @@ import { accountRights } from './account-rights.ts';
 import { agentEvictions } from './agent-evictions.ts';
 import { agentPolicies } from './agent-policies.ts';
 import { namespaceLabels } from './namespace-labels.ts';
+import { certManager } from './cert-manager.ts';
 import { ownConfigurations } from './own-configurations.ts';
 import { nodeMirrors } from './node-mirrors.ts';
 import { auditedRequests } from './audited-requests.ts';
@@ -35,6 +36,7 @@ describe.skipIf(why !== undefined)(`deploy/base on a real control plane${why ?? 
   accountRights(installed);
   ownConfigurations(installed);
   rulesOnly(installed);
+  certManager(installed);
   namespaceLabels(installed);
   agentPolicies(installed);
   nodeMirrors(installed);
