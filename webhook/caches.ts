@@ -1,19 +1,17 @@
 import { type Amounts, NO_AMOUNTS } from '#shared/domain/model/amounts.ts';
 import type { Namespace } from '#shared/domain/model/namespace.ts';
-import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota.ts';
 import type { Slice } from '#shared/domain/quota/slice.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
 import { decodeNamespace } from '#shared/kube/decode-namespace.ts';
-import { decodePriorityClass } from '#shared/kube/decode-priority-class.ts';
+import { type AnnotatedClass, decodeAnnotatedClass } from '#shared/kube/decode-priority-class.ts';
 import { decodePriorityPolicy } from '#shared/kube/decode-priority-policy.ts';
 import { decodePriorityQuota } from '#shared/kube/decode-priority-quota.ts';
 import { decodeResourceQuota } from '#shared/kube/decode-resource-quota.ts';
 import { readSlice } from '#shared/kube/decode-slice.ts';
 import type { Decoded } from '#shared/kube/decoded.ts';
-import { fieldOf } from '#shared/kube/field-of.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector.ts';
 import {
@@ -31,17 +29,11 @@ import {
   readList,
   readObject,
   readText,
-  readTextMap,
   type WireObject,
 } from '#shared/kube/wire-object.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
-
-/** A class with what its owner wrote beside it. */
-export interface CachedClass extends PriorityClass {
-  readonly annotations: ReadonlyMap<string, string>;
-}
 
 /** A quota with what its ledger says to the replicas. */
 export interface CachedQuota extends PriorityQuota {
@@ -55,7 +47,7 @@ export interface CachedQuota extends PriorityQuota {
 
 /** Live copies of everything that admission decides from. */
 export interface Caches {
-  readonly classes: Reflector<CachedClass>;
+  readonly classes: Reflector<AnnotatedClass>;
   readonly namespaces: Reflector<Namespace>;
   readonly resourceQuotas: Reflector<ResourceQuota>;
   readonly policies: Reflector<PriorityPolicy>;
@@ -75,7 +67,7 @@ export function createCaches(options: CacheOptions): Caches {
   const reflect = <T>(resource: Resource, decode: (raw: unknown) => Decoded<T>): Reflector<T> =>
     createReflector({ ...options, resource, slim: decodeWith(decode) });
   return {
-    classes: reflect(PRIORITY_CLASSES, decodeCachedClass),
+    classes: reflect(PRIORITY_CLASSES, decodeAnnotatedClass),
     namespaces: reflect(NAMESPACES, decodeNamespace),
     resourceQuotas: reflect(RESOURCE_QUOTAS, decodeResourceQuota),
     policies: reflect(PRIORITY_POLICIES, decodePriorityPolicy),
@@ -87,15 +79,6 @@ export function createCaches(options: CacheOptions): Caches {
 export function eachCache(caches: Caches): readonly Reflector<unknown>[] {
   const all: readonly Reflector<unknown>[] = Object.values(caches);
   return all;
-}
-
-function decodeCachedClass(raw: unknown): Decoded<CachedClass> {
-  const decoded = decodePriorityClass(raw);
-  if (!decoded.ok) return decoded;
-  return decodeObject(fieldOf(raw, 'metadata'), (metadata) => ({
-    ...decoded.value,
-    annotations: readTextMap(metadata, 'annotations'),
-  }));
 }
 
 function decodeCachedQuota(raw: unknown): Decoded<CachedQuota> {

@@ -5,7 +5,8 @@ import { allow, type AdmissionDecision } from '#shared/domain/admission/decision
 import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
 import { malformed, unexpectedResource } from '#shared/domain/admission/unacceptable.ts';
 import { standsUnconfirmed } from '#shared/domain/admission/unconfirmed.ts';
-import { decodePriorityClass } from '#shared/kube/decode-priority-class.ts';
+import { decodeAnnotatedClass, decodePriorityClass } from '#shared/kube/decode-priority-class.ts';
+import { wishMistakesOfClass } from '#shared/kube/wish-mistakes.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Review } from './decode-review.ts';
 import type { Judge } from './review-listener.ts';
@@ -20,6 +21,8 @@ export interface ClassSources {
   /** Pods of a class, as far as they are found in time. Never rejects. */
   readonly podsOfClass: (name: string) => Promise<KnownPods>;
 }
+
+const NO_CLASS = { ok: true, value: undefined } as const;
 
 /** Judges what happens to priority classes that policies, quotas and pods depend on. */
 export function judgeClasses({ world, cacheAgeSeconds, liveClasses, podsOfClass }: ClassSources): Judge {
@@ -44,10 +47,13 @@ export function judgeClasses({ world, cacheAgeSeconds, liveClasses, podsOfClass 
 
 /** The object of an update or deletion stands in oldObject, also where a whole collection is deleted. */
 function readChange({ request, object, oldObject }: Review): ClassChange | AdmissionDecision {
-  if (request.operation === 'CONNECT') return allow(because('NothingToDecide', 'CONNECT changes no class'));
-  const before = request.operation === 'CREATE' ? undefined : decodePriorityClass(oldObject);
-  if (before?.ok === false) return malformed('oldObject', before);
-  const after = request.operation === 'DELETE' ? undefined : decodePriorityClass(object);
-  if (after?.ok === false) return malformed('object', after);
-  return { before: before?.value, after: after?.value };
+  const { operation } = request;
+  if (operation === 'CONNECT') return allow(because('NothingToDecide', 'CONNECT changes no class'));
+  const before = operation === 'CREATE' ? NO_CLASS : decodePriorityClass(oldObject);
+  if (!before.ok) return malformed('oldObject', before);
+  if (operation === 'DELETE') return { before: before.value, after: undefined };
+  const after = decodeAnnotatedClass(object);
+  if (!after.ok) return malformed('object', after);
+  const wishMistakes = wishMistakesOfClass(after.value.annotations);
+  return { before: before.value, after: after.value, wishMistakes };
 }

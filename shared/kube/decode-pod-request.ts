@@ -4,6 +4,7 @@ import { decodePod } from './decode-pod.ts';
 import type { Decoded } from './decoded.ts';
 import { fieldOf } from './field-of.ts';
 import { isRecord } from './kube-object.ts';
+import { wishMistakesOfPod } from './wish-mistakes.ts';
 
 const LOWEST_INT32 = -(2 ** 31);
 const HIGHEST_INT32 = 2 ** 31 - 1;
@@ -32,6 +33,7 @@ export function decodePodRequest(raw: unknown, requester: Requester, namespace: 
       requester,
       serviceAccountName: typeof account === 'string' && account !== '' ? account : 'default',
       classNamedBy: whoNamedTheClass(raw),
+      wishMistakes: wishMistakesOfPod(pod.annotations),
     },
   };
 }

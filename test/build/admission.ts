@@ -85,5 +85,5 @@ export function buildRequest(
   fields: Partial<PodFields> = {},
 ): PodRequest {
   const pod = buildPod({ name: 'web', namespace: 'team-a', ...fields, spec });
-  return { pod, requester: ALICE, serviceAccountName: 'default', classNamedBy: 'unknown', ...more };
+  return { pod, requester: ALICE, serviceAccountName: 'default', classNamedBy: 'unknown', wishMistakes: [], ...more };
 }

@@ -44,6 +44,15 @@ describe('the entry for priority classes', () => {
     });
   });
 
+  test('warns of annotations that do not count', async () => {
+    const annotations = { 'plimsoll.dev/allow-preemption': 'no' };
+    const object = { metadata: { name: 'odd', annotations }, value: 5 };
+    expect(await ask({ operation: 'CREATE', name: 'odd', object, oldObject: null })).toMatchObject({
+      allowed: true,
+      warnings: [expect.stringContaining('is `no` and counts as absent')],
+    });
+  });
+
   test('refuses a second global default', async () => {
     const object = { metadata: { name: 'second' }, value: 5, globalDefault: true };
     expect(await ask({ operation: 'CREATE', name: 'second', object, oldObject: null })).toMatchObject({

@@ -88,6 +88,15 @@ describe('the webhook', () => {
     expect(answer).toMatchObject({ allowed: true, warnings: [expect.stringContaining('`job` (100)')] });
   });
 
+  test('warns of an annotation that does not count', async () => {
+    const annotated = pod(HIGH, { annotations: { 'plimsoll.dev/evict': 'Never' } });
+    const { body } = await webhook.post('/validate', createPodReview(annotated));
+    expect(readAnswer(body)).toMatchObject({
+      allowed: true,
+      warnings: [expect.stringContaining('is `Never` and counts as absent')],
+    });
+  });
+
   test('looks at the API server itself before it refuses for a class it has not heard of', async () => {
     webhook.api.put(CLASSES, priorityClass('fresh', 7));
     expect(await ask('/mutate', { priorityClassName: 'fresh' })).toMatchObject({ allowed: true });

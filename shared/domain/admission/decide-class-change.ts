@@ -9,6 +9,8 @@ import { listSome } from './list-some.ts';
 export interface ClassChange {
   readonly before: PriorityClass | undefined;
   readonly after: PriorityClass | undefined;
+  /** What annotations of `after` ask for and do not get, in sentences. */
+  readonly wishMistakes?: readonly string[];
 }
 
 /**
@@ -17,10 +19,13 @@ export interface ClassChange {
  * through at once. Value and policy of a class never change in Kubernetes. What only pods and ResourceQuotas notice is
  * warned of.
  */
-export function decideClassChange({ before, after }: ClassChange, world: AdmissionWorld): AdmissionDecision {
+export function decideClassChange(change: ClassChange, world: AdmissionWorld): AdmissionDecision {
+  const { before, after, wishMistakes = [] } = change;
   if (after === undefined) return before === undefined ? accepted('', []) : decideDeletion(before, world);
-  if (after.isGlobalDefault) return decideDefault(after, world);
-  return before?.isGlobalDefault === true ? accepted(after.name, [noDefault()]) : accepted(after.name, []);
+  const refused = after.isGlobalDefault ? refuseSecondDefault(after, world) : undefined;
+  if (refused !== undefined) return refused;
+  const isDefaultGone = before?.isGlobalDefault === true && !after.isGlobalDefault;
+  return accepted(after.name, [...(isDefaultGone ? [noDefault()] : []), ...wishMistakes]);
 }
 
 function decideDeletion({ name }: PriorityClass, world: AdmissionWorld): AdmissionDecision {
@@ -31,9 +36,9 @@ function decideDeletion({ name }: PriorityClass, world: AdmissionWorld): Admissi
 }
 
 /** The class with the lowest value counts of several (oddity P3), so that a second one may change nothing, or all. */
-function decideDefault({ name }: PriorityClass, { classes }: AdmissionWorld): AdmissionDecision {
+function refuseSecondDefault({ name }: PriorityClass, { classes }: AdmissionWorld): AdmissionDecision | undefined {
   const other = [...classes.values()].find((each) => each.isGlobalDefault && each.name !== name);
-  if (other === undefined) return accepted(name, []);
+  if (other === undefined) return undefined;
   const text = `priority class \`${name}\` cannot be the global default: \`${other.name}\` is already; only one can be`;
   return refuse(403, because('SecondGlobalDefault', text, { priorityClassName: name, globalDefault: other.name }));
 }

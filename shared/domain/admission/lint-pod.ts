@@ -9,7 +9,12 @@ const LONG_GRACE_SECONDS = 600;
 
 /** What is allowed and probably not meant, in sentences for the person who asked. */
 export function lintPod(request: PodRequest, world: AdmissionWorld): readonly string[] {
-  return [...lintGracePeriod(request, world), ...lintUnusedRoom(request, world), ...lintPartners(request, world)];
+  return [
+    ...request.wishMistakes,
+    ...lintGracePeriod(request, world),
+    ...lintUnusedRoom(request, world),
+    ...lintPartners(request, world),
+  ];
 }
 
 /** A pod that others may preempt keeps them waiting for its whole grace period (S1-16). */

@@ -12,4 +12,6 @@ export interface PodRequest {
    * hint and no proof. `unknown` is taken for `person`.
    */
   readonly classNamedBy: 'person' | 'default' | 'unknown';
+  /** What its annotations ask for and do not get, in sentences. */
+  readonly wishMistakes: readonly string[];
 }
