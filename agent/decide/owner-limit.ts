@@ -1,5 +1,6 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/model/pod.ts';
+import type { Spared } from '#shared/domain/eviction/choose-victims.ts';
 import { resourceOf, type Signal, type StarvedResource } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { EvictionState } from './eviction-state.ts';
@@ -39,9 +40,20 @@ export function ownerLimit(
 }
 
 /**
- * Nobody goes in place of a pod whose owner has lost enough: that would make it immune at the cost of others. The kubelet
- * goes by the same ranking, and its taint keeps the replacement away.
+ * Why a candidate must not go in place of a pod whose owner has lost enough. An owner at its limit must not become immune
+ * at the cost of others, so only a pod that took more above its own request may go instead.
  */
+export function takesLessThanLimited(candidate: Candidate, spared: readonly Spared[]): Because | undefined {
+  const limited = spared.filter(({ because }) => isOwnerLimit(because)).map((each) => each.candidate);
+  if (limited.length === 0) return undefined;
+  const largest = Math.max(...limited.map(({ roundedOverage }) => roundedOverage));
+  const { roundedOverage: overage, exceedsRequest } = candidate;
+  if (exceedsRequest && overage > largest) return undefined;
+  const text = 'the pod takes less above its request than one whose owner is at its limit';
+  return { code: 'LessThanLimitedOwner', text, facts: { overage, largest } };
+}
+
+/** Whether a pod stays because of its owner's limit: where no other may go instead, the node is left to the kubelet. */
 export function isOwnerLimit({ code }: Because): boolean {
   return code === OWNER_LIMIT;
 }

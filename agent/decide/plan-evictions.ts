@@ -1,5 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import { chooseVictims, type VictimChoice } from '#shared/domain/eviction/choose-victims.ts';
+import { chooseVictims, type VictimChoice, type VictimRules } from '#shared/domain/eviction/choose-victims.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
@@ -11,7 +11,7 @@ import { expectedLoss, hasTimeForOne } from './fill-rate.ts';
 import { ineligibility, lastingProtection, type Situation } from './ineligibility.ts';
 import { canBeShortened } from './inflight-eviction.ts';
 import type { Look } from './look.ts';
-import { isOwnerLimit, ownerLimit } from './owner-limit.ts';
+import { isOwnerLimit, ownerLimit, type OwnerQuestion, takesLessThanLimited } from './owner-limit.ts';
 import { rankNode } from './rank-node.ts';
 import type { Due } from './shortage.ts';
 import { smallness } from './smallness.ts';
@@ -85,18 +85,30 @@ function choose(question: Question, gap: number, { state, look, policy }: PlanIn
   const situation = { signal: trigger.signal, stage: trigger.stage, evictions };
   const ranked = rankNode(situation, look, policy);
   const reasonAgainst = ineligibility(situation, look, policy);
-  const { signal } = trigger;
-  const tooOften = ownerLimit({ signal, evictions, now: look.now, most: policy.perOwnerPerHour });
   const most = trigger.isPresent ? Math.min(freeSlots(question), Number.isFinite(gap) ? Infinity : 1) : 0;
   const isLastChance =
     trigger.stage === 'severe' && resourceOf(trigger.signal) === 'memory' && hasTimeForOne(state.trend);
+  const tooOften = ownerRule(
+    { signal: trigger.signal, evictions, now: look.now, most: policy.perOwnerPerHour },
+    isLastChance,
+  );
   const tooSmall = isLastChance ? smallness(ranked, { reasonAgainst, most, gap }) : () => undefined;
   return chooseVictims(ranked, {
-    protectionOf: (...given) => reasonAgainst(...given) ?? tooOften(...given) ?? tooSmall(given[0]),
-    endsChoice: isOwnerLimit,
+    protectionOf: (candidate, victims, spared) =>
+      reasonAgainst(candidate, victims) ?? tooOften(candidate, victims, spared) ?? tooSmall(candidate),
     most,
     gap,
   });
+}
+
+/**
+ * What an owner's limit says about each candidate. It yields at the last moment: the kubelet, to which it leaves the node,
+ * looks every ten seconds and comes too late, and a kill by the kernel protects no pod. A limit of 0 means none, always.
+ */
+function ownerRule(question: OwnerQuestion, isLastChance: boolean): VictimRules['protectionOf'] {
+  if (isLastChance && question.most > 0) return () => undefined;
+  const tooOften = ownerLimit(question);
+  return (candidate, victims, spared) => tooOften(candidate, victims) ?? takesLessThanLimited(candidate, spared);
 }
 
 /** Who may go now, the first to go first. */
@@ -115,7 +127,7 @@ function noneMayGo(spared: VictimChoice['spared']): readonly Because[] {
   const ofOwners = spared.map(({ because }) => because).filter(isOwnerLimit);
   return [
     { code: 'NobodyMayGo', text: `no pod may be evicted now: ${reasons.join(', ')}`, facts: counts },
-    ...ofOwners,
+    ...ofOwners.slice(0, 1),
   ];
 }
 

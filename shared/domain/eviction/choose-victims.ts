@@ -1,11 +1,19 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 
+/** A candidate that was passed over, and why. */
+export interface Spared {
+  readonly candidate: Candidate;
+  readonly because: Because;
+}
+
 export interface VictimRules {
-  /** Why a pod must not be taken beside those that are taken already, `undefined` if it may be. */
-  readonly protectionOf: (candidate: Candidate, victims: readonly Candidate[]) => Because | undefined;
-  /** Whether nobody may go in place of a candidate that is passed over for this reason. */
-  readonly endsChoice?: (because: Because) => boolean;
+  /** Why a pod must not go after those that are taken or passed over already, `undefined` if it may. */
+  readonly protectionOf: (
+    candidate: Candidate,
+    victims: readonly Candidate[],
+    spared: readonly Spared[],
+  ) => Because | undefined;
   /** No more victims than this; 0 means none. */
   readonly most: number;
   /** What must come free, in the signal's unit; infinite where only the number of victims counts. */
@@ -15,7 +23,7 @@ export interface VictimRules {
 export interface VictimChoice {
   readonly victims: readonly Candidate[];
   /** Candidates that were passed over before the last victim was found, each with its reason. */
-  readonly spared: readonly { readonly candidate: Candidate; readonly because: Because }[];
+  readonly spared: readonly Spared[];
   /** What the victims use together. */
   readonly freed: number;
 }
@@ -23,18 +31,17 @@ export interface VictimChoice {
 /** Walks the ranking from its head and takes pods until what they use closes the gap, or no more may be taken. */
 export function chooseVictims(ranked: readonly Candidate[], rules: VictimRules): VictimChoice {
   const victims: Candidate[] = [];
-  const spared: { candidate: Candidate; because: Because }[] = [];
+  const spared: Spared[] = [];
   let freed = 0;
   for (const candidate of ranked) {
     if (victims.length >= rules.most || freed >= rules.gap) break;
-    const because = rules.protectionOf(candidate, victims);
-    if (because === undefined) {
-      victims.push(candidate);
-      freed += candidate.usage ?? 0;
+    const because = rules.protectionOf(candidate, victims, spared);
+    if (because !== undefined) {
+      spared.push({ candidate, because });
       continue;
     }
-    spared.push({ candidate, because });
-    if (rules.endsChoice?.(because) === true) break;
+    victims.push(candidate);
+    freed += candidate.usage ?? 0;
   }
   return { victims, spared, freed };
 }

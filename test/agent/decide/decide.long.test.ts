@@ -124,6 +124,16 @@ function lawOfModes({ state, seen, policy, decision }: Case): readonly Law[] {
   return [[isSame, 'nothing pretended bears on what is enforced']];
 }
 
+/** What an owner lost to this resource within the hour keeps its pods, until the kernel would kill before another look. */
+function lawOfOwners({ pod, signal }: Evicted, { state, seen, policy, decision }: Case): Law {
+  const [by] = pod.owners.map(({ kind, name }) => `${pod.namespace}/${kind}/${name}`);
+  const past = evictionsOf(state.evictions.Enforce.past, resourceOf(signal));
+  const lost = past.filter(({ at, owner }) => seen.now - at < 3_600_000 && owner !== undefined && owner === by);
+  const { fillRate = 0, available = Infinity } = decision.state.trend ?? {};
+  const yields = policy.perOwnerPerHour > 0 && resourceOf(signal) === 'memory' && fillRate * 4000 > available;
+  return [yields || by === undefined || lost.length < policy.perOwnerPerHour, 'per owner'];
+}
+
 /** Every law that one decision could break; empty when it broke none. */
 function violations(each: Case): string[] {
   const single = each.decision.evictions.flatMap((eviction) => [
@@ -131,7 +141,10 @@ function violations(each: Case): string[] {
     ...lawsOfOne(eviction, each),
     ...lawsOfProtection(eviction, each),
   ]);
-  return [...single, ...lawsOfAll(each), ...lawOfModes(each)].filter(([isKept]) => !isKept).map(([, law]) => law);
+  const ofOwners = each.decision.evictions.filter(isNew).map((eviction) => lawOfOwners(eviction, each));
+  return [...single, ...ofOwners, ...lawsOfAll(each), ...lawOfModes(each)]
+    .filter(([isKept]) => !isKept)
+    .map(([, law]) => law);
 }
 
 /** Budgets hold in every sliding window of the evictions that were accepted under one policy, for each resource. */
@@ -140,13 +153,10 @@ function windowViolations(state: AgentState, now: number, policy: AgentPolicy, a
     const past = evictionsOf(state.evictions.Enforce.past, resourceOf(signal));
     const within = (ms: number): number => past.filter(({ at }) => now - at < ms).length;
     const ofNamespace = past.filter(({ at, namespace }) => now - at < 600_000 && namespace === pod.namespace);
-    const [by] = pod.owners.map(({ kind, name }) => `${pod.namespace}/${kind}/${name}`);
-    const ofOwner = past.filter(({ at, owner }) => now - at < 3_600_000 && owner !== undefined && owner === by);
     const laws: readonly Law[] = [
       [within(60_000) <= policy.limits.perMinute, 'per minute'],
       [within(600_000) <= policy.limits.perTenMinutes, 'per ten minutes'],
       [ofNamespace.length <= policy.limits.perNamespacePerTenMinutes, 'per namespace'],
-      [ofOwner.length <= policy.perOwnerPerHour, 'per owner'],
     ];
     return laws.filter(([isKept]) => !isKept).map(([, law]) => law);
   });

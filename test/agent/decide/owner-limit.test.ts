@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { createReporter } from '#agent/act/reporter.ts';
-import { FIRST_STATE } from '#agent/decide/agent-state.ts';
+import { type AgentState, FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { decide } from '#agent/decide/decide.ts';
 import type { EvictionState } from '#agent/decide/eviction-state.ts';
 import type { PastEviction } from '#agent/decide/eviction-windows.ts';
 import type { Picture } from '#agent/picture.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import type { EventRecord } from '#shared/kube/event-series.ts';
-import { look, type NodePod, policy } from '#test/agent/node-scene.ts';
+import { look, MIB, type NodePod, policy } from '#test/agent/node-scene.ts';
 
 const LEAKING = 'default/ReplicaSet/leaking';
 const HOUR_MS = 3_600_000;
@@ -35,15 +35,16 @@ interface Case {
   readonly pods?: readonly NodePod[];
   readonly rules?: Partial<AgentPolicy>;
   readonly availableMiB?: number;
+  readonly trend?: AgentState['trend'];
 }
 
 const LIMITS = { concurrent: 9, perMinute: 9, perTenMinutes: 99, perNamespacePerTenMinutes: 99 };
 
-function picture({ past = [], pods = [leaking, above, within], rules, availableMiB = 50 }: Case): Picture {
+function picture({ past = [], pods = [leaking, above, within], rules, availableMiB = 50, trend }: Case): Picture {
   const inForce = policy({ limits: { ...LIMITS, concurrent: 1 }, ...rules });
   const seen = look({ now: NOW, availableMiB, pods });
   const evictions = { ...FIRST_STATE.evictions, Enforce: { ...FIRST_STATE.evictions.Enforce, past } };
-  return { look: seen, policy: inForce, decision: decide({ ...FIRST_STATE, evictions }, seen, inForce) };
+  return { look: seen, policy: inForce, decision: decide({ ...FIRST_STATE, evictions, trend }, seen, inForce) };
 }
 
 function whoGoes(given: Case): readonly string[] {
@@ -59,6 +60,37 @@ describe('an owner whose pods are evicted again and again', () => {
     expect(whoGoes({ past: lost(2) })).toEqual(['leaking-1']);
     expect(whoGoes({ past: lost(3) })).toEqual([]);
     expect(holds({ past: lost(3) })).toEqual(['NobodyMayGo', 'OwnerLimit']);
+  });
+
+  const hog: NodePod = { name: 'hog', owner: 'hog', priority: 5, requests: { memory: '100Mi' }, usageMiB: 600 };
+
+  test('does not keep another owner’s pod that took more above its request', () => {
+    expect(whoGoes({ past: lost(3), pods: [leaking, hog, within] })).toEqual(['hog']);
+    expect(whoGoes({ past: lost(3), pods: [leaking, { ...hog, usageMiB: 500 }, within] })).toEqual([]);
+    const larger = { ...hog, name: 'larger', owner: 'larger', priority: 6, usageMiB: 900 };
+    expect(whoGoes({ past: lost(3), pods: [leaking, larger, hog, above] })).toEqual(['hog']);
+  });
+
+  test('costs no pod that keeps to its request, whatever it uses', () => {
+    const large: NodePod = { name: 'large', owner: 'large', requests: { memory: '900Mi' }, usageMiB: 850 };
+    expect(whoGoes({ past: lost(3), pods: [{ ...leaking, usageMiB: 101 }, large] })).toEqual([]);
+    expect(
+      whoGoes({
+        past: lost(3),
+        pods: [
+          { ...leaking, usageMiB: 20 },
+          { ...large, priority: 9 },
+        ],
+      }),
+    ).toEqual([]);
+  });
+
+  test('is not kept once the kernel would kill before the kubelet looks', () => {
+    const racing: AgentState['trend'] = { at: NOW, available: 50 * MIB, fillRate: (13 * MIB) / 1000, lastingRate: 0 };
+    const slower = { ...racing, fillRate: (12 * MIB) / 1000 };
+    expect(whoGoes({ past: lost(3), trend: racing })).toEqual(['leaking-1']);
+    expect(whoGoes({ past: lost(3), trend: slower })).toEqual([]);
+    expect(whoGoes({ rules: { perOwnerPerHour: 0 }, trend: racing })).toEqual([]);
   });
 
   test('loses further ones after the hour', () => {

@@ -48,7 +48,7 @@ describe('chooseVictims', () => {
         );
         const { victims, freed } = chooseVictims(ranked, { protectionOf, most, gap });
         const beforeLast = freed - (victims.at(-1)?.usage ?? 0);
-        expect(victims.some((each) => protectionOf(each, []) !== undefined)).toBe(false);
+        expect(victims.some((each) => protectionOf(each, [], []) !== undefined)).toBe(false);
         expect(victims.length).toBeLessThanOrEqual(most);
         if (victims.length > 0) expect(beforeLast).toBeLessThan(gap);
       }),
