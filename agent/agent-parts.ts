@@ -16,6 +16,7 @@ import { createNodePods, type NodePods } from './watch/node-pods.ts';
 import type { NodeSource } from './observe/node-source.ts';
 import { kubeletAddress, openSource } from './open-source.ts';
 import { createOwnPressure, NOTHING_TOLD, type OwnPressure, type Told } from './watch/own-pressure.ts';
+import { createUrgentNeed } from './watch/urgent-need.ts';
 import { createOwnNode, type OwnNode } from './watch/own-node.ts';
 import type { Picture } from './picture.ts';
 import { createPolicies, type Policies } from './policy/policies.ts';
@@ -75,6 +76,7 @@ export async function openParts(configuration: AgentConfiguration, ports: AgentP
   const ownNode = createOwnNode(configuration.nodeName, watching);
   const memory = rememberSignal(clock);
   const history = createPodHistory();
+  const urgentNeed = createUrgentNeed();
   const questioned = questionedSources(configuration, {
     kubelet,
     signal: memory.reading,
@@ -88,7 +90,7 @@ export async function openParts(configuration: AgentConfiguration, ports: AgentP
     agentMetrics: createAgentMetrics(metrics),
     client,
     source,
-    pods: createNodePods(configuration.nodeName, watching),
+    pods: createNodePods(configuration.nodeName, { ...watching, isUrgent: () => urgentNeed.isMet(clock.monotonic()) }),
     ownNode,
     policies: createPolicies(configuration.mode, ownNode, watching),
     namespaces: createNamespaceLabels(client, clock),
@@ -96,7 +98,7 @@ export async function openParts(configuration: AgentConfiguration, ports: AgentP
     ownPressure,
     told: toldAtFirst(ownPressure),
     recorder: openRecorder(configuration.nodeName, { client, clock, log, metrics }),
-    noteFigures: noteFigures(memory, history),
+    noteFigures: noteFigures([memory.note, urgentNeed.note], history),
   };
 }
 
@@ -116,11 +118,11 @@ function toldAtFirst(ownPressure: Reflector<OwnPressure>): () => Told | undefine
 }
 
 /** Pods are measured less often than the node is looked at: the same figures are noted once. */
-function noteFigures(signal: { readonly note: (picture: Picture) => void }, history: PodHistory) {
+function noteFigures(others: readonly ((picture: Picture) => void)[], history: PodHistory) {
   let noted: UsageByUid | undefined;
   return (picture: Picture): void => {
     const { usage, now } = picture.look;
-    signal.note(picture);
+    for (const note of others) note(picture);
     if (usage !== noted) history.note(usage, now);
     noted = usage;
   };

@@ -14,6 +14,7 @@ import { readSlice } from '#shared/kube/decode-slice.ts';
 import type { Decoded } from '#shared/kube/decoded.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector.ts';
+import { PROMPT_BACKOFF } from '#shared/kube/reflector-plan.ts';
 import {
   NAMESPACES,
   PRIORITY_CLASSES,
@@ -65,7 +66,7 @@ export interface CacheOptions {
 /** Reflectors that have not begun yet. */
 export function createCaches(options: CacheOptions): Caches {
   const reflect = <T>(resource: Resource, decode: (raw: unknown) => Decoded<T>): Reflector<T> =>
-    createReflector({ ...options, resource, slim: decodeWith(decode) });
+    createReflector({ ...options, resource, slim: decodeWith(decode), backoff: PROMPT_BACKOFF });
   return {
     classes: reflect(PRIORITY_CLASSES, decodeAnnotatedClass),
     namespaces: reflect(NAMESPACES, decodeNamespace),

@@ -23,6 +23,8 @@ const SECOND = 1000;
 /** After any refusal the next candidate is tried at most once in this time. */
 const BETWEEN_ATTEMPTS_MS: Readonly<Record<Stage, Instant>> = { mild: SECOND, severe: 100 };
 const TROUBLE_PAUSE_MS = 10 * SECOND;
+/** The longest pause after a request that the API server left undone: where pods are about to be killed it is found back soon. */
+const UNDONE_PAUSE_MS: Readonly<Record<Stage, Instant>> = { mild: TROUBLE_PAUSE_MS, severe: 2 * SECOND };
 /** What the API server answers when a webhook cannot be called. */
 const INTERNAL_ERROR = 500;
 /** What asks to be left alone for longer is not believed: a shortage lasts minutes. */
@@ -185,7 +187,7 @@ function failedAlone(answered: Answered): EvictionState {
 /** The API server is in trouble, and nothing was done: the same may be tried again soon, or when it says. */
 function troubled(answered: Answered, retryAfterSeconds: number | undefined): EvictionState {
   const { own, inflight, now } = answered;
-  const growing = Math.min(BETWEEN_ATTEMPTS_MS[inflight.stage] * 2 ** own.failures, TROUBLE_PAUSE_MS);
+  const growing = Math.min(BETWEEN_ATTEMPTS_MS[inflight.stage] * 2 ** own.failures, UNDONE_PAUSE_MS[inflight.stage]);
   const waitMs = retryAfterMs(retryAfterSeconds) ?? growing;
   return { ...close(answered), failures: own.failures + 1, nextAttemptAt: now + waitMs };
 }

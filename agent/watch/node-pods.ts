@@ -1,5 +1,6 @@
 import { createReflector, type Reflector, type ReflectorOptions } from '#shared/kube/reflector.ts';
 import { CONFIG_MIRROR, isMirrorOfNode } from '#shared/domain/eviction/protection.ts';
+import { PROMPT_BACKOFF } from '#shared/kube/reflector-plan.ts';
 import { decodePod } from '#shared/kube/decode-pod.ts';
 import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
 import { PODS } from '#shared/kube/resource.ts';
@@ -120,6 +121,7 @@ export function createNodePods(nodeName: string, options: Options): NodePods {
     resource: PODS,
     fieldSelector: `spec.nodeName=${nodeName}`,
     slim: slimKnownPod,
+    backoff: PROMPT_BACKOFF,
   });
   reflector.onChange(({ kind, value }) => {
     if (kind !== 'deleted' && value.kind === 'unreadable')

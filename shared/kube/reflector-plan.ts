@@ -40,8 +40,14 @@ export interface Plan {
 
 const PATIENCE = 5;
 
-/** Full jitter, so that a restarted API server is not met by everybody at once (F-02). */
+/** Full jitter, so that a restarted API server is not met by everybody at once (F-02). A client-go reflector waits 30 to 60 s at most. */
 export const REFLECTOR_BACKOFF: Backoff = { initialMs: 800, maxMs: 30_000, factor: 2, jitter: 1 };
+
+/**
+ * For what must be back within seconds: the pods that an agent evicts from, and the few replicas of the webhook. 7 s is
+ * how long a kubelet waits at most between two attempts to renew its lease, so 5,000 agents knock as often as their kubelets.
+ */
+export const PROMPT_BACKOFF: Backoff = { initialMs: 800, maxMs: 7000, factor: 2, jitter: 0.5 };
 
 /**
  * What follows a list or a watch; `isListDue` asks for a fresh list at the next quiet moment.

@@ -1,4 +1,4 @@
-import { backoffDelay } from '#shared/runtime/backoff.ts';
+import { type Backoff, backoffDelay } from '#shared/runtime/backoff.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
@@ -9,6 +9,7 @@ import { reflectorMetrics } from './reflector-metrics.ts';
 import { readList } from './read-list.ts';
 import { readStreamedList, readWatch } from './read-watch.ts';
 import { isFailure, type Plan, planAfter, type Reading, REFLECTOR_BACKOFF, type Step } from './reflector-plan.ts';
+import { waitForTurn } from './reflector-pause.ts';
 import { type ChangeListener, createStore } from './reflector-store.ts';
 import type { Target } from './reflector-target.ts';
 import { type Resource, resourceLabel } from './resource.ts';
@@ -30,6 +31,10 @@ export interface ReflectorOptions<T> {
   readonly pageSize?: number;
   /** `stream` asks for the list as watch events; a server that cannot do that is asked for pages. */
   readonly listing?: 'pages' | 'stream';
+  /** Between failures; REFLECTOR_BACKOFF where it is not said. */
+  readonly backoff?: Backoff;
+  /** Whether the copy is needed at this moment: then the server is asked again within a second. */
+  readonly isUrgent?: () => boolean;
 }
 
 /** A live, slimmed copy of one kind of objects. */
@@ -51,6 +56,7 @@ export interface Reflector<T> {
   position(): string;
 }
 
+const never = (): boolean => false;
 const PAGE_SIZE = 500;
 /** A fresh list now and then heals what no watch can show: every 10 to 30 minutes. */
 const SHORTEST_LIST_INTERVAL_MS = 600_000;
@@ -111,10 +117,14 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
 
   async function pause(plan: Plan, { ending }: Reading, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
-    const delayMs = Math.max(plan.retryAfterMs, backoffDelay(REFLECTOR_BACKOFF, plan.failures - 1, random()));
+    const { retryAfterMs } = plan;
+    const delayMs = backoffDelay(options.backoff ?? REFLECTOR_BACKOFF, plan.failures - 1, random());
     metrics.restarted(ending.kind);
-    log.warn({ resource: resource.plural, ending, next: plan.step, delayMs }, 'Reflector lost its stream');
-    await clock.sleep(delayMs, signal);
+    log.warn(
+      { resource: resource.plural, ending, next: plan.step, delayMs, retryAfterMs },
+      'Reflector lost its stream',
+    );
+    await waitForTurn({ delayMs, retryAfterMs, isUrgent: options.isUrgent ?? never }, clock, signal);
   }
 
   return {

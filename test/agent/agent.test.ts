@@ -213,6 +213,21 @@ describe('the agent', { timeout: 90_000 }, () => {
     });
   });
 
+  test('evicts while its copy of the pods cannot be brought up to date, and asks for that every second meanwhile', async () => {
+    const short = summary;
+    summary = () => wireSummary(700, 1000, { hog: 250, quiet: 250 });
+    api.onEvicted = () => undefined;
+    await start();
+    await vi.waitFor(() => expect(status()).toMatchObject({ mode: 'Enforce' }), WITHIN);
+    const refusals = api.refuse(PODS);
+    summary = short;
+    await vi.waitFor(() => expect(evictions()).toHaveLength(1), WITHIN);
+    const before = refusals.length;
+    await vi.waitFor(() => expect(refusals.length).toBeGreaterThanOrEqual(before + 6), WITHIN);
+    // On a calm node the fifth pause and all further ones are at least 3.5 s.
+    expect((refusals[before + 5] ?? Infinity) - (refusals[before + 4] ?? 0)).toBeLessThan(3000);
+  });
+
   test('an answer that was lost is looked up before anything else', async () => {
     api.evictionAnswers.push({ status: 503, body: { kind: 'Status', code: 503, message: 'try later' } });
     await start();

@@ -33,6 +33,8 @@ export interface FakeApiServer {
   readonly onRead: (path: string, object: FakeObject) => void;
   /** From now on evictions get no answer; resolves when the first one has arrived. */
   readonly hangEvictions: () => Promise<void>;
+  /** Ends lists and watches of a collection and refuses further ones; the times of those are added to what it returns. */
+  readonly refuse: (path: string) => readonly number[];
   /** Called after an eviction was accepted. */
   onEvicted: (namespace: string, name: string) => void;
   readonly close: () => Promise<void>;
@@ -52,6 +54,7 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
   const collections = new Map<string, Map<string, FakeObject>>();
   const watchers = new Map<string, Set<ServerResponse>>();
   const reads = new Map<string, FakeObject>();
+  const refused = new Map<string, number[]>();
   let version = 1;
   let onHanging: (() => void) | undefined;
 
@@ -87,6 +90,19 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     const responses = watchers.get(path) ?? new Set();
     watchers.set(path, responses.add(response));
     response.on('close', () => responses.delete(response));
+  }
+
+  function refuse(path: string): readonly number[] {
+    const times: number[] = [];
+    refused.set(path, times);
+    for (const response of watchers.get(path) ?? []) response.destroy();
+    return times;
+  }
+
+  function isRefused({ method, url = '' }: IncomingMessage): boolean {
+    const times = method === 'GET' ? refused.get(url.replace(/\?.*/, '')) : undefined;
+    times?.push(performance.now());
+    return times !== undefined;
   }
 
   function list(path: string): Json {
@@ -170,7 +186,10 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     response.writeHead(got.status, { 'content-type': 'application/json' }).end(JSON.stringify(got.body));
   }
 
-  const http = createServer((request, response) => void answer(request, response));
+  const http = createServer((request, response) => {
+    if (isRefused(request)) response.writeHead(503).end();
+    else void answer(request, response);
+  });
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   const server: FakeApiServer = {
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
@@ -179,6 +198,7 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     writes: [],
     evictionAnswers: [],
     onRead: (path, object) => void reads.set(path, object),
+    refuse,
     hangEvictions: () => new Promise((resolve) => (onHanging = resolve)),
     onEvicted: () => undefined,
     close: () => {

@@ -3,7 +3,7 @@ import { listObjects } from '#shared/kube/objects.ts';
 import { readWatch } from '#shared/kube/read-watch.ts';
 import type { Failure } from '#shared/kube/outcome.ts';
 import { createPageSize } from '#shared/kube/page-size.ts';
-import { planAfter, REFLECTOR_BACKOFF } from '#shared/kube/reflector-plan.ts';
+import { planAfter, PROMPT_BACKOFF } from '#shared/kube/reflector-plan.ts';
 import type { Target } from '#shared/kube/reflector-target.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import { backoffDelay } from '#shared/runtime/backoff.ts';
@@ -81,7 +81,7 @@ export function createEndedPods({ client, isNeeded, clock, random, log }: EndedP
 
   async function followAndPause(failures: number, signal: AbortSignal): Promise<number> {
     const now = isNeeded() ? await follow(failures, signal) : 0;
-    const pauseMs = now === 0 ? LOOK_EVERY_MS : backoffDelay(REFLECTOR_BACKOFF, now - 1, random());
+    const pauseMs = now === 0 ? LOOK_EVERY_MS : backoffDelay(PROMPT_BACKOFF, now - 1, random());
     await clock.sleep(pauseMs, signal);
     return now;
   }

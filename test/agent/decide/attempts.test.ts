@@ -106,11 +106,13 @@ describe('an answer to an eviction', () => {
     ]);
   });
 
-  test('a last look that the API server did not answer is repeated soon, and ever more slowly', () => {
+  test('a last look that the API server did not answer is repeated soon, then every two seconds', () => {
     const unheard: AttemptOutcome = { kind: 'unconfirmed', ...MESSAGE };
-    expect(asked(looks(30_000, hog), unheard).map(([at]) => at)).toEqual([
-      0, 100, 300, 700, 1500, 3100, 6300, 12_700, 22_700,
+    expect(asked(looks(12_000, hog), unheard).map(([at]) => at)).toEqual([
+      0, 100, 300, 700, 1500, 3100, 5100, 7100, 9100, 11_100,
     ]);
+    const mildly = asked(mild(every(100, 40_000), hog), unheard).map(([at]) => at);
+    expect(mildly).toEqual([0, 1000, 3000, 7000, 15_000, 25_000, 35_000]);
   });
 
   test('a 429 to the last look costs what it asks for, not ten seconds', () => {

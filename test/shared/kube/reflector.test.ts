@@ -2,10 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { createReflector, type Reflector, type ReflectorOptions } from '#shared/kube/reflector.ts';
+import { PROMPT_BACKOFF } from '#shared/kube/reflector-plan.ts';
 import type { Resource } from '#shared/kube/resource.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { manualClock, type ManualClock } from '#test/fakes/manual-clock.ts';
+import { randomSource } from '#test/fakes/random-source.ts';
 import { type Fault, type StreamFault, watchServer, type WatchServer } from '#test/fakes/watch-server.ts';
 
 const THINGS: Resource = { group: '', version: 'v1', plural: 'things', kind: 'Thing', namespaced: true };
@@ -209,6 +211,56 @@ describe('createReflector', () => {
       await clock.advance(30 * SECOND);
       expect(reflector.isSynced()).toBe(true);
     });
+  });
+
+  /** How long after its return a server that was away for ten minutes is heard, from many seeds. */
+  async function absences(changes: Partial<ReflectorOptions<number>>): Promise<readonly number[]> {
+    const waits: number[] = [];
+    for (let seed = 1; seed <= 20; seed += 1) {
+      const rigged = rig({ random: randomSource(seed).next, ...changes });
+      const { server, clock, reflector } = rigged;
+      server.listFaults.push(...Array.from({ length: 2000 }, () => ({ kind: 'unreachable' }) as const));
+      await rigged.run(async () => {
+        await clock.advance(10 * MINUTE);
+        server.listFaults.length = 0;
+        const backAtMs = clock.monotonic();
+        while (!reflector.isSynced()) await clock.advance(100);
+        waits.push(clock.monotonic() - backAtMs);
+      });
+    }
+    return waits;
+  }
+
+  test('a server that was away for ten minutes is heard again within seven seconds where that is asked for', async () => {
+    const waits = await absences({ backoff: PROMPT_BACKOFF });
+    expect(Math.max(...waits)).toBeLessThanOrEqual(7100);
+    expect(Math.max(...(await absences({})))).toBeGreaterThan(7100);
+  });
+
+  test('and within a second once its objects are needed', async () => {
+    expect(Math.max(...(await absences({ isUrgent: () => true })))).toBeLessThanOrEqual(1100);
+  });
+
+  test('but not before the time that the server asked for', async () => {
+    const rigged = rig({ isUrgent: () => true, backoff: PROMPT_BACKOFF });
+    const { server, clock, reflector } = rigged;
+    server.listFaults.push({ kind: 'status', status: 429, retryAfter: '30' });
+    await rigged.run(async () => {
+      await clock.advance(29 * SECOND);
+      expect(reflector.isSynced()).toBe(false);
+      await clock.advance(2 * SECOND);
+      expect(reflector.isSynced()).toBe(true);
+    });
+  });
+
+  test('5,000 of them knock at a server that is away no oftener than their kubelets do for a lease', async () => {
+    const rigged = rig({ random: randomSource(7).next, backoff: PROMPT_BACKOFF });
+    const { server, clock } = rigged;
+    server.listFaults.push(...Array.from({ length: 2000 }, () => ({ kind: 'unreachable' }) as const));
+    await rigged.run(() => clock.advance(60 * MINUTE));
+    const perSecond = (5000 * server.requests.length) / 3600;
+    expect(perSecond).toBeGreaterThan(700);
+    expect(perSecond).toBeLessThan(1000);
   });
 
   test('a watch that breaks after every list slows down', async () => {
