@@ -1,6 +1,7 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import { buildInfo } from '#shared/runtime/build-info.ts';
 import { createPublisher } from './act/publisher.ts';
+import { createStatusWriter } from './act/status-writer.ts';
 import type { Reporter } from './act/reporter.ts';
 import { type AgentParts, type Assembly, nodeUid } from './agent-parts.ts';
 import type { Picture } from './picture.ts';
@@ -13,8 +14,15 @@ export function assemblePublisher(
   picture: () => Picture | undefined,
 ): (signal: AbortSignal) => Promise<void> {
   const { nodeName } = configuration;
-  return createPublisher({
+  const writer = createStatusWriter({
     target: { client: parts.client, nodeName, nodeUid: () => nodeUid(parts) },
+    periodMs: configuration.period.statusMs,
+    clock: ports.clock,
+    random: Math.random,
+    log: ports.log,
+  });
+  return createPublisher({
+    writer,
     agent: { version: buildInfo('agent').version, pod: ports.env['POD_NAME'] ?? '' },
     picture,
     records: reporter.records,
@@ -23,7 +31,6 @@ export function assemblePublisher(
     sources: () => shownSources(parts),
     metrics: parts.agentMetrics,
     clock: ports.clock,
-    log: ports.log,
   });
 }
 

@@ -46,6 +46,10 @@ export const agentConfiguration = z.strictObject({
       farMs: duration(100).default(1000).describe('Between looks far from every threshold'),
       podsMs: duration(100).default(1000).describe('Between looks at the memory of all pods near a threshold'),
       slowMs: duration(1000).default(10_000).describe('Between looks at everything else'),
+      statusMs: duration(1000)
+        .max(120_000)
+        .default(120_000)
+        .describe('Between writes of a status in which nothing happens, at most'),
     })
     .prefault({}),
   warmUpMs: z

@@ -6,8 +6,8 @@ import type { WireObject } from '#shared/kube/wire-object.ts';
 import { decodeObject, readInstant, readInteger, readList, readObject, readText } from '#shared/kube/wire-object.ts';
 import type { ConditionView, EvictionView, NextView, NodeView, SignalView } from './view.ts';
 
-/** A NodePressure older than this counts as unknown (design: NodePressure). */
-const STALE_AFTER_MS = 60_000;
+/** A NodePressure older than this counts as unknown: a quiet agent writes every two minutes (docs/decisions/0016-status-writes.md). */
+const STALE_AFTER_MS = 180_000;
 
 /** One NodePressure as the page shows it; `undefined` for one that no agent has written yet or that cannot be read. */
 export function nodeView(object: KubeObject, now: number): NodeView | undefined {

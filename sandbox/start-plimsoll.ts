@@ -12,6 +12,7 @@ const POLL_MS = 50;
 const HOST = '127.0.0.1';
 /** A demo hog fills the node in seconds, so the agent looks more often than it needs to in a cluster. */
 const LOOK_MS = 250;
+const STATUS_MS = 2000;
 
 /** Starts a part of Plimsoll as its own process; resolves when it does its work. `onStarted` is told at once. */
 export async function startPlimsoll(
@@ -48,6 +49,7 @@ const FLAGS: Readonly<Record<Component, (sandbox: Sandbox) => readonly string[]>
     `--kubelet-url=${node.url}`,
     '--warm-up-ms=1000',
     `--period-far-ms=${LOOK_MS}`,
+    `--period-status-ms=${STATUS_MS}`,
     `--health-host=${HOST}`,
     '--health-port=0',
   ],

@@ -1,16 +1,14 @@
 import type { Clock } from '#shared/runtime/clock.ts';
-import type { Log } from '#shared/runtime/log.ts';
 import type { AgentMetrics } from '#agent/tell/agent-metrics.ts';
 import type { SourcesShown } from '#agent/tell/source-metrics.ts';
 import type { Doubts } from '#agent/tell/pressure-conditions.ts';
 import { nodePressureStatus, type NodePressureStatus, type StatusContext } from '#agent/tell/node-pressure-status.ts';
 import type { Told } from '#agent/watch/own-pressure.ts';
 import type { EvictionRecord, Picture } from '#agent/picture.ts';
-import { isStatusDue, type Written } from '#agent/tell/status-pace.ts';
-import { type StatusTarget, writeStatus } from './write-status.ts';
+import type { StatusWriter } from './status-writer.ts';
 
 export interface PublisherPorts {
-  readonly target: StatusTarget;
+  readonly writer: StatusWriter;
   readonly agent: NodePressureStatus['agent'];
   readonly picture: () => Picture | undefined;
   /** What the object said before this process wrote it; `undefined` until that has been read. */
@@ -19,8 +17,7 @@ export interface PublisherPorts {
   readonly doubts: () => Doubts;
   readonly sources: () => SourcesShown;
   readonly metrics: AgentMetrics;
-  readonly clock: Clock;
-  readonly log: Log;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
 /** On a node that is well, gauges and status are worked out this often; in trouble, every time. */
@@ -35,30 +32,17 @@ function isEventful({ decision: { judgement, state } }: Picture): boolean {
 
 /** Brings gauges up to date and, when it is time, the NodePressure status; called once a second. Never rejects. */
 export function createPublisher(ports: PublisherPorts): (signal: AbortSignal) => Promise<void> {
-  const { target, clock, log } = ports;
-  let written: Written | undefined;
+  const { writer, clock } = ports;
   let previous: StatusContext['previous'];
-  let generation: number | undefined;
-  let hasFailed = false;
   let shownAtMs = -Infinity;
   let shownRecords: readonly EvictionRecord[] = [];
   let wasEventful = false;
 
   /** One more look after the trouble is over tells that it is; trouble between two looks has left a record. */
   function isRestful(picture: Picture): boolean {
-    const isQuiet = !isEventful(picture) && !wasEventful && ports.records() === shownRecords && written !== undefined;
+    const isQuiet = !isEventful(picture) && !wasEventful && ports.records() === shownRecords && writer.hasWritten();
     wasEventful = isEventful(picture);
     return isQuiet && clock.monotonic() - shownAtMs < QUIET_MS;
-  }
-
-  async function write(status: NodePressureStatus, signal: AbortSignal): Promise<void> {
-    const outcome = await writeStatus(target, status, signal);
-    if (outcome.kind === 'ok') {
-      generation = outcome.object.metadata.generation;
-      written = { status, atMs: clock.monotonic() };
-    } else if (!hasFailed)
-      log.warn({ kind: outcome.kind, message: outcome.message }, 'NodePressure status not written');
-    hasFailed = outcome.kind !== 'ok';
   }
 
   return async (signal) => {
@@ -75,10 +59,10 @@ export function createPublisher(ports: PublisherPorts): (signal: AbortSignal) =>
       records: ports.records(),
       doubts: ports.doubts(),
       wallOffsetMs: clock.now() - clock.monotonic(),
-      generation,
+      generation: writer.generation(),
       previous: previous ?? told,
     });
     previous = status;
-    if (isStatusDue(status, written, clock.monotonic())) await write(status, signal);
+    await writer.write(status, signal);
   };
 }

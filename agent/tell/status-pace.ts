@@ -1,32 +1,58 @@
 import type { NodePressureStatus } from './node-pressure-status.ts';
+import type { SignalLevel } from './signal-state.ts';
 
-/** What was written last, and when. */
+/** What was written last, when, and for how long it stands while nothing happens. */
 export interface Written {
   readonly status: NodePressureStatus;
   readonly atMs: number;
+  readonly standsMs: number;
 }
 
-/** Older than 60 s counts as unknown, so a quiet node writes well within that. */
-const QUIET_MS = 20_000;
 const LEAST_MS = 1000;
+/** While something is short, amounts are followed. */
+const TROUBLE_MS = 20_000;
+/** This share of the period is random, or all agents of a rollout would write in step. */
+const SPREAD = 1 / 6;
 
-/** What counts as a change of state; amounts change all the time. */
-function essence({ mode, policy, conditions, signals, next, evictions, rules }: NodePressureStatus): string {
-  return JSON.stringify([
-    mode,
-    policy,
-    conditions.map(({ type, status, reason }) => [type, status, reason]),
-    signals.map(({ name, state, threshold, figure }) => [name, state, threshold, figure]),
-    next.map(({ uid }) => uid),
-    rules,
-    evictions.map(({ uid, outcome, endedAt }) => [uid, outcome, endedAt]),
-  ]);
+/** For how long a status stands on a quiet node: the period, or up to a sixth less. `random01` is in [0, 1). */
+export function standsFor(periodMs: number, random01: number): number {
+  return periodMs * (1 - SPREAD * random01);
 }
 
-/** Whether to write now: at once on a change of state, but at most once a second; else every 20 s. */
+/**
+ * Whether to write now. What happens to pods, and what is short, is written within a second; amounts, nearness and the
+ * order of candidates, which change all the time, when the status no longer stands (docs/decisions/0016-status-writes.md).
+ */
 export function isStatusDue(status: NodePressureStatus, written: Written | undefined, nowMs: number): boolean {
   if (written === undefined) return true;
   const ageMs = nowMs - written.atMs;
   if (ageMs < LEAST_MS) return false;
-  return ageMs >= QUIET_MS || essence(status) !== essence(written.status);
+  return ageMs >= longestAgeMs(status, written) || essence(status) !== essence(written.status);
+}
+
+function longestAgeMs(status: NodePressureStatus, { standsMs }: Written): number {
+  return isShort(status) ? Math.min(TROUBLE_MS, standsMs) : standsMs;
+}
+
+function isShort({ signals }: NodePressureStatus): boolean {
+  return signals.some((signal) => lastingState(signal) !== 'Far');
+}
+
+/** Nearness comes and goes; so do idle processors, and the condition says when they are short. */
+function lastingState({ name, state }: NodePressureStatus['signals'][number]): SignalLevel {
+  return state === 'Near' || name === 'cpu.available' ? 'Far' : state;
+}
+
+/** What counts as a change of state. */
+function essence(status: NodePressureStatus): string {
+  const { mode, policy, conditions, signals, evictions, rules } = status;
+  return JSON.stringify([
+    mode,
+    policy,
+    conditions.map(({ type, status: value, reason }) => [type, value, reason]),
+    signals.map((signal) => [signal.name, lastingState(signal), signal.threshold, signal.figure]),
+    rules,
+    evictions.map(({ uid, outcome, endedAt }) => [uid, outcome, endedAt]),
+    isShort(status) ? status.next.map(({ uid }) => uid) : [],
+  ]);
 }

@@ -81,9 +81,10 @@ describe('viewOf', () => {
     ]);
   });
 
-  test('a node that was not heard of for a minute is stale', () => {
-    const silent = { ...NODE_1, status: { observedAt: '2026-01-01T11:58:59Z' } };
-    expect(view([silent]).nodes.map(({ isStale }) => isStale)).toEqual([true]);
+  test('a node that was not heard of for three minutes is stale', () => {
+    const seenAt = (observedAt: string) => ({ ...NODE_1, status: { observedAt } });
+    const [quiet, silent] = [seenAt('2026-01-01T11:57:00Z'), seenAt('2026-01-01T11:56:59Z')];
+    expect(view([quiet, silent]).nodes.map(({ isStale }) => isStale)).toEqual([false, true]);
   });
 
   test('an object without status or with a broken one is left out, the others stay', () => {

@@ -9,7 +9,6 @@ import { ownHolds } from '#agent/decide/own-holds.ts';
 import { pressureConditions } from '#agent/tell/pressure-conditions.ts';
 import type { EvictionRecord, Picture } from '#agent/picture.ts';
 import { STILL_WINDOW_MS, type StallRatio } from '#agent/policy/stall-rule.ts';
-import { isStatusDue } from '#agent/tell/status-pace.ts';
 import { because, look, MIB, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
 
 const NO_DOUBTS = { sources: undefined, policies: undefined };
@@ -230,23 +229,6 @@ describe('eviction records', () => {
     expect(noteEnds(answered, decision.state, 9)).toBe(answered);
     expect(noteEnds(answered, FIRST_STATE, 9)).toMatchObject([{ outcome: 'evicted', endedAt: 9 }]);
   });
-});
-
-describe('isStatusDue', () => {
-  const quietStatus = statusOf({ now: 0, availableMiB: 500 });
-  const changed = statusOf({ now: 0, availableMiB: 50 });
-  const amounts = statusOf({ now: 0, availableMiB: 490 });
-
-  test.each<[sentence: string, status: NodePressureStatus, ageMs: number, expected: boolean]>([
-    ['a change of state after a second', changed, 1000, true],
-    ['a change of state within the second', changed, 999, false],
-    ['other amounts are no change', amounts, 5000, false],
-    ['after 20 s in any case', quietStatus, 20_000, true],
-  ])('%s', (_sentence, status, ageMs, expected) => {
-    expect(isStatusDue(status, { status: quietStatus, atMs: 0 }, ageMs)).toBe(expected);
-  });
-
-  test('the first one at once', () => expect(isStatusDue(quietStatus, undefined, 0)).toBe(true));
 });
 
 describe('the period between looks', () => {

@@ -29,7 +29,7 @@ export async function startNodeOf(kind: NodeKind): Promise<NodeOfOurs> {
     kubeconfig: cluster.kubeconfig,
     auditLog: cluster.auditLog,
     kubepods,
-    agentFlags: [`--path-kubepods=${kubepods}`],
+    agentFlags: [`--path-kubepods=${kubepods}`, '--period-status-ms=20000'],
     configureKubelet: (fragment) => configureKubelet(cluster, fragment),
     close: () => cluster.close(),
   };

@@ -47,7 +47,10 @@ export async function runBeside({ folder, kubeconfig, connection, client }: Inst
 
 /** Installs deploy/base, and waits until the node runs its agent and its webhooks. */
 export async function runOnNode({ folder, kubeconfig, client }: InstallOptions): Promise<Running> {
-  await installAgent({ kubeconfig, agentFlags: [`--path-kubepods=${cgroupRootOf(folder)}/kubepods`] }, client);
+  await installAgent(
+    { kubeconfig, agentFlags: [`--path-kubepods=${cgroupRootOf(folder)}/kubepods`, '--period-status-ms=5000'] },
+    client,
+  );
   await waitUntil(async () => (await readyAgents(client)) === 1, { what: 'the agent', components: [] });
   await waitUntil(() => hasTold(client), { what: 'what the agent tells of the node', components: [] });
   await waitUntil(() => isAvailable(client), { what: 'the webhook', components: [] });
