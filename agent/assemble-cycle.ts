@@ -30,6 +30,7 @@ export function assembleCycle({ configuration, ports: { clock }, parts }: Assemb
     recalled: reporter.recall,
     doubts: parts.crossCheck.doubts,
     doubtfulPods: parts.crossCheck.doubtfulPods,
+    isKubeletSilent: () => [...parts.ownNode.values()][0]?.isKubeletSilent ?? false,
     holds,
     readFresh: readFresh(client),
     attempt: { Enforce: enforceEviction(client), DryRun: pretendEviction() },

@@ -35,6 +35,7 @@ export interface CyclePorts {
   readonly recalled: (records: readonly EvictionRecord[]) => void;
   readonly doubts: () => ReadonlyMap<Signal, Because>;
   readonly doubtfulPods: () => Look['doubtfulPods'];
+  readonly isKubeletSilent: () => boolean;
   readonly holds: () => readonly Because[];
   readonly readFresh: ReadFresh;
   readonly attempt: Readonly<Record<Mode, AttemptEviction>>;
@@ -105,6 +106,7 @@ export function createCycle(ports: CyclePorts): Cycle {
       avoided: ports.avoided(),
       doubts: ports.doubts(),
       doubtfulPods: ports.doubtfulPods(),
+      isKubeletSilent: ports.isKubeletSilent(),
       holds: ports.holds(),
     };
   }

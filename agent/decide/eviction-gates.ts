@@ -10,11 +10,10 @@ import { figureFor } from './figure-for.ts';
 import { type InflightEviction, isExpectedToEnd, isOutstanding, isUncounted } from './inflight-eviction.ts';
 import type { Look } from './look.ts';
 import type { Due } from './shortage.ts';
+import { stuckGate } from './stuck-evictions.ts';
 
 /** After the kubelet ended a pod there is fresh air that no sample shows yet (F-25). */
 const STAND_BACK_MS = 30_000;
-/** With so many evicted pods that do not end the agent stops: there is something wrong with the node (F-32). */
-const MOST_STUCK = 2;
 
 /** One shortage with what was done about shortages in its mode; what a gate looks at. */
 export interface GateQuestion {
@@ -77,12 +76,6 @@ function limitGate(question: GateQuestion): Because | undefined {
   return gate('NodeLimit', text, { perMinute, perTenMinutes });
 }
 
-function stuckGate({ evictions: { inflight } }: GateQuestion): Because | undefined {
-  const count = inflight.filter(({ phase }) => phase === 'stuck').length;
-  if (count < MOST_STUCK) return undefined;
-  return gate('Stuck', `${count} evicted pods do not end`, { count, most: MOST_STUCK });
-}
-
 /**
  * What is on its way out already, in the signal's unit. Of this agent's own evictions those for the same resource count,
  * and any whose memory is seen to fall; of pods that others end, those that are expected to.
@@ -114,7 +107,7 @@ export function closedGates(question: GateQuestion, state: AgentState, look: Loo
     doubtGate(signal, look),
     breakerGate(state.breakers, resourceOf(signal), look.now),
     kubeletGate(state, look),
-    stuckGate(question),
+    stuckGate(question.evictions, look),
     attemptGate(question),
     limitGate(question),
   ].filter((each) => each !== undefined);

@@ -46,6 +46,8 @@ export interface Look extends NodeView {
   readonly doubts: ReadonlyMap<Signal, Because>;
   /** Pods whose figures are contradicted; the node's are not touched by that. */
   readonly doubtfulPods: DoubtfulPods;
+  /** Whether Kubernetes has not heard of the kubelet for a while, which carries evictions out. */
+  readonly isKubeletSilent: boolean;
   /** What keeps the whole agent from acting: warming up, the API server is out of reach. */
   readonly holds: readonly Because[];
 }

@@ -77,6 +77,7 @@ interface Gauges {
   readonly dropped: CounterMetric;
   readonly doubtful: GaugeMetric;
   readonly outstanding: GaugeMetric;
+  readonly stuck: GaugeMetric;
   readonly held: GaugeMetric;
   readonly mode: GaugeMetric;
   readonly podsUnreadable: GaugeMetric;
@@ -117,6 +118,7 @@ function createGauges(metrics: Metrics): Gauges {
     ),
     doubtful: metrics.gauge('plimsoll_pods_doubtful', 'Pods whose memory another source contradicts'),
     outstanding: metrics.gauge('plimsoll_evictions_outstanding', 'Evictions under way'),
+    stuck: metrics.gauge('plimsoll_evictions_stuck', 'Evicted pods that keep what they use beyond their grace'),
     held: metrics.gauge(
       'plimsoll_evictions_held',
       'Why nobody is evicted although something is short; 1 for each reason',
@@ -176,6 +178,7 @@ function showCandidates(gauges: Gauges, { decision: { judgement } }: Picture): v
 
 function showEvictions(gauges: Gauges, { decision: { state, judgement }, policy, look }: Picture): void {
   gauges.outstanding.set(state.evictions.Enforce.inflight.length);
+  gauges.stuck.set(state.evictions.Enforce.inflight.filter(({ phase }) => phase === 'stuck').length);
   gauges.held.reset();
   for (const { code } of judgement.holds) gauges.held.set(1, { reason: code });
   gauges.podsUnreadable.set(look.pods.unreadable.length);

@@ -1,6 +1,7 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import { conditionOf, type PressureCondition, resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
 import { unconfirmedRules } from '#agent/decide/rule-arrivals.ts';
+import { stuckEvictions } from '#agent/decide/stuck-evictions.ts';
 import { noStatistics } from '#agent/decide/unmeasured-pods.ts';
 import type { Picture } from '#agent/picture.ts';
 
@@ -137,13 +138,24 @@ function statisticsCondition({ look, decision: { state } }: Picture): PressureCo
   return { type: 'PodsMeasured', status: 'True', reason: 'Measured', message: 'There are statistics of pods' };
 }
 
+/** Whether evicted pods end; where they do not, the kubelet is down or a container cannot be stopped. */
+function carriedOutCondition({ look, decision: { state } }: Picture): PressureConditions[number] {
+  const type = 'EvictionsCarriedOut';
+  const stuck = stuckEvictions(state.evictions.Enforce, look);
+  if (stuck !== undefined) return { type, status: 'False', reason: 'PodsStuck', message: stuck.text };
+  if (!look.isKubeletSilent) {
+    return { type, status: 'True', reason: 'NoneStuck', message: 'No evicted pod is stuck beyond its grace' };
+  }
+  return { type, status: 'Unknown', reason: 'KubeletSilent', message: 'Kubernetes has not heard of the kubelet' };
+}
+
 /** What is wrong beside the node itself; a disagreement may also say that nothing can be compared. */
 export interface Doubts {
   readonly sources: Because | undefined;
   readonly policies: Because | undefined;
 }
 
-/** One condition per family of signals, whether the sources agree, and whether pods are measured and all can be read. */
+/** One condition per family of signals, whether the sources agree, whether pods are measured and can be read, and whether evictions are carried out. */
 export function pressureConditions(picture: Picture, { sources, policies }: Doubts): PressureConditions {
   const families: readonly Family[] = ['Memory', 'Cpu', 'Io', 'Disk', 'Pid'];
   return [
@@ -154,5 +166,6 @@ export function pressureConditions(picture: Picture, { sources, policies }: Doub
     policiesCondition(policies),
     podsCondition(picture),
     rulesCondition(picture),
+    carriedOutCondition(picture),
   ];
 }

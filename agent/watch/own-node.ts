@@ -1,10 +1,13 @@
 import { createReflector, type Reflector, type ReflectorOptions } from '#shared/kube/reflector.ts';
+import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
 import { NODES } from '#shared/kube/resource.ts';
 
-/** What the agent needs of its Node object: the labels that select a policy, and the UID that owns NodePressure. */
+/** What the agent needs of its Node object: the labels that select a policy, the UID that owns NodePressure, and its kubelet. */
 export interface OwnNode {
   readonly uid: string | undefined;
   readonly labels: ReadonlyMap<string, string>;
+  /** Whether Kubernetes has not heard of the kubelet for a while: condition Ready is Unknown. */
+  readonly isKubeletSilent: boolean;
 }
 
 type Options = Omit<ReflectorOptions<OwnNode>, 'resource' | 'fieldSelector' | 'slim'>;
@@ -15,6 +18,21 @@ export function createOwnNode(nodeName: string, options: Options): Reflector<Own
     ...options,
     resource: NODES,
     fieldSelector: `metadata.name=${nodeName}`,
-    slim: ({ metadata }) => ({ uid: metadata.uid, labels: new Map(Object.entries(metadata.labels ?? {})) }),
+    slim: slimNode,
   });
+}
+
+/** What is kept of a Node. */
+export function slimNode({ metadata, status }: KubeObject): OwnNode {
+  const conditions = isRecord(status) ? status['conditions'] : undefined;
+  const isSilent = Array.isArray(conditions) && conditions.some((each) => isRecord(each) && isReadyUnknown(each));
+  return {
+    uid: metadata.uid,
+    labels: new Map(Object.entries(metadata.labels ?? {})),
+    isKubeletSilent: isSilent,
+  };
+}
+
+function isReadyUnknown({ type, status }: Readonly<Record<string, unknown>>): boolean {
+  return type === 'Ready' && status === 'Unknown';
 }

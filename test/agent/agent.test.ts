@@ -228,6 +228,24 @@ describe('the agent', { timeout: 90_000 }, () => {
     expect((refusals[before + 5] ?? Infinity) - (refusals[before + 4] ?? 0)).toBeLessThan(3000);
   });
 
+  test('stops where the kubelet is silent and its first eviction is not carried out, and says so', async () => {
+    const conditions = [{ type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown' }];
+    api.put('/api/v1/nodes', { metadata: { name: 'n1', uid: 'uid-n1', labels: {} }, status: { conditions } });
+    api.onEvicted = () => undefined;
+    const url = await start();
+    await vi.waitFor(() => expect(condition('EvictionsCarriedOut')).toMatchObject({ status: 'False' }), WITHIN);
+    expect(condition('EvictionsCarriedOut')).toMatchObject({
+      reason: 'PodsStuck',
+      message: '1 evicted pods have not ended within their grace; Kubernetes has not heard of the kubelet either',
+    });
+    await vi.waitFor(
+      async () => expect(await (await fetch(`${url}/metrics`)).text()).toMatch(/evictions_stuck 1/),
+      WITHIN,
+    );
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+    expect(evictions().map(({ path }) => path.split('/').at(-2))).toEqual(['hog']);
+  });
+
   test('an answer that was lost is looked up before anything else', async () => {
     api.evictionAnswers.push({ status: 503, body: { kind: 'Status', code: 503, message: 'try later' } });
     await start();

@@ -110,6 +110,7 @@ export function look(scene: Scene): Look {
     avoided: new Set(),
     doubts: new Map(),
     doubtfulPods: new Map(),
+    isKubeletSilent: false,
     holds: [],
     ...scene.look,
   };

@@ -197,6 +197,21 @@ describe('pods that this agent ends', () => {
     expect(steps.slice(5).map(({ holds }) => holds)).toEqual([['Stuck'], ['Stuck']]);
   });
 
+  test('are the last one if the kubelet is silent and the first is not carried out, until it has ended after all', () => {
+    const silent = { look: { isKubeletSilent: true } };
+    const moments: readonly Moment[] = [
+      { ...at(0, SEVERE, hog, small, third), ...silent },
+      { ...at(6000, SEVERE, ending(hog, 1), small, third), ...silent },
+      { ...at(6001, SEVERE, ending(hog, 1), small, third), ...silent },
+      { ...at(60_000, SEVERE, ending(hog, 1), small, third), ...silent },
+      at(70_000, SEVERE, small, third),
+      at(73_000, SEVERE, small, third),
+    ];
+    const { steps } = runEpisode(moments, rules);
+    expect(steps.map(({ evicted }) => evicted)).toEqual([['hog'], [], [], [], [], ['small']]);
+    expect(steps[3]?.holds).toEqual(['Stuck']);
+  });
+
   test('with an hour of grace are waited for ten minutes in the mild stage (F-32)', () => {
     const slow: NodePod = { ...hog, spec: { terminationGracePeriodSeconds: 3600 } };
     const moments = [

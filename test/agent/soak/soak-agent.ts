@@ -52,6 +52,7 @@ export function soakAgent(surroundings: SoakSurroundings): Cycle {
     recalled: () => undefined,
     doubts: () => new Map(),
     doubtfulPods: () => new Map(),
+    isKubeletSilent: () => false,
     holds: () => [],
     readFresh: ({ uid }) => {
       const found = node.find(uid);

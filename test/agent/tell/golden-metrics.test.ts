@@ -52,6 +52,7 @@ function pictureOf(name: NodeCase, source: NodeSource): Picture {
     avoided: new Set<string>(),
     doubts: new Map(),
     doubtfulPods: new Map(),
+    isKubeletSilent: false,
     holds: [],
   };
   return { look, policy: DEFAULT_POLICY, decision: decide(FIRST_STATE, look, DEFAULT_POLICY) };

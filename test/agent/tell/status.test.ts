@@ -60,6 +60,7 @@ describe('nodePressureStatus', () => {
         { type: 'PoliciesRead', status: 'True' },
         { type: 'PodsRead', status: 'True' },
         { type: 'RulesConfirmed', status: 'True' },
+        { type: 'EvictionsCarriedOut', status: 'True', reason: 'NoneStuck' },
       ],
       signals: [{ name: 'memory.available', available: '500Mi', capacity: '1000Mi', threshold: '200Mi', state: 'Far' }],
       next: [
