@@ -49,7 +49,7 @@ const NO_JSON: Failure = { code: 400, message: 'Request body is not valid JSON' 
  * The listener of the admission port. Reviews are answered here and not by a router, and without a promise unless the
  * judge needs one: both cost more than the decision itself (docs/decisions/0008). Whatever begins as a review is answered
  * as one: the entries ignore failures, so that anything but an answer lets in what a tenant sent
- * (docs/decisions/0016).
+ * (docs/decisions/0017).
  */
 export function reviewListener(
   options: ReviewListenerOptions,
