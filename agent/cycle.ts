@@ -1,4 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
+import type { Instant } from '#shared/domain/model/pod.ts';
 import type { Signal } from '#shared/domain/pressure/signal.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
@@ -15,6 +16,7 @@ import type { NodePods } from './watch/node-pods.ts';
 import type { Told } from './watch/own-pressure.ts';
 import { decidingObservations } from './decide/deciding-observations.ts';
 import type { NodeView } from './decide/node-view.ts';
+import { areProcessesShort, depthNow } from './decide/usage-need.ts';
 import { recall } from './decide/recall.ts';
 import { recallArrivals } from './decide/rule-arrivals.ts';
 import { abortReason } from './decide/preflight.ts';
@@ -85,14 +87,15 @@ export function createCycle(ports: CyclePorts): Cycle {
     source.follow(alive.map(({ observed }) => observed));
   }
 
-  function measurePods(now: number): void {
-    const isSlowBeat = now - measuredAllAtMs >= periods.slowMs;
+  function measurePods(now: Instant, areProcessesShort: boolean): void {
     const isNear = periodFor(approach, periods) < periods.farMs;
     const isShort = approach.headroom <= 0 || state.pressure.observed.length > 0 || state.stalls.size > 0;
-    if (!isSlowBeat && !isShort && !(isNear && now - measuredAtMs >= periods.podsMs)) return;
-    usage = source.usage(isSlowBeat ? 'all' : 'memory', now);
+    const times = { now, measuredAt: measuredAtMs, measuredAllAt: measuredAllAtMs };
+    const depth = depthNow({ ...times, isNear, isShort, areProcessesShort }, periods);
+    if (depth === undefined) return;
+    usage = source.usage(depth, now);
     measuredAtMs = now;
-    if (isSlowBeat) measuredAllAtMs = now;
+    if (depth === 'all') measuredAllAtMs = now;
   }
 
   function look(view: NodeView, now: number): Look {
@@ -126,8 +129,9 @@ export function createCycle(ports: CyclePorts): Cycle {
     followPods();
     recallHistory(now);
     const view = source.look(now);
-    approach = advanceApproach(approach, leastHeadroom(policy.thresholds, decidingObservations(view, policy)), now);
-    measurePods(now);
+    const observations = decidingObservations(view, policy);
+    approach = advanceApproach(approach, leastHeadroom(policy.thresholds, observations), now);
+    measurePods(now, areProcessesShort(policy.thresholds, observations));
     const seen = look(view, now);
     const decision = decide(state, seen, policy);
     state = decision.state;

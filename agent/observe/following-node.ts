@@ -1,5 +1,6 @@
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { CgroupLayout } from './cgroup-layout.ts';
+import type { UsageDepth } from '#agent/decide/usage-need.ts';
 import type { NodeSource, ObservedPod } from './node-source.ts';
 import { isAnyMeasured } from './pod-fallback.ts';
 import { advancePresence, presentSince } from './presence.ts';
@@ -30,11 +31,11 @@ export function createFollowingNode({ layout, findLayout, open, nowMs }: Followi
     current.node.follow(pods);
   }
 
-  function usage(depth: 'memory' | 'all', atMs: number): UsageByUid {
+  function usage(depth: UsageDepth, atMs: number): UsageByUid {
     const seen = current.node.usage(depth, atMs);
     const running = followed.filter(({ isRunning }) => isRunning);
     presence = advancePresence(presence, isAnyMeasured(running, seen), PATIENCE, atMs);
-    if (!presence.isLost || depth === 'memory') return seen;
+    if (!presence.isLost || depth !== 'all') return seen;
     return moveTo(findLayout(running)) ? current.node.usage(depth, atMs) : seen;
   }
 

@@ -2,6 +2,7 @@ import type { ContainerUsage, FilesystemUsage, PodUsage, UsageByUid } from '#sha
 import { NO_STRAINS } from '#agent/decide/pod-strain.ts';
 import type { CgroupLayout } from './cgroup-layout.ts';
 import { memoryCgroupSource } from './memory-cgroup.ts';
+import type { UsageDepth } from '#agent/decide/usage-need.ts';
 import type { NodeSource, ObservedPod } from './node-source.ts';
 import { podCgroupPath } from './pod-cgroup-path.ts';
 import { nextBeat, type PodBeat } from './pod-rates.ts';
@@ -23,6 +24,8 @@ type KernelPods = Pick<NodeSource, 'follow' | 'usage' | 'strains' | 'containers'
 export function createKernelPods(layout: CgroupLayout): KernelPods {
   const scanner = createPodScanner(layout);
   const beats = new Map<string, PodBeat>();
+  /** Counted since the last beat. */
+  const processes = new Map<string, number>();
   let strains = NO_STRAINS;
   let unmeasured: string | undefined;
   let followed: ReadonlyMap<string, ObservedPod> = new Map();
@@ -44,7 +47,7 @@ export function createKernelPods(layout: CgroupLayout): KernelPods {
     return {
       uid: pod.uid,
       memory: { at: nowMs, workingSetBytes: memory.workingSetBytes },
-      processCount: rates?.processCount,
+      processCount: processes.get(pod.uid) ?? rates?.processCount,
       cpuNanoCores: rates?.cpuNanoCores,
       ioBytesPerSecond: rates?.ioBytesPerSecond,
       ephemeralStorageBytes: undefined,
@@ -53,11 +56,18 @@ export function createKernelPods(layout: CgroupLayout): KernelPods {
     };
   }
 
-  function usage(depth: 'memory' | 'all', nowMs: number): UsageByUid {
+  function countProcesses({ uid, cgroup }: ObservedPod): void {
+    const tasks = valueOf(scanner.readProcesses(cgroup.uid))?.tasks;
+    if (tasks !== undefined) processes.set(uid, tasks);
+  }
+
+  function usage(depth: UsageDepth, nowMs: number): UsageByUid {
     const seen = new Map<string, PodUsage>();
     unmeasured = undefined;
+    if (depth !== 'memory') processes.clear();
     for (const pod of followed.values()) {
       if (depth === 'all') beats.set(pod.uid, nextBeat(beats.get(pod.uid), scanner.readDetails(pod.cgroup.uid), nowMs));
+      if (depth === 'processes') countProcesses(pod);
       const measured = measure(pod, nowMs);
       if (measured !== undefined) seen.set(pod.uid, measured);
     }

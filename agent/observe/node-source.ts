@@ -1,6 +1,7 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { ContainerUsage, UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { NodeView } from '#agent/decide/node-view.ts';
+import type { UsageDepth } from '#agent/decide/usage-need.ts';
 import type { StrainByUid } from '#agent/decide/pod-strain.ts';
 import type { QosClass } from './pod-cgroup-path.ts';
 import type { SourceHealth } from './watched-source.ts';
@@ -21,8 +22,8 @@ export interface NodeSource {
   readonly look: (nowMs: number) => NodeView;
   /** Tells which pods there are, whenever that changes. */
   readonly follow: (pods: readonly ObservedPod[]) => void;
-  /** `memory` is enough to rank for memory; `all` is the slow beat. */
-  readonly usage: (depth: 'memory' | 'all', nowMs: number) => UsageByUid;
+  /** What lies deeper than is asked for is as old as the look that read it last. */
+  readonly usage: (depth: UsageDepth, nowMs: number) => UsageByUid;
   /** What held pods up over the last slow beat; empty where nothing tells. */
   readonly strains: () => StrainByUid;
   /** Of one pod, by container: for the words about a victim. */

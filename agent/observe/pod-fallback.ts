@@ -1,6 +1,7 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
+import type { UsageDepth } from '#agent/decide/usage-need.ts';
 import type { NodeSource, ObservedPod } from './node-source.ts';
 import { advancePresence, presentSince } from './presence.ts';
 
@@ -22,7 +23,7 @@ export function withPodFallback(source: NodeSource, summary: NodeSource, clock: 
     source.follow(pods);
   }
 
-  function usage(depth: 'memory' | 'all', nowMs: number): UsageByUid {
+  function usage(depth: UsageDepth, nowMs: number): UsageByUid {
     const own = source.usage(depth, nowMs);
     presence = advancePresence(presence, isAnyMeasured(running, own), PATIENCE, nowMs);
     return presence.isLost ? summary.usage(depth, nowMs) : own;

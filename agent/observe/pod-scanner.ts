@@ -25,6 +25,8 @@ export interface PodScanner {
   readonly follow: (pods: readonly PodCgroupName[]) => void;
   /** Two files per pod, so that it can run every 100 ms near a threshold. */
   readonly readMemory: (uid: string) => Reading<CgroupMemory> | undefined;
+  /** One file per pod. */
+  readonly readProcesses: (uid: string) => Reading<CgroupPids> | undefined;
   readonly readDetails: (uid: string) => PodDetails | undefined;
   readonly close: () => void;
 }
@@ -91,5 +93,11 @@ export function createPodScanner(layout: CgroupLayout): PodScanner {
   function close(): void {
     for (const [uid, sources] of open) drop(uid, sources);
   }
-  return { follow, readMemory: (uid) => open.get(uid)?.memory.read(), readDetails, close };
+  return {
+    follow,
+    readMemory: (uid) => open.get(uid)?.memory.read(),
+    readProcesses: (uid) => open.get(uid)?.pids.read(),
+    readDetails,
+    close,
+  };
 }

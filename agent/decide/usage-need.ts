@@ -1,0 +1,36 @@
+import type { Instant } from '#shared/domain/model/pod.ts';
+import { isBelow } from '#shared/domain/pressure/is-below.ts';
+import type { Observations } from '#shared/domain/pressure/observation.ts';
+import { resourceOf } from '#shared/domain/pressure/signal.ts';
+import type { Threshold } from '#shared/domain/pressure/threshold.ts';
+
+/** How much is read of each pod: what ranks it for memory, its processes as well, or everything, on the slow beat. */
+export type UsageDepth = 'memory' | 'processes' | 'all';
+
+/** When pods were measured, and how the node is. */
+export interface MeasuringQuestion {
+  readonly now: Instant;
+  readonly measuredAt: Instant;
+  readonly measuredAllAt: Instant;
+  /** Close to a memory threshold. */
+  readonly isNear: boolean;
+  /** Below a threshold of any kind. */
+  readonly isShort: boolean;
+  readonly areProcessesShort: boolean;
+}
+
+/** How much of the pods is read now; `undefined` where the last figures are young enough. */
+export function depthNow(
+  { now, measuredAt, measuredAllAt, isNear, isShort, areProcessesShort: isForking }: MeasuringQuestion,
+  { podsMs, slowMs }: { readonly podsMs: number; readonly slowMs: number },
+): UsageDepth | undefined {
+  if (now - measuredAllAt >= slowMs) return 'all';
+  if (isForking) return 'processes';
+  return isShort || (isNear && now - measuredAt >= podsMs) ? 'memory' : undefined;
+}
+
+/** Whether a threshold on processes is met: then those of each pod must be counted anew, since a fork bomb takes a second. */
+export function areProcessesShort(thresholds: readonly Threshold[], observations: Observations): boolean {
+  const ofProcesses = thresholds.filter(({ signal }) => resourceOf(signal) === 'pids');
+  return ofProcesses.some((threshold) => isBelow(threshold, observations, 'withMinimumReclaim'));
+}
