@@ -15,7 +15,7 @@ function startOnTree(...flags: readonly string[]): Promise<AgentProcess> {
   const root = nodeRoot('v2-cgroupfs');
   const paths = [`--path-procfs=${root}/proc`, `--path-sysfs=${root}/sys`];
   const pods = [wirePod({ name: 'hog', requestMiB: 100 }), wirePod({ name: 'quiet', requestMiB: 300 })];
-  return startAgent(pods, [...paths, '--warm-up-ms=0', '--period-slow-ms=1000', ...flags]);
+  return startAgent(pods, [...paths, '--warm-up-ms=0', '--period-slow-ms=1000', '--period-status-ms=1000', ...flags]);
 }
 
 function conditionOf({ api }: AgentProcess, type: string): object | undefined {

@@ -40,7 +40,7 @@ describe.skipIf(reason !== undefined)(
           const { uids, layout, kubepods, limit, pathOf, start } = pods();
           const [hogUid = '', quietUid = ''] = uids;
           limit(600 * MIB);
-          const flags = [`--path-kubepods=${kubepods}`, '--warm-up-ms=0'];
+          const flags = [`--path-kubepods=${kubepods}`, '--warm-up-ms=0', '--period-status-ms=1000'];
           const policy = { mode: 'Enforce', evictionHard: { 'allocatableMemory.available': '200Mi' } };
           agent = await startAgent([groupPod(hogUid, 0), groupPod(quietUid, 1000)], flags, policy);
           const { api } = agent;
