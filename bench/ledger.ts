@@ -1,30 +1,32 @@
 /**
- * The ledger of a PriorityQuota in one process. `reserve+commit`: a batch of pods is charged, and a count that finds them
- * all takes the place of their reservations, with pods spread over 1, 100 and 10,000 namespaces in interleaved blocks.
- * Beside it what a count costs for each pod that is there, and the whole path of a replica, promises and JSON included,
- * with a store that answers at once. JSON on stdout; CPU time, so that a busy machine does not matter.
+ * The ledger of a PriorityQuota in one process. `reserve+commit`: a batch of pods is charged, the pods are seen, and a
+ * count takes the place of their reservations, beside 20,000 others in 1, 100 and 10,000 namespaces, in interleaved blocks.
+ * Beside it what a count costs after one pod has changed, and the whole path of a replica, promises and JSON included, with
+ * a store that answers at once. JSON on stdout; CPU time, so that a busy machine does not matter.
  */
 import { loadavg } from 'node:os';
 import type { Amounts } from '#shared/domain/model/amounts.ts';
 import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
-import { prepareSelector } from '#shared/domain/model/label-selector.ts';
-import { EMPTY_LEDGER, type Reservation } from '#shared/domain/quota/ledger-state.ts';
-import { limitedAmounts } from '#shared/domain/quota/limited-amounts.ts';
-import type { CountedPod } from '#shared/domain/quota/pod-count.ts';
+import { ZERO } from '#shared/domain/model/quantity.ts';
+import type { LedgerState, Reservation } from '#shared/domain/quota/ledger-state.ts';
+import type { LedgerView } from '#shared/domain/quota/replica/replica.ts';
+import { settleBatch, type Batch } from '#shared/domain/quota/replica/settle-batch.ts';
+import type { PodView } from '#shared/domain/quota/view/pod-view.ts';
+import { QuotaCounter, type QuotaCount } from '#shared/domain/quota/view/quota-counter.ts';
 import { systemClock as clock } from '#shared/runtime/clock.ts';
-import { amountsOf, selectorOf } from '#test/build/cluster.ts';
-import { countOf } from '#test/build/pod-count.ts';
+import { amountsOf } from '#test/build/cluster.ts';
+import { viewOf } from '#test/build/pod-count.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { atRevision, decodeLedgerObject, withLedger, type LedgerObject } from '#webhook/ledger/ledger-object.ts';
 import type { LedgerStore } from '#webhook/ledger/ledger-store.ts';
-import { createQuotaLedger } from '#webhook/ledger/quota-ledger.ts';
-import { settleBatch } from '#webhook/ledger/settle-batch.ts';
+import { QuotaLedger } from '#webhook/ledger/quota-ledger.ts';
 
 const NAMESPACES = [1, 100, 10_000] as const;
 const BATCH = 500;
 const BATCHES_PER_BLOCK = 40;
 const BLOCKS = 15;
 const STANDING_PODS = 20_000;
+const COUNTS_PER_BLOCK = 200;
 const GOAL = { reserveAndCommitPerSecond: 300_000, costAgainst100Namespaces: 1.2 };
 
 const HARD = amountsOf({ pods: '1000000', 'requests.cpu': '1000000', 'requests.memory': '1Pi' });
@@ -34,7 +36,7 @@ interface Subject {
   readonly namespaces: number;
   /** Everything that one block charges. */
   readonly batches: readonly (readonly Reservation[])[];
-  readonly standing: readonly CountedPod[];
+  readonly cluster: Cluster;
   ledger: LedgerObject;
 }
 
@@ -44,12 +46,43 @@ function subject(namespaces: number): Subject {
   const batches = Array.from({ length: BATCHES_PER_BLOCK }, (_, batch) =>
     Array.from({ length: BATCH }, (_, index) => reservation(`uid-${batch}-${index}`, namespace())),
   );
-  const standing = Array.from({ length: STANDING_PODS }, (_, index) => ({
-    uid: `standing-${index}`,
-    namespace: `team-${index % namespaces}`,
-    amounts: COST,
-  }));
-  return { namespaces, batches, standing, ledger: emptyLedger() };
+  return { namespaces, batches, cluster: new Cluster(namespaces), ledger: emptyLedger() };
+}
+
+/** Pods as a replica sees them. */
+class Cluster {
+  readonly #view: PodView;
+  readonly #counter: QuotaCounter;
+  #revision = STANDING_PODS;
+
+  constructor(namespaces: number) {
+    const standing = Array.from({ length: STANDING_PODS }, (_, index) => ({
+      uid: `standing-${index}`,
+      namespace: `team-${index % namespaces}`,
+      amounts: COST,
+    }));
+    this.#view = viewOf([...HARD.keys()], standing);
+    this.#counter = new QuotaCounter(this.#view);
+  }
+
+  appear({ uid, namespace, pod }: Reservation): void {
+    this.#revision += 1;
+    const level = { className: 'high', priority: 0 };
+    this.#view.put({ uid, namespace, name: pod, revision: this.#revision, generation: 1, level, amounts: COST });
+    this.#view.reach(this.#revision);
+  }
+
+  /** They end, so that the cluster does not grow. */
+  disappear({ uid, namespace }: Reservation): void {
+    this.#revision += 1;
+    this.#view.remove({ uid, namespace, revision: this.#revision });
+  }
+
+  count(): QuotaCount {
+    const count = this.#counter.count(emptyLedger().quota, 'q', 1);
+    if (count === undefined) throw new Error('the view is not whole');
+    return count;
+  }
 }
 
 function reservation(uid: string, namespace: string): Reservation {
@@ -61,83 +94,122 @@ function printed(amounts: Amounts): Readonly<Record<string, string>> {
 }
 
 function emptyLedger(): LedgerObject {
-  const metadata = { name: 'q', uid: 'q', generation: 1, resourceVersion: '1' };
-  const quota = {
-    name: 'q',
-    namespaces: prepareSelector(selectorOf({})),
-    scope: { kind: 'range', min: 0, max: 0 },
-    hard: HARD,
-  } as const;
-  const state = { ...EMPTY_LEDGER, used: limitedAmounts(EMPTY_LEDGER.used, HARD) };
-  const spec = { priority: { min: 0, max: 0 }, hard: printed(HARD) };
-  return { raw: { metadata, spec }, quota, state, isCounted: true, recounts: 0 };
+  return EMPTY;
 }
 
-const debts = new Map<string, number>();
+const EMPTY = decoded({
+  metadata: { name: 'q', uid: 'q', generation: 1, resourceVersion: '1' },
+  spec: { priority: { min: 0, max: 0 }, hard: printed(HARD) },
+  status: { observedGeneration: 1, used: printed(new Map([...HARD.keys()].map((name) => [name, ZERO]))) },
+});
 const NOTHING_OVER = { isExpired: () => false, isDead: () => false };
+const NOTHING_DUE: Batch = {
+  pending: [],
+  cancelled: [],
+  count: undefined,
+  isCountDue: false,
+  debts: new Map(),
+  own: undefined,
+};
 
-/** CPU seconds of one block: every pod is reserved once and counted once. */
-function reserveAndCommit(of: Subject): number {
-  return cpuSeconds(() => {
-    for (const batch of of.batches) {
-      const wishes = batch.map((each) => ({ reservation: each, isDryRun: false }));
-      const charged = settleBatch(of.ledger, { wishes, cancelled: [], count: undefined, own: undefined, debts });
-      const base = { ...of.ledger, state: charged.state };
-      const count = { begun: base, pods: countOf(HARD, batch), ...NOTHING_OVER };
-      const counted = settleBatch(base, { wishes: [], cancelled: [], count, own: undefined, debts });
-      of.ledger = { ...base, state: counted.state };
-      if (charged.settled.some(({ kind }) => kind !== 'reserved')) throw new Error('a pod was refused');
-      if (counted.state.reservations.size > 0) throw new Error('a pod was not committed');
+/** UIDs never come twice. */
+let blocks = 0;
+
+function asNewPods(batch: readonly Reservation[]): readonly Reservation[] {
+  return batch.map((each) => ({ ...each, uid: `${blocks}-${each.uid}` }));
+}
+
+interface BlockTimes {
+  /** CPU seconds of reserving every pod once and counting it once. */
+  readonly charged: number;
+  /** CPU seconds of seeing every pod come and go. */
+  readonly seen: number;
+}
+
+function reserveAndCommit(of: Subject): BlockTimes {
+  blocks += 1;
+  let [charged, seen] = [0, 0];
+  for (const batch of of.batches.map(asNewPods)) {
+    const settled = { state: of.ledger.state };
+    charged += cpuSeconds(() => void (settled.state = chargeAll(of.ledger, batch)));
+    seen += cpuSeconds(() => batch.forEach((each) => of.cluster.appear(each)));
+    charged += cpuSeconds(() => void (of.ledger = countAll({ ...of.ledger, ...settled }, of.cluster)));
+    seen += cpuSeconds(() => batch.forEach((each) => of.cluster.disappear(each)));
+  }
+  return { charged, seen };
+}
+
+function chargeAll(ledger: LedgerObject, batch: readonly Reservation[]): LedgerState {
+  const pending = batch.map((each) => ({ reservation: each, isDryRun: false, giveUpAt: Infinity }));
+  const { settled, state } = settleBatch(ledger, { ...NOTHING_DUE, pending });
+  if (settled.some(({ kind }) => kind !== 'reserved')) throw new Error('a pod was refused');
+  return state;
+}
+
+function countAll(ledger: LedgerObject, cluster: Cluster): LedgerObject {
+  const pods = cluster.count();
+  const { state } = settleBatch(ledger, { ...NOTHING_DUE, count: { pods, holds: pods.holds, ...NOTHING_OVER } });
+  if (state.reservations.size > 0) throw new Error('a pod was not committed');
+  return { ...ledger, state };
+}
+
+/** CPU seconds of one count after a pod has changed. */
+function countOnce({ cluster, batches }: Subject): number {
+  const [batch = []] = batches;
+  const all = cpuSeconds(() => {
+    for (let count = 0; count < COUNTS_PER_BLOCK; count += 1) {
+      const changed = batch[count];
+      if (changed !== undefined) cluster.appear(changed);
+      cluster.count();
     }
   });
-}
-
-function countStanding(of: Subject): number {
-  return cpuSeconds(() => {
-    const count = { begun: of.ledger, pods: countOf(HARD, of.standing), ...NOTHING_OVER };
-    settleBatch(of.ledger, { wishes: [], cancelled: [], count, own: undefined, debts });
-  });
+  return all / COUNTS_PER_BLOCK;
 }
 
 /** A replica's path for batches of pods, by writes alone or out of a slice, with a store that encodes and decodes as over the wire. */
 async function throughLedger(of: Subject, sliceAfterMs: number): Promise<number> {
-  let stored = JSON.stringify(withLedger(emptyLedger(), emptyLedger().state, 'recount').raw);
+  let stored = JSON.stringify(emptyLedger().raw);
   let version = 1;
-  let present: readonly Reservation[] = [];
   const store: LedgerStore = {
-    read: () => Promise.resolve({ kind: 'read', object: decoded(stored) }),
-    write: (base, state, kind) => {
+    read: () => Promise.resolve({ kind: 'read', version: decoded(JSON.parse(stored)) }),
+    write: (write) => {
       version += 1;
-      const next = atRevision(withLedger(base, state, kind), String(version));
+      const next = atRevision(withLedger(write), String(version));
       stored = JSON.stringify(next.raw);
-      return Promise.resolve({ kind: 'written', object: next });
+      return Promise.resolve({ kind: 'written', version: next });
     },
   };
-  const countPods = () => Promise.resolve(countOf(HARD, present));
-  const ledger = createQuotaLedger({
+  const view: LedgerView = { count: () => of.cluster.count(), isGone: () => false, provenAt: -Infinity };
+  const ledger = new QuotaLedger({
     store,
-    countPods,
-    hasEnded: () => false,
-    reservationMs: 1,
+    view,
+    reservationMs: 60_000,
     holder: 'bench',
     news: () => ({ uid: 'q', generation: 1, slices: new Map() }),
     sliceAfterMs,
     sliceLifeMs: 10_000,
+    prove: () => undefined,
     charged: () => undefined,
+    recounted: () => undefined,
     clock,
     random: () => 0,
   });
-  const before = process.cpuUsage();
-  for (const batch of of.batches) {
+  blocks += 1;
+  const batches = of.batches.map(asNewPods);
+  let taken = 0;
+  for (const batch of batches) {
+    const before = process.cpuUsage();
     await Promise.all(batch.map((each) => ledger.reserve(each, { withinMs: 60_000, isDryRun: false })));
-    present = batch;
-    await ledger.recount();
+    taken += seconds(process.cpuUsage(before));
+    for (const each of batch) of.cluster.appear(each);
+    ledger.observe();
   }
-  return seconds(process.cpuUsage(before));
+  for (const each of batches.flat()) of.cluster.disappear(each);
+  return taken;
 }
 
-function decoded(stored: string): LedgerObject {
-  const object = decodeLedgerObject(JSON.parse(stored) as LedgerObject['raw']);
+function decoded(stored: unknown): LedgerObject {
+  const object = decodeLedgerObject(stored as LedgerObject['raw']);
   if (object.ok) return object.value;
   throw new Error(`${object.field}: ${object.message}`);
 }
@@ -159,6 +231,7 @@ function median(values: readonly number[]): number {
 const subjects = NAMESPACES.map(subject);
 const samples = subjects.map(() => ({
   charged: [] as number[],
+  seen: [] as number[],
   counted: [] as number[],
   through: [] as number[],
   sliced: [] as number[],
@@ -166,13 +239,14 @@ const samples = subjects.map(() => ({
 for (let block = -1; block < BLOCKS; block += 1) {
   for (const [index, each] of subjects.entries()) {
     const taken = {
-      charged: reserveAndCommit(each),
-      counted: countStanding(each),
+      ...reserveAndCommit(each),
+      counted: countOnce(each),
       through: await throughLedger(each, Infinity),
       sliced: await throughLedger(each, 0),
     };
     if (block < 0) continue;
     samples[index]?.charged.push(taken.charged);
+    samples[index]?.seen.push(taken.seen);
     samples[index]?.counted.push(taken.counted);
     samples[index]?.through.push(taken.through);
     samples[index]?.sliced.push(taken.sliced);
@@ -180,10 +254,11 @@ for (let block = -1; block < BLOCKS; block += 1) {
 }
 
 const podsPerBlock = BATCH * BATCHES_PER_BLOCK;
-const results = samples.map(({ charged, counted, through, sliced }, index) => ({
+const results = samples.map(({ charged, seen, counted, through, sliced }, index) => ({
   namespaces: NAMESPACES[index],
   reserveAndCommitPerSecond: Math.round(podsPerBlock / median(charged)),
-  countMicrosecondsPerPod: Math.round((median(counted) * 1e9) / STANDING_PODS) / 1_000,
+  seeMicrosecondsPerPod: Math.round((median(seen) * 1e8) / podsPerBlock) / 100,
+  countMicroseconds: Math.round(median(counted) * 1e7) / 10,
   wholePathPerSecond: Math.round(podsPerBlock / median(through)),
   wholePathWithSlicePerSecond: Math.round(podsPerBlock / median(sliced)),
 }));

@@ -12,9 +12,11 @@ import { decodePriorityQuota } from '#shared/kube/decode-priority-quota.ts';
 import { decodeResourceQuota } from '#shared/kube/decode-resource-quota.ts';
 import { readSlice } from '#shared/kube/decode-slice.ts';
 import type { Decoded } from '#shared/kube/decoded.ts';
+import { fieldOf } from '#shared/kube/field-of.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector.ts';
 import { PROMPT_BACKOFF } from '#shared/kube/reflector-plan.ts';
+import { readRevision } from '#shared/kube/revision.ts';
 import {
   NAMESPACES,
   PRIORITY_CLASSES,
@@ -36,6 +38,11 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 
+/** A namespace and its resourceVersion; 0 where that is no decimal number. */
+export interface CachedNamespace extends Namespace {
+  readonly revision: number;
+}
+
 /** A quota with what its ledger says to the replicas. */
 export interface CachedQuota extends PriorityQuota {
   readonly uid: string;
@@ -49,7 +56,7 @@ export interface CachedQuota extends PriorityQuota {
 /** Live copies of everything that admission decides from. */
 export interface Caches {
   readonly classes: Reflector<AnnotatedClass>;
-  readonly namespaces: Reflector<Namespace>;
+  readonly namespaces: Reflector<CachedNamespace>;
   readonly resourceQuotas: Reflector<ResourceQuota>;
   readonly policies: Reflector<PriorityPolicy>;
   readonly priorityQuotas: Reflector<CachedQuota>;
@@ -69,7 +76,7 @@ export function createCaches(options: CacheOptions): Caches {
     createReflector({ ...options, resource, slim: decodeWith(decode), backoff: PROMPT_BACKOFF });
   return {
     classes: reflect(PRIORITY_CLASSES, decodeAnnotatedClass),
-    namespaces: reflect(NAMESPACES, decodeNamespace),
+    namespaces: reflect(NAMESPACES, decodeCachedNamespace),
     resourceQuotas: reflect(RESOURCE_QUOTAS, decodeResourceQuota),
     policies: reflect(PRIORITY_POLICIES, decodePriorityPolicy),
     priorityQuotas: reflect(PRIORITY_QUOTAS, decodeCachedQuota),
@@ -82,7 +89,16 @@ export function eachCache(caches: Caches): readonly Reflector<unknown>[] {
   return all;
 }
 
-function decodeCachedQuota(raw: unknown): Decoded<CachedQuota> {
+/** Reads a raw Namespace. */
+export function decodeCachedNamespace(raw: unknown): Decoded<CachedNamespace> {
+  const decoded = decodeNamespace(raw);
+  if (!decoded.ok) return decoded;
+  const version = fieldOf(fieldOf(raw, 'metadata'), 'resourceVersion');
+  return { ok: true, value: { ...decoded.value, revision: readRevision(String(version)) ?? 0 } };
+}
+
+/** Reads a raw PriorityQuota. */
+export function decodeCachedQuota(raw: unknown): Decoded<CachedQuota> {
   const decoded = decodePriorityQuota(raw);
   if (!decoded.ok) return decoded;
   return decodeObject(raw, (object) => ({

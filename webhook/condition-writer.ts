@@ -11,6 +11,7 @@ import type { Log } from '#shared/runtime/log.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import type { Caches } from './caches.ts';
 import { createDefaultTeller } from './default-teller.ts';
+import { podsCondition } from './describe-conditions.ts';
 import type { LeaderDuty } from './leadership.ts';
 import type { RuleKeeper } from './rules/rule-keeper.ts';
 import { wantedPolicyConditions, wantedQuotaConditions } from './wanted-conditions.ts';
@@ -20,6 +21,8 @@ export interface ConditionWriterOptions {
   readonly caches: Caches;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly rules: Pick<RuleKeeper, 'conditionOf'>;
+  /** Some pods that a quota counts and that cannot be read. */
+  readonly unreadable: (quota: string) => readonly string[];
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
@@ -36,7 +39,7 @@ const DEADLINE_MS = 10_000;
 
 /** Tells administrators in the conditions of policies and quotas what is wrong with them. */
 export function createConditionWriter(options: ConditionWriterOptions): LeaderDuty {
-  const { client, caches, events, rules, clock, random, log } = options;
+  const { client, caches, events, rules, unreadable, clock, random, log } = options;
   const tellDefaults = createDefaultTeller(events);
   const wantedOfPolicies = wantedPolicyConditions(caches, clock);
   const wantedOfQuotas = wantedQuotaConditions(caches, clock);
@@ -44,7 +47,11 @@ export function createConditionWriter(options: ConditionWriterOptions): LeaderDu
   async function look(round: Round): Promise<void> {
     tellDefaults(new Map(Array.from(caches.classes.values(), (each) => [each.name, each])));
     await writeAll(PRIORITY_POLICIES, enforcedAs(await wantedOfPolicies(round.signal)), round);
-    await writeAll(PRIORITY_QUOTAS, await wantedOfQuotas(round.signal), round);
+    await writeAll(PRIORITY_QUOTAS, withPods(await wantedOfQuotas(round.signal)), round);
+  }
+
+  function withPods(conditions: ReadonlyMap<string, readonly Condition[]>): ReadonlyMap<string, readonly Condition[]> {
+    return new Map(Array.from(conditions, ([quota, others]) => [quota, [...others, podsCondition(unreadable(quota))]]));
   }
 
   /** With what is known of the API server's own rules, which changes without a change of policies, too. */

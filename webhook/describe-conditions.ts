@@ -51,6 +51,19 @@ export function quotaConditions(
   return [{ type: 'Ready', status: reason === 'Enforced' ? 'True' : 'False', reason, message: message.join('; ') }];
 }
 
+/** Whether all pods that a quota counts can be read; `unreadable` names some that cannot. */
+export function podsCondition(unreadable: readonly string[]): Condition {
+  const areRead = unreadable.length === 0;
+  return {
+    type: 'PodsReadable',
+    status: areRead ? 'True' : 'False',
+    reason: areRead ? 'AllPodsRead' : 'UnreadablePods',
+    message: areRead
+      ? 'Every pod is charged what it asks for'
+      : `Each charged as much as the quota limits, because it cannot be read: ${unreadable.join(', ')}`,
+  };
+}
+
 function quotaReason(selected: number, gaps: number, ineffective: number): string {
   if (selected === 0) return 'NoNamespace';
   if (gaps > 0) return 'NotEnforcedEverywhere';

@@ -17,7 +17,7 @@ import { createConditionWriter } from './condition-writer.ts';
 import { createCertificateSource } from './create-certificate-source.ts';
 import { createJudgeSources } from './judge-sources.ts';
 import { createLeadership } from './leadership.ts';
-import { createLedgers } from './ledger/ledgers.ts';
+import { Ledgers } from './ledger/ledgers.ts';
 import { exportQuotas } from './quota-gauges.ts';
 import { cachesCheck, stoppingCheck } from './readiness.ts';
 import { createRegistration } from './registration.ts';
@@ -47,10 +47,11 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
 
   const caches = createCaches({ ...surroundings, client, metrics });
   exportQuotas(caches.priorityQuotas, metrics);
-  const ledgers = createLedgers({
+  const ledgers = new Ledgers({
     ...surroundings,
     client,
     quotas: caches.priorityQuotas,
+    namespaces: caches.namespaces,
     reservationMs: configuration.reservationSeconds * 1_000,
     sliceAfterMs: configuration.sliceAfterSeconds * 1_000,
     metrics,
@@ -118,7 +119,8 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
   for (const cache of eachCache(caches)) void cache.run(shutdown.signal);
   void keeper.run(shutdown.signal);
   const rules = createRuleKeeper({ ...surroundings, client, caches, mode: configuration.mode, metrics });
-  const conditions = createConditionWriter({ ...surroundings, client, caches, events, rules });
+  const unreadable = (quota: string): readonly string[] => ledgers.unreadable(quota);
+  const conditions = createConditionWriter({ ...surroundings, client, caches, events, rules, unreadable });
   const leadership = createLeadership({
     ...surroundings,
     client,

@@ -30,6 +30,7 @@ import {
 
 const EMPTY: WireObject = {};
 const NO_RESOURCES: Resources = { requests: undefined, limits: undefined };
+const NO_PORTS: Container['ports'] = [];
 
 /**
  * Reads the wire form of a `v1` Pod. Unknown fields are passed over, absent ones are `undefined` or empty. No text is too
@@ -37,6 +38,18 @@ const NO_RESOURCES: Resources = { requests: undefined, limits: undefined };
  */
 export function decodePod(raw: unknown): Decoded<Pod> {
   return decodeObject(raw, readPod);
+}
+
+/** As `decodePod`, but reads nothing beside what quotas charge: the rest is empty, and cannot make a pod unreadable. */
+export function decodeChargedPod(raw: unknown): Decoded<Pod> {
+  return decodeObject(raw, (object) => {
+    const bare = readPod(EMPTY);
+    return {
+      ...bare,
+      spec: { ...bare.spec, ...readObject(object, 'spec', readChargedSpec) },
+      status: { ...bare.status, ...readObject(object, 'status', readChargedStatus) },
+    };
+  });
 }
 
 function readPod(object: WireObject): Pod {
@@ -97,16 +110,32 @@ function readSpec(spec: WireObject): PodSpec {
   };
 }
 
+function readChargedSpec(spec: WireObject): Partial<PodSpec> {
+  return {
+    containers: readList(spec, 'containers', readChargedContainer),
+    initContainers: readList(spec, 'initContainers', readChargedContainer),
+    overhead: readAmounts(spec, 'overhead') ?? NO_AMOUNTS,
+    resources: readObject(spec, 'resources', readResources),
+  };
+}
+
 function readContainer(container: WireObject): Container {
   return {
-    name: readClippedText(container, 'name') ?? '',
-    resources: readObject(container, 'resources', readResources) ?? NO_RESOURCES,
-    restartPolicy: readClippedText(container, 'restartPolicy'),
+    ...readChargedContainer(container),
     ports: readList(container, 'ports', (port) => ({
       hostPort: readInteger(port, 'hostPort') ?? 0,
       hostIP: readClippedText(port, 'hostIP') ?? '',
       protocol: readClippedText(port, 'protocol') ?? '',
     })),
+  };
+}
+
+function readChargedContainer(container: WireObject): Container {
+  return {
+    name: readClippedText(container, 'name') ?? '',
+    resources: readObject(container, 'resources', readResources) ?? NO_RESOURCES,
+    restartPolicy: readClippedText(container, 'restartPolicy'),
+    ports: NO_PORTS,
   };
 }
 
@@ -131,6 +160,16 @@ function readStatus(status: WireObject): PodStatus {
     startTime: readInstant(status, 'startTime'),
     nominatedNodeName: readClippedText(status, 'nominatedNodeName'),
     conditions: readList(status, 'conditions', readCondition),
+    ...readHeldResources(status),
+  };
+}
+
+function readChargedStatus(status: WireObject): Partial<PodStatus> {
+  return { phase: readClippedText(status, 'phase'), ...readHeldResources(status) };
+}
+
+function readHeldResources(status: WireObject) {
+  return {
     containers: readList(status, 'containerStatuses', readContainerStatus),
     initContainers: readList(status, 'initContainerStatuses', readContainerStatus),
     resources: readObject(status, 'resources', readResources),

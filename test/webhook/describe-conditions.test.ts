@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { prepareSelector } from '#shared/domain/model/label-selector.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
-import { policyConditions, quotaConditions } from '#webhook/describe-conditions.ts';
+import { podsCondition, policyConditions, quotaConditions } from '#webhook/describe-conditions.ts';
 import { buildClass } from '#test/build/admission.ts';
 import { amountsOf, selectorOf } from '#test/build/cluster.ts';
 
@@ -111,4 +111,10 @@ test('the conditions of a policy tell apart what cannot take effect and what oth
       ['Conflicting', 'True', 'c'],
     ],
   ]);
+});
+
+test('podsCondition names pods that cannot be read', () => {
+  expect(podsCondition([])).toMatchObject({ type: 'PodsReadable', status: 'True' });
+  const { status, message } = podsCondition(['a/x', 'b/y']);
+  expect([status, message.split(': ').at(-1)]).toEqual(['False', 'a/x, b/y']);
 });

@@ -1,8 +1,10 @@
 import { NO_AMOUNTS, type Amounts } from '#shared/domain/model/amounts.ts';
 import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
 import { EMPTY_LEDGER, type LedgerState, type Reservation } from '#shared/domain/quota/ledger-state.ts';
-import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
+import type { LedgerWrite } from '#shared/domain/quota/replica/event.ts';
+import type { LedgerVersion } from '#shared/domain/quota/replica/ledger-version.ts';
 import type { Slice } from '#shared/domain/quota/slice.ts';
+import type { ViewRevision } from '#shared/domain/quota/view/seen-pod.ts';
 import { decodePriorityQuota } from '#shared/kube/decode-priority-quota.ts';
 import { readSlice } from '#shared/kube/decode-slice.ts';
 import type { Decoded } from '#shared/kube/decoded.ts';
@@ -23,32 +25,32 @@ import {
  * What a ledger of this program means. To be raised with whatever an earlier program would misread: it then leaves the
  * ledger alone, and lets nobody in under this quota, while a later one has written there.
  */
-export const LEDGER_VERSION = 1;
+const LEDGER_VERSION = 1;
 
-/** A PriorityQuota with its ledger, at one revision. */
-export interface LedgerObject {
+/** A version of a ledger with the object that it was read from. */
+export interface LedgerObject extends LedgerVersion {
   readonly raw: KubeObject;
-  readonly quota: PriorityQuota;
-  readonly state: LedgerState;
-  /** False until the limits of this generation have been counted: nothing may be reserved before. */
-  readonly isCounted: boolean;
-  /** Changes with every recount and with nothing else. */
-  readonly recounts: number;
 }
 
 /** Reads a raw PriorityQuota. */
 export function decodeLedgerObject(raw: KubeObject): Decoded<LedgerObject> {
   const quota = decodePriorityQuota(raw);
   if (!quota.ok) return quota;
+  const { uid = '', generation = 0, resourceVersion = '' } = raw.metadata;
   return decodeObject(raw, (object) => {
     const status = readObject(object, 'status', (inner) => inner) ?? {};
     assertVersion(status);
+    const recounts = readInteger(status, 'recounts') ?? 0;
     return {
       raw,
+      uid,
+      generation,
+      revision: resourceVersion,
       quota: quota.value,
       state: readState(status),
-      isCounted: readInteger(status, 'observedGeneration') === (raw.metadata.generation ?? 0),
-      recounts: readInteger(status, 'recounts') ?? 0,
+      isCounted: readInteger(status, 'observedGeneration') === generation,
+      recounts,
+      counted: readObject(status, 'counted', (counted) => readCounted(counted, recounts)),
     };
   });
 }
@@ -57,24 +59,26 @@ export function decodeLedgerObject(raw: KubeObject): Decoded<LedgerObject> {
  * The object with another ledger. The API server takes of its raw form the status alone, and only at this revision; the
  * object is what is stored then, but for the new revision.
  */
-export function withLedger(base: LedgerObject, state: LedgerState, kind: 'charge' | 'recount'): LedgerObject {
-  const isRecount = kind === 'recount';
+export function withLedger({ base, state, counted }: LedgerWrite): LedgerObject {
+  // Every version that is written over was read here.
+  const { raw } = base as LedgerObject;
+  const isRecount = counted !== undefined;
   const recounts = base.recounts + (isRecount ? 1 : 0);
-  const { raw } = base;
   const status = {
     ...(raw['status'] ?? {}),
     ...encodeState(state),
     ledgerVersion: LEDGER_VERSION,
     recounts,
-    ...(isRecount && { observedGeneration: raw.metadata.generation ?? 0 }),
+    ...(isRecount && { observedGeneration: base.generation, counted: { recount: recounts, ...counted } }),
   };
-  return { ...base, raw: { ...raw, status }, state, isCounted: base.isCounted || isRecount, recounts };
+  const isCounted = base.isCounted || isRecount;
+  return { ...base, raw: { ...raw, status }, state, isCounted, recounts, counted: counted ?? base.counted };
 }
 
 /** The object as it was stored under a revision of its own. */
 export function atRevision(object: LedgerObject, resourceVersion: string): LedgerObject {
   const { raw } = object;
-  return { ...object, raw: { ...raw, metadata: { ...raw.metadata, resourceVersion } } };
+  return { ...object, raw: { ...raw, metadata: { ...raw.metadata, resourceVersion } }, revision: resourceVersion };
 }
 
 function assertVersion(status: WireObject): void {
@@ -84,6 +88,13 @@ function assertVersion(status: WireObject): void {
     'status.ledgerVersion',
     `a later version of the webhook keeps this ledger as version ${version}, this one knows ${LEDGER_VERSION}`,
   );
+}
+
+/** A replica of an older version counts without saying from what. */
+function readCounted(counted: WireObject, recounts: number): ViewRevision | undefined {
+  if (readInteger(counted, 'recount') !== recounts) return undefined;
+  const [pods, namespaces] = [readInteger(counted, 'pods'), readInteger(counted, 'namespaces')];
+  return pods === undefined || namespaces === undefined ? undefined : { pods, namespaces };
 }
 
 function readState(status: WireObject): LedgerState {

@@ -1,4 +1,4 @@
-import type { LedgerState } from '#shared/domain/quota/ledger-state.ts';
+import type { Found, LedgerPart, LedgerWrite, Read, Trouble, Written } from '#shared/domain/quota/replica/event.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { getObject, replaceObject } from '#shared/kube/objects.ts';
@@ -6,42 +6,18 @@ import type { Failure } from '#shared/kube/outcome.ts';
 import { PRIORITY_QUOTAS } from '#shared/kube/resource.ts';
 import { COMPONENT_NAMES } from '#shared/kube/wire-names.ts';
 import { atRevision, decodeLedgerObject, withLedger, type LedgerObject } from './ledger-object.ts';
-import { lostParts, type LedgerPart } from './stored-parts.ts';
-
-export type Read = Found | { readonly kind: 'gone' } | Trouble;
-
-interface Found {
-  readonly kind: 'read';
-  readonly object: LedgerObject;
-}
-
-export type Written =
-  | { readonly kind: 'written'; readonly object: LedgerObject }
-  /** All but these parts, which the API server does not know; the object is what is stored. */
-  | { readonly kind: 'pruned'; readonly object: LedgerObject; readonly lost: readonly LedgerPart[] }
-  /** Somebody else has written since: read again. */
-  | { readonly kind: 'conflict' }
-  | { readonly kind: 'gone' }
-  /** For good: it would be refused again. Nothing was written. */
-  | { readonly kind: 'refused'; readonly message: string }
-  | Trouble;
-
-/** Not known whether a write took effect. */
-export interface Trouble {
-  readonly kind: 'trouble';
-  readonly message: string;
-}
+import { lostParts } from './stored-parts.ts';
 
 /** The ledger object of one quota in the API server. */
 export interface LedgerStore {
   read(): Promise<Read>;
   /** Writes another state in place of the one read, if nobody was faster. */
-  write(base: LedgerObject, state: LedgerState, kind: 'charge' | 'recount'): Promise<Written>;
+  write(write: LedgerWrite): Promise<Written>;
 }
 
 const CALL_MS = 1_000;
 
-/** `lost` is told what the API server does not store. */
+/** `lost` hears of what the API server does not store. */
 export function createLedgerStore(
   client: KubeClient,
   name: string,
@@ -53,8 +29,8 @@ export function createLedgerStore(
       const outcome = await getObject(client, address, { timeoutMs: CALL_MS });
       return outcome.kind === 'ok' ? decoded(outcome.object) : failed(outcome);
     },
-    write: async (base, state, kind) => {
-      const next = withLedger(base, state, kind);
+    write: async (write) => {
+      const next = withLedger(write);
       const options = { timeoutMs: CALL_MS, fieldManager: COMPONENT_NAMES.webhook };
       const outcome = await replaceObject(client, { ...address, subresource: 'status' }, next.raw, options);
       if (outcome.kind === 'conflict') return { kind: 'conflict' };
@@ -72,15 +48,15 @@ export function writtenAs(next: LedgerObject, stored: KubeObject): Written {
   const { resourceVersion } = stored.metadata;
   if (resourceVersion === undefined) return { kind: 'trouble', message: 'the answer names no resourceVersion' };
   const lost = lostParts(next.raw, stored);
-  if (lost.length === 0) return { kind: 'written', object: atRevision(next, resourceVersion) };
+  if (lost.length === 0) return { kind: 'written', version: atRevision(next, resourceVersion) };
   const read = decoded(stored);
-  return read.kind === 'read' ? { kind: 'pruned', object: read.object, lost } : read;
+  return read.kind === 'read' ? { kind: 'pruned', version: read.version, lost } : read;
 }
 
 function decoded(raw: KubeObject): Found | Trouble {
   const object = decodeLedgerObject(raw);
   return object.ok
-    ? { kind: 'read', object: object.value }
+    ? { kind: 'read', version: object.value }
     : { kind: 'trouble', message: `${object.field}: ${object.message}` };
 }
 

@@ -1,11 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { LedgerPart } from '#shared/domain/quota/replica/event.ts';
 import { fieldOf } from '#shared/kube/field-of.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 
-/** The parts of a ledger on which its laws rest; what else an older CRD leaves out is a convenience. */
-const PARTS = ['observedGeneration', 'recounts', 'used', 'slices', 'reservations'] as const;
-
-export type LedgerPart = (typeof PARTS)[number];
+const PARTS: readonly LedgerPart[] = ['observedGeneration', 'recounts', 'used', 'slices', 'reservations'];
 
 /**
  * Which parts of a ledger are not stored as they were sent. An API server leaves out in silence what its

@@ -1,4 +1,4 @@
-import type { Amounts } from '#shared/domain/model/amounts.ts';
+import { equalAmounts, NO_AMOUNTS, type Amounts } from '#shared/domain/model/amounts.ts';
 import { addQuantities, subtractQuantities, type Quantity } from '#shared/domain/model/quantity.ts';
 import { heldByNamespace, hold, type Held } from './held-by-namespace.ts';
 import { ledgerPlaces } from './ledger-size.ts';
@@ -22,16 +22,19 @@ export interface Ledger {
   preview(reservation: Reservation): ReserveOutcome;
   /** Takes a reservation back, if it is still its claim's alone; only for a pod that will never exist. */
   cancel(reservation: Pick<Reservation, 'uid' | 'claim'>): void;
-  /** Counts anew from all pods that exist; on top stay reservations and slices that are not over. */
-  recount(count: PodCount, over: Over): void;
+  /** Counts anew from all pods that exist; on top stay reservations and slices that are not over. Whether that is news. */
+  recount(count: PodCount, over: Over): boolean;
   /** Puts a charge among the reservations that its slice has paid for so far; false when there is no place. */
   adopt(reservation: Reservation): boolean;
+  /** Whether anything but a recount has changed it. */
   readonly isChanged: boolean;
   state(): LedgerState;
 }
 
 /** What a count need not keep beside the pods that it found. */
 export interface Over {
+  /** Whether the shares of namespaces are wanted as they are now, and are news by themselves. */
+  readonly isExact: boolean;
   /** A reservation whose pod will never appear any more. */
   readonly isExpired: (uid: string) => boolean;
   /** A slice whose holder is no more, and all whose pods are there or will never appear. */
@@ -43,10 +46,9 @@ const ALREADY_RESERVED: ReserveOutcome = { kind: 'alreadyReserved' };
 const NO_DEBTS: Standing['debts'] = new Map();
 
 /**
- * Opens a ledger for changes. A reservation is forgotten by `cancel` and `recount` alone. A recount is right only if
- * the pods were listed, with quorum, after a state was read that no other recount has changed since: then a pod whose
- * reservation is gone was there to be listed (docs/decisions/0006). Nothing here depends on how many namespaces there are.
- * `debts` are those of `unseen.ts`.
+ * Opens a ledger for changes. A reservation is forgotten by `cancel` and `recount` alone. A recount is right only if it
+ * shows all that the last one showed: then a pod whose reservation is gone is in it (docs/decisions/0006). Nothing here
+ * depends on how many namespaces there are. `debts` are those of `unseen.ts`.
  */
 export function openLedger(state: LedgerState, hard: Amounts, debts = NO_DEBTS): Ledger {
   const places = ledgerPlaces(hard).reservations;
@@ -110,17 +112,19 @@ export function openLedger(state: LedgerState, hard: Amounts, debts = NO_DEBTS):
     change(used, present.amounts, subtractQuantities);
   }
 
-  function recount(count: PodCount, { isExpired, isDead }: Over): void {
-    isChanged = true;
+  function recount(count: PodCount, { isExact, isExpired, isDead }: Over): boolean {
+    const before = { used, byNamespace, places: reservations.size + slices.size };
     held = undefined;
     slices = new Map([...slices].filter(([, slice]) => !isDead(slice)));
-    byNamespace = count.byNamespace;
+    byNamespace = count.byNamespace(isExact);
     for (const [uid, reservation] of reservations) {
       if (isSeen(count, reservation) || isExpired(uid)) reservations.delete(uid);
       else reservations.set(uid, trimmed(reservation));
     }
     const uncounted = [...slices.values(), ...reservations.values()].map(({ amounts }) => amounts);
     used = new Map(sumOfKnown([limitedAmounts(count.total, hard), ...uncounted]));
+    if (before.places !== reservations.size + slices.size || !equalAmounts(before.used, used)) return true;
+    return isExact && !areEqualShares(before.byNamespace, byNamespace);
   }
 
   /** What the limits no longer name only makes the object larger. */
@@ -144,6 +148,12 @@ export function openLedger(state: LedgerState, hard: Amounts, debts = NO_DEBTS):
 
 function isClaimedBy(reservation: Reservation, claim: string | undefined): boolean {
   return claim !== undefined && reservation.claim === claim;
+}
+
+function areEqualShares(a: LedgerState['byNamespace'], b: LedgerState['byNamespace']): boolean {
+  return (
+    a.size === b.size && [...a].every(([namespace, amounts]) => equalAmounts(amounts, b.get(namespace) ?? NO_AMOUNTS))
+  );
 }
 
 /** Adds to or takes from the resources that a sum has, and no others. */

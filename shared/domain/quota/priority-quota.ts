@@ -15,9 +15,19 @@ export interface PriorityQuota {
   readonly hard: Amounts;
 }
 
-/** Whether the quota counts a pod: by its class name, or by its priority (0 where it has none). */
-export function countsPod(scope: PriorityScope, pod: Pod): boolean {
-  if (scope.kind === 'classes') return scope.names.has(pod.spec.priorityClassName ?? '');
-  const priority = pod.spec.priority ?? 0;
+/** A priority, and the class that gave it; empty without a class. */
+export interface PriorityLevel {
+  readonly className: string;
+  readonly priority: number;
+}
+
+/** Whether a quota of this scope counts pods of a level. */
+export function isInScope(scope: PriorityScope, { className, priority }: PriorityLevel): boolean {
+  if (scope.kind === 'classes') return scope.names.has(className);
   return priority >= scope.min && priority <= scope.max;
+}
+
+/** Whether the quota counts a pod: by its class name, or by its priority (0 where it has none). */
+export function countsPod(scope: PriorityScope, { spec }: Pod): boolean {
+  return isInScope(scope, { className: spec.priorityClassName ?? '', priority: spec.priority ?? 0 });
 }

@@ -9,7 +9,7 @@ import { isSeen, type PodCount } from './pod-count.ts';
  * Which reservations have been looked for in vain, and what of a quota's room each namespace has wasted with them lately.
  * A debt of 1 is all of the room, once; it is paid off in the time that eight reservations live one after another.
  *
- * reserved → (a count without its pod) missed → (for ten seconds) owed → (its pod after all) paid back
+ * reserved → (a count without its pod) missed → (a count that has all pods of ten seconds later) owed → (its pod after all) paid back
  */
 export interface UnseenRecord {
   /** By UID of the reservation. */
@@ -37,6 +37,8 @@ export interface Counted {
   readonly spent: Iterable<Reservation>;
   readonly hard: Amounts;
   readonly pods: PodCount;
+  /** As of when no pod is missing in the count, by the clock of the terms. */
+  readonly provenAt: number;
 }
 
 /** How old a debt gets: `now`, and the life of a reservation. */
@@ -48,7 +50,7 @@ export interface Terms {
 export const NOTHING_UNSEEN: UnseenRecord = { missed: new Map(), debts: new Map() };
 
 /** The API server stores a pod within moments of its admission. */
-const OWED_AFTER_MS = 10_000;
+export const OWED_AFTER_MS = 10_000;
 const LIVES_TO_PAY = 8;
 
 /** The record after another count. */
@@ -60,7 +62,9 @@ export function noteCount(record: UnseenRecord, counted: Counted, terms: Terms):
     const { uid, namespace } = reservation;
     const before = record.missed.get(uid);
     const isMissed = !isSeen(counted.pods, reservation);
-    const after = isMissed ? missedAgain(before, terms.now, () => shareOf(reservation, counted, held)) : undefined;
+    const after = isMissed
+      ? missedAgain(before, terms.now, counted, () => shareOf(reservation, counted, held))
+      : undefined;
     if (after !== undefined) missed.set(uid, after);
     changes.set(namespace, (changes.get(namespace) ?? 0) + owed(after) - owed(before));
   }
@@ -79,9 +83,9 @@ function awaited({ state, spent }: Counted): readonly Reservation[] {
   return all.filter(({ uid, generation }) => generation !== undefined || podUidOf(uid) === uid);
 }
 
-function missedAgain(before: Missed | undefined, now: number, share: () => number): Missed {
+function missedAgain(before: Missed | undefined, now: number, { provenAt }: Counted, share: () => number): Missed {
   const since = before?.since ?? now;
-  const isOwed = before?.share === undefined && now - since >= OWED_AFTER_MS;
+  const isOwed = before?.share === undefined && provenAt - since >= OWED_AFTER_MS;
   return { since, share: isOwed ? share() : before?.share };
 }
 

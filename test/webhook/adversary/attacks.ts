@@ -1,8 +1,10 @@
 import { chargesOfRefusedPods } from './charges-of-refused-pods.ts';
 import { dearPods } from './dear-pods.ts';
+import { fatPods } from './fat-pods.ts';
 import { largeRequests } from './large-requests.ts';
 import { managedFields } from './managed-fields.ts';
 import { plainAsking } from './plain-asking.ts';
+import { poisonedPod } from './poisoned-pod.ts';
 import { probingAffinity } from './probing-affinity.ts';
 import type { Stage } from './stage.ts';
 import { takenNames } from './taken-names.ts';
@@ -19,4 +21,6 @@ export const ATTACKS: readonly ((stage: Stage) => void)[] = [
   dearPods,
   largeRequests,
   takenNames,
+  poisonedPod,
+  fatPods,
 ];

@@ -21,5 +21,6 @@ export function chargesOfRefusedPods(stage: Stage): void {
       expect([status, at(body, 'message')]).toEqual([201, undefined]);
     }
     expectWebhookUnharmed(stage);
+    await quota.remove();
   });
 }

@@ -7,6 +7,7 @@ import type { Stage } from './stage.ts';
 export interface SharedQuota {
   /** What its ledger says: `status.used` and the number of reservations. */
   ledger(): Promise<{ readonly used: unknown; readonly reservations: number }>;
+  remove(): Promise<unknown>;
 }
 
 const ENFORCED = 'plimsoll.dev/priority-quota';
@@ -28,7 +29,7 @@ export async function shareQuota(
     return { used: at(body, 'status.used'), reservations: reservations.length };
   };
   await eventually(async () => expect((await ledger()).used).toBeDefined(), 20_000);
-  return { ledger };
+  return { ledger, remove: () => tenant.remove(path) };
 }
 
 async function enforceQuotas(api: Harness): Promise<void> {

@@ -34,6 +34,7 @@ export function takenNames(stage: Stage): void {
       expectHonestServed(honest);
       await eventually(async () => expect((await quota.ledger()).reservations).toBeLessThan(MOST_OF_ONE_NAMESPACE));
       expectWebhookUnharmed(stage);
+      await quota.remove();
     },
   );
 }

@@ -8,8 +8,8 @@ describe('the ledger, with replicas that race, die and lose answers', () => {
   test.each([
     { seed: 1, hardPods: 20 },
     { seed: 2, hardPods: 20 },
-    { seed: 9, hardPods: 200, hasTides: true },
     { seed: 11, hardPods: 200, hasTides: true },
+    { seed: 10, hardPods: 200, hasTides: true },
   ])(
     'is never exceeded, never says less than the truth, and heals (seed $seed, room for $hardPods)',
     { timeout: BUSY_MACHINE_MS },
@@ -28,6 +28,9 @@ describe('the ledger, with replicas that race, die and lose answers', () => {
 
   test.each<Bug>([
     'listsHaveHoles',
+    'agesOfViewsAreIgnored',
+    'proofsAreForged',
+    'namespacesAreIgnored',
     'reservationsExpireAtOnce',
     'everybodyTakesBack',
     'deletionsAreGuessed',

@@ -1,12 +1,14 @@
 import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
 import type { Reservation } from '#shared/domain/quota/ledger-state.ts';
-import type { CountedPod } from '#shared/domain/quota/pod-count.ts';
+import type { LedgerWrite, Read, Written } from '#shared/domain/quota/replica/event.ts';
+import type { LedgerView } from '#shared/domain/quota/replica/replica.ts';
+import type { Settled } from '#shared/domain/quota/replica/settle-batch.ts';
+import type { ViewRevision } from '#shared/domain/quota/view/seen-pod.ts';
 import { decodeLedgerObject, withLedger, type LedgerObject } from '#webhook/ledger/ledger-object.ts';
-import { writtenAs, type LedgerStore, type Read, type Written } from '#webhook/ledger/ledger-store.ts';
-import { createQuotaLedger, type QuotaLedger, type QuotaLedgerOptions } from '#webhook/ledger/quota-ledger.ts';
-import type { Settled } from '#webhook/ledger/settle-batch.ts';
+import { writtenAs, type LedgerStore } from '#webhook/ledger/ledger-store.ts';
+import { QuotaLedger, type QuotaLedgerOptions } from '#webhook/ledger/quota-ledger.ts';
 import { amountsOf } from '#test/build/cluster.ts';
-import { countOf } from '#test/build/pod-count.ts';
+import { countOf, type CountedPod } from '#test/build/pod-count.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 
 const NO_ANSWER = { kind: 'trouble', message: 'no answer' } as const;
@@ -29,6 +31,16 @@ export function decode(raw: unknown): LedgerObject {
   return decoded.value;
 }
 
+/** What one replica sees of the pods. */
+export interface RigView extends LedgerView {
+  /** Instead of all that are there: as a watch that lags behind shows them. */
+  pods: readonly CountedPod[] | undefined;
+  reached: ViewRevision;
+  /** Nothing where the pods have not been listed. */
+  isFilled: boolean;
+  provenAt: number;
+}
+
 export type LedgerRig = ReturnType<typeof createLedgerRig>;
 
 /** One ledger object with room for 4Gi of memory, a cluster of pods, and replicas that share them. */
@@ -47,16 +59,21 @@ export function createLedgerRig() {
       status: { observedGeneration: 1, used: { memory: '0' } },
     }),
     pods: [] as CountedPod[],
+    /** What every view has reached unless a test says otherwise. */
+    revision: 1,
+    /** Whether the API server answers questions for a proof. */
+    isProving: true,
     writes: 0,
-    listings: 0,
-    onList: () => Promise.resolve(),
+    reads: 0,
     /** Fields of the status that the CRD does not name. */
     unnamed: [] as string[],
     /** What the next writes answer instead; `applied` takes effect all the same, `late` does so after three seconds. */
     faults: [] as ('lost' | 'applied' | 'late')[],
     store,
+    view,
     ledger,
     reserve,
+    recount,
     setLimits,
     recreate,
     used,
@@ -64,21 +81,25 @@ export function createLedgerRig() {
 
   function store(): LedgerStore {
     return {
-      read: () => Promise.resolve<Read>({ kind: 'read', object: rig.object }),
-      write: async (base, state, kind) => {
+      read: () => {
+        rig.reads += 1;
+        return Promise.resolve<Read>({ kind: 'read', version: rig.object });
+      },
+      write: async (change) => {
         rig.writes += 1;
-        if ([...state.reservations.keys()].some((uid) => uid.startsWith(POISON))) return REFUSED;
+        if ([...change.state.reservations.keys()].some((uid) => uid.startsWith(POISON))) return REFUSED;
         const fault = rig.faults.shift();
         if (fault === 'lost') return NO_ANSWER;
         if (fault === 'late') await clock.sleep(3_000);
-        const written = write(withLedger(base, state, kind));
+        const written = write(change);
         return fault === 'applied' ? NO_ANSWER : written;
       },
     };
   }
 
   /** Stored as JSON, as the API server does, and without what its CRD does not name. */
-  function write(next: LedgerObject): Written {
+  function write(change: LedgerWrite): Written {
+    const next = withLedger(change);
     const { raw } = next;
     if (raw.metadata.resourceVersion !== rig.object.raw.metadata.resourceVersion) return { kind: 'conflict' };
     version += 1;
@@ -89,7 +110,7 @@ export function createLedgerRig() {
     return writtenAs(next, stored);
   }
 
-  /** As somebody deletes the quota and makes it anew. */
+  /** As when the quota is deleted and made anew. */
   function recreate(): void {
     const { metadata } = rig.object.raw;
     version += 1;
@@ -101,37 +122,60 @@ export function createLedgerRig() {
     });
   }
 
-  /** A replica, without slices unless told otherwise, that hears of a change of the object at once. */
-  function ledger(options: Partial<QuotaLedgerOptions> = {}): QuotaLedger {
-    const countPods = async () => {
-      rig.listings += 1;
-      const counted = countOf(rig.object.quota.hard, rig.pods);
-      await rig.onList();
-      return counted;
+  function view(): RigView {
+    const seen: RigView = {
+      pods: undefined,
+      reached: { pods: Infinity, namespaces: Infinity },
+      isFilled: true,
+      provenAt: -Infinity,
+      count: ({ quota }) => {
+        if (!seen.isFilled) return undefined;
+        const { revision } = rig;
+        const count = countOf(quota.hard, seen.pods ?? rig.pods);
+        return { ...count, reached: seen.reached, holds: { pods: revision, namespaces: 1 } };
+      },
+      isGone: (uid) => ended.has(uid),
     };
-    return createQuotaLedger({
+    return seen;
+  }
+
+  /** A replica, without slices unless told otherwise, that hears of a change of the object at once. */
+  function ledger(options: Partial<QuotaLedgerOptions> & { readonly view?: RigView } = {}): QuotaLedger {
+    const seen = options.view ?? view();
+    const created = new QuotaLedger({
       store: store(),
-      countPods,
-      hasEnded: (uid) => ended.has(uid),
       reservationMs: 120_000,
       holder: `replica-${(last += 1)}`,
-      news: () => {
-        const { uid = '', generation = 0 } = rig.object.raw.metadata;
-        return { uid, generation, slices: rig.object.state.slices };
-      },
+      news: () => ({ uid: rig.object.uid, generation: rig.object.generation, slices: rig.object.state.slices }),
       sliceAfterMs: Infinity,
       sliceLifeMs: 10_000,
+      prove: () => {
+        if (rig.isProving) seen.provenAt = clock.monotonic();
+      },
       charged: () => undefined,
+      recounted: () => undefined,
       clock,
       random: () => 0.5,
       ...options,
+      view: seen,
     });
+    return created;
   }
 
   async function reserve(from: QuotaLedger, each: Reservation, isDryRun = false): Promise<Settled> {
     const settled = from.reserve(each, { withinMs: 1_000, isDryRun });
     await clock.advance(2_000);
     return settled;
+  }
+
+  /** Lets so much time pass that a count is due, and lets it be made. */
+  async function recount(replica: QuotaLedger, afterMs = COUNT_DUE_MS): Promise<void> {
+    await clock.advance(afterMs);
+    replica.tick();
+    await clock.advance(0);
+    // What the count found overdue is proven over by now.
+    replica.observe();
+    await clock.advance(0);
   }
 
   /** As somebody edits the object. */
@@ -152,3 +196,6 @@ export function createLedgerRig() {
   }
   return rig;
 }
+
+/** With something open a replica counts every five seconds. */
+const COUNT_DUE_MS = 5_000;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { LedgerPart } from '#shared/domain/quota/replica/event.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { failureOf, type Outcome } from '#shared/kube/outcome.ts';
 import { createLedgerStore, type LedgerStore } from '#webhook/ledger/ledger-store.ts';
-import type { LedgerPart } from '#webhook/ledger/stored-parts.ts';
 import { scriptedClient } from '#test/fakes/scripted-client.ts';
 import { decode, reservation } from './ledger-rig.ts';
 
@@ -40,7 +40,7 @@ function write(store: LedgerStore) {
     reservations: new Map([['a', { ...reservation('a'), generation: 7 }]]),
     slices: new Map([['replica', SLICE]]),
   };
-  return store.write(base, state, 'charge');
+  return store.write({ base, state, counted: undefined });
 }
 
 describe('createLedgerStore', () => {
@@ -48,7 +48,7 @@ describe('createLedgerStore', () => {
     const { store, lost } = storing((status) => status);
     expect(await write(store)).toMatchObject({
       kind: 'written',
-      object: { raw: { metadata: { resourceVersion: '2' } } },
+      version: { revision: '2', raw: { metadata: { resourceVersion: '2' } } },
     });
     expect(lost).toEqual([]);
   });

@@ -3,18 +3,21 @@ import { prepareSelector } from '#shared/domain/model/label-selector.ts';
 import { quantityFromInteger, quantityNumber, ZERO } from '#shared/domain/model/quantity.ts';
 import { EMPTY_LEDGER, podUidOf, type LedgerState } from '#shared/domain/quota/ledger-state.ts';
 import { limitedAmounts } from '#shared/domain/quota/limited-amounts.ts';
-import type { CountedPod, PodCount } from '#shared/domain/quota/pod-count.ts';
-import type { LedgerObject } from '#webhook/ledger/ledger-object.ts';
-import type { LedgerStore, Read, Written } from '#webhook/ledger/ledger-store.ts';
-import { countOf } from '#test/build/pod-count.ts';
+import type { LedgerWrite, Read, Written } from '#shared/domain/quota/replica/event.ts';
+import type { LedgerVersion } from '#shared/domain/quota/replica/ledger-version.ts';
+import type { LedgerStore } from '#webhook/ledger/ledger-store.ts';
 import { selectorOf } from '#test/build/cluster.ts';
+import type { CountedPod } from '#test/build/pod-count.ts';
 import type { RandomSource } from '#test/fakes/random-source.ts';
+import type { ModelTime } from './model-clock.ts';
 
-/** A process that calls the API server, and may die while it waits. */
+/** A process that calls the API server, and may die or be stopped while it waits. */
 export interface Lifetime {
   isAlive: boolean;
   /** Its calls get nowhere before this time. */
   cutOffUntil: number;
+  /** As by SIGSTOP: it does nothing before this time, and does not notice. */
+  stoppedUntil: number;
 }
 
 /** Something that costs the quota: a pod, or what will be one. */
@@ -23,18 +26,37 @@ export interface Admitted {
   readonly amounts: Amounts;
 }
 
-/** The quota object, the pods, and calls whose two halves each wait for a moment of their own. */
+/** A change of a pod as a watch shows it. */
+export interface PodChange {
+  readonly revision: number;
+  readonly pod: CountedPod;
+  readonly isDeletion: boolean;
+}
+
+export interface ModelNamespace {
+  readonly name: string;
+  readonly revision: number;
+}
+
+/** The quota object, pods and namespaces with their history, and calls whose two halves each wait for a moment of their own. */
 export interface ModelApiServer {
-  readonly pods: Map<string, CountedPod>;
+  readonly pods: ReadonlyMap<string, CountedPod & { readonly revision: number }>;
+  readonly podChanges: readonly PodChange[];
+  readonly namespaces: readonly ModelNamespace[];
+  revision(): number;
+  putPod(pod: CountedPod): void;
+  removePod(uid: string): void;
+  addNamespace(): void;
   storeFor(lifetime: Lifetime): LedgerStore;
-  countPods(lifetime: Lifetime): Promise<PodCount>;
+  /** A call takes effect at one moment, and its answer arrives at another; `undefined` where either is lost. */
+  call<T>(lifetime: Lifetime, effect: () => T): Promise<T | undefined>;
   /** Lets one thing that waits happen; false when nothing waits. */
   proceed(): boolean;
   /** Something that happens later, if ever. */
   later(action: () => void): void;
   /** Units are limited too, unless said otherwise. */
   setLimit(pods: number, now: number, areUnitsLimited?: boolean): void;
-  stored(): LedgerObject;
+  stored(): LedgerVersion;
   readonly conflicts: number;
   readonly lostAnswers: number;
   /** From now on every call takes effect and is answered. */
@@ -44,13 +66,11 @@ export interface ModelApiServer {
 }
 
 export interface ModelApiServerOptions {
-  readonly now: () => number;
+  readonly time: Pick<ModelTime, 'now' | 'whenAwake'>;
   readonly random: RandomSource;
   readonly hardPods: number;
   /** No pod is made of an admission that is older. */
   readonly creationMs: number;
-  /** A planted bug: lists leave out half of the pods. */
-  readonly listsHaveHoles: boolean;
   /** A planted bug: what is not known to be used is stored as nothing. */
   readonly unknownIsNothing: boolean;
 }
@@ -64,6 +84,8 @@ export function costOf(units: number): Amounts {
 }
 
 const UNITS_PER_POD = 2;
+/** So many that what each wastes keeps few of them out. */
+const FIRST_NAMESPACES = 40;
 const TROUBLE = { kind: 'trouble', message: 'no answer' } as const;
 
 function limits(pods: number): Amounts {
@@ -76,17 +98,21 @@ function limits(pods: number): Amounts {
 }
 
 export function createModelApiServer(options: ModelApiServerOptions): ModelApiServer {
-  const { random, creationMs } = options;
+  const { random, creationMs, time } = options;
   const pending: (() => void)[] = [];
-  const pods = new Map<string, CountedPod>();
+  const pods = new Map<string, CountedPod & { readonly revision: number }>();
+  const podChanges: PodChange[] = [];
+  const namespaces: ModelNamespace[] = [];
   let past: { readonly hard: number; readonly replacedAt: number }[] = [];
   let truthBefore = 0;
-  let version = 1;
+  let revision = 1;
   let conflicts = 0;
   let lostAnswers = 0;
   let isCalm = false;
-  let stored: LedgerObject = {
-    raw: { metadata: { name: 'q', uid: 'quota', generation: 1, resourceVersion: '1' } },
+  let stored: LedgerVersion = {
+    uid: 'quota',
+    generation: 1,
+    revision: '1',
     quota: {
       name: 'q',
       namespaces: prepareSelector(selectorOf({})),
@@ -96,85 +122,99 @@ export function createModelApiServer(options: ModelApiServerOptions): ModelApiSe
     state: EMPTY_LEDGER,
     isCounted: false,
     recounts: 0,
+    counted: undefined,
   };
 
-  /** A call takes effect at one moment, and its answer arrives at another; either may be lost. */
-  function call<T>(lifetime: Lifetime, effect: () => T, lost: T): Promise<T> {
+  function call<T>(lifetime: Lifetime, effect: () => T): Promise<T | undefined> {
     return new Promise((resolve) => {
       pending.push(() => {
-        const isCutOff = options.now() < lifetime.cutOffUntil;
-        const result = isCutOff || (!isCalm && random.chance(0.03)) ? lost : effect();
-        pending.push(() => {
+        const isCutOff = time.now() < lifetime.cutOffUntil;
+        const result = isCutOff || (!isCalm && random.chance(0.03)) ? undefined : effect();
+        answer(lifetime, () => {
           const isLost = !isCalm && random.chance(0.05);
           if (isLost) lostAnswers += 1;
-          if (lifetime.isAlive) resolve(isLost ? lost : result);
+          resolve(isLost ? undefined : result);
         });
       });
     });
   }
 
-  function replace(change: Partial<LedgerObject>, generation = stored.raw.metadata.generation ?? 0): void {
-    version += 1;
-    const metadata = { ...stored.raw.metadata, generation, resourceVersion: String(version) };
-    stored = { ...stored, ...change, raw: { metadata } };
+  /** Whoever is stopped reads it later; whoever is dead never does. */
+  function answer(lifetime: Lifetime, deliver: () => void): void {
+    const isStopped = (): boolean => time.now() < lifetime.stoppedUntil;
+    pending.push(() =>
+      time.whenAwake(isStopped, () => {
+        if (lifetime.isAlive) deliver();
+      }),
+    );
   }
 
-  function compareAndSwap(base: LedgerObject, state: LedgerState, kind: 'charge' | 'recount'): Written {
-    if (base.raw.metadata.resourceVersion !== stored.raw.metadata.resourceVersion) {
+  function replace(change: Partial<LedgerVersion>): void {
+    revision += 1;
+    stored = { ...stored, ...change, revision: String(revision) };
+  }
+
+  function compareAndSwap({ base, state, counted }: LedgerWrite): Written {
+    if (base.revision !== stored.revision) {
       conflicts += 1;
       return { kind: 'conflict' };
     }
-    const isRecount = kind === 'recount';
-    const { hard } = stored.quota;
-    const used = options.unknownIsNothing ? limitedAmounts(state.used, hard) : state.used;
-    replace({
-      state: copyState({ ...state, used }),
-      recounts: base.recounts + (isRecount ? 1 : 0),
-      isCounted: base.isCounted || isRecount,
-    });
-    return { kind: 'written', object: stored };
+    const recount = counted && { recounts: base.recounts + 1, isCounted: true, counted };
+    const used = options.unknownIsNothing ? limitedAmounts(state.used, stored.quota.hard) : state.used;
+    replace({ state: copyState({ ...state, used }), ...recount });
+    return { kind: 'written', version: stored };
   }
 
-  async function countPods(lifetime: Lifetime): Promise<PodCount> {
-    const seen = () => [...pods.values()].filter(() => !options.listsHaveHoles || random.chance(0.5));
-    const list = () => countOf(stored.quota.hard, seen());
-    const result = await call<PodCount | undefined>(lifetime, list, undefined);
-    if (result === undefined) throw new Error('no answer');
-    return result;
+  function change(pod: CountedPod, isDeletion: boolean): void {
+    revision += 1;
+    podChanges.push({ revision, pod, isDeletion });
+    if (isDeletion) pods.delete(pod.uid);
+    else pods.set(pod.uid, { ...pod, revision });
   }
 
-  function setLimit(hardPods: number, now: number, areUnitsLimited = true): void {
+  function addNamespace(): void {
+    revision += 1;
+    namespaces.push({ name: `namespace-${namespaces.length}`, revision });
+  }
+
+  function setLimit(hardPods: number, at: number, areUnitsLimited = true): void {
     past = [
-      ...past.filter(({ replacedAt }) => now - replacedAt <= creationMs),
-      { hard: hardUnits(stored), replacedAt: now },
+      ...past.filter(({ replacedAt }) => at - replacedAt <= creationMs),
+      { hard: hardUnits(stored), replacedAt: at },
     ];
-    const generation = (stored.raw.metadata.generation ?? 0) + 1;
     const hard = filterAmounts(limits(hardPods), (name) => areUnitsLimited || name !== 'units');
-    replace({ quota: { ...stored.quota, hard }, isCounted: false }, generation);
+    replace({ quota: { ...stored.quota, hard }, isCounted: false, generation: stored.generation + 1 });
   }
 
-  function violation(now: number, promised: readonly Admitted[]): string | undefined {
+  function violation(at: number, promised: readonly Admitted[]): string | undefined {
     const admitted = [...pods.values(), ...promised];
     const truth = total(admitted);
     const isGrown = truth > truthBefore;
     truthBefore = truth;
-    const limits = [
-      hardUnits(stored),
-      ...past.filter((each) => now - each.replacedAt <= creationMs).map(({ hard }) => hard),
-    ];
-    const most = Math.max(...limits);
+    const inForce = past.filter((each) => at - each.replacedAt <= creationMs).map(({ hard }) => hard);
+    const most = Math.max(hardUnits(stored), ...inForce);
     if (isGrown && truth > most) return `${truth} units were admitted, ${most} may be`;
     const isKnown = stored.isCounted && stored.state.used.has('units');
     return isKnown ? understatement(stored.state, admitted) : undefined;
   }
 
+  for (let index = 0; index < FIRST_NAMESPACES; index += 1) addNamespace();
   return {
     pods,
+    podChanges,
+    namespaces,
+    revision: () => revision,
+    putPod: (pod) => change(pod, false),
+    removePod: (uid) => {
+      const pod = pods.get(uid);
+      if (pod !== undefined) change(pod, true);
+    },
+    addNamespace,
     storeFor: (lifetime) => ({
-      read: () => call<Read>(lifetime, () => ({ kind: 'read', object: stored }), TROUBLE),
-      write: (base, state, kind) => call<Written>(lifetime, () => compareAndSwap(base, state, kind), TROUBLE),
+      read: async () => (await call<Read>(lifetime, () => ({ kind: 'read', version: stored }))) ?? TROUBLE,
+      write: async (write) => (await call<Written>(lifetime, () => compareAndSwap(write))) ?? TROUBLE,
     }),
-    countPods,
+    call,
     proceed: () => {
       const [next] = pending.splice(random.below(pending.length), 1);
       next?.();
@@ -205,7 +245,7 @@ export function unitsOf(amounts: Amounts): number {
   return quantityNumber(amounts.get('units') ?? ZERO);
 }
 
-function hardUnits({ quota }: LedgerObject): number {
+function hardUnits({ quota }: LedgerVersion): number {
   return quota.hard.has('units') ? unitsOf(quota.hard) : Infinity;
 }
 

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
+import type { LedgerStore } from '#webhook/ledger/ledger-store.ts';
 import type { QuotaLedger } from '#webhook/ledger/quota-ledger.ts';
-import type { Settled } from '#webhook/ledger/settle-batch.ts';
+import type { Settled } from '#shared/domain/quota/replica/settle-batch.ts';
 import { createLedgerRig, pod, reservation, type LedgerRig } from './ledger-rig.ts';
 
 const RESERVED: Settled = { kind: 'reserved' };
@@ -43,12 +44,6 @@ describe('the slice of a replica', () => {
     return [...rig.object.state.reservations.keys()];
   }
 
-  async function recount(replica: QuotaLedger): Promise<void> {
-    const recounted = replica.recount();
-    await rig.clock.advance(0);
-    await recounted;
-  }
-
   test('is taken with the fifth pod in ten seconds, twice as large as what was asked for, and is in used at once', async () => {
     await busyReplica();
     expect({ slices: slices(), used: rig.used(), reserved: reserved() }).toEqual({
@@ -88,7 +83,7 @@ describe('the slice of a replica', () => {
     const replica = await busyReplica();
     await admit(replica, ['g']);
     await rig.clock.advance(20_000);
-    replica.tend();
+    replica.tick();
     await rig.clock.advance(0);
     expect({ slices: slices(), used: rig.used(), last: reserved().at(-1) }).toEqual({
       slices: [],
@@ -101,7 +96,7 @@ describe('the slice of a replica', () => {
     const replica = await busyReplica();
     await admit(replica, ['g']);
     rig.pods = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((uid) => pod(uid));
-    await recount(replica);
+    await rig.recount(replica);
     expect({ slices: slices(), used: rig.used(), reserved: reserved() }).toEqual({
       slices: [{ memory: '14Gi', isWanted: false }],
       used: '21Gi',
@@ -117,7 +112,7 @@ describe('the slice of a replica', () => {
     const asked = other.reserve(reservation('large', '92Gi'), { withinMs: 3_000, isDryRun: false });
     await rig.clock.advance(0);
     expect(slices()).toEqual([{ memory: '10Gi', isWanted: true }]);
-    holder.tend();
+    holder.tick();
     await rig.clock.advance(2_000);
     expect(await asked).toEqual(RESERVED);
     expect({ slices: slices(), used: rig.used() }).toEqual({ slices: [], used: '99Gi' });
@@ -133,14 +128,20 @@ describe('the slice of a replica', () => {
   test('of a holder that has died is taken back, and not before its last pod must have appeared', async () => {
     await busyReplica();
     const other = rig.ledger();
-    other.tend();
-    await recount(other);
-    await rig.clock.advance(149_000);
-    await recount(other);
+    await rig.recount(other, 0);
+    await rig.recount(other, 149_000);
     expect(slices()).toHaveLength(1);
-    await rig.clock.advance(1_000);
-    await recount(other);
+    await rig.recount(other, 6_000);
     expect({ slices: slices(), used: rig.used() }).toEqual({ slices: [], used: '0' });
+  });
+
+  test('of a holder that has died is not taken back while the view may have missed its last pod', async () => {
+    await busyReplica();
+    const other = rig.ledger();
+    await rig.recount(other, 0);
+    rig.isProving = false;
+    await rig.recount(other, 3_600_000);
+    expect(slices()).toHaveLength(1);
   });
 
   test('is not spent once it has not been written for ten seconds', async () => {
@@ -171,7 +172,7 @@ describe('the slice of a replica', () => {
     const replica = await busyReplica();
     await admit(replica, ['g']);
     rig.setLimits({ memory: '1000Gi', pods: '100' });
-    replica.tend();
+    replica.tick();
     expect(await rig.reserve(rig.ledger(), reservation('h'))).toMatchObject({ kind: 'busy' });
     rig.pods = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((uid) => pod(uid));
     expect(await rig.reserve(rig.ledger(), reservation('h'))).toEqual(RESERVED);
@@ -183,7 +184,7 @@ describe('the slice of a replica', () => {
     rig.recreate();
     rig.pods = ['a', 'b', 'c', 'd', 'e', 'f'].map((uid) => pod(uid, '166Gi'));
     expect(await rig.reserve(replica, reservation('g', '5Gi'))).toMatchObject({ kind: 'exceeded' });
-    replica.tend();
+    replica.tick();
     await rig.clock.advance(1_000);
     expect({ slices: slices(), used: rig.used(), reserved: reserved() }).toEqual({
       slices: [],
@@ -205,7 +206,7 @@ describe('the slice of a replica', () => {
     const { writes } = rig;
     await admit(replica, ['i', 'j', 'k']);
     expect(rig.writes - writes).toBe(3);
-    await recount(replica);
+    await rig.recount(replica);
     expect(rig.used()).toBe('11Gi');
   });
 
@@ -217,21 +218,19 @@ describe('the slice of a replica', () => {
     await rig.reserve(rig.ledger(), reservation('other'));
     await rig.reserve(replica, reservation('i'));
     await rig.clock.advance(10_000);
-    replica.tend();
+    replica.tick();
     await rig.clock.advance(1_000);
     expect(reserved().toSorted()).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'other']);
-    await recount(rig.ledger());
+    await rig.recount(rig.ledger());
     expect(rig.used()).toBe('10Gi');
   });
 
   test('is not spent for a namespace whose pods do not come, but where every replica sees it', async () => {
     const paths: string[] = [];
     const replica = await busyReplica({ ...SLICES, charged: (path) => paths.push(path) });
-    await recount(replica);
     await rig.clock.advance(9_000);
-    replica.tend();
-    await rig.clock.advance(2_000);
-    await recount(replica);
+    replica.tick();
+    await rig.recount(replica, 2_000);
     const inOther = { ...reservation('other'), namespace: 'team-b' };
     expect(await rig.reserve(replica, inOther)).toEqual(RESERVED);
     expect(await rig.reserve(replica, reservation('g'))).toEqual(RESERVED);
@@ -286,5 +285,22 @@ describe('the slice of a replica', () => {
     await admit(replica, ['g']);
     await replica.close();
     expect({ slices: slices(), used: rig.used() }).toEqual({ slices: [], used: '7Gi' });
+  });
+
+  test('does not keep the process from its end while the API server does not answer', async () => {
+    let isDown = false;
+    const stored = rig.store();
+    const trouble = { kind: 'trouble', message: 'no answer' } as const;
+    const whileUp = <T>(call: () => Promise<T>) => (isDown ? Promise.resolve(trouble) : call());
+    const store: LedgerStore = {
+      read: () => whileUp(() => stored.read()),
+      write: (each) => whileUp(() => stored.write(each)),
+    };
+    const replica = await busyReplica({ ...SLICES, store });
+    isDown = true;
+    const closed = { isOver: false };
+    void replica.close().then(() => (closed.isOver = true));
+    await rig.clock.advance(10_000);
+    expect(closed.isOver).toBe(true);
   });
 });

@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Read } from '#webhook/ledger/ledger-store.ts';
-import type { Settled } from '#webhook/ledger/settle-batch.ts';
+import type { Read } from '#shared/domain/quota/replica/event.ts';
+import type { Settled } from '#shared/domain/quota/replica/settle-batch.ts';
 import { amountsOf } from '#test/build/cluster.ts';
-import { createLedgerRig, decode, pod, reservation, type LedgerRig } from './ledger-rig.ts';
+import type { QuotaLedger } from '#webhook/ledger/quota-ledger.ts';
+import { createLedgerRig, decode, pod, reservation, type LedgerRig, type RigView } from './ledger-rig.ts';
 
-describe('createQuotaLedger', () => {
+describe('QuotaLedger', () => {
   let rig: LedgerRig;
 
   beforeEach(() => {
@@ -27,20 +28,19 @@ describe('createQuotaLedger', () => {
 
   test('refuses what does not fit, naming who holds most, after counting the pods themselves', async () => {
     rig.pods = [pod('old', '3584Mi')];
-    const one = rig.ledger();
-    await one.recount();
-    const settled = await rig.reserve(one, reservation('new'));
+    const settled = await rig.reserve(rig.ledger(), reservation('new'));
     expect(settled).toMatchObject({ kind: 'exceeded', exceeded: [{ resource: 'memory' }], holders: ['team-a'] });
-    expect(rig.used()).toBe('3584Mi');
   });
 
   test('does not refuse for pods that have gone', async () => {
     rig.pods = [pod('old', '4Gi')];
     const one = rig.ledger();
-    await one.recount();
+    await rig.recount(one);
+    expect(rig.used()).toBe('4Gi');
     rig.pods = [];
-    await rig.clock.advance(2_000);
-    expect(await rig.reserve(one, reservation('second'))).toEqual({ kind: 'reserved' });
+    const settled = one.reserve(reservation('second'), { withinMs: 1_000, isDryRun: false });
+    await rig.clock.advance(0);
+    expect(await settled).toEqual({ kind: 'reserved' });
   });
 
   test('gives a hundred places to three hundred pods that ask five replicas at once, and refuses the others', async () => {
@@ -123,9 +123,7 @@ describe('createQuotaLedger', () => {
     rig.pods = [pod('a')];
     one.cancel(reservation('gone'));
     const poisoned = one.reserve(reservation('poison'), { withinMs: 1_000, isDryRun: false });
-    const counted = one.recount();
-    await rig.clock.advance(2_000);
-    await counted;
+    await rig.recount(one);
     expect(await poisoned).toMatchObject({ kind: 'busy' });
     expect({ used: rig.used(), reserved: rig.object.state.reservations.size }).toEqual({ used: '1Gi', reserved: 0 });
   });
@@ -144,9 +142,8 @@ describe('createQuotaLedger', () => {
     rig.unnamed = [part];
     const one = rig.ledger();
     await rig.reserve(one, reservation('a'));
-    const counted = one.recount();
+    await rig.recount(one);
     await rig.clock.advance(1_000);
-    await counted;
     const settled = await rig.reserve(one, reservation('b'));
     expect(settled.kind).toBe('busy');
   });
@@ -170,10 +167,7 @@ describe('createQuotaLedger', () => {
   test('reads the ledger again before it refuses, for another replica may have given room back', async () => {
     const [one, other] = [rig.ledger(), rig.ledger()];
     await rig.reserve(one, reservation('large', '4Gi'));
-    await other.recount();
     await rig.reserve(other, reservation('nothing', '0'));
-    other.cancel(reservation('nothing', '0'));
-    await rig.clock.advance(1_000);
     rig.object = {
       ...rig.object,
       state: { ...rig.object.state, used: amountsOf({ memory: '0' }), reservations: new Map() },
@@ -181,30 +175,134 @@ describe('createQuotaLedger', () => {
     expect(await rig.reserve(one, reservation('next', '4Gi'))).toEqual({ kind: 'reserved' });
   });
 
-  test('lists the pods before it refuses, but not again and again', async () => {
+  test('refuses again and again without a write, and reads the ledger each time', async () => {
     const one = rig.ledger();
     rig.pods = [pod('old', '4Gi')];
-    await one.recount();
-    await rig.clock.advance(2_000);
-    const asked = ['a', 'b', 'c'].map((uid) => one.reserve(reservation(uid), { withinMs: 1_000, isDryRun: false }));
-    await rig.clock.advance(500);
-    expect((await Promise.all(asked)).map(({ kind }) => kind)).toEqual(['exceeded', 'exceeded', 'exceeded']);
-    await rig.reserve(one, reservation('d'));
-    expect(rig.listings).toBe(2);
+    await rig.recount(one);
+    const { writes, reads } = rig;
+    for (const uid of ['a', 'b', 'c']) {
+      const settled = one.reserve(reservation(uid), { withinMs: 1_000, isDryRun: false });
+      await rig.clock.advance(0);
+      expect(await settled).toMatchObject({ kind: 'exceeded' });
+    }
+    expect([rig.writes - writes, rig.reads - reads]).toEqual([0, 3]);
   });
 
-  test('lets small pods in while a large one waits for the list', async () => {
-    const listed = Promise.withResolvers<undefined>();
-    rig.onList = () => listed.promise;
+  test('writes nothing for a count that tells nothing new', async () => {
     const one = rig.ledger();
-    const large = one.reserve(reservation('large', '5Gi'), { withinMs: 1_000, isDryRun: false });
-    await rig.clock.advance(100);
-    const small = one.reserve(reservation('small'), { withinMs: 100, isDryRun: false });
-    await rig.clock.advance(50);
-    expect(await small).toEqual({ kind: 'reserved' });
-    listed.resolve(undefined);
-    await rig.clock.advance(100);
-    expect(await large).toMatchObject({ kind: 'exceeded' });
+    rig.pods = [pod('old')];
+    await rig.recount(one);
+    const { writes } = rig;
+    await rig.recount(one, 60_000);
+    expect([rig.writes - writes, rig.used()]).toEqual([0, '1Gi']);
+    rig.pods = [];
+    await rig.recount(one, 60_000);
+    expect([rig.writes - writes, rig.used()]).toEqual([1, '0']);
+  });
+
+  describe('while not all pods are known', () => {
+    test('reserves what fits, and refuses nobody', async () => {
+      const view = rig.view();
+      view.isFilled = false;
+      const one = rig.ledger({ view });
+      const large = one.reserve(reservation('large', '5Gi'), { withinMs: 3_000, isDryRun: false });
+      const small = one.reserve(reservation('small'), { withinMs: 100, isDryRun: false });
+      await rig.clock.advance(50);
+      expect([await small, one.hasCounted]).toEqual([{ kind: 'reserved' }, false]);
+      view.isFilled = true;
+      one.observe();
+      await rig.clock.advance(100);
+      expect([await large, one.hasCounted]).toMatchObject([{ kind: 'exceeded' }, true]);
+    });
+
+    test('says busy in time', async () => {
+      const view = rig.view();
+      view.isFilled = false;
+      expect(await rig.reserve(rig.ledger({ view }), reservation('large', '5Gi'))).toMatchObject({ kind: 'busy' });
+    });
+
+    test('reserves nothing under limits that are new', async () => {
+      rig.object = { ...rig.object, isCounted: false };
+      const view = rig.view();
+      view.isFilled = false;
+      const one = rig.ledger({ view });
+      const asked = one.reserve(reservation('a'), { withinMs: 3_000, isDryRun: false });
+      await rig.clock.advance(1_000);
+      expect(rig.writes).toBe(0);
+      view.isFilled = true;
+      await rig.clock.advance(1_000);
+      expect([await asked, rig.object.isCounted]).toEqual([{ kind: 'reserved' }, true]);
+    });
+  });
+
+  describe('with a view that is older than the last count', () => {
+    async function counted(): Promise<RigView> {
+      const quick = rig.ledger();
+      await rig.reserve(quick, reservation('a'));
+      rig.pods = [pod('a')];
+      rig.revision = 50;
+      await rig.recount(quick);
+      expect([rig.object.state.reservations.size, rig.object.counted]).toEqual([0, { pods: 50, namespaces: 1 }]);
+      const view = rig.view();
+      view.pods = [];
+      view.reached = { pods: 49, namespaces: 1 };
+      rig.isProving = false;
+      return view;
+    }
+
+    test('does not count: the pod whose reservation was forgotten would be too', async () => {
+      const view = await counted();
+      const slow = rig.ledger({ view });
+      await rig.recount(slow);
+      expect(rig.used()).toBe('1Gi');
+      view.reached = { pods: 50, namespaces: 1 };
+      view.pods = [pod('a'), pod('b')];
+      await rig.recount(slow, 60_000);
+      expect(rig.used()).toBe('2Gi');
+    });
+
+    test('does not count either when it is the namespaces that are older', async () => {
+      const view = await counted();
+      view.reached = { pods: 50, namespaces: 0 };
+      await rig.recount(rig.ledger({ view }));
+      expect(rig.used()).toBe('1Gi');
+    });
+
+    test('refuses all the same, by the count that is newer', async () => {
+      const view = await counted();
+      const slow = rig.ledger({ view });
+      const settled = slow.reserve(reservation('large', '4Gi'), { withinMs: 1_000, isDryRun: false });
+      await rig.clock.advance(0);
+      expect(await settled).toMatchObject({ kind: 'exceeded' });
+    });
+
+    test.each<[string, object | undefined]>([
+      ['that says nothing of what it had seen', undefined],
+      ['of a replica that does not say, after one that did', { recount: 1, pods: 2, namespaces: 0 }],
+    ])('does not count after a count %s, until it is proven current', async (_, status) => {
+      const view = await counted();
+      view.reached = { pods: Infinity, namespaces: Infinity };
+      const { raw } = rig.object;
+      rig.object = decode({ ...raw, status: { ...(raw['status'] as object), recounts: 7, counted: status } });
+      const slow = rig.ledger({ view });
+      await rig.recount(slow);
+      expect(rig.used()).toBe('1Gi');
+      view.pods = rig.pods = [];
+      rig.isProving = true;
+      await rig.recount(slow);
+      await rig.recount(slow);
+      expect(rig.used()).toBe('0');
+    });
+
+    test('counts when what it is compared with makes no sense, once it is proven current', async () => {
+      const view = await counted();
+      const slow = rig.ledger({ view });
+      await rig.recount(slow);
+      rig.isProving = true;
+      await rig.recount(slow);
+      await rig.recount(slow);
+      expect(rig.used()).toBe('0');
+    });
   });
 
   test('gives a reservation back at the next count when its pod has come and gone meanwhile', async () => {
@@ -217,8 +315,7 @@ describe('createQuotaLedger', () => {
 
   test('tells everybody that there is nothing to be charged when the quota is gone', async () => {
     const store = { ...rig.store(), read: () => Promise.resolve<Read>({ kind: 'gone' }) };
-    const countPods = () => Promise.reject(new Error('nobody should count'));
-    expect(await rig.reserve(rig.ledger({ store, countPods }), reservation('a'))).toEqual({ kind: 'gone' });
+    expect(await rig.reserve(rig.ledger({ store }), reservation('a'))).toEqual({ kind: 'gone' });
   });
 
   test('waits for the next count when the list of reservations is full, and says busy in time', async () => {
@@ -241,45 +338,44 @@ describe('createQuotaLedger', () => {
     expect(rig.object.isCounted).toBe(true);
   });
 
-  test('throws its list away when somebody else counted meanwhile', async () => {
-    const [slow, quick] = [rig.ledger(), rig.ledger()];
-    await rig.reserve(quick, reservation('a'));
-    // While the slow replica holds a list without pod a, the pod appears and the other one forgets its reservation.
-    const listed = Promise.withResolvers<undefined>();
-    rig.onList = async () => {
-      rig.onList = () => Promise.resolve();
-      await listed.promise;
-    };
-    const counted = slow.recount();
-    await rig.clock.advance(0);
-    rig.pods = [pod('a')];
-    const recounted = quick.recount();
-    await rig.clock.advance(0);
-    await recounted;
-    expect({ reservations: rig.object.state.reservations.size, used: rig.used() }).toEqual({
-      reservations: 0,
-      used: '1Gi',
-    });
-    listed.resolve(undefined);
-    await rig.clock.advance(1_000);
-    await counted;
-    expect(rig.used()).toBe('1Gi');
-  });
-
-  test('gives up a reservation whose pod has not appeared for two minutes of its own clock', async () => {
-    const one = rig.ledger();
-    await rig.reserve(one, { ...reservation('a'), admittedAt: Number.MAX_SAFE_INTEGER / 2 ** 10 });
-    for (const [afterMs, expected] of [
-      [0, '1Gi'],
-      [119_000, '1Gi'],
-      [2_000, '0'],
-    ] as const) {
-      await rig.clock.advance(afterMs);
-      const recounted = one.recount();
-      await rig.clock.advance(0);
-      await recounted;
-      expect(rig.used()).toBe(expected);
+  describe('a reservation whose pod does not appear', () => {
+    async function usedAfter(one: QuotaLedger, afterMs: number): Promise<string | undefined> {
+      await rig.recount(one, afterMs);
+      return rig.used();
     }
+
+    test('is given up after two minutes of our own clock', async () => {
+      const one = rig.ledger();
+      await rig.reserve(one, { ...reservation('a'), admittedAt: Number.MAX_SAFE_INTEGER / 2 ** 10 });
+      expect(await usedAfter(one, 5_000)).toBe('1Gi');
+      expect(await usedAfter(one, 112_000)).toBe('1Gi');
+      expect(await usedAfter(one, 5_000)).toBe('0');
+    });
+
+    test('is not given up while the view may have missed it, however long that takes', async () => {
+      const view = rig.view();
+      const one = rig.ledger({ view });
+      await rig.reserve(one, reservation('a'));
+      rig.isProving = false;
+      view.pods = [];
+      expect(await usedAfter(one, 5_000)).toBe('1Gi');
+      expect(await usedAfter(one, 3_600_000)).toBe('1Gi');
+      rig.pods = [pod('a')];
+      view.pods = undefined;
+      rig.isProving = true;
+      expect(await usedAfter(one, 5_000)).toBe('1Gi');
+      expect(rig.object.state.reservations.size).toBe(0);
+    });
+
+    test('is not given up by a proof from before its time was over', async () => {
+      const view = rig.view();
+      const one = rig.ledger({ view });
+      await rig.reserve(one, reservation('a'));
+      rig.isProving = false;
+      expect(await usedAfter(one, 5_000)).toBe('1Gi');
+      view.provenAt = rig.clock.monotonic();
+      expect(await usedAfter(one, 118_000)).toBe('1Gi');
+    });
   });
 
   test('does not take for nothing what a reservation costs of a resource that is limited later', async () => {

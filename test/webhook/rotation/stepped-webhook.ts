@@ -11,7 +11,7 @@ import { createCertificateKeeper } from '#webhook/certificates/certificate-keepe
 import type { CertificateSource } from '#webhook/certificates/certificate-source.ts';
 import { webhookSchema } from '#webhook/configuration.ts';
 import { createJudgeSources } from '#webhook/judge-sources.ts';
-import { createLedgers } from '#webhook/ledger/ledgers.ts';
+import { Ledgers } from '#webhook/ledger/ledgers.ts';
 import { createRegistration } from '#webhook/registration.ts';
 
 /** A webhook that answers reviews, and looks at its certificate when the test says so. */
@@ -41,8 +41,13 @@ export async function openSteppedWebhook(api: ObjectServer, certificates: Certif
   const metrics = createMetrics('webhook');
   const around = { client, clock, random: Math.random, log, metrics };
   const caches = createCaches(around);
-  const quotas = { quotas: caches.priorityQuotas, reservationMs: 60_000, sliceAfterMs: 60_000 };
-  const ledgers = createLedgers({ ...around, ...quotas });
+  const quotas = {
+    quotas: caches.priorityQuotas,
+    namespaces: caches.namespaces,
+    reservationMs: 60_000,
+    sliceAfterMs: 60_000,
+  };
+  const ledgers = new Ledgers({ ...around, ...quotas });
   const events = createEventRecorder({ ...around, component: 'test', instance: 'test' });
   const sources = createJudgeSources(configuration, { client, caches, ledgers, clock, events });
   const first = await certificates.look(() => false);

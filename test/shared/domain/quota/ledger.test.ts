@@ -124,6 +124,7 @@ describe('openLedger', () => {
       HARD,
     );
     fresh.recount(countOf(HARD, [pod('seen', '1Gi'), pod('old', '512Mi', 'b')]), {
+      isExact: true,
       isExpired: (uid) => uid === 'expired',
       isDead: () => false,
     });
@@ -167,7 +168,7 @@ describe('openLedger', () => {
     });
     function recounted(before: LedgerState, seen: readonly ReturnType<typeof pod>[] = [], expired = ''): Ledger {
       const ledger = openLedger(before, wider);
-      ledger.recount(countOf(wider, seen), { isExpired: (uid) => uid === expired, isDead: () => false });
+      ledger.recount(countOf(wider, seen), { isExact: true, isExpired: (uid) => uid === expired, isDead: () => false });
       return ledger;
     }
     function before(): LedgerState {
@@ -200,7 +201,11 @@ describe('openLedger', () => {
 
     test('forgets what is not limited any more', () => {
       const ledger = openLedger(before(), amountsOf({ pods: '3' }));
-      ledger.recount(countOf(amountsOf({ pods: '3' }), []), { isExpired: () => false, isDead: () => false });
+      ledger.recount(countOf(amountsOf({ pods: '3' }), []), {
+        isExact: true,
+        isExpired: () => false,
+        isDead: () => false,
+      });
       expect(printReserved(ledger.state())).toEqual({ old: { pods: '1' } });
     });
   });

@@ -3,10 +3,9 @@ import type { Amounts } from '#shared/domain/model/amounts.ts';
 import { quantityNumber, ZERO } from '#shared/domain/model/quantity.ts';
 import { openLedger, type ReserveOutcome } from '#shared/domain/quota/ledger.ts';
 import { EMPTY_LEDGER, type LedgerState, type Reservation } from '#shared/domain/quota/ledger-state.ts';
-import type { CountedPod } from '#shared/domain/quota/pod-count.ts';
 import { debtsAt, noteCount, NOTHING_UNSEEN, type UnseenRecord } from '#shared/domain/quota/unseen.ts';
 import { amountsOf } from '#test/build/cluster.ts';
-import { countOf } from '#test/build/pod-count.ts';
+import { countOf, type CountedPod } from '#test/build/pod-count.ts';
 
 const RESERVATION_MS = 120_000;
 const COUNT_EVERY_MS = 5_000;
@@ -30,10 +29,10 @@ function createQuota(hard = HARD) {
 
   function count(): void {
     const counted = countOf(hard, pods);
-    record = noteCount(record, { state, spent: [], hard, pods: counted }, terms());
+    record = noteCount(record, { state, spent: [], hard, pods: counted, provenAt: now }, terms());
     const ledger = openLedger(state, hard);
     const isExpired = (uid: string) => now - (record.missed.get(uid)?.since ?? now) >= RESERVATION_MS;
-    ledger.recount(counted, { isExpired, isDead: () => false });
+    ledger.recount(counted, { isExact: true, isExpired, isDead: () => false });
     state = ledger.state();
   }
 
@@ -174,9 +173,20 @@ describe('what a namespace wastes of a quota', () => {
       used: HARD,
       reservations: new Map([unnumbered, numbered].map((each) => [each.uid, each])),
     };
-    const counted = { state, spent: [], hard: HARD, pods: countOf(HARD, []) };
-    const missed = noteCount(NOTHING_UNSEEN, counted, { now: 0, reservationMs: RESERVATION_MS });
-    const owed = noteCount(missed, counted, { now: 10_000, reservationMs: RESERVATION_MS });
-    expect([...debtsAt(owed, { now: 10_000, reservationMs: RESERVATION_MS })]).toEqual([['b', 1]]);
+    const count = { state, spent: [], hard: HARD, pods: countOf(HARD, []) };
+    const at = (now: number) => ({ now, reservationMs: RESERVATION_MS });
+    const missed = noteCount(NOTHING_UNSEEN, { ...count, provenAt: 0 }, at(0));
+    const owed = noteCount(missed, { ...count, provenAt: 10_000 }, at(10_000));
+    expect([...debtsAt(owed, at(10_000))]).toEqual([['b', 1]]);
+  });
+
+  test('is not known while the count may lag behind', () => {
+    const late: Reservation = { uid: 'late', namespace: 'a', pod: 'late', amounts: HARD, admittedAt: 0 };
+    const state = { ...EMPTY_LEDGER, used: HARD, reservations: new Map([['late', late]]) };
+    const count = { state, spent: [], hard: HARD, pods: countOf(HARD, []), provenAt: 9_999 };
+    const at = (now: number) => ({ now, reservationMs: RESERVATION_MS });
+    const missed = noteCount(noteCount(NOTHING_UNSEEN, count, at(0)), count, at(60_000));
+    expect([...debtsAt(missed, at(60_000))]).toEqual([]);
+    expect([...debtsAt(noteCount(missed, { ...count, provenAt: 10_000 }, at(60_000)), at(60_000))]).toEqual([['a', 1]]);
   });
 });

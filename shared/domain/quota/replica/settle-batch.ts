@@ -1,13 +1,14 @@
 import { largestHolders } from '#shared/domain/quota/largest-holders.ts';
-import { openLedger, type Ledger, type Over, type ReserveOutcome } from '#shared/domain/quota/ledger.ts';
+import { openLedger, type Over, type ReserveOutcome } from '#shared/domain/quota/ledger.ts';
 import type { LedgerState, Reservation } from '#shared/domain/quota/ledger-state.ts';
 import type { PodCount } from '#shared/domain/quota/pod-count.ts';
 import { placeSlice, withoutFree, type OwnShare, type PlacedSlice } from '#shared/domain/quota/place-slice.ts';
 import type { Excess } from '#shared/domain/quota/refusal.ts';
 import { isHeldElsewhere, wantSlices } from '#shared/domain/quota/slices.ts';
-import type { LedgerObject } from './ledger-object.ts';
+import type { ViewRevision } from '#shared/domain/quota/view/seen-pod.ts';
+import type { LedgerVersion } from './ledger-version.ts';
 
-/** What a wish to reserve came to. `busy` means that nothing could be settled in time. */
+/** What became of a pending reservation. `busy` means that nothing could be settled in time. */
 export type Settled =
   | { readonly kind: 'reserved' }
   /** By another request for the same pod, so that the charge is not ours to take back. */
@@ -19,35 +20,49 @@ export type Settled =
   /** The quota is no more: there is nothing to be charged. */
   | { readonly kind: 'gone' };
 
-/** Somebody who waits for a reservation, or in a dry run for the answer alone. */
-export interface Wish {
+/** A reservation that somebody waits for, or in a dry run the answer alone. */
+export interface PendingReservation {
   readonly reservation: Reservation;
   readonly isDryRun: boolean;
+  /** By the monotonic clock of this process. */
+  readonly giveUpAt: number;
 }
 
-/** Pods listed after `begun` was read, and what of the ledger is over by then. */
-export interface Count extends Over {
-  readonly begun: LedgerObject;
+/** A count of the pods that may be written over the ledger, and what else of the ledger is over. */
+export interface Count extends Omit<Over, 'isExact'> {
   readonly pods: PodCount;
+  /** What the view held that was counted. */
+  readonly holds: ViewRevision;
 }
+
+/** A share in a slice, and what of it is over. */
+export interface SharedSlice extends OwnShare {
+  readonly isDue: boolean;
+  /** UIDs that were counted or have expired. */
+  readonly settled: readonly string[];
+}
+
+/** A reservation that is taken back by whom it was made for. */
+export type Cancellation = Pick<Reservation, 'uid' | 'claim'>;
 
 /** Everything that one write shall do. */
 export interface Batch {
-  readonly wishes: readonly Wish[];
-  readonly cancelled: readonly Pick<Reservation, 'uid' | 'claim'>[];
-  /** One for which `isSameCount` holds. */
+  readonly pending: readonly PendingReservation[];
+  readonly cancelled: readonly Cancellation[];
   readonly count: Count | undefined;
   /** What namespaces have wasted lately. */
   readonly debts: ReadonlyMap<string, number>;
+  /** Whether the count is written though nobody waits for a write. */
+  readonly isCountDue: boolean;
   /** `undefined` leaves the slice of this replica as it is. */
-  readonly own: (OwnShare & { readonly isDue: boolean }) | undefined;
+  readonly own: SharedSlice | undefined;
 }
 
 export interface SettledBatch {
   readonly state: LedgerState;
   /** What the write is; `undefined` when nothing has to be written. */
   readonly write: 'charge' | 'recount' | undefined;
-  /** In the order of the wishes; true once the state is written. */
+  /** In the order of the pending reservations; true once the state is written. */
   readonly settled: readonly Settled[];
   /** What the write makes of the slice of this replica. */
   readonly slice: PlacedSlice | undefined;
@@ -61,38 +76,32 @@ const UNKNOWN: Settled = {
 const HELD: Settled = { kind: 'busy', why: 'other replicas were asked to give back the room that they hold' };
 
 /** Applies a batch to the ledger as it stands. */
-export function settleBatch(base: LedgerObject, batch: Batch): SettledBatch {
-  const { wishes, count, own } = batch;
-  const ledger = openWithout(base, batch);
-  const outcomes = wishes.map(({ reservation, isDryRun }) => ledger[isDryRun ? 'preview' : 'reserve'](reservation));
+export function settleBatch(base: LedgerVersion, batch: Batch): SettledBatch {
+  const { pending, own, count } = batch;
+  const { ledger, isRecounted } = openWithout(base, batch);
+  const outcomes = pending.map(({ reservation, isDryRun }) => ledger[isDryRun ? 'preview' : 'reserve'](reservation));
   const charged = ledger.state();
   const settled = settledBy(outcomes, charged, own?.holder);
   const asked = settled.some(isInSlices) ? wantSlices(charged, own?.holder) : charged;
   const slice = own && placeSlice(asked, base.quota.hard, own);
-  const isDue = ledger.isChanged || asked !== charged || own?.isDue === true;
-  return { state: slice?.state ?? asked, write: writeOf(isDue, count), settled, slice };
+  const isWritten = [isRecounted, ledger.isChanged, asked !== charged, own?.isDue].includes(true);
+  return { state: slice?.state ?? asked, write: isWritten ? writeOf(count) : undefined, settled, slice };
 }
 
-/** Without everything that is over: what is free of our slice, what a count has settled, what was cancelled. */
-function openWithout({ state, quota }: LedgerObject, { own, count, cancelled, debts }: Batch): Ledger {
-  const ledger = openLedger(own === undefined ? state : withoutFree(state, own), quota.hard, debts);
-  if (count !== undefined) ledger.recount(count.pods, count);
-  for (const reservation of cancelled) ledger.cancel(reservation);
-  return ledger;
+function writeOf(count: Count | undefined): SettledBatch['write'] {
+  return count === undefined ? 'charge' : 'recount';
 }
 
 /**
- * Whether no other recount came between. If one did, the list may miss pods whose reservations that one forgot, and
- * must not be used.
+ * Without everything that is over: what is free of our slice, what a count has settled, what was cancelled. A count alone
+ * is worth a write where it is due and tells something new.
  */
-export function isSameCount(now: LedgerObject, begun: LedgerObject): boolean {
-  const [after, before] = [now.raw.metadata, begun.raw.metadata];
-  return now.recounts === begun.recounts && after.generation === before.generation && after.uid === before.uid;
-}
-
-function writeOf(isDue: boolean, count: Count | undefined): SettledBatch['write'] {
-  if (count !== undefined) return 'recount';
-  return isDue ? 'charge' : undefined;
+function openWithout({ state, quota, isCounted }: LedgerVersion, { own, count, cancelled, debts, isCountDue }: Batch) {
+  const ledger = openLedger(own === undefined ? state : withoutFree(state, own), quota.hard, debts);
+  const isDue = isCountDue || !isCounted;
+  const isNews = count !== undefined && ledger.recount(count.pods, { ...count, isExact: isDue });
+  for (const reservation of cancelled) ledger.cancel(reservation);
+  return { ledger, isRecounted: count !== undefined && (!isCounted || (isCountDue && isNews)) };
 }
 
 /** Whether the others must give back their slices first: those of earlier limits do not tell what they hold. */

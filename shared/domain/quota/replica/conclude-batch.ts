@@ -1,0 +1,77 @@
+import { NO_AMOUNTS, type Amounts } from '#shared/domain/model/amounts.ts';
+import type { Reservation } from '#shared/domain/quota/ledger-state.ts';
+import { limitedAmounts } from '#shared/domain/quota/limited-amounts.ts';
+import type { LedgerEffect } from './event.ts';
+import type { LedgerVersion } from './ledger-version.ts';
+import type { Replica, World } from './replica.ts';
+import type { Batch, Cancellation, PendingReservation, Settled, SettledBatch } from './settle-batch.ts';
+import type { Sight } from './sight.ts';
+
+/** A batch that nothing more has to be written for. */
+export interface ConcludedBatch {
+  readonly batch: Batch;
+  readonly settled: SettledBatch;
+  readonly sight: Sight;
+  /** Whether the state that it was decided on is what is stored. */
+  readonly isTrue: boolean;
+}
+
+/**
+ * Answers what is settled. A refusal on an old state is settled again on a new one; what only another replica, a holder
+ * of a slice or the next pods can change is deferred. Nobody is refused while not all pods are known.
+ */
+export function concludeBatch(replica: Replica, concluded: ConcludedBatch, world: World): readonly LedgerEffect[] {
+  const { batch, settled, sight, isTrue } = concluded;
+  const unsure: PendingReservation[] = [];
+  replica.hasCounted ||= isTrue && sight.kind !== 'blind';
+  const effects = batch.pending.flatMap((pending, index) => {
+    const outcome = settled.settled[index];
+    if (outcome !== undefined && isFinal(outcome, concluded)) return answer(replica, pending, outcome, world);
+    unsure.push(pending);
+    return [];
+  });
+  if (isTrue) replica.queue.defer(unsure);
+  else if (unsure.length > 0) readAgain(replica, unsure);
+  return batch.isCountDue ? [...effects, recounted(sight)] : effects;
+}
+
+/** Whoever is behind is refused by the last count, which is newer; where we could count, we must have. */
+function isFinal({ kind }: Settled, { batch, sight, isTrue }: ConcludedBatch): boolean {
+  if (kind === 'exceeded' || kind === 'wasted') return isTrue && (batch.count !== undefined || sight.kind === 'behind');
+  return kind !== 'busy';
+}
+
+function readAgain(replica: Replica, unsure: readonly PendingReservation[]): void {
+  replica.known = undefined;
+  replica.queue.putBack(unsure);
+}
+
+/** Whoever is behind leaves the count to those who are not. */
+function recounted({ kind }: Sight): LedgerEffect {
+  return { kind: 'recounted', result: kind === 'blind' ? 'failed' : 'done' };
+}
+
+/** What was reserved for somebody who had been told that it was too late is taken back. */
+export function answer(
+  replica: Replica,
+  pending: PendingReservation,
+  settled: Settled,
+  world: World,
+): readonly LedgerEffect[] {
+  const { queue, slice } = replica;
+  const isCharged = settled.kind === 'reserved' && !pending.isDryRun;
+  const charged: readonly LedgerEffect[] = isCharged ? [{ kind: 'charged', path: 'ledger' }] : [];
+  if (isCharged) slice.chargedElsewhere(limitedTo(replica.known, pending), world);
+  if (queue.close(pending)) return [...charged, { kind: 'answer', pending, settled }];
+  if (isCharged) replica.cancelled = [...replica.cancelled, cancellationOf(pending.reservation)];
+  return charged;
+}
+
+/** What is needed to take a reservation back. */
+export function cancellationOf({ uid, claim }: Reservation): Cancellation {
+  return { uid, ...(claim !== undefined && { claim }) };
+}
+
+function limitedTo(known: LedgerVersion | undefined, { reservation }: PendingReservation): Amounts {
+  return limitedAmounts(reservation.amounts, known?.quota.hard ?? NO_AMOUNTS);
+}

@@ -1,0 +1,118 @@
+import type { QuotaCount } from '#shared/domain/quota/view/quota-counter.ts';
+import { Absence } from './absence.ts';
+import { WIDEST_BATCH } from './batch-size.ts';
+import type { LedgerVersion } from './ledger-version.ts';
+import { OwnSlice, type Moment, type OwnSliceSettings, type QuotaNews } from './own-slice.ts';
+import { ReservationQueue } from './reservation-queue.ts';
+import type { Batch, Cancellation, SettledBatch } from './settle-batch.ts';
+import type { Sight } from './sight.ts';
+import { debtsAt, NOTHING_UNSEEN, type UnseenRecord } from '#shared/domain/quota/unseen.ts';
+
+export interface ReplicaSettings extends OwnSliceSettings {
+  /** How long a pod may take to appear after it was admitted. */
+  readonly reservationMs: number;
+}
+
+/** What the replica sees of the cluster's pods. */
+export interface LedgerView {
+  /** A count for these limits and this scope; `undefined` while not all pods are known. */
+  count(version: LedgerVersion): QuotaCount | undefined;
+  /** Whether a pod was there and is gone for good; not knowing is no harm. */
+  readonly isGone: (podUid: string) => boolean;
+  /** The monotonic time as of which nothing is missing in what is seen. */
+  readonly provenAt: number;
+}
+
+/** What a step looks at beside its own state. */
+export interface World {
+  readonly now: Moment;
+  readonly news: QuotaNews;
+  readonly view: LedgerView;
+}
+
+/** What the replica waits for. */
+export type Phase =
+  | { readonly kind: 'idle' }
+  | { readonly kind: 'reading' }
+  | { readonly kind: 'writing'; readonly batch: Batch; readonly settled: SettledBatch; readonly sight: Sight }
+  | { readonly kind: 'pausing' };
+
+/** The ledger of one quota as one replica of the webhook deals with it. Only `step` changes it. */
+export interface Replica {
+  readonly settings: ReplicaSettings;
+  readonly queue: ReservationQueue;
+  readonly slice: OwnSlice;
+  readonly absence: Absence;
+  /** What namespaces have reserved in vain, as this replica saw it; nothing is known of the time before the process began. */
+  unseen: UnseenRecord;
+  phase: Phase;
+  /** The state last read or written; `undefined` when it may be old. */
+  known: LedgerVersion | undefined;
+  /** Whether a turn of work has been asked for. */
+  isScheduled: boolean;
+  cancelled: readonly Cancellation[];
+  isSliceDue: boolean;
+  isCountDue: boolean;
+  /** Whether the pods have ever been counted, and the count stored. */
+  hasCounted: boolean;
+  /** Writes that failed in a row. */
+  failures: number;
+  /** How many reservations may share a write; fewer after one was refused for good. */
+  mostInBatch: number;
+  /** How many reservations there were when the ledger was last seen. */
+  openReservations: number;
+  /** Which recount is the last one known, and since when. */
+  lastRecount: { readonly id: string; readonly seenAt: number };
+  /** Since when the pods that are seen are older than those of the last recount. */
+  behindSince: number | undefined;
+  /** When the pods were last counted for their own sake. */
+  countedAt: number;
+  /** A factor around 1: replicas that started together shall not count together for ever. */
+  spread: number;
+  /** As of when the view was proven current when that was last acted on. */
+  provenAt: number;
+  /** When those who wait for a change were last queued again, and whether anything has changed since. */
+  resumedAt: number;
+  hasObserved: boolean;
+  /** Some pods that could not be read when they were last counted. */
+  unreadable: readonly string[];
+}
+
+const IDLE: Phase = { kind: 'idle' };
+/** Others' clocks may go at different speeds: the life of their slices is waited for three times. */
+const LIVES_WAITED = 3;
+
+/** A replica that knows nothing yet. */
+export function createReplica(settings: ReplicaSettings, now: Moment): Replica {
+  const { reservationMs, sliceLifeMs } = settings;
+  return {
+    settings,
+    queue: new ReservationQueue(),
+    slice: new OwnSlice(settings, now.monotonic),
+    absence: new Absence(reservationMs, LIVES_WAITED * sliceLifeMs + reservationMs),
+    unseen: NOTHING_UNSEEN,
+    phase: IDLE,
+    known: undefined,
+    isScheduled: false,
+    cancelled: [],
+    isSliceDue: false,
+    isCountDue: false,
+    hasCounted: false,
+    failures: 0,
+    mostInBatch: WIDEST_BATCH,
+    openReservations: 0,
+    lastRecount: { id: '', seenAt: now.monotonic },
+    behindSince: undefined,
+    countedAt: -Infinity,
+    spread: 1,
+    provenAt: -Infinity,
+    resumedAt: -Infinity,
+    hasObserved: false,
+    unreadable: [],
+  };
+}
+
+/** What each namespace owes now for room that it has wasted. */
+export function debtsOf({ unseen, settings }: Replica, { now }: Pick<World, 'now'>): ReadonlyMap<string, number> {
+  return debtsAt(unseen, { now: now.monotonic, reservationMs: settings.reservationMs });
+}

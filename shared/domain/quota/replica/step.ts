@@ -1,0 +1,248 @@
+import type { Reservation } from '#shared/domain/quota/ledger-state.ts';
+import { narrowed, WIDEST_BATCH, widened } from './batch-size.ts';
+import { answer, cancellationOf, concludeBatch } from './conclude-batch.ts';
+import type { LedgerEffect, LedgerEvent, LedgerPart, Read, Written } from './event.ts';
+import type { LedgerVersion } from './ledger-version.ts';
+import { lookAtPods } from './look-at-pods.ts';
+import { debtsOf, type Phase, type Replica, type World } from './replica.ts';
+import { settleBatch, type Batch, type Count, type PendingReservation, type Settled } from './settle-batch.ts';
+import { tick } from './tick.ts';
+
+type Effects = readonly LedgerEffect[];
+type Writing = Extract<Phase, { readonly kind: 'writing' }>;
+type Pruned = Extract<Written, { readonly kind: 'pruned' }>;
+
+const NOTHING: Effects = [];
+
+/**
+ * Takes in an event: changes the replica and says what is to be done. The same events in the same world lead to the same
+ * state and effects.
+ *
+ * Charges the slice of the replica where there is room in it. Else the ledger is changed by compare-and-swap: everybody
+ * who waits in this replica, a count of the pods and what is due of the slice share one write. After a failure without an
+ * answer the ledger is read again, and a reservation found there counts as made.
+ *
+ * idle → (asked, cancelled, count or slice due) → read unless known → settle → write if changed → answer → idle
+ */
+export function step(replica: Replica, event: LedgerEvent, world: World): Effects {
+  switch (event.kind) {
+    case 'asked':
+      return ask(replica, event.pending, world);
+    case 'cancelled':
+      return cancel(replica, event.reservation);
+    case 'turnCame':
+      replica.isScheduled = false;
+      return proceed(replica, world);
+    case 'read':
+      return takeRead(replica, event.result, world);
+    case 'wrote':
+      return takeWritten(replica, event.result, world);
+    case 'pauseEnded':
+      replica.phase = { kind: 'idle' };
+      return proceed(replica, world);
+    case 'observed':
+    case 'ticked':
+    case 'closed':
+      return [...tick(replica, event, world), ...proceed(replica, world)];
+  }
+}
+
+function ask(replica: Replica, pending: PendingReservation, world: World): Effects {
+  const { slice, queue } = replica;
+  const spent = slice.spend(pending, world, debtsOf(replica, world).has(pending.reservation.namespace));
+  if (spent === undefined) {
+    queue.add(pending);
+    return takeTurn(replica);
+  }
+  const charged: Effects = pending.isDryRun ? NOTHING : [{ kind: 'charged', path: 'slice' }];
+  replica.isSliceDue ||= slice.isDue(world);
+  return [
+    { kind: 'answer', pending, settled: spent },
+    ...charged,
+    ...(replica.isSliceDue ? takeTurn(replica) : NOTHING),
+  ];
+}
+
+function cancel(replica: Replica, reservation: Reservation): Effects {
+  if (replica.slice.cancel(reservation)) return NOTHING;
+  replica.cancelled = [...replica.cancelled, cancellationOf(reservation)];
+  return takeTurn(replica);
+}
+
+/** Whoever comes in the same turn shares the write. */
+function takeTurn(replica: Replica): Effects {
+  if (replica.isScheduled || replica.phase.kind !== 'idle') return NOTHING;
+  replica.isScheduled = true;
+  return [{ kind: 'takeTurn' }];
+}
+
+function proceed(replica: Replica, world: World): Effects {
+  const { queue, cancelled, isSliceDue, isCountDue } = replica;
+  const hasWork = !queue.isEmpty || cancelled.length > 0 || isSliceDue || isCountDue;
+  if (replica.phase.kind !== 'idle' || !hasWork) return NOTHING;
+  if (replica.known !== undefined) return settle(replica, replica.known, false, world);
+  replica.phase = { kind: 'reading' };
+  return [{ kind: 'read' }];
+}
+
+function takeRead(replica: Replica, result: Read, world: World): Effects {
+  replica.phase = { kind: 'idle' };
+  if (result.kind === 'read') return settle(replica, remember(replica, result.version, world), true, world);
+  replica.cancelled = [];
+  if (result.kind === 'trouble') return [...countFailed(replica), ...pause(replica)];
+  replica.queue.resume();
+  replica.isSliceDue = replica.isCountDue = false;
+  return replica.queue.take().flatMap((pending) => answer(replica, pending, { kind: 'gone' }, world));
+}
+
+/** `isFresh` where the base has just been read. Nothing is reserved under limits for which nothing has been counted. */
+function settle(replica: Replica, base: LedgerVersion, isFresh: boolean, world: World): Effects {
+  const sight = lookAtPods(replica, base, world);
+  const count = sight.kind === 'counted' ? sight.count : undefined;
+  if (!base.isCounted && count === undefined) return defer(replica);
+  const batch = isNarrow(replica)
+    ? takeNarrowBatch(replica, base, count, world)
+    : takeBatch(replica, base, count, world);
+  const settled = settleBatch(base, batch);
+  if (settled.write === undefined) {
+    const concluded = concludeBatch(replica, { batch, settled, sight, isTrue: isFresh }, world);
+    return [...concluded, ...proceed(replica, world)];
+  }
+  if (batch.own !== undefined && settled.slice !== undefined)
+    replica.slice.propose(base, batch.own, settled.slice, world);
+  replica.phase = { kind: 'writing', batch, settled, sight };
+  const counted = settled.write === 'recount' ? count?.holds : undefined;
+  return [{ kind: 'write', write: { base, state: settled.state, counted } }];
+}
+
+function takeBatch(replica: Replica, base: LedgerVersion, count: Count | undefined, world: World): Batch {
+  const { queue, slice } = replica;
+  return {
+    pending: queue.take(),
+    ...takeDue(replica),
+    count,
+    debts: debtsOf(replica, world),
+    own: slice.share(base, count, world),
+  };
+}
+
+/** After a refused write: nothing but reservations, so that it is known what was refused; under new limits a count first. */
+function takeNarrowBatch(
+  replica: Replica,
+  { isCounted }: LedgerVersion,
+  count: Count | undefined,
+  world: World,
+): Batch {
+  const nothing = { cancelled: [], isCountDue: false, own: undefined, debts: debtsOf(replica, world) };
+  if (!isCounted) return { ...nothing, pending: [], count };
+  return { ...nothing, pending: replica.queue.take(replica.mostInBatch), count: undefined };
+}
+
+function isNarrow({ mostInBatch, queue }: Replica): boolean {
+  return mostInBatch < WIDEST_BATCH && !queue.isEmpty;
+}
+
+function takeDue(replica: Replica): Pick<Batch, 'cancelled' | 'isCountDue'> {
+  const { cancelled, isCountDue } = replica;
+  replica.cancelled = [];
+  replica.isCountDue = replica.isSliceDue = false;
+  return { cancelled, isCountDue };
+}
+
+/** The pods have to be known first. */
+function defer(replica: Replica): Effects {
+  const failed = countFailed(replica);
+  replica.queue.defer(replica.queue.take());
+  replica.isSliceDue = replica.isCountDue = false;
+  return failed;
+}
+
+function countFailed({ isCountDue }: Replica): Effects {
+  return isCountDue ? [{ kind: 'recounted', result: 'failed' }] : NOTHING;
+}
+
+function takeWritten(replica: Replica, result: Written, world: World): Effects {
+  const { phase } = replica;
+  if (phase.kind !== 'writing') return NOTHING;
+  replica.phase = { kind: 'idle' };
+  if (result.kind === 'refused') return isolate(replica, phase.batch, result.message, world);
+  if (result.kind === 'pruned') return takePruned(replica, phase, result, world);
+  if (result.kind !== 'written') return takeUpAgain(replica, phase.batch, result.kind === 'conflict');
+  remember(replica, result.version, world);
+  replica.failures = 0;
+  replica.mostInBatch = widened(replica.mostInBatch);
+  // The write went through, so what it was decided on was the truth: its refusals need no second look.
+  return [...concludeBatch(replica, { ...phase, isTrue: true }, world), ...proceed(replica, world)];
+}
+
+/**
+ * The API server does not know parts of the ledger. What it has stored counts: without slices each pod is charged by a
+ * write of its own, and without anything else nothing can be charged at all.
+ */
+function takePruned(replica: Replica, { batch, sight }: Writing, { version, lost }: Pruned, world: World): Effects {
+  replica.slice.forgo(world);
+  remember(replica, version, world);
+  replica.hasCounted ||= sight.kind !== 'blind';
+  const paused = pause(replica);
+  if (lost.some((part) => part !== 'slices'))
+    return [...batch.pending.flatMap((pending) => answer(replica, pending, outdated(lost), world)), ...paused];
+  replica.queue.putBack(batch.pending);
+  return paused;
+}
+
+function outdated(lost: readonly LedgerPart[]): Settled {
+  const fields = lost.map((part) => `status.${part}`).join(', ');
+  return { kind: 'busy', why: `the CustomResourceDefinition of PriorityQuotas does not name ${fields}` };
+}
+
+/** No reservation fails for the sake of another: half of them are written again, and in the end the one to blame alone. */
+function isolate(replica: Replica, batch: Batch, why: string, world: World): Effects {
+  const [only, ...others] = batch.pending;
+  replica.known = undefined;
+  replica.slice.withdraw();
+  // As far as anybody can: what cannot be stored must not keep the process from being ready.
+  replica.hasCounted ||= batch.count !== undefined;
+  // What is neither counted nor taken back comes back by itself.
+  if (only === undefined) return pause(replica);
+  if (replica.mostInBatch < WIDEST_BATCH && others.length === 0) {
+    replica.mostInBatch = widened(replica.mostInBatch);
+    const settled: Settled = { kind: 'busy', why: `the API server refuses the charge: ${why}` };
+    return [...answer(replica, only, settled, world), ...proceed(replica, world)];
+  }
+  replica.mostInBatch = narrowed(batch.pending.length);
+  replica.queue.putBack(batch.pending);
+  restoreDue(replica, batch);
+  return proceed(replica, world);
+}
+
+function restoreDue(replica: Replica, { cancelled, own, isCountDue }: Batch): void {
+  replica.cancelled = [...cancelled, ...replica.cancelled];
+  replica.isSliceDue ||= own?.isDue === true;
+  replica.isCountDue ||= isCountDue;
+}
+
+/** Without an answer cancellations are dropped: at worst room stays taken until the reservation expires. */
+function takeUpAgain(replica: Replica, batch: Batch, isConflict: boolean): Effects {
+  replica.known = undefined;
+  replica.queue.putBack(batch.pending);
+  if (isConflict) {
+    replica.slice.withdraw();
+    restoreDue(replica, batch);
+  }
+  return pause(replica);
+}
+
+function pause(replica: Replica): Effects {
+  replica.failures += 1;
+  replica.phase = { kind: 'pausing' };
+  return [{ kind: 'pause', failures: replica.failures }];
+}
+
+function remember(replica: Replica, version: LedgerVersion, { now }: World): LedgerVersion {
+  const id = `${version.uid} ${version.recounts}`;
+  if (id !== replica.lastRecount.id) replica.lastRecount = { id, seenAt: now.monotonic };
+  replica.slice.recognise(version);
+  replica.openReservations = version.state.reservations.size;
+  replica.known = version;
+  return version;
+}

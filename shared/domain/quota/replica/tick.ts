@@ -1,0 +1,70 @@
+import type { LedgerEffect, LedgerEvent } from './event.ts';
+import type { Replica, World } from './replica.ts';
+import type { Settled } from './settle-batch.ts';
+
+type Passing = Extract<LedgerEvent, { readonly kind: 'observed' | 'ticked' | 'closed' }>;
+
+/** With nothing open, with something, and with so many that the list might fill up. */
+const COUNT_EVERY_MS = { idle: 30_000, open: 5_000, crowded: 1_000 } as const;
+const CROWDED = 300;
+/** Who waits for a change is settled again when one is observed, though not at each of hundreds a second; else so often. */
+const RESUME_MS = { observed: 50, unobserved: 1_000 } as const;
+/** A view catches up by itself, unless what it is compared with makes no sense. */
+const BEHIND_MS = 2_000;
+const LATE: Settled = { kind: 'busy', why: 'it could not be settled in time' };
+
+/** Finds out what is due as time passes and things change. */
+export function tick(replica: Replica, event: Passing, world: World): readonly LedgerEffect[] {
+  const { queue, slice } = replica;
+  const now = world.now.monotonic;
+  const late = queue.takeLate(now).map((pending): LedgerEffect => ({ kind: 'answer', pending, settled: LATE }));
+  if (event.kind === 'closed') slice.close();
+  replica.hasObserved ||= event.kind === 'observed';
+  resumeIfDue(replica, now);
+  if (event.kind === 'ticked') countIfDue(replica, event.random, world);
+  const isFirst = event.kind === 'observed' && !replica.hasCounted;
+  if (isNewlyProven(replica, world) || isFirst) count(replica);
+  replica.isSliceDue ||= slice.isDue(world);
+  return needsProof(replica, world) ? [...late, { kind: 'prove' }] : late;
+}
+
+function resumeIfDue(replica: Replica, now: number): void {
+  const pauseMs = replica.hasObserved ? RESUME_MS.observed : RESUME_MS.unobserved;
+  if (now - replica.resumedAt < pauseMs) return;
+  replica.resumedAt = now;
+  replica.hasObserved = false;
+  replica.queue.resume();
+}
+
+function countIfDue(replica: Replica, random: number, { now, news }: World): void {
+  const open = replica.openReservations + news.slices.size;
+  if (now.monotonic - replica.countedAt < pauseAfter(open) * replica.spread) return;
+  replica.countedAt = now.monotonic;
+  replica.spread = 0.75 + random / 2;
+  count(replica);
+}
+
+/** On what is stored now: a count changes nothing where another replica has made the same one. */
+function count(replica: Replica): void {
+  replica.isCountDue = true;
+  replica.known = undefined;
+}
+
+/** What had waited for a proof is over with the next count. */
+function isNewlyProven(replica: Replica, { view: { provenAt } }: World): boolean {
+  if (provenAt <= replica.provenAt) return false;
+  replica.provenAt = provenAt;
+  return true;
+}
+
+function needsProof(
+  { absence, behindSince }: Replica,
+  { now: { monotonic: now }, view: { provenAt } }: World,
+): boolean {
+  return absence.needsProof(now, provenAt) || (behindSince !== undefined && now - behindSince >= BEHIND_MS);
+}
+
+function pauseAfter(open: number): number {
+  if (open === 0) return COUNT_EVERY_MS.idle;
+  return open < CROWDED ? COUNT_EVERY_MS.open : COUNT_EVERY_MS.crowded;
+}

@@ -1,0 +1,10 @@
+import type { Cost } from './cost-table.ts';
+import type { NamespacePods, PodGroup } from './pod-group.ts';
+
+/** Whoever adds up pods as they come and go. A pod without a cost cannot be read. */
+export interface PodFollower {
+  podJoined(group: PodGroup, cost: Cost | undefined): void;
+  podLeft(group: PodGroup, cost: Cost | undefined): void;
+  /** Something about the namespace has changed: its labels, its pods, how much of them is known, or that it is there. */
+  namespaceChanged(home: NamespacePods): void;
+}

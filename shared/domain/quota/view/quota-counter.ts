@@ -1,0 +1,211 @@
+import type { Amounts } from '#shared/domain/model/amounts.ts';
+import {
+  addQuantities,
+  multiplyQuantity,
+  quantityFromInteger,
+  subtractQuantities,
+  ZERO,
+  type Quantity,
+} from '#shared/domain/model/quantity.ts';
+import { largestNamespaces } from '#shared/domain/quota/largest-namespaces.ts';
+import { ledgerPlaces } from '#shared/domain/quota/ledger-size.ts';
+import type { PodCount } from '#shared/domain/quota/pod-count.ts';
+import { isInScope, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
+import type { Cost } from './cost-table.ts';
+import type { PodFollower } from './pod-follower.ts';
+import type { NamespacePods, PodGroup } from './pod-group.ts';
+import type { PodView } from './pod-view.ts';
+import { NO_REVISION, type ViewRevision } from './seen-pod.ts';
+
+/** A count of the pods in a view, and how much of what happened is in it. */
+export interface QuotaCount extends PodCount {
+  /** Every change up to here that concerns the quota is in the count. */
+  readonly reached: ViewRevision;
+  /** No later change is. */
+  readonly holds: ViewRevision;
+  /** Some pods that cannot be read, `namespace/name`: each is counted as much as the quota limits. */
+  readonly unreadable: readonly string[];
+}
+
+type Sums = readonly Quantity[];
+
+/** A limited resource: where its amounts are among those of the view, and what an unreadable pod is counted for. */
+interface Limit {
+  readonly at: number;
+  readonly ofUnreadable: Quantity;
+}
+
+const ONE = quantityFromInteger(1, 'DecimalSI');
+/** Entries in which a pod is one, whatever it asks for. */
+const NUMBERS_OF_PODS: ReadonlySet<string> = new Set(['pods', 'count/pods']);
+const MOST_UNREADABLE = 10;
+/** Of more namespaces it takes a while to find those that hold most. */
+const FEW_NAMESPACES = 100;
+
+/**
+ * Counts the pods of one quota: adds up those of a view once, and from then on each as it comes and goes, so that a count
+ * costs next to nothing however many pods and namespaces there are.
+ */
+export class QuotaCounter implements PodFollower {
+  readonly #view: PodView;
+  #quota: PriorityQuota | undefined;
+  #version = '';
+  #limits: readonly Limit[] = [];
+  #total: Quantity[] = [];
+  #holds: ViewRevision = NO_REVISION;
+  readonly #inForce = new Set<NamespacePods>();
+  readonly #odd = new Set<PodGroup>();
+  /** What namespaces in force hold, but for those that have changed since that was added up. */
+  readonly #shares = new Map<NamespacePods, Sums>();
+  readonly #changed = new Set<NamespacePods>();
+  #byNamespace: ReadonlyMap<string, Amounts> | undefined;
+
+  constructor(view: PodView) {
+    this.#view = view;
+    view.follow(this);
+  }
+
+  /** Counts no more. */
+  close(): void {
+    this.#view.unfollow(this);
+  }
+
+  /**
+   * A count for the quota as it is in this `version` of it; `undefined` while a namespace in which it is in force has not
+   * been listed. `namespaces` is the revision that the watch of namespaces has reached.
+   */
+  count(quota: PriorityQuota, version: string, namespaces: number): QuotaCount | undefined {
+    this.#startOverIfNew(quota, `${version} ${this.#view.life}`);
+    const pods = this.#reached();
+    if (pods < 0 || this.#limits.some(({ at }) => at < 0)) return undefined;
+    return {
+      total: named(quota, this.#total),
+      byNamespace: (isExact) => this.#largest(quota, isExact),
+      generationOf: (uid) => this.#generationOf(uid),
+      reached: { pods, namespaces },
+      holds: this.#holds,
+      unreadable: this.#unreadable(),
+    };
+  }
+
+  podJoined(group: PodGroup, cost: Cost | undefined): void {
+    if (this.#counts(group)) this.#change(cost, group, addQuantities);
+  }
+
+  podLeft(group: PodGroup, cost: Cost | undefined): void {
+    if (this.#counts(group)) this.#change(cost, group, subtractQuantities);
+  }
+
+  namespaceChanged(home: NamespacePods): void {
+    if (this.#quota === undefined) return;
+    const isInForce = this.#view.homes.get(home.name) === home && this.#quota.namespaces.matches(home.labels);
+    if (isInForce !== this.#inForce.has(home)) this.#turn(home, isInForce);
+    if (!isInForce) return;
+    this.#changed.add(home);
+    const { pods, namespaces } = this.#holds;
+    if (home.holds <= pods && home.revision <= namespaces) return;
+    this.#holds = { pods: Math.max(pods, home.holds), namespaces: Math.max(namespaces, home.revision) };
+  }
+
+  #startOverIfNew(quota: PriorityQuota, version: string): void {
+    if (version === this.#version) return;
+    this.#version = version;
+    this.#quota = quota;
+    this.#limits = Array.from(quota.hard, ([name, limit]) => limitOf(name, limit, this.#view.names));
+    this.#total = this.#limits.map(() => ZERO);
+    this.#holds = NO_REVISION;
+    for (const known of [this.#inForce, this.#odd, this.#shares, this.#changed]) known.clear();
+    this.#byNamespace = undefined;
+    for (const home of this.#view.homes.values()) this.namespaceChanged(home);
+  }
+
+  /** In force from now on, or no longer; a namespace that is released has no pods any more. */
+  #turn(home: NamespacePods, isInForce: boolean): void {
+    if (isInForce) this.#inForce.add(home);
+    const sums = this.#sumsIn(home);
+    this.#total = this.#total.map((sum, at) => (isInForce ? addQuantities : subtractQuantities)(sum, sums[at] ?? ZERO));
+    for (const group of home.groups.values()) if (this.#counts(group)) this.#noteOdd(group, isInForce);
+    if (isInForce) return;
+    this.#inForce.delete(home);
+    this.#shares.delete(home);
+    this.#changed.delete(home);
+  }
+
+  #change(cost: Cost | undefined, group: PodGroup, by: typeof addQuantities): void {
+    for (const [index, { at, ofUnreadable }] of this.#limits.entries()) {
+      const amount = cost === undefined ? ofUnreadable : (cost.amounts[at] ?? ZERO);
+      this.#total[index] = by(this.#total[index] ?? ZERO, amount);
+    }
+    if (cost === undefined) this.#noteOdd(group, true);
+  }
+
+  #noteOdd(group: PodGroup, isInForce: boolean): void {
+    if (isInForce && group.unreadable.size > 0) this.#odd.add(group);
+    else this.#odd.delete(group);
+  }
+
+  #counts({ home, level }: PodGroup): boolean {
+    if (this.#quota === undefined || !this.#inForce.has(home)) return false;
+    return level === undefined || isInScope(this.#quota.scope, level);
+  }
+
+  #sumsIn({ groups }: NamespacePods): Sums {
+    const counted: PodGroup[] = [];
+    for (const group of groups.values()) if (this.#counts(group)) counted.push(group);
+    return this.#limits.map((limit) =>
+      counted.reduce((sum, group) => addQuantities(sum, sumOfGroup(group, limit)), ZERO),
+    );
+  }
+
+  #reached(): number {
+    let reached = this.#view.position;
+    if (this.#view.isWhole) return reached;
+    for (const home of this.#inForce) reached = Math.min(reached, this.#view.reachedBy(home));
+    return reached;
+  }
+
+  #largest(quota: PriorityQuota, isExact: boolean): ReadonlyMap<string, Amounts> {
+    if (!isExact && this.#inForce.size > FEW_NAMESPACES && this.#byNamespace !== undefined) return this.#byNamespace;
+    for (const home of this.#changed) this.#shares.set(home, this.#sumsIn(home));
+    this.#changed.clear();
+    const used = new Map(this.#sharesInUse());
+    const largest = largestNamespaces(used, [...quota.hard.values()], ledgerPlaces(quota.hard).namespaces);
+    return (this.#byNamespace = new Map(largest.map((name) => [name, named(quota, used.get(name) ?? [])])));
+  }
+
+  /** By name, so that all replicas come to the same where some hold the same. */
+  #sharesInUse(): readonly (readonly [string, Sums])[] {
+    const inUse: [string, Sums][] = [];
+    for (const [{ name }, share] of this.#shares) if (share.some(isUsed)) inUse.push([name, share]);
+    return inUse.sort(([a], [b]) => (a < b ? -1 : 1));
+  }
+
+  #unreadable(): readonly string[] {
+    const all = Array.from(this.#odd, ({ home, unreadable }) =>
+      [...unreadable.values()].map((pod) => `${home.name}/${pod}`),
+    );
+    return all.flat().slice(0, MOST_UNREADABLE);
+  }
+
+  #generationOf(uid: string): number | undefined {
+    const found = this.#view.get(uid);
+    return found !== undefined && this.#counts(found.group) ? found.generation : undefined;
+  }
+}
+
+function limitOf(name: string, limit: Quantity, names: readonly string[]): Limit {
+  return { at: names.indexOf(name), ofUnreadable: NUMBERS_OF_PODS.has(name) ? ONE : limit };
+}
+
+function sumOfGroup({ sums, unreadable }: PodGroup, { at, ofUnreadable }: Limit): Quantity {
+  const sum = sums[at] ?? ZERO;
+  return unreadable.size === 0 ? sum : addQuantities(sum, multiplyQuantity(ofUnreadable, unreadable.size));
+}
+
+function named({ hard }: PriorityQuota, sums: Sums): Amounts {
+  return new Map(Array.from(hard.keys(), (name, at) => [name, sums[at] ?? ZERO]));
+}
+
+function isUsed({ mantissa }: Quantity): boolean {
+  return mantissa !== 0;
+}

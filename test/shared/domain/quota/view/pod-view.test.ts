@@ -1,0 +1,233 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { prepareSelector } from '#shared/domain/model/label-selector.ts';
+import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
+import { quantityNumber } from '#shared/domain/model/quantity.ts';
+import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
+import { PodView } from '#shared/domain/quota/view/pod-view.ts';
+import { QuotaCounter } from '#shared/domain/quota/view/quota-counter.ts';
+import type { SeenPod } from '#shared/domain/quota/view/seen-pod.ts';
+import { amountsOf, selectorOf } from '#test/build/cluster.ts';
+
+const NAMES = ['pods', 'memory'];
+const HIGH = { className: 'high', priority: 10 };
+
+function pod(uid: string, revision: number, more: Partial<SeenPod> = {}): SeenPod {
+  const amounts = amountsOf({ pods: '1', memory: '1Gi' });
+  return { uid, namespace: 'a', name: uid, revision, generation: 0, level: HIGH, amounts, ...more };
+}
+
+function quota(more: Partial<PriorityQuota> = {}): PriorityQuota {
+  return {
+    name: 'q',
+    namespaces: prepareSelector(selectorOf({})),
+    scope: { kind: 'classes', names: new Set(['high']) },
+    hard: amountsOf({ pods: '10', memory: '8Gi' }),
+    ...more,
+  };
+}
+
+describe('a view of pods', () => {
+  let view: PodView;
+  let counter: QuotaCounter;
+
+  beforeEach(() => {
+    view = new PodView();
+    counter = new QuotaCounter(view);
+    view.govern({ name: 'a', labels: new Map(), revision: 5 });
+    view.begin(100, NAMES);
+  });
+
+  function listed(...pods: readonly SeenPod[]): void {
+    const load = view.load();
+    for (const each of pods) view.putListed(load, each);
+    view.loaded(load);
+  }
+
+  function counted(of = quota(), version = '1') {
+    const count = counter.count(of, version, 9);
+    if (count === undefined) return undefined;
+    const { total, reached, holds, unreadable } = count;
+    const amounts = Object.fromEntries([...total].map(([name, amount]) => [name, formatQuantity(amount)]));
+    return { ...amounts, reached: reached.pods, holds: holds.pods, unreadable };
+  }
+
+  test('knows nothing of a namespace that has not been listed', () => {
+    view.put(pod('x', 101));
+    expect(counted()).toBeUndefined();
+    expect(counted(quota({ namespaces: prepareSelector(selectorOf({ team: 'b' })) }), '2')).toBeDefined();
+  });
+
+  test('counts what lists and watch have shown, each pod in its latest state', () => {
+    view.put(pod('watched', 103));
+    listed(pod('x', 90), pod('watched', 95, { amounts: amountsOf({ pods: '1', memory: '7Gi' }) }));
+    expect(counted()).toEqual({ pods: '2', memory: '2Gi', reached: 100, holds: 103, unreadable: [] });
+    view.put(pod('x', 104, { amounts: amountsOf({ pods: '1', memory: '3Gi' }) }));
+    view.reach(104);
+    expect(counted()).toMatchObject({ pods: '2', memory: '4Gi', reached: 104, holds: 104 });
+    view.remove({ uid: 'x', namespace: 'a', revision: 105 });
+    expect(counted()).toMatchObject({ pods: '1', memory: '1Gi', holds: 105 });
+  });
+
+  test('a pod that was deleted while a list was under way does not come back with it', () => {
+    view.remove({ uid: 'x', namespace: 'a', revision: 103 });
+    listed(pod('x', 90));
+    expect(counted()).toMatchObject({ pods: '0' });
+    expect([view.isGone('x'), view.isGone('y')]).toEqual([true, false]);
+  });
+
+  test('counts pods of its classes or priorities, in its namespaces alone', () => {
+    view.govern({ name: 'b', labels: new Map([['team', 'b']]), revision: 6 });
+    listed(
+      pod('x', 90),
+      pod('low', 91, { level: { className: 'low', priority: 1 } }),
+      pod('b', 92, { namespace: 'b' }),
+      pod('elsewhere', 93, { namespace: 'c' }),
+    );
+    expect(view.size).toBe(3);
+    expect(counted()).toMatchObject({ pods: '2' });
+    expect(counted(quota({ scope: { kind: 'range', min: 0, max: 9 } }), '2')).toMatchObject({ pods: '1' });
+    const onlyB = quota({ namespaces: prepareSelector(selectorOf({ team: 'b' })) });
+    expect(counted(onlyB, '3')).toMatchObject({ pods: '1', holds: 92 });
+    view.govern({ name: 'b', labels: new Map(), revision: 7 });
+    expect(counted(onlyB, '3')).toMatchObject({ pods: '0' });
+    expect(counter.count(quota(), '4', 9)?.holds).toEqual({ pods: 92, namespaces: 7 });
+  });
+
+  test('tells the generation of pods that it counts, and which namespaces hold most', () => {
+    listed(pod('x', 90, { generation: 4 }), pod('low', 91, { level: { className: 'low', priority: 1 } }));
+    const count = counter.count(quota(), '1', 9);
+    expect([count?.generationOf('x'), count?.generationOf('low'), count?.generationOf('none')]).toEqual([
+      4,
+      undefined,
+      undefined,
+    ]);
+    expect([...(count?.byNamespace(true).keys() ?? [])]).toEqual(['a']);
+  });
+
+  test('looks anew for those that hold most of many namespaces only where that is asked for', () => {
+    for (let index = 0; index < 120; index += 1) {
+      view.govern({ name: `n${index}`, labels: new Map(), revision: 6 });
+      view.put(pod(`pod-${index}`, 91 + index, { namespace: `n${index}` }));
+    }
+    listed();
+    const many = quota({ hard: amountsOf({ pods: '1000' }) });
+    const largest = (isExact: boolean) => counter.count(many, '1', 9)?.byNamespace(isExact).get('n7')?.get('pods');
+    expect(largest(false)?.mantissa).toBe(1);
+    view.put(pod('more', 300, { namespace: 'n7' }));
+    expect([largest(false)?.mantissa, largest(true)?.mantissa, largest(false)?.mantissa]).toEqual([1, 2, 2]);
+  });
+
+  test('counts the same whether it followed from the beginning or adds up what it finds', () => {
+    const late = () => new QuotaCounter(view).count(quota(), '1', 9);
+    const print = (count: ReturnType<typeof late>) =>
+      count && {
+        total: [...count.total].map(([, each]) => quantityNumber(each)),
+        unreadable: count.unreadable,
+        holds: count.holds,
+      };
+    view.govern({ name: 'b', labels: new Map(), revision: 6 });
+    listed(pod('x', 90), pod('odd', 91, { amounts: undefined }), pod('b', 92, { namespace: 'b' }));
+    expect(print(late())).toEqual(print(counter.count(quota(), '1', 9)));
+    view.put(pod('x', 93, { amounts: amountsOf({ pods: '1', memory: '3Gi' }) }));
+    view.put(pod('x', 94, { amounts: amountsOf({ pods: '1', memory: '3Gi' }), generation: 2 }));
+    view.put(pod('odd', 95, { amounts: undefined, level: { className: 'low', priority: 1 } }));
+    view.remove({ uid: 'b', namespace: 'b', revision: 96 });
+    view.put(pod('b2', 97, { namespace: 'b', level: undefined }));
+    expect(print(late())).toEqual(print(counter.count(quota(), '1', 9)));
+    view.release('b');
+    expect(print(late())).toMatchObject({ total: [1, 3 * 2 ** 30], unreadable: [] });
+    const { total } = counter.count(quota(), '1', 9) ?? {};
+    expect([...(total ?? [])].map(([, each]) => quantityNumber(each))).toEqual([1, 3 * 2 ** 30]);
+  });
+
+  test('a counter that is closed follows no more', () => {
+    listed(pod('x', 90));
+    expect(counted()).toMatchObject({ pods: '1' });
+    counter.close();
+    view.put(pod('y', 91));
+    expect(counted()).toMatchObject({ pods: '1' });
+  });
+
+  test('tells what each namespace holds of what is limited', () => {
+    view.govern({ name: 'b', labels: new Map(), revision: 6 });
+    view.govern({ name: 'empty', labels: new Map(), revision: 6 });
+    listed(
+      pod('x', 90, { amounts: amountsOf({ pods: '1', memory: '1Gi', cpu: '1' }) }),
+      pod('y', 91, { amounts: amountsOf({ pods: '1', memory: '512Mi' }) }),
+      pod('b', 92, { namespace: 'b', amounts: amountsOf({ pods: '1' }) }),
+      pod('ended', 93, { amounts: amountsOf({}) }),
+    );
+    const byNamespace = [...(counter.count(quota(), '1', 9)?.byNamespace(true) ?? [])];
+    const print = (amounts: (typeof byNamespace)[number][1]) =>
+      Object.fromEntries([...amounts].map(([name, amount]) => [name, formatQuantity(amount)]));
+    expect(byNamespace.map(([namespace, amounts]) => [namespace, print(amounts)])).toEqual([
+      ['a', { pods: '2', memory: '1536Mi' }],
+      ['b', { pods: '1', memory: '0' }],
+    ]);
+  });
+
+  test('a pod that cannot be read counts in every quota, as much as it limits', () => {
+    listed(pod('x', 90), pod('odd', 91, { amounts: undefined }), pod('odder', 92, { level: undefined }));
+    expect(counted()).toEqual({
+      pods: '3',
+      memory: '17Gi',
+      reached: 100,
+      holds: 92,
+      unreadable: ['a/odd', 'a/odder'],
+    });
+    expect(counted(quota({ scope: { kind: 'range', min: 0, max: 9 } }), '2')).toMatchObject({ pods: '1' });
+    view.put(pod('odd', 93));
+    view.remove({ uid: 'odder', namespace: 'a', revision: 94 });
+    expect(counted()).toMatchObject({ pods: '2', memory: '2Gi', unreadable: [] });
+  });
+
+  test('a namespace that is released takes its pods with it, and is listed anew when it comes back', () => {
+    listed(pod('x', 90));
+    view.release('a');
+    expect([counted(), view.size]).toMatchObject([{ pods: '0' }, 0]);
+    view.govern({ name: 'a', labels: new Map(), revision: 8 });
+    expect(counted()).toBeUndefined();
+    listed(pod('x', 90));
+    expect(counted()).toMatchObject({ pods: '1' });
+  });
+
+  test('a list that began before a namespace came back does not count for it', () => {
+    const load = view.load();
+    view.release('a');
+    view.govern({ name: 'a', labels: new Map(), revision: 8 });
+    view.putListed(load, pod('x', 90));
+    view.loaded(load);
+    expect([counted(), view.size]).toEqual([undefined, 0]);
+  });
+
+  describe('in a new epoch', () => {
+    beforeEach(() => {
+      listed(pod('stays', 90), pod('went', 91));
+      view.reach(110);
+      view.begin(200, NAMES);
+    });
+
+    test('is what it was, and no newer, until everything is listed again', () => {
+      view.put(pod('new', 201));
+      view.reach(201);
+      expect(counted()).toMatchObject({ pods: '3', reached: 110, holds: 201 });
+      listed(pod('stays', 90), pod('new', 201));
+      expect(counted()).toMatchObject({ pods: '2', reached: 201 });
+    });
+
+    test('does not take a list of the last one for its own', () => {
+      const load = view.load();
+      view.begin(300, NAMES);
+      view.loaded(load);
+      expect(counted()).toMatchObject({ reached: 110 });
+    });
+
+    test('forgets everything when revisions went back or other entries are charged', () => {
+      view.begin(150, NAMES);
+      expect([counted(), view.size]).toEqual([undefined, 0]);
+      listed(pod('stays', 90));
+      view.begin(250, ['pods', 'cpu']);
+      expect([counter.count(quota(), '1', 9), view.size]).toEqual([undefined, 0]);
+    });
+  });
+});

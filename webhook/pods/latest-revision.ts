@@ -1,0 +1,13 @@
+import type { KubeClient } from '#shared/kube/client.ts';
+import { listObjects } from '#shared/kube/objects.ts';
+import { PODS } from '#shared/kube/resource.ts';
+import { readRevision } from '#shared/kube/revision.ts';
+
+/** At which revision storage is now: every change of a pod that is over has no later one. Rejects when it cannot be read. */
+export async function latestRevision(client: KubeClient, signal: AbortSignal): Promise<number> {
+  const page = await listObjects(client, { resource: PODS }, { limit: 1, signal });
+  if (page.kind !== 'ok') throw new Error(`cannot list pods: ${page.message}`);
+  const revision = readRevision(page.object.resourceVersion);
+  if (revision !== undefined) return revision;
+  throw new Error(`cannot follow pods: expected a decimal resourceVersion, got "${page.object.resourceVersion}"`);
+}

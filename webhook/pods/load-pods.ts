@@ -1,0 +1,51 @@
+import type { PodLoad, PodView } from '#shared/domain/quota/view/pod-view.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
+import { decodeSeenPod } from '#shared/kube/decode-seen-pod.ts';
+import { isKubeObject } from '#shared/kube/kube-object.ts';
+import { parseItem, UnreadableListError } from '#shared/kube/list-scanner.ts';
+import type { PageSize } from '#shared/kube/page-size.ts';
+import { readPages, type Pages } from '#shared/kube/read-pages.ts';
+import { PODS } from '#shared/kube/resource.ts';
+import { skimPod } from '#shared/kube/skim-pod.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+
+export interface LoadOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly view: PodView;
+  readonly pageSize: PageSize;
+}
+
+/** With more namespaces than this, one list of the whole cluster is cheaper than one of each. */
+const MOST_LISTS = 50;
+
+/**
+ * Lists one namespace of a view that has not been listed, or where there are many, the whole cluster for all of them.
+ * Read from storage and not from the server's cache: a list that is older than the watch would miss what came between.
+ */
+export async function loadUnlisted(
+  { client, clock, view, pageSize }: LoadOptions,
+  signal: AbortSignal,
+): Promise<Pages> {
+  const homes = view.unlisted;
+  const [first] = homes;
+  const isWhole = homes.length > MOST_LISTS;
+  const load = view.load(isWhole ? homes : homes.slice(0, 1));
+  const source = { client, clock, resource: PODS, ...(!isWhole && first !== undefined && { namespace: first.name }) };
+  const pages = await readPages(source, { pageSize, signal }, (json) => take(view, load, json));
+  if (pages.kind === 'read') view.loaded(load);
+  return pages;
+}
+
+function take(view: PodView, load: PodLoad, json: Buffer): void {
+  if (revisionElsewhere(view, json) !== undefined) return;
+  const raw = parseItem(json);
+  if (!isKubeObject(raw)) throw new UnreadableListError('an item without metadata.name');
+  view.putListed(load, decodeSeenPod(raw));
+}
+
+/** The resourceVersion of a pod of which the first bytes say that it is none of the view's. */
+export function revisionElsewhere(view: PodView, json: Buffer): string | undefined {
+  const head = skimPod(json);
+  return head === undefined || view.homes.has(head.namespace) ? undefined : head.resourceVersion;
+}
