@@ -21,8 +21,8 @@ export interface ConditionWriterOptions {
   readonly caches: Caches;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly rules: Pick<RuleKeeper, 'conditionOf'>;
-  /** Some pods that a quota counts and that cannot be read. */
-  readonly unreadable: (quota: string) => readonly string[];
+  /** Some pods that a quota counts and that cannot be read; `undefined` while its pods have not been counted. */
+  readonly unreadable: (quota: string) => readonly string[] | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;

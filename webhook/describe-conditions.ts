@@ -51,8 +51,10 @@ export function quotaConditions(
   return [{ type: 'Ready', status: reason === 'Enforced' ? 'True' : 'False', reason, message: message.join('; ') }];
 }
 
-/** Whether all pods that a quota counts can be read; `unreadable` names some that cannot. */
-export function podsCondition(unreadable: readonly string[]): Condition {
+/** Whether all pods that a quota counts can be read; `unreadable` names some that cannot, `undefined` before a count. */
+export function podsCondition(unreadable: readonly string[] | undefined): Condition {
+  if (unreadable === undefined)
+    return { type: 'PodsReadable', status: 'Unknown', reason: 'NotCounted', message: 'Pods have not been counted yet' };
   const areRead = unreadable.length === 0;
   return {
     type: 'PodsReadable',

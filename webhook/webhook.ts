@@ -119,7 +119,7 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
   for (const cache of eachCache(caches)) void cache.run(shutdown.signal);
   void keeper.run(shutdown.signal);
   const rules = createRuleKeeper({ ...surroundings, client, caches, mode: configuration.mode, metrics });
-  const unreadable = (quota: string): readonly string[] => ledgers.unreadable(quota);
+  const unreadable = (quota: string) => ledgers.unreadable(quota);
   const conditions = createConditionWriter({ ...surroundings, client, caches, events, rules, unreadable });
   const leadership = createLeadership({
     ...surroundings,

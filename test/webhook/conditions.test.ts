@@ -48,8 +48,9 @@ test(
         },
         { type: 'Conflicting', status: 'False', reason: 'NoConflict', message: 'No other policy says otherwise' },
       ]);
+    // The leader may look before the pods have been counted; it looks again within 20 s.
     await expect
-      .poll(() => conditionsOf(PRIORITY_QUOTAS, 'q'))
+      .poll(() => conditionsOf(PRIORITY_QUOTAS, 'q'), { timeout: 30_000 })
       .toEqual([
         {
           type: 'Ready',

@@ -113,7 +113,8 @@ test('the conditions of a policy tell apart what cannot take effect and what oth
   ]);
 });
 
-test('podsCondition names pods that cannot be read', () => {
+test('podsCondition names pods that cannot be read, and says so when none have been counted', () => {
+  expect(podsCondition(undefined)).toMatchObject({ type: 'PodsReadable', status: 'Unknown' });
   expect(podsCondition([])).toMatchObject({ type: 'PodsReadable', status: 'True' });
   const { status, message } = podsCondition(['a/x', 'b/y']);
   expect([status, message.split(': ').at(-1)]).toEqual(['False', 'a/x, b/y']);

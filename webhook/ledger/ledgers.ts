@@ -86,9 +86,9 @@ export class Ledgers {
     return found.ledger;
   }
 
-  /** Some pods, `namespace/name`, that cannot be read: each is charged as much as the quota limits. */
-  unreadable(name: string): readonly string[] {
-    return this.#ledgers.get(name)?.ledger.unreadable ?? [];
+  /** As `QuotaLedger.unreadable`. */
+  unreadable(name: string): readonly string[] | undefined {
+    return this.#ledgers.get(name)?.ledger.unreadable;
   }
 
   /** Follows the pods, and looks after every quota so that what is wrong heals without anybody asking. */

@@ -85,8 +85,8 @@ export class QuotaLedger {
     return this.#replica.hasCounted;
   }
 
-  /** Some pods that cannot be read: each is charged as much as the quota limits. */
-  get unreadable(): readonly string[] {
+  /** Some pods, `namespace/name`, that cannot be read: each is charged as much as the quota limits. `undefined` before a count. */
+  get unreadable(): readonly string[] | undefined {
     return this.#replica.unreadable;
   }
 

@@ -74,8 +74,8 @@ export interface Replica {
   /** When those who wait for a change were last queued again, and whether anything has changed since. */
   resumedAt: number;
   hasObserved: boolean;
-  /** Some pods that could not be read when they were last counted. */
-  unreadable: readonly string[];
+  /** Some pods that could not be read when they were last counted; `undefined` before. */
+  unreadable: readonly string[] | undefined;
 }
 
 const IDLE: Phase = { kind: 'idle' };
@@ -108,7 +108,7 @@ export function createReplica(settings: ReplicaSettings, now: Moment): Replica {
     provenAt: -Infinity,
     resumedAt: -Infinity,
     hasObserved: false,
-    unreadable: [],
+    unreadable: undefined,
   };
 }
 
