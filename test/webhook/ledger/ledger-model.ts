@@ -7,6 +7,7 @@ import { QuotaLedger } from '#webhook/ledger/quota-ledger.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { createModelApiServer, costOf, total, unitsOf, type Lifetime } from './model-api-server.ts';
 import { createModelTime } from './model-clock.ts';
+import { ModelEarlierReplica } from './model-earlier-replica.ts';
 import { ModelInformer } from './model-informer.ts';
 
 export interface ModelOptions {
@@ -17,6 +18,8 @@ export interface ModelOptions {
   readonly hasTides?: boolean;
   /** So few requests that views of the pods keep up, and a slice stands for seconds between two writes of its holder. */
   readonly isQuiet?: boolean;
+  /** As during an upgrade: a replica of the version before counts the pods too. */
+  readonly hasEarlier?: boolean;
   /** A planted bug. */
   readonly bug?: Bug;
 }
@@ -31,7 +34,8 @@ export type Bug =
   | 'deletionsAreGuessed'
   | 'slicesAreTakenBackAtOnce'
   | 'resizesAreSeenTooSoon'
-  | 'unknownIsNothing';
+  | 'unknownIsNothing'
+  | 'earlierCountsAreTrusted';
 
 export interface ModelReport {
   readonly steps: number;
@@ -120,7 +124,15 @@ function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-function createModel({ seed, replicas: size, hardPods, hasTides = false, isQuiet = false, bug }: ModelOptions) {
+function createModel({
+  seed,
+  replicas: size,
+  hardPods,
+  hasTides = false,
+  isQuiet = false,
+  hasEarlier = false,
+  bug,
+}: ModelOptions) {
   const random = randomSource(seed);
   const time = createModelTime();
   const api = createModelApiServer({
@@ -129,6 +141,7 @@ function createModel({ seed, replicas: size, hardPods, hasTides = false, isQuiet
     hardPods,
     creationMs: CREATION_MS,
     unknownIsNothing: bug === 'unknownIsNothing',
+    earlierCountsAreTrusted: bug === 'earlierCountsAreTrusted',
   });
   const counts = Object.fromEntries(HAPPENINGS.map((name) => [name, 0])) as Record<Happening, number>;
   /** What the API server will store. */
@@ -178,6 +191,7 @@ function createModel({ seed, replicas: size, hardPods, hasTides = false, isQuiet
     return { ledger, lifetime, informer };
   }
   const replicas = Array.from({ length: size }, startReplica);
+  const earlier = new ModelEarlierReplica(api);
 
   function isStopped({ stoppedUntil }: Lifetime): boolean {
     return time.now() < stoppedUntil;
@@ -354,6 +368,7 @@ function createModel({ seed, replicas: size, hardPods, hasTides = false, isQuiet
     [0.0004, stop],
     [0.0005, listAnew],
     [0.0005, addNamespace],
+    [hasEarlier ? 0.01 : 0, () => earlier.recount()],
     [0.02, hear],
     [0.03, () => onOneAwake(({ ledger }) => ledger.tick())],
     [0.3, () => onOneAwake(informOne)],

@@ -5,6 +5,7 @@ import { EMPTY_LEDGER, podUidOf, type LedgerState } from '#shared/domain/quota/l
 import { limitedAmounts } from '#shared/domain/quota/limited-amounts.ts';
 import type { LedgerWrite, Read, Written } from '#shared/domain/quota/replica/event.ts';
 import type { LedgerVersion } from '#shared/domain/quota/replica/ledger-version.ts';
+import type { ViewRevision } from '#shared/domain/quota/view/seen-pod.ts';
 import type { LedgerStore } from '#webhook/ledger/ledger-store.ts';
 import { selectorOf } from '#test/build/cluster.ts';
 import type { CountedPod } from '#test/build/pod-count.ts';
@@ -48,6 +49,8 @@ export interface ModelApiServer {
   removePod(uid: string): void;
   addNamespace(): void;
   storeFor(lifetime: Lifetime): LedgerStore;
+  /** A recount of which it is not known what it was made from. */
+  recountAsEarlier(base: LedgerVersion, state: LedgerState): Written;
   /** A call takes effect at one moment, and its answer arrives at another; `undefined` where either is lost. */
   call<T>(lifetime: Lifetime, effect: () => T): Promise<T | undefined>;
   /** Lets one thing that waits happen; false when nothing waits. */
@@ -73,6 +76,8 @@ export interface ModelApiServerOptions {
   readonly creationMs: number;
   /** A planted bug: what is not known to be used is stored as nothing. */
   readonly unknownIsNothing: boolean;
+  /** A planted bug: what the recount before was made from stands for a recount that does not say. */
+  readonly earlierCountsAreTrusted: boolean;
 }
 
 /** What a model pod of so many units costs. */
@@ -154,15 +159,23 @@ export function createModelApiServer(options: ModelApiServerOptions): ModelApiSe
     stored = { ...stored, ...change, revision: String(revision) };
   }
 
-  function compareAndSwap({ base, state, counted }: LedgerWrite): Written {
+  function write({ base, state, counted }: LedgerWrite): Written {
+    const used = options.unknownIsNothing ? limitedAmounts(state.used, stored.quota.hard) : state.used;
+    return compareAndSwap(base, { state: copyState({ ...state, used }), ...(counted && recountAfter(base, counted)) });
+  }
+
+  function compareAndSwap(base: LedgerVersion, change: Partial<LedgerVersion>): Written {
     if (base.revision !== stored.revision) {
       conflicts += 1;
       return { kind: 'conflict' };
     }
-    const recount = counted && { recounts: base.recounts + 1, isCounted: true, counted };
-    const used = options.unknownIsNothing ? limitedAmounts(state.used, stored.quota.hard) : state.used;
-    replace({ state: copyState({ ...state, used }), ...recount });
+    replace(change);
     return { kind: 'written', version: stored };
+  }
+
+  function recountAsEarlier(base: LedgerVersion, state: LedgerState): Written {
+    const counted = options.earlierCountsAreTrusted ? stored.counted : undefined;
+    return compareAndSwap(base, { state: copyState(state), ...recountAfter(base, counted) });
   }
 
   function change(pod: CountedPod, isDeletion: boolean): void {
@@ -212,8 +225,9 @@ export function createModelApiServer(options: ModelApiServerOptions): ModelApiSe
     addNamespace,
     storeFor: (lifetime) => ({
       read: async () => (await call<Read>(lifetime, () => ({ kind: 'read', version: stored }))) ?? TROUBLE,
-      write: async (write) => (await call<Written>(lifetime, () => compareAndSwap(write))) ?? TROUBLE,
+      write: async (next) => (await call<Written>(lifetime, () => write(next))) ?? TROUBLE,
     }),
+    recountAsEarlier,
     call,
     proceed: () => {
       const [next] = pending.splice(random.below(pending.length), 1);
@@ -232,6 +246,10 @@ export function createModelApiServer(options: ModelApiServerOptions): ModelApiSe
     calmDown: () => void (isCalm = true),
     violation,
   };
+}
+
+function recountAfter({ recounts }: LedgerVersion, counted: ViewRevision | undefined) {
+  return { recounts: recounts + 1, isCounted: true, counted };
 }
 
 /** What they cost together, in units. */
