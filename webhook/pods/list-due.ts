@@ -8,13 +8,13 @@ export interface EpochTimes {
   readonly awaitedSince: number | undefined;
 }
 
-/** A fresh list now and then heals what no watch can show: every 10 to 30 minutes. */
-const SHORTEST_INTERVAL_MS = 600_000;
-const INTERVAL_SPREAD_MS = 1_200_000;
+/** A fresh list now and then heals what no watch can show: every 30 to 60 minutes. */
+const SHORTEST_INTERVAL_MS = 1_800_000;
+const INTERVAL_SPREAD_MS = 1_800_000;
 /** A proof comes with the next event or bookmark, if the server sends any; else lists bring it. */
 const SHORTEST_WAIT_MS = 10_000;
-/** Lists shall take a hundredth of the time, and where a proof is waited for no more than a fiftieth. */
-const INTERVALS_PER_LIST = 100;
+/** Lists shall take a three-hundredth of the time, and where a proof is waited for no more than a fiftieth. */
+const INTERVALS_PER_LIST = 300;
 const WAITS_PER_LIST = 50;
 
 /** Whether everything should be listed again though the watch goes on; `spread` is in [0, 1). */
