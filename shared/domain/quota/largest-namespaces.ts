@@ -1,28 +1,27 @@
-import { approximateNumber, type Quantity } from '#shared/domain/model/quantity.ts';
+import { approximateNumber, ZERO, type Quantity } from '#shared/domain/model/quantity.ts';
 
 /**
- * The names of those that use most, each by the limited resource of which it uses the largest share; at most `most`, of
- * equal ones the first. Amounts and limits come in the same order of resources.
+ * The names of those with the largest shares, by name; at most `most`, of equal ones the first by name. There may be ten
+ * thousand of them each time, so only those that are equal at the end are sorted.
  */
-export function largestNamespaces(
-  byNamespace: ReadonlyMap<string, readonly Quantity[]>,
-  limits: readonly Quantity[],
-  most: number,
-): readonly string[] {
-  const names = [...byNamespace.keys()];
-  if (names.length <= most) return names;
-  const hard = limits.map(approximateNumber);
-  const shares = Float64Array.from(byNamespace.values(), (used) => largestShare(used, hard));
-  const least = shares.toSorted().at(-most) ?? 0;
-  const larger = names.filter((_, index) => (shares[index] ?? 0) > least);
-  const equal = names.filter((_, index) => shares[index] === least);
-  return [...larger, ...equal.slice(0, most - larger.length)];
+export function largestNamespaces(shares: ReadonlyMap<string, number>, most: number): readonly string[] {
+  const least = shares.size <= most ? 0 : (Float64Array.from(shares.values()).sort().at(-most) ?? 0);
+  const larger: string[] = [];
+  const equal: string[] = [];
+  for (const [name, share] of shares) {
+    if (share > least) larger.push(name);
+    else if (share === least) equal.push(name);
+  }
+  return [...larger, ...equal.sort().slice(0, most - larger.length)].sort();
 }
 
-/** Of a limit of zero any use is the largest share. */
-function largestShare(used: readonly Quantity[], hard: readonly number[]): number {
+/**
+ * The largest share that an amount is of its limit, both in the same order of resources. Of a limit of zero any use is the
+ * largest share.
+ */
+export function largestShare(used: readonly Quantity[], limits: readonly Quantity[]): number {
   return used.reduce((largest, amount, index) => {
-    const share = approximateNumber(amount) / (hard[index] ?? 0);
+    const share = approximateNumber(amount) / approximateNumber(limits[index] ?? ZERO);
     return share > largest ? share : largest;
   }, 0);
 }

@@ -49,11 +49,15 @@ describe('the ledger, with replicas that race, die and lose answers', () => {
     expect(counts.spentFromSlices).toBeGreaterThan(50);
   });
 
-  test.each([3, 4])('shares the ledger with a replica of the version before (seed %i)', async (seed) => {
-    const report = await runLedgerModel({ hardPods: 20, hasEarlier: true, seed, replicas: 2 }, 20_000);
-    const { violation, usedAtRest, livingAtRest } = report;
-    expect({ violation, usedAtRest }).toEqual({ violation: undefined, usedAtRest: livingAtRest });
-  });
+  test.each([3, 4])(
+    'shares the ledger with a replica of the version before (seed %i)',
+    { timeout: BUSY_MACHINE_MS },
+    async (seed) => {
+      const report = await runLedgerModel({ hardPods: 20, hasEarlier: true, seed, replicas: 2 }, 20_000);
+      const { violation, usedAtRest, livingAtRest } = report;
+      expect({ violation, usedAtRest }).toEqual({ violation: undefined, usedAtRest: livingAtRest });
+    },
+  );
 
   test('is caught at planted bug earlierCountsAreTrusted', { timeout: BUSY_MACHINE_MS }, async () => {
     const bug = 'earlierCountsAreTrusted';

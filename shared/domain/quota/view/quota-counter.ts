@@ -7,7 +7,7 @@ import {
   ZERO,
   type Quantity,
 } from '#shared/domain/model/quantity.ts';
-import { largestNamespaces } from '#shared/domain/quota/largest-namespaces.ts';
+import { largestNamespaces, largestShare } from '#shared/domain/quota/largest-namespaces.ts';
 import { ledgerPlaces } from '#shared/domain/quota/ledger-size.ts';
 import type { PodCount } from '#shared/domain/quota/pod-count.ts';
 import { isInScope, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
@@ -55,8 +55,8 @@ export class QuotaCounter implements PodFollower {
   #holds: ViewRevision = NO_REVISION;
   readonly #inForce = new Set<NamespacePods>();
   readonly #odd = new Set<PodGroup>();
-  /** What namespaces in force hold, but for those that have changed since that was added up. */
-  readonly #shares = new Map<NamespacePods, Sums>();
+  /** Of namespaces in force that hold anything, the largest share of a limit, by name; not yet of those that have changed. */
+  readonly #shares = new Map<string, number>();
   readonly #changed = new Set<NamespacePods>();
   #byNamespace: ReadonlyMap<string, Amounts> | undefined;
 
@@ -127,7 +127,7 @@ export class QuotaCounter implements PodFollower {
     for (const group of home.groups.values()) if (this.#counts(group)) this.#noteOdd(group, isInForce);
     if (isInForce) return;
     this.#inForce.delete(home);
-    this.#shares.delete(home);
+    this.#shares.delete(home.name);
     this.#changed.delete(home);
   }
 
@@ -166,18 +166,21 @@ export class QuotaCounter implements PodFollower {
 
   #largest(quota: PriorityQuota, isExact: boolean): ReadonlyMap<string, Amounts> {
     if (!isExact && this.#inForce.size > FEW_NAMESPACES && this.#byNamespace !== undefined) return this.#byNamespace;
-    for (const home of this.#changed) this.#shares.set(home, this.#sumsIn(home));
+    const limits = [...quota.hard.values()];
+    for (const home of this.#changed) this.#noteShare(home.name, largestShare(this.#sumsIn(home), limits));
     this.#changed.clear();
-    const used = new Map(this.#sharesInUse());
-    const largest = largestNamespaces(used, [...quota.hard.values()], ledgerPlaces(quota.hard).namespaces);
-    return (this.#byNamespace = new Map(largest.map((name) => [name, named(quota, used.get(name) ?? [])])));
+    const largest = largestNamespaces(this.#shares, ledgerPlaces(quota.hard).namespaces);
+    return (this.#byNamespace = new Map(largest.map((name) => [name, this.#usedIn(name, quota)])));
   }
 
-  /** By name, so that all replicas come to the same where some hold the same. */
-  #sharesInUse(): readonly (readonly [string, Sums])[] {
-    const inUse: [string, Sums][] = [];
-    for (const [{ name }, share] of this.#shares) if (share.some(isUsed)) inUse.push([name, share]);
-    return inUse.sort(([a], [b]) => (a < b ? -1 : 1));
+  #noteShare(name: string, share: number): void {
+    if (share > 0) this.#shares.set(name, share);
+    else this.#shares.delete(name);
+  }
+
+  #usedIn(name: string, quota: PriorityQuota): Amounts {
+    const home = this.#view.homes.get(name);
+    return named(quota, home === undefined ? [] : this.#sumsIn(home));
   }
 
   #unreadable(): readonly string[] {
@@ -204,8 +207,4 @@ function sumOfGroup({ sums, unreadable }: PodGroup, { at, ofUnreadable }: Limit)
 
 function named({ hard }: PriorityQuota, sums: Sums): Amounts {
   return new Map(Array.from(hard.keys(), (name, at) => [name, sums[at] ?? ZERO]));
-}
-
-function isUsed({ mantissa }: Quantity): boolean {
-  return mantissa !== 0;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { largestHolders } from '#shared/domain/quota/largest-holders.ts';
-import { largestNamespaces } from '#shared/domain/quota/largest-namespaces.ts';
+import { largestNamespaces, largestShare } from '#shared/domain/quota/largest-namespaces.ts';
 import { ZERO, type Quantity } from '#shared/domain/model/quantity.ts';
 import { EMPTY_LEDGER } from '#shared/domain/quota/ledger-state.ts';
 import { amountsOf } from '#test/build/cluster.ts';
@@ -12,12 +12,16 @@ function quantities(...texts: readonly string[]): readonly Quantity[] {
   return texts.map((text) => amountsOf({ any: text }).get('any') ?? ZERO);
 }
 
+function shares(used: readonly (readonly [string, readonly Quantity[]])[]): ReadonlyMap<string, number> {
+  return new Map(used.map(([name, amounts]) => [name, largestShare(amounts, HARD)]));
+}
+
 describe('largestNamespaces', () => {
   test('keeps a hundred and fewer as they are', () => {
-    expect(largestNamespaces(new Map([['b', quantities('1', '0', '0')]]), HARD, 100)).toEqual(['b']);
+    expect(largestNamespaces(shares([['b', quantities('1', '0', '0')]]), 100)).toEqual(['b']);
   });
 
-  test('keeps the hundred with the largest share of anything, the first where equal', () => {
+  test('keeps the hundred with the largest share of anything, the first by name where equal', () => {
     const many = Array.from({ length: 150 }, (_, index) => [`n${1_000 + index}`, quantities('1', '0', '0')] as const);
     const large = [
       ['z-memory', quantities('0', '512Gi', '0')],
@@ -25,9 +29,9 @@ describe('largestNamespaces', () => {
       ['z-over-nothing', quantities('0', '0', '1')],
       ['z-idle', quantities('0', '0', '0')],
     ] as const;
-    const names = largestNamespaces(new Map([...many, ...large]), HARD, 100);
-    expect(names.slice(0, 4)).toEqual(['z-memory', 'z-pods', 'z-over-nothing', 'n1000']);
-    expect({ size: names.length, last: names.at(-1) }).toEqual({ size: 100, last: 'n1096' });
+    const names = largestNamespaces(shares([...large, ...many.toReversed()]), 100);
+    expect(names.slice(-4)).toEqual(['n1096', 'z-memory', 'z-over-nothing', 'z-pods']);
+    expect({ size: names.length, first: names[0] }).toEqual({ size: 100, first: 'n1000' });
   });
 });
 
