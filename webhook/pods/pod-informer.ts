@@ -3,7 +3,7 @@ import { ViewProof } from '#shared/domain/quota/view/view-proof.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
 import { createPageSize } from '#shared/kube/page-size.ts';
 import { reflectorMetrics, type ReflectorMetrics } from '#shared/kube/reflector-metrics.ts';
-import { isFailure, planAfter, REFLECTOR_BACKOFF, type Plan, type Reading } from '#shared/kube/reflector-plan.ts';
+import { isFailure, planAfter, PROMPT_BACKOFF, type Plan, type Reading } from '#shared/kube/reflector-plan.ts';
 import { PODS, resourceLabel } from '#shared/kube/resource.ts';
 import { backoffDelay } from '#shared/runtime/backoff.ts';
 import { type Clock, LONGEST_DELAY_MS } from '#shared/runtime/clock.ts';
@@ -101,7 +101,7 @@ export class PodInformer {
     while (!signal.aborted) {
       const isNeeded = chargedNames().length > 0;
       failures = !isNeeded || (await this.#runEpoch(signal)) ? 0 : failures + 1;
-      const pauseMs = failures === 0 ? 0 : backoffDelay(REFLECTOR_BACKOFF, failures - 1, random());
+      const pauseMs = failures === 0 ? 0 : backoffDelay(PROMPT_BACKOFF, failures - 1, random());
       await clock.sleep(isNeeded ? pauseMs : LOOK_EVERY_MS, signal);
     }
   }
@@ -164,7 +164,7 @@ export class PodInformer {
     while (!signal.aborted) {
       if (this.view.isWhole) await this.#untilWoken(signal);
       else if (await this.#loadSome(signal)) failures = 0;
-      else await clock.sleep(backoffDelay(REFLECTOR_BACKOFF, failures++, random()), signal);
+      else await clock.sleep(backoffDelay(PROMPT_BACKOFF, failures++, random()), signal);
     }
   }
 
@@ -224,7 +224,7 @@ export class PodInformer {
   async #pause(plan: Plan, { ending }: Reading, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     const { clock, random, log } = this.#options;
-    const delayMs = Math.max(plan.retryAfterMs, backoffDelay(REFLECTOR_BACKOFF, plan.failures - 1, random()));
+    const delayMs = Math.max(plan.retryAfterMs, backoffDelay(PROMPT_BACKOFF, plan.failures - 1, random()));
     this.#metrics.restarted(ending.kind);
     log.warn({ ending, next: plan.step, delayMs }, 'Watch of pods lost');
     await clock.sleep(delayMs, signal);
