@@ -104,13 +104,14 @@ async function outcomeOf(use: Use, policy?: object): Promise<MemoryOutcome> {
   }
 }
 
-/** By name; each with the settings that the agent has by itself, one also with the figure of the kubelet. */
+/** By name; each with the settings that the agent has by itself, two also with the figure of the kubelet. The kernel kills in the last. */
 const CASES: Readonly<Record<string, () => Promise<MemoryOutcome>>> = {
   pageCache: () => outcomeOf(readFiles),
   pageCacheByKubelet: () => outcomeOf(readFiles, BY_KUBELET),
   hugePages: () => outcomeOf(leakBesideHugePages),
   sockets: () => outcomeOf(fillSockets),
   tmpfs: () => outcomeOf(leaveDataInMemory),
+  hugePagesByKubelet: () => outcomeOf(leakBesideHugePages, BY_KUBELET),
 };
 
 await warmCompileCache();

@@ -50,6 +50,13 @@ describe.skipIf(reason !== undefined)(`the whole memory of a node${reason ?? ' (
     expect(atFirstEviction?.kubeletMiB).toBeGreaterThan(1.5 * THRESHOLD_MIB);
   });
 
+  test('by the figure of the kubelet huge pages are none, and the kernel kills', () => {
+    const { evicted, oomKills, least } = outcome('hugePagesByKubelet');
+    expect(evicted).toEqual([]);
+    expect(oomKills).toBeGreaterThan(0);
+    expect(least.kubeletMiB).toBeGreaterThan(1.5 * THRESHOLD_MIB);
+  });
+
   test('data in memory is used although its writer has ended: its pod goes, and the kernel does not kill', () => {
     const { evicted, oomKills, atFirstEviction } = outcome('tmpfs');
     expect([evicted, oomKills]).toEqual([['busy'], 0]);
