@@ -9,24 +9,30 @@ const MOST_STUCK_IN_SILENCE = 1;
 
 type Heard = Pick<Look, 'isKubeletSilent'>;
 
-/** That evicted pods keep what they use beyond their grace: the API server has accepted what no kubelet carries out. */
-export function stuckEvictions(
-  { inflight }: Pick<EvictionState, 'inflight'>,
-  { isKubeletSilent }: Heard,
-): Because | undefined {
-  const count = inflight.filter(({ phase }) => phase === 'stuck').length;
+type Evictions = Pick<EvictionState, 'inflight'>;
+
+/** How many evicted pods keep what they use beyond their grace. */
+export function stuckCount({ inflight }: Evictions): number {
+  return inflight.filter(({ phase }) => phase === 'stuck').length;
+}
+
+/** That there are such pods: the API server has accepted what no kubelet carries out. */
+export function stuckEvictions(evictions: Evictions, heard: Heard): Because | undefined {
+  const count = stuckCount(evictions);
   if (count === 0) return undefined;
-  const most = isKubeletSilent ? MOST_STUCK_IN_SILENCE : MOST_STUCK;
-  const cause = isKubeletSilent ? 'Kubernetes has not heard of the kubelet either' : 'is the kubelet running?';
+  const cause = heard.isKubeletSilent ? 'Kubernetes has not heard of the kubelet either' : 'is the kubelet running?';
   return {
     code: 'Stuck',
     text: `${count} evicted pods have not ended within their grace; ${cause}`,
-    facts: { count, most },
+    facts: { count, most: mostStuck(heard) },
   };
 }
 
 /** The same where no further pod may go because of it. */
-export function stuckGate(evictions: Pick<EvictionState, 'inflight'>, heard: Heard): Because | undefined {
-  const stuck = stuckEvictions(evictions, heard);
-  return stuck !== undefined && Number(stuck.facts['count']) >= Number(stuck.facts['most']) ? stuck : undefined;
+export function stuckGate(evictions: Evictions, heard: Heard): Because | undefined {
+  return stuckCount(evictions) < mostStuck(heard) ? undefined : stuckEvictions(evictions, heard);
+}
+
+function mostStuck({ isKubeletSilent }: Heard): number {
+  return isKubeletSilent ? MOST_STUCK_IN_SILENCE : MOST_STUCK;
 }

@@ -1,4 +1,5 @@
 import type { CounterMetric, GaugeMetric, Metrics } from '#shared/runtime/metrics.ts';
+import { stuckCount } from '#agent/decide/stuck-evictions.ts';
 import { STALL_WINDOWS_MS } from '#agent/observe/stall-meter.ts';
 import type { Attempt, Picture } from '#agent/picture.ts';
 import { type Reclaimable, type SignalState, signalStates } from './signal-state.ts';
@@ -178,7 +179,7 @@ function showCandidates(gauges: Gauges, { decision: { judgement } }: Picture): v
 
 function showEvictions(gauges: Gauges, { decision: { state, judgement }, policy, look }: Picture): void {
   gauges.outstanding.set(state.evictions.Enforce.inflight.length);
-  gauges.stuck.set(state.evictions.Enforce.inflight.filter(({ phase }) => phase === 'stuck').length);
+  gauges.stuck.set(stuckCount(state.evictions.Enforce));
   gauges.held.reset();
   for (const { code } of judgement.holds) gauges.held.set(1, { reason: code });
   gauges.podsUnreadable.set(look.pods.unreadable.length);

@@ -11,6 +11,7 @@ import type { NodeSource } from '#agent/observe/node-source.ts';
 import { podCgroupPath } from '#agent/observe/pod-cgroup-path.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import { manualClock, type ManualClock } from '#test/fakes/manual-clock.ts';
+import { QUIET_PORTS } from '#test/agent/cycle-ports.ts';
 import { nodePod, policy } from '#test/agent/node-scene.ts';
 import { fixturePods, type NodeCase, nodeRoot } from './observe/node-fixtures.ts';
 import { rankingFacts } from '#shared/domain/ranking/candidate.ts';
@@ -54,6 +55,7 @@ function passes(name: NodeCase): () => readonly string[] {
   if (!parsed.ok) throw new Error(parsed.mistakes.join('; '));
   const namespaces: Look['namespaces'] = new Map([['default', 'open']]);
   const cycle = createCycle({
+    ...QUIET_PORTS,
     source: {
       ...source,
       usage: (depth, nowMs) => {
@@ -64,23 +66,13 @@ function passes(name: NodeCase): () => readonly string[] {
     pods: { alive: () => pods, endedByKubelet: () => [], unreadable: () => [], onChange: () => undefined },
     namespaces: () => namespaces,
     policy: () => policy({ thresholds: parsed.thresholds }),
-    avoided: () => new Set(),
-    history: () => ({ evictions: [], rules: [] }),
-    recalled: () => undefined,
-    doubts: () => new Map(),
-    doubtfulPods: () => new Map(),
-    isKubeletSilent: () => false,
-    holds: () => [],
     readFresh: () => Promise.resolve({ kind: 'gone' }),
     attempt: {
       Enforce: () => Promise.resolve({ kind: 'evicted' }),
       DryRun: () => Promise.resolve({ kind: 'pretended' }),
     },
     readAgain: () => Promise.resolve({ kind: 'foundGone' }),
-    requested: () => undefined,
-    answered: () => undefined,
     clock,
-    periods: { nearMs: 100, raceMs: 10, farMs: 1000, podsMs: 1000, slowMs: 10_000 },
   });
   return () => cycle.pass(new AbortController().signal).decision.evictions.map(({ pod }) => pod.name);
 }

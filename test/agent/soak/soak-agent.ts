@@ -4,6 +4,7 @@ import type { Eviction } from '#agent/decide/eviction.ts';
 import { type Cycle, createCycle } from '#agent/cycle.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
+import { QUIET_PORTS } from '#test/agent/cycle-ports.ts';
 import { nodePod } from '#test/agent/node-scene.ts';
 import type { SoakNode, SoakPod } from './soak-node.ts';
 
@@ -15,9 +16,6 @@ export interface SoakSurroundings {
   readonly answer: (eviction: Eviction, pod: SoakPod) => AttemptOutcome;
 }
 
-/** As the DaemonSet starts it. */
-const PERIODS = { nearMs: 100, raceMs: 10, farMs: 1000, podsMs: 1000, slowMs: 10_000 };
-
 /** The agent's own passes on a simulated node. */
 export function soakAgent(surroundings: SoakSurroundings): Cycle {
   const { node, policy, answer } = surroundings;
@@ -26,6 +24,7 @@ export function soakAgent(surroundings: SoakSurroundings): Cycle {
   // Pods come, change and go at any time, so they are taken in anew at each pass.
   let changed = (): void => undefined;
   const cycle = createCycle({
+    ...QUIET_PORTS,
     source: {
       kind: 'kernel',
       look: () => node.view(),
@@ -47,13 +46,6 @@ export function soakAgent(surroundings: SoakSurroundings): Cycle {
     },
     namespaces: () => namespaces,
     policy: () => policy,
-    avoided: () => new Set(),
-    history: () => ({ evictions: [], rules: [] }),
-    recalled: () => undefined,
-    doubts: () => new Map(),
-    doubtfulPods: () => new Map(),
-    isKubeletSilent: () => false,
-    holds: () => [],
     readFresh: ({ uid }) => {
       const found = node.find(uid);
       return Promise.resolve(
@@ -72,10 +64,7 @@ export function soakAgent(surroundings: SoakSurroundings): Cycle {
       if (found === undefined) return Promise.resolve({ kind: 'foundGone' });
       return Promise.resolve({ kind: found.deletionMs === undefined ? 'foundUnharmed' : 'foundEnding' });
     },
-    requested: () => undefined,
-    answered: () => undefined,
     clock: clockOf(node),
-    periods: PERIODS,
   });
   const pass: Cycle['pass'] = (signal) => {
     changed();
