@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import type { KubeClient } from '#shared/kube/client.ts';
 import { COMPONENT_NAMES, NAMESPACE_NODE, NAMESPACE_SYSTEM } from '#shared/kube/wire-names.ts';
+import { buildKubeconfig } from '#test/build/kubeconfig.ts';
 import { textAt } from '#test/contract/harness.ts';
 
 /** A service account of ours. */
@@ -32,15 +33,6 @@ export async function accountToken(
 }
 
 /** A kubeconfig for whoever has the token. */
-export function writeKubeconfig(path: string, { server, ca }: { server: string; ca?: string }, token: string): void {
-  const cluster = { server, 'certificate-authority-data': Buffer.from(ca ?? '').toString('base64') };
-  const config = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'test', cluster }],
-    users: [{ name: 'test', user: { token } }],
-    contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
-    'current-context': 'test',
-  };
-  writeFileSync(path, JSON.stringify(config), { mode: 0o600 });
+export function writeKubeconfig(path: string, cluster: { server: string; ca?: string }, token: string): void {
+  writeFileSync(path, buildKubeconfig(cluster, { token }), { mode: 0o600 });
 }

@@ -7,6 +7,7 @@ import {
   issueClientCertificate,
   issueServerCertificate,
 } from '#shared/http/certificates.ts';
+import { buildKubeconfig } from '#test/build/kubeconfig.ts';
 import { NODE_ADDRESS, NODE_NAME, SERVICE_PLACE } from '#test/cluster/node/node-place.ts';
 
 /** Who talks to the API server, by bearer token. */
@@ -62,7 +63,7 @@ export function writeCredentials(folder: string, server: string): Credentials {
   write(files.serviceAccountKeyFile, privateKey.export({ type: 'pkcs1', format: 'pem' }));
   const users = Object.entries(USERS).map(([user, { name, groups }]) => {
     const token = randomBytes(16).toString('hex');
-    write(files.kubeconfig(user as User), kubeconfig(server, authority.certPem, token));
+    write(files.kubeconfig(user as User), buildKubeconfig({ server, ca: authority.certPem }, { token }));
     return `${token},${name},${name}${groups === '' ? '' : `,${groups}`}\n`;
   });
   write(files.tokenFile, users.join(''));
@@ -84,17 +85,4 @@ export function credentialsIn(folder: string): Credentials {
     tokenFile: join(folder, 'tokens.csv'),
     kubeconfig: (user) => join(folder, `${user}.kubeconfig`),
   };
-}
-
-/** JSON is YAML. */
-function kubeconfig(server: string, caPem: string, token: string): string {
-  const ca = Buffer.from(caPem).toString('base64');
-  return JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'test', cluster: { server, 'certificate-authority-data': ca } }],
-    users: [{ name: 'test', user: { token } }],
-    contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
-    'current-context': 'test',
-  });
 }

@@ -2,13 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { type ApiServer, startApiServer } from '#sandbox/api-server/start-api-server.ts';
-import { runControllers } from '#sandbox/controllers/run-controllers.ts';
-import { createClient } from '#shared/kube/client.ts';
-import { directConnection } from '#shared/kube/connection.ts';
-import { systemClock } from '#shared/runtime/clock.ts';
-import { createLog } from '#shared/runtime/log.ts';
 import { eventually, pod, uniqueName } from '#test/contract/harness.ts';
+import { runningApiServer } from '#test/sandbox/api-server/running-api-server.ts';
 import { hasCluster } from './cluster-target.ts';
 import { kubectl } from './kubectl.ts';
 
@@ -116,24 +111,10 @@ async function accountThere(kubeconfig: string): Promise<void> {
 describe.skipIf(!hasCluster())('kubectl', () => {
   const folder = mkdtempSync(join(tmpdir(), 'plimsoll-kubectl-'));
   const sandboxConfig = join(folder, 'kubeconfig');
-  const stop = new AbortController();
-  let server: ApiServer;
-  let running: Promise<void>;
+  const server = runningApiServer();
 
-  beforeAll(async () => {
-    const log = createLog({ component: 'sandbox', level: 'silent', format: 'json' });
-    server = await startApiServer({ host: '127.0.0.1', port: 0, clock: systemClock, log });
-    writeFileSync(sandboxConfig, server.kubeconfig(), { mode: 0o600 });
-    const { url, token, caPem: ca } = server;
-    const client = createClient(directConnection({ server: url, token, ca }), { userAgent: 'controllers' });
-    running = runControllers({ client, clock: systemClock, log }, stop.signal).finally(() => client.close());
-  });
-  afterAll(async () => {
-    stop.abort();
-    await running;
-    await server.close();
-    rmSync(folder, { recursive: true });
-  });
+  beforeAll(() => writeFileSync(sandboxConfig, server().kubeconfig(), { mode: 0o600 }));
+  afterAll(() => rmSync(folder, { recursive: true }));
 
   test('says the same about the sandbox as about Kubernetes', { timeout: 120_000 }, async () => {
     const kubeconfig = inject('kubeconfig');

@@ -21,6 +21,7 @@ import type { ClusterConnection } from '#shared/kube/connection.ts';
 import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
 import { getObject } from '#shared/kube/objects.ts';
 import { NAMESPACES } from '#shared/kube/resource.ts';
+import { buildKubeconfig } from '#test/build/kubeconfig.ts';
 import { configMap, type ContractTarget, contractHarness, eventually, pod } from './harness.ts';
 
 const PATIENCE = { timeout: 20_000 };
@@ -33,7 +34,7 @@ export function clientLibraryContract(target: () => ContractTarget): void {
 
   beforeAll(async () => {
     config = new KubeConfig();
-    config.loadFromString(await kubeconfigOf(target().connection));
+    config.loadFromString(buildKubeconfig(target().connection, { token: await tokenOf(target().connection) }));
   });
 
   test('creates, reads, lists and deletes', async () => {
@@ -122,7 +123,11 @@ export function clientLibraryContract(target: () => ContractTarget): void {
     const folder = mkdtempSync(join(tmpdir(), 'plimsoll-exec-'));
     const kubeconfig = join(folder, 'kubeconfig');
 
-    beforeAll(async () => writeFileSync(kubeconfig, await kubeconfigOf(target().connection, 'exec'), { mode: 0o600 }));
+    beforeAll(async () => {
+      const { connection } = target();
+      const exec = printer(await tokenOf(connection));
+      writeFileSync(kubeconfig, buildKubeconfig(connection, { exec }), { mode: 0o600 });
+    });
     afterAll(() => rmSync(folder, { recursive: true }));
 
     test('is who the token says, and so is Plimsoll', async () => {
@@ -145,21 +150,11 @@ function deployment(name: string, replicas: number): object {
   return { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name }, spec };
 }
 
-/** JSON is YAML. The token stands in the file, or is printed by a program. */
-async function kubeconfigOf({ server, ca, token }: ClusterConnection, by: 'token' | 'exec' = 'token'): Promise<string> {
-  const secret = (await token?.()) ?? '';
-  return JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [
-      { name: 'test', cluster: { server, 'certificate-authority-data': Buffer.from(ca ?? '').toString('base64') } },
-    ],
-    users: [{ name: 'test', user: by === 'token' ? { token: secret } : { exec: printer(secret) } }],
-    contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
-    'current-context': 'test',
-  });
+async function tokenOf({ token }: ClusterConnection): Promise<string> {
+  return (await token?.()) ?? '';
 }
 
+/** A program that prints a token, as an exec plugin. */
 function printer(token: string): object {
   const apiVersion = 'client.authentication.k8s.io/v1';
   const credential = JSON.stringify({ apiVersion, kind: 'ExecCredential', status: { token } });

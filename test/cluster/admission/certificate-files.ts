@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { createAuthority, issueServerCertificate } from '#shared/http/certificates.ts';
-import { at, type Harness, textAt, uniqueName } from '#test/contract/harness.ts';
-import { ADMISSION } from '#test/contract/webhook-registrar.ts';
+import { type Harness, uniqueName } from '#test/contract/harness.ts';
+import { registerCaBundle } from '#webhook/register.ts';
 
 /** Where a webhook finds its certificate, and a way to have it renewed. */
 export interface CertificateFiles {
@@ -14,7 +14,6 @@ export interface CertificateFiles {
 }
 
 const INJECT_EVERY_MS = 100;
-const KINDS = ['mutating', 'validating'];
 
 /**
  * Stands in for cert-manager, its injector and the kubelet: registers hooks of the present `describe` that put a
@@ -35,31 +34,18 @@ export function certificateFiles(api: Harness): CertificateFiles {
     }
   }
 
-  async function inject(): Promise<void> {
-    const bundle = Buffer.from(authority.certPem).toString('base64');
-    await Promise.all(
-      KINDS.map((kind) => injectInto(api, `${ADMISSION}/${kind}webhookconfigurations/plimsoll`, bundle)),
-    );
+  /** There may be no configurations yet, or they change meanwhile: the next round comes soon. */
+  function inject(): void {
+    void registerCaBundle(api.client, authority.certPem).catch(() => undefined);
   }
 
   beforeAll(() => {
     renew();
-    injecting = setInterval(() => void inject().catch(() => undefined), INJECT_EVERY_MS);
+    injecting = setInterval(inject, INJECT_EVERY_MS);
   });
   afterAll(() => {
     clearInterval(injecting);
     rmSync(folder, { recursive: true });
   });
   return { ...files, renew };
-}
-
-async function injectInto(api: Harness, path: string, bundle: string): Promise<void> {
-  const { status, body } = await api.get(path);
-  if (status !== 200) return;
-  const entries = at(body, 'webhooks') as readonly object[];
-  const missing = entries.flatMap((entry, index) => (at(entry, 'clientConfig.caBundle') === bundle ? [] : [index]));
-  if (missing.length === 0) return;
-  const guard = { op: 'test', path: '/metadata/resourceVersion', value: textAt(body, 'metadata.resourceVersion') };
-  const add = (index: number) => ({ op: 'add', path: `/webhooks/${index}/clientConfig/caBundle`, value: bundle });
-  await api.patch(path, [guard, ...missing.map(add)], 'json');
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { systemClock } from '#shared/runtime/clock.ts';
 import { eventually, textAt } from '#test/contract/harness.ts';
 import { expectHonestServed, expectWebhookUnharmed } from './expect-unharmed.ts';
 import { withHonestUsers } from './honest-users.ts';
@@ -29,7 +30,7 @@ export function fatPods(stage: Stage): void {
       const quotas = [];
       for (let made = 0; made < QUOTAS; made += 1) quotas.push(await shareQuota(stage, classes.permitted, hard));
       const names = await createAll(stage);
-      const { honest } = await withHonestUsers(stage, () => passed(ATTACK_MS));
+      const { honest } = await withHonestUsers(stage, () => systemClock.sleep(ATTACK_MS));
       expectHonestServed(honest);
       expectWebhookUnharmed(stage);
       for (const quota of quotas)
@@ -53,11 +54,7 @@ async function createAll(stage: Stage): Promise<readonly string[]> {
     // One that is so large may be asked to come again: it is read alone.
     expect([CREATED, TOO_MANY_REQUESTS]).toContain(status);
     if (status === CREATED) names.push(textAt(body, 'metadata.name'));
-    else await passed(AGAIN_AFTER_MS);
+    else await systemClock.sleep(AGAIN_AFTER_MS);
   }
   return names;
-}
-
-function passed(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,5 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { expect } from 'vitest';
+import { systemClock } from '#shared/runtime/clock.ts';
 import { peakMiBOf } from '#test/webhook/process-figures.ts';
 import { permittedPod, type Stage } from './stage.ts';
 
@@ -47,7 +48,7 @@ async function createUntil(stage: Stage, signal: AbortSignal): Promise<readonly 
   const asked: Asked[] = [];
   while (!signal.aborted) {
     asked.push(await createOne(stage));
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    await systemClock.sleep(PAUSE_MS);
   }
   return asked;
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { systemClock } from '#shared/runtime/clock.ts';
 import { asUser } from '#test/cluster/admission/as-user.ts';
 import { at, eventually, textAt } from '#test/contract/harness.ts';
 import { expectHonestServed, expectWebhookUnharmed } from './expect-unharmed.ts';
@@ -27,7 +28,7 @@ export function poisonedPod(stage: Stage): void {
       const path = await createPod(stage);
       const { status, body } = await tenant.patch(path, { metadata: { ownerReferences: OWNERS } }, 'merge');
       expect([status, at(body, 'message')]).toEqual([200, undefined]);
-      const { honest } = await withHonestUsers(stage, untilPassed);
+      const { honest } = await withHonestUsers(stage, () => systemClock.sleep(ATTACK_MS));
       expectHonestServed(honest);
       await eventually(async () => expect((await quota.ledger()).used).toEqual({ pods: '1' }), COUNTED_MS);
       expectWebhookUnharmed(stage);
@@ -48,8 +49,4 @@ async function createPod(stage: Stage): Promise<string> {
   const { status, body } = await stage.attacker()('POST', stage.tenant.core('pods'), permittedPod(stage));
   expect([status, at(body, 'message')]).toEqual([201, undefined]);
   return stage.tenant.core(`pods/${textAt(body, 'metadata.name')}`);
-}
-
-function untilPassed(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ATTACK_MS));
 }
