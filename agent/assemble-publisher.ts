@@ -41,5 +41,10 @@ function doubtsOfSources({ crossCheck, source }: AgentParts): Because | undefine
 }
 
 function shownSources({ crossCheck, source }: AgentParts): SourcesShown {
-  return { health: source.health(), verdicts: crossCheck.verdicts(), hasFallenBack: source.fallback() !== undefined };
+  return {
+    health: source.health(),
+    verdicts: crossCheck.verdicts(),
+    hasFallenBack: source.fallback() !== undefined,
+    groups: source.groups(),
+  };
 }

@@ -84,6 +84,7 @@ export function createFallbackNode({ openKernel, summary, reclaimable, clock }: 
     follow,
     usage: (depth, nowMs) => active().usage(depth, nowMs),
     strains: () => active().strains(),
+    groups: () => active().groups(),
     containers: (uid) => active().containers(uid),
     whyUnmeasured: () => kernel?.whyUnmeasured(),
     health: () => [...(kernel?.health() ?? []), ...(active() === summary ? summary.health() : [])],

@@ -58,6 +58,7 @@ export function createFollowingNode({ layout, findLayout, open, nowMs }: Followi
     follow,
     usage,
     strains: () => current.node.strains(),
+    groups: () => current.node.groups(),
     containers: (uid) => current.node.containers(uid),
     whyUnmeasured: () => current.node.whyUnmeasured(),
     fallback: () => undefined,

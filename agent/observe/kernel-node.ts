@@ -1,14 +1,17 @@
 import type { FilesystemReading, NodeReadings, ProcessReading } from '#shared/domain/pressure/observation.ts';
+import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import type { CgroupLayout } from './cgroup-layout.ts';
 import { createCounterWindow } from './counter-window.ts';
 import { type FilesystemRoom, readFilesystem } from './filesystem.ts';
+import { createGroupMeter } from './group-meter.ts';
 import { createKernelPods } from './kernel-pods.ts';
 import { createKernelMemory, type MemoryView } from './kernel-memory.ts';
 import { type NodeCpu, nodeCpuSource } from './node-cpu.ts';
 import type { CpuRoom, NodeView } from '#agent/decide/node-view.ts';
 import type { NodeSource } from './node-source.ts';
+import type { UsageDepth } from '#agent/decide/usage-need.ts';
 import { createPolledSource, type PolledSource } from './polled-source.ts';
 import { processCountSource, type ProcessCount } from './process-count.ts';
 import { valueOf } from './reading.ts';
@@ -55,6 +58,7 @@ export function createKernelNode({ proc, layout, nodefs, imagefs, clock }: Kerne
   const nodeDisk = openDisk('nodefs', nodefs, clock);
   const imageDisk = openDisk('imagefs', imagefs, clock);
   const pods = createKernelPods(layout);
+  const groups = createGroupMeter(layout);
   const sources = [...memory.sources, vmstat, tasks, cpu, ...stalls.map(({ source }) => source)];
 
   function readings({ kubelet }: MemoryView, at: number): NodeReadings {
@@ -94,8 +98,13 @@ export function createKernelNode({ proc, layout, nodefs, imagefs, clock }: Kerne
     await Promise.all(disks.map((disk) => pollDisk(disk, clock, signal)));
   }
 
+  function usage(depth: UsageDepth, nowMs: number): UsageByUid {
+    if (depth === 'all') groups.measure(nowMs);
+    return pods.usage(depth, nowMs);
+  }
+
   function close(): void {
-    for (const source of [...sources, memory, pods]) source.close();
+    for (const source of [...sources, memory, pods, groups]) source.close();
   }
 
   function health() {
@@ -105,8 +114,9 @@ export function createKernelNode({ proc, layout, nodefs, imagefs, clock }: Kerne
     kind: 'kernel',
     look,
     follow: pods.follow,
-    usage: pods.usage,
+    usage,
     strains: pods.strains,
+    groups: groups.usages,
     containers: pods.containers,
     whyUnmeasured: pods.whyUnmeasured,
     fallback: () => undefined,

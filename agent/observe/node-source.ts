@@ -1,6 +1,7 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { ContainerUsage, UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { NodeView } from '#agent/decide/node-view.ts';
+import type { GroupUsages } from './group-meter.ts';
 import type { UsageDepth } from '#agent/decide/usage-need.ts';
 import type { StrainByUid } from '#agent/decide/pod-strain.ts';
 import type { QosClass } from './pod-cgroup-path.ts';
@@ -26,6 +27,8 @@ export interface NodeSource {
   readonly usage: (depth: UsageDepth, nowMs: number) => UsageByUid;
   /** What held pods up over the last slow beat; empty where nothing tells. */
   readonly strains: () => StrainByUid;
+  /** What node and pods as a whole did over the last slow beat; nothing where the source does not tell. */
+  readonly groups: () => GroupUsages;
   /** Of one pod, by container: for the words about a victim. */
   readonly containers: (uid: string) => readonly ContainerUsage[];
   /** Why the last pod without a figure has none; `undefined` where every running pod was measured. */

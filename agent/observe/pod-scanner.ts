@@ -1,23 +1,9 @@
+import { closeDetails, openDetails, readDetails, type CgroupDetails, type DetailSources } from './cgroup-details.ts';
 import type { CgroupLayout } from './cgroup-layout.ts';
-import { cpuCgroupSource, type CgroupCpu } from './cpu-cgroup.ts';
-import { ioCgroupSource, type CgroupIo } from './io-cgroup.ts';
 import { memoryCgroupSource, type CgroupMemory } from './memory-cgroup.ts';
-import { memoryEventsSource, type MemoryEvents } from './memory-events.ts';
-import { pidsCgroupSource, type CgroupPids } from './pids-cgroup.ts';
+import type { CgroupPids } from './pids-cgroup.ts';
 import { podCgroupPath, type PodCgroupName } from './pod-cgroup-path.ts';
 import type { Reading, Source } from './reading.ts';
-import { stallSource, type Stalls } from './stall.ts';
-
-/** Everything but memory: read on the slow beat. */
-export interface PodDetails {
-  readonly events: Reading<MemoryEvents>;
-  readonly cpu: Reading<CgroupCpu>;
-  readonly pids: Reading<CgroupPids>;
-  readonly io: Reading<CgroupIo>;
-  readonly memoryStalls: Reading<Stalls>;
-  readonly cpuStalls: Reading<Stalls>;
-  readonly ioStalls: Reading<Stalls>;
-}
 
 /** Reads the cgroups of the pods it was told about; the tree itself is never walked. */
 export interface PodScanner {
@@ -27,47 +13,18 @@ export interface PodScanner {
   readonly readMemory: (uid: string) => Reading<CgroupMemory> | undefined;
   /** One file per pod. */
   readonly readProcesses: (uid: string) => Reading<CgroupPids> | undefined;
-  readonly readDetails: (uid: string) => PodDetails | undefined;
+  readonly readDetails: (uid: string) => CgroupDetails | undefined;
   readonly close: () => void;
 }
 
-type DetailSources = { readonly [K in keyof PodDetails]: PodDetails[K] extends Reading<infer T> ? Source<T> : never };
-
-interface PodSources extends DetailSources {
+interface PodSources {
   readonly path: string;
   readonly memory: Source<CgroupMemory>;
+  readonly details: DetailSources;
 }
 
 function openSources(layout: CgroupLayout, path: string): PodSources {
-  const pressure = `${layout.pressure ?? ''}/${path}`;
-  return {
-    path,
-    memory: memoryCgroupSource(layout, path),
-    events: memoryEventsSource(layout, path),
-    cpu: cpuCgroupSource(layout, path),
-    pids: pidsCgroupSource(layout, path),
-    io: ioCgroupSource(layout, path),
-    memoryStalls: stallSource('pod-memory-stalls', pressure, 'memory.pressure'),
-    cpuStalls: stallSource('pod-cpu-stalls', pressure, 'cpu.pressure'),
-    ioStalls: stallSource('pod-io-stalls', pressure, 'io.pressure'),
-  };
-}
-
-function closeSources(sources: PodSources): void {
-  const { memory, events, cpu, pids, io, memoryStalls, cpuStalls, ioStalls } = sources;
-  for (const source of [memory, events, cpu, pids, io, memoryStalls, cpuStalls, ioStalls]) source.close();
-}
-
-function readAll(sources: DetailSources): PodDetails {
-  return {
-    events: sources.events.read(),
-    cpu: sources.cpu.read(),
-    pids: sources.pids.read(),
-    io: sources.io.read(),
-    memoryStalls: sources.memoryStalls.read(),
-    cpuStalls: sources.cpuStalls.read(),
-    ioStalls: sources.ioStalls.read(),
-  };
+  return { path, memory: memoryCgroupSource(layout, path), details: openDetails(layout, path) };
 }
 
 /** Keyed by the UID given to `follow`. */
@@ -75,7 +32,8 @@ export function createPodScanner(layout: CgroupLayout): PodScanner {
   const open = new Map<string, PodSources>();
 
   function drop(uid: string, sources: PodSources): void {
-    closeSources(sources);
+    sources.memory.close();
+    closeDetails(sources.details);
     open.delete(uid);
   }
 
@@ -85,9 +43,9 @@ export function createPodScanner(layout: CgroupLayout): PodScanner {
     for (const [uid, path] of paths) if (!open.has(uid)) open.set(uid, openSources(layout, path));
   }
 
-  function readDetails(uid: string): PodDetails | undefined {
+  function detailsOf(uid: string): CgroupDetails | undefined {
     const sources = open.get(uid);
-    return sources === undefined ? undefined : readAll(sources);
+    return sources === undefined ? undefined : readDetails(sources.details);
   }
 
   function close(): void {
@@ -96,8 +54,8 @@ export function createPodScanner(layout: CgroupLayout): PodScanner {
   return {
     follow,
     readMemory: (uid) => open.get(uid)?.memory.read(),
-    readProcesses: (uid) => open.get(uid)?.pids.read(),
-    readDetails,
+    readProcesses: (uid) => open.get(uid)?.details.pids.read(),
+    readDetails: detailsOf,
     close,
   };
 }

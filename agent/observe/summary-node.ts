@@ -10,6 +10,7 @@ import { usageByUid, type UsageByUid } from '#shared/domain/ranking/pod-usage.ts
 import type { Clock } from '#shared/runtime/clock.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import { NO_RECLAIM_RATES, type NodeView } from '#agent/decide/node-view.ts';
+import { NO_GROUPS } from './group-meter.ts';
 import { fetchKubeletSummary, type KubeletAddress } from './kubelet-summary.ts';
 import type { NodeSource } from './node-source.ts';
 import { createPolledSource } from './polled-source.ts';
@@ -118,6 +119,7 @@ export function createSummaryNode({ kubelet, periodMs, isWanted, clock }: Summar
     look,
     follow: () => undefined,
     usage: () => (isFresh() ? usages : NO_USAGE),
+    groups: () => NO_GROUPS,
     strains: () => (isFresh() ? stalls : NO_STALLS).strains,
     containers: (uid) => usages.get(uid)?.containers ?? [],
     whyUnmeasured: () => undefined,

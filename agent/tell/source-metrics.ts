@@ -1,5 +1,6 @@
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import type { Verdict } from '#agent/agree/compare-opinion.ts';
+import type { GroupUsages } from '#agent/observe/group-meter.ts';
 import type { SourceHealth } from '#agent/observe/watched-source.ts';
 
 /** How the sources do, which of them agree, and whether the kubelet stands in for the kernel. */
@@ -7,10 +8,13 @@ export interface SourcesShown {
   readonly health: readonly SourceHealth[];
   readonly verdicts: readonly Verdict[];
   readonly hasFallenBack: boolean;
+  readonly groups: GroupUsages;
 }
 
 /** Shows the sources in numbers; one that is not asked any more loses its series. */
 export type ShowSources = (sources: SourcesShown, nowMs: number) => void;
+
+const NANO_CORES_PER_CORE = 1e9;
 
 export function createSourceMetrics(metrics: Metrics): ShowSources {
   const label = ['source'];
@@ -22,6 +26,20 @@ export function createSourceMetrics(metrics: Metrics): ShowSources {
     'plimsoll_source_fallback',
     'Whether the kubelet stands in for the files of the kernel, which do not tell the memory left',
   );
+
+  const cpu = metrics.gauge('plimsoll_group_cpu_cores', 'Cores used by the node or by all pods', ['group']);
+  const io = metrics.gauge('plimsoll_group_io_bytes_per_second', 'Bytes read and written by the node or by all pods', [
+    'group',
+  ]);
+  const processes = metrics.gauge('plimsoll_group_processes', 'Processes and threads of all pods', ['group']);
+
+  function showGroups(groups: GroupUsages): void {
+    for (const [group, { cpuNanoCores, ioBytesPerSecond, processCount }] of groups) {
+      if (cpuNanoCores !== undefined) cpu.set(cpuNanoCores / NANO_CORES_PER_CORE, { group });
+      if (ioBytesPerSecond !== undefined) io.set(ioBytesPerSecond, { group });
+      if (processCount !== undefined) processes.set(processCount, { group });
+    }
+  }
 
   function showHealth(health: readonly SourceHealth[], nowMs: number): void {
     for (const { name, state, lastReadingAtMs, durationMs } of health) {
@@ -39,8 +57,9 @@ export function createSourceMetrics(metrics: Metrics): ShowSources {
     }
   }
 
-  return ({ health, verdicts, hasFallenBack }, nowMs) => {
-    for (const gauge of [success, age, duration, agrees]) gauge.reset();
+  return ({ health, verdicts, hasFallenBack, groups }, nowMs) => {
+    for (const gauge of [success, age, duration, agrees, cpu, io, processes]) gauge.reset();
+    showGroups(groups);
     showHealth(health, nowMs);
     showVerdicts(verdicts);
     fallback.set(hasFallenBack ? 1 : 0);

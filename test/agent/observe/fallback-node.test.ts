@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { NO_MEMORY_READINGS } from '#shared/domain/pressure/memory-figure.ts';
+import { NO_GROUPS } from '#agent/observe/group-meter.ts';
 import type { NodeView } from '#agent/decide/node-view.ts';
 import { NO_RECLAIM_RATES } from '#agent/decide/node-view.ts';
 import { NO_STRAINS } from '#agent/decide/pod-strain.ts';
@@ -38,6 +39,7 @@ function fakeNode(kind: NodeSource['kind'], availableMiB: number | undefined): F
     strains: () => NO_STRAINS,
     containers: () => [],
     whyUnmeasured: () => undefined,
+    groups: () => NO_GROUPS,
     fallback: () => undefined,
     health: () => [
       {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import { NO_MEMORY_READINGS } from '#shared/domain/pressure/memory-figure.ts';
+import { NO_GROUPS } from '#agent/observe/group-meter.ts';
 import { NO_RECLAIM_RATES } from '#agent/decide/node-view.ts';
 import { NO_STRAINS } from '#agent/decide/pod-strain.ts';
 import type { NodeSource, ObservedPod } from '#agent/observe/node-source.ts';
@@ -29,6 +30,7 @@ function fakeSource(name: string, availableMiB: number): FakeSource {
     usage: () => new Map(source.pods.map((pod) => [pod.uid, pod])),
     strains: () => NO_STRAINS,
     containers: () => [],
+    groups: () => NO_GROUPS,
     whyUnmeasured: () => `cannot read ${name}: EACCES`,
     fallback: () => undefined,
     health: () => [{ name, state: 'reading', because: undefined, lastReadingAtMs: 0, durationMs: 0, failures: 0 }],

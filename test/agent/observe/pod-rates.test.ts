@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { nextBeat } from '#agent/observe/pod-rates.ts';
-import type { PodDetails } from '#agent/observe/pod-scanner.ts';
+import type { CgroupDetails } from '#agent/observe/cgroup-details.ts';
 import { absent, reading } from '#agent/observe/reading.ts';
 
 const stalls = (some: number, full: number) => reading({ someMicroseconds: some, fullMicroseconds: full });
 const gone = absent('gone');
 
-function details(changes: Partial<PodDetails> = {}): PodDetails {
+function details(changes: Partial<CgroupDetails> = {}): CgroupDetails {
   const nothing = { events: gone, cpu: gone, pids: gone, io: gone };
   return { ...nothing, memoryStalls: gone, cpuStalls: gone, ioStalls: gone, ...changes };
 }
 
-function ratesOf(before: PodDetails, after: PodDetails, elapsedMs = 10_000) {
+function ratesOf(before: CgroupDetails, after: CgroupDetails, elapsedMs = 10_000) {
   return nextBeat(nextBeat(undefined, before, 0), after, elapsedMs).rates;
 }
 

@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { CgroupMemory } from '#agent/observe/memory-cgroup.ts';
-import { createPodScanner, type PodDetails, type PodScanner } from '#agent/observe/pod-scanner.ts';
+import type { CgroupDetails } from '#agent/observe/cgroup-details.ts';
+import { createGroupMeter } from '#agent/observe/group-meter.ts';
+import { createPodScanner, type PodScanner } from '#agent/observe/pod-scanner.ts';
 import type { Reading } from '#agent/observe/reading.ts';
 import { hog, realPods, whyNoRealPods } from '#test/agent/real-pods.ts';
 
@@ -48,7 +50,7 @@ describe.skipIf(reason !== undefined)(`sources on real cgroups${reason === undef
       ...flags,
     ];
     const memory = (uid: string): CgroupMemory => valueOf(scanner.readMemory(uid));
-    const details = (uid: string): PodDetails => scanner.readDetails(uid) ?? expect.unreachable();
+    const details = (uid: string): CgroupDetails => scanner.readDetails(uid) ?? expect.unreachable();
     /** The kernel brings these totals up to date every two seconds only. */
     const hasWaited = (uid: string, stalls: 'memoryStalls' | 'cpuStalls' | 'ioStalls'): Promise<void> =>
       vi.waitFor(() => expect(valueOf(details(uid)[stalls]).someMicroseconds).toBeGreaterThan(0), WITHIN);
@@ -101,6 +103,20 @@ describe.skipIf(reason !== undefined)(`sources on real cgroups${reason === undef
       if (version === 'v2') expect(writtenBytes).toBeGreaterThanOrEqual(32 * MIB);
       expect(valueOf(details(other).io)).toEqual({ readBytes: 0, writtenBytes: 0 });
       await hasWaited(uid, 'ioStalls');
+    });
+
+    test('all pods together are measured from one beat to the next', TEST, async () => {
+      const { uids, layout, start } = pods();
+      const meter = createGroupMeter(layout);
+      meter.measure(performance.now());
+      for (const uid of uids) start(uid, BUSY);
+      await vi.waitFor(() => {
+        meter.measure(performance.now());
+        const { processCount = 0, cpuNanoCores = 0 } = meter.usages().get('pods') ?? {};
+        expect(processCount).toBeGreaterThanOrEqual(uids.length);
+        expect(cpuNanoCores).toBeGreaterThan(1e8);
+      }, WITHIN);
+      meter.close();
     });
 
     test('tasks are counted with their threads', TEST, async () => {

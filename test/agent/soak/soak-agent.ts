@@ -1,4 +1,5 @@
 import { rankingFacts } from '#shared/domain/ranking/candidate.ts';
+import { NO_GROUPS } from '#agent/observe/group-meter.ts';
 import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import type { Eviction } from '#agent/decide/eviction.ts';
 import { type Cycle, createCycle } from '#agent/cycle.ts';
@@ -33,6 +34,7 @@ export function soakAgent(surroundings: SoakSurroundings): Cycle {
       strains: () => new Map(),
       containers: () => [],
       whyUnmeasured: () => undefined,
+      groups: () => NO_GROUPS,
       fallback: () => undefined,
       health: () => [],
       run: () => Promise.resolve(),

@@ -64,7 +64,7 @@ async function exposition(name: NodeCase): Promise<string> {
   const picture = pictureOf(name, source);
   createAgentMetrics(metrics).show(
     picture,
-    { health: source.health(), verdicts: [], hasFallenBack: false },
+    { health: source.health(), verdicts: [], hasFallenBack: false, groups: source.groups() },
     picture.look.now,
   );
   source.close();
