@@ -173,7 +173,7 @@ export class PodInformer {
     this.#metrics.began('list');
     const pages = await loadUnlisted({ client, clock, view: this.view, pageSize: this.#pageSize }, signal);
     if (pages.kind === 'read') this.#listed();
-    else if (!signal.aborted) this.#warn(pages, 'Cannot list pods');
+    else if (!signal.aborted) this.#options.log.warn({ ending: pages }, 'Cannot list pods');
     return pages.kind === 'read';
   }
 
