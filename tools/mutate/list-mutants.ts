@@ -10,6 +10,7 @@ export interface Mutant {
   readonly to: string;
   /** The whole source with the mistake. */
   readonly text: string;
+  readonly change: Change;
 }
 
 /** Every mutant of a source, from its top to its end; types and imports have none. */
@@ -27,7 +28,8 @@ function collect(node: ts.Node, changes: Change[]): void {
   ts.forEachChild(node, (child) => collect(child, changes));
 }
 
-function mutantOf(source: ts.SourceFile, { node, replacement }: Change): Mutant {
+function mutantOf(source: ts.SourceFile, change: Change): Mutant {
+  const { node, replacement } = change;
   const [start, end] = [node.getStart(source), node.getEnd()];
   return {
     file: source.fileName,
@@ -35,5 +37,6 @@ function mutantOf(source: ts.SourceFile, { node, replacement }: Change): Mutant 
     from: source.text.slice(start, end),
     to: replacement,
     text: source.text.slice(0, start) + replacement + source.text.slice(end),
+    change,
   };
 }

@@ -26,22 +26,18 @@ const sources = filesIn(positionals, '**/*.ts');
 const tests = filesIn(values.tests, '**/*.test.ts').filter((file) => !file.endsWith('.long.test.ts'));
 const testsOf = testFilesOf(sources, tests, repositoryModules());
 const runner = createRunner();
-const fates: Fate[] = [];
-try {
-  for (const file of sources) fates.push(...(await fatesOf(file)));
-} finally {
-  runner.stop();
-}
+const fates = await triedMutants();
+for (const fate of fates) if (!isNoticed(fate)) console.log(describe(fate));
 const noticed = fates.filter(isNoticed).length;
 console.log(`${noticed} of ${fates.length} mutants noticed: ${((100 * noticed) / fates.length).toFixed(1)} %`);
 
-async function fatesOf(file: string): Promise<readonly Fate[]> {
-  const found: Fate[] = [];
-  for await (const fate of tryMutants(file, readFileSync(file, 'utf8'), testsOf.get(file) ?? [], runner)) {
-    found.push(fate);
-    if (!isNoticed(fate)) console.log(describe(fate));
+async function triedMutants(): Promise<readonly Fate[]> {
+  const texts = sources.map((file) => ({ file, text: readFileSync(file, 'utf8'), groups: testsOf.get(file) ?? [] }));
+  try {
+    return await tryMutants(texts, runner);
+  } finally {
+    runner.stop();
   }
-  return found;
 }
 
 function isNoticed({ kind }: Fate): boolean {

@@ -20,7 +20,6 @@ const OTHER_TOKENS: ReadonlyMap<ts.SyntaxKind, readonly string[]> = new Map([
   [SyntaxKind.ExclamationEqualsEqualsToken, ['===']],
   [SyntaxKind.AmpersandAmpersandToken, ['||']],
   [SyntaxKind.BarBarToken, ['&&']],
-  [SyntaxKind.QuestionQuestionToken, ['&&']],
   [SyntaxKind.PlusToken, ['-']],
   [SyntaxKind.MinusToken, ['+']],
   [SyntaxKind.AsteriskToken, ['/']],
@@ -52,6 +51,12 @@ const otherToken: Operator = (node) => {
   if (operatorToken.kind === SyntaxKind.PlusToken && [node.left, node.right].some(isText)) return [];
   return (OTHER_TOKENS.get(operatorToken.kind) ?? []).map((replacement) => ({ node: operatorToken, replacement }));
 };
+
+/** In brackets, as `??` and `&&` may not stand next to each other. */
+const withoutDefault: Operator = (node) =>
+  ts.isBinaryExpression(node) && node.operatorToken.kind === SyntaxKind.QuestionQuestionToken
+    ? [{ node, replacement: `(${node.left.getText()})` }]
+    : [];
 
 const fixedCondition: Operator = (node) => {
   const condition = conditionOf(node);
@@ -86,6 +91,7 @@ const withoutStatement: Operator = (node) =>
 
 const OPERATORS: readonly Operator[] = [
   otherToken,
+  withoutDefault,
   fixedCondition,
   withoutNot,
   otherLiteral,

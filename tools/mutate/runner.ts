@@ -1,61 +1,93 @@
 /** A process that runs test files with one mutant at a time in the place of its source; ordered by messages. */
-import { resolve } from 'node:path';
-import { createVitest, type CliOptions, type Vitest } from 'vitest/node';
+import { relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import {
+  BaseSequencer,
+  createVitest,
+  type CliOptions,
+  type TestModule,
+  type TestSpecification,
+  type Vitest,
+} from 'vitest/node';
+import type {} from './mutant-test-runner.ts';
 
-/** What to run: the text stands for the file until the next order. */
+/** What to run: the texts, by file, stand for the files until the next order. */
 export interface Order {
-  readonly file: string;
-  readonly text: string;
+  readonly texts: Readonly<Record<string, string>>;
   readonly tests: readonly string[];
+  /** Whether all ends with the first test that fails. */
+  readonly untilOneFails: boolean;
 }
 
-/** The first test that failed, by file and title; `undefined` when all passed. */
+/** What came of it; mutants by their index. */
 export interface Outcome {
-  readonly failed: string | undefined;
+  /** Tests that failed without a mutant (or with the one that is the text), by file and title. */
+  readonly failed: readonly string[];
+  readonly noticed: readonly number[];
+  /** Mutants whose code ran outside of tests, too. */
+  readonly reachedOutside: readonly number[];
 }
 
 const present: { order?: Order } = {};
 
-/** Hands the mutant to whoever loads its source. */
+/** Hands the mutants to whoever loads their sources. */
 const mutantPlugin = {
   name: 'mutant',
   enforce: 'pre' as const,
-  transform: (_: string, id: string): string | undefined => {
-    const { order } = present;
-    return order !== undefined && id === resolve(order.file) ? order.text : undefined;
-  },
+  transform: (_: string, id: string): string | undefined => present.order?.texts[relative(process.cwd(), id)],
 };
+
+/** The nearest test files come first. */
+class InTheOrderGiven extends BaseSequencer {
+  override sort = (files: TestSpecification[]): Promise<TestSpecification[]> => Promise.resolve(files);
+}
 
 const OPTIONS: CliOptions = {
   config: false,
   // Transformed modules of other runs would stand in the place of mutants.
   fsModuleCache: false,
   watch: false,
-  bail: 1,
   pool: 'forks',
   maxWorkers: 1,
   isolate: false,
   include: ['test/**/*.test.ts'],
   exclude: ['test/cluster/**'],
   reporters: [{}],
-  testTimeout: 30_000,
+  testTimeout: 20_000,
+  runner: fileURLToPath(new URL('./mutant-test-runner.ts', import.meta.url)),
+  sequence: { sequencer: InTheOrderGiven },
 };
 
 async function run(vitest: Vitest, order: Order): Promise<Outcome> {
-  if (present.order !== undefined) vitest.invalidateFile(resolve(present.order.file));
+  const changed = [present.order, order].flatMap((each) => Object.keys(each?.texts ?? {}));
   present.order = order;
-  vitest.invalidateFile(resolve(order.file));
+  for (const file of changed) vitest.invalidateFile(resolve(file));
   const project = vitest.getRootProject();
+  project.config.bail = order.untilOneFails ? 1 : 0;
   const specifications = order.tests.map((test) => project.createSpecification(resolve(test)));
   const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications);
-  const failed = testModules.find((module) => !module.ok());
-  if (failed === undefined) return { failed: unhandledErrors.length > 0 ? 'an unhandled error' : undefined };
-  const test = [...failed.children.allTests()].find((each) => each.result().state === 'failed');
-  return { failed: `${failed.relativeModuleId} › ${test?.fullName ?? 'it cannot be loaded'}` };
+  const reports = testModules.flatMap(({ children }) =>
+    [...children.allTests()].flatMap((test) => test.meta().mutants ?? []),
+  );
+  return {
+    failed: [
+      ...testModules.flatMap(failuresIn),
+      ...(unhandledErrors.length > 0 && order.untilOneFails ? ['an unhandled error'] : []),
+    ],
+    noticed: [...new Set(reports.flatMap(({ noticed }) => noticed))],
+    reachedOutside: [...new Set(reports.flatMap(({ reachedOutside }) => reachedOutside))],
+  };
+}
+
+function failuresIn(module: TestModule): readonly string[] {
+  if (module.ok()) return [];
+  const failed = [...module.children.allTests()].filter((test) => test.result().state === 'failed');
+  const titles = failed.length === 0 ? ['it cannot be loaded'] : failed.map(({ fullName }) => fullName);
+  return titles.map((title) => `${module.relativeModuleId} › ${title}`);
 }
 
 const vitest = await createVitest(OPTIONS, { plugins: [mutantPlugin] });
 process.on('message', (order: Order) => void run(vitest, order).then((outcome) => process.send?.(outcome)));
 // Its workers too: one of them may be in a loop without end.
 process.on('disconnect', () => process.kill(-process.pid, 'SIGKILL'));
-process.send?.({ failed: undefined });
+process.send?.({ failed: [], noticed: [], reachedOutside: [] } satisfies Outcome);

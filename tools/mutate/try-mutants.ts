@@ -1,5 +1,8 @@
 import { listMutants, type Mutant } from './list-mutants.ts';
+import type { Pass } from './mutant-switch.ts';
+import type { Outcome } from './runner.ts';
 import type { Runner } from './start-runner.ts';
+import { switchedSource } from './switched-source.ts';
 
 /** What became of a mutant; one that never ends is noticed like one that fails. */
 export interface Fate {
@@ -7,54 +10,101 @@ export interface Fate {
   readonly kind: 'failed' | 'timedOut' | 'survived' | 'notLoaded';
 }
 
-/** Test files in the order in which they are tried, those of a group at once. */
-export type TestGroups = readonly (readonly string[])[];
-
-/** A mutant that takes so much longer than its source never ends. */
-const LONGER = { times: 10, ms: 20_000 };
-
-/** What the tests of a source may take as it is. */
-const LONGEST_MS = 600_000;
-
-/** Tries every mutant of a source, one after the other. Rejects where the tests fail without any. */
-export async function* tryMutants(
-  file: string,
-  text: string,
-  groups: TestGroups,
-  runner: Runner,
-): AsyncGenerator<Fate> {
-  const limits = await measure({ file, text }, groups, runner);
-  for (const mutant of listMutants(file, text)) yield { mutant, kind: await fateOf(mutant, groups, limits, runner) };
+/** A source, and the test files that load it: the nearest first, those of a group at once. */
+export interface Source {
+  readonly file: string;
+  readonly text: string;
+  readonly groups: readonly (readonly string[])[];
 }
 
-/** How long each group may take with a mutant, in milliseconds. */
-async function measure(
-  source: Pick<Mutant, 'file' | 'text'>,
-  groups: TestGroups,
-  runner: Runner,
-): Promise<readonly number[]> {
-  const limits: number[] = [];
-  for (const tests of groups) {
-    const startedAt = performance.now();
-    const outcome = await runner.run({ ...source, tests }, LONGEST_MS);
-    if (outcome === 'timedOut' || outcome.failed !== undefined) {
-      throw new Error(`cannot mutate ${source.file}: its tests fail as it is: ${JSON.stringify(outcome)}`);
-    }
-    limits.push(LONGER.ms + LONGER.times * (performance.now() - startedAt));
+/** A mutant alone is tried with the nearest tests: those far away take seconds, and notice it late. */
+const NEAR_GROUPS = 2;
+
+/** What one mutant, or a pass over all of them, may take. */
+const LONGEST_MS = { single: 120_000, pass: 1_800_000 };
+
+/** Quick tests first: few mutants are left for the slow ones. In milliseconds. */
+const PASSES: readonly Omit<Pass, 'noticed'>[] = [
+  { id: 1, least: 0, most: 50, budget: 60_000 },
+  { id: 2, least: 50, most: 1e9, budget: 8000 },
+];
+
+interface Tried {
+  readonly noticed: readonly number[];
+  readonly reachedOutside: readonly number[];
+}
+
+/**
+ * Tries every mutant of some sources: all of them behind a switch, so that the tests are loaded once, and alone what
+ * that cannot tell, as it is used while modules are loaded. A test that fails without any mutant notices none.
+ */
+export async function tryMutants(sources: readonly Source[], runner: Runner): Promise<readonly Fate[]> {
+  const mutants = sources.map(({ file, text }) => listMutants(file, text));
+  let tried: Tried = { noticed: [], reachedOutside: [] };
+  for (const pass of PASSES) {
+    const outcome = await runner.run(
+      {
+        texts: switchedTexts(mutants, { ...pass, noticed: tried.noticed }),
+        tests: testsOf(sources),
+        untilOneFails: false,
+      },
+      LONGEST_MS.pass,
+    );
+    if (outcome === 'timedOut') throw new Error(`cannot try all mutants within ${LONGEST_MS.pass} ms`);
+    for (const failed of outcome.failed) console.log(`# fails without any mutant: ${failed}`);
+    tried = both(tried, outcome);
   }
-  return limits;
+  const fates: Fate[] = [];
+  for (const [index, mutant] of mutants.flat().entries()) {
+    const groups = sources.find(({ file }) => file === mutant.file)?.groups ?? [];
+    fates.push({
+      mutant,
+      kind:
+        groups.length === 0 ? 'notLoaded' : (fateBySwitch(index, tried) ?? (await fateAlone(mutant, groups, runner))),
+    });
+  }
+  return fates;
 }
 
-async function fateOf(
-  { file, text }: Mutant,
-  groups: TestGroups,
-  limits: readonly number[],
-  runner: Runner,
-): Promise<Fate['kind']> {
-  for (const [index, tests] of groups.entries()) {
-    const outcome = await runner.run({ file, text, tests }, limits[index] ?? LONGER.ms);
+/** Test files that load any of the sources, the nearest to one of them first. */
+function testsOf(sources: readonly Source[]): readonly string[] {
+  return [...new Set([0, 1, 2].flatMap((far) => sources.flatMap(({ groups }) => groups[far] ?? [])))];
+}
+
+function switchedTexts(mutants: readonly (readonly Mutant[])[], pass: Pass): Readonly<Record<string, string>> {
+  const texts: Record<string, string> = {};
+  let first = 0;
+  for (const each of mutants) {
+    const [mutant] = each;
+    if (mutant === undefined) continue;
+    const source = mutant.change.node.getSourceFile();
+    const changes = each.map(({ change }) => change);
+    texts[mutant.file] = `mutants.begin(${JSON.stringify(pass)});${switchedSource(source, changes, first)}`;
+    first += each.length;
+  }
+  return texts;
+}
+
+function both(left: Tried, right: Tried): Tried {
+  return {
+    noticed: [...new Set([...left.noticed, ...right.noticed])],
+    reachedOutside: [...new Set([...left.reachedOutside, ...right.reachedOutside])],
+  };
+}
+
+function fateBySwitch(index: number, tried: Tried): Fate['kind'] | undefined {
+  if (tried.noticed.includes(index)) return 'failed';
+  return tried.reachedOutside.includes(index) ? undefined : 'survived';
+}
+
+async function fateAlone({ file, text }: Mutant, groups: Source['groups'], runner: Runner): Promise<Fate['kind']> {
+  for (const tests of groups.slice(0, NEAR_GROUPS)) {
+    const outcome: Outcome | 'timedOut' = await runner.run(
+      { texts: { [file]: text }, tests, untilOneFails: true },
+      LONGEST_MS.single,
+    );
     if (outcome === 'timedOut') return 'timedOut';
-    if (outcome.failed !== undefined) return 'failed';
+    if (outcome.failed.length > 0) return 'failed';
   }
-  return groups.length === 0 ? 'notLoaded' : 'survived';
+  return 'survived';
 }

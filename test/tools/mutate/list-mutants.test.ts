@@ -11,7 +11,7 @@ describe('listMutants', () => {
     ['bounds', 'f(a < b);', ['f(a < b); → ;', '< → <=', '< → >=']],
     ['equality', 'export const c = a === b;', ['=== → !==']],
     ['what counts together', 'export const c = a && b || d;', ['|| → &&', '&& → ||']],
-    ['defaults', 'export const c = a ?? b;', ['?? → &&']],
+    ['defaults', 'export const c = a ?? b;', ['a ?? b → (a)']],
     ['sums, but not joined texts', "export const c = [a + b, 'x' + b];", ["[a + b, 'x' + b] → []", '+ → -']],
     ['conditions', 'export const c = a ? b : d;', ['a → true', 'a → false']],
     ['negations', 'export const c = !a;', ['!a → a']],
