@@ -90,6 +90,14 @@ describe('countEviction', () => {
     });
   });
 
+  test('forgets at ten minutes to the millisecond, and writes an eviction from the future down as one of now', () => {
+    const early = ago(-30);
+    expect(countEviction([ago(600), ago(599), early], WANTED, BOUNDS)).toEqual({
+      kind: 'counted',
+      counted: [ago(599), { ...early, at: NOW }, WANTED],
+    });
+  });
+
   test('never lets more through than any window allows, in whatever order they are asked for', () => {
     const step = fc.record({
       waitMs: fc.integer({ min: 0, max: 90_000 }),

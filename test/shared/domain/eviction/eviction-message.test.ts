@@ -38,9 +38,10 @@ describe('evictionMessage', () => {
     const containers = [
       { name: 'a', resources: { requests: { memory: '100Mi' } } },
       { name: 'within', resources: { requests: { memory: '1Gi' } } },
+      { name: 'at', resources: { requests: { memory: '200Mi' } } },
     ];
     const of = pod('p', { spec: { containers, initContainers: [{ name: 'i', restartPolicy: 'Always' }] } });
-    const measured = ['i', 'within', 'unmeasured', 'gone', 'a'].map((name) =>
+    const measured = ['i', 'within', 'at', 'unmeasured', 'gone', 'a'].map((name) =>
       container(name, name === 'unmeasured' ? undefined : 200),
     );
     expect(evictionMessage(MEMORY, of, usage({ containers: measured }))).toEqual({

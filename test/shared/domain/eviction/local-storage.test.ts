@@ -18,10 +18,17 @@ function limited(limit: string) {
   return { containers: [{ name: 'c', resources: { limits: { 'ephemeral-storage': limit } } }, { name: 'free' }] };
 }
 
-function container(layerMi: number, logsMi: number | undefined, name = 'c') {
+function container(layerMi: number | undefined, logsMi: number | undefined, name = 'c') {
   const logs = { usedBytes: logsMi === undefined ? undefined : logsMi * MI, inodesUsed: 0 };
   return usage({
-    containers: [{ name, workingSetBytes: 0, rootfs: { usedBytes: layerMi * MI, inodesUsed: 0 }, logs }],
+    containers: [
+      {
+        name,
+        workingSetBytes: 0,
+        rootfs: { usedBytes: layerMi === undefined ? undefined : layerMi * MI, inodesUsed: 0 },
+        logs,
+      },
+    ],
   });
 }
 
@@ -57,6 +64,10 @@ describe('localStorageExcess', () => {
       CONTAINER,
     ],
     ['a container whose logs were not measured', limited('64Mi'), container(64, undefined), 'single', undefined],
+    ['a layer that counts alone', limited('64Mi'), container(65, undefined), 'single', CONTAINER],
+    ['logs that count alone', limited('64Mi'), container(undefined, 65), 'single', CONTAINER],
+    ['a layer at its limit, without logs', limited('64Mi'), container(64, 0), 'single', undefined],
+    ['logs at their limit, without a layer', limited('64Mi'), container(undefined, 64), 'single', undefined],
     ['a container with limit 0', limited('0'), container(60, 5), 'single', undefined],
     ['a container without a limit', limited('64Mi'), container(60, 5, 'free'), 'single', undefined],
   ])('%s', (_, spec, measured, layout, said) => {

@@ -27,7 +27,14 @@ describe('protectionOnNode', () => {
       ON_BATCH,
       { namespaces: [], optOutCeiling: DEFAULT_OPT_OUT_CEILING },
     ],
+    [
+      'the same whatever comes first',
+      [BATCH, EVERYWHERE],
+      ON_BATCH,
+      { namespaces: [], optOutCeiling: DEFAULT_OPT_OUT_CEILING },
+    ],
     ['of equal order the first by name', [BATCH, BATCH_TOO], ON_BATCH, { namespaces: [], optOutCeiling: -1 }],
+    ['the first by name whatever comes first', [BATCH_TOO, BATCH], ON_BATCH, { namespaces: [], optOutCeiling: -1 }],
     [
       'nothing of a policy for other nodes',
       [BATCH_TOO],

@@ -52,6 +52,13 @@ describe('protectionOf', () => {
     expect(protectionOf(pod('p', wish), RULES)?.code).toBe(code);
   });
 
+  test.each([0, -1])('a pod without a priority stands at 0, also below a ceiling of %d', (optOutCeiling) => {
+    const isHonoured = optOutCeiling >= 0;
+    expect(protectionOf(pod('p', STAY), { ...RULES, optOutCeiling })?.facts).toEqual(
+      isHonoured ? { priority: 0, optOutCeiling } : undefined,
+    );
+  });
+
   test('says what it saw', () => {
     expect(protectionOf(pod('p', { ...STAY, priority: 7 }), RULES)).toEqual({
       code: 'ProtectedOptOut',

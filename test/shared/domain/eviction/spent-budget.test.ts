@@ -33,7 +33,18 @@ describe('the budget that forbids an eviction for sure', () => {
     ],
     ['is none for a pod that waits', withStatus({ phase: 'Pending' }), [budget()], undefined],
     ['is none for a pod that has ended', withStatus({ phase: 'Failed' }), [budget()], undefined],
-    ['is none for a pod that is not ready', withStatus({ conditions: [] }), [budget()], undefined],
+    ['is none for a pod whose readiness is unknown', withStatus({ conditions: [] }), [budget()], undefined],
+    [
+      'is none for a pod that is not ready',
+      withStatus({
+        conditions: [
+          { type: 'Ready', status: 'False', reason: '' },
+          { type: 'Initialized', status: 'True', reason: '' },
+        ],
+      }),
+      [budget()],
+      undefined,
+    ],
     [
       'is none for a pod on its way out',
       { ...POD, deletion: { at: 0, gracePeriodSeconds: 30 } },

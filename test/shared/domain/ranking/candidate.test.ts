@@ -32,6 +32,16 @@ describe('rankingFacts', () => {
     expect(rankingFacts(pod('p')).priority).toBe(0);
   });
 
+  test.each([
+    [2_147_483_648, 2_147_483_647],
+    [2_147_483_647, 2_147_483_647],
+    [-2_147_483_648, -2_147_483_648],
+    [-2_147_483_649, -2_147_483_648],
+  ])('a stored priority of %d counts as %d', (priority, expected) => {
+    const stored = pod('p');
+    expect(rankingFacts({ ...stored, spec: { ...stored.spec, priority } }).priority).toBe(expected);
+  });
+
   test.each(['v1', 'example.com/v1', 'apps.example.com/v1', 'extensions/v1beta1', ''])(
     'takes no pod for a DaemonSet’s whose controller is of API version "%s"',
     (apiVersion) => {

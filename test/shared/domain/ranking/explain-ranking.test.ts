@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { explainRanking } from '#shared/domain/ranking/explain-ranking.ts';
+import type { Signal } from '#shared/domain/pressure/signal.ts';
+import type { FilesystemUsage, PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import { rankPods } from '#shared/domain/ranking/rank-pods.ts';
 import { kubeletOrder } from '#shared/domain/ranking/ranking-order.ts';
 import { candidate, pod, usage } from './builders.ts';
@@ -81,4 +83,23 @@ describe('explainRanking', () => {
       'uses 1500m cpu, over its request of 250m, priority 0',
     );
   });
+
+  test.each<[Signal, Partial<PodUsage>, string]>([
+    [
+      'nodefs.available',
+      { containers: [container({ usedBytes: 3072 })] },
+      'uses 3Ki ephemeral-storage, over its request of 0',
+    ],
+    ['nodefs.inodesFree', { containers: [container({ inodesUsed: 3 })] }, 'uses 3 inodes, over its request of 0'],
+    ['pid.available', { processCount: 3 }, 'uses 3 processes, over its request of 0'],
+    ['io.pressure', { ioBytesPerSecond: 3072 }, 'uses 3Ki bytes per second of io, over its request of 0'],
+  ])('prints the unit of %s', (signal, figures, expected) => {
+    const using = candidate(pod('a'), usage(figures), signal);
+    expect(explainRanking([using], kubeletOrder('memory'), 1)[0]?.because.text).toBe(`${expected}, priority 0`);
+  });
 });
+
+function container(used: Partial<FilesystemUsage>): PodUsage['containers'][number] {
+  const nothing = { usedBytes: 0, inodesUsed: 0 };
+  return { name: 'c', workingSetBytes: 0, rootfs: { ...nothing, ...used }, logs: nothing };
+}

@@ -66,6 +66,12 @@ describe('rankPods in the order of the kubelet', () => {
     expect(names(rankPods(candidates, kubeletOrder('memory')))).toEqual(['c', 'a', 'b']);
   });
 
+  test('ties stay in the order given among many, too', () => {
+    const candidates = Array.from({ length: 100 }, (_, index) => memory(`p${index}`, index % 2));
+    const expected = [1, 0].flatMap((rest) => names(candidates).filter((_, index) => index % 2 === rest));
+    expect(names(rankPods(candidates, kubeletOrder('memory')))).toEqual(expected);
+  });
+
   test('nobody ranks as nobody, and an order without keys changes nothing', () => {
     const candidates = [memory('b', 1), memory('a', 2)];
     expect([rankPods([], kubeletOrder('memory')), names(rankPods(candidates, []))]).toEqual([[], ['b', 'a']]);
