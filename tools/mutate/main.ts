@@ -26,15 +26,18 @@ const sources = filesIn(positionals, '**/*.ts');
 const tests = filesIn(values.tests, '**/*.test.ts').filter((file) => !file.endsWith('.long.test.ts'));
 const testsOf = testFilesOf(sources, tests, repositoryModules());
 const runner = createRunner();
-const fates = await triedMutants();
-for (const fate of fates) if (!isNoticed(fate)) console.log(describe(fate));
+const fates: Fate[] = [];
+await tryThem();
 const noticed = fates.filter(isNoticed).length;
 console.log(`${noticed} of ${fates.length} mutants noticed: ${((100 * noticed) / fates.length).toFixed(1)} %`);
 
-async function triedMutants(): Promise<readonly Fate[]> {
+async function tryThem(): Promise<void> {
   const texts = sources.map((file) => ({ file, text: readFileSync(file, 'utf8'), groups: testsOf.get(file) ?? [] }));
   try {
-    return await tryMutants(texts, runner);
+    for await (const fate of tryMutants(texts, runner)) {
+      fates.push(fate);
+      if (!isNoticed(fate)) console.log(describe(fate));
+    }
   } finally {
     runner.stop();
   }

@@ -24,7 +24,7 @@ Object.assign(globalThis, { mutants: state });
 fc.configureGlobal({ ...fc.readConfigureGlobal(), endOnFailure: true });
 
 /** A mutant that asks so much more often than its source is in a loop. */
-const LONGER = { times: 20, calls: 100_000 };
+const LONGER = { times: 20, calls: 100_000, ms: 1_000 };
 
 /** Without an error nothing is tried again. */
 const AGAIN = { message: 'the next run follows' };
@@ -49,11 +49,17 @@ class MutantTestRunner extends TestRunner {
 
   async runTask(test: RunnerTestCase): Promise<void> {
     try {
-      await TestRunner.getTestFn(test)();
-      this.#passed = true;
+      const ended = Promise.resolve(TestRunner.getTestFn(test)()).then(() => true);
+      this.#passed = await (this.#plan.active === undefined ? ended : Promise.race([ended, this.#tooLate()]));
     } catch {
       // A mutant may fail in any way.
     }
+  }
+
+  /** A mutant may wait for something that never comes. */
+  #tooLate(): Promise<boolean> {
+    const ms = LONGER.ms + LONGER.times * this.#plan.ms;
+    return new Promise((resolve) => setTimeout(resolve, ms, false).unref());
   }
 
   override async onAfterRetryTask(test: RunnerTestCase, options: TestTryOptions): Promise<void> {

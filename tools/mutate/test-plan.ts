@@ -11,6 +11,8 @@ export interface TestPlan {
   readonly tries: number;
   /** How often the source asks which mutant it is. */
   readonly calls: number;
+  /** How long the source alone takes. */
+  readonly ms: number;
   /** What its mutants took so far. */
   readonly spentMs: number;
 }
@@ -29,6 +31,7 @@ export const FIRST_PLAN: TestPlan = {
   waiting: [],
   tries: 0,
   calls: 0,
+  ms: 0,
   spentMs: 0,
 };
 
@@ -46,7 +49,7 @@ export function stepAfter(plan: TestPlan, run: TestRun, passed: boolean, standin
   if (plan.active !== undefined) return afterMutant({ ...plan, spentMs: plan.spentMs + run.ms }, passed, standing.pass);
   if (plan.suspected !== undefined) return afterCheck(plan, plan.suspected, passed, standing.pass);
   if (!passed) return plan.tries + 1 < MOST_TRIES ? { next: { ...plan, tries: plan.tries + 1 } } : { unusable: true };
-  return go({ ...plan, calls: run.calls, waiting: waitingAfter(run, standing) }, standing.pass);
+  return go({ ...plan, calls: run.calls, ms: run.ms, waiting: waitingAfter(run, standing) }, standing.pass);
 }
 
 function waitingAfter({ ms, reached }: TestRun, { pass, noticed }: Standing): readonly number[] {

@@ -38,7 +38,7 @@ interface Tried {
  * Tries every mutant of some sources: all of them behind a switch, so that the tests are loaded once, and alone what
  * that cannot tell, as it is used while modules are loaded. A test that fails without any mutant notices none.
  */
-export async function tryMutants(sources: readonly Source[], runner: Runner): Promise<readonly Fate[]> {
+export async function* tryMutants(sources: readonly Source[], runner: Runner): AsyncGenerator<Fate> {
   const mutants = sources.map(({ file, text }) => listMutants(file, text));
   let tried: Tried = { noticed: [], reachedOutside: [] };
   for (const pass of PASSES) {
@@ -54,16 +54,14 @@ export async function tryMutants(sources: readonly Source[], runner: Runner): Pr
     for (const failed of outcome.failed) console.log(`# fails without any mutant: ${failed}`);
     tried = both(tried, outcome);
   }
-  const fates: Fate[] = [];
+  const alone: [Mutant, Source['groups']][] = [];
   for (const [index, mutant] of mutants.flat().entries()) {
     const groups = sources.find(({ file }) => file === mutant.file)?.groups ?? [];
-    fates.push({
-      mutant,
-      kind:
-        groups.length === 0 ? 'notLoaded' : (fateBySwitch(index, tried) ?? (await fateAlone(mutant, groups, runner))),
-    });
+    const kind = groups.length === 0 ? 'notLoaded' : fateBySwitch(index, tried);
+    if (kind === undefined) alone.push([mutant, groups]);
+    else yield { mutant, kind };
   }
-  return fates;
+  for (const [mutant, groups] of alone) yield { mutant, kind: await fateAlone(mutant, groups, runner) };
 }
 
 /** Test files that load any of the sources, the nearest to one of them first. */
