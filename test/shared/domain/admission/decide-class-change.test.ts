@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { decideClassChange, type ClassChange } from '#shared/domain/admission/decide-class-change.ts';
 import { prepareSelector } from '#shared/domain/model/label-selector.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
+import type { ResourceQuota } from '#shared/domain/quota/resource-quota.ts';
 import { buildClass, buildClassQuota, buildPolicy, buildWorld, type WorldFields } from '#test/build/admission.ts';
 import { amountsOf, buildPod, selectorOf } from '#test/build/cluster.ts';
 
@@ -12,6 +13,12 @@ const DELETED: ClassChange = { before: HIGH, after: undefined };
 
 function quota(scope: PriorityQuota['scope']): PriorityQuota {
   return { name: 'tier', namespaces: prepareSelector(selectorOf({})), scope, hard: amountsOf({ pods: '1' }) };
+}
+
+/** A ResourceQuota with a second scope beside that of the class. */
+function both(name: string): ResourceQuota {
+  const quota = buildClassQuota(name, 'high', { hard: {}, used: {} });
+  return { ...quota, scopes: [...quota.scopes, { scopeName: 'NotBestEffort', operator: 'Exists', values: [] }] };
 }
 
 function decide(change: ClassChange, world: WorldFields) {
@@ -99,6 +106,25 @@ describe('decideClassChange', () => {
       change: DELETED,
       world: { quotas: [buildClassQuota('q', 'high', { hard: {}, used: {} })] },
       warnings: ['ResourceQuotas name priority class `high`: `team-a/q`'],
+    },
+    'the deletion of a class that some of the ResourceQuotas name, with those by name': {
+      change: DELETED,
+      world: {
+        quotas: [
+          buildClassQuota('z', 'high', { hard: {}, used: {} }),
+          buildClassQuota('other', 'low', { hard: {}, used: {} }),
+          {
+            ...buildClassQuota('scope', 'high', { hard: {}, used: {} }),
+            scopes: [{ scopeName: 'CrossNamespacePodAffinity', operator: 'In', values: ['high'] }],
+          },
+          both('a'),
+        ],
+      },
+      warnings: ['ResourceQuotas name priority class `high`: `team-a/a`, `team-a/z`'],
+    },
+    'a new class beside the global default': {
+      change: { before: undefined, after: buildClass('new', 1) },
+      warnings: [],
     },
     'the first global default': {
       change: { before: undefined, after: STANDARD },

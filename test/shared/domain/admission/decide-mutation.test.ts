@@ -59,6 +59,41 @@ describe('decideMutation', () => {
       change: { priorityClassName: 'batch', priority: -5, preemptionPolicy: PREEMPT },
       code: 'PriorityFromPolicy',
     },
+    'takes the first by name of classes with the same value': {
+      world: {
+        policies: [
+          buildPolicy('a', { defaultClassName: 'high' }),
+          buildPolicy('b', { defaultClassName: 'high-never' }),
+        ],
+      },
+      change: HIGH,
+      code: 'PriorityFromPolicy',
+    },
+    'takes the first by name whatever policy comes first': {
+      world: {
+        policies: [
+          buildPolicy('a', { defaultClassName: 'high-never' }),
+          buildPolicy('b', { defaultClassName: 'high' }),
+        ],
+      },
+      change: HIGH,
+      code: 'PriorityFromPolicy',
+    },
+    'leaves a class that preempts where the policy allows preemption, whatever its substitutes': {
+      spec: HIGH,
+      world: { policies: [buildPolicy('p', { preemption: 'Allow', substitutes: new Map([['high', 'high-never']]) })] },
+      change: undefined,
+      code: 'PriorityAccepted',
+    },
+    'leaves a class that never preempts, whatever its substitutes': {
+      spec: { priorityClassName: 'high-never', priority: 1_000, preemptionPolicy: 'Never' },
+      world: {
+        classes: [...CLASSES, buildClass('low-never', 1, { preemptionPolicy: 'Never' })],
+        policies: [buildPolicy('p', { preemption: 'Never', substitutes: new Map([['high-never', 'low-never']]) })],
+      },
+      change: undefined,
+      code: 'PriorityAccepted',
+    },
     'passes over a policy whose default class does not exist': {
       world: { policies: [buildPolicy('a', { defaultClassName: 'gone' })] },
       change: { priorityClassName: '', priority: 0, preemptionPolicy: PREEMPT },

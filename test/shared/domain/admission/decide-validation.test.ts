@@ -134,6 +134,16 @@ describe('decideValidation', () => {
         quotas: [buildClassQuota('q', 'high', { hard: { pods: '9' }, used: { pods: '1' } })],
       },
     },
+    'a priority at the ceiling': {
+      request: buildRequest(HIGH),
+      world: { policies: [buildPolicy('tenants', { maxPriority: 1_000 })] },
+    },
+    'what exceeds a quota that names no class, which the plugin refuses in its own words': {
+      request: buildRequest(HIGH),
+      world: {
+        quotas: [{ ...buildClassQuota('q', 'high', { hard: { pods: '0' }, used: { pods: '0' } }), scopes: [] }],
+      },
+    },
     'what a policy for other namespaces forbids': {
       request: buildRequest(HIGH),
       world: {
@@ -154,6 +164,27 @@ describe('decideValidation', () => {
       warnings: [
         'spec.terminationGracePeriodSeconds: whoever preempts this pod (priority 10, below class `high`) waits 601 s for its room',
       ],
+    },
+    'a long grace period below several classes, with the lowest and first by name that preempts': {
+      request: buildRequest({ priorityClassName: 'low', priority: 10, terminationGracePeriodSeconds: 601 }),
+      world: {
+        classes: [
+          ...CLASSES,
+          buildClass('mid-b', 20),
+          buildClass('mid-a', 20),
+          buildClass('mid-c', 20),
+          buildClass('never', 15, { preemptionPolicy: 'Never' }),
+        ],
+      },
+      warnings: [
+        'spec.terminationGracePeriodSeconds: whoever preempts this pod (priority 10, below class `mid-a`) waits 601 s for its room',
+      ],
+    },
+    'a long grace period above every class that preempts': {
+      request: buildRequest({ ...HIGH, terminationGracePeriodSeconds: 601 }),
+    },
+    'a grace period that is just not long': {
+      request: buildRequest({ priorityClassName: 'low', priority: 10, terminationGracePeriodSeconds: 600 }),
     },
     'a class that never preempts while nobody uses its quota, with a warning': {
       request: buildRequest(NEVER),

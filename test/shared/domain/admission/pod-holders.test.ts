@@ -31,6 +31,7 @@ describe('describePodHolders', () => {
       PODS,
       '`big` (2Gi), `even` (2Gi), `small` (512Mi) and 1 more',
     ],
+    ['the same whatever comes first', PODS.toReversed(), '`big` (2Gi), `even` (2Gi), `small` (512Mi) and 1 more'],
     ['nobody where none is known', [], ''],
     ['nobody whom the quota does not count', [holder('not-counted', '1Gi')], ''],
   ])('names %s', (_, pods, text) => {
