@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createReporter } from '#agent/act/reporter.ts';
 import { type AgentState, FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { decide } from '#agent/decide/decide.ts';
+import type { InflightEviction } from '#agent/decide/inflight-eviction.ts';
 import type { EvictionState } from '#agent/decide/eviction-state.ts';
 import type { PastEviction } from '#agent/decide/eviction-windows.ts';
 import type { Picture } from '#agent/picture.ts';
@@ -40,11 +41,28 @@ interface Case {
 
 const LIMITS = { concurrent: 9, perMinute: 9, perTenMinutes: 99, perNamespacePerTenMinutes: 99 };
 
-function picture({ past = [], pods = [leaking, above, within], rules, availableMiB = 50, trend }: Case): Picture {
+function picture({
+  past = [],
+  inflight = [],
+  pods = [leaking, above, within],
+  rules,
+  availableMiB = 50,
+  trend,
+}: Case): Picture {
   const inForce = policy({ limits: { ...LIMITS, concurrent: 1 }, ...rules });
   const seen = look({ now: NOW, availableMiB, pods });
-  const evictions = { ...FIRST_STATE.evictions, Enforce: { ...FIRST_STATE.evictions.Enforce, past } };
+  const evictions = { ...FIRST_STATE.evictions, Enforce: { ...FIRST_STATE.evictions.Enforce, past, inflight } };
   return { look: seen, policy: inForce, decision: decide({ ...FIRST_STATE, evictions, trend }, seen, inForce) };
+}
+
+/** Asked for at this moment and not answered yet. */
+function asking(change: Partial<InflightEviction>): InflightEviction {
+  return {
+    ...{ uid: 'asked', namespace: 'default', name: 'asked', owner: LEAKING, signal: 'memory.available' },
+    ...{ stage: 'severe', mode: 'Enforce', phase: 'asking', requestedAt: NOW, graceSeconds: 1, expected: 0 },
+    ...{ shortage: undefined, othersUsed: 0, releasedAt: undefined, isInternalError: false, isShortened: false },
+    ...change,
+  };
 }
 
 function whoGoes(given: Case): readonly string[] {
@@ -114,6 +132,25 @@ describe('an owner whose pods are evicted again and again', () => {
     const given = { pods: [...siblings, { ...above, usageMiB: 105 }], rules: { limits: LIMITS }, availableMiB: 1 };
     expect(whoGoes(given)).toEqual(['leaking-4', 'leaking-3', 'leaking-2']);
     expect(whoGoes({ ...given, past: lost(2) })).toEqual(['leaking-4']);
+  });
+
+  test.each<[what: string, inflight: Partial<InflightEviction>, names: readonly string[]]>([
+    ['of it', {}, []],
+    ['of another owner', { owner: 'default/ReplicaSet/above' }, ['leaking-1']],
+    ['for another resource', { signal: 'pid.available' }, ['leaking-1']],
+  ])('has a pod counted %s that is asked for at this moment', (_, change, names) => {
+    const rules = { limits: LIMITS };
+    expect(whoGoes({ past: lost(2), inflight: [asking(change)], rules, pods: [leaking] })).toEqual(names);
+  });
+
+  test.each<[what: string, inflight: Partial<InflightEviction>, names: readonly string[]]>([
+    ['of the namespace', {}, []],
+    ['of another namespace', { namespace: 'other' }, ['leaking-1']],
+    ['for another resource', { signal: 'pid.available' }, ['leaking-1']],
+  ])('a namespace has a pod counted %s that is asked for at this moment', (_, change, names) => {
+    const rules = { limits: { ...LIMITS, perNamespacePerTenMinutes: 1 } };
+    const inflight = [asking({ owner: undefined, ...change })];
+    expect(whoGoes({ inflight, rules, pods: [leaking] })).toEqual(names);
   });
 
   test('takes nothing from a pod that no controller brings back', () => {
