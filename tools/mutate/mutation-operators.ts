@@ -81,7 +81,10 @@ const otherMethod: Operator = (node) => {
   const { name, expression } = node.expression;
   const other = OTHER_METHODS.get(name.text);
   if (other !== undefined) return [{ node: name, replacement: other }];
-  return DROPPED_METHODS.includes(name.text) ? [{ node, replacement: expression.getText() }] : [];
+  if (!DROPPED_METHODS.includes(name.text)) return [];
+  // A copy, as `filter` makes one: what follows may sort in place, and other mutants get the same input.
+  const isCopied = name.text === 'filter' && node.expression.questionDotToken === undefined;
+  return [{ node, replacement: isCopied ? `[...${expression.getText()}]` : expression.getText() }];
 };
 
 const withoutStatement: Operator = (node) =>
