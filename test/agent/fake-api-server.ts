@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -17,6 +18,7 @@ export interface Write {
   readonly method: string;
   readonly path: string;
   readonly body: Json;
+  /** When it arrived, on the clock of `performance.now()`. */
   readonly atMs: number;
 }
 
@@ -29,6 +31,8 @@ export interface FakeApiServer {
   readonly writes: Write[];
   /** What the next evictions are answered with; afterwards they succeed and the pod ends. */
   readonly evictionAnswers: Answer[];
+  /** How long an eviction waits for its answer. */
+  evictionDelayMs: number;
   /** From now on a read of this path gives another object than lists and watches do. */
   readonly onRead: (path: string, object: FakeObject) => void;
   /** From now on evictions get no answer; resolves when the first one has arrived. */
@@ -147,8 +151,8 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     return [path.slice(0, slash), path.slice(slash + 1)];
   }
 
-  function write(method: string, path: string, body: Json): Answer {
-    server.writes.push({ method, path, body, atMs: performance.now() });
+  function write({ method, path, body, atMs }: Write): Answer {
+    server.writes.push({ method, path, body, atMs });
     const eviction = EVICTION.exec(path);
     if (eviction !== null) return evict(eviction[1] ?? '', eviction[2] ?? '', body);
     if (method === 'PATCH') return patch(path.replace(/\/status$/, ''), body);
@@ -165,6 +169,18 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     return { status: 200, body: collection(parent).get(name) ?? {} };
   }
 
+  function isList(path: string): boolean {
+    return collections.has(path) || /\/(pods|nodes|nodepressurepolicies|nodepressures)$/.test(path);
+  }
+
+  async function answerTo(request: IncomingMessage, path: string): Promise<Answer> {
+    const { method = '' } = request;
+    if (method === 'GET') return isList(path) ? { status: 200, body: list(path) } : read(path);
+    const atMs = performance.now();
+    if (EVICTION.test(path)) await sleep(server.evictionDelayMs);
+    return write({ method, path, body: await readJson(request), atMs });
+  }
+
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://localhost');
     if (request.method === 'GET' && url.searchParams.has('watch')) {
@@ -175,14 +191,7 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
       onHanging();
       return;
     }
-    const isList =
-      collections.has(url.pathname) || /\/(pods|nodes|nodepressurepolicies|nodepressures)$/.test(url.pathname);
-    const got: Answer =
-      request.method !== 'GET'
-        ? write(request.method ?? '', url.pathname, await readJson(request))
-        : isList
-          ? { status: 200, body: list(url.pathname) }
-          : read(url.pathname);
+    const got = await answerTo(request, url.pathname);
     response.writeHead(got.status, { 'content-type': 'application/json' }).end(JSON.stringify(got.body));
   }
 
@@ -197,6 +206,7 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     remove,
     writes: [],
     evictionAnswers: [],
+    evictionDelayMs: 0,
     onRead: (path, object) => void reads.set(path, object),
     refuse,
     hangEvictions: () => new Promise((resolve) => (onHanging = resolve)),

@@ -1,9 +1,5 @@
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findCgroupLayout } from '#agent/observe/cgroup-layout.ts';
-import { meminfoSource } from '#agent/observe/meminfo.ts';
-import { nodeMemorySource } from '#agent/observe/memory-cgroup.ts';
-import type { Reading } from '#agent/observe/reading.ts';
-import { vmstatSource } from '#agent/observe/vmstat.ts';
 
 /** What is left on the node, in MiB: for processes as the kernel estimates it, and as the kubelet computes it. */
 export interface Left {
@@ -11,32 +7,56 @@ export interface Left {
   readonly kubeletMiB: number;
 }
 
-/** The node's memory, read apart from the agent. */
+/** The node's memory from the kernel's files, read without any code of the agent. */
 export interface GuestMemory {
+  readonly totalMiB: number;
   readonly left: () => Left;
+  /** What must be written to a disk before it can be given back, in MiB: no process can have it at once. */
+  readonly unwrittenMiB: () => number;
+  /** For how long all tasks have waited for memory since the start. */
+  readonly stalledMs: () => number;
   readonly oomKills: () => number;
 }
 
+const KIB_IN_MIB = 1024;
 const MIB = 1024 * 1024;
 const POLL_MS = 50;
+const SHOWN = 100;
 
 export function openGuestMemory(): GuestMemory {
-  const found = findCgroupLayout('/sys/fs/cgroup', '');
-  if (found.kind === 'unknown') throw new Error(found.because);
-  const [info, group, vmstat] = [meminfoSource('/proc'), nodeMemorySource(found.layout), vmstatSource('/proc')];
   return {
+    totalMiB: figureOf(read('/proc/meminfo'), 'MemTotal:') / KIB_IN_MIB,
     left: () => {
-      const { totalBytes, availableBytes } = valueOf(info.read());
-      const kubeletBytes = totalBytes - valueOf(group.read()).workingSetBytes;
-      return { memAvailableMiB: Math.round(availableBytes / MIB), kubeletMiB: Math.round(kubeletBytes / MIB) };
+      const meminfo = read('/proc/meminfo');
+      const totalMiB = figureOf(meminfo, 'MemTotal:') / KIB_IN_MIB;
+      return {
+        memAvailableMiB: Math.round(figureOf(meminfo, 'MemAvailable:') / KIB_IN_MIB),
+        kubeletMiB: Math.round(totalMiB - workingSetBytes(read('/sys/fs/cgroup/memory.stat')) / MIB),
+      };
     },
-    oomKills: () => valueOf(vmstat.read()).oomKills,
+    unwrittenMiB: () => {
+      const meminfo = read('/proc/meminfo');
+      return (figureOf(meminfo, 'Dirty:') + figureOf(meminfo, 'Writeback:')) / KIB_IN_MIB;
+    },
+    stalledMs: () => figureOf(read('/proc/pressure/memory'), 'full .*total=') / 1000,
+    oomKills: () => figureOf(read('/proc/vmstat'), 'oom_kill'),
   };
 }
 
-function valueOf<T>(answer: Reading<T>): T {
-  if (answer.kind !== 'reading') throw new Error(answer.because);
-  return answer.value;
+/** Of the whole node, as the kubelet counts it: all pages of processes and files but the inactive ones of files. */
+function workingSetBytes(stat: string): number {
+  return figureOf(stat, 'anon') + figureOf(stat, 'file') - figureOf(stat, 'inactive_file');
+}
+
+function read(file: string): string {
+  return readFileSync(file, 'utf8');
+}
+
+/** The number after the first line beginning with this. */
+function figureOf(text: string, key: string): number {
+  const value = new RegExp(`^${key}\\s*(\\d+)`, 'm').exec(text)?.[1];
+  if (value === undefined) throw new Error(`cannot find ${key} in ${text.slice(0, SHOWN)}`);
+  return Number(value);
 }
 
 /** Watches until it is done or the time is over; the least that was seen of each figure. */

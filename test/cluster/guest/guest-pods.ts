@@ -1,13 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AgentProcess, groupPod, startAgent } from '#test/agent/agent-process.ts';
 import { createPodGroups, type PodGroups } from '#test/agent/pod-groups.ts';
+import { endWithChildren, hog, startInGroup } from './group-process.ts';
 
 const SETTLE_MS = 3000;
 const QUIET_PRIORITY = 1000;
 const QUIET_MIB = 32;
-const MIB = 1024 * 1024;
-const HOG = new URL('../../agent/hog.ts', import.meta.url).pathname;
 
 /** Two pods of a node and the agent in `Enforce` beside them. The quiet one is above its request and matters more. */
 export interface GuestPods {
@@ -22,23 +21,18 @@ export interface GuestPods {
   readonly close: () => Promise<void>;
 }
 
-/** The command line of a process that fills memory at a steady rate and then holds it. */
-export function hog(mebibytes: number, mebibytesPerSecond: number): readonly string[] {
-  return [process.execPath, HOG, String(mebibytesPerSecond * MIB), String(mebibytes * MIB)];
-}
-
 /** Without a policy the settings that the agent has by itself hold. */
 export async function startGuestPods(policy?: object): Promise<GuestPods> {
   const groups = createPodGroups(2);
   const [busy = '', quiet = ''] = groups.uids;
   const flags = [`--path-kubepods=${groups.kubepods}`, '--mode=Enforce', '--warm-up-ms=0'];
   const agent = await startAgent([groupPod(busy, 0), groupPod(quiet, QUIET_PRIORITY)], flags, policy);
-  const running = [{ uid: quiet, child: startIn(groups, quiet, hog(QUIET_MIB, QUIET_MIB)) }];
+  const running = [{ uid: quiet, child: startInGroup(groups, quiet, hog(QUIET_MIB, QUIET_MIB)) }];
   await sleep(SETTLE_MS);
   const evicted: string[] = [];
   const pods: GuestPods = {
     start: (command) => {
-      const child = startIn(groups, busy, command);
+      const child = startInGroup(groups, busy, command);
       running.push({ uid: busy, child });
       return child;
     },
@@ -50,24 +44,10 @@ export async function startGuestPods(policy?: object): Promise<GuestPods> {
   agent.api.onEvicted = (_namespace, name) => {
     evicted.push(name === busy ? 'busy' : 'quiet');
     pods.onEvicted();
-    for (const { uid, child } of running) if (uid === name) end(child);
+    for (const { uid, child } of running) if (uid === name) endWithChildren(child);
     pods.afterEviction();
   };
   return pods;
-}
-
-/** Waits to be moved into the group, so that not even its first page is charged elsewhere. */
-function startIn(groups: PodGroups, uid: string, [program = '', ...args]: readonly string[]): ChildProcess {
-  const script = 'ulimit -n 20000; read go; exec "$0" "$@"';
-  const child = spawn('sh', ['-c', script, program, ...args], { stdio: ['pipe', 'ignore', 'inherit'], detached: true });
-  groups.join(uid, child.pid ?? 0);
-  child.stdin.end('go\n');
-  return child;
-}
-
-/** With everything that it started. */
-function end({ pid, exitCode, signalCode }: ChildProcess): void {
-  if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, 'SIGKILL');
 }
 
 async function close(
@@ -76,7 +56,7 @@ async function close(
   running: readonly { readonly child: ChildProcess }[],
 ): Promise<void> {
   await agent.stop();
-  for (const { child } of running) end(child);
+  for (const { child } of running) endWithChildren(child);
   await sleep(SETTLE_MS);
   groups.remove();
 }
