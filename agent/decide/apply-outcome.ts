@@ -25,11 +25,13 @@ const BETWEEN_ATTEMPTS_MS: Readonly<Record<Stage, Instant>> = { mild: SECOND, se
 const TROUBLE_PAUSE_MS = 10 * SECOND;
 /** The longest pause after a request that the API server left undone: where pods are about to be killed it is found back soon. */
 const UNDONE_PAUSE_MS: Readonly<Record<Stage, Instant>> = { mild: TROUBLE_PAUSE_MS, severe: 2 * SECOND };
-/** What the API server answers when a webhook cannot be called. */
-const INTERNAL_ERROR = 500;
 /** What asks to be left alone for longer is not believed: a shortage lasts minutes. */
 const LONGEST_RETRY_AFTER_MS = 60 * SECOND;
 const FIRST_PAUSE_MS = 10 * SECOND;
+/** Of a pod whose eviction fails: where pods are about to be killed it is asked again before that, after another pod. */
+const FIRST_FAILED_PAUSE_MS: Readonly<Record<Stage, Instant>> = { mild: FIRST_PAUSE_MS, severe: 2 * SECOND };
+/** The same pod twice. */
+const FAILURES_WITHOUT_WAIT = 2;
 const LONGEST_PAUSE_MS = 300 * SECOND;
 /** A refusal by rights or validation will not change soon (F-30). */
 const REFUSED_PAUSE_MS = 600 * SECOND;
@@ -123,8 +125,9 @@ function remember(
 interface Rest {
   readonly code: string;
   readonly text: string;
-  /** `undefined`: longer from time to time. */
+  /** `undefined`: longer from time to time, beginning with `firstMs`. */
   readonly ms: number | undefined;
+  readonly firstMs?: number;
   /** Whether the other pods of its owner rest as well. */
   readonly isForOwner?: boolean;
 }
@@ -139,7 +142,7 @@ function restAfter(outcome: AttemptOutcome): Rest {
 function pause(answered: Answered, rest: Rest): EvictionState {
   const { own, inflight, now } = answered;
   const attempts = (own.pauses.get(inflight.uid)?.attempts ?? 0) + 1;
-  const growing = Math.min(FIRST_PAUSE_MS * 2 ** (attempts - 1), LONGEST_PAUSE_MS);
+  const growing = Math.min((rest.firstMs ?? FIRST_PAUSE_MS) * 2 ** (attempts - 1), LONGEST_PAUSE_MS);
   const because: Because = { code: rest.code, text: rest.text, facts: { attempts } };
   const resting: Pause = { until: now + (rest.ms ?? growing), attempts, because };
   const keys =
@@ -152,35 +155,34 @@ function pause(answered: Answered, rest: Rest): EvictionState {
 }
 
 /** Nothing else happens until the pod has been read again (F-30). */
-function unclear({ own, inflight, now }: Answered, outcome: AttemptOutcome): EvictionState {
-  const isInternalError = outcome.kind === 'serverError' && outcome.status === INTERNAL_ERROR;
-  const unknown: InflightEviction = { ...inflight, phase: 'unknown', isInternalError };
-  const next = own.inflight.map((each) => (each === inflight ? unknown : each));
-  return { ...own, inflight: next, nextAttemptAt: now + BETWEEN_ATTEMPTS_MS[inflight.stage] };
+function unclear(answered: Answered): EvictionState {
+  const { inflight, now } = answered;
+  return { ...moveTo(answered, 'unknown'), nextAttemptAt: now + BETWEEN_ATTEMPTS_MS[inflight.stage] };
 }
 
 /**
- * The API server answers again and the pod was found unharmed. With 500 an eviction fails that a webhook of another
- * project stops: that pod is left alone and the next may go, as where the same pod fails twice. Anything else is trouble
- * of the server, and no other pod goes in its stead.
+ * The API server answers again and the pod was found unharmed. It may have been in trouble for a moment, and no other
+ * pod goes for that. A pod whose eviction fails twice, as where a webhook of another project stops it, is left alone, and
+ * the next may go.
  */
 function failed(answered: Answered): EvictionState {
   const { own, inflight } = answered;
-  const isOwnFault = inflight.isInternalError || own.failedUid === inflight.uid;
-  const after = isOwnFault ? failedAlone(answered) : troubled(answered, undefined);
+  const after = own.failedUid === inflight.uid ? failedAlone(answered) : troubled(answered, undefined);
   return { ...after, failedUid: inflight.uid };
 }
 
 /** When evictions of one pod after the other fail, the server is in trouble after all. */
 function failedAlone(answered: Answered): EvictionState {
-  const { own, now } = answered;
+  const { own, inflight, now } = answered;
   const failures = own.failures + 1;
   const paused = pause(answered, {
     code: 'Failed',
     text: 'its eviction failed, and it was found unharmed',
     ms: undefined,
+    firstMs: FIRST_FAILED_PAUSE_MS[inflight.stage],
   });
-  const waitMs = failures === 1 ? 0 : Math.min(SECOND * 2 ** (failures - 2), TROUBLE_PAUSE_MS);
+  const tooMany = failures - FAILURES_WITHOUT_WAIT;
+  const waitMs = tooMany <= 0 ? 0 : Math.min(SECOND * 2 ** (tooMany - 1), TROUBLE_PAUSE_MS);
   return { ...paused, failures, nextAttemptAt: Math.max(paused.nextAttemptAt, now + waitMs) };
 }
 

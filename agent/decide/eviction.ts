@@ -89,7 +89,6 @@ export function openEviction(eviction: Eviction, look: Look): InflightEviction {
     shortage: observed && { signal: threshold.signal, available: quantityNumber(observed.available) },
     othersUsed: othersUse(signal, look.usage, pod.uid),
     releasedAt: undefined,
-    isInternalError: false,
     isShortened: false,
   };
 }

@@ -43,8 +43,6 @@ export interface InflightEviction {
   readonly othersUsed: number;
   /** Since when the pod has been seen to use next to nothing; its object may outlive that, with a finalizer for ever. */
   readonly releasedAt: Instant | undefined;
-  /** Whether the API server answered 500 and did not say what became of it. */
-  readonly isInternalError: boolean;
   /** Whether it was asked for again with the shortest grace; its times stay those of the first request. */
   readonly isShortened: boolean;
 }

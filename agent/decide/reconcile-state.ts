@@ -74,7 +74,6 @@ function adopt(pod: Pod, usage: UsageByUid, now: Instant): InflightEviction {
     shortage: undefined,
     othersUsed: 0,
     releasedAt: undefined,
-    isInternalError: false,
     isShortened: false,
   };
 }

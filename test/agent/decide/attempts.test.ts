@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FIRST_STATE } from '#agent/decide/agent-state.ts';
-import { applyOutcome, type AttemptOutcome } from '#agent/decide/apply-outcome.ts';
+import { applyOutcome, type AttemptOutcome, isUnclear } from '#agent/decide/apply-outcome.ts';
 import { decide } from '#agent/decide/decide.ts';
 import { look, type NodePod, policy } from '#test/agent/node-scene.ts';
 import { type Moment, runEpisode } from './episode.ts';
@@ -50,7 +50,7 @@ describe('an answer to an eviction', () => {
       'one that left the pod unharmed is tried again, since the server was in trouble; twice concerns that pod alone',
       { kind: 'foundUnharmed' },
       [0, 'hog', 1000, 'hog'],
-      [0, 'hog', 100, 'hog', 1100, 'small', 1500, 'small'],
+      [0, 'hog', 100, 'hog', 200, 'small', 600, 'small'],
     ],
     [
       'a pod that changed since it was judged is left alone, and the next one tried',
@@ -136,40 +136,59 @@ describe('an answer to an eviction', () => {
   const INTERNAL: AttemptOutcome = { kind: 'serverError', ...MESSAGE, status: 500 };
   const UNAVAILABLE: AttemptOutcome = { kind: 'serverError', ...MESSAGE, status: 503 };
 
-  /** Looks every 100 ms; each request is answered like this, and its pod then read again and found unharmed. */
-  function askedWithTrouble(answer: AttemptOutcome, untilMs: number, ...pods: readonly NodePod[]) {
+  /** Looks every 100 ms; requests are answered in turn, and after an error the pod is read again and found unharmed. */
+  function askedWithTrouble(answers: readonly AttemptOutcome[], untilMs: number, ...pods: readonly NodePod[]) {
     let state = FIRST_STATE;
     const found: (readonly [number, string])[] = [];
     for (const now of every(100, untilMs)) {
       const decision = decide(state, look(severe(now, ...pods)), rules);
       state = decision.state;
       for (const { pod, mode } of decision.evictions) {
+        const answer = answers[Math.min(found.length, answers.length - 1)] ?? INTERNAL;
         found.push([now, pod.name]);
         state = applyOutcome(state, { uid: pod.uid, mode }, answer, now);
-        state = applyOutcome(state, { uid: pod.uid, mode }, { kind: 'foundUnharmed' }, now);
+        if (isUnclear(answer)) state = applyOutcome(state, { uid: pod.uid, mode }, { kind: 'foundUnharmed' }, now);
       }
     }
     return found;
   }
 
   test('one pod whose eviction always answers 500 stops no other', () => {
-    expect(askedWithTrouble(INTERNAL, 500, hog, small)).toEqual([
+    expect(askedWithTrouble([INTERNAL], 500, hog, small)).toEqual([
       [0, 'hog'],
-      [100, 'small'],
+      [100, 'hog'],
+      [200, 'small'],
     ]);
   });
 
-  test('an API server that is not available is no reason to take another pod', () => {
-    expect(askedWithTrouble(UNAVAILABLE, 150, hog, small)).toEqual([
+  test('a 500 that was over at once costs no other pod', () => {
+    expect(askedWithTrouble([INTERNAL, { kind: 'evicted' }], 1000, hog, small)).toEqual([
       [0, 'hog'],
       [100, 'hog'],
     ]);
   });
 
-  test('where one pod after the other answers 500 the server is in trouble, and left alone for longer each time', () => {
+  test('a pod whose eviction failed is asked for again before pods are killed', () => {
+    const forbidden: AttemptOutcome = { kind: 'forbidden', ...MESSAGE };
+    expect(askedWithTrouble([INTERNAL, INTERNAL, forbidden], 2100, hog, small)).toEqual([
+      [0, 'hog'],
+      [100, 'hog'],
+      [200, 'small'],
+      [2100, 'hog'],
+    ]);
+  });
+
+  test('an API server that is not available is no reason to take another pod', () => {
+    expect(askedWithTrouble([UNAVAILABLE], 150, hog, small)).toEqual([
+      [0, 'hog'],
+      [100, 'hog'],
+    ]);
+  });
+
+  test('where one pod after the other answers 500 the server is in trouble, and left alone for seconds', () => {
     const pods = Array.from({ length: 9 }, (_, index) => ({ ...small, name: `pod-${index}` }));
-    const times = askedWithTrouble(INTERNAL, 40_000, ...pods).map(([at]) => at);
-    expect(times.slice(0, 7)).toEqual([0, 100, 1100, 3100, 7100, 15_100, 25_100]);
+    const times = askedWithTrouble([INTERNAL], 40_000, ...pods).map(([at]) => at);
+    expect(times.slice(0, 7)).toEqual([0, 100, 200, 600, 2600, 4200, 12_200]);
   });
 
   test('of 25 pods under spent budgets all are asked within three seconds of the severe stage', () => {

@@ -60,7 +60,7 @@ function asking(change: Partial<InflightEviction>): InflightEviction {
   return {
     ...{ uid: 'asked', namespace: 'default', name: 'asked', owner: LEAKING, signal: 'memory.available' },
     ...{ stage: 'severe', mode: 'Enforce', phase: 'asking', requestedAt: NOW, graceSeconds: 1, expected: 0 },
-    ...{ shortage: undefined, othersUsed: 0, releasedAt: undefined, isInternalError: false, isShortened: false },
+    ...{ shortage: undefined, othersUsed: 0, releasedAt: undefined, isShortened: false },
     ...change,
   };
 }
