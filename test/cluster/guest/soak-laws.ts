@@ -42,7 +42,7 @@ export interface Evidence {
 }
 
 /** The settings without a policy ask for this much, for the node of a guest as for any. */
-const HARD_MIB = 250;
+export const HARD_MIB = 250;
 const STALL_SHARE = 0.1;
 const STALL_WINDOW_MS = 10_000;
 const STALL_TOLERANCE = 0.1;

@@ -3,6 +3,7 @@ import { findGuestTools, neededTools, whyNoGuest } from './find-guest-tools.ts';
 import { inPayload } from './pack-payload.ts';
 import { runInGuest } from './run-in-guest.ts';
 import { EPISODE_KINDS } from './soak-episodes.ts';
+import { HARD_MIB } from './soak-laws.ts';
 import type { SoakReport } from './soak-main.ts';
 
 const MAIN = new URL('./soak-main.ts', import.meta.url);
@@ -37,7 +38,7 @@ describe.skipIf(reason !== undefined)(`episodes in a guest${reason ?? ` (${EPISO
 
   test('memory runs out in the episodes that are meant to cost a pod', () => {
     const costly = report.outcomes.filter(({ kind }) => EPISODE_KINDS[kind]?.isCostly === true);
-    expect(costly.filter(({ leastMiB }) => leastMiB >= 250)).toEqual([]);
+    expect(costly.filter(({ leastMiB }) => leastMiB >= HARD_MIB)).toEqual([]);
     expect(costly.length).toBeGreaterThan(0);
   });
 
