@@ -1,5 +1,7 @@
-import { closeDetails, openDetails, readDetails } from './cgroup-details.ts';
 import type { CgroupLayout } from './cgroup-layout.ts';
+import { cpuCgroupSource } from './cpu-cgroup.ts';
+import { ioCgroupSource } from './io-cgroup.ts';
+import { pidsCgroupSource } from './pids-cgroup.ts';
 import { nextBeat, type PodBeat } from './pod-rates.ts';
 
 /** The whole node, or all pods together. */
@@ -26,17 +28,30 @@ export interface GroupMeter {
 /** A meter that has measured nothing yet. */
 export function createGroupMeter(layout: CgroupLayout): GroupMeter {
   const groups = [
-    ['node', openDetails(layout, '')],
-    ['pods', openDetails(layout, layout.kubepods)],
+    ['node', openGroup(layout, '')],
+    ['pods', openGroup(layout, layout.kubepods)],
   ] as const;
   const beats = new Map<GroupName, PodBeat>();
   return {
     measure: (nowMs) => {
-      for (const [name, sources] of groups) beats.set(name, nextBeat(beats.get(name), readDetails(sources), nowMs));
+      for (const [name, sources] of groups) beats.set(name, nextBeat(beats.get(name), readGroup(sources), nowMs));
     },
     usages: () => new Map(Array.from(beats, ([name, { rates }]) => [name, rates])),
     close: () => {
-      for (const [, sources] of groups) closeDetails(sources);
+      for (const [, { cpu, pids, io }] of groups) for (const source of [cpu, pids, io]) source.close();
     },
   };
+}
+
+/** Only what is shown: waiting and memory of these groups are read elsewhere. */
+function openGroup(layout: CgroupLayout, path: string) {
+  return {
+    cpu: cpuCgroupSource(layout, path),
+    pids: pidsCgroupSource(layout, path),
+    io: ioCgroupSource(layout, path),
+  };
+}
+
+function readGroup({ cpu, pids, io }: ReturnType<typeof openGroup>) {
+  return { cpu: cpu.read(), pids: pids.read(), io: io.read() };
 }

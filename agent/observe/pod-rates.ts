@@ -33,7 +33,7 @@ const MILLISECONDS_PER_SECOND = 1000;
 const MICROSECONDS_PER_MILLISECOND = 1000;
 const NANOSECONDS_PER_SECOND = 1e9;
 
-function countersOf(details: CgroupDetails | undefined): Counters {
+function countersOf(details: Partial<CgroupDetails> | undefined): Counters {
   const cpu = valueOf(details?.cpu);
   const io = valueOf(details?.io);
   const events = valueOf(details?.events);
@@ -52,7 +52,7 @@ function finite(count: number | undefined): number | undefined {
   return Number.isFinite(count) ? count : undefined;
 }
 
-function stallTimesOf(details: CgroupDetails | undefined): StallTimes {
+function stallTimesOf(details: Partial<CgroupDetails> | undefined): StallTimes {
   return {
     memory: valueOf(details?.memoryStalls),
     cpu: valueOf(details?.cpuStalls),
@@ -102,7 +102,11 @@ function strainOf(before: Counters, after: Counters, perMs: PerMs): PodStrain {
 }
 
 /** The beat after `previous`; without one there are no rates yet. */
-export function nextBeat(previous: PodBeat | undefined, details: CgroupDetails | undefined, atMs: number): PodBeat {
+export function nextBeat(
+  previous: PodBeat | undefined,
+  details: Partial<CgroupDetails> | undefined,
+  atMs: number,
+): PodBeat {
   const counters = countersOf(details);
   const before = previous?.counters ?? counters;
   const perMs = growthOver(atMs - (previous?.atMs ?? atMs));
