@@ -11,6 +11,7 @@ import { readRevision } from '#shared/kube/revision.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
+import { nextTurn } from '#shared/runtime/next-turn.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import type { CachedNamespace, CachedQuota } from '#webhook/caches.ts';
 import { areNamespacesKnown, governNamespaces } from '#webhook/pods/governed-namespaces.ts';
@@ -95,10 +96,7 @@ export class Ledgers {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
     const looking = {
-      task: (): Promise<void> => {
-        this.#look();
-        return Promise.resolve();
-      },
+      task: () => this.#look(),
       periodMs: LOOK_EVERY_MS,
       deadlineMs: LOOK_DEADLINE_MS,
       onError: (error: unknown) => log.error({ err: error }, 'Cannot look after the quotas'),
@@ -112,10 +110,11 @@ export class Ledgers {
     await Promise.all(Array.from(this.#ledgers.values(), ({ ledger }) => ledger.close()));
   }
 
-  #look(): void {
+  async #look(): Promise<void> {
     const names = new Set([...this.#options.quotas.values()].map(({ name }) => name));
     for (const name of this.#ledgers.keys()) if (!names.has(name)) this.#drop(name);
-    for (const name of names) this.ledger(name).tick();
+    for (const name of names) this.ledger(name);
+    await this.#eachInTurn((ledger) => ledger.tick());
     this.#hasLooked = true;
   }
 
@@ -125,7 +124,16 @@ export class Ledgers {
     this.#isObserving = true;
     await this.#options.clock.sleep(OBSERVE_MS);
     this.#isObserving = false;
-    for (const { ledger } of this.#ledgers.values()) ledger.observe();
+    await this.#eachInTurn((ledger) => ledger.observe());
+  }
+
+  /** Between two ledgers, and two pieces of a count, what came in meanwhile is looked at. */
+  async #eachInTurn(work: (ledger: QuotaLedger) => void): Promise<void> {
+    for (const [name, { ledger, counter }] of [...this.#ledgers]) {
+      while (!counter.takeUp()) await nextTurn();
+      if (this.#ledgers.get(name)?.ledger === ledger) work(ledger);
+      await nextTurn();
+    }
   }
 
   #drop(name: string): void {
@@ -160,7 +168,11 @@ export class Ledgers {
   #viewOf(counter: QuotaCounter): LedgerView {
     const pods = this.#pods;
     return {
-      count: ({ quota, uid, generation }) => counter.count(quota, `${uid} ${generation}`, this.#namespacesReached()),
+      count: ({ quota, uid, generation }) => {
+        const count = counter.count(quota, `${uid} ${generation}`, this.#namespacesReached());
+        if (!counter.isTakenUp) void this.#observeSoon();
+        return count;
+      },
       isGone: (uid) => pods.view.isGone(uid),
       get provenAt() {
         return pods.provenAt;

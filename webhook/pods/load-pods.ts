@@ -8,6 +8,7 @@ import { readPages, type Pages } from '#shared/kube/read-pages.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import { skimPod } from '#shared/kube/skim-pod.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
+import { nextTurn } from '#shared/runtime/next-turn.ts';
 
 export interface LoadOptions {
   readonly client: KubeClient;
@@ -34,6 +35,8 @@ export async function loadUnlisted(
   const source = { client, clock, resource: PODS, ...(!isWhole && first !== undefined && { namespace: first.name }) };
   const pages = await readPages(source, { pageSize, signal }, (json) => take(view, load, json));
   if (pages.kind === 'read') view.loaded(load);
+  const sweep = view.sweep();
+  while (sweep.next().done !== true) await nextTurn();
   return pages;
 }
 

@@ -159,6 +159,7 @@ export class ModelInformer {
     for (const item of items.splice(0, 1 + this.#options.random.below(20))) this.#view.putListed(token, item);
     if (items.length > 0) return;
     this.#view.loaded(token);
+    Array.from(this.#view.sweep());
     this.#load = undefined;
   }
 }

@@ -28,6 +28,8 @@ interface Entry {
 /** Pods that went lately are remembered, so that what was reserved for them need not wait to expire. */
 const MOST_GONE = 10_000;
 const NEVER = -1;
+/** Looked at in one go after a list: some milliseconds of work. */
+const PODS_AT_ONCE = 10_000;
 
 /**
  * The pods of all namespaces in which quotas are in force, as far as quotas charge them, kept by a watch and by lists.
@@ -50,6 +52,8 @@ export class PodView {
   readonly #unlisted = new Set<NamespacePods>();
   /** Of these there may be pods that went while nobody watched. */
   readonly #unswept = new Set<NamespacePods>();
+  /** In which epoch those were last looked for to the end. */
+  #sweptEpoch = NEVER;
 
   /** The quota entries that are kept of what pods cost. */
   get names(): readonly string[] {
@@ -139,7 +143,7 @@ export class PodView {
     for (const [uid, entry] of this.#pods) if (entry.group.home === home) this.#drop(uid, entry);
     this.#homes.delete(name);
     this.#unlisted.delete(home);
-    this.#swept(home);
+    if (this.#unswept.delete(home)) Array.from(this.sweep());
     this.#changed(home);
   }
 
@@ -185,16 +189,36 @@ export class PodView {
     return { epoch: this.#epoch, homes: new Set(homes) };
   }
 
-  /** It ended, and all of it was `putListed`. */
+  /** It ended, and all of it was `putListed`. What went while nobody watched is found by `sweep`. */
   loaded({ epoch, homes }: PodLoad): void {
     if (epoch !== this.#epoch) return;
     for (const home of homes) {
       if (this.#homes.get(home.name) !== home) continue;
       home.epoch = epoch;
       this.#unlisted.delete(home);
-      this.#swept(home);
+      this.#unswept.delete(home);
     }
     this.#forgetGone();
+  }
+
+  /**
+   * Once all that was there before this epoch is listed, what no list and no event has shown is gone. To be iterated to
+   * its end, with a pause wherever it yields: to look at all pods at once blocks for too long.
+   */
+  *sweep(): Generator<void, void, void> {
+    const epoch = this.#epoch;
+    if (this.#sweptEpoch === epoch || this.#unswept.size > 0) return;
+    let looked = 0;
+    for (const [uid, entry] of this.#pods) {
+      if (entry.epoch !== epoch) {
+        this.#drop(uid, entry);
+        this.#changed(entry.group.home);
+      }
+      looked += 1;
+      if (looked % PODS_AT_ONCE === 0) yield;
+      if (epoch !== this.#epoch) return;
+    }
+    this.#sweptEpoch = epoch;
   }
 
   /** The generation of a pod that is here, and its group. */
@@ -235,16 +259,6 @@ export class PodView {
     leave(group, cost);
     if (cost !== undefined) this.#costs.giveBack(cost);
     for (const follower of this.#followers) follower.podLeft(group, cost);
-  }
-
-  /** Once all that was there before this epoch is listed, what no list and no event has shown is gone. */
-  #swept(home: NamespacePods): void {
-    if (!this.#unswept.delete(home) || this.#unswept.size > 0) return;
-    for (const [uid, entry] of this.#pods) {
-      if (entry.epoch === this.#epoch) continue;
-      this.#drop(uid, entry);
-      this.#changed(entry.group.home);
-    }
   }
 
   #changed(home: NamespacePods): void {

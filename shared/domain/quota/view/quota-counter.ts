@@ -39,6 +39,8 @@ const ONE = quantityFromInteger(1, 'DecimalSI');
 /** Entries in which a pod is one, whatever it asks for. */
 const NUMBERS_OF_PODS: ReadonlySet<string> = new Set(['pods', 'count/pods']);
 const MOST_UNREADABLE = 10;
+/** Taken up in one go when a quota is new or has changed: some milliseconds of work. */
+const HOMES_AT_ONCE = 100;
 /** Of more namespaces it takes a while to find those that hold most. */
 const FEW_NAMESPACES = 100;
 
@@ -53,6 +55,8 @@ export class QuotaCounter implements PodFollower {
   #limits: readonly Limit[] = [];
   #total: Quantity[] = [];
   #holds: ViewRevision = NO_REVISION;
+  /** Not looked at yet for this version of the quota. */
+  readonly #awaiting = new Set<NamespacePods>();
   readonly #inForce = new Set<NamespacePods>();
   readonly #odd = new Set<PodGroup>();
   /** Of namespaces in force that hold anything, the largest share of a limit, by name; not yet of those that have changed. */
@@ -72,11 +76,11 @@ export class QuotaCounter implements PodFollower {
 
   /**
    * A count for the quota as it is in this `version` of it; `undefined` while a namespace in which it is in force has not
-   * been listed. `namespaces` is the revision that the watch of namespaces has reached.
+   * been listed, and until `takeUp` has looked at all. `namespaces` is the revision that the watch of namespaces has reached.
    */
   count(quota: PriorityQuota, version: string, namespaces: number): QuotaCount | undefined {
     this.#startOverIfNew(quota, `${version} ${this.#view.life}`);
-    const pods = this.#reached();
+    const pods = this.takeUp() ? this.#reached() : -1;
     if (pods < 0 || this.#limits.some(({ at }) => at < 0)) return undefined;
     return {
       total: named(quota, this.#total),
@@ -86,6 +90,23 @@ export class QuotaCounter implements PodFollower {
       holds: this.#holds,
       unreadable: this.#unreadable(),
     };
+  }
+
+  /** Whether all namespaces have been looked at for this version of the quota. */
+  get isTakenUp(): boolean {
+    return this.#awaiting.size === 0;
+  }
+
+  /** Looks at some namespaces more, and says whether that was the last of them: ten thousand at once block for too long. */
+  takeUp(): boolean {
+    let left = HOMES_AT_ONCE;
+    for (const home of this.#awaiting) {
+      if (left === 0) return false;
+      left -= 1;
+      this.#awaiting.delete(home);
+      this.namespaceChanged(home);
+    }
+    return true;
   }
 
   podJoined(group: PodGroup, cost: Cost | undefined): void {
@@ -99,9 +120,9 @@ export class QuotaCounter implements PodFollower {
   namespaceChanged(home: NamespacePods): void {
     if (this.#quota === undefined) return;
     const isInForce = this.#view.homes.get(home.name) === home && this.#quota.namespaces.matches(home.labels);
-    if (isInForce !== this.#inForce.has(home)) this.#turn(home, isInForce);
+    if (isInForce !== this.#inForce.has(home)) this.#turn(home, isInForce, this.#quota);
+    else if (isInForce) this.#changed.add(home);
     if (!isInForce) return;
-    this.#changed.add(home);
     const { pods, namespaces } = this.#holds;
     if (home.holds <= pods && home.revision <= namespaces) return;
     this.#holds = { pods: Math.max(pods, home.holds), namespaces: Math.max(namespaces, home.revision) };
@@ -116,19 +137,22 @@ export class QuotaCounter implements PodFollower {
     this.#holds = NO_REVISION;
     for (const known of [this.#inForce, this.#odd, this.#shares, this.#changed]) known.clear();
     this.#byNamespace = undefined;
-    for (const home of this.#view.homes.values()) this.namespaceChanged(home);
+    for (const home of this.#view.homes.values()) this.#awaiting.add(home);
   }
 
   /** In force from now on, or no longer; a namespace that is released has no pods any more. */
-  #turn(home: NamespacePods, isInForce: boolean): void {
+  #turn(home: NamespacePods, isInForce: boolean, quota: PriorityQuota): void {
     if (isInForce) this.#inForce.add(home);
     const sums = this.#sumsIn(home);
     this.#total = this.#total.map((sum, at) => (isInForce ? addQuantities : subtractQuantities)(sum, sums[at] ?? ZERO));
     for (const group of home.groups.values()) if (this.#counts(group)) this.#noteOdd(group, isInForce);
-    if (isInForce) return;
-    this.#inForce.delete(home);
-    this.#shares.delete(home.name);
     this.#changed.delete(home);
+    if (isInForce) {
+      this.#noteShare(home.name, largestShare(sums, [...quota.hard.values()]));
+    } else {
+      this.#inForce.delete(home);
+      this.#shares.delete(home.name);
+    }
   }
 
   #change(cost: Cost | undefined, group: PodGroup, by: typeof addQuantities): void {

@@ -93,6 +93,7 @@ function createRun(seed: number) {
     for (const item of load.items.splice(0, 1 + random.below(10))) view.putListed(load.token, item);
     if (load.items.length > 0) return;
     view.loaded(load.token);
+    Array.from(view.sweep());
     load = undefined;
   }
 

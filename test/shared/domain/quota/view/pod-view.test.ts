@@ -41,6 +41,7 @@ describe('a view of pods', () => {
     const load = view.load();
     for (const each of pods) view.putListed(load, each);
     view.loaded(load);
+    Array.from(view.sweep());
   }
 
   function counted(of = quota(), version = '1') {
@@ -111,10 +112,80 @@ describe('a view of pods', () => {
     }
     listed();
     const many = quota({ hard: amountsOf({ pods: '1000' }) });
+    expect(counter.count(many, '1', 9)).toBeUndefined();
+    expect(counter.takeUp()).toBe(true);
     const largest = (isExact: boolean) => counter.count(many, '1', 9)?.byNamespace(isExact).get('n7')?.get('pods');
     expect(largest(false)?.mantissa).toBe(1);
     view.put(pod('more', 300, { namespace: 'n7' }));
     expect([largest(false)?.mantissa, largest(true)?.mantissa, largest(false)?.mantissa]).toEqual([1, 2, 2]);
+  });
+
+  describe('over many namespaces', () => {
+    const held = (of: QuotaCounter) => {
+      const count = of.count(quota(), '1', 9);
+      const largest = [...(count?.byNamespace(true).keys() ?? [])];
+      return { pods: count?.total.get('pods')?.mantissa, holds: count?.holds, largest };
+    };
+
+    beforeEach(() => {
+      const pods = Array.from({ length: 350 }, (_, index) => {
+        view.govern({ name: `n${index}`, labels: new Map(), revision: 6 });
+        return pod(`pod-${index}`, 100 + index, { namespace: `n${index}` });
+      });
+      listed(...pods);
+    });
+
+    test('is counted in pieces, and not before the last of them', () => {
+      for (let piece = 0; piece < 3; piece += 1) {
+        expect(counter.count(quota(), '1', 9)).toBeUndefined();
+        expect(counter.isTakenUp).toBe(false);
+      }
+      expect(held(counter)).toMatchObject({ pods: 350, holds: { pods: 449, namespaces: 6 } });
+    });
+
+    test('counts what happens between two pieces once, wherever it happens', () => {
+      expect(counter.count(quota(), '1', 9)).toBeUndefined();
+      for (const [index, namespace] of ['n3', 'n300', 'n301'].entries()) {
+        view.put(pod(`new-${index}`, 500 + index, { namespace }));
+        view.remove({ uid: `pod-${namespace.slice(1)}`, namespace, revision: 600 + index });
+      }
+      for (const namespace of ['n4', 'n302']) view.release(namespace);
+      view.govern({ name: 'n302', labels: new Map(), revision: 7 });
+      listed(pod('again', 700, { namespace: 'n302' }));
+      while (!counter.takeUp()) continue;
+      const late = new QuotaCounter(view);
+      while (held(late).pods === undefined) continue;
+      expect(held(counter)).toEqual(held(late));
+      expect(held(counter)).toMatchObject({ pods: 349, holds: { pods: 700, namespaces: 7 } });
+    });
+  });
+
+  test('what went is found in pieces, and the rest of them is of no use in the next epoch', () => {
+    const many = Array.from({ length: 15_000 }, (_, index) => pod(`pod-${index}`, 101 + index));
+    listed(...many);
+    view.begin(20_000, NAMES);
+    const load = view.load();
+    view.loaded(load);
+    const rest = view.sweep();
+    expect(rest.next().done).toBe(false);
+    expect(view.size).toBe(5_000);
+    view.begin(30_000, NAMES);
+    expect(rest.next().done).toBe(true);
+    expect(view.size).toBe(5_000);
+    listed(many[14_999] ?? pod('none', 1));
+    expect(view.size).toBe(1);
+  });
+
+  test('what went is also found where the last namespace that was to be listed is released', () => {
+    view.govern({ name: 'b', labels: new Map(), revision: 6 });
+    listed(pod('went', 90), pod('b', 91, { namespace: 'b' }));
+    view.begin(200, NAMES);
+    const [a] = view.unlisted;
+    view.loaded(view.load(a && [a]));
+    Array.from(view.sweep());
+    expect(view.size).toBe(2);
+    view.release('b');
+    expect(view.size).toBe(0);
   });
 
   test('counts the same whether it followed from the beginning or adds up what it finds', () => {
@@ -197,6 +268,7 @@ describe('a view of pods', () => {
     view.govern({ name: 'a', labels: new Map(), revision: 8 });
     view.putListed(load, pod('x', 90));
     view.loaded(load);
+    Array.from(view.sweep());
     expect([counted(), view.size]).toEqual([undefined, 0]);
   });
 
@@ -219,6 +291,7 @@ describe('a view of pods', () => {
       const load = view.load();
       view.begin(300, NAMES);
       view.loaded(load);
+      Array.from(view.sweep());
       expect(counted()).toMatchObject({ reached: 110 });
     });
 
