@@ -5,6 +5,8 @@ import type { NamespacePods, PodGroup } from './pod-group.ts';
 export interface PodFollower {
   podJoined(group: PodGroup, cost: Cost | undefined): void;
   podLeft(group: PodGroup, cost: Cost | undefined): void;
-  /** Something about the namespace has changed: its labels, its pods, how much of them is known, or that it is there. */
+  /** A later change of one of the namespace's pods is known, whatever it changed. */
+  podsMovedOn(home: NamespacePods): void;
+  /** Its labels have changed, or that it is there. */
   namespaceChanged(home: NamespacePods): void;
 }

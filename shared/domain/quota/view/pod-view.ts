@@ -168,16 +168,14 @@ export class PodView {
     if (before === undefined) this.#add(pod, home);
     else if (before.revision >= pod.revision) before.epoch = this.#epoch;
     else this.#update(pod, before, home);
-    home.holds = Math.max(home.holds, pod.revision);
-    this.#changed(home);
+    this.#movedOn(home, pod.revision);
   }
 
   /** A pod was deleted; `revision` is that of the deletion. */
   remove({ uid, namespace, revision }: Pick<SeenPod, 'uid' | 'namespace' | 'revision'>): void {
     const home = this.#homes.get(namespace);
     if (home === undefined) return;
-    home.holds = Math.max(home.holds, revision);
-    this.#changed(home);
+    this.#movedOn(home, revision);
     const before = this.#pods.get(uid);
     if (before !== undefined) this.#drop(uid, before);
     this.#gone.add(uid);
@@ -210,10 +208,7 @@ export class PodView {
     if (this.#sweptEpoch === epoch || this.#unswept.size > 0) return;
     let looked = 0;
     for (const [uid, entry] of this.#pods) {
-      if (entry.epoch !== epoch) {
-        this.#drop(uid, entry);
-        this.#changed(entry.group.home);
-      }
+      if (entry.epoch !== epoch) this.#drop(uid, entry);
       looked += 1;
       if (looked % PODS_AT_ONCE === 0) yield;
       if (epoch !== this.#epoch) return;
@@ -259,6 +254,11 @@ export class PodView {
     leave(group, cost);
     if (cost !== undefined) this.#costs.giveBack(cost);
     for (const follower of this.#followers) follower.podLeft(group, cost);
+  }
+
+  #movedOn(home: NamespacePods, revision: number): void {
+    home.holds = Math.max(home.holds, revision);
+    for (const follower of this.#followers) follower.podsMovedOn(home);
   }
 
   #changed(home: NamespacePods): void {

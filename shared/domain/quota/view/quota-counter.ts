@@ -121,8 +121,11 @@ export class QuotaCounter implements PodFollower {
     if (this.#quota === undefined) return;
     const isInForce = this.#view.homes.get(home.name) === home && this.#quota.namespaces.matches(home.labels);
     if (isInForce !== this.#inForce.has(home)) this.#turn(home, isInForce, this.#quota);
-    else if (isInForce) this.#changed.add(home);
-    if (!isInForce) return;
+    if (isInForce) this.podsMovedOn(home);
+  }
+
+  podsMovedOn(home: NamespacePods): void {
+    if (!this.#inForce.has(home)) return;
     const { pods, namespaces } = this.#holds;
     if (home.holds <= pods && home.revision <= namespaces) return;
     this.#holds = { pods: Math.max(pods, home.holds), namespaces: Math.max(namespaces, home.revision) };
@@ -160,6 +163,7 @@ export class QuotaCounter implements PodFollower {
       const amount = cost === undefined ? ofUnreadable : (cost.amounts[at] ?? ZERO);
       this.#total[index] = by(this.#total[index] ?? ZERO, amount);
     }
+    this.#changed.add(group.home);
     if (cost === undefined) this.#noteOdd(group, true);
   }
 
