@@ -12,6 +12,7 @@ import { Ledgers } from '#webhook/ledger/ledgers.ts';
 import type { ByteStream, KubeClient } from '#shared/kube/client.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { KubeRequest } from '#shared/kube/kube-request.ts';
+import { PROTOBUF } from '#shared/kube/protobuf/envelope.ts';
 import { createReflector } from '#shared/kube/reflector.ts';
 import { NAMESPACES, PRIORITY_QUOTAS, type Resource } from '#shared/kube/resource.ts';
 import type { Decoded } from '#shared/kube/decoded.ts';
@@ -19,6 +20,7 @@ import { systemClock as clock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { amountsOf } from '#test/build/cluster.ts';
+import { bytesField, encodeEnvelope, encodeFrame, encodeMessage } from '#test/build/encode-message.ts';
 
 const PODS = Number(process.env['BENCH_PODS'] ?? 150_000);
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 60);
@@ -34,6 +36,9 @@ const INTERVALS_PER_LIST = 300;
 const SLICE_OF_SECOND_MS = 100;
 const RESERVATIONS_PER_SECOND = 1;
 const COMMA = Buffer.from(',');
+const POD = 'io.k8s.api.core.v1.Pod';
+const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
+const NO_POD = { metadata: Buffer.alloc(0), rest: Buffer.alloc(0) };
 const COST = amountsOf({ pods: '1', 'requests.cpu': '250m', 'requests.memory': '512Mi' });
 
 const log = createLog({ component: 'bench', level: 'silent', format: 'json' });
@@ -48,7 +53,7 @@ function namesOf(index: number) {
   };
 }
 
-/** About 4 KB of JSON, in the order in which the API server writes it. */
+/** About 4 KB of JSON, or 3 KB of what is sent. */
 function rawPod(index: number): KubeObject {
   const container = (name: string): object => ({
     name,
@@ -77,17 +82,21 @@ function rawPod(index: number): KubeObject {
 
 /** From `generation` on pods are alike again after so many. */
 const KINDS_OF_PODS = 1_000;
+/** Of each its metadata beside the names, its spec and its status. */
 const kindsOfPods = Array.from({ length: KINDS_OF_PODS }, (_, index) => {
-  const json = JSON.stringify(rawPod(index));
-  return Buffer.from(json.slice(json.indexOf('"generation"')));
+  const { metadata, ...rest } = rawPod(index);
+  const { generation, labels, managedFields } = metadata;
+  return {
+    metadata: encodeMessage(OBJECT_META, { generation, labels, managedFields }),
+    rest: encodeMessage(POD, rest),
+  };
 });
 
 /** Put together from bytes, because the garbage of the bench would be collected at the webhook's expense. */
-function podJson(index: number): readonly Buffer[] {
-  const { name, namespace, uid, resourceVersion } = namesOf(index);
-  const head = JSON.stringify({ metadata: { name, namespace, uid, resourceVersion } }).slice(0, -'}}'.length);
-  const tail = kindsOfPods[index % KINDS_OF_PODS];
-  return tail === undefined ? [] : [Buffer.from(`${head},`), tail];
+function podMessage(index: number, revised = namesOf(index)): Buffer {
+  const { metadata, rest } = kindsOfPods[index % KINDS_OF_PODS] ?? NO_POD;
+  const names = encodeMessage(OBJECT_META, revised);
+  return Buffer.concat([bytesField(1, Buffer.concat([names, metadata])), rest]);
 }
 
 function rawQuota(index: number): KubeObject {
@@ -123,7 +132,8 @@ class BenchServer {
     stream: ({ path, query = {}, signal }) => {
       const kind = path.split('/').at(-1) ?? '';
       const bytes = query['watch'] === true ? this.#watch(kind, signal) : this.#list(kind, query);
-      const stream: ByteStream = { [Symbol.asyncIterator]: () => bytes, close: () => undefined };
+      const mediaType = kind === 'pods' ? PROTOBUF : 'application/json';
+      const stream: ByteStream = { mediaType, [Symbol.asyncIterator]: () => bytes, close: () => undefined };
       return Promise.resolve({ kind: 'ok', object: stream, warnings: [] });
     },
     close: () => undefined,
@@ -157,9 +167,9 @@ class BenchServer {
 
   #page(kind: string, page: number): Buffer {
     const quotas = [...this.#quotas.values()];
-    if (kind === 'pods') return pageOf(page, PODS, podJson);
+    if (kind === 'pods') return podPage(page);
     const rawOf = kind === 'namespaces' ? rawNamespace : (n: number): unknown => quotas[n];
-    return pageOf(page, kind === 'namespaces' ? TEAMS : QUOTAS, (n) => [Buffer.from(JSON.stringify(rawOf(n)))]);
+    return pageOf(page, kind === 'namespaces' ? TEAMS : QUOTAS, (n) => Buffer.from(JSON.stringify(rawOf(n))));
   }
 
   async *#watch(kind: string, signal: AbortSignal | undefined): AsyncGenerator<Buffer> {
@@ -179,13 +189,28 @@ class BenchServer {
   }
 }
 
-function pageOf(page: number, size: number, jsonOf: (index: number) => readonly Buffer[]): Buffer {
+function podPage(page: number): Buffer {
+  const { indices, metadata } = cut(page, PODS);
+  const { resourceVersion, continue: token = '' } = metadata;
+  const listMeta = [bytesField(2, Buffer.from(resourceVersion)), bytesField(3, Buffer.from(token))];
+  const items = indices.map((index) => bytesField(2, podMessage(index)));
+  return encodeEnvelope('v1', 'PodList', Buffer.concat([bytesField(1, Buffer.concat(listMeta)), ...items]));
+}
+
+function cut(page: number, size: number) {
   const from = page * PAGE_SIZE;
-  const items = Array.from({ length: Math.min(PAGE_SIZE, size - from) }, (_, n) => jsonOf(from + n));
   const isLast = from + PAGE_SIZE >= size;
-  const metadata = { resourceVersion: String(revision), ...(!isLast && { continue: String(page + 1) }) };
+  return {
+    indices: Array.from({ length: Math.min(PAGE_SIZE, size - from) }, (_, n) => from + n),
+    metadata: { resourceVersion: String(revision), ...(!isLast && { continue: String(page + 1) }) },
+  };
+}
+
+function pageOf(page: number, size: number, jsonOf: (index: number) => Buffer): Buffer {
+  const { indices, metadata } = cut(page, size);
+  const items = indices.map(jsonOf);
   const head = Buffer.from(`{"kind":"List","apiVersion":"v1","metadata":${JSON.stringify(metadata)},"items":[`);
-  const separated = items.flatMap((item, n) => (n === 0 ? item : [COMMA, ...item]));
+  const separated = items.flatMap((item, n) => (n === 0 ? [item] : [COMMA, item]));
   return Buffer.concat([head, ...separated, Buffer.from(']}')]);
 }
 
@@ -198,11 +223,11 @@ function eventsOf(count: number): readonly Buffer[] {
   return Array.from({ length: count }, (_, index) => {
     const step = index % 7;
     const turn = Math.floor(index / 7);
-    const pod = rawPod(step === 5 ? turn : step === 6 ? PODS + turn : (turn * 5 + step) % PODS);
+    const pod = step === 5 ? turn : step === 6 ? PODS + turn : (turn * 5 + step) % PODS;
     revision += 1;
-    const metadata = { ...pod.metadata, resourceVersion: String(revision) };
+    const message = podMessage(pod, { ...namesOf(pod), resourceVersion: String(revision) });
     const type = step === 5 ? 'DELETED' : step === 6 ? 'ADDED' : 'MODIFIED';
-    return lineOf(type, { ...pod, metadata });
+    return encodeFrame(type, encodeEnvelope('v1', 'Pod', message));
   });
 }
 

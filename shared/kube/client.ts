@@ -7,6 +7,7 @@ import type { CounterMetric, Metrics } from '#shared/runtime/metrics.ts';
 import type { ClusterConnection } from './connection.ts';
 import type { KubeRequest } from './kube-request.ts';
 import { failureOf, type Failure, type Outcome } from './outcome.ts';
+import { decodeStatus, isProtobuf } from './protobuf/envelope.ts';
 import { createTransport, type Transport } from './transport.ts';
 
 /** The way to one API server. Nothing here throws for what a server or a network can do. */
@@ -19,6 +20,8 @@ export interface KubeClient {
 }
 
 export interface ByteStream extends AsyncIterable<Buffer> {
+  /** Of the answer; JSON where it is not said. */
+  readonly mediaType?: string | undefined;
   close(): void;
 }
 
@@ -33,7 +36,7 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 const LARGEST_ANSWER_BYTES = 64 * 1024 * 1024;
 const NEVER = new AbortController().signal;
 
-/** A client on kept-alive connections; objects travel as raw JSON. Throws when the connection itself is unusable. */
+/** A client on kept-alive connections; objects travel as raw JSON, but for streams that ask for another format. Throws when the connection itself is unusable. */
 export function createClient(connection: ClusterConnection, options: ClientOptions): KubeClient {
   const transport = createTransport(connection, options.userAgent);
   const context: Context = {
@@ -96,7 +99,8 @@ async function openStream(context: Context, request: KubeRequest): Promise<Outco
 function byteStream(response: IncomingMessage, close: () => void): ByteStream {
   // Node reports an abort as an error event even when nobody reads any more.
   response.on('error', () => undefined);
-  return { [Symbol.asyncIterator]: () => response[Symbol.asyncIterator]() as AsyncIterator<Buffer>, close };
+  const mediaType = response.headers['content-type'];
+  return { mediaType, [Symbol.asyncIterator]: () => response[Symbol.asyncIterator]() as AsyncIterator<Buffer>, close };
 }
 
 async function withinTime<T>(
@@ -124,17 +128,24 @@ function noAnswer(error: unknown, signal: AbortSignal | undefined, limitMs: numb
 async function readAnswer(response: IncomingMessage): Promise<Outcome<unknown>> {
   const status = response.statusCode ?? 0;
   if (status < 200 || status > 299) return refusal(response);
-  const body = parseJson(await readText(response));
+  const body = parseJson((await readBytes(response)).toString('utf8'));
   if (body === undefined) return { kind: 'serverError', status, message: 'the answer is not JSON' };
   return { kind: 'ok', object: body.value, warnings: warningsOf(response) };
 }
 
 async function refusal(response: IncomingMessage): Promise<Failure> {
-  const text = await readText(response);
-  return failureOf(response.statusCode ?? 0, parseJson(text)?.value ?? text, response.headers['retry-after']);
+  const bytes = await readBytes(response);
+  const status = isProtobuf(response.headers['content-type'])
+    ? decodeStatus(bytes)
+    : jsonOrText(bytes.toString('utf8'));
+  return failureOf(response.statusCode ?? 0, status, response.headers['retry-after']);
 }
 
-async function readText(response: IncomingMessage): Promise<string> {
+function jsonOrText(text: string): unknown {
+  return parseJson(text)?.value ?? text;
+}
+
+async function readBytes(response: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
@@ -142,7 +153,7 @@ async function readText(response: IncomingMessage): Promise<string> {
     if (size > LARGEST_ANSWER_BYTES) throw new Error(`the answer is larger than ${LARGEST_ANSWER_BYTES} bytes`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
 function parseJson(text: string): { readonly value: unknown } | undefined {

@@ -31,6 +31,7 @@ import {
 const EMPTY: WireObject = {};
 const NO_RESOURCES: Resources = { requests: undefined, limits: undefined };
 const NO_PORTS: Container['ports'] = [];
+const BARE_POD: Pod = readPod(EMPTY);
 
 /**
  * Reads the wire form of a `v1` Pod. Unknown fields are passed over, absent ones are `undefined` or empty. No text is too
@@ -42,14 +43,11 @@ export function decodePod(raw: unknown): Decoded<Pod> {
 
 /** As `decodePod`, but reads nothing beside what quotas charge: the rest is empty, and cannot make a pod unreadable. */
 export function decodeChargedPod(raw: unknown): Decoded<Pod> {
-  return decodeObject(raw, (object) => {
-    const bare = readPod(EMPTY);
-    return {
-      ...bare,
-      spec: { ...bare.spec, ...readObject(object, 'spec', readChargedSpec) },
-      status: { ...bare.status, ...readObject(object, 'status', readChargedStatus) },
-    };
-  });
+  return decodeObject(raw, (object) => ({
+    ...BARE_POD,
+    spec: { ...BARE_POD.spec, ...readObject(object, 'spec', readChargedSpec) },
+    status: { ...BARE_POD.status, ...readObject(object, 'status', readChargedStatus) },
+  }));
 }
 
 function readPod(object: WireObject): Pod {

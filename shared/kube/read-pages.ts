@@ -2,7 +2,16 @@ import type { ByteStream } from './client.ts';
 import { scanItems, UnreadableListError } from './list-scanner.ts';
 import type { PageSize } from './page-size.ts';
 import type { Ending } from './reflector-plan.ts';
-import { endingOf, LARGEST_OBJECT_BYTES, LONGEST_SILENCE_MS, openStream, type Source } from './reflector-target.ts';
+import { isProtobuf } from './protobuf/envelope.ts';
+import { scanProtobufItems } from './protobuf/scan-list.ts';
+import {
+  endingOf,
+  LARGEST_OBJECT_BYTES,
+  LONGEST_SILENCE_MS,
+  openStream,
+  type Source,
+  type WireFormat,
+} from './reflector-target.ts';
 import { untilSilent } from './until-silent.ts';
 
 export interface PagesOptions {
@@ -12,6 +21,9 @@ export interface PagesOptions {
   readonly signal: AbortSignal;
 }
 
+/** Takes the bytes of an item. */
+export type OnItem = (item: Buffer, format: WireFormat) => void;
+
 /** How reading all pages ended: with the version of the list, or before. */
 export type Pages = { readonly kind: 'read'; readonly resourceVersion: string } | Ending;
 
@@ -19,7 +31,7 @@ export type Pages = { readonly kind: 'read'; readonly resourceVersion: string } 
 export async function readPages(
   source: Source,
   { pageSize, resourceVersion, signal }: PagesOptions,
-  onItem: (json: Buffer) => void,
+  onItem: OnItem,
 ): Promise<Pages> {
   let query: PageQuery = { resourceVersion };
   for (;;) {
@@ -44,7 +56,7 @@ interface PageQuery {
 async function readPage(
   source: Source,
   { pageSize, signal, ...query }: PageQuery & Omit<PagesOptions, 'resourceVersion'>,
-  onItem: (json: Buffer) => void,
+  onItem: OnItem,
 ): Promise<Page | Ending> {
   const opened = await openStream(source, { ...query, limit: pageSize.next() }, signal);
   if (opened.kind !== 'ok') {
@@ -59,20 +71,16 @@ async function readPage(
   }
 }
 
-async function scanPage(
-  { clock }: Source,
-  stream: ByteStream,
-  pageSize: PageSize,
-  onItem: (json: Buffer) => void,
-): Promise<Page> {
+async function scanPage({ clock }: Source, stream: ByteStream, pageSize: PageSize, onItem: OnItem): Promise<Page> {
   const read = { items: 0, bytes: 0 };
-  const bytes = untilSilent(stream, LONGEST_SILENCE_MS, clock);
-  const counted = (json: Buffer): void => {
+  const isInProtobuf = isProtobuf(stream.mediaType);
+  const counted = (item: Buffer): void => {
     read.items += 1;
-    read.bytes += json.length;
-    onItem(json);
+    read.bytes += item.length;
+    onItem(item, isInProtobuf ? 'protobuf' : 'json');
   };
-  const metadata = await scanItems(bytes, counted, LARGEST_OBJECT_BYTES);
+  const scan = isInProtobuf ? scanProtobufItems : scanItems;
+  const metadata = await scan(untilSilent(stream, LONGEST_SILENCE_MS, clock), counted, LARGEST_OBJECT_BYTES);
   pageSize.read(read.items, read.bytes);
   return pageOf(metadata);
 }

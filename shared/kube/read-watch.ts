@@ -1,9 +1,14 @@
 import type { ByteStream } from './client.ts';
 import { splitLines } from './json-lines.ts';
+import { decodeMessage } from './protobuf/decode-message.ts';
+import { isProtobuf } from './protobuf/envelope.ts';
+import { OBJECT_HEAD, STATUS } from './protobuf/kube-messages.ts';
+import { splitFrames } from './protobuf/split-frames.ts';
+import { readWatchFrame } from './protobuf/watch-frame.ts';
 import type { Ending, Reading, Step } from './reflector-plan.ts';
 import { endingOf, LARGEST_OBJECT_BYTES, LONGEST_SILENCE_MS, openStream, type Target } from './reflector-target.ts';
 import { untilSilent } from './until-silent.ts';
-import { decodeWatchEvent, type WatchEvent } from './watch-event.ts';
+import { decodeWatchEvent, watchEventOf, type WatchEvent } from './watch-event.ts';
 
 const SHORT_WATCH_MS = 1_000;
 /** Watches end after 5 to 10 minutes, so that not all of a cluster's come back at once. */
@@ -49,17 +54,39 @@ async function follow(state: WatchState, stream: ByteStream): Promise<Ending> {
   const { clock } = state.target;
   const startedAt = clock.monotonic();
   try {
-    for await (const line of splitLines(untilSilent(stream, LONGEST_SILENCE_MS, clock), LARGEST_OBJECT_BYTES)) {
-      const passedOver = state.target.passesOver?.(line);
-      const ending = passedOver === undefined ? apply(state, decodeWatchEvent(line.toString('utf8'))) : undefined;
+    for await (const event of eventsOf(state.target, stream)) {
+      const ending = apply(state, event);
       if (ending !== undefined) return ending;
-      if (passedOver !== undefined) advance(state, passedOver);
       state.target.heard();
     }
   } catch (error) {
     return endingOf(error);
   }
   return { kind: 'ended', wasShort: !state.hasProgressed && clock.monotonic() - startedAt < SHORT_WATCH_MS };
+}
+
+async function* eventsOf(target: Target, stream: ByteStream): AsyncGenerator<WatchEvent> {
+  const bytes = untilSilent(stream, LONGEST_SILENCE_MS, target.clock);
+  if (isProtobuf(stream.mediaType)) {
+    for await (const frame of splitFrames(bytes, LARGEST_OBJECT_BYTES)) yield eventOfFrame(target, frame);
+  } else {
+    for await (const line of splitLines(bytes, LARGEST_OBJECT_BYTES)) yield eventOfLine(target, line);
+  }
+}
+
+function eventOfLine(target: Target, line: Buffer): WatchEvent {
+  const resourceVersion = target.passesOver?.(line, 'json');
+  return resourceVersion === undefined
+    ? decodeWatchEvent(line.toString('utf8'))
+    : { kind: 'passedOver', resourceVersion };
+}
+
+function eventOfFrame({ passesOver, message = OBJECT_HEAD }: Target, frame: Buffer): WatchEvent {
+  const { type, object } = readWatchFrame(frame);
+  if (type === 'ERROR') return watchEventOf({ type, object: decodeMessage(STATUS, object) });
+  const resourceVersion = passesOver?.(object, 'protobuf');
+  if (resourceVersion !== undefined) return { kind: 'passedOver', resourceVersion };
+  return watchEventOf({ type, object: decodeMessage(message, object) });
 }
 
 /** Takes in one event; an ending when the watch cannot be followed any further. */

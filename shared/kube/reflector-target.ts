@@ -6,6 +6,9 @@ import { OversizedLineError } from './json-lines.ts';
 import { UnreadableListError } from './list-scanner.ts';
 import type { Outcome } from './outcome.ts';
 import type { PageSize } from './page-size.ts';
+import type { Message } from './protobuf/decode-message.ts';
+import { PROTOBUF_OR_JSON } from './protobuf/envelope.ts';
+import { UnreadableMessageError } from './protobuf/message-cursor.ts';
 import type { Ending } from './reflector-plan.ts';
 import type { ReflectorStore } from './reflector-store.ts';
 import { type Resource, resourcePath } from './resource.ts';
@@ -18,8 +21,13 @@ export interface Source {
   readonly namespace?: string;
   readonly fieldSelector?: string;
   readonly labelSelector?: string;
+  /** Asks for protocol buffers, of which no more is read than this. JSON where it is not given, or the server has none. */
+  readonly message?: Message;
   readonly clock: Clock;
 }
+
+/** What objects are read from. */
+export type WireFormat = 'json' | 'protobuf';
 
 /** What a reflector reads, where it puts it, and who is told. */
 export interface Target extends Source {
@@ -32,8 +40,8 @@ export interface Target extends Source {
   readonly listed: (resourceVersion: string) => void;
   /** The store now stands at this version. */
   readonly moved: (resourceVersion: string) => void;
-  /** The resourceVersion of an event that may be passed over, by the look of its first bytes; `undefined` for others. */
-  readonly passesOver?: (line: Buffer) => string | undefined;
+  /** The resourceVersion of an object that may be passed over, by the look of its first bytes; `undefined` for others. */
+  readonly passesOver?: (bytes: Buffer, format: WireFormat) => string | undefined;
   /** How long the server shall keep a watch open; some minutes where it is not said. */
   readonly watchSeconds?: () => number | undefined;
 }
@@ -44,15 +52,18 @@ export const LARGEST_OBJECT_BYTES = 16 * 1024 * 1024;
 /** Bookmarks come about every minute, so a longer silence means a dead connection. */
 export const LONGEST_SILENCE_MS = 90_000;
 
+const UNREADABLE = [UnreadableListError, UnreadableMessageError, OversizedLineError];
+
 /** Opens a list or a watch. */
 export function openStream(
   source: Source,
   query: NonNullable<KubeRequest['query']>,
   signal: AbortSignal,
 ): Promise<Outcome<ByteStream>> {
-  const { client, resource, namespace, fieldSelector, labelSelector } = source;
+  const { client, resource, namespace, fieldSelector, labelSelector, message } = source;
   return client.stream({
     path: resourcePath(resource, { namespace }),
+    ...(message !== undefined && { accept: PROTOBUF_OR_JSON }),
     query: { ...query, fieldSelector, labelSelector },
     signal,
   });
@@ -62,6 +73,5 @@ export function openStream(
 export function endingOf(error: unknown): Ending {
   const message = errorText(error);
   if (error instanceof SilentStreamError) return { kind: 'silent', message };
-  const isUnreadable = error instanceof UnreadableListError || error instanceof OversizedLineError;
-  return { kind: isUnreadable ? 'unreadable' : 'broken', message };
+  return { kind: UNREADABLE.some((kind) => error instanceof kind) ? 'unreadable' : 'broken', message };
 }

@@ -1,3 +1,7 @@
+import { isRecord } from './kube-object.ts';
+import { decodeMessage } from './protobuf/decode-message.ts';
+import { OBJECT_HEAD } from './protobuf/kube-messages.ts';
+
 /** What the first bytes of a pod say. */
 export interface PodHead {
   readonly namespace: string;
@@ -19,4 +23,12 @@ export function skimPod(json: Buffer): PodHead | undefined {
   const [, namespace, uid, resourceVersion] = HEAD.exec(json.toString('latin1', 0, HEAD_BYTES)) ?? [];
   if (namespace === undefined || uid === undefined || resourceVersion === undefined) return undefined;
   return { namespace, uid, resourceVersion };
+}
+
+/** As `skimPod`, of a pod in protocol buffers: everything but its metadata is passed over. Throws UnreadableMessageError. */
+export function skimPodMessage(message: Buffer): PodHead | undefined {
+  const { metadata } = decodeMessage(OBJECT_HEAD, message);
+  const { namespace, uid, resourceVersion } = isRecord(metadata) ? metadata : {};
+  const isPod = typeof namespace === 'string' && typeof uid === 'string' && typeof resourceVersion === 'string';
+  return isPod ? { namespace, uid, resourceVersion } : undefined;
 }

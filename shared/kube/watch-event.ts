@@ -1,11 +1,12 @@
 import { isKubeObject, isRecord, type KubeObject } from './kube-object.ts';
 import { failureOf, type Failure } from './outcome.ts';
 
-/** One line of a watch. `refused` is the server's own error; anything not understood is `unreadable`. */
+/** One event of a watch. `refused` is the server's own error; anything not understood is `unreadable`. */
 export type WatchEvent =
   | { readonly kind: 'set'; readonly object: KubeObject; readonly resourceVersion: string }
   | { readonly kind: 'removed'; readonly object: KubeObject; readonly resourceVersion: string }
   | { readonly kind: 'bookmark'; readonly resourceVersion: string; readonly endsInitialEvents: boolean }
+  | { readonly kind: 'passedOver'; readonly resourceVersion: string }
   | { readonly kind: 'refused'; readonly failure: Failure }
   | { readonly kind: 'unreadable'; readonly message: string };
 
@@ -14,8 +15,11 @@ const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 /** Reads one line of a watch; never throws (B-39). */
 export function decodeWatchEvent(line: string): WatchEvent {
   const event = parse(line);
-  if (!isRecord(event)) return unreadable('a line that is no JSON object');
-  const { type, object } = event;
+  return isRecord(event) ? watchEventOf(event) : unreadable('a line that is no JSON object');
+}
+
+/** As `decodeWatchEvent`, of an event that is parsed. */
+export function watchEventOf({ type, object }: Readonly<Record<string, unknown>>): WatchEvent {
   switch (type) {
     case 'ADDED':
     case 'MODIFIED':

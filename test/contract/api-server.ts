@@ -9,6 +9,7 @@ import { listWatchContract } from './list-watch.ts';
 import { namespaceContract } from './namespaces.ts';
 import { objectContract } from './objects.ts';
 import { patchContract } from './patches.ts';
+import { podFormatsContract } from './pod-formats.ts';
 import { podWebhookContract } from './pod-webhooks.ts';
 import { portContract } from './ports.ts';
 import { subresourceContract } from './subresources.ts';
@@ -23,6 +24,7 @@ export function apiServerContract(target: () => ContractTarget): void {
   describe('discovery', () => discoveryContract(target));
   describe('objects', () => objectContract(target));
   describe('list and watch', () => listWatchContract(target));
+  describe('formats', () => podFormatsContract(target));
   describe('patches', () => patchContract(target));
   describe('subresources', () => subresourceContract(target));
   describe('tables', () => tableContract(target));

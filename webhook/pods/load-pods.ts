@@ -6,7 +6,10 @@ import { parseItem, UnreadableListError } from '#shared/kube/list-scanner.ts';
 import type { PageSize } from '#shared/kube/page-size.ts';
 import { readPages, type Pages } from '#shared/kube/read-pages.ts';
 import { PODS } from '#shared/kube/resource.ts';
-import { skimPod } from '#shared/kube/skim-pod.ts';
+import { decodeMessage } from '#shared/kube/protobuf/decode-message.ts';
+import { CHARGED_POD } from '#shared/kube/protobuf/kube-messages.ts';
+import type { WireFormat } from '#shared/kube/reflector-target.ts';
+import { skimPod, skimPodMessage } from '#shared/kube/skim-pod.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { nextTurn } from '#shared/runtime/next-turn.ts';
 
@@ -32,23 +35,35 @@ export async function loadUnlisted(
   const [first] = homes;
   const isWhole = homes.length > MOST_LISTS;
   const load = view.load(isWhole ? homes : homes.slice(0, 1));
-  const source = { client, clock, resource: PODS, ...(!isWhole && first !== undefined && { namespace: first.name }) };
-  const pages = await readPages(source, { pageSize, signal }, (json) => take(view, load, json));
+  const source = {
+    client,
+    clock,
+    resource: PODS,
+    message: CHARGED_POD,
+    ...(!isWhole && first !== undefined && { namespace: first.name }),
+  };
+  const pages = await readPages(source, { pageSize, signal }, (item, format) => take({ view, load, format }, item));
   if (pages.kind === 'read') view.loaded(load);
   const sweep = view.sweep();
   while (sweep.next().done !== true) await nextTurn();
   return pages;
 }
 
-function take(view: PodView, load: PodLoad, json: Buffer): void {
-  if (revisionElsewhere(view, json) !== undefined) return;
-  const raw = parseItem(json);
+interface Taking {
+  readonly view: PodView;
+  readonly load: PodLoad;
+  readonly format: WireFormat;
+}
+
+function take({ view, load, format }: Taking, item: Buffer): void {
+  if (revisionElsewhere(view, item, format) !== undefined) return;
+  const raw = format === 'json' ? parseItem(item) : decodeMessage(CHARGED_POD, item);
   if (!isKubeObject(raw)) throw new UnreadableListError('an item without metadata.name');
   view.putListed(load, decodeSeenPod(raw));
 }
 
 /** The resourceVersion of a pod of which the first bytes say that it is none of the view's. */
-export function revisionElsewhere(view: PodView, json: Buffer): string | undefined {
-  const head = skimPod(json);
+export function revisionElsewhere(view: PodView, pod: Buffer, format: WireFormat): string | undefined {
+  const head = format === 'json' ? skimPod(pod) : skimPodMessage(pod);
   return head === undefined || view.homes.has(head.namespace) ? undefined : head.resourceVersion;
 }

@@ -2,6 +2,7 @@ import type { PodView } from '#shared/domain/quota/view/pod-view.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
 import { decodeSeenPod } from '#shared/kube/decode-seen-pod.ts';
 import { createPageSize } from '#shared/kube/page-size.ts';
+import { CHARGED_POD } from '#shared/kube/protobuf/kube-messages.ts';
 import { readWatch } from '#shared/kube/read-watch.ts';
 import type { Reading } from '#shared/kube/reflector-plan.ts';
 import type { Target } from '#shared/kube/reflector-target.ts';
@@ -32,7 +33,8 @@ export function watchPods(options: WatchOptions, signal: AbortSignal): Promise<R
     watchSeconds,
     heard,
     pageSize: createPageSize(1),
-    passesOver: (line) => revisionElsewhere(view, line),
+    message: CHARGED_POD,
+    passesOver: (pod, format) => revisionElsewhere(view, pod, format),
     store: {
       set: (raw) => view.put(decodeSeenPod(raw)),
       remove: (raw) => view.remove(decodeSeenPod(raw)),

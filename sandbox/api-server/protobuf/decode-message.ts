@@ -7,7 +7,8 @@ import { readFields } from './read-fields.ts';
 /** Names and types of the fields of each message, one message a line; made by test/sandbox/api-server/protobuf. */
 const FILE = new URL('./messages.ndjson', import.meta.url);
 
-interface Field {
+/** A field of a message: its name in JSON, and what it holds. */
+export interface Field {
   readonly name: string;
   readonly isList: boolean;
   readonly isMap: boolean;
@@ -30,6 +31,11 @@ function parseLine(line: string): [string, ReadonlyMap<number, Field>] {
 function parseField(text: string): Field {
   const [name = '', spec = ''] = text.split(' ');
   return { name, isList: spec.startsWith('[]'), isMap: spec.startsWith('{}'), type: spec.replace(/^(\[\]|\{\})/, '') };
+}
+
+/** The fields of a message by number; `undefined` where there is no such message. */
+export function fieldsOf(definition: string): ReadonlyMap<number, Field> | undefined {
+  return knownMessages().get(definition);
 }
 
 /** Whether messages of this OpenAPI definition can be read. */

@@ -1,15 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { OversizedLineError, splitLines } from '#shared/kube/json-lines.ts';
+import { chunks } from '#test/build/chunks.ts';
 
 async function lines(text: string, chunkSize: number, largest = 1_000): Promise<string[]> {
   const found: string[] = [];
   for await (const line of splitLines(chunks(Buffer.from(text), chunkSize), largest)) found.push(line.toString());
   return found;
-}
-
-async function* chunks(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
-  for (let from = 0; from < bytes.length; from += size) yield await Promise.resolve(bytes.subarray(from, from + size));
 }
 
 describe('splitLines', () => {

@@ -1,15 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { scanList, UnreadableListError } from '#shared/kube/list-scanner.ts';
+import { chunks } from '#test/build/chunks.ts';
 
 async function scan(text: string | Buffer, chunkSize = 65_536, largest = 1_000_000) {
   const items: unknown[] = [];
   const metadata = await scanList(chunks(Buffer.from(text), chunkSize), (item) => items.push(item), largest);
   return { items, metadata };
-}
-
-async function* chunks(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
-  for (let from = 0; from < bytes.length; from += size) yield await Promise.resolve(bytes.subarray(from, from + size));
 }
 
 describe('scanList', () => {

@@ -1,0 +1,80 @@
+import { MessageCursor } from './message-cursor.ts';
+
+/** What a field holds. A quantity is a message of one text. Of a message only the fields that are named here are read. */
+export type FieldType = 'text' | 'int32' | 'int64' | 'quantity' | Message;
+
+/** A field by its name in JSON. */
+export interface Field {
+  readonly name: string;
+  readonly type: FieldType;
+  /** A list of such values, or a map of them with text as keys. */
+  readonly many?: 'list' | 'map';
+}
+
+/** The fields of a message by their numbers in the `generated.proto` of Kubernetes. */
+export type Message = ReadonlyMap<number, Field>;
+
+/** `{name: value}` as `JSON.parse` makes it. */
+type Decoded = Record<string, unknown>;
+
+/**
+ * The JSON form of a message, as far as `message` names its fields, of the bytes between `from` and `to`. Throws
+ * UnreadableMessageError.
+ */
+export function decodeMessage(message: Message, bytes: Buffer, from?: number, to?: number): Decoded {
+  const decoded: Decoded = {};
+  const cursor = new MessageCursor(bytes, from, to);
+  while (cursor.next()) {
+    const field = message.get(cursor.field);
+    if (field !== undefined) take(decoded, field, cursor);
+  }
+  return decoded;
+}
+
+function take(decoded: Decoded, { name, type, many }: Field, cursor: MessageCursor): void {
+  if (many === 'map') addEntry(mapIn(decoded, name), type, cursor);
+  else if (many === 'list') listIn(decoded, name).push(valueOf(type, cursor));
+  else decoded[name] = valueOf(type, cursor);
+}
+
+function valueOf(type: FieldType, cursor: MessageCursor): unknown {
+  switch (type) {
+    case 'text':
+      return cursor.text;
+    case 'int32':
+      return cursor.int32;
+    case 'int64':
+      return cursor.integer;
+    case 'quantity':
+      return textIn(cursor);
+    default:
+      return decodeMessage(type, cursor.bytes, cursor.start, cursor.end);
+  }
+}
+
+function textIn({ bytes, start, end }: MessageCursor): string {
+  const cursor = new MessageCursor(bytes, start, end);
+  let text = '';
+  while (cursor.next()) if (cursor.field === 1) text = cursor.text;
+  return text;
+}
+
+function addEntry(map: Decoded, type: FieldType, { bytes, start, end }: MessageCursor): void {
+  const cursor = new MessageCursor(bytes, start, end);
+  let key = '';
+  let value: unknown = '';
+  while (cursor.next()) {
+    if (cursor.field === 1) key = cursor.text;
+    if (cursor.field === 2) value = valueOf(type, cursor);
+  }
+  map[key] = value;
+}
+
+/** Without a prototype: a key may be any text. */
+function mapIn(decoded: Decoded, name: string): Decoded {
+  return (decoded[name] ??= Object.create(null)) as Decoded;
+}
+
+function listIn(decoded: Decoded, name: string): unknown[] {
+  return (decoded[name] ??= []) as unknown[];
+}

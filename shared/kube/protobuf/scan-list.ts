@@ -1,0 +1,135 @@
+import { decodeMessage } from './decode-message.ts';
+import { MAGIC, RAW } from './envelope.ts';
+import { LIST_META } from './kube-messages.ts';
+import { UnreadableMessageError } from './message-cursor.ts';
+
+/**
+ * Reads a Kubernetes list in protocol buffers item by item from its bytes, as `scanItems` reads one in JSON: hands out
+ * the message of each item. Resolves with the list's own `metadata` once all of it has been seen. Throws
+ * UnreadableMessageError for what is no list, and for an item of more than `largestItem` bytes.
+ */
+export async function scanProtobufItems(
+  bytes: AsyncIterable<Buffer>,
+  onItem: (message: Buffer) => void,
+  largestItem: number,
+): Promise<Readonly<Record<string, unknown>>> {
+  const scan = new ListScan(onItem, largestItem);
+  for await (const chunk of bytes) scan.push(chunk);
+  return scan.finish();
+}
+
+const METADATA = 1;
+const ITEM = 2;
+const WIRE_TYPE_BITS = 3;
+const BYTES = 2;
+const CONTINUED = 0x80;
+/** A tag and a length. */
+const MOST_HEAD_BYTES = 20;
+
+/** Of a field whose value is text, bytes or a message, up to where the value begins. */
+interface FieldHead {
+  readonly field: number;
+  readonly size: number;
+  readonly length: number;
+}
+
+/**
+ * Two messages stand in one another: the envelope, and in its field `RAW` the list. Of a field of the list, and of each
+ * other field of the envelope, all bytes are waited for; of `RAW` the head is enough.
+ */
+class ListScan {
+  readonly #onItem: (message: Buffer) => void;
+  readonly #largestItem: number;
+  #metadata: Readonly<Record<string, unknown>> = {};
+  #held: Buffer[] = [];
+  #heldSize = 0;
+  /** So many bytes are needed to go on. */
+  #needed = MAGIC.length;
+  #hasBegun = false;
+  /** What is left of the list; `undefined` before it. */
+  #left: number | undefined;
+
+  constructor(onItem: (message: Buffer) => void, largestItem: number) {
+    this.#onItem = onItem;
+    this.#largestItem = largestItem;
+  }
+
+  push(chunk: Buffer): void {
+    this.#held.push(chunk);
+    this.#heldSize += chunk.length;
+    if (this.#heldSize < this.#needed) return;
+    const bytes = Buffer.concat(this.#held);
+    const read = this.#read(bytes);
+    this.#held = [bytes.subarray(read)];
+    this.#heldSize = bytes.length - read;
+  }
+
+  finish(): Readonly<Record<string, unknown>> {
+    if (this.#left !== 0 || this.#heldSize > 0) throw new UnreadableMessageError('a list ends too early');
+    return this.#metadata;
+  }
+
+  /** How many of the bytes are done with. */
+  #read(bytes: Buffer): number {
+    let at = this.#hasBegun ? 0 : beginOf(bytes);
+    this.#hasBegun = true;
+    for (;;) {
+      const head = readHead(bytes, at);
+      this.#needed = head === undefined ? bytes.length - at + 1 : this.#sizeOf(head);
+      if (head === undefined || bytes.length - at < this.#needed) return at;
+      this.#enter(head, bytes.subarray(at + head.size, at + this.#needed));
+      at += this.#needed;
+    }
+  }
+
+  #sizeOf({ field, size, length }: FieldHead): number {
+    const isList = !this.#isInList && field === RAW;
+    if (!isList && length > this.#largestItem)
+      throw new UnreadableMessageError(`an item is longer than ${this.#largestItem} bytes`);
+    return isList ? size : size + length;
+  }
+
+  get #isInList(): boolean {
+    return this.#left !== undefined && this.#left > 0;
+  }
+
+  #enter({ field, size, length }: FieldHead, value: Buffer): void {
+    if (!this.#isInList) {
+      if (field === RAW) this.#left = length;
+      return;
+    }
+    this.#left = (this.#left ?? 0) - size - length;
+    if (this.#left < 0) throw new UnreadableMessageError('an item ends behind its list');
+    if (field === METADATA) this.#metadata = decodeMessage(LIST_META, value);
+    if (field === ITEM) this.#onItem(value);
+  }
+}
+
+function beginOf(bytes: Buffer): number {
+  if (bytes.subarray(0, MAGIC.length).equals(MAGIC)) return MAGIC.length;
+  throw new UnreadableMessageError('expected a list that begins with "k8s"');
+}
+
+/** `undefined` while not all of it is there. Throws where the value has no length: a list and its envelope have none such. */
+function readHead(bytes: Buffer, at: number): FieldHead | undefined {
+  const tag = readVarint(bytes, at);
+  const length = tag && readVarint(bytes, tag.end);
+  if (tag === undefined || length === undefined) {
+    if (bytes.length - at > MOST_HEAD_BYTES) throw new UnreadableMessageError('a number does not end');
+    return undefined;
+  }
+  if ((tag.value & 7) !== BYTES) throw new UnreadableMessageError('expected a list of messages');
+  return { field: tag.value >>> WIRE_TYPE_BITS, size: length.end - at, length: length.value };
+}
+
+function readVarint(bytes: Buffer, from: number): { readonly value: number; readonly end: number } | undefined {
+  let value = 0;
+  let factor = 1;
+  for (let at = from; at < bytes.length; at += 1) {
+    const byte = bytes[at] ?? 0;
+    value += (byte % CONTINUED) * factor;
+    if (byte < CONTINUED) return { value, end: at + 1 };
+    factor *= CONTINUED;
+  }
+  return undefined;
+}
