@@ -55,13 +55,15 @@ class ListScan {
   }
 
   push(chunk: Buffer): void {
-    this.#held.push(chunk);
-    this.#heldSize += chunk.length;
-    if (this.#heldSize < this.#needed) return;
-    const bytes = Buffer.concat(this.#held);
-    const read = this.#read(bytes);
-    this.#held = [bytes.subarray(read)];
-    this.#heldSize = bytes.length - read;
+    let rest = chunk;
+    // Of what began in an earlier chunk only as much is copied as it takes to go on.
+    while (this.#heldSize > 0 && rest.length > 0) {
+      const missing = this.#needed - this.#heldSize;
+      this.#hold(rest.subarray(0, missing));
+      rest = rest.subarray(missing);
+      if (this.#heldSize >= this.#needed) this.#readHeld();
+    }
+    if (rest.length > 0) this.#hold(rest.subarray(this.#read(rest)));
   }
 
   finish(): Readonly<Record<string, unknown>> {
@@ -69,8 +71,21 @@ class ListScan {
     return this.#metadata;
   }
 
+  #hold(bytes: Buffer): void {
+    if (bytes.length > 0) this.#held.push(bytes);
+    this.#heldSize += bytes.length;
+  }
+
+  #readHeld(): void {
+    const bytes = Buffer.concat(this.#held);
+    this.#held = [];
+    this.#heldSize = 0;
+    this.#hold(bytes.subarray(this.#read(bytes)));
+  }
+
   /** How many of the bytes are done with. */
   #read(bytes: Buffer): number {
+    if (!this.#hasBegun && bytes.length < this.#needed) return 0;
     let at = this.#hasBegun ? 0 : beginOf(bytes);
     this.#hasBegun = true;
     for (;;) {
