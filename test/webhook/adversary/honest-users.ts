@@ -9,7 +9,7 @@ export interface HonestResult {
   readonly asked: number;
   readonly created: number;
   readonly p99Ms: number;
-  /** Answers other than 201, counted by status and message. */
+  /** Answers by which a pod was not created, or not deleted, counted by status and message. */
   readonly refusals: Readonly<Record<string, number>>;
 }
 
@@ -17,6 +17,9 @@ const USERS = 4;
 /** A controller creates pods in bursts; a pause keeps the API server's own limits out of the picture. */
 const PAUSE_MS = 20;
 const CREATED = 201;
+const DELETED = 200;
+const NOT_FOUND = 404;
+const MOST_DELETIONS = 50;
 
 /** Runs an attack while honest users create and delete pods, and tells how they fared. Rejects when the attack does. */
 export async function withHonestUsers<T>(
@@ -59,8 +62,20 @@ async function createOne(stage: Stage): Promise<Asked> {
   const startedAt = performance.now();
   const { status, body } = await honest.post(honest.core('pods'), pod);
   const elapsedMs = performance.now() - startedAt;
-  if (status === CREATED) await honest.remove(honest.core(`pods/${pod.metadata.name}`));
-  return { outcome: status === CREATED ? '' : `${status} ${messageOf(body)}`, elapsedMs };
+  const outcome = status === CREATED ? await deleteOne(stage, pod.metadata.name) : `POST ${status} ${messageOf(body)}`;
+  return { outcome, elapsedMs };
+}
+
+/** Asks until it is gone, as what is left over would count in the next attack; returns what the first refusal said. */
+async function deleteOne({ honest }: Stage, name: string): Promise<string> {
+  let refusal = '';
+  for (let tries = 0; tries < MOST_DELETIONS; tries += 1) {
+    const { status, body } = await honest.remove(honest.core(`pods/${name}`));
+    if (status === DELETED || status === NOT_FOUND) return refusal;
+    refusal ||= `DELETE ${status} ${messageOf(body)}`;
+    await systemClock.sleep(PAUSE_MS);
+  }
+  throw new Error(`a pod is left over: ${refusal}`);
 }
 
 function messageOf(body: unknown): string {
