@@ -1,0 +1,112 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { ClusterSnapshot } from '#shared/domain/model/cluster-snapshot.ts';
+import type { NodeEntry } from '#shared/domain/model/node-entry.ts';
+import { sheetOf } from '#shared/domain/model/node-sheet.ts';
+import type { PlacedPod } from '#shared/domain/model/placed-pod.ts';
+import type { Pod } from '#shared/domain/model/pod.ts';
+import { prepareScreening, type Screening } from './screening.ts';
+import { openTrial, refusalIn, takeOff } from './trial.ts';
+import { victimsOnNode } from './victims-on-node.ts';
+
+/** What kube-scheduler would remove from one node. */
+export interface ProposedVictims {
+  readonly node: string;
+  /** UIDs of at least one pod. */
+  readonly uids: readonly string[];
+  /** How many of them a disruption budget would keep. */
+  readonly budgetViolations: number;
+}
+
+export interface ProposalRules {
+  /** Why a pod may not be taken; `undefined` where it may. */
+  readonly protection: (pod: Pod) => Because | undefined;
+  /** Whether a pod is on its way out, whoever sent it. */
+  readonly isEnding: (pod: Pod) => boolean;
+  /** `Hard` takes away nodes on which a disruption budget would be broken. */
+  readonly budgets: 'BestEffort' | 'Hard';
+}
+
+/** What becomes of one node of a proposal. */
+export type NodeVerdict =
+  | { readonly kind: 'kept'; readonly victims: ProposedVictims }
+  | { readonly kind: 'changed'; readonly victims: ProposedVictims; readonly because: Because }
+  | { readonly kind: 'takenAway'; readonly node: string; readonly because: Because };
+
+/**
+ * Reviews the nodes on which kube-scheduler could make room for a pod by preemption, and the victims on each. Nodes on
+ * which no protected pod would go stay as they are; on others the same room is made by pods that may go, where that is
+ * possible. Nodes where what is ending makes room anyway are taken away. No list of victims is ever empty, and none holds
+ * a pod that the snapshot does not know. Design source mechanisms S0-4, S0-9, S0-10.
+ */
+export function reviewProposal(
+  snapshot: ClusterSnapshot,
+  pod: Pod,
+  proposal: readonly ProposedVictims[],
+  rules: ProposalRules,
+): readonly NodeVerdict[] {
+  const screening = prepareScreening(snapshot, pod);
+  return proposal.map((proposed) => reviewNode(screening, proposed, rules));
+}
+
+function reviewNode(screening: Screening, proposed: ProposedVictims, rules: ProposalRules): NodeVerdict {
+  const { node } = proposed;
+  const entry = screening.snapshot.nodes.get(node);
+  const victims = proposed.uids.map((uid) => screening.snapshot.placedPods.get(uid));
+  if (entry === undefined || !victims.every((victim) => victim !== undefined)) return unknown(proposed);
+  if (hasRoomSoon(screening, entry, rules)) return takenAway(node, roomSoon(node));
+  const guarded = firstProtection(victims, rules);
+  if (guarded !== undefined) return withoutProtected(screening, entry, { rules, guarded });
+  return rules.budgets === 'Hard' && proposed.budgetViolations > 0
+    ? takenAway(node, overBudget(node, proposed.budgetViolations))
+    : { kind: 'kept', victims: proposed };
+}
+
+interface Guarded {
+  readonly rules: ProposalRules;
+  readonly guarded: Because;
+}
+
+function withoutProtected(screening: Screening, entry: NodeEntry, { rules, guarded }: Guarded): NodeVerdict {
+  const { name } = entry.node;
+  const found = victimsOnNode(screening, entry, (pod) => rules.protection(pod) === undefined);
+  if (found.kind !== 'candidate' || found.victims.length === 0) return takenAway(name, guarded);
+  const { budgetViolations } = found;
+  if (rules.budgets === 'Hard' && budgetViolations > 0) return takenAway(name, overBudget(name, budgetViolations));
+  const uids = found.victims.map(({ pod }) => pod.uid);
+  return { kind: 'changed', victims: { node: name, uids, budgetViolations }, because: guarded };
+}
+
+/** Whether the pod fits once what is ending already has gone; what it is given is what its victims would give. */
+function hasRoomSoon(screening: Screening, entry: NodeEntry, { isEnding }: ProposalRules): boolean {
+  const ending = sheetOf(entry).pods.flatMap(({ pod }, index) => (isEnding(pod) ? [index] : []));
+  if (ending.length === 0) return false;
+  const trial = openTrial(screening, entry);
+  takeOff(trial, ending);
+  return refusalIn(trial) === undefined;
+}
+
+function firstProtection(victims: readonly PlacedPod[], { protection }: ProposalRules): Because | undefined {
+  for (const { pod } of victims) {
+    const because = protection(pod);
+    if (because !== undefined) return because;
+  }
+  return undefined;
+}
+
+function takenAway(node: string, because: Because): NodeVerdict {
+  return { kind: 'takenAway', node, because };
+}
+
+function unknown({ node, uids }: ProposedVictims): NodeVerdict {
+  const text = `not all of the ${uids.length} victims on ${node} are known here yet`;
+  return takenAway(node, { code: 'UnknownVictims', text, facts: { node, victims: uids.length } });
+}
+
+function roomSoon(node: string): Because {
+  return { code: 'RoomSoon', text: `pods that are ending on ${node} make room for it`, facts: { node } };
+}
+
+function overBudget(node: string, budgetViolations: number): Because {
+  const text = `on ${node} ${budgetViolations} victims are kept by a disruption budget`;
+  return { code: 'OverBudget', text, facts: { node, budgetViolations } };
+}
