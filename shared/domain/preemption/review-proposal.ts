@@ -52,7 +52,8 @@ function reviewNode(screening: Screening, proposed: ProposedVictims, rules: Prop
   const { node } = proposed;
   const entry = screening.snapshot.nodes.get(node);
   const victims = proposed.uids.map((uid) => screening.snapshot.placedPods.get(uid));
-  if (entry === undefined || !victims.every((victim) => victim !== undefined)) return unknown(proposed);
+  const areKnown = victims.length > 0 && victims.every((victim) => victim !== undefined);
+  if (entry === undefined || !areKnown) return unknown(proposed);
   if (hasRoomSoon(screening, entry, rules)) return takenAway(node, roomSoon(node));
   const guarded = firstProtection(victims, rules);
   if (guarded !== undefined) return withoutProtected(screening, entry, { rules, guarded });

@@ -64,6 +64,7 @@ describe('reviewProposal', () => {
       'ProtectedOptOut',
     ],
     ['a victim that is not known is none', { pods: [one('p'), one('q')], proposed: ['q', 'new'] }, 'UnknownVictims'],
+    ['nor is an empty list an answer', { pods: [one('p')], proposed: [] }, 'UnknownVictims'],
     [
       'nobody goes where room comes by itself',
       { pods: [one('p', { priority: 20, deletion: { at: 0, gracePeriodSeconds: 30 } }), one('q')], proposed: ['q'] },
