@@ -4,22 +4,13 @@ import type { HealthCheck } from '#shared/http/health.ts';
 import { serve, type TlsOptions } from '#shared/http/serve.ts';
 import { createClient } from '#shared/kube/client.ts';
 import { connect } from '#shared/kube/connect.ts';
-import type { Clock } from '#shared/runtime/clock.ts';
-import type { Log } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
+import type { Surroundings } from '#shared/runtime/run-program.ts';
 import type { Shutdown } from '#shared/runtime/shutdown.ts';
 import { type ClusterView, createClusterView } from './cluster-view.ts';
 import type { SchedulerConfiguration } from './configuration.ts';
 import { extenderApp } from './extender/extender-app.ts';
 import { preemptionRules } from './extender/preemption-rules.ts';
-
-export interface Surroundings {
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly log: Log;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly shutdown: Shutdown;
-}
 
 /** Where a started scheduler process listens. */
 export interface Scheduler {

@@ -5,10 +5,8 @@ import { createClient } from '#shared/kube/client.ts';
 import { connect } from '#shared/kube/connect.ts';
 import { createEventRecorder } from '#shared/kube/event-recorder.ts';
 import { REPORTING_CONTROLLERS } from '#shared/kube/wire-names.ts';
-import type { Clock } from '#shared/runtime/clock.ts';
-import type { Log } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
-import type { Shutdown } from '#shared/runtime/shutdown.ts';
+import type { Surroundings } from '#shared/runtime/run-program.ts';
 import { openAdmissionPort } from './admission-port.ts';
 import { createCaches, eachCache, type Caches } from './caches.ts';
 import type { WebhookConfiguration } from './configuration.ts';
@@ -24,18 +22,11 @@ import { createRegistration } from './registration.ts';
 import { createRuleKeeper } from './rules/rule-keeper.ts';
 import { createTrustCheck } from './trust-check.ts';
 
-export interface Surroundings {
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly log: Log;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly shutdown: Shutdown;
-}
-
-/** Where a started webhook listens. */
+/** Where a started webhook listens, and what it does with what breaks a rule. */
 export interface Webhook {
   readonly port: number;
   readonly healthPort: number;
+  readonly mode: WebhookConfiguration['mode'];
 }
 
 /** Builds and starts the webhook; everything ends with the shutdown. Rejects with what to mend. */
@@ -131,7 +122,7 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
   shutdown.onRelease('leadership', () => leadership.close());
   const loops = [registration, trust, ledgers, rules, leadership];
   void whenSynced(caches).then(() => Promise.all(loops.map((loop) => loop.run(shutdown.signal))));
-  return { port: server.port, healthPort: health.port };
+  return { port: server.port, healthPort: health.port, mode: configuration.mode };
 }
 
 /** How we reach ourselves: an address that stands for all of them is none to connect to everywhere. */

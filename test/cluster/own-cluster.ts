@@ -3,7 +3,7 @@ import { createClient, type KubeClient } from '#shared/kube/client.ts';
 import type { ClusterConnection } from '#shared/kube/connection.ts';
 import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
 import { findBinaries } from './binaries.ts';
-import { type Cluster, startCluster } from './cluster.ts';
+import { type Cluster, type ClusterOptions, startCluster } from './cluster.ts';
 import type { Environment } from './go-programs.ts';
 
 /** A control plane that one file has for itself; there from the first `beforeAll` on. */
@@ -21,11 +21,11 @@ export function whyNoOwnCluster(env: Environment): string | undefined {
   return binaries.kind === 'missing' ? ` (not run: ${binaries.because})` : undefined;
 }
 
-/** Registers hooks of the present `describe` that start and end a control plane. */
-export function ownCluster(): () => OwnCluster {
+/** Registers hooks of the present `describe` that start and end a control plane; what it is like is asked for just before. */
+export function ownCluster(optionsOf: () => Promise<ClusterOptions> = () => Promise.resolve({})): () => OwnCluster {
   let own: OwnCluster | undefined;
   beforeAll(async () => {
-    const startup = await startCluster();
+    const startup = await startCluster(await optionsOf());
     if (startup.kind === 'missing') throw new Error(startup.because);
     const connection = await kubeconfigConnection(startup.cluster.kubeconfig);
     const admin = createClient(connection, { userAgent: 'plimsoll-test' });

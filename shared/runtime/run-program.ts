@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import type { z } from 'zod';
+import { type Clock, systemClock } from './clock.ts';
+import { describeSettings, loadConfiguration } from './configuration.ts';
+import { errorText } from './describe-error.ts';
+import { createLog, type Log, type LOG_FORMATS, type LOG_LEVELS } from './log.ts';
+import type { ConfigurationSchema } from './settings.ts';
+import { createShutdown, type Shutdown } from './shutdown.ts';
+
+/** What every configuration of a long-lived program holds. */
+export interface CommonConfiguration {
+  readonly logLevel: (typeof LOG_LEVELS)[number];
+  readonly logFormat: (typeof LOG_FORMATS)[number];
+  readonly drainSeconds: number;
+}
+
+/** What a program gets from the process that it is. */
+export interface Surroundings {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly shutdown: Shutdown;
+}
+
+export interface Program<S extends ConfigurationSchema> {
+  /** The folder of its `main.ts`. */
+  readonly component: string;
+  /** Of its configuration file. */
+  readonly kind: string;
+  readonly schema: S;
+  /** Resolves with what the log says about the start; rejects with what to mend. */
+  readonly start: (configuration: z.output<S>, surroundings: Surroundings) => Promise<object>;
+}
+
+const ENV_PREFIX = 'PLIMSOLL';
+const RELEASE_MS = 10_000;
+const EXIT_BAD_CONFIGURATION = 2;
+
+/** Runs a program until a signal ends it: exit code 0, 1 where it cannot start, 2 for a configuration that cannot be used. */
+export async function runProgram<S extends ConfigurationSchema & z.ZodType<CommonConfiguration>>(
+  program: Program<S>,
+): Promise<never> {
+  const configuration = readConfiguration(program);
+  const { logLevel: level, logFormat: format, drainSeconds } = configuration;
+  const log = createLog({ component: program.component, level, format });
+  const shutdown = createShutdown({ log, clock: systemClock, deadlineMs: drainSeconds * 1_000 + RELEASE_MS });
+  try {
+    const surroundings = { clock: systemClock, random: Math.random, log, env: process.env, shutdown };
+    log.info(await program.start(configuration, surroundings), `${capitalised(program.component)} started`);
+  } catch (error) {
+    log.fatal({ reason: errorText(error) }, 'Could not start');
+    await shutdown.stop('could not start', 1);
+  }
+  process.exit(await shutdown.finished);
+}
+
+function readConfiguration<S extends ConfigurationSchema>({ component, kind, schema }: Program<S>): z.output<S> {
+  const argv = process.argv.slice(2);
+  if (argv.includes('--help')) {
+    console.log(`Usage: node ${component}/main.ts [flags]\n\n${describeSettings(schema, ENV_PREFIX)}`);
+    process.exit(0);
+  }
+  const readFile = (path: string): string => readFileSync(path, 'utf8');
+  const loaded = loadConfiguration({ kind, schema, argv, env: process.env, envPrefix: ENV_PREFIX, readFile });
+  if (loaded.ok) return loaded.value;
+  for (const mistake of loaded.mistakes) console.error(mistake);
+  process.exit(EXIT_BAD_CONFIGURATION);
+}
+
+function capitalised(word: string): string {
+  return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
+}
