@@ -43,19 +43,10 @@ export const schedulerSchema = z.strictObject({
     .refine(({ certFile, keyFile }) => (certFile === undefined) === (keyFile === undefined), {
       message: 'certFile and keyFile are needed together',
     }),
-  preemption: z
-    .strictObject({
-      budgets: z
-        .enum(['BestEffort', 'Hard'])
-        .default('BestEffort')
-        .describe('Hard takes away nodes where a PodDisruptionBudget would be broken'),
-      optOutCeiling: z
-        .number()
-        .int()
-        .default(1_000_000_000)
-        .describe('Up to this priority a wish not to be preempted is honoured'),
-    })
-    .prefault({}),
+  budgets: z
+    .enum(['BestEffort', 'Hard'])
+    .default('BestEffort')
+    .describe('Hard takes away nodes where a preemption would break a PodDisruptionBudget'),
 });
 
 export type SchedulerConfiguration = z.output<typeof schedulerSchema>;

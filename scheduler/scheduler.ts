@@ -32,7 +32,7 @@ export async function startScheduler(
   });
   shutdown.onRelease('connections to the API server', () => client.close());
   const view = createClusterView({ ...surroundings, client, metrics });
-  const rules = preemptionRules(configuration.preemption, (name) => view.classes.get(name));
+  const rules = preemptionRules(configuration.budgets, (name) => view.classes.get(name));
   const extender = await serve({
     handler: extenderApp({ ...view, rules, bodyLimitBytes, log, metrics }),
     host,

@@ -6,7 +6,7 @@ import { DEFAULT_OPT_OUT_CEILING, type Protection } from '#shared/domain/evictio
 import type { Pod } from '#shared/domain/model/pod.ts';
 import { decodePod } from '#shared/kube/decode-pod.ts';
 import { ownerWishes } from '#shared/kube/owner-wishes.ts';
-import { AGENT_ACCOUNT, KUBE_SCHEDULER, OWN_ACCOUNTS } from '#shared/kube/webhook-configurations.ts';
+import { AGENT_ACCOUNT, OWN_ACCOUNTS, SCHEDULERS } from '#shared/kube/webhook-configurations.ts';
 import { PROTECTED_NAMESPACES } from '#shared/kube/wire-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
@@ -151,5 +151,5 @@ function callerOf(request: Request): Disruption['caller'] {
   const { name } = request.requester;
   if (name === AGENT_ACCOUNT) return 'agent';
   if (isOwn(request)) return 'plimsoll';
-  return name === KUBE_SCHEDULER ? 'scheduler' : 'other';
+  return SCHEDULERS.includes(name) ? 'scheduler' : 'other';
 }

@@ -9,6 +9,7 @@ import {
   NAMESPACE_NODE,
   NAMESPACE_SYSTEM,
   PRIORITY_QUOTA_ENFORCED,
+  SECOND_SCHEDULER,
   WEBHOOK_CONFIGURATION,
   WEBHOOK_ENTRIES,
 } from './wire-names.ts';
@@ -70,7 +71,11 @@ export const OWN_ACCOUNTS: readonly string[] = [
   `system:serviceaccount:${NAMESPACE_SYSTEM}:${COMPONENT_NAMES.scheduler}`,
   AGENT_ACCOUNT,
 ];
-export const KUBE_SCHEDULER = 'system:kube-scheduler';
+/** Who preempts by deleting: the cluster's scheduler, and that of deploy/components/scheduler-second. */
+export const SCHEDULERS: readonly string[] = [
+  'system:kube-scheduler',
+  `system:serviceaccount:${NAMESPACE_SYSTEM}:${SECOND_SCHEDULER}`,
+];
 
 /** A node creates mirror pods, which cannot be refused; the annotation alone, which any tenant can write, exempts nobody. */
 export const NOT_A_NODE = condition('not-by-a-node', "!('system:nodes' in request.userInfo.?groups.orValue([]))");
@@ -136,7 +141,7 @@ function mutatingEntry(): Entry {
 function validatingEntries({ failurePolicy, gatedCallers }: RegistrationOptions): readonly Entry[] {
   // A refusal may be told in an Event, never that of a dry run.
   const shared = { failurePolicy, timeoutSeconds: TIMEOUT_SECONDS, sideEffects: 'NoneOnDryRun' } as const;
-  const others = [KUBE_SCHEDULER, ...gatedCallers];
+  const others = [...SCHEDULERS, ...gatedCallers];
   return [
     {
       ...shared,

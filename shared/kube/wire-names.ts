@@ -31,6 +31,8 @@ export const COMPONENT_NAMES = {
   agent: 'plimsoll-agent',
   scheduler: 'plimsoll-scheduler',
 } as const;
+/** The account of deploy/components/scheduler-second, none of our own: it deletes pods, as every scheduler does. */
+export const SECOND_SCHEDULER = 'plimsoll-kube-scheduler';
 
 /** `reportingController` of Events. */
 export const REPORTING_CONTROLLERS = {

@@ -4,11 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { at } from '#test/contract/harness.ts';
 
-const BASE = fileURLToPath(new URL('../../deploy/base/', import.meta.url));
+const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url));
 const MAY_READ_METRICS = [{ namespaceSelector: { matchLabels: { 'plimsoll.dev/metrics': 'true' } } }];
 
 function read(file: string): object {
-  return parse(readFileSync(`${BASE}${file}`, 'utf8')) as object;
+  return parse(readFileSync(`${DEPLOY}${file}`, 'utf8')) as object;
 }
 
 function portNames(workload: object): readonly unknown[] {
@@ -17,8 +17,8 @@ function portNames(workload: object): readonly unknown[] {
 
 describe('network policies', () => {
   test.each([
-    ['webhook/deployment.yaml', 'webhook/network-policy.yaml', ['admission']],
-    ['agent/daemonset.yaml', 'agent/network-policy.yaml', []],
+    ['base/webhook/deployment.yaml', 'base/webhook/network-policy.yaml', ['admission']],
+    ['base/agent/daemonset.yaml', 'base/agent/network-policy.yaml', []],
   ])('of %s close its metrics to pods, and nothing that must be reached', (workloadFile, policyFile, open) => {
     const workload = read(workloadFile);
     const policy = read(policyFile);
@@ -30,5 +30,18 @@ describe('network policies', () => {
       { ports: [{ port: 'health' }], from: MAY_READ_METRICS },
     ]);
     expect(portNames(workload)).toEqual([...open, 'health']);
+  });
+
+  test('of the second scheduler closes the metrics of both its containers to pods', () => {
+    const [workload, policy] = ['deployment.yaml', 'network-policy.yaml'].map((file) =>
+      read(`components/scheduler-second/${file}`),
+    );
+    expect(at(policy, 'spec.podSelector')).toEqual(at(workload, 'spec.selector'));
+    expect(at(policy, 'spec.ingress')).toEqual([
+      { ports: [{ port: 'health' }, { port: 'metrics' }], from: MAY_READ_METRICS },
+    ]);
+    const containers = at(workload, 'spec.template.spec.containers') as readonly object[];
+    const ports = containers.flatMap((container) => at(container, 'ports') as readonly object[]);
+    expect(ports.map((port) => at(port, 'name'))).toEqual(['health', 'metrics']);
   });
 });

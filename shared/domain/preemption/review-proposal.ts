@@ -18,9 +18,9 @@ export interface ProposedVictims {
 }
 
 export interface ProposalRules {
-  /** Why a pod may not be taken; `undefined` where it may. */
-  readonly protection: (pod: Pod) => Because | undefined;
-  /** Whether a pod is on its way out, whoever sent it. */
+  /** Why `preemptor` may not take `victim`; `undefined` where it may. */
+  readonly protection: (victim: Pod, preemptor: Pod) => Because | undefined;
+  /** Whether a pod is terminating, for whatever cause. */
   readonly isEnding: (pod: Pod) => boolean;
   /** `Hard` takes away nodes on which a disruption budget would be broken. */
   readonly budgets: 'BestEffort' | 'Hard';
@@ -55,7 +55,7 @@ function reviewNode(screening: Screening, proposed: ProposedVictims, rules: Prop
   const areKnown = victims.length > 0 && victims.every((victim) => victim !== undefined);
   if (entry === undefined || !areKnown) return unknown(proposed);
   if (hasRoomSoon(screening, entry, rules)) return takenAway(node, roomSoon(node));
-  const guarded = firstProtection(victims, rules);
+  const guarded = firstProtection(victims, screening.pod, rules);
   if (guarded !== undefined) return withoutProtected(screening, entry, { rules, guarded });
   return rules.budgets === 'Hard' && proposed.budgetViolations > 0
     ? takenAway(node, overBudget(node, proposed.budgetViolations))
@@ -69,7 +69,7 @@ interface Guarded {
 
 function withoutProtected(screening: Screening, entry: NodeEntry, { rules, guarded }: Guarded): NodeVerdict {
   const { name } = entry.node;
-  const found = victimsOnNode(screening, entry, (pod) => rules.protection(pod) === undefined);
+  const found = victimsOnNode(screening, entry, (pod) => rules.protection(pod, screening.pod) === undefined);
   if (found.kind !== 'candidate' || found.victims.length === 0) return takenAway(name, guarded);
   const { budgetViolations } = found;
   if (rules.budgets === 'Hard' && budgetViolations > 0) return takenAway(name, overBudget(name, budgetViolations));
@@ -86,9 +86,13 @@ function hasRoomSoon(screening: Screening, entry: NodeEntry, { isEnding }: Propo
   return refusalIn(trial) === undefined;
 }
 
-function firstProtection(victims: readonly PlacedPod[], { protection }: ProposalRules): Because | undefined {
+function firstProtection(
+  victims: readonly PlacedPod[],
+  preemptor: Pod,
+  { protection }: ProposalRules,
+): Because | undefined {
   for (const { pod } of victims) {
-    const because = protection(pod);
+    const because = protection(pod, preemptor);
     if (because !== undefined) return because;
   }
   return undefined;

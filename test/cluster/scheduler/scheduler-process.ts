@@ -1,48 +1,45 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { dirname } from 'node:path';
-import { createInterface } from 'node:readline';
+import { randomUUID } from 'node:crypto';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { component } from '#test/cluster/component.ts';
 import { markedEnvironment } from '#test/cluster/leftovers.ts';
+import { textOf } from '#test/cluster/process-identity.ts';
+import { waitUntil } from '#test/cluster/wait-until.ts';
 
 /** The scheduler process as it is shipped. */
 export interface SchedulerProcess {
-  readonly healthPort: number;
+  /** What Prometheus would read. */
+  metrics(): Promise<string>;
   /** SIGTERM; resolves when it is gone. */
   stop(): Promise<void>;
 }
 
 const MAIN = fileURLToPath(new URL('../../../scheduler/main.ts', import.meta.url));
+/** What it says when it listens. */
+const STARTED = /"healthPort":(?<port>\d+)/;
 
-/** Starts it on loopback, without TLS, and waits until it says so; it ends with the run that the kubeconfig belongs to. */
+/**
+ * Starts it on loopback, without TLS, and waits until it has read the cluster. It ends with the run in whose folder the
+ * kubeconfig is; its log is written there. Rejects with its log when it ends before.
+ */
 export async function startSchedulerProcess(
   kubeconfig: string,
   port: number,
   flags: readonly string[] = [],
 ): Promise<SchedulerProcess> {
+  const folder = dirname(kubeconfig);
+  const log = join(folder, `scheduler-${randomUUID()}.log`);
   const where = [`--kubeconfig=${kubeconfig}`, '--host=127.0.0.1', `--port=${port}`];
   const args = [MAIN, ...where, '--health-host=127.0.0.1', '--health-port=0', '--drain-seconds=0', ...flags];
-  const child = spawn(process.execPath, args, {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: markedEnvironment(dirname(kubeconfig)),
-  });
-  const exit = once(child, 'exit');
-  const healthPort = await started(createInterface({ input: child.stdout }));
-  child.stdout.resume();
+  const scheduler = component(process.execPath, args, log, markedEnvironment(folder));
+  const components = [['the scheduler process', scheduler]] as const;
+  scheduler.start();
+  const healthPort = () => STARTED.exec(textOf(log))?.groups?.['port'];
+  const answer = (path: string) => fetch(`http://127.0.0.1:${healthPort()}${path}`);
+  const isReady = async () => healthPort() !== undefined && (await answer('/readyz')).ok;
+  await waitUntil(isReady, { what: 'the scheduler process to be ready', components });
   return {
-    healthPort,
-    stop: async () => {
-      child.kill('SIGTERM');
-      await exit;
-    },
+    metrics: async () => (await answer('/metrics')).text(),
+    stop: () => scheduler.stop('SIGTERM'),
   };
-}
-
-async function started(lines: AsyncIterable<string>): Promise<number> {
-  const said: string[] = [];
-  for await (const line of lines) {
-    said.push(line);
-    if (line.includes('Scheduler started')) return (JSON.parse(line) as { healthPort: number }).healthPort;
-  }
-  throw new Error(`the scheduler process did not start: ${said.join('\n')}`);
 }

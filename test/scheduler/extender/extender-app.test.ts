@@ -35,9 +35,7 @@ async function ask(body: string, { missing = [] as readonly string[], bodyLimitB
   const handler = extenderApp({
     snapshot: createSnapshot({ nodes, pods }),
     missing: () => missing,
-    rules: preemptionRules({ budgets: 'BestEffort', optOutCeiling: 1000 }, (name) =>
-      name === 'spared' ? (SPARED as never) : undefined,
-    ),
+    rules: preemptionRules('BestEffort', (name) => (name === 'spared' ? (SPARED as never) : undefined)),
     bodyLimitBytes,
     log: createLog({ component: 'test', level: 'silent', format: 'json' }),
     metrics: createMetrics('test'),

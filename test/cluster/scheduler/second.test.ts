@@ -1,0 +1,98 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { createClient } from '#shared/kube/client.ts';
+import { accountToken, writeKubeconfig } from '#test/cluster/accounts.ts';
+import { findBinaries } from '#test/cluster/binaries.ts';
+import { component, type Component } from '#test/cluster/component.ts';
+import { freePorts } from '#test/cluster/free-ports.ts';
+import { builtManifests } from '#test/cluster/installed/built-manifests.ts';
+import { rightsOf } from '#test/cluster/installed/rights-of.ts';
+import { kubectl } from '#test/cluster/kubectl.ts';
+import { markedEnvironment } from '#test/cluster/leftovers.ts';
+import { ownCluster, whyNoOwnCluster } from '#test/cluster/own-cluster.ts';
+import { at, eventually, textAt } from '#test/contract/harness.ts';
+import { PATIENCE_MS, preemptionScenario } from './preemption-scenario.ts';
+import { type SchedulerProcess, startSchedulerProcess } from './scheduler-process.ts';
+
+const OVERLAY = 'overlays/second-scheduler';
+const ACCOUNT = { namespace: 'plimsoll-system', name: 'plimsoll-kube-scheduler' };
+const why = whyNoOwnCluster(process.env);
+
+describe.skipIf(why !== undefined)(`deploy/overlays/second-scheduler${why ?? ''}`, () => {
+  const own = ownCluster();
+  let extender: SchedulerProcess;
+  let scheduler: Component;
+  let token = '';
+
+  beforeAll(async () => {
+    const { admin, cluster, connection } = own();
+    const folder = fileURLToPath(new URL(`../../../deploy/${OVERLAY}`, import.meta.url));
+    const applied = await kubectl(cluster.kubeconfig, ['apply', '--server-side', '--validate=strict', '-k', folder]);
+    expect([applied.status, applied.stderr]).toEqual([0, '']);
+    token = await accountToken(admin, ACCOUNT);
+    const kubeconfig = join(cluster.folder, 'second.kubeconfig');
+    writeKubeconfig(kubeconfig, connection, token);
+    const [extenderPort = 0, securePort = 0] = await freePorts(2);
+    extender = await startSchedulerProcess(kubeconfig, extenderPort);
+    scheduler = await startKubeScheduler({ kubeconfig, extenderPort, securePort });
+  }, 120_000);
+  afterAll(async () => {
+    await scheduler.stop('SIGKILL');
+    await extender.stop();
+  });
+
+  /** The stock kube-scheduler with the ConfigMap of the component; only where it finds its API server and its extender differs. */
+  async function startKubeScheduler(at: { kubeconfig: string; extenderPort: number; securePort: number }) {
+    const { cluster } = own();
+    const configuration = await shippedConfiguration();
+    const [extenderEntry] = configuration.extenders;
+    const file = join(cluster.folder, 'second-scheduler.json');
+    const extenders = [{ ...extenderEntry, urlPrefix: `http://127.0.0.1:${at.extenderPort}` }];
+    const clientConnection = { kubeconfig: at.kubeconfig };
+    writeFileSync(file, JSON.stringify({ ...configuration, extenders, clientConnection }));
+    const binaries = findBinaries(process.env);
+    if (binaries.kind === 'missing') throw new Error(binaries.because);
+    const access = [`--authentication-kubeconfig=${at.kubeconfig}`, `--authorization-kubeconfig=${at.kubeconfig}`];
+    const flags = [`--config=${file}`, ...access, '--bind-address=127.0.0.1', `--secure-port=${at.securePort}`];
+    const log = join(cluster.folder, 'second-scheduler.log');
+    const started = component(binaries.paths['kube-scheduler'], flags, log, markedEnvironment(cluster.folder));
+    started.start();
+    return started;
+  }
+
+  async function shippedConfiguration(): Promise<{ readonly extenders: readonly object[] }> {
+    const manifests = await builtManifests(own().cluster.kubeconfig, OVERLAY);
+    const found = manifests.find(
+      (object) => at(object, 'kind') === 'ConfigMap' && at(object, 'metadata.name') === 'plimsoll-scheduler',
+    );
+    return parse(String((at(found, 'data') as Record<string, unknown>)['scheduler.yaml'])) as {
+      extenders: readonly object[];
+    };
+  }
+
+  preemptionScenario(own, 'plimsoll');
+
+  test('its Deployment passes admission: quota, pod security, and the scheduler of the cluster places it', async () => {
+    await eventually(async () => {
+      const path = '/api/v1/namespaces/plimsoll-system/pods';
+      const labelSelector = 'app.kubernetes.io/component=scheduler';
+      const found = await own().admin.request({ path, query: { labelSelector } });
+      expect(textAt(found.kind === 'ok' ? found.object : found, 'items.0.spec.nodeName')).toMatch(/^node-/);
+    }, PATIENCE_MS);
+  });
+
+  test('the extender counts what became of the nodes that were proposed', async () => {
+    expect(await extender.metrics()).toMatch(/plimsoll_extender_nodes_total\{[^}]*verdict="takenAway"[^}]*\} [1-9]/);
+  });
+
+  test('the rights of its account are those of the golden list', async () => {
+    const connection = { ...own().connection, token: () => Promise.resolve(token) };
+    const client = createClient(connection, { userAgent: 'test' });
+    const rights = await rightsOf(client, ['default', ACCOUNT.namespace, 'kube-system']);
+    client.close();
+    await expect(rights).toMatchFileSnapshot('golden/rights-of-kube-scheduler.txt');
+  });
+});
