@@ -16,5 +16,5 @@ export function preemptionRules(
     !ownerWishes(annotations, classOf(spec.priorityClassName ?? '')?.annotations).mayBePreempted;
   const protection: ProposalRules['protection'] = (victim, preemptor) =>
     preemptionProtection(victim, preemptor, { protectedNamespaces: PROTECTED, optedOut });
-  return { budgets, protection, isEnding: ({ deletion }) => deletion !== undefined };
+  return { budgets, protection };
 }

@@ -25,6 +25,8 @@ export interface NodeSheet {
   /** In order of importance. */
   readonly pods: readonly PlacedPod[];
   readonly podCount: number;
+  /** Indexes of the pods that are terminating. */
+  readonly terminating: readonly number[];
   /** Pending pods were promised this node. */
   readonly isPromised: boolean;
   /** Every sum of amounts is exact in doubles. */

@@ -3,6 +3,7 @@ import { minus, type Whole } from './whole.ts';
 
 /** Sums of a few amounts up to here are exact in doubles. */
 const LARGEST_EXACT = 2 ** 50;
+const NONE: readonly number[] = [];
 
 /** The sheet of a node, made anew after a change. */
 export function sheetOf(entry: NodeEntry): NodeSheet {
@@ -34,10 +35,16 @@ function makeSheet({ allocatable, allowedPods, occupancy }: NodeEntry): NodeShee
     width,
     pods,
     podCount: pods.length,
+    terminating: terminatingIn(pods),
     isPromised: nominated.length > 0,
     isExact: [allocatable, requested, ...pods.map(({ row }) => row)].every(areExact),
     budgets: budgetsOf(pods.map(({ budgets }) => budgets.map(({ slot }) => slot))),
   };
+}
+
+function terminatingIn(pods: NodeSheet['pods']): readonly number[] {
+  const found = pods.flatMap(({ pod }, index) => (pod.deletion === undefined ? [] : [index]));
+  return found.length === 0 ? NONE : found;
 }
 
 function budgetsOf(slotsByPod: readonly (readonly number[])[]): BudgetSlots | undefined {

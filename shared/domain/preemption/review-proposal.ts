@@ -20,8 +20,6 @@ export interface ProposedVictims {
 export interface ProposalRules {
   /** Why `preemptor` may not take `victim`; `undefined` where it may. */
   readonly protection: (victim: Pod, preemptor: Pod) => Because | undefined;
-  /** Whether a pod is terminating, for whatever cause. */
-  readonly isEnding: (pod: Pod) => boolean;
   /** `Hard` takes away nodes on which a disruption budget would be broken. */
   readonly budgets: 'BestEffort' | 'Hard';
 }
@@ -35,7 +33,7 @@ export type NodeVerdict =
 /**
  * Reviews the nodes on which kube-scheduler could make room for a pod by preemption, and the victims on each. Nodes on
  * which no protected pod would go stay as they are; on others the same room is made by pods that may go, where that is
- * possible. Nodes where what is ending makes room anyway are taken away. No list of victims is ever empty, and none holds
+ * possible. Nodes where pods that are terminating make room anyway are taken away. No list of victims is ever empty, and none holds
  * a pod that the snapshot does not know. Design source mechanisms S0-4, S0-9, S0-10.
  */
 export function reviewProposal(
@@ -54,7 +52,7 @@ function reviewNode(screening: Screening, proposed: ProposedVictims, rules: Prop
   const victims = proposed.uids.map((uid) => screening.snapshot.placedPods.get(uid));
   const areKnown = victims.length > 0 && victims.every((victim) => victim !== undefined);
   if (entry === undefined || !areKnown) return unknown(proposed);
-  if (hasRoomSoon(screening, entry, rules)) return takenAway(node, roomSoon(node));
+  if (hasRoomSoon(screening, entry)) return takenAway(node, roomSoon(node));
   const guarded = firstProtection(victims, screening.pod, rules);
   if (guarded !== undefined) return withoutProtected(screening, entry, { rules, guarded });
   return rules.budgets === 'Hard' && proposed.budgetViolations > 0
@@ -77,12 +75,12 @@ function withoutProtected(screening: Screening, entry: NodeEntry, { rules, guard
   return { kind: 'changed', victims: { node: name, uids, budgetViolations }, because: guarded };
 }
 
-/** Whether the pod fits once what is ending already has gone; what it is given is what its victims would give. */
-function hasRoomSoon(screening: Screening, entry: NodeEntry, { isEnding }: ProposalRules): boolean {
-  const ending = sheetOf(entry).pods.flatMap(({ pod }, index) => (isEnding(pod) ? [index] : []));
-  if (ending.length === 0) return false;
+/** Whether the pod fits once the pods that are terminating have gone. */
+function hasRoomSoon(screening: Screening, entry: NodeEntry): boolean {
+  const { terminating } = sheetOf(entry);
+  if (terminating.length === 0) return false;
   const trial = openTrial(screening, entry);
-  takeOff(trial, ending);
+  takeOff(trial, terminating);
   return refusalIn(trial) === undefined;
 }
 
@@ -108,7 +106,7 @@ function unknown({ node, uids }: ProposedVictims): NodeVerdict {
 }
 
 function roomSoon(node: string): Because {
-  return { code: 'RoomSoon', text: `pods that are ending on ${node} make room for it`, facts: { node } };
+  return { code: 'RoomSoon', text: `terminating pods on ${node} already free enough`, facts: { node } };
 }
 
 function overBudget(node: string, budgetViolations: number): Because {

@@ -7,7 +7,6 @@ import { buildBudget, buildNode, buildPod, type PodFields } from '#test/build/cl
 const OPTED_OUT = { code: 'ProtectedOptOut', text: 'the pod asked never to be evicted', facts: {} };
 const RULES: ProposalRules = {
   protection: ({ labels }) => (labels.has('stay') ? OPTED_OUT : undefined),
-  isEnding: ({ deletion }) => deletion !== undefined,
   budgets: 'BestEffort',
 };
 const STAYS = { labels: { stay: 'yes' } };
