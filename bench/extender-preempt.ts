@@ -45,7 +45,7 @@ function clusterOf(guarded: number) {
 
 function bodyOf(victims: number): string {
   const uids = (node: number) => Array.from({ length: victims }, (_, pod) => ({ UID: `uid-${nameOf(node, pod)}` }));
-  const proposed = Array.from({ length: NODES }, (_, node) => [
+  const proposed = Array.from({ length: NODES }, (_, node): [string, object] => [
     `node-${node}`,
     { Pods: uids(node), NumPDBViolations: 0 },
   ]);

@@ -108,6 +108,14 @@ const CASES: Record<string, { request: Request; asked: readonly string[] }> = {
     request: { user: ALICE, labels: { 'plimsoll.dev/ignore': 'true', 'plimsoll.dev/priority-quota': 'enforced' } },
     asked: [],
   },
+  'a deletion by the second scheduler': {
+    request: { user: own('plimsoll-system', 'plimsoll-kube-scheduler'), operation: 'DELETE' },
+    asked: ['deletions'],
+  },
+  'a pod of the second scheduler': {
+    request: { user: own('plimsoll-system', 'plimsoll-kube-scheduler') },
+    asked: EVERYTHING,
+  },
   'a resize': { request: { user: ALICE, operation: 'UPDATE', subresource: 'resize' }, asked: ['quota'] },
   'any other change of a pod': { request: { user: ALICE, operation: 'UPDATE' }, asked: [] },
   'an eviction by our agent': { request: { user: AGENT, subresource: 'eviction' }, asked: ['own-evictions'] },

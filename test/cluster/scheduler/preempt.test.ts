@@ -3,7 +3,7 @@ import { eventually } from '#test/contract/harness.ts';
 import { freePorts } from '#test/cluster/free-ports.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/own-cluster.ts';
 import { PATIENCE_MS, preemptionScenario } from './preemption-scenario.ts';
-import { type SchedulerProcess, startSchedulerProcess } from './scheduler-process.ts';
+import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 
 const why = whyNoOwnCluster(process.env);
 

@@ -11,10 +11,10 @@ export const PATIENCE_MS = 30_000;
 
 /** Pods that a scheduler places on two nodes with room for one each. */
 export interface PreemptionScenario {
-  create(name: string, priorityClassName: string): Promise<void>;
-  remove(name: string): Promise<void>;
+  readonly create: (name: string, priorityClassName: string) => Promise<void>;
+  readonly remove: (name: string) => Promise<void>;
   /** Names of the pods that are on a node, sorted. */
-  placed(): Promise<readonly string[]>;
+  readonly placed: () => Promise<readonly string[]>;
 }
 
 /**

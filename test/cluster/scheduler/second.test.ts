@@ -15,7 +15,7 @@ import { markedEnvironment } from '#test/cluster/leftovers.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/own-cluster.ts';
 import { at, eventually, textAt } from '#test/contract/harness.ts';
 import { PATIENCE_MS, preemptionScenario } from './preemption-scenario.ts';
-import { type SchedulerProcess, startSchedulerProcess } from './scheduler-process.ts';
+import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 
 const OVERLAY = 'overlays/second-scheduler';
 const ACCOUNT = { namespace: 'plimsoll-system', name: 'plimsoll-kube-scheduler' };

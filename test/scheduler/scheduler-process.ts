@@ -14,7 +14,7 @@ export interface SchedulerProcess {
   stop(): Promise<void>;
 }
 
-const MAIN = fileURLToPath(new URL('../../../scheduler/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../scheduler/main.ts', import.meta.url));
 /** What it says when it listens. */
 const STARTED = /"healthPort":(?<port>\d+)/;
 
