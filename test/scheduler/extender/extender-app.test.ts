@@ -43,7 +43,7 @@ async function ask(body: string, { missing = [] as readonly string[], bodyLimitB
   server = await serve({ handler, host: '127.0.0.1', port: 0 });
   const headers = { 'content-type': 'application/json' };
   const answer = await fetch(`${server.url}/preempt`, { method: 'POST', headers, body });
-  return { status: answer.status, body: (await answer.json()) };
+  return { status: answer.status, body: await answer.json() };
 }
 
 describe('POST /preempt', () => {
