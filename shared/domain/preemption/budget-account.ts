@@ -13,7 +13,7 @@ export interface BudgetAccount {
 
 type NameOf = (index: number) => string;
 
-const NOBODY: readonly number[] = [];
+const NONE: readonly number[] = [];
 
 /** Those of the leaving pods, by index and in their order, that break a budget, and the rest. */
 export interface BudgetSplit {
@@ -40,7 +40,7 @@ function orNothing(names: ReadonlySet<string> | undefined): ReadonlySet<string> 
  */
 export function splitByBudgets(account: BudgetAccount, entry: NodeEntry, leaving: readonly number[]): BudgetSplit {
   const { budgets } = sheetOf(entry);
-  if (budgets === undefined) return { violators: NOBODY, others: leaving };
+  if (budgets === undefined) return { violators: NONE, others: leaving };
   const violators: number[] = [];
   const others: number[] = [];
   const nameOf = (index: number): string => entry.occupancy.pods[index]?.pod.name ?? '';

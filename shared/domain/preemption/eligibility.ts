@@ -1,36 +1,36 @@
 import type { PlacedPod } from '#shared/domain/model/placed-pod.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
 import type { Examined } from './examine-nodes.ts';
-import type { Screening } from './screening.ts';
+import type { PrefilterState } from './prefilter-state.ts';
 
 /** Why a pod may not preempt at all. */
-export interface Bar {
+export interface IneligibleReason {
   readonly code: 'neverPreempts' | 'victimsStillTerminating';
   /** Kubernetes' text. */
   readonly text: string;
 }
 
-const NEVER: Bar = { code: 'neverPreempts', text: 'not eligible due to preemptionPolicy=Never.' };
+const NEVER: IneligibleReason = { code: 'neverPreempts', text: 'not eligible due to preemptionPolicy=Never.' };
 
-const TERMINATING: Bar = {
+const TERMINATING: IneligibleReason = {
   code: 'victimsStillTerminating',
   text: 'not eligible due to a terminating pod on the nominated node.',
 };
 
 /**
- * What bars the pod from preemption, if anything: its policy, or earlier victims that are still leaving its nominated
- * node, unless that node is beyond help. `plugins/defaultpreemption/default_preemption.go` PodEligibleToPreemptOthers.
+ * Why the pod may not preempt, if so: its policy, or earlier victims that are still leaving its nominated
+ * node, unless removing pods from that node cannot help. `plugins/defaultpreemption/default_preemption.go` PodEligibleToPreemptOthers.
  */
-export function barToPreemption(screening: Screening, examined: readonly Examined[]): Bar | undefined {
-  if (screening.pod.spec.preemptionPolicy === 'Never') return NEVER;
-  const name = screening.pod.status.nominatedNodeName ?? '';
+export function ineligibleReason(state: PrefilterState, examined: readonly Examined[]): IneligibleReason | undefined {
+  if (state.pod.spec.preemptionPolicy === 'Never') return NEVER;
+  const name = state.pod.status.nominatedNodeName ?? '';
   const nominated = name === '' ? undefined : examined.find(({ entry }) => entry.node.name === name);
-  if (nominated?.refusal?.mayBeHelped !== true) return undefined;
-  return nominated.entry.occupancy.pods.some((placed) => isLeavingFor(placed, screening)) ? TERMINATING : undefined;
+  if (nominated?.refusal?.isResolvable !== true) return undefined;
+  return nominated.entry.occupancy.pods.some((placed) => isLeavingFor(placed, state)) ? TERMINATING : undefined;
 }
 
-function isLeavingFor({ pod, priority }: PlacedPod, screening: Screening): boolean {
-  return priority < screening.priority && isTerminatingByPreemption(pod);
+function isLeavingFor({ pod, priority }: PlacedPod, state: PrefilterState): boolean {
+  return priority < state.priority && isTerminatingByPreemption(pod);
 }
 
 /** The first DisruptionTarget condition counts. `plugins/defaultpreemption/default_preemption.go` podTerminatingByPreemption. */

@@ -3,7 +3,7 @@ import { refusalOn } from './fits-node.ts';
 import { namedNodes } from './node-affinity.ts';
 import { countReasons, reasonsText, unavailableText, type ReasonCounts } from './reasons-text.ts';
 import type { Refusal } from './refusal.ts';
-import type { Screening } from './screening.ts';
+import type { PrefilterState } from './prefilter-state.ts';
 
 /** The filter phase of one scheduling attempt. */
 export type Examination =
@@ -26,28 +26,28 @@ export interface Examined {
  * Tries every node, the nominated one first: if that fits, no other is looked at. Affinity to nodes by name leaves only
  * those. `pkg/scheduler/schedule_one.go` findNodesThatFitPod.
  */
-export function examineNodes(screening: Screening): Examination {
-  const { nodes } = screening.snapshot;
+export function examineNodes(state: PrefilterState): Examination {
+  const { nodes } = state.snapshot;
   if (nodes.size === 0) return { kind: 'fitsNowhere', examined: [], text: 'no nodes available to schedule pods' };
-  const names = namedNodes(screening.pod);
+  const names = namedNodes(state.pod);
   if (names?.size === 0) return conflict(nodes);
-  const nominated = nodes.get(screening.pod.status.nominatedNodeName ?? '');
-  const nominatedRefusal = nominated && refusalOn(screening, nominated);
+  const nominated = nodes.get(state.pod.status.nominatedNodeName ?? '');
+  const nominatedRefusal = nominated && refusalOn(state, nominated);
   if (nominated !== undefined && nominatedRefusal === undefined) return fits([nominated.node.name]);
   const isLookedAt = (entry: NodeEntry): boolean => names?.has(entry.node.name) !== false || entry === nominated;
-  return examine(screening, isLookedAt, nominatedRefusal);
+  return examine(state, isLookedAt, nominatedRefusal);
 }
 
 function examine(
-  screening: Screening,
+  state: PrefilterState,
   isLookedAt: (entry: NodeEntry) => boolean,
   nominatedRefusal: Refusal | undefined,
 ): Examination {
   const feasible: string[] = [];
   const examined: Examined[] = [];
-  for (const entry of screening.snapshot.nodes.values()) {
+  for (const entry of state.snapshot.nodes.values()) {
     const isRuledOut = !isLookedAt(entry);
-    const refusal = isRuledOut ? undefined : refusalOn(screening, entry);
+    const refusal = isRuledOut ? undefined : refusalOn(state, entry);
     if (isRuledOut || refusal !== undefined) examined.push({ entry, refusal });
     else feasible.push(entry.node.name);
   }

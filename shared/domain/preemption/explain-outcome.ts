@@ -1,19 +1,19 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Candidate, Dismissal, NodeOutcome, NotTried, StillRefused } from './node-outcome.ts';
+import type { Candidate, RejectedNode, NodeOutcome, NotTried, StillRefused } from './node-outcome.ts';
 
 const NOT_HELPFUL = ['Preemption is not helpful for scheduling'];
 const NO_VICTIMS = ['No preemption victims found for incoming pod'];
 const BUDGET = ['a disruption budget would be broken'];
 
 /** The texts that Kubernetes counts over the nodes (the one on hard budgets is ours). */
-export function reasonsOf(dismissal: Dismissal): readonly string[] {
-  switch (dismissal.kind) {
+export function reasonsOf(rejected: RejectedNode): readonly string[] {
+  switch (rejected.kind) {
     case 'notTried':
       return NOT_HELPFUL;
     case 'noLowerPods':
       return NO_VICTIMS;
     case 'stillRefused':
-      return dismissal.refusal.reasons;
+      return rejected.refusal.reasons;
     case 'overBudget':
       return BUDGET;
   }
@@ -28,7 +28,7 @@ export function becauseOf(outcome: NodeOutcome): Because {
     case 'notTried':
       return becauseOfNotTried(outcome);
     case 'noLowerPods':
-      return { code, text: `nobody on ${node} may be taken`, facts: { node } };
+      return { code, text: `no pod on ${node} may be preempted`, facts: { node } };
     case 'stillRefused':
       return becauseOfRefusal(outcome);
     case 'overBudget': {

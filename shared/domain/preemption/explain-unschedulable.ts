@@ -1,10 +1,10 @@
 import type { ClusterSnapshot } from '#shared/domain/model/cluster-snapshot.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
 import { examineNodes } from './examine-nodes.ts';
-import { prepareScreening } from './screening.ts';
+import { prefilter } from './prefilter-state.ts';
 
 /** Kubernetes' text on why a pod fits nowhere; `undefined` where it fits somewhere. */
 export function explainUnschedulable(snapshot: ClusterSnapshot, pod: Pod): string | undefined {
-  const examination = examineNodes(prepareScreening(snapshot, pod));
+  const examination = examineNodes(prefilter(snapshot, pod));
   return examination.kind === 'fits' ? undefined : examination.text;
 }

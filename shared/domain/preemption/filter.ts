@@ -2,17 +2,17 @@ import type { NodeEntry } from '#shared/domain/model/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/model/placed-pod.ts';
 import type { Refusal } from './refusal.ts';
 
-/** A filter that looks at the node alone, made ready for one incoming pod. */
+/** A filter that looks at the node alone, prepared for one incoming pod. */
 export type NodeFilter = (entry: NodeEntry) => Refusal | undefined;
 
-/** A filter that minds who else is there, made ready for one incoming pod; `undefined` stands for one with nothing to mind. */
-export interface CompanyFilter {
-  /** Starts a trial on a node with everybody on it who is there now. */
-  readonly open: (entry: NodeEntry) => Watch;
+/** A filter whose answer depends on the other pods of a node, prepared for one incoming pod; `undefined` where it has nothing to check. */
+export interface PodAwareFilter {
+  /** Starts a trial on a node with all of its present pods. */
+  readonly open: (entry: NodeEntry) => FilterState;
 }
 
-/** What one filter keeps count of while pods are taken off a node and put back. It is private to the trial. */
-export interface Watch {
+/** What one filter counts during a trial while pods are taken off a node and put back. */
+export interface FilterState {
   readonly add: (placed: PlacedPod) => void;
   readonly remove: (placed: PlacedPod) => void;
   readonly refusal: () => Refusal | undefined;

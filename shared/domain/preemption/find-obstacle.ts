@@ -7,7 +7,7 @@ import { NO_LABELS, prepareIncoming, type Incoming } from './incoming-terms.ts';
 
 /**
  * The pod on another node whose company keeps the incoming pod off this one: anti-affinity of either side reaches over a
- * whole domain, and nobody is removed from a node to make room on another. For explanations. Seed mechanism S1-21.
+ * whole domain, and no pod is removed from a node to make room on another. For explanations. Seed mechanism S1-21.
  */
 export function findObstacle(snapshot: ClusterSnapshot, pod: Pod, node: Node): PlacedPod | undefined {
   const incoming = prepareIncoming(pod, snapshot);

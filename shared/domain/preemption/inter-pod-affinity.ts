@@ -4,25 +4,25 @@ import type { NodeEntry } from '#shared/domain/model/node-entry.ts';
 import type { Node } from '#shared/domain/model/node.ts';
 import type { PlacedPod } from '#shared/domain/model/placed-pod.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
-import type { CompanyFilter, Watch } from './filter.ts';
+import type { PodAwareFilter, FilterState } from './filter.ts';
 import { NO_LABELS, prepareIncoming, type Incoming } from './incoming-terms.ts';
 import { createPairCounts, type PairCounts } from './pair-counts.ts';
 import type { Refusal } from './refusal.ts';
 
 const FILTER = 'InterPodAffinity';
-const LONELY: Refusal = { filter: FILTER, reasons: ["node(s) didn't match pod affinity rules"], mayBeHelped: false };
+const LONELY: Refusal = { filter: FILTER, reasons: ["node(s) didn't match pod affinity rules"], isResolvable: false };
 const AVOIDING: Refusal = {
   filter: FILTER,
   reasons: ["node(s) didn't match pod anti-affinity rules"],
-  mayBeHelped: true,
+  isResolvable: true,
 };
 const AVOIDED: Refusal = {
   filter: FILTER,
   reasons: ["node(s) didn't satisfy existing pods anti-affinity rules"],
-  mayBeHelped: true,
+  isResolvable: true,
 };
 
-/** Who wants whom near or far, by topology pair. */
+/** Affinity and anti-affinity between pods, by topology pair. */
 interface Company {
   /** Pods that all affinity terms select. */
   readonly wanted: PairCounts;
@@ -35,12 +35,12 @@ interface Company {
 type Match = (placed: PlacedPod, node: Node, by: number) => void;
 
 /** Required affinity and anti-affinity, of the incoming pod and towards it. `plugins/interpodaffinity/filtering.go`. */
-export function interPodAffinity(pod: Pod, snapshot: ClusterSnapshot): CompanyFilter | undefined {
+export function interPodAffinity(pod: Pod, snapshot: ClusterSnapshot): PodAwareFilter | undefined {
   const incoming = prepareIncoming(pod, snapshot);
   const company = countCompany(incoming, snapshot);
   const hasTerms = incoming.affinity.length + incoming.antiAffinity.length > 0;
   if (!hasTerms && company.unwilling.size() === 0) return undefined;
-  return { open: (entry) => openWatch(incoming, company, entry) };
+  return { open: (entry) => openState(incoming, company, entry) };
 }
 
 function countCompany(incoming: Incoming, snapshot: ClusterSnapshot): Company {
@@ -87,7 +87,7 @@ function isSelectedByAll(terms: readonly AffinityTerm[], pod: Pod): boolean {
 }
 
 /** In a trial only the node at hand changes; the rest of the cluster stays as it is. */
-function openWatch(incoming: Incoming, cluster: Company, { node }: NodeEntry): Watch {
+function openState(incoming: Incoming, cluster: Company, { node }: NodeEntry): FilterState {
   const company: Company = {
     wanted: createPairCounts(cluster.wanted),
     unwanted: createPairCounts(cluster.unwanted),

@@ -7,7 +7,7 @@ import type { Refusal } from './refusal.ts';
 const REFUSAL: Refusal = {
   filter: 'NodeAffinity',
   reasons: ["node(s) didn't match Pod's node affinity/selector"],
-  mayBeHelped: false,
+  isResolvable: false,
 };
 
 /** The node must match the node selector and one of the affinity terms. `plugins/nodeaffinity/node_affinity.go` Filter. */

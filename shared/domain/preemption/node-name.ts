@@ -5,7 +5,7 @@ import type { Refusal } from './refusal.ts';
 const REFUSAL: Refusal = {
   filter: 'NodeName',
   reasons: ["node(s) didn't match the requested node name"],
-  mayBeHelped: false,
+  isResolvable: false,
 };
 
 /** A pod that names its node goes nowhere else. `plugins/nodename/node_name.go`. */

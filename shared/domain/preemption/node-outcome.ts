@@ -2,7 +2,7 @@ import type { PlacedPod } from '#shared/domain/model/placed-pod.ts';
 import type { Refusal } from './refusal.ts';
 
 /** What preemption could do on one node. `becauseOf` says it to people. */
-export type NodeOutcome = Candidate | Dismissal;
+export type NodeOutcome = Candidate | RejectedNode;
 
 /** The incoming pod would fit once the victims are gone. */
 export interface Candidate {
@@ -19,7 +19,7 @@ export interface Candidate {
 }
 
 /** Preemption does not help on the node. */
-export type Dismissal = NotTried | NoLowerPods | StillRefused | OverBudget;
+export type RejectedNode = NotTried | NoLowerPods | StillRefused | OverBudget;
 
 /** No removal of pods could help; without a refusal the pod's affinity names other nodes. */
 export interface NotTried {
@@ -28,7 +28,7 @@ export interface NotTried {
   readonly refusal: Refusal | undefined;
 }
 
-/** Nobody may be taken. */
+/** No pod of the node may be preempted. */
 export interface NoLowerPods {
   readonly kind: 'noLowerPods';
   readonly node: string;

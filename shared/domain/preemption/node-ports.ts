@@ -1,17 +1,17 @@
 import { hostPortsOf, isSamePort, type HostPort } from '#shared/domain/model/host-port.ts';
 import type { PlacedPod } from '#shared/domain/model/placed-pod.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
-import type { CompanyFilter } from './filter.ts';
+import type { PodAwareFilter } from './filter.ts';
 import type { Refusal } from './refusal.ts';
 
 const REFUSAL: Refusal = {
   filter: 'NodePorts',
   reasons: ["node(s) didn't have free ports for the requested pod ports"],
-  mayBeHelped: true,
+  isResolvable: true,
 };
 
 /** The host ports that the pod wants must be free. `plugins/nodeports/node_ports.go`. */
-export function nodePorts(pod: Pod): CompanyFilter | undefined {
+export function nodePorts(pod: Pod): PodAwareFilter | undefined {
   const wanted = hostPortsOf(pod);
   if (wanted.length === 0) return undefined;
   return {

@@ -1,10 +1,10 @@
 import type { NodeEntry } from '#shared/domain/model/node-entry.ts';
-import type { CompanyFilter } from './filter.ts';
+import type { PodAwareFilter } from './filter.ts';
 import type { Refusal } from './refusal.ts';
 import { openRoom, release, shortReasons, take, type Left, type Need } from './room.ts';
 
 /** The node must have a pod slot and enough of each resource left. `plugins/noderesources/fit.go` Filter. */
-export function nodeResourcesFit(needs: readonly Need[]): CompanyFilter {
+export function nodeResourcesFit(needs: readonly Need[]): PodAwareFilter {
   return {
     open: (entry) => {
       const room = openRoom(needs, entry);
@@ -21,6 +21,6 @@ export function nodeResourcesFit(needs: readonly Need[]): CompanyFilter {
 export function resourceRefusal(room: Left, { allocatable }: NodeEntry): Refusal | undefined {
   const reasons = shortReasons(room);
   if (reasons.length === 0) return undefined;
-  const mayBeHelped = room.needs.every(({ amount, column }) => amount <= (allocatable[column] ?? 0));
-  return { filter: 'NodeResourcesFit', reasons, mayBeHelped };
+  const isResolvable = room.needs.every(({ amount, column }) => amount <= (allocatable[column] ?? 0));
+  return { filter: 'NodeResourcesFit', reasons, isResolvable };
 }

@@ -8,7 +8,7 @@ const CORDONED = { key: 'node.kubernetes.io/unschedulable', value: '', effect: '
 const REFUSAL: Refusal = {
   filter: 'NodeUnschedulable',
   reasons: ['node(s) were unschedulable'],
-  mayBeHelped: false,
+  isResolvable: false,
 };
 
 /** A cordoned node takes only pods that tolerate the taint of cordoned nodes. `plugins/nodeunschedulable/node_unschedulable.go`. */

@@ -2,12 +2,12 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { ClusterSnapshot } from '#shared/domain/model/cluster-snapshot.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
 import { chooseNode, type Criterion } from './choose-node.ts';
-import { barToPreemption, type Bar } from './eligibility.ts';
+import { ineligibleReason, type IneligibleReason } from './eligibility.ts';
 import { examineNodes, type Examined } from './examine-nodes.ts';
 import { reasonsOf } from './explain-outcome.ts';
-import type { Candidate, Dismissal, NodeOutcome } from './node-outcome.ts';
+import type { Candidate, RejectedNode, NodeOutcome } from './node-outcome.ts';
 import { countReasons, reasonsText, type ReasonCounts } from './reasons-text.ts';
-import { prepareScreening, type Screening } from './screening.ts';
+import { prefilter, type PrefilterState } from './prefilter-state.ts';
 import { victimsOnNode, type MayTake } from './victims-on-node.ts';
 
 export interface PreemptionOptions {
@@ -19,10 +19,10 @@ export interface PreemptionOptions {
 
 interface Outcomes {
   readonly candidates: readonly Candidate[];
-  readonly dismissals: readonly Dismissal[];
+  readonly rejected: readonly RejectedNode[];
 }
 
-/** What to do for a pod; `unschedulable` and `message` are Kubernetes' texts on why it fits nowhere and takes nobody. */
+/** What to do for a pod; `unschedulable` and `message` are Kubernetes' texts on why it fits nowhere and preempts no pod. */
 export type PreemptionPlan =
   | { readonly kind: 'fits'; readonly nodes: readonly string[]; readonly because: Because }
   | {
@@ -35,14 +35,14 @@ export type PreemptionPlan =
       readonly kind: 'noCandidate';
       readonly unschedulable: string;
       readonly message: string;
-      readonly dismissals: readonly Dismissal[];
+      readonly rejected: readonly RejectedNode[];
       readonly because: Because;
     }
   | {
       readonly kind: 'preempt';
       readonly unschedulable: string;
       readonly candidates: readonly Candidate[];
-      readonly dismissals: readonly Dismissal[];
+      readonly rejected: readonly RejectedNode[];
       /** Every node that Kubernetes may take, by name; the first is ours. */
       readonly best: readonly string[];
       readonly because: Because;
@@ -63,30 +63,30 @@ const MERITS: Readonly<Record<Criterion, string>> = {
  * `pkg/scheduler/framework/preemption/preemption.go` Preempt.
  */
 export function planPreemption(snapshot: ClusterSnapshot, pod: Pod, options: PreemptionOptions = {}): PreemptionPlan {
-  const screening = prepareScreening(snapshot, pod);
-  const examination = examineNodes(screening);
+  const state = prefilter(snapshot, pod);
+  const examination = examineNodes(state);
   if (examination.kind === 'fits') return fits(examination.nodes);
-  const bar = barToPreemption(screening, examination.examined);
-  if (bar !== undefined) return notEligible(examination.text, bar);
-  const { candidates, dismissals } = tryNodes(screening, examination.examined, options);
-  if (candidates.length === 0) return noCandidate(examination.text, dismissals);
-  return preempt(examination.text, candidates, dismissals);
+  const ineligible = ineligibleReason(state, examination.examined);
+  if (ineligible !== undefined) return notEligible(examination.text, ineligible);
+  const { candidates, rejected } = tryNodes(state, examination.examined, options);
+  if (candidates.length === 0) return noCandidate(examination.text, rejected);
+  return preempt(examination.text, candidates, rejected);
 }
 
-function tryNodes(screening: Screening, examined: readonly Examined[], options: PreemptionOptions): Outcomes {
+function tryNodes(state: PrefilterState, examined: readonly Examined[], options: PreemptionOptions): Outcomes {
   const candidates: Candidate[] = [];
-  const dismissals: Dismissal[] = [];
+  const rejected: RejectedNode[] = [];
   for (const each of examined) {
-    const outcome = tryNode(screening, each, options);
+    const outcome = tryNode(state, each, options);
     if (outcome.kind === 'candidate') candidates.push(outcome);
-    else dismissals.push(outcome);
+    else rejected.push(outcome);
   }
-  return { candidates, dismissals };
+  return { candidates, rejected };
 }
 
-function tryNode(screening: Screening, { entry, refusal }: Examined, options: PreemptionOptions): NodeOutcome {
-  if (refusal?.mayBeHelped !== true) return { kind: 'notTried', node: entry.node.name, refusal };
-  return withinBudgets(victimsOnNode(screening, entry, options.mayTake), options);
+function tryNode(state: PrefilterState, { entry, refusal }: Examined, options: PreemptionOptions): NodeOutcome {
+  if (refusal?.isResolvable !== true) return { kind: 'notTried', node: entry.node.name, refusal };
+  return withinBudgets(victimsOnNode(state, entry, options.mayTake), options);
 }
 
 function withinBudgets(outcome: NodeOutcome, { budgets }: PreemptionOptions): NodeOutcome {
@@ -103,28 +103,28 @@ function fits(nodes: readonly string[]): PreemptionPlan {
   return { kind: 'fits', nodes, because };
 }
 
-function notEligible(unschedulable: string, { code, text }: Bar): PreemptionPlan {
+function notEligible(unschedulable: string, { code, text }: IneligibleReason): PreemptionPlan {
   return { kind: 'notEligible', unschedulable, message: `preemption: ${text}`, because: { code, text, facts: {} } };
 }
 
-function noCandidate(unschedulable: string, dismissals: readonly Dismissal[]): PreemptionPlan {
+function noCandidate(unschedulable: string, rejected: readonly RejectedNode[]): PreemptionPlan {
   const counts: ReasonCounts = new Map();
-  for (const dismissal of dismissals) countReasons(counts, reasonsOf(dismissal));
-  const text = dismissals.length === 0 ? 'no nodes available' : reasonsText(dismissals.length, counts);
-  const because = { code: 'noCandidate', text, facts: { nodes: dismissals.length } };
-  return { kind: 'noCandidate', unschedulable, message: `preemption: ${text}`, dismissals, because };
+  for (const each of rejected) countReasons(counts, reasonsOf(each));
+  const text = rejected.length === 0 ? 'no nodes available' : reasonsText(rejected.length, counts);
+  const because = { code: 'noCandidate', text, facts: { nodes: rejected.length } };
+  return { kind: 'noCandidate', unschedulable, message: `preemption: ${text}`, rejected, because };
 }
 
 function preempt(
   unschedulable: string,
   candidates: readonly Candidate[],
-  dismissals: readonly Dismissal[],
+  rejected: readonly RejectedNode[],
 ): PreemptionPlan {
   const { best, decidedBy } = chooseNode(candidates);
   const because = {
     code: decidedBy,
     text: `${best[0] ?? ''} was chosen among ${candidates.length} candidates: ${MERITS[decidedBy]}`,
-    facts: { node: best[0] ?? '', candidates: candidates.length, dismissals: dismissals.length, equals: best.length },
+    facts: { node: best[0] ?? '', candidates: candidates.length, rejected: rejected.length, equals: best.length },
   };
-  return { kind: 'preempt', unschedulable, candidates, dismissals, best, because };
+  return { kind: 'preempt', unschedulable, candidates, rejected, best, because };
 }

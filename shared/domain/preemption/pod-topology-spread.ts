@@ -4,7 +4,7 @@ import { labelsAsRequirements, prepareSelector, type Selector } from '#shared/do
 import type { Node } from '#shared/domain/model/node.ts';
 import type { PlacedPod } from '#shared/domain/model/placed-pod.ts';
 import type { Pod, TopologySpreadConstraint } from '#shared/domain/model/pod.ts';
-import type { CompanyFilter, Watch } from './filter.ts';
+import type { PodAwareFilter, FilterState } from './filter.ts';
 import { wantedNodes } from './node-affinity.ts';
 import type { Refusal } from './refusal.ts';
 import { toleratesNode } from './taint-toleration.ts';
@@ -12,13 +12,13 @@ import { toleratesNode } from './taint-toleration.ts';
 const SKEWED: Refusal = {
   filter: 'PodTopologySpread',
   reasons: ["node(s) didn't match pod topology spread constraints"],
-  mayBeHelped: true,
+  isResolvable: true,
 };
 
 const UNLABELLED: Refusal = {
   filter: 'PodTopologySpread',
   reasons: ["node(s) didn't match pod topology spread constraints (missing required label)"],
-  mayBeHelped: false,
+  isResolvable: false,
 };
 
 /** More than any count of pods: the least of no domains. */
@@ -44,13 +44,13 @@ interface Spread extends Constraint {
 type Domain = readonly [name: string, count: number];
 
 /** Matching pods must stay evenly spread over the domains of each hard constraint. `plugins/podtopologyspread/filtering.go`. */
-export function podTopologySpread(pod: Pod, snapshot: ClusterSnapshot): CompanyFilter | undefined {
+export function podTopologySpread(pod: Pod, snapshot: ClusterSnapshot): PodAwareFilter | undefined {
   const hard = pod.spec.scheduling.topologySpread.filter((one) => one.whenUnsatisfiable === 'DoNotSchedule');
   if (hard.length === 0) return undefined;
   const constraints = hard.map((one) => prepareConstraint(pod, one));
   for (const entry of snapshot.nodes.values()) countNode(constraints, pod, entry);
   const spreads = constraints.map((constraint) => ({ ...constraint, least: leastFilled(constraint.counts) }));
-  return { open: (entry) => openWatch(spreads, pod, entry) };
+  return { open: (entry) => openState(spreads, pod, entry) };
 }
 
 /** `plugins/podtopologyspread/common.go` filterTopologySpreadConstraints. */
@@ -101,7 +101,7 @@ function countNode(constraints: readonly Constraint[], pod: Pod, { node, occupan
   }
 }
 
-/** Terminating pods are left out, and an empty selector counts nobody. `plugins/podtopologyspread/common.go` countPodsMatchSelector. */
+/** Terminating pods are left out, and an empty selector counts no pod. `plugins/podtopologyspread/common.go` countPodsMatchSelector. */
 function countMatching(selector: Selector, incoming: Pod, placedPods: readonly PlacedPod[]): number {
   if (selector.isEmpty) return 0;
   return placedPods.filter(({ pod }) => pod.deletion === undefined && isMatch(selector, incoming, pod)).length;
@@ -112,7 +112,7 @@ function isMatch(selector: Selector, incoming: Pod, pod: Pod): boolean {
 }
 
 /** In a trial only the domains of its own node change; a terminating pod that is taken off counts there all the same. */
-function openWatch(constraints: readonly Spread[], incoming: Pod, { node }: NodeEntry): Watch {
+function openState(constraints: readonly Spread[], incoming: Pod, { node }: NodeEntry): FilterState {
   const changes = constraints.map(() => 0);
   const affected = constraints.map((constraint) => hasDomains(constraints, node) && constraint.isCounted(node));
   const shift = (by: number) => (placed: PlacedPod) => {

@@ -5,5 +5,5 @@ export interface Refusal {
   /** The texts that Kubernetes counts and prints. */
   readonly reasons: readonly string[];
   /** False where removing pods from the node cannot help (`UnschedulableAndUnresolvable`). */
-  readonly mayBeHelped: boolean;
+  readonly isResolvable: boolean;
 }

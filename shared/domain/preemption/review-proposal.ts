@@ -4,7 +4,7 @@ import type { NodeEntry } from '#shared/domain/model/node-entry.ts';
 import { sheetOf } from '#shared/domain/model/node-sheet.ts';
 import type { PlacedPod } from '#shared/domain/model/placed-pod.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
-import { prepareScreening, type Screening } from './screening.ts';
+import { prefilter, type PrefilterState } from './prefilter-state.ts';
 import { openTrial, refusalIn, takeOff } from './trial.ts';
 import { victimsOnNode } from './victims-on-node.ts';
 
@@ -42,19 +42,19 @@ export function reviewProposal(
   proposal: readonly ProposedVictims[],
   rules: ProposalRules,
 ): readonly NodeVerdict[] {
-  const screening = prepareScreening(snapshot, pod);
-  return proposal.map((proposed) => reviewNode(screening, proposed, rules));
+  const state = prefilter(snapshot, pod);
+  return proposal.map((proposed) => reviewNode(state, proposed, rules));
 }
 
-function reviewNode(screening: Screening, proposed: ProposedVictims, rules: ProposalRules): NodeVerdict {
+function reviewNode(state: PrefilterState, proposed: ProposedVictims, rules: ProposalRules): NodeVerdict {
   const { node } = proposed;
-  const entry = screening.snapshot.nodes.get(node);
-  const victims = proposed.uids.map((uid) => screening.snapshot.placedPods.get(uid));
+  const entry = state.snapshot.nodes.get(node);
+  const victims = proposed.uids.map((uid) => state.snapshot.placedPods.get(uid));
   const areKnown = victims.length > 0 && victims.every((victim) => victim !== undefined);
   if (entry === undefined || !areKnown) return unknown(proposed);
-  if (hasRoomSoon(screening, entry)) return takenAway(node, roomSoon(node));
-  const guarded = firstProtection(victims, screening.pod, rules);
-  if (guarded !== undefined) return withoutProtected(screening, entry, { rules, guarded });
+  if (hasRoomSoon(state, entry)) return takenAway(node, roomSoon(node));
+  const guarded = firstProtection(victims, state.pod, rules);
+  if (guarded !== undefined) return withoutProtected(state, entry, { rules, guarded });
   return rules.budgets === 'Hard' && proposed.budgetViolations > 0
     ? takenAway(node, overBudget(node, proposed.budgetViolations))
     : { kind: 'kept', victims: proposed };
@@ -65,9 +65,9 @@ interface Guarded {
   readonly guarded: Because;
 }
 
-function withoutProtected(screening: Screening, entry: NodeEntry, { rules, guarded }: Guarded): NodeVerdict {
+function withoutProtected(state: PrefilterState, entry: NodeEntry, { rules, guarded }: Guarded): NodeVerdict {
   const { name } = entry.node;
-  const found = victimsOnNode(screening, entry, (pod) => rules.protection(pod, screening.pod) === undefined);
+  const found = victimsOnNode(state, entry, (pod) => rules.protection(pod, state.pod) === undefined);
   if (found.kind !== 'candidate' || found.victims.length === 0) return takenAway(name, guarded);
   const { budgetViolations } = found;
   if (rules.budgets === 'Hard' && budgetViolations > 0) return takenAway(name, overBudget(name, budgetViolations));
@@ -76,10 +76,10 @@ function withoutProtected(screening: Screening, entry: NodeEntry, { rules, guard
 }
 
 /** Whether the pod fits once the pods that are terminating have gone. */
-function hasRoomSoon(screening: Screening, entry: NodeEntry): boolean {
+function hasRoomSoon(state: PrefilterState, entry: NodeEntry): boolean {
   const { terminating } = sheetOf(entry);
   if (terminating.length === 0) return false;
-  const trial = openTrial(screening, entry);
+  const trial = openTrial(state, entry);
   takeOff(trial, terminating);
   return refusalIn(trial) === undefined;
 }

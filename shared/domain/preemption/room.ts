@@ -42,7 +42,7 @@ export function needsOf(pod: Pod, snapshot: ClusterSnapshot): readonly Need[] {
   }));
 }
 
-/** The room on a node with everybody on it. */
+/** The room on a node with all of its pods. */
 export function openRoom(needs: readonly Need[], { allocatable, allowedPods, occupancy }: NodeEntry): Room {
   const left = needs.map(({ amount, column }) =>
     minus(minus(allocatable[column] ?? 0, occupancy.requested[column] ?? 0), amount),

@@ -6,7 +6,7 @@ import type { Refusal } from './refusal.ts';
 const REFUSAL: Refusal = {
   filter: 'TaintToleration',
   reasons: ['node(s) had untolerated taint(s)'],
-  mayBeHelped: false,
+  isResolvable: false,
 };
 
 /** Every taint that keeps pods away must be tolerated. `plugins/tainttoleration/taint_toleration.go`. */

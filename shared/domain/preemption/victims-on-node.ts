@@ -4,7 +4,7 @@ import { compareRank, type PlacedPod } from '#shared/domain/model/placed-pod.ts'
 import type { Pod } from '#shared/domain/model/pod.ts';
 import { splitByBudgets } from './budget-account.ts';
 import type { Candidate, NoLowerPods, StillRefused } from './node-outcome.ts';
-import type { Screening } from './screening.ts';
+import type { PrefilterState } from './prefilter-state.ts';
 import { openTrial, putBack, refusalIn, takeOff } from './trial.ts';
 
 /** Added to each priority, so that none is below 0 and more victims always weigh more. */
@@ -19,22 +19,22 @@ export type MayTake = (pod: Pod) => boolean;
  * `plugins/defaultpreemption/default_preemption.go` SelectVictimsOnNode.
  */
 export function victimsOnNode(
-  screening: Screening,
+  state: PrefilterState,
   entry: NodeEntry,
   mayTake?: MayTake,
 ): Candidate | NoLowerPods | StillRefused {
-  const lower = lowerPods(entry, screening, mayTake);
+  const lower = lowerPods(entry, state, mayTake);
   if (lower.length === 0) return { kind: 'noLowerPods', node: entry.node.name };
-  const trial = openTrial(screening, entry);
+  const trial = openTrial(state, entry);
   takeOff(trial, lower);
   const refusal = refusalIn(trial);
   if (refusal !== undefined) return { kind: 'stillRefused', node: entry.node.name, refusal, removed: lower.length };
-  const { violators, others } = splitByBudgets(screening.account, entry, lower);
+  const { violators, others } = splitByBudgets(state.account, entry, lower);
   return candidate(entry, putBack(trial, violators), putBack(trial, others));
 }
 
 /** The pods below a priority, by index, in order of importance: they stand at the end. */
-function lowerPods(entry: NodeEntry, { priority, tails }: Screening, mayTake?: MayTake): readonly number[] {
+function lowerPods(entry: NodeEntry, { priority, tails }: PrefilterState, mayTake?: MayTake): readonly number[] {
   const sheet = sheetOf(entry);
   let first = sheet.podCount;
   while (first > 0 && priorityAt(sheet, first - 1) < priority) first -= 1;

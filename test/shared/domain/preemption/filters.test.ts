@@ -40,8 +40,8 @@ function refusal(pod: Partial<PodFields>, { nodes = [{ name: 'n0' }], pods = [],
   return fitsNode(snapshot, entry, buildPod({ name: 'incoming', ...pod }));
 }
 
-function refused(filter: string, mayBeHelped: boolean, ...reasons: string[]) {
-  return { filter, mayBeHelped, reasons };
+function refused(filter: string, isResolvable: boolean, ...reasons: string[]) {
+  return { filter, isResolvable, reasons };
 }
 
 describe('NodeUnschedulable and NodeName', () => {
@@ -180,9 +180,9 @@ describe('NodeResourcesFit', () => {
     ],
     ['prefixed native names count', { 'node.kubernetes.io/x': '1' }, ['node.kubernetes.io/x'], false],
     ['beyond 2^53 amounts stay exact', { memory: '9007199254740993' }, ['memory'], false],
-  ])('%s', (_, requests, short, mayBeHelped) => {
+  ])('%s', (_, requests, short, isResolvable) => {
     const reasons = short.map((name) => `Insufficient ${name}`);
-    const expected = short.length === 0 ? undefined : refused('NodeResourcesFit', mayBeHelped, ...reasons);
+    const expected = short.length === 0 ? undefined : refused('NodeResourcesFit', isResolvable, ...reasons);
     expect(refusal({ requests }, { nodes, pods })).toEqual(expected);
   });
 
@@ -190,7 +190,9 @@ describe('NodeResourcesFit', () => {
     const huge = [{ name: 'n0', allocatable: { memory: '9007199254740994', pods: '2' } }];
     const small = [{ name: 'p', node: 'n0', requests: { memory: '1' } }];
     expect(refusal({ requests: { memory: '9007199254740993' } }, { nodes: huge, pods: small })).toBeUndefined();
-    expect(refusal({ requests: { memory: '9007199254740994' } }, { nodes: huge, pods: small })?.mayBeHelped).toBe(true);
+    expect(refusal({ requests: { memory: '9007199254740994' } }, { nodes: huge, pods: small })?.isResolvable).toBe(
+      true,
+    );
   });
 
   test('pods without requests take slots', () => {

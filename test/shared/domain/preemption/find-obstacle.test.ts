@@ -18,7 +18,7 @@ describe('findObstacle', () => {
     ['somebody in the zone whom the pod avoids', { scheduling: apart }, { node: 'near', ...a }, 'p'],
     ['somebody in the zone who avoids the pod', a, { node: 'near', scheduling: apart }, 'p'],
     ['nobody in another zone', { scheduling: apart }, { node: 'far', ...a }, undefined],
-    ['nobody on the node itself: he may be taken', { scheduling: apart }, { node: 'here', ...a }, undefined],
+    ['no pod on the node itself: that one may be preempted', { scheduling: apart }, { node: 'here', ...a }, undefined],
     ['nobody whom nobody avoids', {}, { node: 'near', ...a }, undefined],
     ['nobody of other labels', { scheduling: apart }, { node: 'near', labels: { app: 'b' } }, undefined],
     ['nobody who avoids others', { labels: { app: 'b' } }, { node: 'near', scheduling: apart }, undefined],

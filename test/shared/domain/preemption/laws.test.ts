@@ -6,7 +6,7 @@ import { removePod } from '#shared/domain/model/snapshot-pods.ts';
 import { fitsNode } from '#shared/domain/preemption/fits-node.ts';
 import type { Candidate } from '#shared/domain/preemption/node-outcome.ts';
 import { planPreemption } from '#shared/domain/preemption/plan-preemption.ts';
-import { prepareScreening } from '#shared/domain/preemption/screening.ts';
+import { prefilter } from '#shared/domain/preemption/prefilter-state.ts';
 import { victimsOnNode } from '#shared/domain/preemption/victims-on-node.ts';
 import { crowdedScenes, resourceScenes, type Scene } from './arbitrary-cluster.ts';
 
@@ -109,11 +109,11 @@ test('adding up resources finds the same victims as asking every filter', () => 
   fc.assert(
     fc.property(resourceScenes, (scene) => {
       const snapshot = createSnapshot(scene);
-      const screening = prepareScreening(snapshot, scene.pod);
-      expect(screening.isResourcesOnly).toBe(true);
-      const thorough = { ...screening, isResourcesOnly: false };
+      const state = prefilter(snapshot, scene.pod);
+      expect(state.isResourcesOnly).toBe(true);
+      const thorough = { ...state, isResourcesOnly: false };
       for (const entry of snapshot.nodes.values()) {
-        expect(victimsOnNode(screening, entry)).toEqual(victimsOnNode(thorough, entry));
+        expect(victimsOnNode(state, entry)).toEqual(victimsOnNode(thorough, entry));
       }
     }),
     { numRuns: 2_000 },

@@ -277,9 +277,9 @@ describe('because', () => {
     expect(found.because).toEqual({
       code: 'lowestTopPriority',
       text: 'n1 was chosen among 2 candidates: its most important victim has the lowest priority',
-      facts: { node: 'n1', candidates: 2, dismissals: 4, equals: 1 },
+      facts: { node: 'n1', candidates: 2, rejected: 4, equals: 1 },
     });
-    expect([...found.candidates, ...found.dismissals].map(becauseOf)).toEqual([
+    expect([...found.candidates, ...found.rejected].map(becauseOf)).toEqual([
       {
         code: 'candidate',
         text: 'the pod fits on n0 once default/p0 left, 0 of them kept by a disruption budget',
@@ -290,7 +290,7 @@ describe('because', () => {
         text: 'the pod fits on n1 once default/p1 left, 0 of them kept by a disruption budget',
         facts: { node: 'n1', victims: 1, budgetViolations: 0, topPriority: 3 },
       },
-      { code: 'noLowerPods', text: 'nobody on n2 may be taken', facts: { node: 'n2' } },
+      { code: 'noLowerPods', text: 'no pod on n2 may be preempted', facts: { node: 'n2' } },
       {
         code: 'stillRefused',
         text: 'n3 refuses the pod even without its 1 lower pods: Insufficient cpu',
@@ -312,7 +312,7 @@ describe('because', () => {
   test('a node that the pod does not ask for is not tried', () => {
     const terms = [{ matchExpressions: [], matchFields: [{ key: 'metadata.name', operator: 'In', values: ['n9'] }] }];
     const found = plan({ scheduling: { nodeAffinity: { terms } } });
-    expect(found.kind === 'noCandidate' && found.dismissals.map(becauseOf)).toEqual([
+    expect(found.kind === 'noCandidate' && found.rejected.map(becauseOf)).toEqual([
       {
         code: 'notTried',
         text: 'no removal of pods can help on n0: the pod asks for other nodes by name',

@@ -9,7 +9,7 @@ import {
   type PreemptionOptions,
   type PreemptionPlan,
 } from '#shared/domain/preemption/plan-preemption.ts';
-import { prepareScreening } from '#shared/domain/preemption/screening.ts';
+import { prefilter } from '#shared/domain/preemption/prefilter-state.ts';
 import { victimsOnNode } from '#shared/domain/preemption/victims-on-node.ts';
 import { readSeed, seedBudgets, sortedFields, seedNode, seedPod, type Given, type SeedPod } from './seed-cluster.ts';
 
@@ -37,8 +37,8 @@ function planFor(given: Given, options: PreemptionOptions = {}): PreemptionPlan 
 }
 
 function outcomesOf(plan: PreemptionPlan): readonly NodeOutcome[] {
-  if (plan.kind === 'preempt') return [...plan.candidates, ...plan.dismissals];
-  return plan.kind === 'noCandidate' ? plan.dismissals : [];
+  if (plan.kind === 'preempt') return [...plan.candidates, ...plan.rejected];
+  return plan.kind === 'noCandidate' ? plan.rejected : [];
 }
 
 function victimsOf(plan: PreemptionPlan): readonly string[] {
@@ -108,13 +108,13 @@ describe('s1-25: budgets and the choice of node', () => {
   });
 });
 
-test('s1-21: nobody on another node is taken, and the one who stands in the way is named', () => {
+test('s1-21: no pod on another node is preempted, and the pod in the way is named', () => {
   const { given } = readSeed<unknown>('s1-21');
   const snapshot = snapshotOf(given);
   const entry = snapshot.nodes.get(given.consideredNode ?? '');
   if (entry === undefined || given.pending === undefined) throw new Error('the seed lacks its node or pod');
   const pod = seedPod(given.pending);
-  expect(victimsOnNode(prepareScreening(snapshot, pod), entry)).toEqual({ kind: 'noLowerPods', node: 'N' });
+  expect(victimsOnNode(prefilter(snapshot, pod), entry)).toEqual({ kind: 'noLowerPods', node: 'N' });
   const obstacle = findObstacle(snapshot, pod, entry.node);
   expect({ blockedBy: obstacle?.pod.name, onNode: obstacle?.pod.spec.nodeName }).toEqual({
     blockedBy: 'Q',

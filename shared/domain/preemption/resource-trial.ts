@@ -4,8 +4,8 @@ import { resourceRefusal } from './node-resources-fit.ts';
 import type { Refusal } from './refusal.ts';
 import type { Need } from './room.ts';
 
-/** What tallies of one plan share. */
-export interface Tallied {
+/** What the resource trials of one plan share. */
+export interface ResourceNeeds {
   readonly needs: readonly Need[];
   /** Where in a row of a sheet each need stands. */
   readonly columns: readonly number[];
@@ -16,8 +16,8 @@ export interface Tallied {
  * have a column for each need. Its loops are the inner loops of a plan over a large cluster: indexes stay within the
  * lists by construction, which the types cannot tell, and a default for each would cost a third of the time.
  */
-export interface Tally extends Tallied {
-  readonly kind: 'tally';
+export interface ResourceTrial extends ResourceNeeds {
+  readonly kind: 'resources';
   readonly entry: NodeEntry;
   readonly numbers: Float64Array;
   readonly rowLength: number;
@@ -26,12 +26,12 @@ export interface Tally extends Tallied {
   slots: number;
 }
 
-export function openTally({ columns, needs }: Tallied, entry: NodeEntry): Tally {
+export function openResourceTrial({ columns, needs }: ResourceNeeds, entry: NodeEntry): ResourceTrial {
   const { numbers, width } = sheetOf(entry);
   const left: number[] = [];
   for (const { amount, column } of needs) left.push((numbers[column + 1] as number) - Number(amount));
   return {
-    kind: 'tally',
+    kind: 'resources',
     columns,
     entry,
     numbers,
@@ -42,33 +42,33 @@ export function openTally({ columns, needs }: Tallied, entry: NodeEntry): Tally 
   };
 }
 
-export function takeOffTallying(tally: Tally, indexes: readonly number[]): void {
-  const { columns, left, numbers, rowLength } = tally;
+export function takeOffResources(trial: ResourceTrial, indexes: readonly number[]): void {
+  const { columns, left, numbers, rowLength } = trial;
   for (let at = 0; at < columns.length; at += 1) {
     const column = columns[at] as number;
     let sum = 0;
     for (const index of indexes) sum += numbers[(index + 1) * rowLength + column] as number;
     left[at] = (left[at] as number) + sum;
   }
-  tally.slots += indexes.length;
+  trial.slots += indexes.length;
 }
 
-export function putBackTallying(tally: Tally, indexes: readonly number[]): readonly number[] {
+export function putBackResources(trial: ResourceTrial, indexes: readonly number[]): readonly number[] {
   const staysOff: number[] = [];
   for (const index of indexes) {
-    const row = (index + 1) * tally.rowLength;
-    if (hasRoomFor(tally, row)) take(tally, row);
+    const row = (index + 1) * trial.rowLength;
+    if (hasRoomFor(trial, row)) take(trial, row);
     else staysOff.push(index);
   }
   return staysOff;
 }
 
-export function tallyRefusal(tally: Tally): Refusal | undefined {
-  return resourceRefusal(tally, tally.entry);
+export function resourceTrialRefusal(trial: ResourceTrial): Refusal | undefined {
+  return resourceRefusal(trial, trial.entry);
 }
 
 /** True where the pod in a row may come and the incoming pod still fits. */
-function hasRoomFor({ columns, left, numbers, slots }: Tally, row: number): boolean {
+function hasRoomFor({ columns, left, numbers, slots }: ResourceTrial, row: number): boolean {
   for (let at = 0; at < columns.length; at += 1) {
     if ((numbers[row + (columns[at] as number)] as number) > (left[at] as number)) return false;
   }
@@ -76,10 +76,10 @@ function hasRoomFor({ columns, left, numbers, slots }: Tally, row: number): bool
 }
 
 /** The pod in a row comes. */
-function take(tally: Tally, row: number): void {
-  const { columns, left, numbers } = tally;
+function take(trial: ResourceTrial, row: number): void {
+  const { columns, left, numbers } = trial;
   for (let at = 0; at < columns.length; at += 1) {
     left[at] = (left[at] as number) - (numbers[row + (columns[at] as number)] as number);
   }
-  tally.slots -= 1;
+  trial.slots -= 1;
 }

@@ -3,7 +3,7 @@ import { areExact } from '#shared/domain/model/node-sheet.ts';
 import { priorityOf } from '#shared/domain/model/placed-pod.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
 import { openAccount, type BudgetAccount } from './budget-account.ts';
-import type { CompanyFilter, NodeFilter } from './filter.ts';
+import type { PodAwareFilter, NodeFilter } from './filter.ts';
 import { interPodAffinity } from './inter-pod-affinity.ts';
 import { nodeAffinity } from './node-affinity.ts';
 import { nodeName } from './node-name.ts';
@@ -15,7 +15,7 @@ import { needsOf, type Need } from './room.ts';
 import { taintToleration } from './taint-toleration.ts';
 
 /** All filters made ready for one incoming pod on one snapshot; stale as soon as the snapshot changes. */
-export interface Screening {
+export interface PrefilterState {
   readonly snapshot: ClusterSnapshot;
   readonly pod: Pod;
   readonly priority: number;
@@ -26,15 +26,15 @@ export interface Screening {
   /** Lists of indexes that nodes share, by end and start. */
   readonly tails: Map<number, readonly number[]>[];
   readonly nodeFilters: readonly NodeFilter[];
-  readonly companyFilters: readonly CompanyFilter[];
+  readonly podAwareFilters: readonly PodAwareFilter[];
   /** Nothing but resources depends on who else is on a node, all of them known and the needs exact in doubles. */
   readonly isResourcesOnly: boolean;
 }
 
 /** Prepares the filters, in the order of the default plugins: `pkg/scheduler/apis/config/v1/default_plugins.go`. */
-export function prepareScreening(snapshot: ClusterSnapshot, pod: Pod): Screening {
+export function prefilter(snapshot: ClusterSnapshot, pod: Pod): PrefilterState {
   const needs = needsOf(pod, snapshot);
-  const companyFilters = [
+  const podAwareFilters = [
     nodePorts(pod),
     nodeResourcesFit(needs),
     podTopologySpread(pod, snapshot),
@@ -49,8 +49,8 @@ export function prepareScreening(snapshot: ClusterSnapshot, pod: Pod): Screening
     account: openAccount(snapshot),
     tails: [],
     nodeFilters: [nodeUnschedulable(pod), nodeName(pod), taintToleration(pod), nodeAffinity(pod)],
-    companyFilters,
-    isResourcesOnly: companyFilters.length === 1 && needs.every(isPlain),
+    podAwareFilters,
+    isResourcesOnly: podAwareFilters.length === 1 && needs.every(isPlain),
   };
 }
 
