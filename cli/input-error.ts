@@ -1,2 +1,2 @@
-/** Input that cannot be used: told in one line, and the command ends with exit code 2. */
+/** Input that cannot be used: printed as one line, and the command exits with 2. */
 export class InputError extends Error {}

@@ -17,7 +17,7 @@ const surface: Surface = {
   exit: (code) => (process.exitCode = code),
   now: () => systemClock.now(),
 };
-// Whoever reads only the beginning (`| head`) wants nothing more.
+// A reader that stops early, such as `head`, closes the pipe.
 process.stdout.on('error', () => undefined);
 
 const program = createProgram(isPlugin ? 'kubectl plimsoll' : 'plimsoll', surface);

@@ -57,8 +57,8 @@ Examples:
 /** `plimsoll review`: what the webhook would say to the objects in files. */
 export function reviewCommand(surface: Surface): Command {
   return new Command('review')
-    .summary('tell what the webhook would say to the objects in files')
-    .description('Tell what the webhook would say to each pod and pod template in files.')
+    .summary('show what the webhook would answer to the objects in files')
+    .description('Show what the webhook would answer to each pod and pod template in files.')
     .option('-f, --filename <manifests...>', 'files or directories of YAML or JSON, or - for standard input')
     .option('--as <user>', 'who creates the objects')
     .option('--as-group <group...>', 'groups of that user')
@@ -78,7 +78,7 @@ export function reviewCommand(surface: Surface): Command {
     });
 }
 
-/** Looked for here and not by the parser, which would tell of it before it tells of a misspelt option. */
+/** Checked here and not by the parser, which would report it before a misspelt option. */
 function findMistake({ filename, as: user, asGroup }: ReviewOptions): string | undefined {
   if (filename === undefined) return "required option '-f, --filename <manifests...>' not specified";
   return asGroup !== undefined && user === undefined ? "option '--as-group' needs '--as'" : undefined;

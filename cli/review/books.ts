@@ -44,7 +44,7 @@ export function openBooks(surroundings: Surroundings, now: Instant, present: Kno
   };
 }
 
-/** The API server labels every namespace with its name; of a namespace that nobody described that is all we know. */
+/** The API server labels every namespace with its name; for a namespace that no file describes, that is all we know. */
 function labelsOf({ namespaces }: Surroundings, name: string): ReadonlyMap<string, string> {
   return new Map([...(namespaces.get(name)?.labels ?? []), ['kubernetes.io/metadata.name', name]]);
 }

@@ -68,7 +68,7 @@ async function listAll(client: KubeClient, resource: Resource): Promise<readonly
   return found.map((raw) => ({ apiVersion: apiVersionOf(resource), kind, raw, where: 'cluster' }));
 }
 
-/** An API server that does not tell is one that knows nobody in particular. */
+/** An API server that does not answer who asks leaves the requester unknown. */
 async function whoAmI(client: KubeClient): Promise<Requester> {
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
   const answer = await client.request({ method: 'POST', path: REVIEWS, body });

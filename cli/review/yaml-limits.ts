@@ -4,7 +4,7 @@ const LIMITS = { tokens: 2_000_000, documents: 10_000, aliases: 1_000, depth: 20
 
 /**
  * The first limit that a text goes beyond, in words, before it is parsed: a parser needs hundreds of bytes for each
- * token, and for nesting and aliases more time than anybody waits.
+ * token, and for nesting and aliases more time than a person waits.
  */
 export function findExcess(text: string): string | undefined {
   const counts = { tokens: 0, documents: 0, aliases: 0, depth: 0 };

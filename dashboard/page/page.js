@@ -141,9 +141,7 @@ function nodePanel(node) {
   const panel = element('article', 'panel', title, element('h3', '', 'Signals'));
   panel.append(element('div', 'signals', ...node.signals.map(signalBlock)));
   panel.append(element('h3', '', 'Who would go next'));
-  panel.append(
-    node.next.length > 0 ? nextTable(node.next) : element('p', 'empty', 'Nobody: no pod may be evicted here.'),
-  );
+  panel.append(node.next.length > 0 ? nextTable(node.next) : element('p', 'empty', 'No pod may be evicted here.'));
   panel.append(element('h3', '', 'Last decisions'));
   panel.append(node.evictions.length > 0 ? evictionTable(node.evictions) : element('p', 'empty', 'No eviction yet.'));
   return panel;

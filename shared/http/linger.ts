@@ -16,7 +16,7 @@ const lingering = new Set<Socket>();
 export function linger(socket: Socket): void {
   if (lingering.has(socket)) return;
   socket.pause();
-  // Node goes on reading a body that nobody has begun to read, as soon as its request has been answered.
+  // Node goes on reading a body that no handler has begun to read, as soon as its request has been answered.
   setImmediate(() => socket.pause());
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
   lingering.add(socket);

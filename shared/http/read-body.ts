@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 
 export type Body =
   | { readonly kind: 'body'; readonly bytes: Buffer }
-  /** Not all of it was read; how it begins may tell what it is. */
+  /** Not all of it was read; its beginning may show what it is. */
   | { readonly kind: 'tooLarge'; readonly limitBytes: number; readonly beginning: Buffer }
   /** The process holds as many bytes of bodies as it may. */
   | { readonly kind: 'overloaded' }
@@ -54,7 +54,7 @@ export function collectBody(
   { maxBytes, allowance = UNLIMITED, into }: BodyLimits,
   done: (body: Body) => void,
 ): void {
-  // What has ended before anybody listens tells nobody.
+  // A request that ended before a listener was added emits nothing.
   if (request.destroyed) {
     done({ kind: 'aborted' });
     return;
@@ -83,7 +83,7 @@ export function collectBody(
     else keep(chunk);
   });
   request.on('end', () => finish({ kind: 'body', bytes: pieces.whole() }));
-  // Follows upon every error too, which Node emits only where somebody listens for it.
+  // Follows upon every error too, which Node emits only where a listener is registered.
   request.on('close', () => finish({ kind: 'aborted' }));
 }
 

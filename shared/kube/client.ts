@@ -97,7 +97,7 @@ async function openStream(context: Context, request: KubeRequest): Promise<Outco
 }
 
 function byteStream(response: IncomingMessage, close: () => void): ByteStream {
-  // Node reports an abort as an error event even when nobody reads any more.
+  // Node reports an abort as an error event even when nothing reads any more.
   response.on('error', () => undefined);
   const mediaType = response.headers['content-type'];
   return { mediaType, [Symbol.asyncIterator]: () => response[Symbol.asyncIterator]() as AsyncIterator<Buffer>, close };

@@ -10,7 +10,7 @@ const LOWEST_INT32 = -(2 ** 31);
 const HIGHEST_INT32 = 2 ** 31 - 1;
 
 /**
- * Reads a raw pod that somebody wants to create. `namespace` is the request's, which counts where the pod names none.
+ * Reads a raw pod from a create request. `namespace` is the request's, which counts where the pod names none.
  */
 export function decodePodRequest(raw: unknown, requester: Requester, namespace: string): Decoded<PodRequest> {
   const decoded = decodePod(raw);

@@ -12,7 +12,7 @@ import {
   readTextMap,
 } from './wire-object.ts';
 
-/** A class with what its owner wrote beside it. */
+/** A class with its annotations. */
 export interface AnnotatedClass extends PriorityClass {
   readonly annotations: ReadonlyMap<string, string>;
 }

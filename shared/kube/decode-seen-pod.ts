@@ -14,7 +14,7 @@ const LARGEST_AMOUNT: Quantity = { ...quantityFromInteger(1, 'DecimalSI'), expon
 
 /**
  * What quotas need to know of a stored pod, and nothing else of it. What cannot be read of that is left open, so that
- * whoever counts can take it for the most. Throws where the object has no UID or no decimal resourceVersion.
+ * the counter can charge the most for it. Throws where the object has no UID or no decimal resourceVersion.
  */
 export function decodeSeenPod(raw: KubeObject): SeenPod {
   const { uid, namespace = '', name = '', resourceVersion, generation } = raw.metadata;

@@ -22,7 +22,7 @@ export interface EventRecorderOptions {
   readonly omit?: readonly string[];
 }
 
-/** Writes Events beside the work: nothing waits for them, nothing fails with them. */
+/** Writes Events in the background: nothing waits for them, nothing fails with them. */
 export interface EventRecorder {
   record(record: EventRecord): void;
   /** Resolves when everything recorded so far is written or given up. */
@@ -61,7 +61,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     else enqueue(event);
   }
 
-  /** Over the limit a repetition is still counted: the next write of its series tells. */
+  /** Over the limit a repetition is still counted: the next write of its series reports it. */
   function hold(event: EventRecord): void {
     const series = seriesByKey.get(seriesKey(event));
     if (series === undefined) drop('rate-limit');

@@ -19,7 +19,7 @@ export interface LeaseOptions {
   /** How long a leader goes on without having renewed; the rest of the duration is its time to stop. */
   readonly renewDeadlineMs?: number;
   readonly retryMs?: number;
-  /** The leader's work. Its signal aborts before anybody else may lead, and it should end then. */
+  /** The leader's work. Its signal aborts before another candidate may lead, and it should end then. */
   readonly lead: (signal: AbortSignal, term: LeaseTerm) => Promise<void>;
 }
 
@@ -37,7 +37,7 @@ const RETRY_MS = 2_000;
 
 /**
  * Leads whenever this process holds the lease, until `signal` aborts; then the lease is given back.
- * Never rejects: an API server that is away only means that nobody can be elected.
+ * Never rejects: an API server that is away only means that no leader can be elected.
  */
 export async function runWithLease(options: LeaseOptions, signal: AbortSignal): Promise<void> {
   const { clock, random, retryMs = RETRY_MS } = options;
@@ -71,7 +71,7 @@ function isOver({ aborted }: AbortSignal): boolean {
   return aborted;
 }
 
-/** The lease is renewed until the work has ended, also while it is stopping: until then nobody else may begin. */
+/** The lease is renewed until the work has ended, also while it is stopping: until then no other candidate may begin. */
 async function leadOneTerm(options: LeaseOptions, candidate: Candidate, signal: AbortSignal): Promise<void> {
   const { log, name: lease } = options;
   const lost = new AbortController();

@@ -25,7 +25,7 @@ export interface Candidate {
   tryAcquire(signal: AbortSignal): Promise<Attempt>;
   /** `failed` may be tried again while the lease is held; `lost` is final. */
   tryRenew(): Promise<'renewed' | 'failed' | 'lost'>;
-  /** Gives the lease back, so that nobody has to wait for it to expire. */
+  /** Gives the lease back, so that no candidate has to wait for it to expire. */
   release(): Promise<void>;
   /** How long the lease may still be relied on, by the monotonic clock at this moment. */
   remainingMs(): number;
@@ -38,7 +38,7 @@ export function createCandidate(options: CandidateOptions): Candidate {
   const address = { resource: LEASES, namespace, name };
   let sighting: Sighting | undefined;
   let term: LeaseRecord | undefined;
-  /** When the last successful write was sent: nobody else's wait began earlier. */
+  /** When the last successful write was sent: no other candidate's wait began earlier. */
   let writtenAt = -Infinity;
 
   function remainingMs(): number {

@@ -2,7 +2,7 @@ import { isRecord, type KubeObject } from './kube-object.ts';
 
 /** The part of a coordination.k8s.io/v1 Lease that elects. */
 export interface LeaseRecord {
-  /** Empty: nobody holds it. */
+  /** Empty: not held. */
   readonly holder: string;
   readonly durationMs: number;
   /** Changes of leadership so far. */
@@ -40,7 +40,7 @@ export function sight(previous: Sighting | undefined, record: LeaseRecord, now: 
   return previous?.record.resourceVersion === record.resourceVersion ? previous : { record, seenAt: now };
 }
 
-/** Whether a candidate may take the lease: nobody holds it, it is its own from an earlier life, or it was not renewed in time. */
+/** Whether a candidate may take the lease: it is not held, the candidate held it before a restart, or it was not renewed in time. */
 export function mayAcquire({ record, seenAt }: Sighting, identity: string, now: number): boolean {
   return record.holder === '' || record.holder === identity || now - seenAt >= record.durationMs;
 }

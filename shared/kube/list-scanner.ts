@@ -18,7 +18,7 @@ export function scanList(
   return scanItems(bytes, (json) => onItem(parseItem(json)), largestItem);
 }
 
-/** As `scanList`, but hands out the bytes of each item, for readers that can tell from them which items to parse. */
+/** As `scanList`, but hands out the bytes of each item, for readers that decide by them which items to parse. */
 export async function scanItems(
   bytes: AsyncIterable<Buffer>,
   onItem: (json: Buffer) => void,

@@ -11,7 +11,7 @@ export interface SomePods extends KnownPods {
   readonly bytes: number;
 }
 
-/** One page: whoever holds a quota of thousands of pods is not found by reading them all. */
+/** One page: a quota that counts thousands of pods is explained without reading them all. */
 const MOST_PODS = 250;
 const MOST_BYTES = 4 * 1024 * 1024;
 /** Nearly every pod is smaller by far; larger ones are passed over, so that none crowds out the others. */

@@ -28,7 +28,7 @@ export interface ReflectorStore<T> {
 export interface StoreOptions<T> {
   /** Keeps what is needed of an object; `undefined` keeps nothing. */
   readonly slim: (raw: KubeObject) => T | undefined;
-  /** Told when `slim` or a listener throws; the store itself goes on. */
+  /** Called when `slim` or a listener throws; the store itself goes on. */
   readonly onError: (error: unknown, what: string) => void;
 }
 
@@ -38,7 +38,7 @@ export function createStore<T>({ slim, onError }: StoreOptions<T>): ReflectorSto
   const listeners = new Set<ChangeListener<T>>();
   let unseen: Set<string> | undefined;
 
-  function tell(change: Change<T>): void {
+  function notify(change: Change<T>): void {
     for (const listener of listeners) guarded(() => listener(change), `listener failed on ${change.key}`);
   }
 
@@ -61,14 +61,14 @@ export function createStore<T>({ slim, onError }: StoreOptions<T>): ReflectorSto
     const kind = objects.has(key) ? 'modified' : 'added';
     unseen?.delete(key);
     objects.set(key, value);
-    tell({ kind, key, value });
+    notify({ kind, key, value });
   }
 
   function forget(key: string): void {
     const value = objects.get(key);
     if (value === undefined) return;
     objects.delete(key);
-    tell({ kind: 'deleted', key, value });
+    notify({ kind: 'deleted', key, value });
   }
 
   function replace(): () => void {

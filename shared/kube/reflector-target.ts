@@ -29,7 +29,7 @@ export interface Source {
 /** What objects are read from. */
 export type WireFormat = 'json' | 'protobuf';
 
-/** What a reflector reads, where it puts it, and who is told. */
+/** What a reflector reads, where it stores it, and its callbacks. */
 export interface Target extends Source {
   readonly pageSize: PageSize;
   readonly random: () => number;

@@ -48,7 +48,7 @@ export interface Reflector<T> {
   get(key: string): T | undefined;
   values(): Iterable<T>;
   readonly size: number;
-  /** Calls back on every change; an error in the listener is logged and hurts nobody. Returns how to stop. */
+  /** Calls back on every change; an error in the listener is logged and has no other effect. Returns how to stop. */
   onChange(listener: ChangeListener<T>): () => void;
   /** The monotonic time at which the server was last heard, undefined before the first word. */
   lastContactMs(): number | undefined;

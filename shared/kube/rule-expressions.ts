@@ -8,7 +8,7 @@
  */
 import { celVariable, NUMBERS, ROW, type CelVariable } from './cel-variable.ts';
 
-/** Whoever is in more groups is taken for a member of every group that a rule names. */
+/** A user in more groups is treated as a member of every group that a rule names. */
 const MOST_GROUPS = ROW * ROW;
 
 /** Who asks, where, and which rules hold for that: lists of rules, each in order of the policies' names. */

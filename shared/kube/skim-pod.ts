@@ -15,7 +15,7 @@ const HEAD =
   /^(?:\{"type":"(?:ADDED|MODIFIED|DELETED)","object":)?\{(?:"kind":"Pod","apiVersion":"v1",)?"metadata":\{"name":"[^"\\]*",(?:"generateName":"[^"\\]*",)?"namespace":"([^"\\]*)","uid":"([^"\\]*)","resourceVersion":"([^"\\]*)"/;
 
 /**
- * Tells from the first bytes of an item of a list, or of a line of a watch, whose pod it is, so that most pods of a
+ * Reads from the first bytes of an item of a list, or of a line of a watch, which pod it is, so that most pods of a
  * cluster need not be parsed. kube-apiserver always writes these fields first and in this order; for bytes that begin
  * otherwise the answer is `undefined`, and they have to be parsed.
  */

@@ -21,7 +21,7 @@ export type WebhookTarget =
 
 export interface RegistrationOptions {
   readonly target: WebhookTarget;
-  /** PEM certificates that the webhook's own is signed by; left out where somebody else fills it in. */
+  /** PEM certificates that the webhook's own is signed by; left out where another program fills it in. */
   readonly caBundlePem?: string;
   /** What happens to a pod that the validating entry cannot judge; the quota entry is always `Fail`. */
   readonly failurePolicy: 'Ignore' | 'Fail';
@@ -77,7 +77,7 @@ export const SCHEDULERS: readonly string[] = [
   `system:serviceaccount:${NAMESPACE_SYSTEM}:${SECOND_SCHEDULER}`,
 ];
 
-/** A node creates mirror pods, which cannot be refused; the annotation alone, which any tenant can write, exempts nobody. */
+/** A node creates mirror pods, which cannot be refused; the annotation alone, which any tenant can write, exempts no pod. */
 export const NOT_A_NODE = condition('not-by-a-node', "!('system:nodes' in request.userInfo.?groups.orValue([]))");
 const BY_US = `request.userInfo.?username.orValue('') in ${celList(OWN_ACCOUNTS)}`;
 const OURSELVES = condition('by-plimsoll', BY_US);
@@ -139,7 +139,7 @@ function mutatingEntry(): Entry {
 }
 
 function validatingEntries({ failurePolicy, gatedCallers }: RegistrationOptions): readonly Entry[] {
-  // A refusal may be told in an Event, never that of a dry run.
+  // A refusal may be reported in an Event, but not that of a dry run.
   const shared = { failurePolicy, timeoutSeconds: TIMEOUT_SECONDS, sideEffects: 'NoneOnDryRun' } as const;
   const others = [...SCHEDULERS, ...gatedCallers];
   return [

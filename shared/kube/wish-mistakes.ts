@@ -45,6 +45,6 @@ function unreadable(name: string, value: string | undefined, words: readonly str
 function bothNames(annotations: Annotations): readonly string[] {
   const areBoth = [ANNOTATION_ALLOW_PREEMPTION, FOREIGN_ALLOW_PREEMPTION].every((name) => annotations.has(name));
   return areBoth
-    ? [`annotation \`${FOREIGN_ALLOW_PREEMPTION}\` does not count beside \`${ANNOTATION_ALLOW_PREEMPTION}\``]
+    ? [`annotation \`${FOREIGN_ALLOW_PREEMPTION}\` is ignored, as it is set together with \`${ANNOTATION_ALLOW_PREEMPTION}\``]
     : [];
 }

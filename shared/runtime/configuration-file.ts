@@ -4,7 +4,7 @@ import { errorText } from './describe-error.ts';
 
 export const CONFIGURATION_API_VERSION = 'config.plimsoll.dev/v1alpha1';
 
-/** Loaded with the first file: 4 MiB that a process told by flags alone does not need. */
+/** Loaded with the first file: 4 MiB that a process configured by flags alone does not need. */
 const require = createRequire(import.meta.url);
 
 type Content = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from './clock.ts';
 
-/** Short enough that nobody who waits for an answer notices. */
+/** Short enough that no caller notices the wait. */
 const SLICE_MS = 5;
 
 /**

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type * as Prometheus from 'prom-client';
 import { buildInfo } from './build-info.ts';
 
-/** The parts alone: the library's front door also loads a push gateway and cluster support, 7 MiB that nobody here uses. */
+/** The parts alone: the library's front door also loads a push gateway and cluster support, 7 MiB that are not used here. */
 const require = createRequire(import.meta.url);
 const Counter = require('prom-client/lib/counter') as typeof Prometheus.Counter;
 const Gauge = require('prom-client/lib/gauge') as typeof Prometheus.Gauge;
@@ -14,7 +14,7 @@ type Labels = Readonly<Record<string, string | number>>;
 
 export interface CounterMetric {
   add(labels?: Labels, by?: number): void;
-  /** One series for hot paths: counted here, and handed to the library when somebody reads the metrics. */
+  /** One series for hot paths: counted here, and handed to the library when the metrics are read. */
   series(labels: Labels): CounterSeries;
 }
 

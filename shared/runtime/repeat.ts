@@ -10,7 +10,7 @@ export interface Repetition {
   readonly deadlineMs: number;
   /** Waiting after failures; without it a failed round is followed after the usual period. */
   readonly backoff?: Backoff;
-  /** Told about every failed round and how many failed in a row, this one included. */
+  /** Called with every failed round and how many failed in a row, this one included. */
   readonly onError: (error: unknown, failuresInARow: number) => void;
   readonly clock: Clock;
   readonly random?: () => number;
@@ -18,7 +18,7 @@ export interface Repetition {
 
 /**
  * Runs the task again and again until `signal` aborts, never two rounds at once: a round that overruns its
- * deadline is told to stop and waited for. Resolves when the last round is over; never rejects.
+ * deadline is aborted and waited for. Resolves when the last round is over; never rejects.
  */
 export async function repeat(repetition: Repetition, signal: AbortSignal): Promise<void> {
   const { clock } = repetition;

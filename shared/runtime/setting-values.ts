@@ -13,7 +13,7 @@ export interface SettingValues {
   readonly mistakes: readonly string[];
 }
 
-/** The settings found in the environment; variables nobody knows belong to somebody else. */
+/** The settings found in the environment; unknown variables are ignored, as they belong to other programs. */
 export function valuesFromEnvironment(
   settings: readonly Setting[],
   env: Readonly<Record<string, string | undefined>>,
@@ -60,7 +60,7 @@ function splitFlag(argument: string): { readonly flag: string; readonly attached
   return { flag: argument.slice(0, equals), attached: argument.slice(equals + 1) };
 }
 
-/** A flag nobody knows takes what follows as well, so that one mistake is not reported as two. */
+/** An unknown flag takes what follows as well, so that one mistake is not reported as two. */
 function takesNext(setting: Setting | undefined, next: string | undefined): boolean {
   if (next === undefined || next.startsWith('--')) return false;
   return setting?.kind !== 'boolean' || next === 'true' || next === 'false';

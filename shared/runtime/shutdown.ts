@@ -44,7 +44,7 @@ export function createShutdown(options: ShutdownOptions): Shutdown {
     finish(released ? exitCode : 1);
   }
   const onSignal = (name: string): void => {
-    // Whoever asks twice does not want to wait for the drain.
+    // A second signal skips the drain.
     if (controller.signal.aborted) finish(1);
     else void stop(name);
   };

@@ -24,7 +24,7 @@ export interface Shortage {
   readonly observed: Observation | undefined;
 }
 
-/** Somebody who uses more than was requested, with both amounts as text. */
+/** A container or pod that uses more than it requested, with both amounts as text. */
 interface Offender {
   readonly name: string;
   readonly usage: string;

@@ -68,7 +68,7 @@ export type PassOutcome =
       readonly kind: 'reclaim';
       readonly resource: StarvedResource;
       readonly nodeReclaim: readonly NodeReclaim[];
-      /** `undefined` where node reclaim was enough, or nobody may be evicted. */
+      /** `undefined` where node reclaim was enough, or no pod may be evicted. */
       readonly eviction: PodEviction | undefined;
     };
 

@@ -25,7 +25,7 @@ interface Giver {
 /**
  * Which running pods the kubelet stops so that a critical pod fits: of the Guaranteed only what all others cannot
  * give, of the Burstable what the BestEffort cannot, then BestEffort (`getPodsToPreempt` in
- * `pkg/kubelet/preemption/preemption.go`). Its own road beside the eviction manager; budgets play no part.
+ * `pkg/kubelet/preemption/preemption.go`). Independent of the eviction manager; budgets are ignored.
  */
 export function kubeletPreemption(
   preemptor: Pod,

@@ -1,7 +1,7 @@
 import { DEFAULT_LIMITS, type EvictionLimits } from './eviction-limits.ts';
 import type { Selector } from '#shared/domain/model/label-selector.ts';
 
-/** Without a policy that says otherwise: the priority of an ordinary important class, above which nobody may opt out. */
+/** Without a policy that says otherwise: the priority of an ordinary important class, above which no pod may opt out. */
 export const DEFAULT_OPT_OUT_CEILING = 1_000_000;
 
 /** What a NodePressurePolicy says of evictions by ourselves on the nodes that it selects. */
@@ -11,7 +11,7 @@ export interface NodeProtection {
   readonly nodes: Selector;
   readonly mode: 'DryRun' | 'Enforce';
   readonly limits: EvictionLimits;
-  /** Beside kube-system and our own. */
+  /** In addition to kube-system and our own. */
   readonly namespaces: readonly string[];
   readonly optOutCeiling: number;
 }

@@ -56,7 +56,7 @@ export function criticalProtection(pod: Pod): Because | undefined {
 export interface ProtectionRules {
   /** Namespaces that are never touched: kube-system, our own, and those labelled to be ignored. */
   readonly protectedNamespaces: ReadonlySet<string>;
-  /** Up to this priority a pod's wish never to be evicted is honoured; above it nobody may ask. */
+  /** Up to this priority a pod's wish never to be evicted is honoured; above it no pod may ask. */
   readonly optOutCeiling: number;
   /** Whether the pod wishes never to be evicted. */
   readonly wantsToStay: (pod: Pod) => boolean;

@@ -49,7 +49,7 @@ export function occupancyOf(snapshot: ClusterSnapshot, nodeName: string): Occupa
   return occupancy;
 }
 
-/** Forgets the place of a node that is not known and has nobody left. */
+/** Forgets the entry of an unknown node that has no pod left. */
 export function forgetIfDeserted(snapshot: ClusterSnapshot, nodeName: string): void {
   const { pods, nominated } = occupancyOf(snapshot, nodeName);
   if (pods.length + nominated.length === 0 && !snapshot.nodes.has(nodeName)) snapshot.occupancies.delete(nodeName);

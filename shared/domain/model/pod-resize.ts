@@ -3,7 +3,7 @@ import { maxAmounts, NO_AMOUNTS } from './amounts.ts';
 import type { Container, Pod, Resources } from './pod.ts';
 import { isSidecar } from './sum-containers.ts';
 
-/** What a container or pod holds while it is resized in place, beside what its spec asks for. */
+/** What a container or pod holds while it is resized in place, in addition to what its spec requests. */
 export interface Resize {
   readonly held: Resources;
   readonly allocated: Amounts | undefined;

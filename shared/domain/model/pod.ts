@@ -72,7 +72,7 @@ export interface ContainerPort {
 
 export interface Volume {
   readonly name: string;
-  /** The one key beside `name`: emptyDir, hostPath, configMap … */
+  /** The one key besides `name`: emptyDir, hostPath, configMap … */
   readonly source: string;
   readonly emptyDirMedium: string;
   readonly emptyDirSizeLimit: string | undefined;

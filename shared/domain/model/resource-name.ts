@@ -7,7 +7,7 @@ export function isNativeResource(name: string): boolean {
   return !name.includes('/') || name.includes('kubernetes.io/');
 }
 
-/** True for a device or the like that somebody else defines. `pkg/apis/core/v1/helper` IsExtendedResourceName. */
+/** True for an extended resource, such as a device. `pkg/apis/core/v1/helper` IsExtendedResourceName. */
 export function isExtendedResource(name: string): boolean {
   return !isNativeResource(name) && !name.startsWith(REQUESTS_PREFIX) && isQualifiedName(REQUESTS_PREFIX + name);
 }

@@ -32,7 +32,7 @@ export function removePod(snapshot: ClusterSnapshot, pod: Pod): void {
   forgetIfDeserted(snapshot, placeOf(placed.pod));
 }
 
-/** What tells one pod from another: its UID, or its name where an object carries none. */
+/** What identifies a pod: its UID, or its name where the object has none. */
 export function podKey(pod: Pod): string {
   return pod.uid === '' ? `${pod.namespace}/${pod.name}` : pod.uid;
 }

@@ -12,7 +12,7 @@ export function isSidecar(container: Container): boolean {
 type Sums = Map<string, Quantity>;
 
 /**
- * What the containers of a pod take together. Containers and sidecars run side by side; each init container runs beside
+ * What the containers of a pod take together. Containers and sidecars run side by side; each init container runs next to
  * the sidecars listed before it. Per resource the larger of both counts.
  * KEP-753; component-helpers `resource/helpers.go` AggregateContainerRequests.
  */

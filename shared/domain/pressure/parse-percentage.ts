@@ -4,7 +4,7 @@ export type ParsedPercentage =
   /** A share of the whole as a 32-bit float, never -0; not a number where the text says so. */
   { readonly ok: true; readonly share: number } | { readonly ok: false; readonly message: string };
 
-/** Longer texts are refused as no number; the kubelet would read them, nobody writes them. */
+/** Longer texts are refused as no number; the kubelet would read them, but they do not occur. */
 const LONGEST = 256;
 const LARGEST_FLOAT32 = (2 - 2 ** -23) * 2 ** 127;
 const SMALLEST_EXPONENT = -149;

@@ -24,9 +24,9 @@ export interface PriorityRule {
   readonly policy: string;
   /** Its place in the set: by name of the policy, so that the first violation is always the same. */
   readonly order: number;
-  /** Labels of the namespace beside the one by which the rule is found. */
+  /** Labels of the namespace in addition to the one by which the rule is found. */
   readonly requirements: readonly LabelTest[];
-  /** `undefined` for everybody. */
+  /** `undefined` for everyone. */
   readonly subjects: RuleSubjects | undefined;
   /** It names users or groups, who are known where a template is written and not where a controller creates its pods. */
   readonly isPersonal: boolean;

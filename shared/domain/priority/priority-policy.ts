@@ -1,6 +1,6 @@
 import type { PreparedSelector } from '#shared/domain/model/label-selector.ts';
 
-/** Somebody a policy holds for. */
+/** A subject that a policy applies to. */
 export type Subject =
   | { readonly kind: 'User'; readonly name: string }
   | { readonly kind: 'Group'; readonly name: string }
@@ -10,7 +10,7 @@ export type Subject =
 export interface PriorityPolicy {
   readonly name: string;
   readonly namespaces: PreparedSelector;
-  /** Empty means everybody. */
+  /** Empty means everyone. */
   readonly subjects: readonly Subject[];
   readonly defaultClassName: string | undefined;
   /** `undefined` allows every class. */

@@ -7,7 +7,7 @@ import type { PriorityPolicy } from './priority-policy.ts';
 /** What an administrator should know about a policy, in sentences. */
 export interface PolicyReview {
   readonly policy: string;
-  /** Settings that can never take effect, or that keep everybody out. */
+  /** Settings that can never take effect, or that refuse everyone. */
   readonly ineffective: readonly string[];
   /** Other policies that hold for the same pods and say something else, and which of both wins. */
   readonly conflicts: readonly string[];

@@ -43,7 +43,7 @@ export interface Candidate {
   readonly ownerDisruptedAt: Instant | undefined;
 }
 
-/** What the one who ranks knows beside pod and statistics. */
+/** What ranking takes into account in addition to pod and statistics. */
 export interface Circumstances {
   readonly isMarkedLast?: boolean;
   readonly ownerDisruptedAt?: Instant | undefined;

@@ -1,10 +1,10 @@
 import type { Instant } from '#shared/domain/model/pod.ts';
 
-/** What one pod uses, as the kubelet's statistics tell it: whole units, `undefined` where a figure is missing. */
+/** What one pod uses, as in the kubelet's statistics: whole units, `undefined` where a figure is missing. */
 export interface PodUsage {
   /** The only thing that ties statistics to a pod. */
   readonly uid: string;
-  /** Absent is not the same as present without a working set: messages tell them apart. */
+  /** Absent is not the same as present without a working set: messages distinguish them. */
   readonly memory: MemoryUsage | undefined;
   readonly processCount: number | undefined;
   readonly cpuNanoCores: number | undefined;

@@ -45,7 +45,7 @@ function compareColumns(left: Candidate, right: Candidate, columns: readonly Ran
   return 0;
 }
 
-/** Negative if `left` goes first, positive if `right` does, 0 if this column, or key, does not tell them apart. */
+/** Negative if `left` goes first, positive if `right` does, 0 if this column, or key, does not distinguish them. */
 export function compareByColumn(left: Candidate, right: Candidate, { placeOf, refine }: RankColumn): number {
   const leftPlace = placeOf(left);
   const rightPlace = placeOf(right);

@@ -6,7 +6,7 @@ import { sortRows } from './sort-rows.ts';
 
 /**
  * Candidates in the order of eviction, first to go first. Each key is asked once per pod, then plain numbers are
- * compared. What no key tells apart keeps the order given; an order that ends in `uid` leaves nothing to that.
+ * compared. Candidates that no key distinguishes keep the order given; an order that ends in `uid` leaves nothing to that.
  */
 export function rankPods(candidates: readonly Candidate[], order: RankingOrder): readonly Candidate[] {
   const columns = rankColumns(order);
@@ -18,13 +18,13 @@ export function rankPods(candidates: readonly Candidate[], order: RankingOrder):
   return sortRows({ rows: candidates, places, refinements: columns.map(({ refine }) => refine) });
 }
 
-/** Negative if `left` goes first, positive if `right` does, 0 if no key tells them apart. */
+/** Negative if `left` goes first, positive if `right` does, 0 if no key distinguishes them. */
 export function compareCandidates(left: Candidate, right: Candidate, order: RankingOrder): number {
   const key = decidingKey(left, right, order);
   return key === undefined ? 0 : compareByColumn(left, right, key);
 }
 
-/** The first key that tells two candidates apart. */
+/** The first key that distinguishes two candidates. */
 export function decidingKey(left: Candidate, right: Candidate, order: RankingOrder): RankingKey | undefined {
   return order.find((key) => compareByColumn(left, right, key) !== 0);
 }

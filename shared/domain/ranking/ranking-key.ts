@@ -79,7 +79,7 @@ export const runTime: RankingKey = {
   placeOf: ({ facts }) => -(facts.startedAt ?? Infinity),
 };
 
-/** Who asked to be spared goes after everybody else. */
+/** Pods that asked to go last go after all others. */
 export const markedLast: RankingKey = {
   name: 'markedLast',
   says: 'the other asked to go last',
@@ -102,7 +102,7 @@ export const ownerDisruptedLongestAgo: RankingKey = {
   placeOf: ({ ownerDisruptedAt }) => ownerDisruptedAt ?? -Infinity,
 };
 
-/** Nobody makes a pod without a controller again (D-17). */
+/** A pod without a controller is not created again (D-17). */
 export const withControllerFirst: RankingKey = {
   name: 'withControllerFirst',
   says: 'a controller makes it again',

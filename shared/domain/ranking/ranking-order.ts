@@ -16,7 +16,7 @@ import {
   withControllerFirst,
 } from './ranking-key.ts';
 
-/** Keys in the order in which they are asked; the first that tells two pods apart decides. */
+/** Keys in the order in which they are asked; the first that distinguishes two pods decides. */
 export type RankingOrder = readonly RankingKey[];
 
 /** Keys that a policy may list. */
@@ -43,7 +43,7 @@ export interface RankingPolicy {
 
 const UNREQUESTED: readonly StarvedResource[] = ['pids', 'io'];
 
-/** What decides between pods that are equal in every key of the policy: always somebody goes first, always the same one. */
+/** What decides between pods that are equal in every key of the policy: the order is total and always the same. */
 const TIE_BREAKERS: RankingOrder = [ownerDisruptedLongestAgo, withControllerFirst, runTime, uid];
 
 /**
@@ -80,7 +80,7 @@ function wishesOf({ daemonSets }: RankingPolicy): RankingOrder {
   return daemonSets === 'Last' ? [markedLast, daemonSetsLast] : [markedLast];
 }
 
-/** Of what nobody can request every pod is above its request, so there all are equal. */
+/** For a resource that cannot be requested every pod is above its request, so all are equal. */
 function withWishes(keys: RankingOrder, wishes: RankingOrder, resource: StarvedResource): RankingOrder {
   const at = keys.indexOf(exceedsRequests) + 1;
   if (at > 0) return [...keys.slice(0, at), ...wishes, ...keys.slice(at)];
@@ -98,7 +98,7 @@ function keysOf(ranking: PolicyRanking, resource: StarvedResource): RankingOrder
   return [missingStatisticsFirst, ...ranking.keys.map((name) => POLICY_KEYS[name])];
 }
 
-/** Of what nobody can request every share is infinite, so the amount decides. */
+/** For a resource that cannot be requested every share is infinite, so the amount decides. */
 function shareKeys(resource: StarvedResource): RankingOrder {
   return UNREQUESTED.includes(resource) ? [usageAboveRequests] : [shareOfRequest];
 }

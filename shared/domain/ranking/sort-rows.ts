@@ -1,4 +1,4 @@
-/** Rows with a fixed number of places each; equal places may still be told apart by the column's refinement. */
+/** Rows with a fixed number of places each; equal places may still be distinguished by the column's refinement. */
 export interface Table<Row> {
   readonly rows: readonly Row[];
   /** Row by row, as many numbers each as there are refinements. */

@@ -6,7 +6,7 @@ const OURS = 'plimsoll.dev/allow-preemption';
 const YUNIKORN = 'yunikorn.apache.org/allow-preemption';
 
 const UNREADABLE = 'annotation `plimsoll.dev/allow-preemption` is `no` and counts as absent: must be one of';
-const BOTH = 'annotation `yunikorn.apache.org/allow-preemption` does not count beside `plimsoll.dev/allow-preemption`';
+const BOTH = 'annotation `yunikorn.apache.org/allow-preemption` is ignored, as it is set together with `plimsoll.dev/allow-preemption`';
 
 describe('wishMistakesOfPod', () => {
   test.each<readonly [what: string, Record<string, string>, readonly string[]]>([
