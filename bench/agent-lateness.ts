@@ -1,5 +1,5 @@
 /**
- * How late the agent's passes begin, one each 100 ms, beside 20 processes that want every CPU: on the idle machine,
+ * How late the agent's passes begin, one each 100 ms, while 20 processes want every CPU: on the idle machine,
  * with the agent in a group with the CPU of its manifest as on a node, and, for comparison, with no group of its own.
  * From the agent's own histogram. JSON on stdout; needs cgroup v1 and the right to make groups; SECONDS=n per row.
  */
@@ -21,7 +21,7 @@ const AGENT_SHARES = 204;
 const AGENT_QUOTA_US = 20_000;
 const BEST_EFFORT_SHARES = 2;
 const GOAL_SECONDS = 0.02;
-/** Never waits, and does not outlive whoever started it. */
+/** Never waits, and ends with the process that started it. */
 const HOG = 'while kill -0 $PPID; do n=0; while [ $n -lt 100000 ]; do n=$((n + 1)); done; done';
 
 interface CpuGroup {
@@ -110,8 +110,8 @@ const bestEffort = createCpuGroup(`${pods.kubepods}/besteffort`, BEST_EFFORT_SHA
 try {
   const rows = [
     await measure('idle', pods, own, undefined),
-    await measure('beside 20 hogs', pods, own, bestEffort),
-    await measure('beside 20 hogs, without a group of its own', pods, undefined, bestEffort),
+    await measure('with 20 hogs', pods, own, bestEffort),
+    await measure('with 20 hogs, without a group of its own', pods, undefined, bestEffort),
   ];
   console.log(JSON.stringify({ benchmark: 'agent-lateness', seconds: SECONDS, ...environment(), rows }, null, 2));
 } finally {

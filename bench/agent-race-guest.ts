@@ -1,5 +1,5 @@
 /**
- * The agent beside earlyoom (Debian) in an emulated guest with cgroup v2 and PSI: a real process in a pod's group fills
+ * The agent and earlyoom (Debian) in an emulated guest with cgroup v2 and PSI: a real process in a pod's group fills
  * the node's memory at the same ramp, in turn for each of the two. Measured: threshold crossed → eviction request or
  * SIGTERM, how far memory went below the threshold, and whether the kernel killed. The emulated processor is some ten
  * times slower than a real one and cannot fill 1 GB/s: `mebibytesPerSecond` is what it did, and delays compare the two

@@ -1,7 +1,7 @@
 /**
  * The race against the kernel's OOM killer: a real process fills memory in a real pod cgroup below a limited group of
  * all pods, and the real agent watches `allocatableMemory.available`. Measured: threshold crossed → eviction request on
- * the wire, how far memory went below the threshold, and who won. Beside it the kubelet's loop as a model: one look each
+ * the wire, how far memory went below the threshold, and who won. For comparison the kubelet's loop as a model: one look each
  * 10 s, so the wait is uniform from 0 to 10 s. JSON on stdout; RUNS=n sets the runs per row, RATES (GB/s) and THRESHOLDS
  * (MiB) the rows.
  */

@@ -1,5 +1,5 @@
 /**
- * One pass over 300 cgroup files (100 pods, three files each) as the agent reads them, beside the same pass in C on
+ * One pass over 300 cgroup files (100 pods, three files each) as the agent reads them, and the same pass in C on
  * kept descriptors, in interleaved blocks. JSON on stdout; the C side needs a compiler and is left out without one.
  */
 import { execFileSync, spawnSync } from 'node:child_process';

@@ -1,7 +1,7 @@
 /**
  * The ledger of a PriorityQuota in one process. `reserve+commit`: a batch of pods is charged, the pods are seen, and a
- * count takes the place of their reservations, beside 20,000 others in 1, 100 and 10,000 namespaces, in interleaved blocks.
- * Beside it what a count costs after one pod has changed, and the whole path of a replica, promises and JSON included, with
+ * count takes the place of their reservations, among 20,000 others in 1, 100 and 10,000 namespaces, in interleaved blocks.
+ * Also what a count costs after one pod has changed, and the whole path of a replica, promises and JSON included, with
  * a store that answers at once. JSON on stdout; CPU time, so that a busy machine does not matter.
  */
 import { loadavg } from 'node:os';

@@ -1,5 +1,5 @@
 /**
- * The agent beside the kubelet on one real node, which is this machine: a pod takes memory at the same ramp, in turn for
+ * The agent and the kubelet on one real node, which is this machine: a pod takes memory at the same ramp, in turn for
  * each of the two, and each has the same threshold. Measured: threshold crossed → request at the API server (audit log).
  * JSON on stdout; RUNS (5) of each. Needs root and what test:cluster needs.
  */

@@ -1,7 +1,7 @@
 /**
  * How long planning a preemption takes on clusters of 500 to 5,000 nodes with 30 pods each, every node a candidate and
  * only resources at stake, with and without 20 disruption budgets. JSON on stdout, times in milliseconds; preparing the
- * snapshot is counted apart. The clusters are those of the oracle's own bench, so that the real scheduler can be set beside.
+ * snapshot is counted apart. The clusters are those of the oracle's own bench, so that the real scheduler can be compared.
  */
 import type { ClusterSnapshot } from '#shared/domain/model/cluster-snapshot.ts';
 import { createSnapshot } from '#shared/domain/model/create-snapshot.ts';

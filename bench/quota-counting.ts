@@ -82,7 +82,7 @@ function rawPod(index: number): KubeObject {
 
 /** From `generation` on pods are alike again after so many. */
 const KINDS_OF_PODS = 1_000;
-/** Of each its metadata beside the names, its spec and its status. */
+/** Metadata besides the names, spec and status of each pod. */
 const kindsOfPods = Array.from({ length: KINDS_OF_PODS }, (_, index) => {
   const { metadata, ...rest } = rawPod(index);
   const { generation, labels, managedFields } = metadata;

@@ -1,4 +1,4 @@
-/** How many reviews per second one webhook process answers over kept TLS connections, beside a bare server. JSON on stdout. */
+/** How many reviews per second one webhook process answers over kept TLS connections, compared with a bare server. JSON on stdout. */
 import { loadavg } from 'node:os';
 import { reviewClient, postRequest, type ReviewClient } from './webhook/review-client.ts';
 import { mutateBody, startRig, validateBody } from './webhook/rig.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { COMPONENT_NAMES, NAMESPACE_NODE, NAMESPACE_SYSTEM } from '#shared/kube/wire-names.ts';
 
-/** Everybody who speaks to the API server, each with the name it has in a real cluster. */
+/** All clients of the API server, each with the name it has in a real cluster. */
 export type Speaker = 'webhook' | 'agent' | 'dashboard' | 'scheduler' | 'controllers' | 'node';
 
 export interface Identity {
@@ -17,7 +17,7 @@ export interface Identities {
   readonly users: ReadonlyMap<string, Identity>;
 }
 
-/** New tokens for everybody. */
+/** New tokens for all of them. */
 export function createIdentities(nodeName: string): Identities {
   const speakers: Readonly<Record<Speaker, Identity>> = {
     webhook: serviceAccount(NAMESPACE_SYSTEM, COMPONENT_NAMES.webhook),

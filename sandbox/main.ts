@@ -37,12 +37,12 @@ const [{ dashboardApp }, { runSandbox }] = await Promise.all([import('#dashboard
 const { options } = parsed;
 const toStandardError = { write: (line: string) => void process.stderr.write(line) };
 const log = createLog({ component: 'sandbox', level: 'error', format: 'text', destination: toStandardError });
-// npm passes Ctrl-C on though the terminal has already sent it to everybody: a second signal must not cut the end short.
+// npm passes Ctrl-C on though the terminal has already sent it to the whole group: a second signal must not cut the end short.
 const shutdown = createShutdown({ log, clock, deadlineMs: SHUTDOWN_DEADLINE_MS, processSignals: new EventEmitter() });
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => void shutdown.stop(name));
 // npm ends without passing SIGTERM on to what its shell started.
 if (process.env['npm_lifecycle_event'] !== undefined) void stopWithParent(process.ppid);
-process.stdout.on('error', () => void shutdown.stop('nobody reads standard output'));
+process.stdout.on('error', () => void shutdown.stop('standard output is closed'));
 
 const narrator = createNarrator(
   () => clock.monotonic(),

@@ -15,7 +15,7 @@ const CONTAINERS = ['main', 'proxy'].map((name) => ({
   env: SETTINGS,
 }));
 /** No scheduler takes it up, so nothing but its admission is at work. */
-const SPEC = { schedulerName: 'nobody', containers: CONTAINERS };
+const SPEC = { schedulerName: 'none', containers: CONTAINERS };
 
 /** One pod from the first attempt to its answer. */
 export interface Created {

@@ -15,7 +15,7 @@ export function chargesOf(metrics: string): Counts {
   );
 }
 
-/** Creates pods, and removes them, until the webhook spends a slice: it takes none when it is young, or nobody asks. */
+/** Creates pods, and removes them, until the webhook spends a slice: it takes none while it is young or idle. */
 export async function untilSliced(client: KubeClient, webhook: WebhookProcess): Promise<void> {
   const variant = VARIANTS.at(-1);
   if (variant === undefined) return;

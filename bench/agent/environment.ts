@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem } from 'node:os';
 
-/** Where a figure was measured, for whoever reads it later; the load is that of this moment. */
+/** Where a figure was measured; the load is that of this moment. */
 export function environment(): object {
   const cgroups = existsSync('/sys/fs/cgroup/cgroup.controllers') ? 'v2' : 'v1';
   return {

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 
-/** Whoever is to notice that memory runs short and to name a process before the kernel's OOM killer does. */
+/** A program that should notice that memory runs short, and name a process before the kernel's OOM killer does. */
 export interface Racer {
   /** The process that will fill the memory. */
   readonly expect: (hog: ChildProcess) => void;

@@ -5,7 +5,7 @@ import { createPodReview } from '#test/webhook/reviews.ts';
 import { startServer, type ServerProcess } from '#test/webhook/server-process.ts';
 import { shippedNodeFlags, startShippedWebhook } from '#test/webhook/shipped-webhook.ts';
 
-/** The webhook as it ships and the bare server beside it with the same flags, each a process of its own. */
+/** The webhook as it ships and the bare server with the same flags, each a process of its own. */
 export interface Rig {
   readonly webhook: ServerProcess;
   readonly bare: ServerProcess;

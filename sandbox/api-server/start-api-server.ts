@@ -24,7 +24,7 @@ export interface ApiServerOptions {
   readonly authority?: CertificatePair;
   /** Where webhooks with a `service` reference listen: `name.namespace` to `https://127.0.0.1:PORT`. May grow later. */
   readonly services?: ReadonlyMap<string, string>;
-  /** The output of pods; without it `kubectl logs` is told that there is none. */
+  /** The output of pods; without it `kubectl logs` is answered that there is none. */
   readonly podLogs?: PodLogs;
   /** How many changes of each kind a watch can look back on. */
   readonly historyLimit?: number;
@@ -39,7 +39,7 @@ export interface ApiServer {
   readonly kubeconfig: () => string;
   /** What it works on, for those who run in the same process. */
   readonly state: ServerParts['server'];
-  /** Forgets the history up to now, so that every watch from before is told 410. */
+  /** Forgets the history up to now, so that every earlier watch is answered 410. */
   readonly compact: () => void;
   readonly close: () => Promise<void>;
 }

@@ -14,7 +14,7 @@ export interface WritePorts {
   readonly log: Log;
 }
 
-/** Carries out one write. What is refused is told and tried again in a later round; what is gone needs nothing. */
+/** Carries out one write. What is refused is logged and tried again in a later round; what is gone needs nothing. */
 export async function executeWrite(ports: WritePorts, write: Write): Promise<void> {
   switch (write.kind) {
     case 'create':
@@ -56,7 +56,7 @@ function remove(
   return client.request({ method: 'DELETE', path: resourcePath(resource, { namespace, name }), body });
 }
 
-/** Under the version it was planned on: somebody else's change in between leads to a new plan. */
+/** Under the version it was planned on: another change in between leads to a new plan. */
 function patch(client: KubeClient, write: Extract<Write, { kind: 'patch' }>): Promise<Outcome<unknown>> {
   const { resource, object, subresource } = write;
   const { namespace, name = '', resourceVersion } = object.metadata;

@@ -6,7 +6,7 @@ import { scaled } from './rollout.ts';
 import { type Budget, controllerOf, isReady, type OwnedObject, type RunningPod, type World } from './wire-workloads.ts';
 import { statusPatch, type Write } from './write.ts';
 
-/** An eviction that nobody followed up is forgotten after this long. */
+/** An eviction that was not carried out is forgotten after this long. */
 const FORGET_DISRUPTION_MS = 120_000;
 
 /** Counts what a PodDisruptionBudget allows (`pkg/controller/disruption/disruption.go`). */

@@ -7,7 +7,7 @@ import { isLeaving } from './pod-state.ts';
 import { podOf } from './scenario-objects.ts';
 import { describe, expectOk, poll, type ScenarioPorts } from './scenario-ports.ts';
 
-/** When the node became short of memory and when the hog was told to go; monotonic milliseconds. */
+/** When the node became short of memory and when the hog was evicted; monotonic milliseconds. */
 export interface Shortage {
   readonly shortAt: number | undefined;
   readonly evictedAt: number | undefined;
@@ -18,7 +18,7 @@ const DEADLINE_MS = 25_000;
 const REPORT_EVERY_MS = 1_000;
 const THRESHOLD_BYTES = THRESHOLD_MI * 1024 * 1024;
 
-/** Starts the hog and tells how the node fills, until the hog is told to go or killed. */
+/** Starts the hog and tells how the node fills, until the hog is evicted or killed. */
 export async function letHogGrow(ports: ScenarioPorts, hog: PlannedPod): Promise<Shortage> {
   const { client, clock, narrator } = ports;
   const created = await createObject(client, { resource: PODS, namespace: hog.namespace }, podOf(hog));
@@ -78,7 +78,7 @@ async function nextInLine({ client, nodeName }: ScenarioPorts): Promise<NextInLi
   return status.next?.[0];
 }
 
-/** The time if the hog is told to go. Without an agent the kernel decides in the end: that is no eviction. */
+/** The time when the hog was evicted. Without an agent the kernel decides in the end: that is no eviction. */
 async function whetherGone(ports: ScenarioPorts, hog: PlannedPod, now: number): Promise<number | 'killed' | undefined> {
   if (ports.told.some(({ reason }) => reason === 'SystemOOM')) return 'killed';
   const { namespace, name } = hog;

@@ -5,7 +5,7 @@ export interface PlannedPod {
   readonly priorityClass: string;
   readonly image: 'demo/service' | 'demo/hog';
   readonly requestMi: number;
-  /** Held from the start, beside some 10Mi for the process itself. */
+  /** Held from the start, in addition to some 10Mi for the process itself. */
   readonly holdsMi: number;
   /** Only a hog grows. */
   readonly growsMiPerSecond: number;

@@ -15,7 +15,7 @@ export async function runScenario(ports: ScenarioPorts, scenario: Scenario): Pro
   const shortage = await letHogGrow(ports, scenario.hog);
   if (shortage.evictedAt !== undefined) await waitForRelief(ports, scenario.hog);
   const survived = await findSurvivors(ports, services);
-  ports.narrator.say(`Still running, never restarted: ${survived.join(', ') || 'nobody'}`);
+  ports.narrator.say(`Still running, never restarted: ${survived.join(', ') || 'none'}`);
   return { refused, evicted: evictions(ports), survived, secondsToEvict: secondsBetween(shortage) };
 }
 

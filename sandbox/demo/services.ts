@@ -13,7 +13,7 @@ export interface StartedService {
 }
 
 const START_DEADLINE_MS = 15_000;
-/** What a process needs beside the memory it holds. */
+/** What a process needs in addition to the memory it holds. */
 const PROCESS_MI = 10;
 
 /** Starts all and waits until each pod is ready. */

@@ -3,7 +3,7 @@ import { quantityMilliNumber, quantityNumber } from '#shared/domain/model/quanti
 import { DEMO_IMAGES, type DemoImage, findDemoImage, type ImageOption } from './demo-images.ts';
 import type { WireContainer } from './wire-pod.ts';
 
-/** What the runtime of a demo image is told, as JSON. */
+/** The input of a demo image's runtime, as JSON. */
 export interface ContainerParameters {
   readonly image: string;
   readonly memoryBytes: number;

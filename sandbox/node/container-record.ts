@@ -34,7 +34,7 @@ export interface Terminated {
   readonly finishedAt: number;
 }
 
-/** A container that nobody has tried to start yet. */
+/** A container that has not been started yet. */
 export function createRecord(container: { readonly name: string; readonly image: string }): ContainerRecord {
   return {
     name: container.name,

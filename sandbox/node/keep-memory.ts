@@ -20,7 +20,7 @@ interface Cause {
 const OVER_LIMIT: Cause = { reason: 'OOMKilling', text: 'it passed its memory limit' };
 const NODE_FULL: Cause = { reason: 'SystemOOM', text: 'the node ran out of memory' };
 
-/** Does what the kernel would: kills containers over their limit, and somebody when the whole node is full. */
+/** Does what the kernel would: kills containers over their limit, and a process when the whole node is full. */
 export function keepMemory(
   keeper: MemoryKeeper,
   workers: ReadonlyMap<string, PodWorker>,

@@ -70,7 +70,7 @@ export interface NodeCondition {
   readonly message: string;
 }
 
-/** The kubelet's conditions in its own words. This node only says so: evicting is left to whoever watches it. */
+/** The kubelet's conditions in its own words. This node only says so: evicting is left to the agent. */
 export function nodeConditions(availableBytes: number): readonly NodeCondition[] {
   return [
     memoryPressure(availableBytes < SHORT_OF_MEMORY_BYTES),

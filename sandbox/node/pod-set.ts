@@ -31,7 +31,7 @@ export interface PodSet {
 interface Entry {
   readonly worker: PodWorker;
   readonly publisher: StatusPublisher;
-  /** When its containers must be gone, monotonic; `undefined` while nobody wants it to end. */
+  /** When its containers must be gone, monotonic; `undefined` while it is not terminating. */
   endsAt: number | undefined;
 }
 
@@ -90,7 +90,7 @@ export function createPodSet(options: PodSetOptions): PodSet {
     return entry;
   }
 
-  /** A later call counts only if it leaves less time, as when somebody deletes again with a shorter grace. */
+  /** A later call counts only if it leaves less time, as when a second deletion has a shorter grace. */
   function end(entry: Entry, graceSeconds: number): void {
     const endsAt = clock.monotonic() + graceSeconds * 1000;
     if (entry.endsAt !== undefined && entry.endsAt <= endsAt) return;
@@ -123,7 +123,7 @@ export function createPodSet(options: PodSetOptions): PodSet {
   function graceOf(pod: WirePod): number | undefined {
     if (pod.metadata.deletionTimestamp !== undefined) return pod.metadata.deletionGracePeriodSeconds ?? 0;
     const worker = workers.get(pod.metadata.uid ?? '');
-    // Somebody else may declare a pod failed; its containers then get the pod's own grace.
+    // Another client may declare a pod failed; its containers then get the pod's own grace.
     const wasFailed = pod.status?.phase === 'Failed' && worker !== undefined && !hasPodEnded(worker);
     return wasFailed ? (pod.spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS) : undefined;
   }

@@ -92,7 +92,7 @@ function containerStatus(record: ContainerRecord, { isEnding }: PodFacts) {
   };
 }
 
-/** The other two states are named as absent, because a merge patch would keep them beside the new one. */
+/** The other two states are named as absent, because a merge patch would keep them next to the new one. */
 function wireState(state: ContainerState, containerId: string | undefined) {
   const absent = { waiting: null, running: null, terminated: null };
   switch (state.kind) {

@@ -13,7 +13,7 @@ class QuantityValue {
 
 /** The `authorizer` of an expression, at any step of a question. */
 export class AuthorizerValue {
-  /** In the sandbox everybody may do everything. */
+  /** In the sandbox every user may do everything. */
   check(): DecisionValue {
     return new DecisionValue(true);
   }
@@ -30,7 +30,7 @@ class DecisionValue {
 
 const AUTHORIZER_STEPS = ['group', 'resource', 'subresource', 'namespace', 'name'] as const;
 
-/** Adds what Kubernetes' expressions may use beside CEL itself, as far as anything here uses it. */
+/** Adds what Kubernetes' expressions may use in addition to CEL itself, as far as anything here uses it. */
 export function addKubernetesLibrary(environment: Environment): Environment {
   environment.registerType('kubernetes.Quantity', QuantityValue);
   environment.registerType('kubernetes.authorization.Authorizer', AuthorizerValue);

@@ -26,7 +26,7 @@ export function celRulesOf(schema: Fields): CelRule[] {
   }));
 }
 
-/** Checks a value, and the old one beside it on an update. */
+/** Checks a value, together with the old one on an update. */
 export type RuleCheck = (value: unknown, old: unknown, path: string) => FieldError[];
 
 /** Makes the check of a schema with all that is below it; undefined where there is no rule at all. */

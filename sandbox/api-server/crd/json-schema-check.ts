@@ -6,7 +6,7 @@ import { isFields, type Fields } from '#sandbox/api-server/wire/object.ts';
 /** Checks a custom resource against its schema; mistakes in the words of the API server. */
 export type SchemaCheck = (object: object) => FieldError[];
 
-/** Compiles a structural schema. Formats are checked by nobody here, as Kubernetes ignores those it does not know. */
+/** Compiles a structural schema. Formats are not checked, as Kubernetes ignores those it does not know. */
 export function compileSchemaCheck(schema: Fields): SchemaCheck {
   const ajv = new Ajv({ allErrors: true, strict: false, validateFormats: false, verbose: true });
   const validate = ajv.compile(forAjv(schema) as object);

@@ -71,7 +71,7 @@ export function badRequest(message: string): StatusError {
   return statusError({ code: 400, reason: 'BadRequest', message });
 }
 
-/** 401: no token, or one that nobody knows. */
+/** 401: no token, or an unknown one. */
 export function unauthorized(): StatusError {
   return statusError({ code: 401, reason: 'Unauthorized', message: 'Unauthorized' });
 }

@@ -45,7 +45,7 @@ function printable(text: string): string {
   return text.replaceAll(/[^\x20-\x7e]/g, '?');
 }
 
-/** Turns whatever a request ended with into a Status; what nobody expected is logged and told without details. */
+/** Turns whatever a request ended with into a Status; an unexpected error is logged and answered without details. */
 export function sendError(
   response: ServerResponse,
   error: unknown,

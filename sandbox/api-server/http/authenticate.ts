@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { unauthorized } from '#sandbox/api-server/errors/errors.ts';
 import type { User } from '#sandbox/api-server/operations/api-request.ts';
 
-/** Finds out who sends a request. Throws 401 without a token, or with one that nobody knows. */
+/** Finds out who sends a request. Throws 401 without a token, or with an unknown one. */
 export type Authenticate = (headers: IncomingHttpHeaders) => User;
 
 const BEARER = /^Bearer\s+(\S+)$/i;
@@ -23,7 +23,7 @@ function digest(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
 
-/** There is no RBAC, so whoever has a token may speak for anybody. */
+/** There is no RBAC, so any token may impersonate any user. */
 function impersonated(headers: IncomingHttpHeaders): User | undefined {
   const username = headers['impersonate-user'];
   if (typeof username !== 'string' || username === '') return undefined;

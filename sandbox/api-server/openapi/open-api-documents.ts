@@ -80,7 +80,7 @@ function mapValues<A, B>(map: ReadonlyMap<string, A>, change: (value: A) => B): 
   return Object.fromEntries(Array.from(map, ([key, value]) => [key, change(value)]));
 }
 
-/** Short references become full ones; beside a `$ref` nothing else counts in OpenAPI, hence `allOf`. */
+/** Short references become full ones; OpenAPI ignores siblings of a `$ref`, hence `allOf`. */
 export function expandReferences(schema: JsonSchema, prefix: string): object {
   const { $ref, properties, items, additionalProperties, ...rest } = schema;
   return {

@@ -20,7 +20,7 @@ export interface DecodeTarget {
 }
 
 /**
- * Makes a typed object of a parsed body: the right kind, fields of the right types, unknown fields gone (and told about
+ * Makes a typed object of a parsed body: the right kind, fields of the right types, unknown fields gone (and reported
  * as `fieldValidation` says). Throws 400.
  */
 export function decodeObject({ value, duplicates }: ParsedBody, target: DecodeTarget): KubeObject {

@@ -22,7 +22,7 @@ export async function deleteCollection(server: ServerState, request: ApiRequest)
   return selected;
 }
 
-/** Somebody else was faster. */
+/** Another request was faster. */
 function ignoreNotFound(error: unknown): void {
   if (error instanceof StatusError && error.status.code === 404) return;
   throw error;

@@ -31,7 +31,7 @@ export function clearServerFields({ type, namespace, name }: ApiRequest, object:
   clearStatus(type, object);
 }
 
-/** A custom resource has no status until somebody writes one; built-in kinds have an empty one. */
+/** A custom resource has no status until one is written; built-in kinds have an empty one. */
 function clearStatus({ behaviour, openApi }: ResourceType, object: KubeObject): void {
   if (!behaviour.hasStatus || behaviour.isCreatedWithStatus) return;
   if (openApi !== undefined) Reflect.deleteProperty(object, 'status');

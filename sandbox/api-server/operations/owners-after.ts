@@ -10,7 +10,7 @@ export interface States {
   readonly next: KubeObject;
 }
 
-/** The managedFields of a changed object: an applier brings its own, everybody else owns what changed. */
+/** The managedFields of a changed object: an applier brings its own, other writers own what they changed. */
 export function ownersAfter(
   server: ServerState,
   request: ApiRequest,
@@ -23,7 +23,7 @@ export function ownersAfter(
   return managedFieldsAfterUpdate(storedSchema(server, request), withEntries(current, given), next, writer);
 }
 
-/** Whoever sends entries sets them (kubectl migrates them so); without any the stored ones count, `[{}]` clears them. */
+/** A writer that sends entries sets them (kubectl migrates them so); without any the stored ones count, `[{}]` clears them. */
 function withEntries(current: KubeObject, given: readonly ManagedFieldsEntry[]): KubeObject {
   if (given.length === 0) return current;
   const managedFields = given.filter((entry) => Object.keys(entry).length > 0);

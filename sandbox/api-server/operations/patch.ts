@@ -66,7 +66,7 @@ function typed(request: ApiRequest, options: WriteOptions, body: ParsedBody): Ku
   const next = decodeObject(body, {
     ...type,
     fieldValidation: options.fieldValidation,
-    // A patch may be tried several times; its warnings are told once.
+    // A patch may be tried several times; its warnings are sent once.
     warn: (text) => {
       if (!warnings.includes(text)) warnings.push(text);
     },

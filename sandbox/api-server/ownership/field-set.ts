@@ -46,7 +46,7 @@ function combine(a: FieldSet, b: FieldSet, keep: (inA: boolean, inB: boolean) =>
   return { isMember: keep(a.isMember, b.isMember), children };
 }
 
-/** The set with every path above one of its paths: whoever owns something below a field also holds the field. */
+/** The set with every path above one of its paths: an owner of something below a field also holds the field. */
 export function withParents(set: FieldSet): FieldSet {
   if (set.children.size === 0) return set;
   return { isMember: true, children: new Map(Array.from(set.children, ([step, child]) => [step, withParents(child)])) };

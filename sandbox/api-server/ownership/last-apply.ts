@@ -9,7 +9,7 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /**
  * What `kubectl apply --server-side` takes over without a conflict: the fields that the client's own apply set last and
- * that nobody has changed since. For other writers nothing.
+ * that no other writer has changed since. For other writers nothing.
  * apimachinery `managedfields/internal/lastappliedmanager.go`.
  */
 export function ownedByLastApply(schema: Schema, live: KubeObject, { manager }: Writer): FieldSet {

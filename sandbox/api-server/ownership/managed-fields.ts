@@ -44,7 +44,7 @@ export function managedFieldsOfNew(schema: Schema, object: KubeObject, writer: W
 }
 
 /**
- * The entries after an update: what changed now belongs to the writer and to nobody else.
+ * The entries after an update: what changed now belongs to the writer alone.
  * apimachinery `managedfields/internal`, structured-merge-diff `merge.Updater.Update`.
  */
 export function managedFieldsAfterUpdate(

@@ -3,7 +3,7 @@ import { ANY, type ListSchema, type Schema } from '#sandbox/api-server/schema/sc
 import { NO_FIELDS, ONE_FIELD, type FieldSet } from './field-set.ts';
 import { itemStep } from './list-keys.ts';
 
-/** Fields that belong to nobody: the server's own and the object's identity. */
+/** Fields without an owner: the server's own and the object's identity. */
 export const UNOWNED = new Set(['apiVersion', 'kind']);
 const UNOWNED_METADATA = new Set([
   'name',
@@ -33,12 +33,12 @@ export function setOfObject(schema: Schema, object: object, marksContainers: boo
   return { isMember: false, children };
 }
 
-/** The metadata that somebody may own. */
+/** The metadata that can have an owner. */
 export function withoutUnowned(metadata: unknown): Fields {
   return Object.fromEntries(Object.entries(metadata as Fields).filter(([name]) => !UNOWNED_METADATA.has(name)));
 }
 
-/** `spec`, `status` and `metadata` of built-in kinds are always there, so nobody owns them as such. */
+/** `spec`, `status` and `metadata` of built-in kinds are always there, so they have no owner as such. */
 function setOfTopField(schema: Schema, value: unknown, marksContainers: boolean): FieldSet {
   if (isFields(value) && Object.keys(value).length === 0) return NO_FIELDS;
   const set = setOfValue(schema, value, {
@@ -48,7 +48,7 @@ function setOfTopField(schema: Schema, value: unknown, marksContainers: boolean)
   return set;
 }
 
-/** What counts as a member beside leaves. */
+/** What counts as a member in addition to leaves. */
 export interface Marks {
   readonly marksContainers: boolean;
   /** The field is part of the type's empty form, so that setting something in it does not create it. */

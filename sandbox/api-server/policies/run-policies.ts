@@ -20,7 +20,7 @@ export interface PolicyPorts {
 }
 
 /**
- * The ValidatingAdmissionPolicies of the cluster: warnings are told, and the first refusal is the answer. Throws a
+ * The ValidatingAdmissionPolicies of the cluster: warnings are sent, and the first refusal is the answer. Throws a
  * StatusError. apiserver `pkg/admission/plugin/policy/validating/dispatcher.go`.
  */
 export function runPolicies(ports: PolicyPorts, attributes: Attributes): void {

@@ -43,7 +43,7 @@ export function isKnownMessage(definition: string): boolean {
   return knownMessages().has(definition);
 }
 
-/** A message as the JSON it stands for; fields that nobody knows are passed over. Throws RangeError for other bytes. */
+/** A message as the JSON it stands for; unknown fields are passed over. Throws RangeError for other bytes. */
 export function decodeMessage(definition: string, bytes: Buffer): Fields {
   const known = knownMessages().get(definition);
   const result: Fields = {};

@@ -20,14 +20,14 @@ export interface JsonSchema {
   readonly 'x-kubernetes-embedded-resource'?: boolean;
 }
 
-/** What compiling needs beside the schema itself. */
+/** What compiling needs in addition to the schema itself. */
 export interface CompileContext {
   /** Go's name of the type, for error texts. */
   readonly name: string;
   readonly resolve: (reference: string) => Schema;
   /** The definition's full name: some types are not what their OpenAPI says. */
   readonly special?: string;
-  /** Told of the object while its fields are still missing. */
+  /** Called with the object while its fields are still missing. */
   readonly register?: (schema: ObjectSchema) => void;
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { compileSchema, type JsonSchema } from './compile-schema.ts';
 import { ANY, type Schema } from './schema.ts';
 
-/** Field names and types of the built-in kinds, one OpenAPI definition a line; see README.md beside it. */
+/** Field names and types of the built-in kinds, one OpenAPI definition a line; see README.md in its folder. */
 const FILE = new URL('./definitions.ndjson', import.meta.url);
 
 /** The definitions of the built-in kinds, read and compiled when first asked for. */

@@ -7,7 +7,7 @@ export interface View {
   readonly convert: ((object: KubeObject) => KubeObject) | undefined;
 }
 
-/** One stored state of one object. Its JSON is made once, whoever asks for it: gets, lists and all watchers. */
+/** One stored state of one object. Its JSON is made once for all gets, lists and watches. */
 export class Revision {
   readonly object: KubeObject;
   readonly number: number;

@@ -3,7 +3,7 @@ import { Change } from './change.ts';
 import { Collection } from './collection.ts';
 import { Revision, keyOf } from './revision.ts';
 
-/** Told of every change of every collection, after it is stored. */
+/** Called with every change of every collection, after it is stored. */
 export type StoreListener = (storage: string, change: Change) => void;
 
 /**
@@ -52,7 +52,7 @@ export class Store {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Forgets all history up to now: watches from before are told 410, as after a compaction of etcd. */
+  /** Forgets all history up to now: earlier watches are answered 410, as after a compaction of etcd. */
   compact(): void {
     for (const collection of this.#collections.values()) collection.history.clear(this.#revision);
   }

@@ -4,7 +4,7 @@ import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
 export interface TableOptions {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** What each row carries beside its cells: metadata by default. */
+  /** What each row carries in addition to its cells: metadata by default. */
   readonly includeObject: 'None' | 'Metadata' | 'Object';
 }
 

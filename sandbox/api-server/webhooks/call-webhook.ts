@@ -139,7 +139,7 @@ function parse(body: Buffer): Fields {
     const value: unknown = JSON.parse(body.toString());
     if (isFields(value)) return value;
   } catch {
-    // A body that is no JSON is told like one that is no object.
+    // A body that is no JSON is reported like one that is no object.
   }
   throw new Error('failed to call webhook: the answer is not a JSON object');
 }
