@@ -2,6 +2,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
+const PARTS = 'agent|bench|cli|dashboard|deploy|sandbox|scheduler|shared|test|tools|webhook';
+/** A file or folder of this repository, as code. */
+const CODE_PATH = new RegExp(`\`((?:${PARTS})/[\\w./-]+)\``, 'g');
 const FOLDERS = ['agent', 'bench', 'deploy', 'shared', 'test', 'tools', 'webhook'];
 const NAMED = /\bdocs\/[\w./-]*\w/g;
 /** To a file of this repository. */
@@ -28,17 +31,26 @@ describe('pages of docs/ that other files name', () => {
   });
 });
 
+const markdown = ['.', 'docs'].flatMap((folder) =>
+  readdirSync(folder, { recursive: folder === 'docs', encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join(folder, name)),
+);
+
+/** What pages name by a pattern and what is not there, with the page. */
+function missingIn(pattern: RegExp, fileOf: (page: string, named: string) => string): readonly unknown[] {
+  return markdown.flatMap((page) =>
+    Array.from(readFileSync(page, 'utf8').matchAll(pattern), ([, named = '']) => fileOf(page, named))
+      .filter((file) => !existsSync(file))
+      .map((file) => [page, file]),
+  );
+}
+
 test('pages link to none that is missing', () => {
-  const markdown = ['.', 'docs'].flatMap((folder) =>
-    readdirSync(folder, { recursive: folder === 'docs', encoding: 'utf8' })
-      .filter((name) => name.endsWith('.md'))
-      .map((name) => join(folder, name)),
-  );
-  const missing = markdown.flatMap((page) =>
-    Array.from(readFileSync(page, 'utf8').matchAll(LINK), ([, link = '']) => join(dirname(page), link))
-      .filter((link) => !existsSync(link))
-      .map((link) => [page, link]),
-  );
   expect(markdown.length).toBeGreaterThan(20);
-  expect(missing).toEqual([]);
+  expect(missingIn(LINK, (page, link) => join(dirname(page), link))).toEqual([]);
+});
+
+test('pages name no file or folder that is missing', () => {
+  expect(missingIn(CODE_PATH, (_, path) => path)).toEqual([]);
 });
