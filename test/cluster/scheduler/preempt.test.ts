@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '#test/contract/harness.ts';
 import { freePorts } from '#test/cluster/free-ports.ts';
@@ -6,9 +8,18 @@ import { PATIENCE_MS, preemptionScenario } from './preemption-scenario.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 
 const why = whyNoOwnCluster(process.env);
+const UNKNOWN_VICTIM = { NodeNameToMetaVictims: { 'node-0': { Pods: [{ UID: 'unknown' }], NumPDBViolations: 0 } } };
+const FAULTY: Readonly<Record<string, RequestListener>> = {
+  'does not answer': () => undefined,
+  'answers 500': (_, response) => response.writeHead(500).end(),
+  'answers no JSON': (_, response) => response.end('<html>'),
+  'names a victim that does not exist': (_, response) => response.end(JSON.stringify(UNKNOWN_VICTIM)),
+};
 
 describe.skipIf(why !== undefined)(`kube-scheduler with the extender${why ?? ''}`, () => {
   let port = 0;
+  /** Each of these pods may preempt the one before. */
+  let highest = 2_000;
   let extender: SchedulerProcess;
   const own = ownCluster(async () => {
     [port = 0] = await freePorts(1);
@@ -21,7 +32,7 @@ describe.skipIf(why !== undefined)(`kube-scheduler with the extender${why ?? ''}
   }, 60_000);
   afterAll(() => extender.stop());
 
-  const { create, remove, placed } = preemptionScenario(own, 'default-scheduler');
+  const { createClass, create, remove, placed } = preemptionScenario(own, 'default-scheduler');
 
   test('without an answer the scheduler takes the pod that it would have taken', async () => {
     await extender.stop();
@@ -29,4 +40,20 @@ describe.skipIf(why !== undefined)(`kube-scheduler with the extender${why ?? ''}
     await create('second', 'high');
     await eventually(async () => expect(await placed()).toEqual(['important', 'second']), PATIENCE_MS);
   }, 60_000);
+
+  test.each(Object.entries(FAULTY))(
+    'an extender that %s keeps no pod from being placed',
+    async (fault, answer) => {
+      const server = createServer(answer).listen(port, '127.0.0.1');
+      const asked = once(server, 'request');
+      const pending = fault.replaceAll(' ', '-').toLowerCase();
+      await createClass(pending, (highest += 1));
+      await create(pending, pending);
+      await eventually(async () => expect(await placed()).toContain(pending), PATIENCE_MS);
+      await asked;
+      server.closeAllConnections();
+      server.close();
+    },
+    60_000,
+  );
 });

@@ -11,6 +11,7 @@ export const PATIENCE_MS = 30_000;
 
 /** Pods that a scheduler places on two nodes with room for one each. */
 export interface PreemptionScenario {
+  readonly createClass: (name: string, value: number, annotations?: object) => Promise<void>;
   readonly create: (name: string, priorityClassName: string) => Promise<void>;
   readonly remove: (name: string) => Promise<void>;
   /** Names of the pods that are on a node, sorted. */
@@ -74,5 +75,5 @@ export function preemptionScenario(own: () => OwnCluster, schedulerName: string)
   const remove = async (name: string): Promise<void> => {
     await own().admin.request({ method: 'DELETE', path: `${PODS}/${name}` });
   };
-  return { create, remove, placed };
+  return { createClass, create, remove, placed };
 }
