@@ -1,17 +1,17 @@
 import { healthListener } from '#shared/http/health-listener.ts';
 import { type Server, serve } from '#shared/http/serve.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
-import { createReporter, type Reporter } from './act/reporter.ts';
-import { type AgentParts, type AgentPorts, type Assembly, nodeUid, openParts } from './agent-parts.ts';
-import { assembleCycle } from './assemble-cycle.ts';
-import { assemblePublisher } from './assemble-publisher.ts';
+import { createReporter, type Reporter } from './report/reporter.ts';
+import { type AgentParts, type AgentPorts, type Assembly, nodeUid, openParts } from './wire.ts';
+import { assembleCycle } from './wire-pass.ts';
+import { assemblePublisher } from './wire-publisher.ts';
 import type { AgentConfiguration } from './configuration.ts';
-import { noStatistics } from './decide/unmeasured-pods.ts';
-import { askInventory } from './observe/inventory.ts';
+import { noStatistics } from './decide/snapshot/unmeasured-pods.ts';
+import { askInventory } from './observe/node/inventory.ts';
 import { runPasses } from './pass-loop.ts';
-import type { Picture } from './picture.ts';
-import { type AgentLog, createAgentLog } from './tell/agent-log.ts';
-import { createShowInventory } from './tell/show-inventory.ts';
+import type { Picture } from './decide/pass-result.ts';
+import { type AgentLog, createAgentLog } from './report/agent-log.ts';
+import { createShowInventory } from './report/inventory-metrics.ts';
 
 export interface Agent {
   /** Listens and starts every loop; resolves once health answers. */

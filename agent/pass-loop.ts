@@ -1,7 +1,7 @@
 import type { Clock } from '#shared/runtime/clock.ts';
-import type { AgentMetrics } from './tell/agent-metrics.ts';
-import type { Cycle } from './cycle.ts';
-import type { Picture } from './picture.ts';
+import type { AgentMetrics } from './report/agent-metrics.ts';
+import type { Cycle } from './pass.ts';
+import type { Picture } from './decide/pass-result.ts';
 
 export interface PassLoop {
   readonly cycle: Pick<Cycle, 'pass' | 'periodMs'>;

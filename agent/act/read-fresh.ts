@@ -5,7 +5,7 @@ import { getObject } from '#shared/kube/objects.ts';
 import type { Failure } from '#shared/kube/outcome.ts';
 import { NAMESPACES, PODS } from '#shared/kube/resource.ts';
 import type { FreshPod } from '#agent/decide/preflight.ts';
-import { namespaceState } from '#agent/watch/namespace-labels.ts';
+import { namespaceState } from '#agent/observe/api-server/namespace-labels.ts';
 
 /** Reads a pod and its namespace once more, both at once; never rejects. */
 export type ReadFresh = (pod: Pod, signal: AbortSignal) => Promise<FreshPod>;

@@ -1,21 +1,12 @@
 import type { Instant } from '#shared/domain/model/pod.ts';
-import type { Arrivals } from './rule-arrivals.ts';
-import { type FigureGaps, NO_GAPS } from './figure-gap.ts';
-import { type MetStalls, NO_STARTS, type StallStartsByMode } from './advance-stalls.ts';
-import { NO_THRESHOLDS, type ThresholdState } from './advance-thresholds.ts';
-import type { EndingPods } from './ending-pods.ts';
-import { type CircuitBreakers, NO_BREAKERS } from './eviction-circuit-breaker.ts';
-import { type EvictionsByMode, NO_EVICTIONS } from './eviction-state.ts';
-
-/** How fast the node's free memory shrinks. */
-export interface Trend {
-  readonly at: Instant;
-  readonly available: number;
-  /** Bytes per millisecond; 0 while it grows. */
-  readonly fillRate: number;
-  /** The same over the last seconds; negative while it grows. */
-  readonly lastingRate: number;
-}
+import type { Arrivals } from './shortage/rule-activation.ts';
+import { type FigureGaps, NO_GAPS } from './snapshot/figure-gap.ts';
+import { type MetStalls, NO_STARTS, type StallStartsByMode } from './shortage/advance-stalls.ts';
+import { NO_THRESHOLDS, type ThresholdState } from './shortage/advance-thresholds.ts';
+import type { EndingPods } from './eviction/terminating-pods.ts';
+import type { Trend } from './shortage/fill-rate.ts';
+import { type CircuitBreakers, NO_BREAKERS } from './eviction/eviction-circuit-breaker.ts';
+import { type EvictionsByMode, NO_EVICTIONS } from './eviction/eviction-state.ts';
 
 /**
  * What the agent remembers from one look to the next. All times are monotonic milliseconds. Losing it costs grace

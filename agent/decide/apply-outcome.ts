@@ -3,8 +3,8 @@ import type { Instant } from '#shared/domain/model/pod.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { EvictionOutcome } from '#shared/kube/evict-pod.ts';
 import type { AgentState } from './agent-state.ts';
-import { type EvictionState, type Pause, withEvictions } from './eviction-state.ts';
-import type { InflightEviction, Stage } from './inflight-eviction.ts';
+import { type EvictionState, type Pause, withEvictions } from './eviction/eviction-state.ts';
+import type { InflightEviction, Stage } from './eviction/inflight-eviction.ts';
 
 /**
  * What became of one attempt. Beside the API server's answers: `pretended` (a dry run), `overtaken` (the pod changed

@@ -2,24 +2,24 @@ import type { Because } from '#shared/domain/model/because.ts';
 import { quantityNumber } from '#shared/domain/model/quantity.ts';
 import type { KubeletSignal, Signal } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
-import type { Mode } from '#agent/mode.ts';
+import type { Mode } from '#agent/policy/mode.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
-import { advanceStalls, advanceStallStarts } from './advance-stalls.ts';
-import { advanceThresholds } from './advance-thresholds.ts';
+import { advanceStalls, advanceStallStarts } from './shortage/advance-stalls.ts';
+import { advanceThresholds } from './shortage/advance-thresholds.ts';
 import type { AgentState } from './agent-state.ts';
-import { decidingObservations } from './deciding-observations.ts';
+import { decidingObservations } from './snapshot/deciding-observations.ts';
 import { type Eviction, openEviction } from './eviction.ts';
-import { judgeRelief, type Measured } from './eviction-circuit-breaker.ts';
-import { evictionsFor, withEvictions } from './eviction-state.ts';
-import { othersUse } from './figure-for.ts';
-import { advanceFigureGaps } from './figure-gap.ts';
-import { advanceTrend, isRacing } from './fill-rate.ts';
-import type { Look } from './look.ts';
+import { judgeRelief, type Measured } from './eviction/eviction-circuit-breaker.ts';
+import { evictionsFor, withEvictions } from './eviction/eviction-state.ts';
+import { othersUse } from './snapshot/figure-for.ts';
+import { advanceFigureGaps } from './snapshot/figure-gap.ts';
+import { advanceTrend, isRacing } from './shortage/fill-rate.ts';
+import type { Look } from './snapshot/node-snapshot.ts';
 import { eligiblePods, type EvictionPlan, type PlanInput, planEvictions, shortenAll } from './plan-evictions.ts';
 import { reconcileState } from './reconcile-state.ts';
-import { advanceArrivals } from './rule-arrivals.ts';
-import { type Due, findShortages } from './shortage.ts';
-import { advanceUnmeasured } from './unmeasured-pods.ts';
+import { advanceArrivals } from './shortage/rule-activation.ts';
+import { type Due, findShortages } from './shortage/pressure-trigger.ts';
+import { advanceUnmeasured } from './snapshot/unmeasured-pods.ts';
 
 /** What was found, whether or not a pod has to go: for status, log and metrics. */
 export interface Judgement {

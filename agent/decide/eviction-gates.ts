@@ -2,15 +2,15 @@ import type { Because } from '#shared/domain/model/because.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { EvictionLimits } from '#shared/domain/eviction/eviction-limits.ts';
 import type { AgentState } from './agent-state.ts';
-import { comesFree, isFalling } from './ending-pods.ts';
-import { breakerGate } from './eviction-circuit-breaker.ts';
-import type { EvictionState } from './eviction-state.ts';
-import { evictionsOf, roomOnNode } from './eviction-windows.ts';
-import { figureFor } from './figure-for.ts';
-import { type InflightEviction, isExpectedToEnd, isOutstanding, isUncounted } from './inflight-eviction.ts';
-import type { Look } from './look.ts';
-import type { Due } from './shortage.ts';
-import { stuckGate } from './stuck-evictions.ts';
+import { comesFree, isFalling } from './eviction/terminating-pods.ts';
+import { breakerGate } from './eviction/eviction-circuit-breaker.ts';
+import type { EvictionState } from './eviction/eviction-state.ts';
+import { evictionsOf, roomOnNode } from './eviction/eviction-windows.ts';
+import { figureFor } from './snapshot/figure-for.ts';
+import { type InflightEviction, isExpectedToEnd, isOutstanding, isUncounted } from './eviction/inflight-eviction.ts';
+import type { Look } from './snapshot/node-snapshot.ts';
+import type { Due } from './shortage/pressure-trigger.ts';
+import { stuckGate } from './eviction/stuck-evictions.ts';
 
 /** After the kubelet ended a pod there is fresh air that no sample shows yet (F-25). */
 const STAND_BACK_MS = 30_000;

@@ -8,15 +8,14 @@ import { resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
 import { isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
-import type { Mode } from '#agent/mode.ts';
+import type { Mode } from '#agent/policy/mode.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
-import type { Trend } from './agent-state.ts';
-import { figureFor, othersUse } from './figure-for.ts';
-import { secondsUntil } from './fill-rate.ts';
-import type { InflightEviction, Stage } from './inflight-eviction.ts';
-import type { Look } from './look.ts';
-import { ownerOf } from './pod-owner.ts';
-import type { Due } from './shortage.ts';
+import { figureFor, othersUse } from './snapshot/figure-for.ts';
+import { secondsUntil, type Trend } from './shortage/fill-rate.ts';
+import type { InflightEviction, Stage } from './eviction/inflight-eviction.ts';
+import type { Look } from './snapshot/node-snapshot.ts';
+import { ownerOf } from './snapshot/pod-owner.ts';
+import type { Due } from './shortage/pressure-trigger.ts';
 
 /** One pod that has to go now, and everything that has to be said about it. */
 export interface Eviction {

@@ -6,15 +6,15 @@ import type { AgentPolicy } from '#agent/policy/policy.ts';
 import type { AgentState } from './agent-state.ts';
 import { type Eviction, evictionOf, shortenEviction, shorteningOf } from './eviction.ts';
 import { alreadyFreed, closedGates, freeSlots, type GateQuestion, isFor, shorteningGates } from './eviction-gates.ts';
-import { type EvictionState, evictionsFor } from './eviction-state.ts';
-import { expectedLoss, hasTimeForOne } from './fill-rate.ts';
-import { ineligibility, lastingProtection, type Situation } from './ineligibility.ts';
-import { canBeShortened } from './inflight-eviction.ts';
-import type { Look } from './look.ts';
-import { isOwnerLimit, ownerLimit, type OwnerQuestion, takesLessThanLimited } from './owner-limit.ts';
-import { rankNode } from './rank-node.ts';
-import type { Due } from './shortage.ts';
-import { smallness } from './smallness.ts';
+import { type EvictionState, evictionsFor } from './eviction/eviction-state.ts';
+import { expectedLoss, hasTimeForOne } from './shortage/fill-rate.ts';
+import { ineligibility, lastingProtection, type Situation } from './ranking/ineligibility.ts';
+import { canBeShortened } from './eviction/inflight-eviction.ts';
+import type { Look } from './snapshot/node-snapshot.ts';
+import { isOwnerLimit, ownerLimit, type OwnerQuestion, takesLessThanLimited } from './eviction/owner-limit.ts';
+import { rankNode } from './ranking/rank-node.ts';
+import type { Due } from './shortage/pressure-trigger.ts';
+import { smallness } from './ranking/too-small.ts';
 
 /** What one shortage asks for. */
 export interface EvictionPlan {

@@ -3,12 +3,12 @@ import { isBelow } from '#shared/domain/pressure/is-below.ts';
 import type { Observations } from '#shared/domain/pressure/observation.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import type { AttemptOutcome } from './apply-outcome.ts';
-import { decidingObservations } from './deciding-observations.ts';
+import { decidingObservations } from './snapshot/deciding-observations.ts';
 import type { Eviction } from './eviction.ts';
-import type { NodeView } from './node-view.ts';
-import { isEnding, type NamespaceState } from './look.ts';
-import { lastingProtection } from './ineligibility.ts';
-import { modeOf } from './rule-mode.ts';
+import type { NodeView } from './snapshot/node-view.ts';
+import { isEnding, type NamespaceState } from './snapshot/node-snapshot.ts';
+import { lastingProtection } from './ranking/ineligibility.ts';
+import { modeOf } from './shortage/rule-mode.ts';
 
 /** A pod and its namespace as the API server has them at this moment. */
 export type FreshPod =

@@ -1,13 +1,13 @@
 import type { Instant, Pod } from '#shared/domain/model/pod.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { AgentState } from './agent-state.ts';
-import { noteEndingPods } from './ending-pods.ts';
-import { awaitRelief } from './eviction-circuit-breaker.ts';
-import type { EvictionState, Pause } from './eviction-state.ts';
-import { recentEvictions } from './eviction-windows.ts';
-import { type InflightEviction, reconcileInflight } from './inflight-eviction.ts';
-import { isBeingEvicted, isEnding, type Look, type PodsOnNode } from './look.ts';
-import { ownerOf } from './pod-owner.ts';
+import { noteEndingPods } from './eviction/terminating-pods.ts';
+import { awaitRelief } from './eviction/eviction-circuit-breaker.ts';
+import type { EvictionState, Pause } from './eviction/eviction-state.ts';
+import { recentEvictions } from './eviction/eviction-windows.ts';
+import { type InflightEviction, reconcileInflight } from './eviction/inflight-eviction.ts';
+import { isBeingEvicted, isEnding, type Look, type PodsOnNode } from './snapshot/node-snapshot.ts';
+import { ownerOf } from './snapshot/pod-owner.ts';
 
 const DEFAULT_GRACE_SECONDS = 30;
 /** Attempts are counted until a pod was left in peace for this long. */

@@ -1,6 +1,6 @@
 import type { ThresholdValue } from '#shared/domain/pressure/threshold.ts';
 import { readChoice, readList, readObject, refuseField, type WireObject } from '#shared/kube/wire-object.ts';
-import type { Mode } from '#agent/mode.ts';
+import type { Mode } from './mode.ts';
 import { DEFAULT_STALL_RULES } from './policy.ts';
 import { readDurationMs, readShare, readShareOrAmount } from './read-amounts.ts';
 import { readMode } from './read-mode.ts';

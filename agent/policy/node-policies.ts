@@ -2,7 +2,7 @@ import { prepareSelector } from '#shared/domain/model/label-selector.ts';
 import type { Decoded } from '#shared/kube/decoded.ts';
 import type { NodePolicy, PolicyScope } from './decode-policy.ts';
 import { type AgentPolicy, DEFAULT_POLICY } from './policy.ts';
-import type { Mode } from '#agent/mode.ts';
+import type { Mode } from './mode.ts';
 
 /** A NodePressurePolicy by name, as it could be read. */
 export interface NamedPolicy {
@@ -44,11 +44,14 @@ function isBefore(left: Place, right: Place): boolean {
   return left.order === right.order ? left.name < right.name : left.order > right.order;
 }
 
+/** `mode` of the agent's own settings: `Policy` leaves it to the NodePressurePolicy. */
+export type ConfiguredMode = 'Policy' | Mode;
+
 export interface PolicyQuestion {
   /** Whether the policies of the cluster have been read once. */
   readonly arePoliciesRead: boolean;
   /** `DryRun` caps whatever a policy says; `Enforce` is for nodes without one. */
-  readonly configured: 'Policy' | Mode;
+  readonly configured: ConfiguredMode;
   readonly policies: readonly NamedPolicy[];
   readonly lastValid: LastValid;
   /** Of this node; `undefined` while the Node object has not been read. */

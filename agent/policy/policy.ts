@@ -5,7 +5,7 @@ import type { MemoryFigure } from '#shared/domain/pressure/memory-figure.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import type { Threshold } from '#shared/domain/pressure/threshold.ts';
 import type { RankingPolicy } from '#shared/domain/ranking/ranking-order.ts';
-import type { Mode } from '#agent/mode.ts';
+import type { Mode } from './mode.ts';
 import { CPU_SHORTAGE, MEMORY_SHORTAGE, type StallRule } from './stall-rule.ts';
 
 /** Everything that the agent's decisions depend on and an operator may set; made from a NodePressurePolicy. */

@@ -1,5 +1,5 @@
 import { readChoice, type WireObject } from '#shared/kube/wire-object.ts';
-import type { Mode } from '#agent/mode.ts';
+import type { Mode } from './mode.ts';
 
 /** `mode` of a policy or of one part of it; whoever does not say, does not act. */
 export function readMode(object: WireObject): Mode {

@@ -1,6 +1,6 @@
 import type { ThresholdValue } from '#shared/domain/pressure/threshold.ts';
 import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
-import type { Mode } from '#agent/mode.ts';
+import type { Mode } from './mode.ts';
 
 /** Which resource's PSI; `io.pressure` is reported and never evicts: there is no evidence that tells a busy disk from a short one. */
 export type StallSignal = 'memory.pressure' | 'cpu.pressure';

@@ -1,6 +1,6 @@
 import { isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
 import { readTextMap, refuseField, type WireObject } from '#shared/kube/wire-object.ts';
-import type { Mode } from '#agent/mode.ts';
+import type { Mode } from './mode.ts';
 
 const TABLES = [
   { key: 'evictionHardMode', isFor: isHard },

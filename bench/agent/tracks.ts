@@ -1,9 +1,9 @@
-import { findCgroupLayout } from '#agent/observe/cgroup-layout.ts';
-import { meminfoSource } from '#agent/observe/meminfo.ts';
-import { memoryCgroupSource, nodeMemorySource } from '#agent/observe/memory-cgroup.ts';
-import { memoryEventsSource } from '#agent/observe/memory-events.ts';
-import type { Reading, Source } from '#agent/observe/reading.ts';
-import { vmstatSource } from '#agent/observe/vmstat.ts';
+import { findCgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
+import { meminfoSource } from '#agent/observe/kernel/meminfo.ts';
+import { memoryCgroupSource, nodeMemorySource } from '#agent/observe/cgroup/memory-cgroup.ts';
+import { memoryEventsSource } from '#agent/observe/cgroup/memory-events.ts';
+import type { Reading, Source } from '#agent/observe/source/reading.ts';
+import { vmstatSource } from '#agent/observe/kernel/vmstat.ts';
 import type { PodGroups } from '#test/agent/pod-groups.ts';
 import type { Track } from './racer.ts';
 

@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os';
-import { findCgroupLayout } from '#agent/observe/cgroup-layout.ts';
-import { nodeMemorySource } from '#agent/observe/memory-cgroup.ts';
+import { findCgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
+import { nodeMemorySource } from '#agent/observe/cgroup/memory-cgroup.ts';
 
 /** This machine's memory as kubelet and agent count it. */
 export interface AvailableMemory {

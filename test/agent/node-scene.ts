@@ -4,9 +4,9 @@ import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import type { NodeReadings } from '#shared/domain/pressure/observation.ts';
 import { rankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
-import { NO_RECLAIM_RATES } from '#agent/decide/node-view.ts';
-import { NO_STRAINS } from '#agent/decide/pod-strain.ts';
-import { indexPods, type Look } from '#agent/decide/look.ts';
+import { NO_RECLAIM_RATES } from '#agent/decide/snapshot/node-view.ts';
+import { NO_STRAINS } from '#agent/decide/snapshot/pod-pressure.ts';
+import { indexPods, type Look } from '#agent/decide/snapshot/node-snapshot.ts';
 import { type AgentPolicy, DEFAULT_POLICY } from '#agent/policy/policy.ts';
 import { buildPod, type PodFields } from '#test/build/cluster.ts';
 

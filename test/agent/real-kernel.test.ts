@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { memoryEventsSource } from '#agent/observe/memory-events.ts';
-import { createPodScanner } from '#agent/observe/pod-scanner.ts';
+import { memoryEventsSource } from '#agent/observe/cgroup/memory-events.ts';
+import { createPodScanner } from '#agent/observe/cgroup/pod-scanner.ts';
 import { type AgentProcess, groupPod, startAgent } from './agent-process.ts';
 import { hog, realPods, whyNoRealPods } from './real-pods.ts';
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, beforeEach } from 'vitest';
-import { type CgroupLayout, findCgroupLayout } from '#agent/observe/cgroup-layout.ts';
+import { type CgroupLayout, findCgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
 import { createPodGroups, type Driver, type PodGroups, whyNoPodGroups } from './pod-groups.ts';
 
 /** Pod groups of this machine with real processes in them. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { lastingProtection } from '#agent/decide/ineligibility.ts';
+import { lastingProtection } from '#agent/decide/ranking/ineligibility.ts';
 import { decodePolicy, decodeScope } from '#agent/policy/decode-policy.ts';
 import { keepLastValid, selectPolicy } from '#agent/policy/node-policies.ts';
 import { DEFAULT_POLICY } from '#agent/policy/policy.ts';

@@ -4,12 +4,12 @@ import { resourceOf, type StarvedResource } from '#shared/domain/pressure/signal
 import { type AgentState, FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { applyOutcome, type AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import { decide } from '#agent/decide/decide.ts';
-import { NO_EVICTIONS } from '#agent/decide/eviction-state.ts';
-import { evictionsOf } from '#agent/decide/eviction-windows.ts';
-import { isOutstanding, type Stage } from '#agent/decide/inflight-eviction.ts';
-import { modeOf } from '#agent/decide/rule-mode.ts';
+import { NO_EVICTIONS } from '#agent/decide/eviction/eviction-state.ts';
+import { evictionsOf } from '#agent/decide/eviction/eviction-windows.ts';
+import { isOutstanding, type Stage } from '#agent/decide/eviction/inflight-eviction.ts';
+import { modeOf } from '#agent/decide/shortage/rule-mode.ts';
 import { type FreshPod, abortReason } from '#agent/decide/preflight.ts';
-import type { Look } from '#agent/decide/look.ts';
+import type { Look } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { FuzzedNode, pick, type Random } from './fuzzed-node.ts';

@@ -1,7 +1,7 @@
 import { SYSTEM_CRITICAL_PRIORITY } from '#shared/domain/eviction/protection.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
-import type { Look } from '#agent/decide/look.ts';
-import type { PodStrain } from '#agent/decide/pod-strain.ts';
+import type { Look } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { PodStrain } from '#agent/decide/snapshot/pod-pressure.ts';
 import type { FreshPod } from '#agent/decide/preflight.ts';
 import { type AgentPolicy, DEFAULT_POLICY, DEFAULT_STALL_RULES } from '#agent/policy/policy.ts';
 import { STILL_WINDOW_MS } from '#agent/policy/stall-rule.ts';

@@ -1,11 +1,11 @@
 import { rankingFacts } from '#shared/domain/ranking/candidate.ts';
-import { NO_GROUPS } from '#agent/observe/group-meter.ts';
+import { NO_GROUPS } from '#agent/observe/cgroup/group-meter.ts';
 import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import type { Eviction } from '#agent/decide/eviction.ts';
-import { type Cycle, createCycle } from '#agent/cycle.ts';
+import { type Cycle, createCycle } from '#agent/pass.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import { QUIET_PORTS } from '#test/agent/cycle-ports.ts';
+import { QUIET_PORTS } from '#test/agent/pass-ports.ts';
 import { nodePod } from '#test/agent/node-scene.ts';
 import type { SoakNode, SoakPod } from './soak-node.ts';
 

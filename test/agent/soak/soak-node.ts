@@ -1,4 +1,4 @@
-import type { NodeView } from '#agent/decide/node-view.ts';
+import type { NodeView } from '#agent/decide/snapshot/node-view.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import { STILL_WINDOW_MS } from '#agent/policy/stall-rule.ts';
 import { look, memoryReadings, MIB, type NodePod } from '#test/agent/node-scene.ts';

@@ -1,0 +1,117 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Signal } from '#shared/domain/pressure/signal.ts';
+import type { DoubtfulPods } from '#agent/decide/snapshot/node-snapshot.ts';
+import { errorText } from '#shared/runtime/describe-error.ts';
+import type { Answer, Verdict } from './compare-opinion.ts';
+import type { Questioned } from './peer.ts';
+
+/**
+ * The second opinions on memory. A source that contradicts the signal twice in a row stops its evictions; one that
+ * contradicts the figure of a pod twice in a row makes that pod doubtful and no other. What cannot be compared does
+ * neither.
+ */
+export interface CrossCheck {
+  /** Asks every source once; never rejects. */
+  readonly check: () => Promise<void>;
+  /** Of the last check. */
+  readonly verdicts: () => readonly Verdict[];
+  readonly doubts: () => ReadonlyMap<Signal, Because>;
+  readonly doubtfulPods: () => DoubtfulPods;
+  /** What stands in the SourcesAgree condition; `undefined` when all that could be compared agree. */
+  readonly disagreement: () => Because | undefined;
+}
+
+const NOT_COMPARED: Because = { code: 'SourcesNotComparable', text: 'no other source was compared', facts: {} };
+const MEMORY_SIGNALS: readonly Signal[] = ['memory.available', 'allocatableMemory.available'];
+/** One check alone may have met a moment that neither side is to blame for. */
+const CHECKS = 2;
+
+/** How often in a row something differed. */
+type Streaks = ReadonlyMap<string, number>;
+
+/** What the last checks came to. */
+interface Standing {
+  readonly answers: readonly Answer[];
+  readonly sources: Streaks;
+  readonly pods: Streaks;
+}
+
+export function createCrossCheck(questioned: readonly Questioned[]): CrossCheck {
+  let standing: Standing = { answers: [], sources: new Map(), pods: new Map() };
+  let doubts: ReadonlyMap<Signal, Because> = new Map();
+  let doubtfulPods: DoubtfulPods = new Map();
+  let disagreement: Because | undefined = NOT_COMPARED;
+
+  async function check(): Promise<void> {
+    const answers: Answer[] = [];
+    for (const source of questioned) answers.push(await answerOf(source));
+    standing = advance(standing, answers);
+    const contradiction = lastingContradiction(standing);
+    doubts = new Map(contradiction === undefined ? [] : MEMORY_SIGNALS.map((signal) => [signal, contradiction]));
+    doubtfulPods = lastingDoubts(standing);
+    disagreement = contradiction ?? describePods(doubtfulPods) ?? whyNotCompared(standing);
+  }
+  return {
+    check,
+    verdicts: () => standing.answers.map(({ verdict }) => verdict),
+    doubts: () => doubts,
+    doubtfulPods: () => doubtfulPods,
+    disagreement: () => disagreement,
+  };
+}
+
+function advance(previous: Standing, answers: readonly Answer[]): Standing {
+  const sources = answers.flatMap(({ verdict: { kind, source } }) => (kind === 'differs' ? [source] : []));
+  return {
+    answers,
+    sources: advanceStreaks(previous.sources, sources),
+    pods: advanceStreaks(previous.pods, [...differingPods(answers).keys()]),
+  };
+}
+
+function lastingContradiction({ answers, sources }: Standing): Because | undefined {
+  for (const { verdict } of answers)
+    if (verdict.kind === 'differs' && lasts(sources, verdict.source)) return verdict.because;
+  return undefined;
+}
+
+function lastingDoubts({ answers, pods }: Standing): DoubtfulPods {
+  return new Map([...differingPods(answers)].filter(([uid]) => lasts(pods, uid)));
+}
+
+/** What differs now has differed once more; whatever does not starts over. */
+function advanceStreaks(previous: Streaks, differing: readonly string[]): Streaks {
+  return new Map(differing.map((name) => [name, (previous.get(name) ?? 0) + 1]));
+}
+
+function lasts(streaks: Streaks, name: string): boolean {
+  return (streaks.get(name) ?? 0) >= CHECKS;
+}
+
+function differingPods(answers: readonly Answer[]): DoubtfulPods {
+  return new Map(answers.flatMap(({ pods }) => [...(pods?.differing ?? [])]));
+}
+
+function describePods(pods: DoubtfulPods): Because | undefined {
+  const [first] = pods.values();
+  if (first === undefined) return undefined;
+  const text = `the figures of ${pods.size} pods are doubtful; of one of them, ${first.because.text}`;
+  return { code: 'PodsDisagree', text, facts: { pods: pods.size } };
+}
+
+function whyNotCompared({ answers }: Standing): Because | undefined {
+  const verdicts = answers.map(({ verdict }) => verdict);
+  if (verdicts.some(({ kind }) => kind === 'agrees' || kind === 'differs')) return undefined;
+  for (const verdict of verdicts) if (verdict.kind !== 'agrees') return verdict.because;
+  return NOT_COMPARED;
+}
+
+async function answerOf({ name, question }: Questioned): Promise<Answer> {
+  try {
+    return await question();
+  } catch (error) {
+    const text = `${name}: ${errorText(error)}`;
+    const because = { code: 'SourcesNotComparable', text, facts: { source: name } };
+    return { verdict: { source: name, kind: 'failed', because } };
+  }
+}

@@ -1,0 +1,54 @@
+import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { KubeletAddress } from '#agent/observe/kubelet/kubelet-summary.ts';
+import { askSummary } from '#agent/observe/kubelet/summary-node.ts';
+import { type Answer, compareOpinion, type OwnReading } from './compare-opinion.ts';
+import { comparePods } from './compare-pods.ts';
+import type { PodHistory } from './pod-history.ts';
+import type { Questioned, ReadOwn } from './peer.ts';
+
+export interface KubeletQuestion {
+  readonly kubelet: KubeletAddress;
+  /** The memory signal over the last seconds: the kubelet's own figure of the node may be that old. */
+  readonly signal: ReadOwn;
+  /** What the pods use, read from their groups at this moment. */
+  readonly pods: () => UsageByUid;
+  readonly history: PodHistory;
+  readonly toleranceShare: number;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+}
+
+const NAME = 'kubelet-summary';
+const DEADLINE_MS = 5000;
+
+/**
+ * The kubelet's summary against the kernel: the node's memory, and each pod's own entry. That is up to 20 s old and has
+ * its time beside it. Its containers are younger, but their sum is less than the pod where memory outlives a container
+ * (data in a memory-backed emptyDir), and something else where they are measured inside a virtual machine.
+ */
+export function questionKubelet(asked: KubeletQuestion): Questioned {
+  return { name: NAME, question: () => question(asked) };
+}
+
+async function question({ kubelet, signal, toleranceShare, ...asked }: KubeletQuestion): Promise<Answer> {
+  const { summary } = await askSummary(kubelet, AbortSignal.timeout(DEADLINE_MS));
+  const own = signal();
+  if (own === undefined) throw new Error('there is no reading of our own to compare with');
+  const { availableBytes = Number.NaN, workingSetBytes = Number.NaN } = summary.readings.memory ?? {};
+  const opinion = { totalBytes: availableBytes + workingSetBytes, availableBytes };
+  const verdict = compareOpinion(NAME, opinion, own, toleranceShare);
+  if (verdict.kind === 'incomparable') return { verdict };
+  return { verdict, pods: comparePods(podQuestion(summary.pods, own, { toleranceShare, ...asked })) };
+}
+
+function podQuestion(
+  told: Parameters<typeof comparePods>[0]['told'],
+  { totalBytes }: OwnReading,
+  { pods, history, toleranceShare, clock }: Pick<KubeletQuestion, 'pods' | 'history' | 'toleranceShare' | 'clock'>,
+): Parameters<typeof comparePods>[0] {
+  const now = clock.monotonic();
+  history.note(pods(), now);
+  const offsetMs = clock.now() - now;
+  const toleranceBytes = totalBytes * toleranceShare;
+  return { source: NAME, told, history, toleranceBytes, onClock: (wallMs) => wallMs - offsetMs };
+}

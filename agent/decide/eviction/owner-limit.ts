@@ -1,0 +1,67 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Instant } from '#shared/domain/model/pod.ts';
+import type { Spared } from '#shared/domain/eviction/choose-victims.ts';
+import { resourceOf, type Signal, type StarvedResource } from '#shared/domain/pressure/signal.ts';
+import type { Candidate } from '#shared/domain/ranking/candidate.ts';
+import type { EvictionState } from './eviction-state.ts';
+import { evictionsOf } from './eviction-windows.ts';
+import { isUncounted } from './inflight-eviction.ts';
+import { ownerOf } from '#agent/decide/snapshot/pod-owner.ts';
+
+const HOUR_MS = 3_600_000;
+const OWNER_LIMIT = 'OwnerLimit';
+
+/** What the limit is counted from. */
+export interface OwnerQuestion {
+  readonly signal: Signal;
+  readonly evictions: EvictionState;
+  readonly now: Instant;
+  /** Pods of one owner in an hour. */
+  readonly most: number;
+}
+
+/**
+ * Why a candidate must not go because its owner lost enough pods to this resource: its replacement comes back and takes
+ * the same again, and an agent that acts before the kubelet also prevents the taint that would keep it away.
+ */
+export function ownerLimit(
+  question: OwnerQuestion,
+): (candidate: Candidate, victims: readonly Candidate[]) => Because | undefined {
+  const lost = lostByOwner(question, resourceOf(question.signal));
+  return ({ facts: { pod } }, victims) => {
+    const owner = ownerOf(pod);
+    if (owner === undefined) return undefined;
+    const count = (lost.get(owner) ?? 0) + victims.filter(({ facts }) => ownerOf(facts.pod) === owner).length;
+    if (count < question.most) return undefined;
+    const text = `${count} pods of ${owner} were evicted from this node within an hour, the limit is ${question.most}: the node is left to the kubelet`;
+    const { namespace, name, uid } = pod;
+    return { code: OWNER_LIMIT, text, facts: { owner, count, most: question.most, namespace, pod: name, uid } };
+  };
+}
+
+/**
+ * Why a candidate must not go in place of a pod whose owner has lost enough. An owner at its limit must not become immune
+ * at the cost of others, so only a pod that took more above its own request may go instead.
+ */
+export function takesLessThanLimited(candidate: Candidate, spared: readonly Spared[]): Because | undefined {
+  const limited = spared.filter(({ because }) => isOwnerLimit(because)).map((each) => each.candidate);
+  if (limited.length === 0) return undefined;
+  const largest = Math.max(...limited.map(({ roundedOverage }) => roundedOverage));
+  const { roundedOverage: overage, exceedsRequest } = candidate;
+  if (exceedsRequest && overage > largest) return undefined;
+  const text = 'the pod takes less above its request than one whose owner is at its limit';
+  return { code: 'LessThanLimitedOwner', text, facts: { overage, largest } };
+}
+
+/** Whether a pod stays because of its owner's limit: where no other may go instead, the node is left to the kubelet. */
+export function isOwnerLimit({ code }: Because): boolean {
+  return code === OWNER_LIMIT;
+}
+
+function lostByOwner({ evictions, now }: OwnerQuestion, resource: StarvedResource): ReadonlyMap<string, number> {
+  const past = evictionsOf(evictions.past, resource).filter(({ at }) => now - at < HOUR_MS);
+  const asked = evictions.inflight.filter((each) => isUncounted(each) && resourceOf(each.signal) === resource);
+  const lost = new Map<string, number>();
+  for (const { owner } of [...past, ...asked]) if (owner !== undefined) lost.set(owner, (lost.get(owner) ?? 0) + 1);
+  return lost;
+}

@@ -1,0 +1,36 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Instant, Pod } from '#shared/domain/model/pod.ts';
+import type { Signal } from '#shared/domain/pressure/signal.ts';
+import type { AttemptOutcome } from './apply-outcome.ts';
+import type { Decision } from './decide.ts';
+import type { Eviction } from './eviction.ts';
+import type { Stage } from './eviction/inflight-eviction.ts';
+import type { Look } from './snapshot/node-snapshot.ts';
+import type { Mode } from '#agent/policy/mode.ts';
+import type { AgentPolicy } from '#agent/policy/policy.ts';
+
+/** One pass as a whole: what was seen, by which rules it was judged, and what came of it. */
+export interface Picture {
+  readonly look: Look;
+  readonly policy: AgentPolicy;
+  readonly decision: Decision;
+}
+
+/** How an attempt went, for the log, Events and the status; the same for a dry run. */
+export interface Attempt {
+  readonly eviction: Eviction;
+  readonly outcome: AttemptOutcome;
+}
+
+/** One eviction as the status and the dashboard show it; times are wall time. */
+export interface EvictionRecord {
+  readonly pod: Pick<Pod, 'namespace' | 'name' | 'uid'>;
+  readonly owner: string | undefined;
+  readonly signal: Signal;
+  readonly stage: Stage;
+  readonly mode: Mode;
+  readonly outcome: AttemptOutcome['kind'] | 'requested';
+  readonly requestedAt: Instant;
+  readonly endedAt: Instant | undefined;
+  readonly because: Because;
+}

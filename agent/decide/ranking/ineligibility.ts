@@ -1,0 +1,109 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Instant, Pod } from '#shared/domain/model/pod.ts';
+import { protectionOf, type ProtectionRules } from '#shared/domain/eviction/protection.ts';
+import { withinRequestProtection } from '#shared/domain/eviction/within-request.ts';
+import { resourceOf, type Signal, type StarvedResource } from '#shared/domain/pressure/signal.ts';
+import type { Candidate } from '#shared/domain/ranking/candidate.ts';
+import { ownerWishes } from '#shared/kube/owner-wishes.ts';
+import { PROTECTED_NAMESPACES } from '#shared/kube/wire-names.ts';
+import type { AgentPolicy } from '#agent/policy/policy.ts';
+import type { EvictionState } from '#agent/decide/eviction/eviction-state.ts';
+import { evictionsOf, lostByNamespace, namespaceHold } from '#agent/decide/eviction/eviction-windows.ts';
+import { isUncounted, type Stage } from '#agent/decide/eviction/inflight-eviction.ts';
+import type { Look } from '#agent/decide/snapshot/node-snapshot.ts';
+import { ownerOf } from '#agent/decide/snapshot/pod-owner.ts';
+
+function wantsToStay(pod: Pod): boolean {
+  return !ownerWishes(pod.annotations).mayBeEvicted;
+}
+
+function rulesOf({ protect }: AgentPolicy, { namespaces }: Pick<Look, 'namespaces'>): ProtectionRules {
+  const ignored = [...namespaces].filter(([, state]) => state === 'ignored').map(([name]) => name);
+  return {
+    protectedNamespaces: new Set([...PROTECTED_NAMESPACES, ...protect.namespaces, ...ignored]),
+    optOutCeiling: protect.optOutCeiling,
+    wantsToStay,
+  };
+}
+
+/** Why a pod must never be chosen as it is now, `undefined` if it may be (law 1). */
+export function lastingProtection(pod: Pod, policy: AgentPolicy, namespaces: Look['namespaces']): Because | undefined {
+  return protectionOf(pod, rulesOf(policy, { namespaces })) ?? unknownNamespace(pod, namespaces);
+}
+
+function unknownNamespace({ namespace }: Pod, namespaces: Look['namespaces']): Because | undefined {
+  if (namespaces.has(namespace)) return undefined;
+  const text = `the labels of namespace ${namespace} are not known, so it may be one to leave alone`;
+  return { code: 'NamespaceUnknown', text, facts: { namespace } };
+}
+
+function withoutStatistics({ facts, usage }: Candidate, policy: AgentPolicy): Because | undefined {
+  if (usage !== undefined || policy.ranking.missingStats !== 'Never') return undefined;
+  return { code: 'NoStatistics', text: 'there are no statistics of the pod', facts: { pod: facts.pod.name } };
+}
+
+/** Where time is left no pod goes on a figure that another source contradicts; at the end what both support counts. */
+function doubtful({ facts, signal }: Candidate, stage: Stage, { doubtfulPods }: Look): Because | undefined {
+  return stage === 'mild' && resourceOf(signal) === 'memory' ? doubtfulPods.get(facts.pod.uid)?.because : undefined;
+}
+
+/** Its own, or that of its owner, whose other pods stand under the same budget. */
+function pauseOf(pod: Pod, { pauses }: EvictionState, { now }: Look): Because | undefined {
+  if (pauses.size === 0) return undefined;
+  const owner = ownerOf(pod);
+  const found = [pauses.get(pod.uid), owner === undefined ? undefined : pauses.get(owner)];
+  return found.find((pause) => pause !== undefined && now < pause.until)?.because;
+}
+
+/** In the severe stage the alternative is the kernel's OOM killer, so the option yields (D-2). */
+function withinRequest(candidate: Candidate, stage: Stage, { protect }: AgentPolicy): Because | undefined {
+  return protect.withinRequest && stage === 'mild' ? withinRequestProtection(candidate) : undefined;
+}
+
+/** By namespace: what it has lost to a shortage of this resource, and what it is asked for at this moment. */
+function namespaceLosses(
+  { past, inflight }: EvictionState,
+  resource: StarvedResource,
+  now: Instant,
+): ReadonlyMap<string, number> {
+  const losses = new Map(lostByNamespace(evictionsOf(past, resource), now));
+  const asked = inflight.filter((each) => isUncounted(each) && resourceOf(each.signal) === resource);
+  for (const { namespace } of asked) losses.set(namespace, (losses.get(namespace) ?? 0) + 1);
+  return losses;
+}
+
+function countIn(namespace: string, victims: readonly Candidate[]): number {
+  return victims.reduce((count, { facts }) => (facts.pod.namespace === namespace ? count + 1 : count), 0);
+}
+
+const NO_VICTIMS: readonly Candidate[] = [];
+
+/** Why a candidate must be passed over now, `undefined` if it may go; `victims` go already. */
+export type Ineligibility = (candidate: Candidate, victims?: readonly Candidate[]) => Because | undefined;
+
+/** What is short, and what was done about it so far in the same mode. */
+export interface Situation {
+  readonly signal: Signal;
+  readonly stage: Stage;
+  readonly evictions: EvictionState;
+}
+
+/** The reasons to pass over a candidate as a function: laws first, then waits. */
+export function ineligibility({ signal, stage, evictions }: Situation, look: Look, policy: AgentPolicy): Ineligibility {
+  const rules = rulesOf(policy, look);
+  const losses = namespaceLosses(evictions, resourceOf(signal), look.now);
+  const lossOf = (namespace: string, victims: readonly Candidate[]): number =>
+    (losses.get(namespace) ?? 0) + countIn(namespace, victims);
+  return (candidate, victims = NO_VICTIMS) => {
+    const { pod } = candidate.facts;
+    return (
+      protectionOf(pod, rules) ??
+      unknownNamespace(pod, look.namespaces) ??
+      withoutStatistics(candidate, policy) ??
+      doubtful(candidate, stage, look) ??
+      withinRequest(candidate, stage, policy) ??
+      pauseOf(pod, evictions, look) ??
+      namespaceHold(pod.namespace, lossOf(pod.namespace, victims), policy.limits)
+    );
+  };
+}

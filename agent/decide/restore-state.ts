@@ -1,0 +1,38 @@
+import type { Instant } from '#shared/domain/model/pod.ts';
+import { resourceOf } from '#shared/domain/pressure/signal.ts';
+import type { Mode } from '#agent/policy/mode.ts';
+import type { EvictionRecord } from './pass-result.ts';
+import type { AgentState } from './agent-state.ts';
+import type { PastEviction } from './eviction/eviction-windows.ts';
+
+/** Outcomes that count in the windows; one whose answer is not on record may have taken effect. */
+const COUNTED: readonly EvictionRecord['outcome'][] = ['evicted', 'foundEnding', 'pretended', 'requested'];
+
+/**
+ * The memory of a process that has just started with what its predecessor told of its evictions: the windows go on
+ * where they were, and owners hit before the restart are spared after it (F-17, F-18). What is under way still is read from
+ * the pods themselves. `wallOffsetMs` added to a monotonic time gives wall time; a record from a clock that was ahead
+ * counts as of `now`, so that no window holds for longer than its length.
+ */
+export function recall(
+  state: AgentState,
+  records: readonly EvictionRecord[],
+  { wallOffsetMs, now }: { readonly wallOffsetMs: number; readonly now: Instant },
+): AgentState {
+  const counted = records.filter(({ outcome }) => COUNTED.includes(outcome));
+  const pastIn = (mode: Mode): readonly PastEviction[] => {
+    const past = counted.filter((record) => record.mode === mode).map((record) => pastOf(record, wallOffsetMs, now));
+    return past.toSorted((left, right) => left.at - right.at);
+  };
+  const { Enforce, DryRun } = state.evictions;
+  const evictions = {
+    Enforce: { ...Enforce, past: [...pastIn('Enforce'), ...Enforce.past] },
+    DryRun: { ...DryRun, past: [...pastIn('DryRun'), ...DryRun.past] },
+  };
+  return { ...state, evictions };
+}
+
+function pastOf({ pod, owner, signal, requestedAt }: EvictionRecord, wallOffsetMs: number, now: Instant): PastEviction {
+  const at = Math.min(requestedAt - wallOffsetMs, now);
+  return { at, uid: pod.uid, namespace: pod.namespace, owner, resource: resourceOf(signal) };
+}

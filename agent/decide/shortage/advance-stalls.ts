@@ -1,0 +1,125 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Instant } from '#shared/domain/model/pod.ts';
+import { resourceOf } from '#shared/domain/pressure/signal.ts';
+import type { Mode } from '#agent/policy/mode.ts';
+import type { AgentPolicy } from '#agent/policy/policy.ts';
+import {
+  stallKey,
+  STILL_WINDOW_MS,
+  type StallRatio,
+  type StallRule,
+  type StallSignal,
+} from '#agent/policy/stall-rule.ts';
+import { type EvictionsByMode, evictionsFor } from '#agent/decide/eviction/eviction-state.ts';
+import type { InflightEviction } from '#agent/decide/eviction/inflight-eviction.ts';
+import { stallMode } from './rule-mode.ts';
+import { proveShortage, type UsageEvidence } from './stall-evidence.ts';
+
+/** A rule that is met: since when without a break, and on which numbers now. */
+export interface MetStall {
+  readonly signal: StallSignal;
+  readonly since: Instant;
+  readonly because: Because;
+  /** Whether tasks wait at this moment, and not only in the past that the windows cover. */
+  readonly isWaiting: boolean;
+}
+
+/** By `stallKey`; a rule that is not met is not in it. */
+export type MetStalls = ReadonlyMap<string, MetStall>;
+
+/** By signal the time from which waiting counts: what was before an eviction of ours says nothing about after it. */
+export type StallStarts = ReadonlyMap<StallSignal, Instant>;
+
+/** Apart by mode: what was only pretended starts no window of a rule that enforces. */
+export type StallStartsByMode = Readonly<Record<Mode, StallStarts>>;
+
+export const NO_STARTS: StallStartsByMode = { Enforce: new Map(), DryRun: new Map() };
+
+const SIGNALS: readonly StallSignal[] = ['memory.pressure', 'cpu.pressure'];
+
+/**
+ * Moves the start of a signal's windows on as long as a pod is leaving for the same resource, and to its pretence.
+ * `evictions` are those of the look before: what is gone since has left just now.
+ */
+export function advanceStallStarts(
+  previous: StallStartsByMode,
+  evictions: EvictionsByMode,
+  now: Instant,
+): StallStartsByMode {
+  const next = (mode: Mode): StallStarts => startsAfter(previous[mode], evictionsFor(mode, evictions).inflight, now);
+  return { Enforce: next('Enforce'), DryRun: next('DryRun') };
+}
+
+function startsAfter(previous: StallStarts, inflight: readonly InflightEviction[], now: Instant): StallStarts {
+  if (inflight.length === 0) return previous;
+  return new Map(
+    SIGNALS.flatMap((signal) => {
+      const own = inflight.filter((each) => resourceOf(each.signal) === resourceOf(signal));
+      const start = Math.max(previous.get(signal) ?? -Infinity, ...own.map((each) => startAfter(each, now)));
+      return Number.isFinite(start) ? [[signal, start] as const] : [];
+    }),
+  );
+}
+
+/** What has given its memory back, or does not end, moves nothing on any more. */
+function startAfter({ phase, requestedAt, releasedAt }: InflightEviction, now: Instant): Instant {
+  if (phase === 'pretended' || phase === 'stuck') return requestedAt;
+  return releasedAt ?? now;
+}
+
+/** What one look saw of the waiting. */
+export interface SeenStalls {
+  readonly ratios: readonly StallRatio[];
+  readonly evidence: UsageEvidence;
+  readonly starts: StallStartsByMode;
+  readonly now: Instant;
+}
+
+/** The rules that are met now; what was not measured is not met (law 3). */
+export function advanceStalls(previous: MetStalls, policy: AgentPolicy, seen: SeenStalls): MetStalls {
+  const met = policy.stallRules.flatMap((rule) => {
+    const because = whyMet(rule, seen, seen.starts[stallMode(rule, policy)]);
+    if (because === undefined) return [];
+    const key = stallKey(rule);
+    const since = previous.get(key)?.since ?? seen.now;
+    return [[key, { signal: rule.signal, since, because, isWaiting: isWaiting(rule, seen) }] as const];
+  });
+  return new Map(met);
+}
+
+/** Waiting in both windows and a proven shortage coincide, or the rule is not met. */
+function whyMet(rule: StallRule, seen: SeenStalls, starts: StallStarts): Because | undefined {
+  const sinceStart = seen.now - (starts.get(rule.signal) ?? -Infinity);
+  const [short, long] = [rule.short, rule.long].map((limit) =>
+    sinceStart < limit.windowMs ? undefined : ratioOf(rule, limit.windowMs, seen.ratios),
+  );
+  if (short === undefined || long === undefined || short < rule.short.ratio || long < rule.long.ratio) return undefined;
+  const proof = proveShortage(rule.evidence, seen.evidence);
+  if (proof === undefined) return undefined;
+  const { signal, share } = rule;
+  const facts = { signal, share, shortRatio: short, longRatio: long, ...proof };
+  return { code: 'StallsWithShortage', text: tell(rule, { short, long, left: proof['availableShare'] }), facts };
+}
+
+function isWaiting(rule: StallRule, { ratios }: SeenStalls): boolean {
+  return (ratioOf(rule, STILL_WINDOW_MS, ratios) ?? 0) >= rule.short.ratio;
+}
+
+function ratioOf({ signal, share }: StallRule, windowMs: number, ratios: readonly StallRatio[]): number | undefined {
+  return ratios.find((each) => each.signal === signal && each.share === share && each.windowMs === windowMs)?.ratio;
+}
+
+interface Told {
+  readonly short: number;
+  readonly long: number;
+  readonly left: Because['facts'][string] | undefined;
+}
+
+function tell({ signal, share, evidence, ...windows }: StallRule, { short, long, left }: Told): string {
+  const waited = `${percent(short)} of ${windows.short.windowMs / 1000} s and ${percent(long)} of ${windows.long.windowMs / 1000} s`;
+  return `${signal} (${share}) took ${waited} while ${evidence.signal} was ${percent(Number(left))}`;
+}
+
+function percent(ratio: number): string {
+  return `${Math.round(ratio * 1000) / 10} %`;
+}

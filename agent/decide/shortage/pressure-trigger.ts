@@ -1,0 +1,157 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Instant } from '#shared/domain/model/pod.ts';
+import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
+import { quantityNumber } from '#shared/domain/model/quantity.ts';
+import { amountOf, amountToRelieve } from '#shared/domain/pressure/is-below.ts';
+import { byUrgency } from '#shared/domain/pressure/most-urgent.ts';
+import { type Observation, observe } from '#shared/domain/pressure/observation.ts';
+import { type KubeletSignal, resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
+import { isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
+import type { MetStall, MetStalls } from './advance-stalls.ts';
+import { observationFor, type ThresholdState } from './advance-thresholds.ts';
+import { decidingFigure } from '#agent/decide/snapshot/deciding-observations.ts';
+import type { Stage } from '#agent/decide/eviction/inflight-eviction.ts';
+import { isLeftToKubelet } from './left-to-kubelet.ts';
+import { type Arrivals, mayAct } from './rule-activation.ts';
+import { stallMode, thresholdMode } from './rule-mode.ts';
+import type { Look } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { Mode } from '#agent/policy/mode.ts';
+import type { AgentPolicy } from '#agent/policy/policy.ts';
+import { stallKey, type StallRule } from '#agent/policy/stall-rule.ts';
+
+/** What earlier passes have established about thresholds and stall rules. */
+export interface TriggerState extends ThresholdState {
+  readonly stalls: MetStalls;
+  readonly arrivals: Arrivals;
+}
+
+/** What is short now and may cost a pod, with the reason in words and numbers. */
+export interface Due {
+  readonly signal: Signal;
+  readonly stage: Stage;
+  readonly mode: Mode;
+  /** What messages quote: for a stall rule the amount that had to be short as well. */
+  readonly threshold: Threshold;
+  readonly observed: Observation | undefined;
+  /** What must come free, in the signal's unit; infinite where waiting has no amount. */
+  readonly gap: number;
+  /** Whether it is short at this moment: the windows of waiting also cover what is over. */
+  readonly isPresent: boolean;
+  readonly because: Because;
+}
+
+function thresholdBecause(threshold: Threshold, observed: Observation, figures: Because['facts']): Because {
+  const { signal, gracePeriodSeconds } = threshold;
+  const needed = formatQuantity(amountOf(threshold.value, observed));
+  const available = formatQuantity(observed.available);
+  const kind = isHard(threshold) ? 'hard' : 'soft';
+  const { kubeletAvailable } = figures;
+  const beside = kubeletAvailable === undefined ? '' : ` (${String(kubeletAvailable)} as the kubelet counts)`;
+  return {
+    code: isHard(threshold) ? 'HardThresholdMet' : 'SoftThresholdMet',
+    text: `${signal} is ${available}${beside}, below the ${kind} threshold of ${needed}`,
+    facts: { signal, available, threshold: needed, gracePeriodSeconds, ...figures },
+  };
+}
+
+/** Which figure of a memory signal decided, and what the other one was. */
+function figuresOf(signal: KubeletSignal, look: Look, policy: AgentPolicy): Because['facts'] {
+  const figure = decidingFigure(signal, look, policy);
+  const kubelets = figure === 'Reclaimable' ? observe(look.readings).get(signal) : undefined;
+  return {
+    ...(figure === undefined ? {} : { figure }),
+    ...(kubelets === undefined ? {} : { kubeletAvailable: formatQuantity(kubelets.available) }),
+  };
+}
+
+/** Of each signal in each mode the most urgent threshold that is due, in the order in which the kubelet would meet them. */
+function dueThresholds({ pressure, recent, arrivals }: TriggerState, look: Look, policy: AgentPolicy): readonly Due[] {
+  const found = new Map<string, Due>();
+  for (const threshold of byUrgency(pressure.due)) {
+    const observed = observationFor(threshold, pressure.observations, recent);
+    const due = dueThreshold(threshold, observed, { arrivals, look, policy });
+    if (due !== undefined && !found.has(`${due.mode} ${due.signal}`)) found.set(`${due.mode} ${due.signal}`, due);
+  }
+  return [...found.values()];
+}
+
+interface Context {
+  readonly arrivals: Arrivals;
+  readonly look: Look;
+  readonly policy: AgentPolicy;
+}
+
+function dueThreshold(
+  threshold: Threshold,
+  observed: Observation | undefined,
+  { arrivals, look, policy }: Context,
+): Due | undefined {
+  if (observed === undefined || isLeftToKubelet(threshold.signal)) return undefined;
+  return {
+    signal: threshold.signal,
+    stage: isHard(threshold) ? 'severe' : 'mild',
+    mode: mayAct(arrivals, threshold.id) ? thresholdMode(threshold, policy) : 'DryRun',
+    threshold,
+    observed,
+    gap: quantityNumber(amountToRelieve(threshold, observed)) - quantityNumber(observed.available),
+    isPresent: true,
+    because: thresholdBecause(threshold, observed, figuresOf(threshold.signal, look, policy)),
+  };
+}
+
+/** The evidence of a rule as a threshold, for the kubelet's sentence. CPU has no kubelet signal: its eviction quotes memory's shape. */
+function evidenceThreshold(rule: StallRule): Threshold {
+  return {
+    id: stallKey(rule),
+    signal: 'memory.available',
+    value: rule.evidence.below,
+    gracePeriodSeconds: 1,
+    minimumReclaim: undefined,
+  };
+}
+
+/** That a rule is met, once it has been for as long as it asks. */
+function lastingStall(rule: StallRule, stalls: MetStalls, now: Instant): MetStall | undefined {
+  const met = stalls.get(stallKey(rule));
+  return met !== undefined && now - met.since >= rule.gracePeriodMs ? met : undefined;
+}
+
+/** What stalls rules ask for, in the order of the policy. */
+function dueStalls(state: TriggerState, policy: AgentPolicy, now: Instant): readonly Due[] {
+  return policy.stallRules.flatMap((rule) => {
+    const met = lastingStall(rule, state.stalls, now);
+    return met === undefined ? [] : [dueStall(rule, met, state, policy)];
+  });
+}
+
+function dueStall(
+  rule: StallRule,
+  { because, isWaiting }: MetStall,
+  { pressure, arrivals }: TriggerState,
+  policy: AgentPolicy,
+): Due {
+  const isMemory = rule.evidence.signal === 'memory.available';
+  return {
+    signal: rule.signal,
+    stage: 'mild',
+    mode: mayAct(arrivals, stallKey(rule)) ? stallMode(rule, policy) : 'DryRun',
+    threshold: evidenceThreshold(rule),
+    observed: isMemory ? pressure.observations.get('memory.available') : undefined,
+    gap: Number.POSITIVE_INFINITY,
+    isPresent: isWaiting,
+    because,
+  };
+}
+
+/**
+ * What to act on, the most urgent first: met thresholds, as the kubelet orders them, then waiting that coincides with a
+ * shortage of something that no threshold of the same mode speaks for.
+ */
+export function findShortages(state: TriggerState, look: Look, policy: AgentPolicy): readonly Due[] {
+  const thresholds = dueThresholds(state, look, policy);
+  const spokenFor = new Set(thresholds.map(({ mode, signal }) => `${mode} ${resourceOf(signal)}`));
+  const stalls = dueStalls(state, policy, look.now).filter(
+    ({ mode, signal }) => !spokenFor.has(`${mode} ${resourceOf(signal)}`),
+  );
+  return [...thresholds, ...stalls];
+}

@@ -1,0 +1,107 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import { quantityMilliNumber, quantityNumber } from '#shared/domain/model/quantity.ts';
+import type { Observation } from '#shared/domain/pressure/observation.ts';
+import type { ThresholdValue } from '#shared/domain/pressure/threshold.ts';
+import type { ShortageLimit } from '#agent/policy/stall-rule.ts';
+import type { NodeView, ReclaimRates } from '#agent/decide/snapshot/node-view.ts';
+import {
+  isAtCpuLimit,
+  isAtMemoryLimit,
+  type PodStrain,
+  type StrainByUid,
+} from '#agent/decide/snapshot/pod-pressure.ts';
+
+/** What waiting must coincide with before it counts as the node's; `memory` is the figure that decides. */
+export interface UsageEvidence extends Pick<NodeView, 'cpu' | 'reclaim'> {
+  readonly memory: Observation | undefined;
+  readonly strains: StrainByUid;
+}
+
+/** The numbers that prove a shortage; `undefined` while it is not proven. */
+export type Proof = Because['facts'] | undefined;
+
+/** The kernel searches hard when it looks through as much as is available within this time. */
+const TURNOVER_SECONDS = 10;
+/** Reading through a large file is no shortage: there all that is looked at is given up, and nothing comes back. */
+const LEAST_LOST_SHARE = 0.1;
+/** A pod that waits less than this suffers nothing: on a busy node some pod always waits a little. */
+const LEAST_WAITING = 0.1;
+const MEBIBYTE = 1024 * 1024;
+
+/**
+ * Whether the node really is short where its tasks wait. One pod inside its own limit raises the node's PSI while
+ * gigabytes are free (real-kubernetes.md 8.3), so little must be left, and what is counted beside it must fit: for
+ * memory that the kernel searches in vain, for both that pods wait whom no limit of their own holds back. What was not
+ * measured proves nothing (law 3).
+ */
+export function proveShortage(limit: ShortageLimit, evidence: UsageEvidence): Proof {
+  return limit.signal === 'memory.available' ? proveMemory(limit, evidence) : proveCpu(limit, evidence);
+}
+
+interface Room {
+  readonly available: number;
+  readonly capacity: number;
+}
+
+function isBelow(below: ThresholdValue, { available, capacity }: Room): boolean {
+  const needed = below.kind === 'share' ? capacity * below.share : quantityMilliNumber(below.amount) / 1000;
+  return available < needed;
+}
+
+function shareOf({ available, capacity }: Room): number {
+  return Math.round((available / capacity) * 1000) / 1000;
+}
+
+function proveMemory({ below }: ShortageLimit, { memory, reclaim, strains }: UsageEvidence): Proof {
+  if (memory === undefined) return undefined;
+  const room = { available: quantityNumber(memory.available), capacity: quantityNumber(memory.capacity) };
+  const search = searchOf(reclaim);
+  if (!isBelow(below, room) || search === undefined || !isInVain(search, room)) return undefined;
+  if (isOnlyAtLimits(strains, isAtMemoryLimit, 'memory')) return undefined;
+  return {
+    availableShare: shareOf(room),
+    searchedMiBPerSecond: Math.round(search.searched / MEBIBYTE),
+    lostMiBPerSecond: Math.round(search.lost / MEBIBYTE),
+    podsAtLimit: count(strains, isAtMemoryLimit),
+  };
+}
+
+/** What the kernel looks through in a second, and what of it does not help: not given up, or wanted back at once. */
+interface Search {
+  readonly searched: number;
+  readonly lost: number;
+}
+
+function searchOf({ scanned, stolen, refaulted, swappedIn }: ReclaimRates): Search | undefined {
+  if (scanned === undefined || stolen === undefined) return undefined;
+  return { searched: scanned, lost: Math.max(0, scanned - stolen) + (refaulted ?? 0) + (swappedIn ?? 0) };
+}
+
+function isInVain({ searched, lost }: Search, { available }: Room): boolean {
+  const isHard = searched > 0 && searched * TURNOVER_SECONDS >= available;
+  return isHard && lost >= searched * LEAST_LOST_SHARE;
+}
+
+function proveCpu({ below }: ShortageLimit, { cpu, strains }: UsageEvidence): Proof {
+  if (cpu === undefined) return undefined;
+  const room = { available: cpu.availableCores, capacity: cpu.cores };
+  if (!isBelow(below, room) || isOnlyAtLimits(strains, isAtCpuLimit, 'cpu')) return undefined;
+  return { availableShare: shareOf(room), throttledPods: count(strains, isAtCpuLimit) };
+}
+
+/** Tasks held back by their own limit wait like any others; they are the whole story when no other pod waits. */
+function isOnlyAtLimits(strains: StrainByUid, isAtLimit: Test, resource: 'memory' | 'cpu'): boolean {
+  const waits: Test = (strain) => !isAtLimit(strain) && (strain.waiting[resource] ?? 0) >= LEAST_WAITING;
+  return some(strains, isAtLimit) && !some(strains, waits);
+}
+
+type Test = (strain: PodStrain) => boolean;
+
+function some(strains: StrainByUid, test: Test): boolean {
+  for (const strain of strains.values()) if (test(strain)) return true;
+  return false;
+}
+
+function count(strains: StrainByUid, test: Test): number {
+  return [...strains.values()].filter(test).length;
+}

@@ -1,0 +1,31 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Instant } from '#shared/domain/model/pod.ts';
+import type { RankingFacts } from '#shared/domain/ranking/candidate.ts';
+import type { Look } from './node-snapshot.ts';
+
+/** Pods are measured every ten seconds at least: after so long without any figure no source tells of them. */
+const LONGEST_MS = 30_000;
+
+type Seen = Pick<Look, 'pods' | 'usage' | 'now'>;
+
+function isRunning({ pod }: RankingFacts): boolean {
+  return pod.status.phase === 'Running';
+}
+
+/** Since when no running pod of the node has had statistics; `undefined` while one has, or none runs. */
+export function advanceUnmeasured(previous: Instant | undefined, { pods, usage, now }: Seen): Instant | undefined {
+  const isAnyMeasured = usage.size > 0 && pods.running.some(({ pod }) => usage.has(pod.uid));
+  return isAnyMeasured || !pods.running.some(isRunning) ? undefined : (previous ?? now);
+}
+
+/** That pods run and none has statistics: none can be ranked, so none would be evicted. */
+export function noStatistics(
+  since: Instant | undefined,
+  { pods, now }: Pick<Seen, 'pods' | 'now'>,
+): Because | undefined {
+  if (since === undefined || now - since < LONGEST_MS) return undefined;
+  const count = pods.running.filter(isRunning).length;
+  const seconds = Math.round((now - since) / 1000);
+  const text = `none of ${count} running pods has had statistics for ${seconds} s; is the cgroup driver or the group of all pods another one, or does a security module forbid reading it?`;
+  return { code: 'NoPodStatistics', text, facts: { pods: count, seconds } };
+}

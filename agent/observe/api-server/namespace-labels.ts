@@ -1,0 +1,56 @@
+import type { KubeClient } from '#shared/kube/client.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { getObject } from '#shared/kube/objects.ts';
+import { NAMESPACES } from '#shared/kube/resource.ts';
+import { LABEL_IGNORE } from '#shared/kube/wire-names.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { NamespaceState } from '#agent/decide/snapshot/node-snapshot.ts';
+
+/** Whether namespaces are to be left alone, asked for on demand: the agent watches nothing cluster-wide. */
+export interface NamespaceLabels {
+  /** What is known now; a namespace that is missing is being asked for. */
+  readonly known: () => ReadonlyMap<string, NamespaceState>;
+  /** Asks for those that are unknown or too old; never rejects. */
+  readonly refresh: (names: Iterable<string>, signal: AbortSignal) => Promise<void>;
+}
+
+const TIME_TO_LIVE_MS = 300_000;
+/** What could not be asked again in this time is not known any more. */
+const LONGEST_LIFE_MS = 2 * TIME_TO_LIVE_MS;
+const TIMEOUT_MS = 5000;
+
+interface Entry {
+  readonly state: NamespaceState;
+  readonly askedAtMs: number;
+}
+
+/** What the labels of a namespace say. */
+export function namespaceState({ metadata }: KubeObject): NamespaceState {
+  return metadata.labels?.[LABEL_IGNORE] === 'true' ? 'ignored' : 'open';
+}
+
+export function createNamespaceLabels(client: KubeClient, clock: Pick<Clock, 'monotonic'>): NamespaceLabels {
+  const entries = new Map<string, Entry>();
+  let known: ReadonlyMap<string, NamespaceState> = new Map();
+
+  async function ask(name: string, signal: AbortSignal): Promise<void> {
+    const outcome = await getObject(client, { resource: NAMESPACES, name }, { signal, timeoutMs: TIMEOUT_MS });
+    if (outcome.kind === 'notFound') entries.delete(name);
+    if (outcome.kind !== 'ok') return;
+    entries.set(name, { state: namespaceState(outcome.object), askedAtMs: clock.monotonic() });
+  }
+
+  async function refresh(names: Iterable<string>, signal: AbortSignal): Promise<void> {
+    const now = clock.monotonic();
+    const wanted = new Set(names);
+    for (const [name, { askedAtMs }] of entries) {
+      if (!wanted.has(name) || now - askedAtMs > LONGEST_LIFE_MS) entries.delete(name);
+    }
+    for (const name of wanted) {
+      const entry = entries.get(name);
+      if (entry === undefined || now - entry.askedAtMs > TIME_TO_LIVE_MS) await ask(name, signal);
+    }
+    known = new Map([...entries].map(([name, { state }]) => [name, state]));
+  }
+  return { known: () => known, refresh };
+}

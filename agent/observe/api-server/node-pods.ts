@@ -1,0 +1,149 @@
+import { createReflector, type Reflector, type ReflectorOptions } from '#shared/kube/reflector.ts';
+import { CONFIG_MIRROR, isMirrorOfNode } from '#shared/domain/eviction/protection.ts';
+import { PROMPT_BACKOFF } from '#shared/kube/reflector-plan.ts';
+import { decodePod } from '#shared/kube/decode-pod.ts';
+import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
+import { PODS } from '#shared/kube/resource.ts';
+import type { Pod } from '#shared/domain/model/pod.ts';
+import { qosClass, reportedQosClass } from '#shared/domain/model/qos.ts';
+import { rankingFacts, type RankingFacts } from '#shared/domain/ranking/candidate.ts';
+import type { QosClass } from '#agent/observe/cgroup/pod-cgroup-path.ts';
+import type { ObservedPod } from '#agent/observe/node/node-source.ts';
+import { DISRUPTION_BY_KUBELET, DISRUPTION_TARGET } from '#agent/decide/snapshot/node-snapshot.ts';
+import { errorText } from '#shared/runtime/describe-error.ts';
+import { podEssentials } from './pod-essentials.ts';
+
+/** A pod of this node: what decides its rank, and where its statistics are. */
+export interface NodePod {
+  readonly facts: RankingFacts;
+  readonly observed: ObservedPod;
+}
+
+/** What is kept of any pod bound to this node: of one that has ended only who ended it, of one that cannot be read only that. */
+export type KnownPod =
+  | ({ readonly kind: 'alive' } & NodePod)
+  | { readonly kind: 'endedByKubelet'; readonly uid: string }
+  | { readonly kind: 'unreadable'; readonly message: string };
+
+type Options = Omit<ReflectorOptions<KnownPod>, 'resource' | 'fieldSelector' | 'slim'>;
+
+const KNOWN: readonly string[] = ['Guaranteed', 'Burstable', 'BestEffort'];
+
+function cgroupQos(pod: Pod): QosClass {
+  const reported = reportedQosClass(pod);
+  return KNOWN.includes(reported) ? (reported as QosClass) : qosClass(pod);
+}
+
+/**
+ * A static pod's group carries the hash of its manifest; the API server's UID is that of its mirror. The annotation of
+ * any other pod is its owner's text, and would name another pod's group.
+ */
+function cgroupUidOf(pod: Pod): string {
+  const hash = isMirrorOfNode(pod) ? pod.annotations.get(CONFIG_MIRROR) : undefined;
+  return hash ?? pod.uid;
+}
+
+/** `containerd://ID` in each container status; those of init containers too, since sidecars are among them. */
+function containersOf({ status }: KubeObject): ObservedPod['containers'] {
+  if (!isRecord(status)) return [];
+  const statuses = [status['containerStatuses'], status['initContainerStatuses']].filter(Array.isArray).flat();
+  return statuses.filter(isRecord).flatMap(({ name, containerID }) => {
+    const id = typeof containerID === 'string' ? containerID.split('://')[1] : undefined;
+    return typeof name === 'string' && id !== undefined && isPathSegment(id) ? [{ name, id }] : [];
+  });
+}
+
+/** Ids become part of a path below the cgroup root. */
+function isPathSegment(text: string): boolean {
+  return /^[A-Za-z0-9_-]{1,253}$/.test(text);
+}
+
+/** What is kept of a pod that has not ended. Throws for one that cannot be read; no other pod is harmed (F-21). */
+export function slimPod(raw: KubeObject): NodePod {
+  const decoded = decodePod(raw);
+  if (!decoded.ok)
+    throw new Error(`cannot read pod "${raw.metadata.name ?? ''}": ${decoded.field}: ${decoded.message}`);
+  const pod = decoded.value;
+  const cgroupUid = cgroupUidOf(pod);
+  if (!isPathSegment(cgroupUid)) throw new Error(`cannot read pod "${pod.name}": its UID is no name of a cgroup`);
+  return {
+    facts: { ...rankingFacts(pod), pod: podEssentials(pod) },
+    observed: {
+      uid: pod.uid,
+      cgroup: { uid: cgroupUid, qos: cgroupQos(pod) },
+      isRunning: pod.status.phase === 'Running',
+      containers: containersOf(raw),
+    },
+  };
+}
+
+/**
+ * What is kept of a pod; `undefined` for one that has ended, which has no group and is no candidate: a node may hold
+ * 12,500 of them (the terminated-pod threshold of the controller manager).
+ */
+export function slimKnownPod(raw: KubeObject): KnownPod | undefined {
+  try {
+    if (!hasEnded(raw)) return { kind: 'alive', ...slimPod(raw) };
+    return isEndedByKubelet(raw) ? { kind: 'endedByKubelet', uid: raw.metadata.uid ?? '' } : undefined;
+  } catch (error) {
+    return { kind: 'unreadable', message: errorText(error) };
+  }
+}
+
+function hasEnded({ status }: KubeObject): boolean {
+  return isRecord(status) && (status['phase'] === 'Succeeded' || status['phase'] === 'Failed');
+}
+
+function isEndedByKubelet({ status }: KubeObject): boolean {
+  const conditions = isRecord(status) ? status['conditions'] : undefined;
+  return Array.isArray(conditions) && conditions.some((each) => isRecord(each) && isKubeletDisruption(each));
+}
+
+function isKubeletDisruption({ type, status, reason }: Readonly<Record<string, unknown>>): boolean {
+  return type === DISRUPTION_TARGET && status === 'True' && reason === DISRUPTION_BY_KUBELET;
+}
+
+/** The pods bound to this node, live, and no others. */
+export interface NodePods extends Pick<Reflector<KnownPod>, 'run' | 'isSynced' | 'lastContactMs'> {
+  /** Those that have not ended. */
+  readonly alive: () => readonly NodePod[];
+  /** UIDs of those that the kubelet ended for node pressure. */
+  readonly endedByKubelet: () => readonly string[];
+  /** What cannot be read of pods that are therefore no candidates, one sentence each. */
+  readonly unreadable: () => readonly string[];
+  readonly onChange: (listener: () => void) => void;
+}
+
+/** A live copy of what is kept of this node's pods. */
+export function createNodePods(nodeName: string, options: Options): NodePods {
+  const reflector = createReflector({
+    ...options,
+    resource: PODS,
+    fieldSelector: `spec.nodeName=${nodeName}`,
+    slim: slimKnownPod,
+    backoff: PROMPT_BACKOFF,
+  });
+  reflector.onChange(({ kind, value }) => {
+    if (kind !== 'deleted' && value.kind === 'unreadable')
+      options.log.warn({ cause: value.message }, 'Cannot read a pod');
+  });
+  return {
+    run: (signal) => reflector.run(signal),
+    isSynced: () => reflector.isSynced(),
+    lastContactMs: () => reflector.lastContactMs(),
+    alive: () => valuesOf(reflector, 'alive'),
+    endedByKubelet: () => valuesOf(reflector, 'endedByKubelet').map(({ uid }) => uid),
+    unreadable: () => valuesOf(reflector, 'unreadable').map(({ message }) => message),
+    onChange: (listener) => void reflector.onChange(listener),
+  };
+}
+
+type OfKind<K extends KnownPod['kind']> = Extract<KnownPod, { readonly kind: K }>;
+
+function valuesOf<K extends KnownPod['kind']>(
+  reflector: Pick<Reflector<KnownPod>, 'values'>,
+  kind: K,
+): readonly OfKind<K>[] {
+  const isOfKind = (pod: KnownPod): pod is OfKind<K> => pod.kind === kind;
+  return [...reflector.values()].filter(isOfKind);
+}

@@ -1,0 +1,83 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import { createReflector, type Reflector, type ReflectorOptions } from '#shared/kube/reflector.ts';
+import { NODE_PRESSURE_POLICIES } from '#shared/kube/resource.ts';
+import { decodePolicy, decodeScope } from '#agent/policy/decode-policy.ts';
+import {
+  type ConfiguredMode,
+  keepLastValid,
+  type LastValid,
+  type NamedPolicy,
+  policyInForce,
+} from '#agent/policy/node-policies.ts';
+import type { OwnNode } from './own-node.ts';
+import type { AgentPolicy } from '#agent/policy/policy.ts';
+
+type Options = Omit<ReflectorOptions<NamedPolicy>, 'resource' | 'slim'>;
+
+/** The policies of the cluster and the one in force here, live. */
+export interface Policies {
+  readonly run: (signal: AbortSignal) => Promise<void>;
+  readonly inForce: () => AgentPolicy;
+  /** Whether they have been read once; before that nothing is enforced. */
+  readonly areRead: () => boolean;
+  /** What stands in policies that cannot be read; `undefined` when all can. */
+  readonly unreadable: () => Because | undefined;
+}
+
+/** Decided again whenever a policy or the node's labels change, not on every pass. */
+export function createPolicies(
+  configured: ConfiguredMode,
+  ownNode: Pick<Reflector<OwnNode>, 'values' | 'onChange'>,
+  options: Options,
+): Policies {
+  const { log } = options;
+  const reflector = createReflector<NamedPolicy>({
+    ...options,
+    resource: NODE_PRESSURE_POLICIES,
+    slim: (raw) => ({ name: raw.metadata.name ?? '', decoded: decodePolicy(raw), scope: decodeScope(raw) }),
+  });
+  let lastValid: LastValid = new Map();
+  let mistake: Because | undefined;
+  let current = choose();
+  reflector.onChange(update);
+  ownNode.onChange(update);
+
+  function choose(): AgentPolicy {
+    const policies = [...reflector.values()];
+    lastValid = keepLastValid(lastValid, policies);
+    const [node] = ownNode.values();
+    return policyInForce({
+      configured,
+      policies,
+      lastValid,
+      labels: node?.labels,
+      arePoliciesRead: reflector.isSynced(),
+    });
+  }
+
+  function update(): void {
+    const before = current;
+    current = choose();
+    mistake = firstMistake(reflector.values());
+    if (mistake !== undefined) log.warn({ because: mistake }, 'NodePressurePolicy cannot be read');
+    if (before.name !== current.name || before.mode !== current.mode) {
+      log.info({ policy: current.name, mode: current.mode }, 'Policy in force changed');
+    }
+  }
+  void reflector.synced.then(update);
+  return {
+    run: (signal) => reflector.run(signal),
+    inForce: () => current,
+    areRead: () => reflector.isSynced(),
+    unreadable: () => mistake,
+  };
+}
+
+function firstMistake(policies: Iterable<NamedPolicy>): Because | undefined {
+  for (const { name, decoded } of policies) {
+    if (decoded.ok) continue;
+    const text = `NodePressurePolicy "${name}": ${decoded.field}: ${decoded.message}`;
+    return { code: 'PolicyUnreadable', text, facts: { policy: name, field: decoded.field } };
+  }
+  return undefined;
+}

@@ -1,0 +1,85 @@
+import { readdirSync } from 'node:fs';
+import { type GuardedMemory, guardedCache } from '#shared/domain/pressure/reclaimable-memory.ts';
+import type { CgroupLayout } from './cgroup-layout.ts';
+import { defineFields, NumberFile, readFields } from '#agent/observe/source/field-file.ts';
+import { KernelFile } from '#agent/observe/source/kernel-file.ts';
+
+/** Page cache that groups keep from everybody else by `memory.min`. */
+export interface GuardedCache {
+  /** In bytes, now; 0 where no group has such a guard. */
+  readonly bytesAt: (nowMs: number) => number;
+  readonly close: () => void;
+}
+
+/** One group with a `memory.min`, whose files stay open. */
+interface Guarded {
+  readonly minBytes: number;
+  readonly usage: NumberFile;
+  readonly stat: KernelFile;
+}
+
+/** Guards are set when a service or a pod starts, and seldom changed. */
+const LOOK_AGAIN_MS = 10_000;
+const FIELDS = defineFields('inactive_file', 'active_file');
+
+/**
+ * The guards of the groups directly below `path` of the memory tree, empty for its root. The kernel lets no group guard
+ * more than its parent does, so that level is enough. cgroup v1 has no guards.
+ */
+export function createGuardedCache(layout: CgroupLayout, path: string): GuardedCache {
+  const directory = path === '' ? layout.memory : `${layout.memory}/${path}`;
+  let groups: readonly Guarded[] = [];
+  let lookedAtMs = -Infinity;
+
+  function bytesAt(nowMs: number): number {
+    if (layout.version === 'v1') return 0;
+    if (nowMs - lookedAtMs >= LOOK_AGAIN_MS) {
+      close();
+      groups = findGuarded(directory);
+      lookedAtMs = nowMs;
+    }
+    return groups.length === 0 ? 0 : guardedCache(groups.flatMap(memoryOf));
+  }
+
+  function close(): void {
+    for (const { usage, stat } of groups) {
+      usage.close();
+      stat.close();
+    }
+  }
+  return { bytesAt, close };
+}
+
+function findGuarded(directory: string): readonly Guarded[] {
+  return childrenOf(directory).flatMap((child) => {
+    const group = `${directory}/${child}`;
+    const minBytes = readOnce(group, 'memory.min');
+    if (!(minBytes > 0)) return [];
+    return [{ minBytes, usage: new NumberFile(group, 'memory.current'), stat: new KernelFile(group, 'memory.stat') }];
+  });
+}
+
+/** None where the group is gone. */
+function childrenOf(directory: string): readonly string[] {
+  try {
+    const entries = readdirSync(directory, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  } catch {
+    return [];
+  }
+}
+
+function readOnce(directory: string, name: string): number {
+  const file = new NumberFile(directory, name);
+  const value = file.readNumber() ?? Number.NaN;
+  file.close();
+  return value;
+}
+
+/** Nothing for a group that is gone meanwhile. */
+function memoryOf({ minBytes, usage, stat }: Guarded): readonly GuardedMemory[] {
+  const usageBytes = usage.readNumber();
+  if (usageBytes === undefined || readFields(stat, FIELDS) !== undefined) return [];
+  const fileBytes = FIELDS.values.reduce((sum, each) => sum + each, 0);
+  return Number.isFinite(usageBytes + fileBytes) ? [{ usageBytes, fileBytes, minBytes }] : [];
+}

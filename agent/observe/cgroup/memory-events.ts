@@ -1,0 +1,49 @@
+import type { CgroupLayout } from './cgroup-layout.ts';
+import { defineFields, NumberFile, readFields } from '#agent/observe/source/field-file.ts';
+import { KernelFile } from '#agent/observe/source/kernel-file.ts';
+import { reading, type Reading, type Source } from '#agent/observe/source/reading.ts';
+
+/** Counters of one cgroup since it was made. NaN where this kernel does not count it. */
+export interface MemoryEvents {
+  /** How often the group hit its own limit: the best sign that a pod is at it (real-kubernetes.md 8.3). */
+  readonly limitHits: number;
+  readonly oomKills: number;
+}
+
+const V2_FIELDS = defineFields('max', 'oom_kill');
+const V1_FIELDS = defineFields('oom_kill');
+
+function v2Source(directory: string): Source<MemoryEvents> {
+  const file = new KernelFile(directory, 'memory.events');
+
+  function read(): Reading<MemoryEvents> {
+    const missing = readFields(file, V2_FIELDS);
+    if (missing !== undefined) return missing;
+    return reading({ limitHits: V2_FIELDS.values[0] ?? Number.NaN, oomKills: V2_FIELDS.values[1] ?? Number.NaN });
+  }
+  return { name: 'memory-events', read, close: () => file.close() };
+}
+
+function v1Source(directory: string): Source<MemoryEvents> {
+  const failcnt = new NumberFile(directory, 'memory.failcnt');
+  const oom = new KernelFile(directory, 'memory.oom_control');
+
+  function read(): Reading<MemoryEvents> {
+    const limitHits = failcnt.readNumber();
+    if (limitHits === undefined) return failcnt.missing;
+    const isMissing = readFields(oom, V1_FIELDS) !== undefined;
+    return reading({ limitHits, oomKills: isMissing ? Number.NaN : (V1_FIELDS.values[0] ?? Number.NaN) });
+  }
+
+  function close(): void {
+    failcnt.close();
+    oom.close();
+  }
+  return { name: 'memory-events', read, close };
+}
+
+/** Limit hits and OOM kills of one group. */
+export function memoryEventsSource(layout: CgroupLayout, path: string): Source<MemoryEvents> {
+  const directory = `${layout.memory}/${path}`;
+  return layout.version === 'v1' ? v1Source(directory) : v2Source(directory);
+}

@@ -1,0 +1,124 @@
+import type { PodStrain, ResourceShares } from '#agent/decide/snapshot/pod-pressure.ts';
+import type { CgroupDetails } from './cgroup-details.ts';
+import { valueOf } from '#agent/observe/source/reading.ts';
+import type { Stalls } from '#agent/observe/kernel/stall.ts';
+
+/** What one slow beat tells of a pod once it is held against the beat before; `undefined` where that is unknown. */
+export interface PodRates {
+  readonly processCount: number | undefined;
+  readonly cpuNanoCores: number | undefined;
+  readonly ioBytesPerSecond: number | undefined;
+  readonly strain: PodStrain;
+}
+
+/** One beat: the counters as they were, and what came of the last two. */
+export interface PodBeat {
+  readonly atMs: number;
+  readonly counters: Counters;
+  readonly rates: PodRates;
+}
+
+type StallTimes = Readonly<Record<'memory' | 'cpu' | 'io', Stalls | undefined>>;
+
+interface Counters {
+  readonly cpuSeconds: number | undefined;
+  readonly throttledSeconds: number | undefined;
+  readonly ioBytes: number | undefined;
+  readonly limitHits: number | undefined;
+  readonly oomKills: number | undefined;
+  readonly stalls: StallTimes;
+}
+
+const MILLISECONDS_PER_SECOND = 1000;
+const MICROSECONDS_PER_MILLISECOND = 1000;
+const NANOSECONDS_PER_SECOND = 1e9;
+
+function countersOf(details: Partial<CgroupDetails> | undefined): Counters {
+  const cpu = valueOf(details?.cpu);
+  const io = valueOf(details?.io);
+  const events = valueOf(details?.events);
+  return {
+    cpuSeconds: cpu?.usageSeconds,
+    throttledSeconds: cpu?.throttledSeconds,
+    ioBytes: io === undefined ? undefined : io.readBytes + io.writtenBytes,
+    limitHits: finite(events?.limitHits),
+    oomKills: finite(events?.oomKills),
+    stalls: stallTimesOf(details),
+  };
+}
+
+/** What this kernel does not count is NaN. */
+function finite(count: number | undefined): number | undefined {
+  return Number.isFinite(count) ? count : undefined;
+}
+
+function stallTimesOf(details: Partial<CgroupDetails> | undefined): StallTimes {
+  return {
+    memory: valueOf(details?.memoryStalls),
+    cpu: valueOf(details?.cpuStalls),
+    io: valueOf(details?.ioStalls),
+  };
+}
+
+type PerMs = (before: number | undefined, after: number | undefined) => number | undefined;
+
+/** Growth per millisecond; a counter that went backwards is a new group and has no rate yet, NaN never has one. */
+function growthOver(elapsedMs: number): PerMs {
+  return (before, after) => {
+    if (before === undefined || after === undefined || elapsedMs <= 0) return undefined;
+    return after >= before ? (after - before) / elapsedMs : undefined;
+  };
+}
+
+function scaled(rate: number | undefined, by: number): number | undefined {
+  return rate === undefined ? undefined : rate * by;
+}
+
+function rounded(rate: number | undefined): number | undefined {
+  return rate === undefined ? undefined : Math.round(rate);
+}
+
+function share(rate: number | undefined): number | undefined {
+  return rate === undefined ? undefined : Math.min(1, rate);
+}
+
+function stallShares(total: keyof Stalls, before: StallTimes, after: StallTimes, perMs: PerMs): ResourceShares {
+  const shareOf = (resource: keyof StallTimes): number | undefined => {
+    const grown = perMs(before[resource]?.[total], after[resource]?.[total]);
+    return share(scaled(grown, 1 / MICROSECONDS_PER_MILLISECOND));
+  };
+  return { memory: shareOf('memory'), cpu: shareOf('cpu'), io: shareOf('io') };
+}
+
+function strainOf(before: Counters, after: Counters, perMs: PerMs): PodStrain {
+  return {
+    waiting: stallShares('someMicroseconds', before.stalls, after.stalls, perMs),
+    stalled: stallShares('fullMicroseconds', before.stalls, after.stalls, perMs),
+    limitHits: after.limitHits,
+    limitHitsPerSecond: scaled(perMs(before.limitHits, after.limitHits), MILLISECONDS_PER_SECOND),
+    oomKills: after.oomKills,
+    throttled: share(scaled(perMs(before.throttledSeconds, after.throttledSeconds), MILLISECONDS_PER_SECOND)),
+  };
+}
+
+/** The beat after `previous`; without one there are no rates yet. */
+export function nextBeat(
+  previous: PodBeat | undefined,
+  details: Partial<CgroupDetails> | undefined,
+  atMs: number,
+): PodBeat {
+  const counters = countersOf(details);
+  const before = previous?.counters ?? counters;
+  const perMs = growthOver(atMs - (previous?.atMs ?? atMs));
+  const cpu = perMs(before.cpuSeconds, counters.cpuSeconds);
+  return {
+    atMs,
+    counters,
+    rates: {
+      processCount: valueOf(details?.pids)?.tasks,
+      cpuNanoCores: rounded(scaled(cpu, MILLISECONDS_PER_SECOND * NANOSECONDS_PER_SECOND)),
+      ioBytesPerSecond: rounded(scaled(perMs(before.ioBytes, counters.ioBytes), MILLISECONDS_PER_SECOND)),
+      strain: strainOf(before, counters, perMs),
+    },
+  };
+}

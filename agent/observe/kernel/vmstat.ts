@@ -1,0 +1,62 @@
+import { defineFields, readFields } from '#agent/observe/source/field-file.ts';
+import { KernelFile } from '#agent/observe/source/kernel-file.ts';
+import { failed, reading, type Reading, type Source } from '#agent/observe/source/reading.ts';
+
+/** Counters since boot. Growing refaults and scans are evidence that memory is really short. */
+export interface VirtualMemoryCounters {
+  readonly oomKills: number;
+  readonly majorFaults: number;
+  /** Pages read in again soon after they were given up, by whatever group. */
+  readonly refaults: number;
+  /** Pages looked at for want of memory on the node; the reclaim of a group at its own limit is not in it. */
+  readonly scans: number;
+  /** Of these, pages that were given up. */
+  readonly steals: number;
+  readonly swapIns: number;
+}
+
+const KEYS = [
+  'oom_kill',
+  'pgmajfault',
+  'workingset_refault_file',
+  'workingset_refault_anon',
+  // Before 5.9 there was one counter for both.
+  'workingset_refault',
+  'pgscan_direct',
+  'pgscan_kswapd',
+  'pgsteal_direct',
+  'pgsteal_kswapd',
+  'pswpin',
+] as const;
+const FIELDS = defineFields(...KEYS);
+
+function counter(index: number): number {
+  return FIELDS.values[index] ?? Number.NaN;
+}
+
+/** NaN only where this kernel has none of them. */
+function sumOfKnown(...counters: readonly number[]): number {
+  const known = counters.filter((each) => !Number.isNaN(each));
+  return known.length === 0 ? Number.NaN : known.reduce((sum, each) => sum + each, 0);
+}
+
+/** /proc/vmstat; a counter that this kernel does not have is NaN. */
+export function vmstatSource(proc: string): Source<VirtualMemoryCounters> {
+  const file = new KernelFile(proc, 'vmstat');
+
+  function read(): Reading<VirtualMemoryCounters> {
+    const missing = readFields(file, FIELDS);
+    if (missing !== undefined) return missing;
+    if (FIELDS.values.every(Number.isNaN))
+      return failed(`cannot use ${proc}/vmstat: none of ${KEYS.join(', ')} is there`);
+    return reading({
+      oomKills: counter(0),
+      majorFaults: counter(1),
+      refaults: sumOfKnown(counter(2), counter(3), counter(4)),
+      scans: sumOfKnown(counter(5), counter(6)),
+      steals: sumOfKnown(counter(7), counter(8)),
+      swapIns: counter(9),
+    });
+  }
+  return { name: 'vmstat', read, close: () => file.close() };
+}

@@ -1,0 +1,90 @@
+import type { Instant } from '#shared/domain/model/pod.ts';
+import { isRecord } from '#shared/kube/kube-object.ts';
+import {
+  NO_STRAINS,
+  type PodStrain,
+  type ResourceShares,
+  type StrainByUid,
+} from '#agent/decide/snapshot/pod-pressure.ts';
+import type { StallRatio } from '#agent/policy/stall-rule.ts';
+
+/** PSI as the kubelet's summary tells it. */
+export interface SummaryStalls {
+  /** Of the node. */
+  readonly ratios: readonly StallRatio[];
+  /** What held pods up; the summary has neither limit hits nor throttling. */
+  readonly strains: StrainByUid;
+}
+
+export const NO_STALLS: SummaryStalls = { ratios: [], strains: NO_STRAINS };
+
+const RESOURCES = ['memory', 'cpu', 'io'] as const;
+const SHARES = ['some', 'full'] as const;
+const WINDOWS = [
+  ['avg10', 10_000],
+  ['avg60', 60_000],
+  ['avg300', 300_000],
+] as const;
+const PERCENT = 100;
+
+type Share = (typeof SHARES)[number];
+
+/**
+ * Reads `{node,pods[]}.{memory,cpu,io}.psi` of a summary. The kernel's averages are taken as they are: the kubelet reads
+ * its counters about every ten seconds, too seldom to difference them over a window of ten. What it read before `since`
+ * (wall time) is left out. On cgroup v1 it writes zeros instead of nothing; any live node has waited for a CPU once, so
+ * where that total is 0 nothing is believed, of no pod either (real-kubernetes.md 5.9, 8.3).
+ */
+export function summaryStalls(raw: unknown, since: Instant): SummaryStalls {
+  const node = field(raw, 'node');
+  if (!hasWaitedForCpu(node)) return NO_STALLS;
+  return {
+    ratios: RESOURCES.flatMap((resource) => ratiosOf(resource, psiOf(node, resource, since))),
+    strains: strainsOf(field(raw, 'pods'), since),
+  };
+}
+
+function field(value: unknown, key: string): unknown {
+  return isRecord(value) ? value[key] : undefined;
+}
+
+function figure(value: unknown, key: string): number | undefined {
+  const found = field(value, key);
+  return typeof found === 'number' && found >= 0 ? found : undefined;
+}
+
+function hasWaitedForCpu(node: unknown): boolean {
+  return (figure(field(field(field(node, 'cpu'), 'psi'), 'some'), 'total') ?? 0) > 0;
+}
+
+/** Of one resource of the node or of a pod, unless it is too old. */
+function psiOf(owner: unknown, resource: string, since: Instant): unknown {
+  const entry = field(owner, resource);
+  return Date.parse(String(field(entry, 'time'))) >= since ? field(entry, 'psi') : undefined;
+}
+
+/** From 0 to 1; the wire has percent. */
+function average(psi: unknown, share: Share, key: string): number | undefined {
+  const percent = figure(field(psi, share), key);
+  return percent === undefined ? undefined : Math.min(1, percent / PERCENT);
+}
+
+function ratiosOf(resource: (typeof RESOURCES)[number], psi: unknown): readonly StallRatio[] {
+  return SHARES.flatMap((share) =>
+    WINDOWS.flatMap(([key, windowMs]) => {
+      const ratio = average(psi, share, key);
+      return ratio === undefined ? [] : [{ signal: `${resource}.pressure` as const, share, windowMs, ratio }];
+    }),
+  );
+}
+
+function strainsOf(pods: unknown, since: Instant): StrainByUid {
+  const strains = new Map<string, PodStrain>();
+  for (const pod of Array.isArray(pods) ? (pods as readonly unknown[]) : []) {
+    const uid = field(field(pod, 'podRef'), 'uid');
+    const sharesOf = (share: Share): ResourceShares =>
+      Object.fromEntries(RESOURCES.map((resource) => [resource, average(psiOf(pod, resource, since), share, 'avg10')]));
+    if (typeof uid === 'string') strains.set(uid, { waiting: sharesOf('some'), stalled: sharesOf('full') });
+  }
+  return strains;
+}

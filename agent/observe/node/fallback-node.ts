@@ -1,0 +1,112 @@
+import { areOfOneMachine, type MemoryReadings } from '#shared/domain/pressure/memory-figure.ts';
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { NodeView } from '#agent/decide/snapshot/node-view.ts';
+import type { NodeSource, ObservedPod } from './node-source.ts';
+import { advancePresence, presentSince } from '#agent/observe/source/presence.ts';
+
+export interface FallbackOptions {
+  /** Opens the kernel's files; an unknown layout is an answer, and is asked again. */
+  readonly openKernel: () => NodeSource | Because;
+  readonly summary: NodeSource;
+  /** What can be reclaimed on this node, as far as that is known without its cgroups; the kubelet does not tell. */
+  readonly reclaimable: (nowMs: number) => MemoryReadings;
+  readonly clock: Clock;
+}
+
+/** So long may the kernel's figures be missing before the kubelet's are taken, and so long must they be there again. */
+const PATIENCE = { lostMs: 3000, foundMs: 10_000 };
+const OPEN_AGAIN_MS = 10_000;
+
+/**
+ * The node from its own files, and from the kubelet's summary while those do not tell what memory is left:
+ *
+ *     kernel ── no memory reading for 3 s ──▶ summary ── a reading for 10 s ──▶ kernel
+ *
+ * Only the signals and the pods' figures change hands; what the kernel still tells beside them is kept.
+ */
+export function createFallbackNode({ openKernel, summary, reclaimable, clock }: FallbackOptions): NodeSource {
+  let kernel: NodeSource | undefined;
+  let because: Because = { code: 'KernelUnreadable', text: '', facts: {} };
+  let openedAtMs = -Infinity;
+  let followed: readonly ObservedPod[] = [];
+  let memory = presentSince(clock.monotonic());
+  const stopping = new AbortController();
+
+  function open(nowMs: number): void {
+    if (kernel !== undefined || nowMs - openedAtMs < OPEN_AGAIN_MS) return;
+    openedAtMs = nowMs;
+    const opened = openKernel();
+    if ('code' in opened) because = opened;
+    else {
+      kernel = opened;
+      kernel.follow(followed);
+      void kernel.run(stopping.signal);
+    }
+  }
+
+  function note(view: NodeView | undefined, nowMs: number): void {
+    memory = advancePresence(memory, view?.readings.memory !== undefined, PATIENCE, nowMs);
+    const failing = kernel?.health().find(({ name, state }) => MEMORY_SOURCES.includes(name) && state !== 'reading');
+    if (memory.isLost && failing?.because !== undefined) because = unreadable(failing.because);
+  }
+
+  function look(nowMs: number): NodeView {
+    open(nowMs);
+    const own = kernel?.look(nowMs);
+    note(own, nowMs);
+    if (own !== undefined && !memory.isLost) return own;
+    const told = summary.look(nowMs);
+    if (own === undefined) return withOwnMemory(told, reclaimable(nowMs));
+    return { ...own, readings: told.readings, stalls: firstOf(own.stalls, told.stalls) };
+  }
+
+  const active = (): NodeSource => (kernel === undefined || memory.isLost ? summary : kernel);
+
+  function follow(pods: readonly ObservedPod[]): void {
+    followed = pods;
+    kernel?.follow(pods);
+  }
+
+  async function run(signal: AbortSignal): Promise<void> {
+    signal.addEventListener('abort', () => stopping.abort(), { once: true });
+    await summary.run(signal);
+  }
+
+  function close(): void {
+    stopping.abort();
+    kernel?.close();
+    summary.close();
+  }
+  return {
+    kind: 'kernel',
+    look,
+    follow,
+    usage: (depth, nowMs) => active().usage(depth, nowMs),
+    strains: () => active().strains(),
+    groups: () => active().groups(),
+    containers: (uid) => active().containers(uid),
+    whyUnmeasured: () => kernel?.whyUnmeasured(),
+    health: () => [...(kernel?.health() ?? []), ...(active() === summary ? summary.health() : [])],
+    fallback: () => (active() === summary ? because : undefined),
+    run,
+    close,
+  };
+}
+
+/** The kubelet's view with what /proc tells, unless that is another machine's, as in a container without the host's. */
+function withOwnMemory(told: NodeView, reclaimable: MemoryReadings): NodeView {
+  return areOfOneMachine(reclaimable.memory, told.readings.memory) ? { ...told, reclaimable } : told;
+}
+
+const MEMORY_SOURCES = ['meminfo', 'node-memory'];
+
+/** The reason as conditions, log and metrics tell it. */
+export function unreadable(why: string): Because {
+  const text = `cannot read memory from the kernel; using the kubelet's /stats/summary: ${why}`;
+  return { code: 'KernelUnreadable', text, facts: { why } };
+}
+
+function firstOf<T>(own: readonly T[], told: readonly T[]): readonly T[] {
+  return own.length > 0 ? own : told;
+}

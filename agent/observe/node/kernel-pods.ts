@@ -1,0 +1,100 @@
+import type { ContainerUsage, FilesystemUsage, PodUsage, UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
+import { NO_STRAINS } from '#agent/decide/snapshot/pod-pressure.ts';
+import type { CgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
+import { memoryCgroupSource } from '#agent/observe/cgroup/memory-cgroup.ts';
+import type { UsageDepth } from '#agent/decide/measuring-depth.ts';
+import type { NodeSource, ObservedPod } from './node-source.ts';
+import { podCgroupPath } from '#agent/observe/cgroup/pod-cgroup-path.ts';
+import { nextBeat, type PodBeat } from '#agent/observe/cgroup/pod-rates.ts';
+import { createPodScanner } from '#agent/observe/cgroup/pod-scanner.ts';
+import { valueOf } from '#agent/observe/source/reading.ts';
+
+const NO_DISK: FilesystemUsage = { usedBytes: undefined, inodesUsed: undefined };
+/** What runtimes put around a container's id in the name of its group; nothing with the cgroupfs driver. */
+const SCOPES: readonly (readonly [prefix: string, suffix: string])[] = [
+  ['', ''],
+  ['cri-containerd-', '.scope'],
+  ['crio-', '.scope'],
+  ['docker-', '.scope'],
+];
+
+type KernelPods = Pick<NodeSource, 'follow' | 'usage' | 'strains' | 'containers' | 'whyUnmeasured' | 'close'>;
+
+/** The statistics of the node's pods, from their cgroups. A pod whose group cannot be read is not in the answer. */
+export function createKernelPods(layout: CgroupLayout): KernelPods {
+  const scanner = createPodScanner(layout);
+  const beats = new Map<string, PodBeat>();
+  /** Counted since the last beat. */
+  const processes = new Map<string, number>();
+  let strains = NO_STRAINS;
+  let unmeasured: string | undefined;
+  let followed: ReadonlyMap<string, ObservedPod> = new Map();
+
+  function follow(pods: readonly ObservedPod[]): void {
+    followed = new Map(pods.map((pod) => [pod.uid, pod]));
+    scanner.follow(pods.map(({ cgroup }) => cgroup));
+    for (const uid of beats.keys()) if (!followed.has(uid)) beats.delete(uid);
+  }
+
+  function measure(pod: ObservedPod, nowMs: number): PodUsage | undefined {
+    const answer = scanner.readMemory(pod.cgroup.uid);
+    const memory = valueOf(answer);
+    if (memory === undefined) {
+      if (pod.isRunning && answer !== undefined && 'because' in answer) unmeasured = answer.because;
+      return undefined;
+    }
+    const rates = beats.get(pod.uid)?.rates;
+    return {
+      uid: pod.uid,
+      memory: { at: nowMs, workingSetBytes: memory.workingSetBytes },
+      processCount: processes.get(pod.uid) ?? rates?.processCount,
+      cpuNanoCores: rates?.cpuNanoCores,
+      ioBytesPerSecond: rates?.ioBytesPerSecond,
+      ephemeralStorageBytes: undefined,
+      containers: [],
+      volumes: [],
+    };
+  }
+
+  function countProcesses({ uid, cgroup }: ObservedPod): void {
+    const tasks = valueOf(scanner.readProcesses(cgroup.uid))?.tasks;
+    if (tasks !== undefined) processes.set(uid, tasks);
+  }
+
+  function usage(depth: UsageDepth, nowMs: number): UsageByUid {
+    const seen = new Map<string, PodUsage>();
+    unmeasured = undefined;
+    if (depth !== 'memory') processes.clear();
+    for (const pod of followed.values()) {
+      if (depth === 'all') beats.set(pod.uid, nextBeat(beats.get(pod.uid), scanner.readDetails(pod.cgroup.uid), nowMs));
+      if (depth === 'processes') countProcesses(pod);
+      const measured = measure(pod, nowMs);
+      if (measured !== undefined) seen.set(pod.uid, measured);
+    }
+    if (depth === 'all') strains = new Map(Array.from(beats, ([uid, { rates }]) => [uid, rates.strain]));
+    return seen;
+  }
+
+  function containers(uid: string): readonly ContainerUsage[] {
+    const pod = followed.get(uid);
+    if (pod === undefined) return [];
+    const directory = podCgroupPath(layout, pod.cgroup);
+    return pod.containers.map(({ name, id }) => ({
+      name,
+      workingSetBytes: containerMemory(layout, directory, id),
+      rootfs: NO_DISK,
+      logs: NO_DISK,
+    }));
+  }
+  return { follow, usage, strains: () => strains, containers, whyUnmeasured: () => unmeasured, close: scanner.close };
+}
+
+function containerMemory(layout: CgroupLayout, directory: string, id: string): number | undefined {
+  for (const [prefix, suffix] of SCOPES) {
+    const source = memoryCgroupSource(layout, `${directory}/${prefix}${id}${suffix}`);
+    const memory = valueOf(source.read());
+    source.close();
+    if (memory !== undefined) return memory.workingSetBytes;
+  }
+  return undefined;
+}

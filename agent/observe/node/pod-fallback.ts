@@ -1,0 +1,62 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { UsageDepth } from '#agent/decide/measuring-depth.ts';
+import type { NodeSource, ObservedPod } from './node-source.ts';
+import { advancePresence, presentSince } from '#agent/observe/source/presence.ts';
+
+/** A pod is measured every ten seconds at least. One that is measured again is proof enough. */
+const PATIENCE = { lostMs: 30_000, foundMs: 0 };
+
+/**
+ * A source whose pods' figures come from the kubelet's summary while the source has none of any running pod:
+ *
+ *     own ── no running pod measured for 30 s ──▶ summary ── one of them measured ──▶ own
+ */
+export function withPodFallback(source: NodeSource, summary: NodeSource, clock: Pick<Clock, 'monotonic'>): NodeSource {
+  let running: readonly ObservedPod[] = [];
+  let presence = presentSince(clock.monotonic());
+  const active = (): NodeSource => (presence.isLost ? summary : source);
+
+  function follow(pods: readonly ObservedPod[]): void {
+    running = pods.filter(({ isRunning }) => isRunning);
+    source.follow(pods);
+  }
+
+  function usage(depth: UsageDepth, nowMs: number): UsageByUid {
+    const own = source.usage(depth, nowMs);
+    presence = advancePresence(presence, isAnyMeasured(running, own), PATIENCE, nowMs);
+    return presence.isLost ? summary.usage(depth, nowMs) : own;
+  }
+
+  function fallback(): Because | undefined {
+    const why = source.whyUnmeasured() ?? 'no pod is where its group should be';
+    return source.fallback() ?? (presence.isLost ? podsUnreadable(running.length, why) : undefined);
+  }
+  return {
+    ...source,
+    follow,
+    usage,
+    strains: () => active().strains(),
+    containers: (uid) => active().containers(uid),
+    fallback,
+    health: () => (presence.isLost ? merged(source, summary) : source.health()),
+  };
+}
+
+/** Whether there is a figure of any of the pods; where none runs nothing is missing. */
+export function isAnyMeasured(running: readonly ObservedPod[], usage: UsageByUid): boolean {
+  return running.length === 0 || running.some(({ uid }) => usage.has(uid));
+}
+
+function podsUnreadable(count: number, why: string): Because {
+  const text = `cannot read any of ${count} running pods from the kernel; using the kubelet's /stats/summary: ${why}`;
+  return { code: 'PodsUnreadable', text, facts: { pods: count, why } };
+}
+
+/** Each source once, though the summary may stand in for memory as well. */
+function merged(source: NodeSource, summary: NodeSource): ReturnType<NodeSource['health']> {
+  const own = source.health();
+  const known = new Set(own.map(({ name }) => name));
+  return [...own, ...summary.health().filter(({ name }) => !known.has(name))];
+}

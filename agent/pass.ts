@@ -1,0 +1,178 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Instant } from '#shared/domain/model/pod.ts';
+import type { Signal } from '#shared/domain/pressure/signal.ts';
+import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { AttemptEviction } from './act/attempt-eviction.ts';
+import type { ReadFresh } from './act/read-fresh.ts';
+import { type AgentState, FIRST_STATE } from './decide/agent-state.ts';
+import { applyOutcome, type AttemptOutcome, isUnclear } from './decide/apply-outcome.ts';
+import { decide } from './decide/decide.ts';
+import type { Eviction } from './decide/eviction.ts';
+import { indexPods, type Look } from './decide/snapshot/node-snapshot.ts';
+import type { Mode } from './policy/mode.ts';
+import {
+  advanceApproach,
+  leastHeadroom,
+  NO_APPROACH,
+  periodFor,
+  type Periods,
+} from './decide/shortage/polling-interval.ts';
+import type { NodePods } from './observe/api-server/node-pods.ts';
+import type { Told } from './observe/api-server/node-pressure-object.ts';
+import { decidingObservations } from './decide/snapshot/deciding-observations.ts';
+import type { NodeView } from './decide/snapshot/node-view.ts';
+import { areProcessesShort, depthNow } from './decide/measuring-depth.ts';
+import { recall } from './decide/restore-state.ts';
+import { recallArrivals } from './decide/shortage/rule-activation.ts';
+import { abortReason } from './decide/preflight.ts';
+import type { NodeSource } from './observe/node/node-source.ts';
+import type { Attempt, EvictionRecord, Picture } from './decide/pass-result.ts';
+import type { AgentPolicy } from './policy/policy.ts';
+
+/** Everything that a pass reads and writes; all of it made in main.ts. */
+export interface CyclePorts {
+  readonly source: NodeSource;
+  readonly pods: Pick<NodePods, 'alive' | 'endedByKubelet' | 'unreadable' | 'onChange'>;
+  readonly namespaces: () => Look['namespaces'];
+  readonly policy: () => AgentPolicy;
+  readonly avoided: () => Look['avoided'];
+  /** What a predecessor told of its evictions and rules; `undefined` until it has been read. */
+  readonly history: () => Pick<Told, 'evictions' | 'rules'> | undefined;
+  /** Told that history, once. */
+  readonly recalled: (records: readonly EvictionRecord[]) => void;
+  readonly doubts: () => ReadonlyMap<Signal, Because>;
+  readonly doubtfulPods: () => Look['doubtfulPods'];
+  readonly isKubeletSilent: () => boolean;
+  readonly holds: () => readonly Because[];
+  readonly readFresh: ReadFresh;
+  readonly attempt: Readonly<Record<Mode, AttemptEviction>>;
+  readonly readAgain: AttemptEviction;
+  /** Told when an eviction is asked for, before anything is sent. */
+  readonly requested: (eviction: Eviction) => void;
+  /** Told about every answer. */
+  readonly answered: (attempt: Attempt) => void;
+  readonly clock: Clock;
+  readonly periods: Periods & { readonly podsMs: number; readonly slowMs: number };
+}
+
+export interface Cycle {
+  /** One pass: read, decide, and set off what was decided. */
+  readonly pass: (signal: AbortSignal) => Picture;
+  /** Until the next pass, in milliseconds. */
+  readonly periodMs: () => number;
+  /** Resolves when every attempt that was set off is answered. */
+  readonly settled: () => Promise<void>;
+}
+
+const NO_USAGE: UsageByUid = new Map();
+
+/** The agent's rhythm. Passes are synchronous; what they set off comes back as outcomes between them. */
+export function createCycle(ports: CyclePorts): Cycle {
+  const { source, pods, clock, periods } = ports;
+  let state: AgentState = FIRST_STATE;
+  let approach = NO_APPROACH;
+  let current = indexPods([]);
+  let haveChanged = true;
+  let usage = NO_USAGE;
+  let measuredAtMs = -Infinity;
+  let measuredAllAtMs = -Infinity;
+  let isHistoryKnown = false;
+  const underWay = new Set<Promise<void>>();
+  pods.onChange(() => void (haveChanged = true));
+
+  function followPods(): void {
+    if (!haveChanged) return;
+    haveChanged = false;
+    const alive = pods.alive();
+    const others = { endedByKubelet: pods.endedByKubelet(), unreadable: pods.unreadable() };
+    current = indexPods(
+      alive.map(({ facts }) => facts),
+      others,
+    );
+    source.follow(alive.map(({ observed }) => observed));
+  }
+
+  function measurePods(now: Instant, areProcessesShort: boolean): void {
+    const isNear = periodFor(approach, periods) < periods.farMs;
+    const isShort = approach.headroom <= 0 || state.pressure.observed.length > 0 || state.stalls.size > 0;
+    const times = { now, measuredAt: measuredAtMs, measuredAllAt: measuredAllAtMs };
+    const depth = depthNow({ ...times, isNear, isShort, areProcessesShort }, periods);
+    if (depth === undefined) return;
+    usage = source.usage(depth, now);
+    measuredAtMs = now;
+    if (depth === 'all') measuredAllAtMs = now;
+  }
+
+  function look(view: NodeView, now: number): Look {
+    return {
+      ...view,
+      now,
+      usage,
+      strains: source.strains(),
+      pods: current,
+      namespaces: ports.namespaces(),
+      avoided: ports.avoided(),
+      doubts: ports.doubts(),
+      doubtfulPods: ports.doubtfulPods(),
+      isKubeletSilent: ports.isKubeletSilent(),
+      holds: ports.holds(),
+    };
+  }
+
+  function recallHistory(now: number): void {
+    const told = isHistoryKnown ? undefined : ports.history();
+    if (told === undefined) return;
+    isHistoryKnown = true;
+    const recalled = recall(state, told.evictions, { wallOffsetMs: clock.now() - now, now });
+    state = { ...recalled, arrivals: recallArrivals(told.rules) };
+    ports.recalled(told.evictions);
+  }
+
+  function pass(signal: AbortSignal): Picture {
+    const now = clock.monotonic();
+    const policy = ports.policy();
+    followPods();
+    recallHistory(now);
+    const view = source.look(now);
+    const observations = decidingObservations(view, policy);
+    approach = advanceApproach(approach, leastHeadroom(policy.thresholds, observations), now);
+    measurePods(now, areProcessesShort(policy.thresholds, observations));
+    const seen = look(view, now);
+    const decision = decide(state, seen, policy);
+    state = decision.state;
+    for (const eviction of decision.evictions) setOff(eviction, signal);
+    return { look: seen, policy, decision: { ...decision, state } };
+  }
+
+  function setOff(eviction: Eviction, signal: AbortSignal): void {
+    ports.requested(eviction);
+    const attempt = carryOut(eviction, signal).finally(() => underWay.delete(attempt));
+    underWay.add(attempt);
+  }
+
+  async function carryOut(eviction: Eviction, signal: AbortSignal): Promise<void> {
+    const refusal = await recheck(eviction, signal);
+    const outcome = refusal ?? (await ports.attempt[eviction.mode](eviction, signal));
+    fold(eviction, outcome);
+    if (isUnclear(outcome)) fold(eviction, await ports.readAgain(eviction, signal));
+  }
+
+  async function recheck(eviction: Eviction, signal: AbortSignal): Promise<AttemptOutcome | undefined> {
+    const fresh = await ports.readFresh(eviction.pod, signal);
+    return abortReason(eviction, { fresh, view: source.look(clock.monotonic()) }, ports.policy());
+  }
+
+  function fold(eviction: Eviction, outcome: AttemptOutcome): void {
+    state = applyOutcome(state, { uid: eviction.pod.uid, mode: eviction.mode }, outcome, clock.monotonic());
+    ports.answered({ eviction, outcome });
+  }
+
+  return {
+    pass,
+    periodMs: () => periodFor(approach, periods),
+    settled: async () => {
+      await Promise.all(underWay);
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { EvictionMessage } from '#shared/domain/eviction/eviction-message.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
+import type { Eviction } from '#agent/decide/eviction.ts';
+import type { Picture } from '#agent/decide/pass-result.ts';
+
+/** The decision log: one line for each change, with the numbers that it was decided on. */
+export interface AgentLog {
+  readonly showPass: (picture: Picture) => void;
+  /** Why the figures come from somewhere else than usual, if they do. */
+  readonly showFallback: (because: Because | undefined) => void;
+  readonly showOutcome: (eviction: Eviction, outcome: AttemptOutcome, message: EvictionMessage) => void;
+}
+
+function codes(becauses: readonly Because[]): string {
+  return becauses.map(({ code }) => code).join(',');
+}
+
+export function createAgentLog(log: Log): AgentLog {
+  let shortage = '';
+  let holds = '';
+  let fallback = '';
+
+  function showShortage({ due }: Picture['decision']['judgement']): void {
+    const now = due === undefined ? '' : `${due.signal} ${due.stage}`;
+    if (now === shortage) return;
+    shortage = now;
+    if (due === undefined) log.info('Node has what it needs');
+    else log.warn({ because: due.because, stage: due.stage, mode: due.mode }, 'Node is short');
+  }
+
+  function showHolds({ due, holds: current }: Picture['decision']['judgement']): void {
+    const now = due === undefined ? '' : codes(current);
+    if (now === holds) return;
+    holds = now;
+    if (now !== '') log.info({ holds: current }, 'Nobody is evicted for now');
+  }
+
+  function showFallback(because: Because | undefined): void {
+    const now = because?.text ?? '';
+    if (now === fallback) return;
+    fallback = now;
+    if (because === undefined) log.info('Figures come from the kernel again');
+    else log.warn({ because }, 'Figures come from the kubelet');
+  }
+
+  function showPass({ decision: { judgement } }: Picture): void {
+    showShortage(judgement);
+    showHolds(judgement);
+  }
+
+  function showOutcome(eviction: Eviction, outcome: AttemptOutcome, { text }: EvictionMessage): void {
+    const { pod, signal, stage, mode, graceSeconds, because } = eviction;
+    const facts = {
+      pod: { namespace: pod.namespace, name: pod.name, uid: pod.uid },
+      signal,
+      stage,
+      mode,
+      graceSeconds,
+    };
+    log.info(
+      { ...facts, outcome, because, message: text },
+      mode === 'DryRun' ? 'Eviction decided (dry run)' : 'Eviction answered',
+    );
+  }
+  return { showPass, showFallback, showOutcome };
+}

@@ -1,0 +1,189 @@
+import type { CounterMetric, GaugeMetric, Metrics } from '#shared/runtime/metrics.ts';
+import { stuckCount } from '#agent/decide/eviction/stuck-evictions.ts';
+import { STALL_WINDOWS_MS } from '#agent/observe/kernel/stall-meter.ts';
+import type { Attempt, Picture } from '#agent/decide/pass-result.ts';
+import { type Reclaimable, type SignalState, signalStates } from './signal-state.ts';
+import { createSourceMetrics, type SourcesShown } from './source-metrics.ts';
+import { createStrainMetrics } from './pod-pressure-metrics.ts';
+
+/** Everything the agent says in numbers. Per-pod series are those of the first candidates only. */
+export interface AgentMetrics {
+  /** Brings all gauges in line with the last pass. */
+  readonly show: (picture: Picture, sources: SourcesShown, nowMs: number) => void;
+  readonly countAttempt: (attempt: Attempt, nowMs: number) => void;
+  /** How late a pass began, in seconds: the watchdog on the process's own loop. */
+  readonly noteLateness: (seconds: number) => void;
+  readonly notePass: (seconds: number) => void;
+}
+
+const TOP = 10;
+const LATENESS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1, 5];
+const AGE_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const KINDS = { some: 'waiting', full: 'stalled' } as const;
+
+export function createAgentMetrics(metrics: Metrics): AgentMetrics {
+  const gauges = createGauges(metrics);
+  const showSources = createSourceMetrics(metrics);
+  const showStrains = createStrainMetrics(metrics);
+  const evictions = metrics.counter('plimsoll_evictions_total', 'Evictions asked for, by signal, result and mode', [
+    'eviction_signal',
+    'result',
+    'mode',
+  ]);
+  const statsAge = metrics.histogram(
+    'plimsoll_eviction_stats_age_seconds',
+    'Age of the figures that an eviction was decided on',
+    ['eviction_signal'],
+    AGE_BUCKETS,
+  );
+  const lateness = metrics.histogram(
+    'plimsoll_agent_loop_lateness_seconds',
+    'How late passes began',
+    [],
+    LATENESS_BUCKETS,
+  );
+  const passes = metrics.histogram('plimsoll_agent_pass_duration_seconds', 'How long passes took', []);
+
+  function countAttempt({ eviction, outcome }: Attempt, nowMs: number): void {
+    const mode = eviction.mode === 'Enforce' ? 'enforce' : 'dry-run';
+    evictions.add({ eviction_signal: eviction.signal, result: outcome.kind, mode });
+    const measuredAt = eviction.observed?.at;
+    if (measuredAt !== undefined) statsAge.observe((nowMs - measuredAt) / 1000, { eviction_signal: eviction.signal });
+  }
+
+  return {
+    show: (picture, sources, nowMs) => {
+      showSignals(gauges, picture);
+      showStalls(gauges, picture);
+      showStrains(picture.look);
+      showSources(sources, nowMs);
+      showCandidates(gauges, picture);
+      showEvictions(gauges, picture);
+    },
+    countAttempt,
+    noteLateness: (seconds) => lateness.observe(seconds),
+    notePass: (seconds) => passes.observe(seconds),
+  };
+}
+
+interface Gauges {
+  readonly available: GaugeMetric;
+  readonly capacity: GaugeMetric;
+  readonly threshold: GaugeMetric;
+  readonly reclaimable: GaugeMetric;
+  readonly figuresAgree: GaugeMetric;
+  readonly stalls: GaugeMetric;
+  readonly candidateUsage: GaugeMetric;
+  readonly candidateRank: GaugeMetric;
+  readonly dropped: CounterMetric;
+  readonly doubtful: GaugeMetric;
+  readonly outstanding: GaugeMetric;
+  readonly stuck: GaugeMetric;
+  readonly held: GaugeMetric;
+  readonly mode: GaugeMetric;
+  readonly podsUnreadable: GaugeMetric;
+  readonly oomKills: GaugeMetric;
+}
+
+function createGauges(metrics: Metrics): Gauges {
+  const signal = ['eviction_signal'];
+  const pod = ['namespace', 'pod'];
+  return {
+    available: metrics.gauge('plimsoll_eviction_signal_available', 'What a signal has left, in its own unit', signal),
+    capacity: metrics.gauge('plimsoll_eviction_signal_capacity', 'The whole of what a signal watches', signal),
+    threshold: metrics.gauge('plimsoll_eviction_signal_threshold', 'The threshold that is crossed first', signal),
+    reclaimable: metrics.gauge(
+      'plimsoll_eviction_signal_reclaimable',
+      'Memory that processes can still have, in bytes; available is what the kubelet computes',
+      signal,
+    ),
+    figuresAgree: metrics.gauge(
+      'plimsoll_memory_figures_agree',
+      'Whether available and reclaimable are within 10 % of the capacity of each other',
+      signal,
+    ),
+    stalls: metrics.gauge(
+      'plimsoll_node_pressure_stall_ratio',
+      'Share of time in which some (waiting) or all (stalled) tasks waited',
+      ['resource', 'kind', 'window'],
+    ),
+    candidateUsage: metrics.gauge(
+      'plimsoll_eviction_candidate_usage',
+      'What the first candidates use, in the unit of the signal they are ranked for',
+      pod,
+    ),
+    candidateRank: metrics.gauge('plimsoll_eviction_candidate_rank', 'Place in the ranking, 1 goes first', pod),
+    dropped: metrics.counter(
+      'plimsoll_series_dropped_total',
+      'Candidates that have no series of their own, summed over updates',
+    ),
+    doubtful: metrics.gauge('plimsoll_pods_doubtful', 'Pods whose memory another source contradicts'),
+    outstanding: metrics.gauge('plimsoll_evictions_outstanding', 'Evictions under way'),
+    stuck: metrics.gauge('plimsoll_evictions_stuck', 'Evicted pods that keep what they use beyond their grace'),
+    held: metrics.gauge(
+      'plimsoll_evictions_held',
+      'Why nobody is evicted although something is short; 1 for each reason',
+      ['reason'],
+    ),
+    mode: metrics.gauge('plimsoll_agent_enforcing', 'Whether decisions are carried out'),
+    podsUnreadable: metrics.gauge(
+      'plimsoll_pods_unreadable',
+      'Pods of this node that cannot be read, so that none is a candidate',
+    ),
+    oomKills: metrics.gauge('plimsoll_node_oom_kills', 'Processes killed by the kernel for lack of memory since boot'),
+  };
+}
+
+function showSignals(gauges: Gauges, picture: Picture): void {
+  const { available, capacity, threshold, reclaimable, figuresAgree } = gauges;
+  for (const gauge of [available, capacity, threshold, reclaimable, figuresAgree]) gauge.reset();
+  for (const signal of signalStates(picture)) {
+    const labels = { eviction_signal: signal.name };
+    available.set(signal.availableNumber, labels);
+    capacity.set(signal.capacityNumber, labels);
+    if (signal.thresholdNumber !== undefined) threshold.set(signal.thresholdNumber, labels);
+    if (signal.reclaimable !== undefined) showReclaimable(gauges, signal.name, signal.reclaimable, picture);
+  }
+}
+
+function showReclaimable(
+  { reclaimable, figuresAgree }: Gauges,
+  name: SignalState['name'],
+  { availableNumber }: Reclaimable,
+  { decision: { state } }: Picture,
+): void {
+  const labels = { eviction_signal: name };
+  reclaimable.set(availableNumber, labels);
+  figuresAgree.set([...state.figureGaps.keys()].some((signal) => signal === name) ? 0 : 1, labels);
+}
+
+function showStalls({ stalls }: Gauges, { look }: Picture): void {
+  stalls.reset();
+  for (const { signal, share, windowMs, ratio } of look.stalls) {
+    if (!STALL_WINDOWS_MS.some((shown) => shown === windowMs)) continue;
+    stalls.set(ratio, { resource: signal.replace('.pressure', ''), kind: KINDS[share], window: `${windowMs / 1000}s` });
+  }
+}
+
+function showCandidates(gauges: Gauges, { decision: { judgement } }: Picture): void {
+  gauges.candidateUsage.reset();
+  gauges.candidateRank.reset();
+  const may = judgement.candidates();
+  may.slice(0, TOP).forEach(({ facts: { pod }, usage }, index) => {
+    const labels = { namespace: pod.namespace, pod: pod.name };
+    gauges.candidateRank.set(index + 1, labels);
+    if (usage !== undefined) gauges.candidateUsage.set(usage, labels);
+  });
+  if (may.length > TOP) gauges.dropped.add({}, may.length - TOP);
+}
+
+function showEvictions(gauges: Gauges, { decision: { state, judgement }, policy, look }: Picture): void {
+  gauges.outstanding.set(state.evictions.Enforce.inflight.length);
+  gauges.stuck.set(stuckCount(state.evictions.Enforce));
+  gauges.held.reset();
+  for (const { code } of judgement.holds) gauges.held.set(1, { reason: code });
+  gauges.podsUnreadable.set(look.pods.unreadable.length);
+  gauges.doubtful.set(look.doubtfulPods.size);
+  gauges.mode.set(policy.mode === 'Enforce' ? 1 : 0);
+  if (look.oomKills !== undefined) gauges.oomKills.set(look.oomKills);
+}

@@ -1,0 +1,36 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import { isAtCpuLimit, isAtMemoryLimit, type PodStrain } from '#agent/decide/snapshot/pod-pressure.ts';
+
+/** The same reason with what holds the pod up as further facts, and in words where that is its own limit. */
+export function withStrain({ code, text, facts }: Because, strain: PodStrain | undefined): Because {
+  if (strain === undefined) return { code, text, facts };
+  return { code, text: [text, ...limitsIn(strain)].join('; '), facts: { ...facts, ...strainFacts(strain) } };
+}
+
+function limitsIn(strain: PodStrain): readonly string[] {
+  const { limitHitsPerSecond = 0, throttled = 0 } = strain;
+  return [
+    ...(isAtMemoryLimit(strain) ? [`at its own memory limit (${rounded(limitHitsPerSecond)} hits a second)`] : []),
+    ...(isAtCpuLimit(strain) ? [`held back by its own CPU limit ${Math.round(throttled * 100)} % of the time`] : []),
+  ];
+}
+
+function strainFacts({ waiting, stalled, limitHits, oomKills, throttled }: PodStrain): Because['facts'] {
+  const figures = {
+    memoryWaiting: waiting.memory,
+    memoryStalled: stalled.memory,
+    cpuWaiting: waiting.cpu,
+    ioWaiting: waiting.io,
+    memoryLimitHits: limitHits,
+    oomKills,
+    cpuThrottled: throttled,
+  };
+  const known = Object.entries(figures).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, rounded(value)]],
+  );
+  return Object.fromEntries(known) as Because['facts'];
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 1000) / 1000;
+}

@@ -1,0 +1,97 @@
+import { resourceOf } from '#shared/domain/pressure/signal.ts';
+import type { EvictionMessage } from '#shared/domain/eviction/eviction-message.ts';
+import type { EventRecorder } from '#shared/kube/event-recorder.ts';
+import { EVENT_REASONS } from '#shared/kube/wire-names.ts';
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Pod } from '#shared/domain/model/pod.ts';
+import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
+import type { Eviction } from '#agent/decide/eviction.ts';
+import type { Mode } from '#agent/policy/mode.ts';
+
+/** What Events are about. */
+export interface NodeReference {
+  readonly name: string;
+  readonly uid: string | undefined;
+}
+
+type Recorder = Pick<EventRecorder, 'record'>;
+
+function podReference({ namespace, name, uid }: Pod) {
+  return { apiVersion: 'v1', kind: 'Pod', namespace, name, uid };
+}
+
+function nodeReference({ name, uid }: NodeReference) {
+  return { apiVersion: 'v1', kind: 'Node', name, ...(uid === undefined ? {} : { uid }) };
+}
+
+/** The kubelet's sentences end in a blank; a dry run says the same with a word more. */
+function inMode(text: string, mode: Mode): string {
+  return mode === 'DryRun' ? `${text.trimEnd()} (dry run)` : text;
+}
+
+/** On the node, when something is short and a pod has to go; in the kubelet's words (KS-C12). */
+export function tellThresholdMet(recorder: Recorder, node: NodeReference, { signal, mode }: Eviction): void {
+  recorder.record({
+    regarding: nodeReference(node),
+    type: 'Warning',
+    reason: EVENT_REASONS.thresholdMet,
+    note: inMode(`Attempting to reclaim ${resourceOf(signal)}`, mode),
+    action: 'Reclaiming',
+  });
+}
+
+const TAKEN: readonly AttemptOutcome['kind'][] = ['evicted', 'pretended', 'foundEnding'];
+const SILENT: readonly AttemptOutcome['kind'][] = [
+  'notFound',
+  'uidMismatch',
+  'overtaken',
+  'relieved',
+  'unconfirmed',
+  'foundGone',
+  'timeout',
+  'unreachable',
+  'serverError',
+];
+
+/** On the pod: that it was evicted, in the kubelet's words, or what stopped it. Nothing while the outcome is open. */
+export function tellOutcome(
+  recorder: Recorder,
+  { pod, mode }: Eviction,
+  outcome: AttemptOutcome,
+  message: EvictionMessage,
+): void {
+  if (SILENT.includes(outcome.kind)) return;
+  const isTaken = TAKEN.includes(outcome.kind);
+  const failure = 'message' in outcome ? outcome.message : outcome.kind;
+  recorder.record({
+    regarding: podReference(pod),
+    type: 'Warning',
+    reason: isTaken ? EVENT_REASONS.evicted : EVENT_REASONS.evictionFailed,
+    note: inMode(isTaken ? message.text : `Could not evict: ${failure}`, mode),
+    action: 'Evicting',
+    ...(isTaken && message.annotations !== undefined ? { annotations: message.annotations } : {}),
+  });
+}
+
+/** On a pod that stays because its owner lost enough pods on this node. */
+export function tellOwnerLimit(recorder: Recorder, { text, facts }: Because, mode: Mode): void {
+  const { namespace, pod, uid } = facts;
+  recorder.record({
+    regarding: { apiVersion: 'v1', kind: 'Pod', namespace: String(namespace), name: String(pod), uid: String(uid) },
+    type: 'Warning',
+    reason: EVENT_REASONS.evictionFailed,
+    note: inMode(`Not evicted: ${text}`, mode),
+    action: 'Evicting',
+  });
+}
+
+/** On the node, when the storm guard stops the agent's own evictions. */
+export function tellIneffective(recorder: Recorder, node: NodeReference, text: string): void {
+  recorder.record({
+    regarding: nodeReference(node),
+    type: 'Warning',
+    reason: EVENT_REASONS.evictionIneffective,
+    note: text,
+    action: 'Stopping',
+  });
+}

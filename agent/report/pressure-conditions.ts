@@ -1,0 +1,171 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import { conditionOf, type PressureCondition, resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
+import { unconfirmedRules } from '#agent/decide/shortage/rule-activation.ts';
+import { stuckEvictions } from '#agent/decide/eviction/stuck-evictions.ts';
+import { noStatistics } from '#agent/decide/snapshot/unmeasured-pods.ts';
+import type { Picture } from '#agent/decide/pass-result.ts';
+
+/** One entry of `status.conditions`. */
+export interface Condition {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+  readonly lastTransitionTime: string;
+}
+
+export type PressureConditions = readonly Omit<Condition, 'lastTransitionTime'>[];
+
+/** A name or a value of a pod may be long. */
+const LONGEST_MESSAGE = 1024;
+
+type Family = 'Memory' | 'Cpu' | 'Io' | 'Disk' | 'Pid';
+
+const KUBELET_CONDITIONS: Readonly<Record<Family, PressureCondition>> = {
+  Memory: 'MemoryPressure',
+  Cpu: 'CPUPressure',
+  Io: 'IOPressure',
+  Disk: 'DiskPressure',
+  Pid: 'PIDPressure',
+};
+
+/** Whether anything of a family is measured at all: without it the condition is unknown, not false. */
+function isMeasured(family: Family, { decision, look }: Picture): boolean {
+  const signals: readonly Signal[] = [
+    ...decision.state.pressure.observations.keys(),
+    ...look.stalls.map(({ signal }) => signal),
+  ];
+  const resources = signals.map(resourceOf);
+  switch (family) {
+    case 'Memory':
+      return resources.includes('memory');
+    case 'Cpu':
+      return resources.includes('cpu');
+    case 'Io':
+      return resources.includes('io');
+    case 'Disk':
+      return resources.includes('ephemeral-storage');
+    case 'Pid':
+      return resources.includes('pids');
+  }
+}
+
+function isPressed(family: Family, { decision: { state } }: Picture): boolean {
+  const isStalled = [...state.stalls.values()].some(({ signal }) => signal === `${family.toLowerCase()}.pressure`);
+  return isStalled || state.pressure.conditions.includes(KUBELET_CONDITIONS[family]);
+}
+
+function familyCondition(family: Family, picture: Picture): PressureConditions[number] {
+  if (!isMeasured(family, picture)) {
+    return {
+      type: family,
+      status: 'Unknown',
+      reason: 'NotMeasured',
+      message: `No source measures this family on this node`,
+    };
+  }
+  return isPressed(family, picture)
+    ? { type: family, status: 'True', ...whyPressed(family, picture) }
+    : {
+        type: family,
+        status: 'False',
+        reason: 'NoPressure',
+        message: 'No threshold was crossed within the transition period',
+      };
+}
+
+/** That nobody may go is worth a word of its own: from there on the kubelet is the backstop. */
+function whyPressed(family: Family, { decision: { judgement } }: Picture): { reason: string; message: string } {
+  const { due, holds } = judgement;
+  const stuck = holds.find(({ code }) => code === 'NobodyMayGo');
+  if (due !== undefined && stuck !== undefined && conditionOf(due.signal) === KUBELET_CONDITIONS[family]) {
+    return { reason: stuck.code, message: `${due.because.text}; ${stuck.text}` };
+  }
+  return { reason: 'Pressure', message: 'A threshold was crossed within the transition period' };
+}
+
+/** Of the node, which stops evictions for memory, and of single pods, which touches these alone. */
+const CONTRADICTIONS: readonly string[] = ['SourcesDisagree', 'PodsDisagree'];
+
+function sourcesCondition(disagreement: Because | undefined): PressureConditions[number] {
+  if (disagreement === undefined) {
+    return { type: 'SourcesAgree', status: 'True', reason: 'NoDisagreement', message: 'No source contradicts another' };
+  }
+  const status = CONTRADICTIONS.includes(disagreement.code) ? 'False' : 'Unknown';
+  return { type: 'SourcesAgree', status, reason: disagreement.code, message: disagreement.text };
+}
+
+function policiesCondition(unreadable: Because | undefined): PressureConditions[number] {
+  if (unreadable === undefined) {
+    return { type: 'PoliciesRead', status: 'True', reason: 'AllRead', message: 'Every NodePressurePolicy can be read' };
+  }
+  return { type: 'PoliciesRead', status: 'False', reason: unreadable.code, message: unreadable.text };
+}
+
+/** A rule that was met when it arrived evicts no pod before it is confirmed. */
+function rulesCondition({ decision: { state } }: Picture): PressureConditions[number] {
+  const waiting = unconfirmedRules(state.arrivals);
+  if (waiting !== undefined)
+    return { type: 'RulesConfirmed', status: 'False', reason: waiting.code, message: waiting.text };
+  const message = 'No threshold or pressure rule waits for a confirmation';
+  return { type: 'RulesConfirmed', status: 'True', reason: 'NoneWaits', message };
+}
+
+/** A pod that cannot be read is no candidate, and what it uses is not known. */
+function podsCondition({ look }: Picture): PressureConditions[number] {
+  const [first, ...others] = look.pods.unreadable;
+  if (first === undefined) {
+    return { type: 'PodsRead', status: 'True', reason: 'AllRead', message: 'Every pod of this node can be read' };
+  }
+  const message = others.length === 0 ? first : `${first}; and ${others.length} more`;
+  return { type: 'PodsRead', status: 'False', reason: 'PodUnreadable', message: message.slice(0, LONGEST_MESSAGE) };
+}
+
+/** Whether the kubelet's figure of memory and ours tell the same; informative, nothing hangs on it. */
+function figuresCondition({ decision: { state } }: Picture): PressureConditions[number] {
+  const [gap] = state.figureGaps.values();
+  if (gap !== undefined) return { type: 'FiguresAgree', status: 'False', reason: gap.code, message: gap.text };
+  const message = "The kubelet's figure of memory and what can be reclaimed are close to each other";
+  return { type: 'FiguresAgree', status: 'True', reason: 'NoGap', message };
+}
+
+/** Whether there are statistics of the node's pods; without any no pod can be ranked. */
+function statisticsCondition({ look, decision: { state } }: Picture): PressureConditions[number] {
+  const because = noStatistics(state.unmeasuredSince, look);
+  if (because !== undefined) {
+    return { type: 'PodsMeasured', status: 'False', reason: because.code, message: because.text };
+  }
+  return { type: 'PodsMeasured', status: 'True', reason: 'Measured', message: 'There are statistics of pods' };
+}
+
+/** Whether evicted pods end; where they do not, the kubelet is down or a container cannot be stopped. */
+function carriedOutCondition({ look, decision: { state } }: Picture): PressureConditions[number] {
+  const type = 'EvictionsCarriedOut';
+  const stuck = stuckEvictions(state.evictions.Enforce, look);
+  if (stuck !== undefined) return { type, status: 'False', reason: 'PodsStuck', message: stuck.text };
+  if (!look.isKubeletSilent) {
+    return { type, status: 'True', reason: 'NoneStuck', message: 'No evicted pod is stuck beyond its grace' };
+  }
+  return { type, status: 'Unknown', reason: 'KubeletSilent', message: 'Kubernetes has not heard of the kubelet' };
+}
+
+/** What is wrong beside the node itself; a disagreement may also say that nothing can be compared. */
+export interface Doubts {
+  readonly sources: Because | undefined;
+  readonly policies: Because | undefined;
+}
+
+/** One condition per family of signals, whether the sources agree, whether pods are measured and can be read, and whether evictions are carried out. */
+export function pressureConditions(picture: Picture, { sources, policies }: Doubts): PressureConditions {
+  const families: readonly Family[] = ['Memory', 'Cpu', 'Io', 'Disk', 'Pid'];
+  return [
+    ...families.map((family) => familyCondition(family, picture)),
+    sourcesCondition(sources),
+    statisticsCondition(picture),
+    figuresCondition(picture),
+    policiesCondition(policies),
+    podsCondition(picture),
+    rulesCondition(picture),
+    carriedOutCondition(picture),
+  ];
+}

@@ -1,0 +1,88 @@
+import type { EvictionMessage } from '#shared/domain/eviction/eviction-message.ts';
+import type { EventRecorder } from '#shared/kube/event-recorder.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { AgentLog } from './agent-log.ts';
+import type { AgentMetrics } from './agent-metrics.ts';
+import type { Eviction } from '#agent/decide/eviction.ts';
+import { isOwnerLimit } from '#agent/decide/eviction/owner-limit.ts';
+import { describeEviction } from './describe-eviction.ts';
+import { joinRecords, noteEnds, noteOutcome, noteRequest } from './eviction-records.ts';
+import type { NodeSource } from '#agent/observe/node/node-source.ts';
+import type { Attempt, EvictionRecord, Picture } from '#agent/decide/pass-result.ts';
+import {
+  type NodeReference,
+  tellIneffective,
+  tellOutcome,
+  tellOwnerLimit,
+  tellThresholdMet,
+} from './eviction-events.ts';
+
+export interface ReporterPorts {
+  readonly recorder: Pick<EventRecorder, 'record'>;
+  readonly log: Pick<AgentLog, 'showPass' | 'showOutcome'>;
+  readonly metrics: AgentMetrics;
+  readonly node: () => NodeReference;
+  readonly containers: NodeSource['containers'];
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+}
+
+/** Says everything that happens once in each of the places where people look: Events, log, metrics, status. */
+export interface Reporter {
+  readonly requested: (eviction: Eviction) => void;
+  readonly answered: (attempt: Attempt) => void;
+  readonly passed: (picture: Picture) => void;
+  /** Takes in what a predecessor told, behind what has been noted since. */
+  readonly recall: (earlier: readonly EvictionRecord[]) => void;
+  /** The newest first. */
+  readonly records: () => readonly EvictionRecord[];
+}
+
+export function createReporter({ recorder, log, metrics, node, containers, clock }: ReporterPorts): Reporter {
+  let records: readonly EvictionRecord[] = [];
+  let wasStopped = false;
+  let limited = '';
+  const messages = new Map<string, EvictionMessage>();
+
+  function requested(eviction: Eviction): void {
+    messages.set(eviction.pod.uid, describeEviction(eviction, containers(eviction.pod.uid)));
+    records = noteRequest(records, eviction, clock.now());
+    tellThresholdMet(recorder, node(), eviction);
+  }
+
+  function answered({ eviction, outcome }: Attempt): void {
+    const { mode, pod } = eviction;
+    const { uid } = pod;
+    const message = messages.get(uid) ?? describeEviction(eviction, []);
+    records = noteOutcome(records, { uid, mode }, outcome.kind);
+    metrics.countAttempt({ eviction, outcome }, clock.monotonic());
+    log.showOutcome(eviction, outcome, message);
+    tellOutcome(recorder, eviction, outcome, message);
+  }
+
+  function tellGuard({ decision: { judgement } }: Picture): void {
+    const stopped = judgement.holds.find(({ code }) => code === 'Ineffective');
+    if (stopped !== undefined && !wasStopped) tellIneffective(recorder, node(), stopped.text);
+    wasStopped = stopped !== undefined;
+  }
+
+  function tellLimits({ decision: { judgement } }: Picture): void {
+    const limit = judgement.holds.find(isOwnerLimit);
+    const uid = String(limit?.facts['uid'] ?? '');
+    if (limit !== undefined && uid !== limited) tellOwnerLimit(recorder, limit, judgement.due?.mode ?? 'DryRun');
+    // Between two passes that are held back for it others are held back for something else.
+    if (limit !== undefined || judgement.due === undefined) limited = uid;
+  }
+
+  function passed(picture: Picture): void {
+    records = noteEnds(records, picture.decision.state, clock.now());
+    for (const uid of messages.keys())
+      if (records.every(({ pod, endedAt }) => pod.uid !== uid || endedAt !== undefined)) messages.delete(uid);
+    log.showPass(picture);
+    tellGuard(picture);
+    tellLimits(picture);
+  }
+  function recall(earlier: readonly EvictionRecord[]): void {
+    records = joinRecords(records, earlier);
+  }
+  return { recall, requested, answered, passed, records: () => records };
+}

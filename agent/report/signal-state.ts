@@ -1,0 +1,153 @@
+import type { Instant } from '#shared/domain/model/pod.ts';
+import { canonicalQuantity, formatQuantity } from '#shared/domain/model/format-quantity.ts';
+import { readableBytes } from '#shared/domain/model/readable-amount.ts';
+import {
+  type Quantity,
+  quantityFromMilli,
+  quantityMilliNumber,
+  quantityNumber,
+} from '#shared/domain/model/quantity.ts';
+import type { PressureState } from '#shared/domain/pressure/advance-pressure.ts';
+import { amountOf } from '#shared/domain/pressure/is-below.ts';
+import { isMemorySignal, type MemoryFigure, memoryReadingOf } from '#shared/domain/pressure/memory-figure.ts';
+import { type Observation, observe } from '#shared/domain/pressure/observation.ts';
+import { type KubeletSignal, resourceOf } from '#shared/domain/pressure/signal.ts';
+import { isHard, type Threshold, type ThresholdValue } from '#shared/domain/pressure/threshold.ts';
+import type { CpuRoom } from '#agent/decide/snapshot/node-view.ts';
+import type { Picture } from '#agent/decide/pass-result.ts';
+import type { StallRule } from '#agent/policy/stall-rule.ts';
+
+/** How near a signal is to costing a pod. */
+export type SignalLevel = 'Far' | 'Near' | 'Soft' | 'Hard';
+
+/** One line of `status.signals`; times are as in the observation. */
+export interface SignalState {
+  readonly name: KubeletSignal | 'cpu.available';
+  /** Of memory as the kubelet computes it. */
+  readonly available: string;
+  readonly capacity: string;
+  readonly availableNumber: number;
+  readonly capacityNumber: number;
+  /** Of the threshold that would be crossed first, where the signal has one. */
+  readonly threshold: string | undefined;
+  readonly thresholdNumber: number | undefined;
+  readonly state: SignalLevel;
+  readonly observedAt: Instant | undefined;
+  /** Of memory that the kernel tells of. */
+  readonly reclaimable?: Reclaimable;
+}
+
+/** What processes can still have of a memory signal, and which figure its thresholds are held against. */
+export interface Reclaimable {
+  readonly available: string;
+  readonly availableNumber: number;
+  readonly figure: MemoryFigure;
+}
+
+/** Within this share of the capacity above its threshold a signal is near. */
+const NEAR_SHARE = 0.1;
+
+function amount(threshold: Threshold, observed: Observation): number {
+  return quantityNumber(amountOf(threshold.value, observed));
+}
+
+function levelOf(
+  signal: KubeletSignal,
+  observed: Observation,
+  first: number | undefined,
+  pressure: PressureState,
+): SignalLevel {
+  const crossed = pressure.observed.filter((threshold) => threshold.signal === signal);
+  if (crossed.some(isHard)) return 'Hard';
+  if (crossed.length > 0) return 'Soft';
+  if (first === undefined) return 'Far';
+  const headroom = quantityNumber(observed.available) - first;
+  return headroom < quantityNumber(observed.capacity) * NEAR_SHARE ? 'Near' : 'Far';
+}
+
+/** The threshold with the largest value is crossed first. */
+function firstToCross(thresholds: readonly Threshold[], observed: Observation): Threshold | undefined {
+  return thresholds.toSorted((left, right) => amount(right, observed) - amount(left, observed))[0];
+}
+
+/** Every signal that is observed: the kubelet's in the order of the observations, then the idle CPU. */
+export function signalStates(picture: Picture): readonly SignalState[] {
+  const { decision, policy, look } = picture;
+  const own = look.cpu && cpuState(look.cpu, look.now, policy.stallRules);
+  const kubelets = observe(look.readings);
+  const states = Array.from(decision.state.pressure.observations, ([name, deciding]) =>
+    kubeletState(name, { shown: kubelets.get(name) ?? deciding, deciding }, picture),
+  );
+  return own === undefined ? states : [...states, own];
+}
+
+/** A signal as the kubelet has it, and as its thresholds have it. */
+interface Figures {
+  readonly shown: Observation;
+  readonly deciding: Observation;
+}
+
+function kubeletState(name: KubeletSignal, { shown, deciding }: Figures, picture: Picture): SignalState {
+  const { policy, decision } = picture;
+  const first = firstToCross(
+    policy.thresholds.filter(({ signal }) => signal === name),
+    deciding,
+  );
+  const thresholdNumber = first && amount(first, deciding);
+  const reclaimable = reclaimableOf(name, picture);
+  return {
+    name,
+    available: amountText(name, shown.available),
+    capacity: amountText(name, shown.capacity),
+    availableNumber: quantityNumber(shown.available),
+    capacityNumber: quantityNumber(shown.capacity),
+    threshold: first && amountText(name, amountOf(first.value, deciding)),
+    thresholdNumber,
+    state: levelOf(name, deciding, thresholdNumber, decision.state.pressure),
+    observedAt: shown.at,
+    ...(reclaimable === undefined ? {} : { reclaimable }),
+  };
+}
+
+/** For people: what is measured in bytes in a readable unit, whatever unit it was written in. The numbers are exact. */
+function amountText(name: KubeletSignal, quantity: Quantity): string {
+  const isBytes = isMemorySignal(name) || resourceOf(name) === 'ephemeral-storage';
+  return isBytes ? readableBytes(quantityNumber(quantity)) : formatQuantity(quantity);
+}
+
+function reclaimableOf(name: KubeletSignal, { look, policy }: Picture): Reclaimable | undefined {
+  const bytes = isMemorySignal(name) ? memoryReadingOf(look.reclaimable, name)?.availableBytes : undefined;
+  if (bytes === undefined) return undefined;
+  return { available: readableBytes(bytes), availableNumber: bytes, figure: policy.memoryFigure };
+}
+
+/** Idle CPU against what a rule on CPU asks to be left; in cores. */
+function cpuState({ availableCores, cores }: CpuRoom, now: Instant, rules: readonly StallRule[]): SignalState {
+  const below = rules.find(({ signal }) => signal === 'cpu.pressure')?.evidence.below;
+  const least = below && coresOf(below, cores);
+  return {
+    name: 'cpu.available',
+    available: coresText(availableCores),
+    capacity: coresText(cores),
+    availableNumber: availableCores,
+    capacityNumber: cores,
+    threshold: least === undefined ? undefined : coresText(least),
+    thresholdNumber: least,
+    state: cpuLevel(availableCores - (least ?? -Infinity), cores),
+    observedAt: now,
+  };
+}
+
+function coresOf(below: ThresholdValue, cores: number): number {
+  return below.kind === 'share' ? cores * below.share : quantityMilliNumber(below.amount) / 1000;
+}
+
+function coresText(cores: number): string {
+  return canonicalQuantity(quantityFromMilli(Math.round(cores * 1000), 'DecimalSI'));
+}
+
+/** Never hard: CPU is compressible. */
+function cpuLevel(headroom: number, cores: number): SignalLevel {
+  if (headroom < 0) return 'Soft';
+  return headroom < cores * NEAR_SHARE ? 'Near' : 'Far';
+}

@@ -1,0 +1,67 @@
+import type { Metrics } from '#shared/runtime/metrics.ts';
+import type { Verdict } from '#agent/cross-check/compare-opinion.ts';
+import type { GroupUsages } from '#agent/observe/cgroup/group-meter.ts';
+import type { SourceHealth } from '#agent/observe/source/watched-source.ts';
+
+/** How the sources do, which of them agree, and whether the kubelet stands in for the kernel. */
+export interface SourcesShown {
+  readonly health: readonly SourceHealth[];
+  readonly verdicts: readonly Verdict[];
+  readonly hasFallenBack: boolean;
+  readonly groups: GroupUsages;
+}
+
+/** Shows the sources in numbers; one that is not asked any more loses its series. */
+export type ShowSources = (sources: SourcesShown, nowMs: number) => void;
+
+const NANO_CORES_PER_CORE = 1e9;
+
+export function createSourceMetrics(metrics: Metrics): ShowSources {
+  const label = ['source'];
+  const success = metrics.gauge('plimsoll_source_success', 'Whether the last reading of a source was one', label);
+  const age = metrics.gauge('plimsoll_source_age_seconds', 'Age of the last good reading of a source', label);
+  const duration = metrics.gauge('plimsoll_source_duration_seconds', 'How long the last reading took', label);
+  const agrees = metrics.gauge('plimsoll_source_agrees', 'Whether a second opinion agrees with our own reading', label);
+  const fallback = metrics.gauge(
+    'plimsoll_source_fallback',
+    'Whether the kubelet stands in for the files of the kernel, which do not tell the memory left',
+  );
+
+  const cpu = metrics.gauge('plimsoll_group_cpu_cores', 'Cores used by the node or by all pods', ['group']);
+  const io = metrics.gauge('plimsoll_group_io_bytes_per_second', 'Bytes read and written by the node or by all pods', [
+    'group',
+  ]);
+  const processes = metrics.gauge('plimsoll_group_processes', 'Processes and threads of all pods', ['group']);
+
+  function showGroups(groups: GroupUsages): void {
+    for (const [group, { cpuNanoCores, ioBytesPerSecond, processCount }] of groups) {
+      if (cpuNanoCores !== undefined) cpu.set(cpuNanoCores / NANO_CORES_PER_CORE, { group });
+      if (ioBytesPerSecond !== undefined) io.set(ioBytesPerSecond, { group });
+      if (processCount !== undefined) processes.set(processCount, { group });
+    }
+  }
+
+  function showHealth(health: readonly SourceHealth[], nowMs: number): void {
+    for (const { name, state, lastReadingAtMs, durationMs } of health) {
+      const labels = { source: name };
+      success.set(state === 'reading' ? 1 : 0, labels);
+      duration.set(durationMs / 1000, labels);
+      if (lastReadingAtMs !== undefined) age.set((nowMs - lastReadingAtMs) / 1000, labels);
+    }
+  }
+
+  /** What could not be compared has no series: it neither agrees nor differs. */
+  function showVerdicts(verdicts: readonly Verdict[]): void {
+    for (const { source, kind } of verdicts) {
+      if (kind === 'agrees' || kind === 'differs') agrees.set(kind === 'agrees' ? 1 : 0, { source });
+    }
+  }
+
+  return ({ health, verdicts, hasFallenBack, groups }, nowMs) => {
+    for (const gauge of [success, age, duration, agrees, cpu, io, processes]) gauge.reset();
+    showGroups(groups);
+    showHealth(health, nowMs);
+    showVerdicts(verdicts);
+    fallback.set(hasFallenBack ? 1 : 0);
+  };
+}

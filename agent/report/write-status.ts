@@ -1,0 +1,37 @@
+import type { KubeClient } from '#shared/kube/client.ts';
+import { createObject, patchObject } from '#shared/kube/objects.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import type { Outcome } from '#shared/kube/outcome.ts';
+import { NODE_PRESSURES } from '#shared/kube/resource.ts';
+import { API_VERSION, COMPONENT_NAMES } from '#shared/kube/wire-names.ts';
+import type { NodePressureStatus } from './node-pressure-status.ts';
+
+export interface StatusTarget {
+  readonly client: KubeClient;
+  readonly nodeName: string;
+  /** UID of the Node object, so that the NodePressure goes with it; `undefined` while it is not known. */
+  readonly nodeUid: () => string | undefined;
+}
+
+const TIMEOUT_MS = 5000;
+
+function emptyObject(nodeName: string, nodeUid: string | undefined): object {
+  const owner = { apiVersion: 'v1', kind: 'Node', name: nodeName, uid: nodeUid };
+  const metadata = { name: nodeName, ...(nodeUid === undefined ? {} : { ownerReferences: [owner] }) };
+  return { apiVersion: API_VERSION, kind: 'NodePressure', metadata };
+}
+
+/** Writes this node's NodePressure status; the object is made where it is missing. */
+export async function writeStatus(
+  { client, nodeName, nodeUid }: StatusTarget,
+  status: NodePressureStatus,
+  signal: AbortSignal,
+): Promise<Outcome<KubeObject>> {
+  const options = { type: 'merge', fieldManager: COMPONENT_NAMES.agent, signal, timeoutMs: TIMEOUT_MS } as const;
+  const address = { resource: NODE_PRESSURES, name: nodeName, subresource: 'status' };
+  const patched = await patchObject(client, address, { status }, options);
+  if (patched.kind !== 'notFound') return patched;
+  const created = await createObject(client, { resource: NODE_PRESSURES }, emptyObject(nodeName, nodeUid()), options);
+  if (created.kind !== 'ok' && created.kind !== 'alreadyExists') return created;
+  return patchObject(client, address, { status }, options);
+}

@@ -1,0 +1,49 @@
+import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { AgentConfiguration } from './configuration.ts';
+import type { KubeletAddress } from './observe/kubelet/kubelet-summary.ts';
+import { meminfoSource } from './observe/kernel/meminfo.ts';
+import { askNodeOsUtils, askSysteminformation } from './observe/node/second-opinions.ts';
+import type { PodHistory } from './cross-check/pod-history.ts';
+import { type Questioned, questionMemory, type ReadOwn } from './cross-check/peer.ts';
+import { questionKubelet } from './cross-check/kubelet-peer.ts';
+
+export interface QuestionedPorts {
+  readonly kubelet: KubeletAddress | undefined;
+  /** The memory signal over the last seconds. */
+  readonly signal: ReadOwn;
+  /** What the pods use, read at this moment. */
+  readonly pods: () => UsageByUid;
+  readonly history: PodHistory;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+}
+
+/** What the kernel calls available, read at this moment: the same thing that the libraries report. */
+function kernelMemory(procfs: string): ReadOwn {
+  const meminfo = meminfoSource(procfs);
+  return () => {
+    const answer = meminfo.read();
+    if (answer.kind !== 'reading') return undefined;
+    const { totalBytes, availableBytes } = answer.value;
+    return { totalBytes, lowBytes: availableBytes, highBytes: availableBytes };
+  };
+}
+
+/**
+ * Who is asked about the node's memory beside the signal's own source. The libraries read this machine's /proc; held
+ * against a summary of another machine (the sandbox's virtual node) the totals tell that nothing can be compared.
+ */
+export function questionedSources(
+  { crossCheck, source, path }: AgentConfiguration,
+  { kubelet, signal, ...known }: QuestionedPorts,
+): readonly Questioned[] {
+  if (!crossCheck.enabled) return [];
+  const toleranceShare = crossCheck.tolerancePercent / 100;
+  const own = source === 'kernel' ? kernelMemory(path.procfs) : signal;
+  const libraries: readonly Questioned[] = [
+    questionMemory('systeminformation', askSysteminformation, own, toleranceShare),
+    questionMemory('node-os-utils', askNodeOsUtils, own, toleranceShare),
+  ];
+  if (source === 'summary' || kubelet === undefined) return libraries;
+  return [...libraries, questionKubelet({ kubelet, signal, toleranceShare, ...known })];
+}

@@ -1,0 +1,50 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import { buildInfo } from '#shared/runtime/build-info.ts';
+import { createPublisher } from './report/publisher.ts';
+import { createStatusWriter } from './report/status-writer.ts';
+import type { Reporter } from './report/reporter.ts';
+import { type AgentParts, type Assembly, nodeUid } from './wire.ts';
+import type { Picture } from './decide/pass-result.ts';
+import type { SourcesShown } from './report/source-metrics.ts';
+
+/** Connects the publisher of gauges and status with what it tells. */
+export function assemblePublisher(
+  { configuration, ports, parts }: Assembly,
+  reporter: Reporter,
+  picture: () => Picture | undefined,
+): (signal: AbortSignal) => Promise<void> {
+  const { nodeName } = configuration;
+  const writer = createStatusWriter({
+    target: { client: parts.client, nodeName, nodeUid: () => nodeUid(parts) },
+    periodMs: configuration.period.statusMs,
+    clock: ports.clock,
+    random: Math.random,
+    log: ports.log,
+  });
+  return createPublisher({
+    writer,
+    agent: { version: buildInfo('agent').version, pod: ports.env['POD_NAME'] ?? '' },
+    picture,
+    records: reporter.records,
+    told: parts.told,
+    doubts: () => ({ sources: doubtsOfSources(parts), policies: parts.policies.unreadable() }),
+    sources: () => shownSources(parts),
+    metrics: parts.agentMetrics,
+    clock: ports.clock,
+  });
+}
+
+/** Contradiction first: it stops evictions; that the kubelet stands in does not. */
+function doubtsOfSources({ crossCheck, source }: AgentParts): Because | undefined {
+  const disagreement = crossCheck.disagreement();
+  return disagreement?.code === 'SourcesDisagree' ? disagreement : (source.fallback() ?? disagreement);
+}
+
+function shownSources({ crossCheck, source }: AgentParts): SourcesShown {
+  return {
+    health: source.health(),
+    verdicts: crossCheck.verdicts(),
+    hasFallenBack: source.fallback() !== undefined,
+    groups: source.groups(),
+  };
+}

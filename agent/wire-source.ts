@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { type MemoryReadings, NO_MEMORY_READINGS } from '#shared/domain/pressure/memory-figure.ts';
+import type { Because } from '#shared/domain/model/because.ts';
+import type { ClusterConnection } from '#shared/kube/connection.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { AgentConfiguration } from './configuration.ts';
+import { type CgroupLayout, findCgroupLayout, type LayoutFound } from './observe/cgroup/cgroup-layout.ts';
+import { createFallbackNode, unreadable } from './observe/node/fallback-node.ts';
+import { reclaimableMemory } from './observe/node/kernel-memory.ts';
+import { createFollowingNode } from './observe/node/following-node.ts';
+import { createKernelNode } from './observe/node/kernel-node.ts';
+import type { KubeletAddress } from './observe/kubelet/kubelet-summary.ts';
+import { kubeletUrl } from './observe/kubelet/kubelet-url.ts';
+import { meminfoSource } from './observe/kernel/meminfo.ts';
+import { valueOf } from './observe/source/reading.ts';
+import type { NodeSource, ObservedPod } from './observe/node/node-source.ts';
+import { withPodFallback } from './observe/node/pod-fallback.ts';
+import { createSummaryNode } from './observe/kubelet/summary-node.ts';
+
+/** Where the kubelet answers; `undefined` where no address is configured. */
+export function kubeletAddress(
+  { kubelet }: AgentConfiguration,
+  connection: ClusterConnection,
+): KubeletAddress | undefined {
+  const { url, tokenFile, caFile, skipTlsVerify } = kubelet;
+  if (url === undefined) return undefined;
+  return {
+    url: kubeletUrl(url),
+    token: tokenFile === undefined ? connection.token : async () => (await readFile(tokenFile, 'utf8')).trim(),
+    ca: caFile === undefined ? connection.ca : readFileSync(caFile, 'utf8'),
+    skipTlsVerify,
+  };
+}
+
+/** The cgroup root below the mounted /sys, unless it is elsewhere. */
+export function cgroupRoot({ path }: AgentConfiguration): string {
+  return path.cgroupfs ?? `${path.sysfs}/fs/cgroup`;
+}
+
+/** Opens what the configuration names; throws where that cannot tell how the node is. */
+export function openSource(
+  configuration: AgentConfiguration,
+  kubelet: KubeletAddress | undefined,
+  clock: Clock,
+): NodeSource {
+  if (configuration.source === 'summary') return openSummary(configuration, required(kubelet), clock);
+  if (kubelet !== undefined) return openWithFallback(configuration, kubelet, clock);
+  const opened = openKernel(configuration, clock);
+  if ('code' in opened) throw new Error(`cannot use source "kernel": ${String(opened.facts['why'])}`);
+  return opened;
+}
+
+function required(kubelet: KubeletAddress | undefined): KubeletAddress {
+  if (kubelet === undefined) throw new Error('cannot use source "summary": kubelet.url is missing');
+  return kubelet;
+}
+
+function openSummary(
+  { period }: AgentConfiguration,
+  kubelet: KubeletAddress,
+  clock: Clock,
+  isWanted: () => boolean = () => true,
+): NodeSource {
+  return createSummaryNode({ kubelet, periodMs: period.farMs, isWanted, clock });
+}
+
+function openWithFallback(configuration: AgentConfiguration, kubelet: KubeletAddress, clock: Clock): NodeSource {
+  const isWanted = (): boolean => source.fallback() !== undefined;
+  const summary = openSummary(configuration, kubelet, clock, isWanted);
+  const meminfo = meminfoSource(configuration.path.procfs);
+  const reclaimable = (nowMs: number): MemoryReadings => {
+    const node = valueOf(meminfo.read());
+    return { ...NO_MEMORY_READINGS, memory: node && reclaimableMemory(node, 0, nowMs) };
+  };
+  const kernel = createFallbackNode({
+    openKernel: () => openKernel(configuration, clock),
+    summary,
+    reclaimable,
+    clock,
+  });
+  const source = withPodFallback(kernel, summary, clock);
+  return source;
+}
+
+/** The kernel's files, or why their layout cannot be used. */
+function openKernel(configuration: AgentConfiguration, clock: Clock): NodeSource | Because {
+  const { procfs: proc, nodefs, imagefs, kubepods } = configuration.path;
+  const find = (pods: readonly ObservedPod[]): LayoutFound =>
+    findCgroupLayout(
+      cgroupRoot(configuration),
+      kubepods,
+      pods.map(({ cgroup }) => cgroup),
+    );
+  const found = find([]);
+  if (found.kind === 'unknown') return unreadable(found.because);
+  return createFollowingNode({
+    layout: found.layout,
+    findLayout: (pods) => layoutOf(find(pods)),
+    open: (layout) => createKernelNode({ proc, layout, nodefs, imagefs, clock }),
+    nowMs: clock.monotonic(),
+  });
+}
+
+function layoutOf(found: LayoutFound): CgroupLayout | undefined {
+  return found.kind === 'layout' ? found.layout : undefined;
+}

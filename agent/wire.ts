@@ -1,0 +1,153 @@
+import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
+import { createClient, type KubeClient } from '#shared/kube/client.ts';
+import { connect } from '#shared/kube/connect.ts';
+import { createEventRecorder, type EventRecorder } from '#shared/kube/event-recorder.ts';
+import type { Reflector } from '#shared/kube/reflector.ts';
+import { REPORTING_CONTROLLERS } from '#shared/kube/wire-names.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import { createMetrics, type Metrics } from '#shared/runtime/metrics.ts';
+import { createAgentMetrics, type AgentMetrics } from './report/agent-metrics.ts';
+import type { OwnReading } from './cross-check/compare-opinion.ts';
+import type { AgentConfiguration } from './configuration.ts';
+import { createCrossCheck, type CrossCheck } from './cross-check/cross-check.ts';
+import { createNamespaceLabels, type NamespaceLabels } from './observe/api-server/namespace-labels.ts';
+import { createNodePods, type NodePods } from './observe/api-server/node-pods.ts';
+import type { NodeSource } from './observe/node/node-source.ts';
+import { kubeletAddress, openSource } from './wire-source.ts';
+import {
+  createOwnPressure,
+  NOTHING_TOLD,
+  type OwnPressure,
+  type Told,
+} from './observe/api-server/node-pressure-object.ts';
+import { createUrgentNeed } from './urgent-need.ts';
+import { createOwnNode, type OwnNode } from './observe/api-server/own-node.ts';
+import type { Picture } from './decide/pass-result.ts';
+import { createPolicies, type Policies } from './observe/api-server/policies.ts';
+import { createPodHistory, type PodHistory } from './cross-check/pod-history.ts';
+import { questionedSources } from './wire-peers.ts';
+import { createRecentRange } from './cross-check/recent-range.ts';
+
+export interface AgentPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** What the agent is made of: everything that reads or writes, opened and not yet running. */
+export interface AgentParts {
+  readonly metrics: Metrics;
+  readonly agentMetrics: AgentMetrics;
+  readonly client: KubeClient;
+  readonly source: NodeSource;
+  readonly pods: NodePods;
+  readonly ownNode: Reflector<OwnNode>;
+  readonly policies: Policies;
+  readonly namespaces: NamespaceLabels;
+  readonly crossCheck: CrossCheck;
+  readonly recorder: EventRecorder;
+  readonly ownPressure: Reflector<OwnPressure>;
+  /** What this node's NodePressure said when it was first read; `undefined` until then. */
+  readonly told: () => Told | undefined;
+  /** Takes the figures of a pass for later comparison. */
+  readonly noteFigures: (picture: Picture) => void;
+}
+
+/** What the pieces are put together from. */
+export interface Assembly {
+  readonly configuration: AgentConfiguration;
+  readonly ports: AgentPorts;
+  readonly parts: AgentParts;
+}
+
+/** UID of the Node object, `undefined` while it is not known. */
+export function nodeUid({ ownNode }: Pick<AgentParts, 'ownNode'>): string | undefined {
+  return [...ownNode.values()][0]?.uid;
+}
+
+/** The kubelet's node figures are up to 16 s old when they arrive. */
+const SUMMARY_AGE_MS = 20_000;
+
+/** Opens everything; throws when the node's figures cannot be read at all or there is no way to the API server. */
+export async function openParts(configuration: AgentConfiguration, ports: AgentPorts): Promise<AgentParts> {
+  const { clock, log, env } = ports;
+  const metrics = createMetrics('agent');
+  const connection = await connect(configuration.kubeconfig, env);
+  const client = createClient(connection, { userAgent: 'plimsoll-agent', clock, metrics });
+  const kubelet = kubeletAddress(configuration, connection);
+  const source = openSource(configuration, kubelet, clock);
+  const watching = { client, clock, log, metrics, random: Math.random };
+  const ownNode = createOwnNode(configuration.nodeName, watching);
+  const memory = rememberSignal(clock);
+  const history = createPodHistory();
+  const urgentNeed = createUrgentNeed();
+  const questioned = questionedSources(configuration, {
+    kubelet,
+    signal: memory.reading,
+    pods: () => source.usage('memory', clock.monotonic()),
+    history,
+    clock,
+  });
+  const ownPressure = createOwnPressure(configuration.nodeName, watching);
+  return {
+    metrics,
+    agentMetrics: createAgentMetrics(metrics),
+    client,
+    source,
+    pods: createNodePods(configuration.nodeName, { ...watching, isUrgent: () => urgentNeed.isMet(clock.monotonic()) }),
+    ownNode,
+    policies: createPolicies(configuration.mode, ownNode, watching),
+    namespaces: createNamespaceLabels(client, clock),
+    crossCheck: createCrossCheck(questioned),
+    ownPressure,
+    told: toldAtFirst(ownPressure),
+    recorder: openRecorder(configuration.nodeName, { client, clock, log, metrics }),
+    noteFigures: noteFigures([memory.note, urgentNeed.note], history),
+  };
+}
+
+function openRecorder(
+  instance: string,
+  given: { readonly client: KubeClient; readonly clock: Clock; readonly log: Log; readonly metrics: Metrics },
+): EventRecorder {
+  return createEventRecorder({ ...given, component: REPORTING_CONTROLLERS.agent, instance });
+}
+
+function toldAtFirst(ownPressure: Reflector<OwnPressure>): () => Told | undefined {
+  let first: Told | undefined;
+  return () => {
+    if (first === undefined && ownPressure.isSynced()) first = [...ownPressure.values()][0]?.told ?? NOTHING_TOLD;
+    return first;
+  };
+}
+
+/** Pods are measured less often than the node is looked at: the same figures are noted once. */
+function noteFigures(others: readonly ((picture: Picture) => void)[], history: PodHistory) {
+  let noted: UsageByUid | undefined;
+  return (picture: Picture): void => {
+    const { usage, now } = picture.look;
+    for (const note of others) note(picture);
+    if (usage !== noted) history.note(usage, now);
+    noted = usage;
+  };
+}
+
+function rememberSignal(clock: Pick<Clock, 'monotonic'>) {
+  const range = createRecentRange(SUMMARY_AGE_MS);
+  let totalBytes: number | undefined;
+
+  function note({ look }: Picture): void {
+    const { availableBytes, workingSetBytes } = look.readings.memory ?? {};
+    if (availableBytes === undefined || workingSetBytes === undefined) return;
+    totalBytes = availableBytes + workingSetBytes;
+    range.note(availableBytes, look.now);
+  }
+
+  function reading(): OwnReading | undefined {
+    const recent = range.range(clock.monotonic());
+    if (totalBytes === undefined || recent === undefined) return undefined;
+    return { totalBytes, lowBytes: recent.low, highBytes: recent.high };
+  }
+  return { note, reading };
+}

@@ -1,0 +1,193 @@
+import { describe, expect, test } from 'vitest';
+import { createReporter } from '#agent/report/reporter.ts';
+import { type AgentState, FIRST_STATE } from '#agent/decide/agent-state.ts';
+import { decide } from '#agent/decide/decide.ts';
+import type { InflightEviction } from '#agent/decide/eviction/inflight-eviction.ts';
+import type { EvictionState } from '#agent/decide/eviction/eviction-state.ts';
+import type { PastEviction } from '#agent/decide/eviction/eviction-windows.ts';
+import type { Picture } from '#agent/decide/pass-result.ts';
+import type { AgentPolicy } from '#agent/policy/policy.ts';
+import type { EventRecord } from '#shared/kube/event-series.ts';
+import { look, MIB, type NodePod, policy } from '#test/agent/node-scene.ts';
+
+const LEAKING = 'default/ReplicaSet/leaking';
+const HOUR_MS = 3_600_000;
+const NOW = 2 * HOUR_MS;
+const leaking: NodePod = { name: 'leaking-1', owner: 'leaking', requests: { memory: '100Mi' }, usageMiB: 500 };
+const above: NodePod = { name: 'above', owner: 'above', requests: { memory: '100Mi' }, usageMiB: 150 };
+const within: NodePod = { name: 'within', owner: 'within', requests: { memory: '300Mi' }, usageMiB: 150 };
+
+function lost(count: number, change: Partial<PastEviction> = {}): readonly PastEviction[] {
+  return Array.from({ length: count }, (_, index) => ({
+    ...{
+      at: NOW - HOUR_MS + 1 + index,
+      uid: `u${index}`,
+      namespace: 'other',
+      owner: LEAKING,
+      resource: 'memory' as const,
+    },
+    ...change,
+  }));
+}
+
+interface Case {
+  readonly past?: readonly PastEviction[];
+  readonly inflight?: EvictionState['inflight'];
+  readonly pods?: readonly NodePod[];
+  readonly rules?: Partial<AgentPolicy>;
+  readonly availableMiB?: number;
+  readonly trend?: AgentState['trend'];
+}
+
+const LIMITS = { concurrent: 9, perMinute: 9, perTenMinutes: 99, perNamespacePerTenMinutes: 99 };
+
+function picture({
+  past = [],
+  inflight = [],
+  pods = [leaking, above, within],
+  rules,
+  availableMiB = 50,
+  trend,
+}: Case): Picture {
+  const inForce = policy({ limits: { ...LIMITS, concurrent: 1 }, ...rules });
+  const seen = look({ now: NOW, availableMiB, pods });
+  const evictions = { ...FIRST_STATE.evictions, Enforce: { ...FIRST_STATE.evictions.Enforce, past, inflight } };
+  return { look: seen, policy: inForce, decision: decide({ ...FIRST_STATE, evictions, trend }, seen, inForce) };
+}
+
+/** Asked for at this moment and not answered yet. */
+function asking(change: Partial<InflightEviction>): InflightEviction {
+  return {
+    ...{ uid: 'asked', namespace: 'default', name: 'asked', owner: LEAKING, signal: 'memory.available' },
+    ...{ stage: 'severe', mode: 'Enforce', phase: 'asking', requestedAt: NOW, graceSeconds: 1, expected: 0 },
+    ...{ shortage: undefined, othersUsed: 0, releasedAt: undefined, isShortened: false },
+    ...change,
+  };
+}
+
+function whoGoes(given: Case): readonly string[] {
+  return picture(given).decision.evictions.map(({ pod }) => pod.name);
+}
+
+function holds(given: Case): readonly string[] {
+  return picture(given).decision.judgement.holds.map(({ code }) => code);
+}
+
+describe('an owner whose pods are evicted again and again', () => {
+  test('loses three in an hour, then no pod goes in its place', () => {
+    expect(whoGoes({ past: lost(2) })).toEqual(['leaking-1']);
+    expect(whoGoes({ past: lost(3) })).toEqual([]);
+    expect(holds({ past: lost(3) })).toEqual(['NobodyMayGo', 'OwnerLimit']);
+  });
+
+  const hog: NodePod = { name: 'hog', owner: 'hog', priority: 5, requests: { memory: '100Mi' }, usageMiB: 600 };
+
+  test('does not keep another owner’s pod that took more above its request', () => {
+    expect(whoGoes({ past: lost(3), pods: [leaking, hog, within] })).toEqual(['hog']);
+    expect(whoGoes({ past: lost(3), pods: [leaking, { ...hog, usageMiB: 500 }, within] })).toEqual([]);
+    const larger = { ...hog, name: 'larger', owner: 'larger', priority: 6, usageMiB: 900 };
+    expect(whoGoes({ past: lost(3), pods: [leaking, larger, hog, above] })).toEqual(['hog']);
+  });
+
+  test('costs no pod that keeps to its request, whatever it uses', () => {
+    const large: NodePod = { name: 'large', owner: 'large', requests: { memory: '900Mi' }, usageMiB: 850 };
+    expect(whoGoes({ past: lost(3), pods: [{ ...leaking, usageMiB: 101 }, large] })).toEqual([]);
+    expect(
+      whoGoes({
+        past: lost(3),
+        pods: [
+          { ...leaking, usageMiB: 20 },
+          { ...large, priority: 9 },
+        ],
+      }),
+    ).toEqual([]);
+  });
+
+  test('is not kept once the kernel would kill before the kubelet looks', () => {
+    const racing: AgentState['trend'] = { at: NOW, available: 50 * MIB, fillRate: (13 * MIB) / 1000, lastingRate: 0 };
+    const slower = { ...racing, fillRate: (12 * MIB) / 1000 };
+    expect(whoGoes({ past: lost(3), trend: racing })).toEqual(['leaking-1']);
+    expect(whoGoes({ past: lost(3), trend: slower })).toEqual([]);
+    expect(whoGoes({ rules: { perOwnerPerHour: 0 }, trend: racing })).toEqual([]);
+  });
+
+  test('loses further ones after the hour', () => {
+    expect(whoGoes({ past: lost(3, { at: NOW - HOUR_MS }) })).toEqual(['leaking-1']);
+  });
+
+  test('loses as many as the policy says; 0 is none', () => {
+    expect(whoGoes({ past: lost(8), rules: { perOwnerPerHour: 9 } })).toEqual(['leaking-1']);
+    expect(whoGoes({ rules: { perOwnerPerHour: 0 } })).toEqual([]);
+  });
+
+  test('is charged for this resource alone, and for itself alone', () => {
+    expect(whoGoes({ past: lost(9, { resource: 'cpu' }) })).toEqual(['leaking-1']);
+    expect(whoGoes({ past: lost(9, { owner: 'default/ReplicaSet/above' }) })).toEqual(['leaking-1']);
+  });
+
+  test('has its pods counted that go at the same moment', () => {
+    const siblings = [1, 2, 3, 4].map((index) => ({
+      ...{ ...leaking, name: `leaking-${index}`, requests: { memory: '10Mi' }, usageMiB: 20 + 5 * index },
+    }));
+    const given = { pods: [...siblings, { ...above, usageMiB: 105 }], rules: { limits: LIMITS }, availableMiB: 1 };
+    expect(whoGoes(given)).toEqual(['leaking-4', 'leaking-3', 'leaking-2']);
+    expect(whoGoes({ ...given, past: lost(2) })).toEqual(['leaking-4']);
+  });
+
+  test.each<[what: string, inflight: Partial<InflightEviction>, names: readonly string[]]>([
+    ['of it', {}, []],
+    ['of another owner', { owner: 'default/ReplicaSet/above' }, ['leaking-1']],
+    ['for another resource', { signal: 'pid.available' }, ['leaking-1']],
+  ])('has a pod counted %s that is asked for at this moment', (_, change, names) => {
+    const rules = { limits: LIMITS };
+    expect(whoGoes({ past: lost(2), inflight: [asking(change)], rules, pods: [leaking] })).toEqual(names);
+  });
+
+  test.each<[what: string, inflight: Partial<InflightEviction>, names: readonly string[]]>([
+    ['of the namespace', {}, []],
+    ['of another namespace', { namespace: 'other' }, ['leaking-1']],
+    ['for another resource', { signal: 'pid.available' }, ['leaking-1']],
+  ])('a namespace has a pod counted %s that is asked for at this moment', (_, change, names) => {
+    const rules = { limits: { ...LIMITS, perNamespacePerTenMinutes: 1 } };
+    const inflight = [asking({ owner: undefined, ...change })];
+    expect(whoGoes({ inflight, rules, pods: [leaking] })).toEqual(names);
+  });
+
+  test('takes nothing from a pod that no controller brings back', () => {
+    expect(whoGoes({ past: lost(3), pods: [{ ...leaking, name: 'alone', owner: undefined as never }] })).toEqual([
+      'alone',
+    ]);
+  });
+
+  test('does not keep those from going that go before it', () => {
+    expect(whoGoes({ past: lost(3), pods: [leaking, { ...above, priority: -1 }] })).toEqual(['above']);
+  });
+});
+
+describe('the Event of it', () => {
+  function eventsOf(pictures: readonly Picture[]): readonly EventRecord[] {
+    const events: EventRecord[] = [];
+    const reporter = createReporter({
+      recorder: { record: (event) => void events.push(event) },
+      log: { showPass: () => undefined, showOutcome: () => undefined },
+      metrics: undefined as never,
+      node: () => ({ name: 'n', uid: undefined }),
+      containers: () => [],
+      clock: { now: () => 0, monotonic: () => 0 },
+    });
+    for (const each of pictures) reporter.passed(each);
+    return events;
+  }
+
+  test('names the pod that stays, its owner and the limit, once for a shortage', () => {
+    const limited = picture({ past: lost(3) });
+    const calm = picture({ availableMiB: 900 });
+    const events = eventsOf([limited, limited, picture({}), limited, calm, limited]);
+    expect(events).toHaveLength(2);
+    expect(events[0]).toMatchObject({
+      regarding: { kind: 'Pod', namespace: 'default', name: 'leaking-1', uid: 'uid-leaking-1' },
+      reason: 'EvictionFailed',
+      note: `Not evicted: 3 pods of ${LEAKING} were evicted from this node within an hour, the limit is 3: the node is left to the kubelet`,
+    });
+  });
+});

@@ -1,0 +1,243 @@
+import { describe, expect, test } from 'vitest';
+import { FIRST_STATE } from '#agent/decide/agent-state.ts';
+import { recall } from '#agent/decide/restore-state.ts';
+import type { EvictionRecord } from '#agent/decide/pass-result.ts';
+import { because, type NodePod, policy } from '#test/agent/node-scene.ts';
+import { type Moment, runEpisode, whoWent } from '#test/agent/decide/episode.ts';
+
+const BY_EVICTION = [{ type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI' }];
+const hog: NodePod = { name: 'hog', requests: { memory: '100Mi' }, usageMiB: 500 };
+const small: NodePod = { name: 'small', requests: { memory: '10Mi' }, usageMiB: 120 };
+const third: NodePod = { name: 'third', requests: { memory: '10Mi' }, usageMiB: 110 };
+const rules = policy({
+  mostGraceSeconds: 3600,
+  limits: { concurrent: 1, perMinute: 9, perTenMinutes: 9, perNamespacePerTenMinutes: 9 },
+});
+
+function ending(pod: NodePod, gracePeriodSeconds: number, changes: Partial<NodePod> = {}): NodePod {
+  return { ...pod, deletion: { at: 0, gracePeriodSeconds }, ...changes };
+}
+
+/** Below the soft threshold of 200Mi for its 30 s; nothing is due before. */
+const MILD = 150;
+/** Below the hard threshold of 100Mi. */
+const SEVERE = 50;
+
+function every(ms: number, untilMs: number): readonly number[] {
+  return Array.from({ length: Math.floor(untilMs / ms) + 1 }, (_, index) => index * ms);
+}
+
+function at(now: number, availableMiB: number, ...pods: readonly NodePod[]): Moment {
+  return { now, availableMiB, pods };
+}
+
+describe('pods that others end', () => {
+  const long = ending(hog, 3600);
+
+  test('count as freed in the mild stage, for their grace and a moment more, ten minutes at most (law 4)', () => {
+    const times = [0, 30_000, 600_000, 600_001];
+    expect(
+      whoWent(
+        times.map((now) => at(now, MILD, long, small)),
+        rules,
+      ),
+    ).toEqual([[], [], [], ['small']]);
+    const brief = ending(hog, 30);
+    expect(
+      whoWent(
+        [0, 30_000, 40_000, 40_001].map((now) => at(now, MILD, brief, small)),
+        rules,
+      ),
+    ).toEqual([[], [], [], ['small']]);
+  });
+
+  test.each([
+    ['an ordinary delete with an hour of grace', long],
+    ['an eviction by another program with ten minutes of grace', ending(hog, 600, { conditions: BY_EVICTION })],
+  ])('%s does not block the severe stage', (_, pod) => {
+    expect(whoWent([at(0, SEVERE, pod, small)], rules)).toEqual([['small']]);
+  });
+
+  test('in the severe stage what ends within seconds counts as freed, and not for longer than seconds', () => {
+    const brief = ending(hog, 1);
+    expect(
+      whoWent(
+        [0, 1000, 6000, 6001].map((now) => at(now, SEVERE, brief, small)),
+        rules,
+      ),
+    ).toEqual([[], [], [], ['small']]);
+    const later = ending(hog, 30);
+    const near = [at(0, 500, later, small), at(26_900, SEVERE, later, small)];
+    expect(whoWent(near, rules)).toEqual([[], ['small']]);
+    expect(whoWent([at(0, 500, later, small), at(27_100, SEVERE, later, small)], rules)).toEqual([[], []]);
+  });
+
+  test('in the severe stage what falls already counts as freed, while it falls', () => {
+    const falling = (usageMiB: number): NodePod => ({ ...long, usageMiB });
+    const moments = [
+      at(0, 110, falling(500), small),
+      at(1000, SEVERE, falling(400), small),
+      at(4000, SEVERE, falling(400), small),
+      at(4001, SEVERE, falling(400), small),
+    ];
+    expect(whoWent(moments, rules)).toEqual([[], [], [], ['small']]);
+  });
+
+  test('take no place, and two that never end do not stop the agent', () => {
+    const stuck = ['a', 'b'].map((name) => ending({ ...small, name }, 1, { conditions: BY_EVICTION }));
+    const moments = [0, 3_600_000].map((now) => at(now, SEVERE, ...stuck, hog));
+    expect(whoWent(moments, rules)[1]).toEqual(['hog']);
+    expect(runEpisode(moments, rules).steps[1]?.holds).toEqual([]);
+  });
+});
+
+describe('pods that this agent ends', () => {
+  const patient: NodePod = { ...hog, spec: { terminationGracePeriodSeconds: 30 } };
+  const began = [at(0, MILD, patient, small, third), at(30_000, MILD, patient, small, third)];
+
+  test('with a long grace from the mild stage are asked again when it becomes severe, and not waited for', () => {
+    const severe = at(32_000, SEVERE, ending(hog, 30), small, third);
+    const { steps } = runEpisode([...began, at(31_000, MILD, ending(hog, 30), small, third), severe], rules);
+    expect(
+      steps.map(({ evictions }) => evictions.map(({ pod, graceSeconds, stage }) => [pod.name, graceSeconds, stage])),
+    ).toEqual([
+      [],
+      [['hog', 30, 'mild']],
+      [],
+      [
+        ['hog', 1, 'severe'],
+        ['small', 1, 'severe'],
+      ],
+    ]);
+    expect(steps[3]?.evictions.map(({ isShortening }) => isShortening)).toEqual([true, false]);
+  });
+
+  test('keep their own grace in the mild stage only as far as the node has that time', () => {
+    const filling = (megabytesPerSecond: number) =>
+      every(1000, 36_000).map((now) => at(now, 190 - (megabytesPerSecond * now) / 1000, patient));
+    const graces = (megabytesPerSecond: number): readonly number[] =>
+      runEpisode(filling(megabytesPerSecond), rules).steps.flatMap(({ evictions }) =>
+        evictions.map(({ graceSeconds }) => graceSeconds),
+      );
+    expect(graces(0)).toEqual([30]);
+    // 60 MB per half minute: after it 30 are left above the hard threshold, which last 15 s.
+    expect(graces(2)).toEqual([15]);
+  });
+
+  test('are asked again once, also where that is refused, and count once in the windows', () => {
+    const two = { ...rules, limits: { ...rules.limits, perMinute: 2 } };
+    const moments: readonly Moment[] = [
+      ...began,
+      { ...at(32_000, SEVERE, ending(hog, 30), small, third), outcome: { kind: 'forbidden', message: 'm' } },
+      at(33_000, SEVERE, ending(hog, 30), small, third),
+      at(42_000, SEVERE, ending(hog, 30), ending(small, 1), third),
+    ];
+    const { steps } = runEpisode(moments, two);
+    expect(steps.map(({ evicted }) => evicted)).toEqual([[], ['hog'], ['hog', 'small'], ['third'], []]);
+    expect(steps[4]?.holds).toContain('NodeLimit');
+  });
+
+  test('count as freed once their memory falls, so that no further pod goes', () => {
+    const falling = (usageMiB: number): NodePod => ending(hog, 30, { usageMiB });
+    const moments = [
+      ...began,
+      at(30_500, 110, falling(500), small, third),
+      at(31_000, SEVERE, falling(300), small, third),
+      at(31_100, SEVERE, falling(250), small, third),
+    ];
+    expect(whoWent(moments, rules)).toEqual([[], ['hog'], [], [], []]);
+  });
+
+  test('are not asked again once they may not go any more', () => {
+    const ignored = { namespaces: new Map([['default', 'ignored' as const]]) };
+    const severe: Moment = { ...at(32_000, SEVERE, ending(hog, 30), small), look: ignored };
+    expect(whoWent([...began, severe], rules)).toEqual([[], ['hog'], []]);
+  });
+
+  test('and have no group any more have given back everything, however long their objects stay', () => {
+    const [first, second] = [hog, small].map(({ name }): NodePod => ending({ name }, 1)) as [NodePod, NodePod];
+    const moments = [
+      at(0, 10, hog, small, third),
+      at(1500, 65, first, small, third),
+      at(3600, 65, first, small, third),
+      at(6000, 80, first, second, third),
+      at(60_000, 80, first, second, third),
+    ];
+    const { steps } = runEpisode(moments, rules);
+    expect(steps.map(({ evicted }) => evicted)).toEqual([['hog'], [], ['small'], [], ['third']]);
+  });
+
+  test('and give back what they used, free their place before their object goes: a finalizer blocks nothing', () => {
+    const emptied = ending(hog, 1, { usageMiB: 10 });
+    const moments = [
+      at(0, SEVERE, hog, small),
+      at(1500, 90, emptied, small),
+      at(3600, 90, emptied, small),
+      at(3_500_000, 90, emptied, third),
+      at(3_600_000, 90, emptied, third),
+    ];
+    const { steps } = runEpisode(moments, rules);
+    expect(steps.map(({ evicted }) => evicted)).toEqual([['hog'], [], ['small'], [], ['third']]);
+    expect(steps[1]?.holds).toEqual(['AwaitingRelief']);
+  });
+
+  test('for longer than their grace let one further pod go each, and two are the end of it (F-32)', () => {
+    const stuck = [ending(hog, 1), ending(small, 1)];
+    const moments = [
+      at(0, SEVERE, hog, small, third),
+      at(1000, SEVERE, ending(hog, 1), small, third),
+      at(6000, SEVERE, ending(hog, 1), small, third),
+      at(6001, SEVERE, ending(hog, 1), small, third),
+      at(7000, SEVERE, ...stuck, third),
+      at(12_002, SEVERE, ...stuck, third),
+      at(3_600_000, SEVERE, ...stuck, third),
+    ];
+    const { steps } = runEpisode(moments, rules);
+    expect(steps.map(({ evicted }) => evicted)).toEqual([['hog'], [], [], ['small'], [], [], []]);
+    expect(steps.slice(5).map(({ holds }) => holds)).toEqual([['Stuck'], ['Stuck']]);
+  });
+
+  test('are the last one if the kubelet is silent and the first is not carried out, until it has ended after all', () => {
+    const silent = { look: { isKubeletSilent: true } };
+    const moments: readonly Moment[] = [
+      { ...at(0, SEVERE, hog, small, third), ...silent },
+      { ...at(6000, SEVERE, ending(hog, 1), small, third), ...silent },
+      { ...at(6001, SEVERE, ending(hog, 1), small, third), ...silent },
+      { ...at(60_000, SEVERE, ending(hog, 1), small, third), ...silent },
+      at(70_000, SEVERE, small, third),
+      at(73_000, SEVERE, small, third),
+    ];
+    const { steps } = runEpisode(moments, rules);
+    expect(steps.map(({ evicted }) => evicted)).toEqual([['hog'], [], [], [], [], ['small']]);
+    expect(steps[3]?.holds).toEqual(['Stuck']);
+  });
+
+  test('with an hour of grace are waited for ten minutes in the mild stage (F-32)', () => {
+    const slow: NodePod = { ...hog, spec: { terminationGracePeriodSeconds: 3600 } };
+    const moments = [
+      at(0, MILD, slow, small),
+      at(30_000, MILD, slow, small),
+      at(630_000, MILD, ending(hog, 3600), small),
+      at(630_001, MILD, ending(hog, 3600), small),
+    ];
+    expect(whoWent(moments, rules)).toEqual([[], ['hog'], [], ['small']]);
+  });
+
+  test('are known again after a restart: no second pod is taken for the same shortage (F-17)', () => {
+    const record: EvictionRecord = {
+      pod: { namespace: 'default', name: 'victim', uid: 'uid-victim' },
+      owner: undefined,
+      signal: 'memory.available',
+      stage: 'severe',
+      mode: 'Enforce',
+      outcome: 'evicted',
+      requestedAt: 0,
+      endedAt: undefined,
+      because: because('HardThresholdMet'),
+    };
+    const victim = ending({ ...small, name: 'victim', usageMiB: 10 }, 1, { conditions: BY_EVICTION });
+    const restarted = recall(FIRST_STATE, [record], { wallOffsetMs: 0, now: 0 });
+    const { steps } = runEpisode([at(0, 10, victim, hog)], policy(), restarted);
+    expect(steps).toMatchObject([{ evicted: [], holds: ['Outstanding'] }]);
+  });
+});

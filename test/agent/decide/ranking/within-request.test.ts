@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import type { AgentPolicy } from '#agent/policy/policy.ts';
+import { type NodePod, policy } from '#test/agent/node-scene.ts';
+import { whoWent } from '#test/agent/decide/episode.ts';
+
+const within: NodePod = { name: 'within', requests: { memory: '600Mi' }, usageMiB: 500 };
+const above: NodePod = { name: 'above', priority: 1000, requests: { memory: '10Mi' }, usageMiB: 20 };
+const MILD = 150;
+const SEVERE = 20;
+
+function rules(withinRequest: boolean): AgentPolicy {
+  return policy({ protect: { namespaces: [], optOutCeiling: 1000, withinRequest } });
+}
+
+/** Both looks are of the same shortage; the second one is after the grace period of the soft threshold. */
+function whoGoes(availableMiB: number, pods: readonly NodePod[], withinRequest: boolean): readonly string[] {
+  const moments = [0, 31_000].map((now) => ({ now, availableMiB, pods }));
+  return whoWent(moments, rules(withinRequest)).flat();
+}
+
+test('a pod that keeps to its request stays in the mild stage where the policy says so, and goes elsewhere', () => {
+  expect(whoGoes(MILD, [within], true)).toEqual([]);
+  expect(whoGoes(MILD, [within], false)).toEqual(['within']);
+});
+
+test('a pod above its request goes all the same', () => {
+  expect(whoGoes(MILD, [within, above], true)).toEqual(['above']);
+});
+
+test('in the severe stage the protection yields: the alternative is the OOM killer', () => {
+  expect(whoGoes(SEVERE, [within], true)).toEqual(['within']);
+});

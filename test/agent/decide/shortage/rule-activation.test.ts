@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest';
+import { type AgentState, FIRST_STATE } from '#agent/decide/agent-state.ts';
+import { recallArrivals, unconfirmedRules } from '#agent/decide/shortage/rule-activation.ts';
+import type { AgentPolicy } from '#agent/policy/policy.ts';
+import { STILL_WINDOW_MS, type StallRatio } from '#agent/policy/stall-rule.ts';
+import { DEFAULT_STALL_RULES } from '#agent/policy/policy.ts';
+import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
+import { because, MIB, type NodePod, policy } from '#test/agent/node-scene.ts';
+import { type Moment, runEpisode } from '#test/agent/decide/episode.ts';
+
+const hog: NodePod = { name: 'hog', requests: { memory: '100Mi' }, usageMiB: 500 };
+const small: NodePod = { name: 'small', requests: { memory: '10Mi' }, usageMiB: 60 };
+
+function rules(generation: number, hard: string, changes: Partial<AgentPolicy> = {}): AgentPolicy {
+  const parsed = parseThresholds({ evictionHard: { 'memory.available': hard } });
+  return policy({ name: 'batch', generation, thresholds: parsed.ok ? parsed.thresholds : [], ...changes });
+}
+
+/** Two looks a second apart, which a hard memory threshold needs; episodes of them have seconds in between. */
+function at(seconds: number, availableMiB: number, more: Partial<Moment> = {}): Moment {
+  return { now: seconds * 1000, availableMiB, pods: [hog, small], ...more };
+}
+
+function episode(moments: readonly Moment[], ...given: [usual?: AgentPolicy, from?: AgentState]) {
+  const looks = moments.flatMap((moment) => [moment, { ...moment, now: moment.now + 1000 }]);
+  const { steps, state } = runEpisode(looks, ...given);
+  const evicted = moments.map((_, index) => steps.slice(2 * index, 2 * index + 2).flatMap((step) => step.evicted));
+  return { evicted, state };
+}
+
+function whoWent(moments: readonly Moment[]): readonly (readonly string[])[] {
+  return episode(moments).evicted;
+}
+
+/** A policy that was quiet, then one with a threshold above what is left. */
+const calm = at(0, 500, { policy: rules(1, '100Mi') });
+const tooHigh = rules(2, '900Mi');
+const arrives = at(5, 500, { policy: tooHigh });
+
+describe('a threshold that is met when it arrives', () => {
+  test('is reported and not enforced', () => {
+    const { evicted, state } = episode([calm, arrives, at(10, 500), at(400, 500)]);
+    expect(evicted).toEqual([[], ['hog (dry run)'], [], ['hog (dry run)']]);
+    expect(unconfirmedRules(state.arrivals)).toMatchObject({
+      code: 'MetOnArrival',
+      text: expect.stringContaining('was met already when policy batch brought it') as string,
+      facts: { policy: 'batch', generation: 2, waiting: 1 },
+    });
+  });
+
+  test('is enforced once it was relieved and is met again', () => {
+    expect(whoWent([calm, arrives, at(10, 950), at(15, 500)])).toEqual([[], ['hog (dry run)'], [], ['hog']]);
+  });
+
+  test('is enforced after a second change of its policy', () => {
+    const again = at(10, 500, { policy: rules(3, '900Mi') });
+    expect(whoWent([calm, arrives, again])).toEqual([[], ['hog (dry run)'], ['hog']]);
+  });
+
+  test('is enforced once its generation is confirmed, and by no other number', () => {
+    const confirmed = (confirmedGeneration: number): Moment =>
+      at(10, 500, { policy: { ...tooHigh, confirmedGeneration } });
+    expect(whoWent([calm, arrives, confirmed(1)])).toEqual([[], ['hog (dry run)'], []]);
+    expect(whoWent([calm, arrives, confirmed(2)])).toEqual([[], ['hog (dry run)'], ['hog']]);
+    expect(whoWent([calm, { ...confirmed(2), now: 5000 }])).toEqual([[], ['hog']]);
+  });
+
+  test('is not confirmed by another policy with the same threshold', () => {
+    const other = at(10, 500, { policy: rules(9, '900Mi', { name: 'other' }) });
+    expect(whoWent([calm, arrives, other])).toEqual([[], ['hog (dry run)'], []]);
+  });
+
+  test('waits for itself alone: what was there before goes on', () => {
+    const both = parseThresholds({
+      evictionHard: { 'memory.available': '100Mi' },
+      evictionSoft: { 'memory.available': '900Mi' },
+      evictionSoftGracePeriod: { 'memory.available': '1s' },
+    });
+    const arriving = at(5, 500, { policy: rules(2, '', { thresholds: both.ok ? both.thresholds : [] }) });
+    const { evicted } = episode([calm, arriving, at(15, 500), at(20, 50)]);
+    expect(evicted).toEqual([[], ['hog (dry run)'], [], ['hog']]);
+  });
+});
+
+describe('an agent that was started again', () => {
+  const predecessor = [
+    { rule: 'memory.available < 950Mi', isConfirmed: true, policy: 'batch', generation: 1 },
+    { rule: tooHigh.thresholds[0]?.id ?? '', isConfirmed: false, policy: 'batch', generation: 2 },
+  ];
+  const starting = (seconds: number, rules: AgentPolicy): Moment =>
+    at(seconds, 500, { policy: rules, look: { holds: [because('WarmingUp')] } });
+
+  test('goes on to wait where its predecessor did', () => {
+    const from = { ...FIRST_STATE, arrivals: recallArrivals(predecessor) };
+    const defaults = policy({ mode: 'DryRun', thresholds: [] });
+    const moments = [starting(0, defaults), starting(5, tooHigh), at(10, 500)];
+    expect(episode(moments, tooHigh, from).evicted).toEqual([[], [], ['hog (dry run)']]);
+  });
+
+  test('that has no predecessor takes what it finds as there before', () => {
+    const defaults = policy({ mode: 'DryRun', thresholds: [] });
+    const moments = [starting(0, defaults), starting(5, tooHigh), at(10, 500)];
+    expect(whoWent(moments)).toEqual([[], [], ['hog']]);
+    expect(recallArrivals(undefined)).toBeUndefined();
+  });
+});
+
+test('a threshold of a signal that is not known when it arrives arrives when it is', () => {
+  const blind: Moment = { now: 5000, availableMiB: undefined, pods: [hog, small], policy: tooHigh };
+  expect(whoWent([calm, blind, at(10, 500)])).toEqual([[], [], ['hog (dry run)']]);
+});
+
+describe('what may act at once', () => {
+  test('a threshold that was there when the agent began', () => {
+    expect(whoWent([arrives])).toEqual([['hog']]);
+  });
+
+  test('a threshold that is not met when it arrives', () => {
+    expect(whoWent([calm, at(5, 950, { policy: tooHigh }), at(10, 500)])).toEqual([[], [], ['hog']]);
+  });
+
+  test('a policy that goes from DryRun to Enforce in a shortage', () => {
+    const dry = at(5, 500, { policy: { ...tooHigh, mode: 'DryRun' } });
+    expect(whoWent([calm, dry, at(10, 500, { policy: rules(3, '900Mi') })])).toEqual([[], ['hog (dry run)'], ['hog']]);
+  });
+});
+
+const MEMORY_STALLS: readonly StallRatio[] = [STILL_WINDOW_MS, 10_000, 60_000].map((windowMs) => ({
+  ...{ signal: 'memory.pressure', share: 'full', windowMs, ratio: 0.9 },
+}));
+const IN_VAIN = { scanned: 100 * MIB, stolen: 50 * MIB, refaulted: 0, swappedIn: 0 };
+
+test('a stall rule that is met when it arrives is reported and not enforced', () => {
+  const pressed = { stalls: MEMORY_STALLS, reclaim: IN_VAIN };
+  const [memory] = DEFAULT_STALL_RULES;
+  const none = rules(1, '1Mi', { stallRules: [] });
+  const arriving = rules(2, '1Mi', { stallRules: memory ? [memory] : [] });
+  const before = at(0, 45, { policy: none, look: pressed });
+  expect(whoWent([before, at(5, 45, { policy: arriving, look: pressed })])).toEqual([[], ['hog (dry run)']]);
+  expect(whoWent([{ ...before, policy: arriving }])).toEqual([['hog']]);
+});
+
+test('a state without arrivals has nothing that waits', () => {
+  expect(unconfirmedRules(FIRST_STATE.arrivals)).toBeUndefined();
+});

@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest';
+import { FIRST_STATE } from '#agent/decide/agent-state.ts';
+import { decide } from '#agent/decide/decide.ts';
+import { advanceFigureGaps, NO_GAPS } from '#agent/decide/snapshot/figure-gap.ts';
+import { DEFAULT_POLICY } from '#agent/policy/policy.ts';
+import { look, memoryReadings, type NodePod } from '#test/agent/node-scene.ts';
+
+const CAPACITY_MIB = 3926;
+const ENFORCE = { ...DEFAULT_POLICY, mode: 'Enforce' } as const;
+const reader: NodePod = { name: 'reader', requests: { memory: '100Mi' }, usageMiB: 300 };
+
+/** Nobody falls short of anything for a moment only: the same figures, looked at for three seconds. */
+function evictedOver(scene: { availableMiB: number; reclaimableMiB?: number }, policy = DEFAULT_POLICY) {
+  let state = FIRST_STATE;
+  const evictions = [];
+  for (let now = 0; now <= 3000; now += 100) {
+    const seen = look({ now, capacityMiB: CAPACITY_MIB, pods: [reader], ...scene });
+    const decision = decide(state, seen, { ...policy, mode: 'Enforce' });
+    state = decision.state;
+    evictions.push(...decision.evictions);
+  }
+  return evictions;
+}
+
+describe('the figure that decides', () => {
+  test('page cache costs nobody: the kubelet sees 220 MiB, 3,544 MiB can be had', () => {
+    expect(evictedOver({ availableMiB: 220, reclaimableMiB: 3544 })).toEqual([]);
+  });
+
+  test.each([
+    ['huge pages', 509],
+    ['socket buffers', 447],
+  ])('%s: the kubelet sees %d MiB where nothing is left', (_name, availableMiB) => {
+    const [eviction] = evictedOver({ availableMiB, reclaimableMiB: 40 });
+    expect(eviction).toMatchObject({
+      pod: { name: 'reader' },
+      signal: 'memory.available',
+      stage: 'severe',
+      because: {
+        code: 'HardThresholdMet',
+        text: `memory.available is 40Mi (${availableMiB}Mi as the kubelet counts), below the hard threshold of 250Mi`,
+        facts: { figure: 'Reclaimable', available: '40Mi', kubeletAvailable: `${availableMiB}Mi`, threshold: '250Mi' },
+      },
+    });
+  });
+
+  test('with memoryFigure Kubelet it is the other way round', () => {
+    const kubelet = { ...DEFAULT_POLICY, memoryFigure: 'Kubelet' as const };
+    expect(evictedOver({ availableMiB: 509, reclaimableMiB: 40 }, kubelet)).toEqual([]);
+    const [eviction] = evictedOver({ availableMiB: 100, reclaimableMiB: 3544 }, kubelet);
+    expect(eviction?.because).toMatchObject({
+      text: 'memory.available is 100Mi, below the hard threshold of 250Mi',
+      facts: { figure: 'Kubelet' },
+    });
+  });
+
+  test('where only the kubelet tells, its figure decides', () => {
+    const [eviction] = evictedOver({ availableMiB: 100 });
+    expect(eviction?.because.facts['figure']).toBe('Kubelet');
+  });
+
+  test('below the limit of all pods as well', () => {
+    const figures = (kubeletMiB: number, reclaimableMiB: number) => {
+      const free = memoryReadings(3000, CAPACITY_MIB, 0).memory;
+      const seen = look({ now: 0, capacityMiB: CAPACITY_MIB, availableMiB: 3000, pods: [reader] });
+      return {
+        ...seen,
+        readings: { ...seen.readings, allocatableMemory: memoryReadings(kubeletMiB, 2000, 0).memory },
+        reclaimable: { memory: free, allocatableMemory: memoryReadings(reclaimableMiB, 2000, 0).memory },
+      };
+    };
+    expect(decide(FIRST_STATE, figures(40, 900), ENFORCE).evictions).toEqual([]);
+    expect(decide(FIRST_STATE, figures(900, 40), ENFORCE).evictions).toMatchObject([
+      { signal: 'allocatableMemory.available', because: { facts: { available: '40Mi', kubeletAvailable: '900Mi' } } },
+    ]);
+  });
+});
+
+describe('advanceFigureGaps', () => {
+  const view = (availableMiB: number, reclaimableMiB: number) => look({ now: 0, availableMiB, reclaimableMiB });
+
+  test('figures within a tenth of the capacity are told as the same', () => {
+    expect(advanceFigureGaps(NO_GAPS, view(500, 600))).toBe(NO_GAPS);
+    expect(advanceFigureGaps(NO_GAPS, look({ now: 0, availableMiB: 10 }))).toBe(NO_GAPS);
+  });
+
+  test.each([
+    [
+      200,
+      700,
+      'KubeletCountsCacheAsUsed',
+      'the kubelet sees 200Mi, 700Mi can be reclaimed; it counts active page cache',
+    ],
+    [700, 200, 'KubeletMissesHeldMemory', 'the kubelet sees 700Mi, 200Mi can be reclaimed; it does not count kernel'],
+  ])('the kubelet at %d MiB and %d MiB to be had is told as %s', (availableMiB, reclaimableMiB, code, text) => {
+    const because = advanceFigureGaps(NO_GAPS, view(availableMiB, reclaimableMiB)).get('memory.available');
+    expect(because).toMatchObject({ code, text: expect.stringContaining(text) as string });
+  });
+
+  test('once told, a gap is over below a twentieth, so that it is not told again and again', () => {
+    const apart = advanceFigureGaps(NO_GAPS, view(500, 650));
+    expect(advanceFigureGaps(apart, view(500, 560)).size).toBe(1);
+    expect(advanceFigureGaps(apart, view(500, 540)).size).toBe(0);
+  });
+});

@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { slimKnownPod, slimPod } from '#agent/observe/api-server/node-pods.ts';
+
+const wire = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: {
+    name: 'app',
+    namespace: 'team',
+    uid: 'uid-1',
+    labels: { app: 'app' },
+    annotations: { 'plimsoll.dev/evict': 'last', 'example.com/mark': '', 'example.com/data': 'x'.repeat(1000) },
+    ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'set', uid: 'uid-set', controller: true }],
+  },
+  spec: {
+    priority: 7,
+    terminationGracePeriodSeconds: 5,
+    nodeSelector: { disk: 'ssd' },
+    containers: [{ name: 'main', resources: { requests: { memory: '16Mi' }, limits: { memory: '32Mi' } } }],
+    initContainers: [{ name: 'sidecar', restartPolicy: 'Always', resources: { requests: { memory: '1Mi' } } }],
+    volumes: [{ name: 'scratch', emptyDir: {} }],
+  },
+  status: {
+    phase: 'Running',
+    qosClass: 'Burstable',
+    startTime: '2026-01-01T00:00:00Z',
+    conditions: [
+      { type: 'Ready', status: 'True' },
+      { type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet' },
+    ],
+    containerStatuses: [{ name: 'main', containerID: 'containerd://aa11' }, { name: 'waiting' }],
+    initContainerStatuses: [
+      { name: 'sidecar', containerID: 'containerd://bb22' },
+      { name: 'odd', containerID: 'containerd://../../etc' },
+    ],
+  },
+};
+
+describe('slimPod', () => {
+  test('knows where the statistics of each container are, sidecars included', () => {
+    expect(slimPod(wire).observed).toEqual({
+      uid: 'uid-1',
+      cgroup: { uid: 'uid-1', qos: 'Burstable' },
+      isRunning: true,
+      containers: [
+        { name: 'main', id: 'aa11' },
+        { name: 'sidecar', id: 'bb22' },
+      ],
+    });
+  });
+
+  test('keeps what decides, and works out the request before it lets go of the rest', () => {
+    const { pod, ...facts } = slimPod(wire).facts;
+    expect(facts).toMatchObject({ priority: 7, qos: 'Burstable', isDaemonSetPod: true, hasController: true });
+    expect(facts.requests.memory).toMatchObject({ exponent: 0, mantissa: 17 * 1024 * 1024 });
+    expect([...pod.annotations]).toEqual([
+      ['plimsoll.dev/evict', 'last'],
+      ['example.com/mark', ''],
+      ['example.com/data', ''],
+    ]);
+    expect(pod.status.conditions.map(({ type }) => type)).toEqual(['DisruptionTarget']);
+    expect(pod.spec.containers[0]?.resources.requests?.get('memory')).toBeDefined();
+    expect([pod.spec.terminationGracePeriodSeconds, pod.spec.volumes.length]).toEqual([5, 1]);
+  });
+
+  test('knows a pod whose owner and amounts are longer than anything honest', () => {
+    const long = 'n'.repeat(5_000);
+    const ownerReferences = [{ apiVersion: long, kind: long, name: long, uid: long, controller: true }];
+    const containers = [{ name: 'main', resources: { requests: { memory: '9'.repeat(5_000) } } }];
+    const { facts, observed } = slimPod({
+      ...wire,
+      metadata: { ...wire.metadata, ownerReferences },
+      spec: { ...wire.spec, containers },
+    });
+    expect([facts.hasController, observed.uid]).toEqual([true, 'uid-1']);
+    expect(facts.pod.owners[0]?.name).toHaveLength(4_096);
+  });
+
+  test('lets go of labels, limits and rules of placement', () => {
+    const { pod } = slimPod(wire).facts;
+    expect([pod.labels.size, pod.spec.scheduling.nodeSelector.size, pod.status.containers]).toEqual([0, 0, []]);
+    expect(pod.spec.containers[0]?.resources.limits).toBeUndefined();
+  });
+
+  const annotations = { 'kubernetes.io/config.mirror': 'abc123', 'kubernetes.io/config.source': 'file' };
+  const onNode = { ...wire, spec: { ...wire.spec, nodeName: 'node-a' } };
+
+  test('a static pod is measured in the group that carries the hash of its manifest', () => {
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'node-a', uid: 'uid-node', controller: true }];
+    const { observed } = slimPod({ ...onNode, metadata: { ...wire.metadata, annotations, ownerReferences } });
+    expect(observed.cgroup.uid).toBe('abc123');
+  });
+
+  test('any other pod is measured in the group of its own UID, whatever its annotations say', () => {
+    const { observed, facts } = slimPod({ ...onNode, metadata: { ...wire.metadata, annotations } });
+    expect(observed.cgroup.uid).toBe('uid-1');
+    expect(facts.pod.annotations.get('kubernetes.io/config.source')).toBe('file');
+  });
+});
+
+describe('slimKnownPod', () => {
+  const ended = (phase: string, reason = 'Completed'): object => ({
+    ...wire,
+    status: { ...wire.status, phase, conditions: [{ type: 'DisruptionTarget', status: 'True', reason }] },
+  });
+
+  test.each(['Succeeded', 'Failed'])('keeps nothing of a pod that has %s', (phase) => {
+    expect(slimKnownPod(ended(phase) as KubeObject)).toBeUndefined();
+  });
+
+  test('keeps the UID of one that the kubelet ended, and nothing else', () => {
+    expect(slimKnownPod(ended('Failed', 'TerminationByKubelet') as KubeObject)).toEqual({
+      kind: 'endedByKubelet',
+      uid: 'uid-1',
+    });
+  });
+
+  test('keeps of one that cannot be read why', () => {
+    expect(slimKnownPod({ ...wire, spec: 'none' })).toEqual({
+      kind: 'unreadable',
+      message: expect.stringContaining('cannot read pod "app": spec') as string,
+    });
+  });
+
+  test('keeps what decides of any other', () => {
+    expect(slimKnownPod(wire)).toMatchObject({ kind: 'alive', observed: { uid: 'uid-1' } });
+  });
+});

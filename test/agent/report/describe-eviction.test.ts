@@ -1,0 +1,36 @@
+import { describe, expect, test } from 'vitest';
+import { describeEviction } from '#agent/report/describe-eviction.ts';
+import { decide } from '#agent/decide/decide.ts';
+import type { Eviction } from '#agent/decide/eviction.ts';
+import { FIRST_STATE } from '#agent/decide/agent-state.ts';
+import { look, MIB, policy } from '#test/agent/node-scene.ts';
+
+const NO_DISK = { usedBytes: undefined, inodesUsed: undefined };
+
+/** As the kernel's files tell it: of the pod as a whole. */
+function eviction(): Eviction {
+  const pods = [{ name: 'hog', usageMiB: 300, requests: { memory: '10Mi' } }];
+  const [first] = decide(FIRST_STATE, look({ now: 0, availableMiB: 10, pods }), policy()).evictions;
+  if (first === undefined) throw new Error('nobody was chosen');
+  return { ...first, usage: first.usage && { ...first.usage, containers: [] } };
+}
+
+describe('describeEviction', () => {
+  test('names the containers above their request once they are known', () => {
+    const [container] = eviction().pod.spec.containers;
+    const measured = { name: container?.name ?? '', workingSetBytes: 300 * MIB, rootfs: NO_DISK, logs: NO_DISK };
+    const { text, annotations } = describeEviction(eviction(), [measured]);
+    expect(text).toContain(`Container ${measured.name} was using 300Mi, request is 10Mi`);
+    expect(annotations).toMatchObject({ offending_containers: measured.name, offending_containers_usage: '300Mi' });
+  });
+
+  test('a pod whose containers are not known yet is told of without them, and no other figure stands in', () => {
+    const { text, annotations } = describeEviction(eviction(), []);
+    expect(text).toMatch(/^The node was low on resource: memory\. Threshold quantity: \S+, available: \S+\. $/);
+    expect(annotations).toEqual({
+      offending_containers: '',
+      offending_containers_usage: '',
+      starved_resource: 'memory',
+    });
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import { createMetrics } from '#shared/runtime/metrics.ts';
+import type { PodStrain } from '#agent/decide/snapshot/pod-pressure.ts';
+import { withStrain } from '#agent/report/describe-pod-pressure.ts';
+import { createStrainMetrics } from '#agent/report/pod-pressure-metrics.ts';
+import { because, look } from '#test/agent/node-scene.ts';
+
+const quiet: PodStrain = { waiting: { memory: 0, cpu: 0.004 }, stalled: { memory: 0 }, throttled: 0 };
+const thrashing: PodStrain = {
+  waiting: { memory: 0.162, cpu: 0.02 },
+  stalled: { memory: 0.15 },
+  limitHits: 121_061,
+  limitHitsPerSecond: 400.25,
+  oomKills: 4,
+  throttled: 0.5,
+};
+
+describe('withStrain', () => {
+  test('a pod at its own limits is called that', () => {
+    expect(withStrain(because('Ranked'), thrashing)).toEqual({
+      code: 'Ranked',
+      text: 'Ranked; at its own memory limit (400.25 hits a second); held back by its own CPU limit 50 % of the time',
+      facts: {
+        memoryWaiting: 0.162,
+        memoryStalled: 0.15,
+        cpuWaiting: 0.02,
+        memoryLimitHits: 121_061,
+        oomKills: 4,
+        cpuThrottled: 0.5,
+      },
+    });
+  });
+
+  test('one that hits no limit is described by its figures alone, one that is not measured not at all', () => {
+    expect(withStrain(because('Ranked'), quiet)).toEqual({
+      code: 'Ranked',
+      text: 'Ranked',
+      facts: { memoryWaiting: 0, memoryStalled: 0, cpuWaiting: 0.004, cpuThrottled: 0 },
+    });
+    expect(withStrain(because('Ranked'), undefined)).toEqual(because('Ranked'));
+  });
+});
+
+describe('createStrainMetrics', () => {
+  const NAMES = Array.from({ length: 30 }, (_, index) => `p${String(index).padStart(2, '0')}`);
+
+  async function shown(strainOf: (index: number) => PodStrain): Promise<string[]> {
+    const metrics = createMetrics('agent');
+    const strains = new Map(NAMES.map((name, index) => [`uid-${name}`, strainOf(index)]));
+    const seen = look({ now: 0, pods: NAMES.map((name) => ({ name })) });
+    const show = createStrainMetrics(metrics);
+    show({ ...seen, strains });
+    show({ ...seen, strains });
+    return (await metrics.text()).split('\n').filter((line) => line.startsWith('plimsoll_pod'));
+  }
+
+  test('shows the ten that wait most, those at their memory limit before all others, and counts the rest', async () => {
+    const lines = await shown((index) => (index === 3 ? thrashing : { waiting: { cpu: index / 100 }, stalled: {} }));
+    expect(lines).toContain('plimsoll_pods_at_own_limit{resource="memory"} 1');
+    expect(lines).toContain('plimsoll_pods_at_own_limit{resource="cpu"} 1');
+    expect(lines).toContain('plimsoll_pod_memory_limit_hits{namespace="default",pod="p03"} 121061');
+    expect(lines).toContain('plimsoll_pod_oom_kills{namespace="default",pod="p03"} 4');
+    expect(lines).toContain('plimsoll_pod_cpu_throttled_ratio{namespace="default",pod="p03"} 0.5');
+    const waiting = lines.filter((line) => line.includes('resource="cpu",kind="waiting"'));
+    expect(waiting.map((line) => /pod="(\w+)"/.exec(line)?.[1]).toSorted()).toEqual(['p03', ...NAMES.slice(21)]);
+  });
+
+  test('a pod that waits for nothing and lost a process has one', async () => {
+    const lines = await shown((index) => (index === 3 ? { ...quiet, oomKills: 1 } : quiet));
+    expect(lines).toContain('plimsoll_pod_oom_kills{namespace="default",pod="p03"} 1');
+    expect(lines.filter((line) => line.includes('pod="p04"'))).toEqual([]);
+  });
+
+  test('who waits for nothing has no series', async () => {
+    expect(await shown(() => quiet)).toEqual([
+      'plimsoll_pods_at_own_limit{resource="memory"} 0',
+      'plimsoll_pods_at_own_limit{resource="cpu"} 0',
+    ]);
+  });
+});

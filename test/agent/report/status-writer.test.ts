@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest';
+import { createStatusWriter, type StatusWriter } from '#agent/report/status-writer.ts';
+import { FIRST_STATE } from '#agent/decide/agent-state.ts';
+import { decide } from '#agent/decide/decide.ts';
+import { nodePressureStatus, type NodePressureStatus } from '#agent/report/node-pressure-status.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
+import type { Outcome } from '#shared/kube/outcome.ts';
+import { look, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
+import { manualClock } from '#test/fakes/manual-clock.ts';
+import { randomSource } from '#test/fakes/random-source.ts';
+
+const SECOND = 1000;
+const HOUR = 3600 * SECOND;
+const FLEET = 5000;
+
+const pod = (name: string, usageMiB: number): NodePod => ({ name, requests: { memory: '10Mi' }, usageMiB });
+
+function statusOf(scene: Omit<Scene, 'now'>): NodePressureStatus {
+  const seen = look({ now: 0, ...scene });
+  const rules = policy();
+  return nodePressureStatus(
+    { look: seen, policy: rules, decision: decide(FIRST_STATE, seen, rules) },
+    {
+      agent: { version: '1', pod: 'agent-x' },
+      records: [],
+      doubts: { sources: undefined, policies: undefined },
+      wallOffsetMs: 0,
+      generation: undefined,
+      previous: undefined,
+    },
+  );
+}
+
+const IDLE = { cpu: { availableCores: 4, cores: 4 } };
+const TWO = [pod('a', 50), pod('b', 40)];
+const CALM = statusOf({ availableMiB: 900, pods: TWO, look: IDLE });
+const OTHER_AMOUNTS = statusOf({ availableMiB: 890, pods: TWO, look: IDLE });
+const OTHER_ORDER = statusOf({
+  availableMiB: 900,
+  pods: [pod('a', 40), pod('b', 50)],
+  look: IDLE,
+});
+const NO_CORE_IDLES = statusOf({ availableMiB: 900, pods: TWO, look: { cpu: { availableCores: 0, cores: 4 } } });
+const SHORT = statusOf({ availableMiB: 50, pods: [pod('a', 500), pod('b', 400)] });
+const SHORT_OTHER_ORDER = statusOf({ availableMiB: 50, pods: [pod('a', 400), pod('b', 500)] });
+const SHORT_OTHER_AMOUNTS = statusOf({ availableMiB: 49, pods: [pod('a', 499), pod('b', 400)] });
+
+interface Rig {
+  readonly writer: StatusWriter;
+  /** When each write was sent, in milliseconds. */
+  readonly sentAt: number[];
+  readonly logged: unknown[];
+  /** Asks to write every so often until then. */
+  readonly keepWriting: (status: () => NodePressureStatus, everyMs: number, untilMs: number) => Promise<void>;
+}
+
+function rig(
+  answer: () => Outcome<unknown> = () => ({ kind: 'ok', object: { metadata: {} }, warnings: [] }),
+  seed = 1,
+): Rig {
+  const clock = manualClock();
+  const sentAt: number[] = [];
+  const logged: unknown[] = [];
+  const request = (): Promise<unknown> => {
+    sentAt.push(clock.monotonic());
+    return Promise.resolve(answer());
+  };
+  const writer = createStatusWriter({
+    target: { client: { request } as unknown as KubeClient, nodeName: 'n1', nodeUid: () => undefined },
+    periodMs: 120 * SECOND,
+    clock,
+    random: randomSource(seed).next,
+    log: { warn: (each: unknown) => void logged.push(each) },
+  });
+  async function keepWriting(status: () => NodePressureStatus, everyMs: number, untilMs: number): Promise<void> {
+    while (clock.monotonic() < untilMs) {
+      await writer.write(status(), new AbortController().signal);
+      await clock.advance(everyMs);
+    }
+  }
+  return { writer, sentAt, logged, keepWriting };
+}
+
+describe('createStatusWriter', () => {
+  test.each<[sentence: string, before: NodePressureStatus, after: NodePressureStatus, ms: number]>([
+    ['what is short is written a second later', CALM, SHORT, SECOND],
+    ['and that it is over', SHORT, CALM, SECOND],
+    ['and who would go next meanwhile', SHORT, SHORT_OTHER_ORDER, SECOND],
+    ['its amounts are followed', SHORT, SHORT_OTHER_AMOUNTS, 20 * SECOND],
+  ])('%s', async (_, before, after, ms) => {
+    const { sentAt, keepWriting } = rig();
+    await keepWriting(() => before, 100, 100);
+    await keepWriting(() => after, 100, ms + 200);
+    expect(sentAt).toEqual([0, ms]);
+  });
+
+  test.each([
+    ['amounts', OTHER_AMOUNTS],
+    ['the order of candidates', OTHER_ORDER],
+    ['how many processors idle', NO_CORE_IDLES],
+    ['nothing', CALM],
+  ])('on a quiet node %s is written after 100 to 120 s', async (_, after) => {
+    const { sentAt, keepWriting } = rig();
+    await keepWriting(() => CALM, 100, 100);
+    await keepWriting(() => after, 1000, 121 * SECOND);
+    expect(sentAt).toHaveLength(2);
+    expect(sentAt[1]).toBeGreaterThanOrEqual(100 * SECOND);
+    expect(sentAt[1]).toBeLessThanOrEqual(120 * SECOND);
+  });
+
+  test('5,000 quiet nodes, busy as they may be, cost at most 50 writes a second, and do not keep step', async () => {
+    const [one, another] = [rig(), rig(undefined, 2)];
+    let turn = 0;
+    const busy = (): NodePressureStatus => [CALM, OTHER_AMOUNTS, OTHER_ORDER, NO_CORE_IDLES][(turn += 1) % 4] ?? CALM;
+    for (const { keepWriting } of [one, another]) await keepWriting(busy, 5 * SECOND, 4 * HOUR);
+    const perSecond = (FLEET * one.sentAt.length) / (4 * 3600);
+    expect(perSecond).toBeLessThanOrEqual(50);
+    expect(perSecond).toBeGreaterThan(40);
+    expect(one.sentAt.slice(0, 10)).not.toEqual(another.sentAt.slice(0, 10));
+  });
+
+  test('an API server that refuses is asked ever more slowly, at last every 15 to 30 s, and that is logged once', async () => {
+    let isBack = false;
+    const refusal = { kind: 'serverError', status: 503, message: 'no' } as const;
+    const { sentAt, logged, keepWriting, writer } = rig(() =>
+      isBack ? { kind: 'ok', object: { metadata: { generation: 4 } }, warnings: [] } : refusal,
+    );
+    await keepWriting(() => SHORT, SECOND, 600 * SECOND);
+    expect(sentAt.length).toBeLessThan(45);
+    expect(logged).toHaveLength(1);
+    expect([writer.hasWritten(), writer.generation()]).toEqual([false, undefined]);
+    isBack = true;
+    await keepWriting(() => SHORT, SECOND, 631 * SECOND);
+    expect([writer.hasWritten(), writer.generation()]).toEqual([true, 4]);
+  });
+});

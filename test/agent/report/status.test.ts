@@ -1,0 +1,289 @@
+import { describe, expect, test } from 'vitest';
+import { FIRST_STATE } from '#agent/decide/agent-state.ts';
+import { decide } from '#agent/decide/decide.ts';
+import { indexPods } from '#agent/decide/snapshot/node-snapshot.ts';
+import { noteEnds, noteOutcome, noteRequest } from '#agent/report/eviction-records.ts';
+import { advanceApproach, leastHeadroom, NO_APPROACH, periodFor } from '#agent/decide/shortage/polling-interval.ts';
+import { nodePressureStatus, type NodePressureStatus } from '#agent/report/node-pressure-status.ts';
+import { ownHolds } from '#agent/decide/readiness-gates.ts';
+import { pressureConditions } from '#agent/report/pressure-conditions.ts';
+import type { EvictionRecord, Picture } from '#agent/decide/pass-result.ts';
+import { STILL_WINDOW_MS, type StallRatio } from '#agent/policy/stall-rule.ts';
+import { because, look, MIB, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
+
+const NO_DOUBTS = { sources: undefined, policies: undefined };
+
+function picture(scene: Scene): Picture {
+  const seen = look(scene);
+  const rules = policy();
+  return {
+    look: seen,
+    policy: rules,
+    decision: decide(FIRST_STATE, seen, rules),
+  };
+}
+
+function statusOf(
+  scene: Scene,
+  previous?: NodePressureStatus,
+  records: readonly EvictionRecord[] = [],
+): NodePressureStatus {
+  return nodePressureStatus(picture(scene), {
+    agent: { version: '1', pod: 'agent-x' },
+    records,
+    doubts: NO_DOUBTS,
+    wallOffsetMs: Date.UTC(2026, 0, 1),
+    generation: 3,
+    previous,
+  });
+}
+
+const hog: NodePod = { name: 'hog', requests: { memory: '100Mi' }, usageMiB: 500 };
+const quiet: NodePod = { name: 'quiet', priority: 10, requests: { memory: '100Mi' }, usageMiB: 50 };
+
+describe('nodePressureStatus', () => {
+  test('says what is measured, who is next and why', () => {
+    expect(statusOf({ now: 1000, availableMiB: 500, pods: [quiet, hog] })).toMatchObject({
+      observedAt: '2026-01-01T00:00:01.000Z',
+      observedGeneration: 3,
+      mode: 'Enforce',
+      policy: 'default',
+      conditions: [
+        { type: 'Memory', status: 'False', reason: 'NoPressure' },
+        { type: 'Cpu', status: 'Unknown', reason: 'NotMeasured' },
+        { type: 'Io', status: 'Unknown' },
+        { type: 'Disk', status: 'Unknown' },
+        { type: 'Pid', status: 'Unknown' },
+        { type: 'SourcesAgree', status: 'True' },
+        { type: 'PodsMeasured', status: 'True', reason: 'Measured' },
+        { type: 'FiguresAgree', status: 'True', reason: 'NoGap' },
+        { type: 'PoliciesRead', status: 'True' },
+        { type: 'PodsRead', status: 'True' },
+        { type: 'RulesConfirmed', status: 'True' },
+        { type: 'EvictionsCarriedOut', status: 'True', reason: 'NoneStuck' },
+      ],
+      signals: [{ name: 'memory.available', available: '500Mi', capacity: '1000Mi', threshold: '200Mi', state: 'Far' }],
+      next: [
+        {
+          pod: 'default/hog',
+          uid: 'uid-hog',
+          priority: 0,
+          usage: '500Mi',
+          request: '100Mi',
+          because: { code: 'Ranked' },
+        },
+        { pod: 'default/quiet', usage: '50Mi' },
+      ],
+      evictions: [],
+    });
+  });
+
+  test('says of each rule whether it may act, and nothing of them before they are judged', () => {
+    const { rules } = statusOf({ now: 1000, availableMiB: 500 });
+    expect(rules?.[0]).toEqual({
+      rule: expect.any(String) as string,
+      confirmed: true,
+      policy: 'default',
+      generation: 0,
+    });
+    const holds = [because('WarmingUp')];
+    expect(statusOf({ now: 1000, availableMiB: 500, look: { holds } }).rules).toBeUndefined();
+  });
+
+  test('names a rule that was met when it arrived in the condition RulesConfirmed', () => {
+    const seen = look({ now: 1000, availableMiB: 150 });
+    const decision = decide({ ...FIRST_STATE, arrivals: new Map() }, seen, policy());
+    const shown = pressureConditions({ look: seen, policy: policy(), decision }, NO_DOUBTS);
+    expect(shown.find(({ type }) => type === 'RulesConfirmed')).toMatchObject({
+      status: 'False',
+      reason: 'MetOnArrival',
+    });
+  });
+
+  test('says of a pod that it is at its own limit, and ranks it no differently', () => {
+    const strain = { waiting: { memory: 0.9 }, stalled: {}, limitHits: 700, limitHitsPerSecond: 5 };
+    const scene = {
+      now: 1000,
+      availableMiB: 500,
+      pods: [quiet, hog],
+      look: { strains: new Map([['uid-quiet', strain]]) },
+    };
+    const { next } = statusOf(scene);
+    expect(next.map(({ pod }) => pod)).toEqual(['default/hog', 'default/quiet']);
+    expect(next[1]?.because).toMatchObject({
+      text: expect.stringContaining('at its own memory limit (5 hits a second)') as string,
+      facts: { memoryWaiting: 0.9, memoryLimitHits: 700 },
+    });
+  });
+
+  test.each<[availableMiB: number, state: string]>([
+    [301, 'Far'],
+    [299, 'Near'],
+    [199, 'Soft'],
+    [49, 'Hard'],
+  ])('%d MiB of 1000 is %s', (availableMiB, state) => {
+    expect(statusOf({ now: 0, availableMiB }).signals[0]?.state).toBe(state);
+  });
+
+  test('shows the kubelet’s figure of memory, and beside it the one that decides how near a threshold is', () => {
+    const { signals, conditions } = statusOf({ now: 0, availableMiB: 50, reclaimableMiB: 900 });
+    expect(signals[0]).toMatchObject({ available: '50Mi', reclaimable: '900Mi', figure: 'Reclaimable', state: 'Far' });
+    expect(conditions.find(({ type }) => type === 'FiguresAgree')).toMatchObject({
+      status: 'False',
+      reason: 'KubeletCountsCacheAsUsed',
+    });
+    const [unknown] = statusOf({ now: 0, availableMiB: 50 }).signals;
+    expect(unknown).not.toHaveProperty('reclaimable');
+    expect(unknown).not.toHaveProperty('figure');
+  });
+
+  test('pods that cannot be read are told in a condition', () => {
+    const unreadable = ['cannot read pod "a": spec.priority: x', 'cannot read pod "b": y'];
+    const scene = { now: 0, availableMiB: 500, look: { pods: indexPods([], { endedByKubelet: [], unreadable }) } };
+    expect(statusOf(scene).conditions.find(({ type }) => type === 'PodsRead')).toMatchObject({
+      status: 'False',
+      reason: 'PodUnreadable',
+      message: 'cannot read pod "a": spec.priority: x; and 1 more',
+    });
+  });
+
+  test('waiting for memory raises the condition, whatever is left of it', () => {
+    const stalls: readonly StallRatio[] = [STILL_WINDOW_MS, 10_000, 60_000].map((windowMs) => ({
+      ...{ signal: 'memory.pressure', share: 'full', windowMs, ratio: 0.9 },
+    }));
+    const reclaim = { scanned: 100 * MIB, stolen: 50 * MIB, refaulted: 0, swappedIn: 0 };
+    const told = (stalled: NonNullable<Scene['look']>) => {
+      const seen = look({ now: 0, availableMiB: 90, pods: [hog], look: stalled });
+      const rules = policy({ thresholds: [] });
+      return pressureConditions(
+        { look: seen, policy: rules, decision: decide(FIRST_STATE, seen, rules) },
+        NO_DOUBTS,
+      )[0];
+    };
+    expect(told({ stalls, reclaim })).toMatchObject({ type: 'Memory', status: 'True', reason: 'Pressure' });
+    expect(told({ stalls })).toMatchObject({ type: 'Memory', status: 'False' });
+  });
+
+  test('a shortage in which nobody may go is told in the condition', () => {
+    const pods = [{ ...hog, namespace: 'kube-system' }];
+    expect(statusOf({ now: 0, availableMiB: 50, pods }).conditions[0]).toMatchObject({
+      type: 'Memory',
+      status: 'True',
+      reason: 'NobodyMayGo',
+      message:
+        'memory.available is 50Mi, below the hard threshold of 100Mi; no pod may be evicted now: 1 ProtectedNamespace',
+    });
+  });
+
+  test.each<[availableCores: number, state: string]>([
+    [1, 'Far'],
+    [0.25, 'Near'],
+    [0.05, 'Soft'],
+  ])('%d of 2 cores idle is %s, told in cores', (availableCores, state) => {
+    const { signals } = statusOf({ now: 0, availableMiB: 500, look: { cpu: { availableCores, cores: 2 } } });
+    expect(signals[1]).toMatchObject({
+      name: 'cpu.available',
+      available: availableCores === 1 ? '1' : `${availableCores * 1000}m`,
+      capacity: '2',
+      threshold: '100m',
+      state,
+    });
+  });
+
+  test('what did not change keeps its times', () => {
+    const first = statusOf({ now: 0, availableMiB: 500 });
+    const second = statusOf({ now: 5000, availableMiB: 480 }, first);
+    expect(second.signals[0]?.since).toBe(first.signals[0]?.since);
+    expect(second.conditions).toEqual(first.conditions);
+    const third = statusOf({ now: 9000, availableMiB: 50 }, second);
+    expect(third.signals[0]?.since).toBe('2026-01-01T00:00:09.000Z');
+    expect(third.conditions[0]).toMatchObject({ status: 'True', lastTransitionTime: '2026-01-01T00:00:09.000Z' });
+    expect(third.conditions[1]).toEqual(second.conditions[1]);
+  });
+
+  test('stays below 32 KiB on a full node', () => {
+    const pods = Array.from({ length: 500 }, (_, index) => ({
+      ...hog,
+      name: `a-rather-long-name-of-a-pod-that-is-not-unusual-${index}`,
+    }));
+    const decision = decide(FIRST_STATE, look({ now: 0, availableMiB: 10, pods }), policy());
+    let records: readonly EvictionRecord[] = [];
+    for (let count = 0; count < 50; count += 1)
+      for (const eviction of decision.evictions) records = noteRequest(records, eviction, 0);
+    const status = statusOf({ now: 0, availableMiB: 10, pods }, undefined, records);
+    expect(status.next.length).toBe(10);
+    expect(status.evictions.length).toBe(20);
+    expect(JSON.stringify(status).length).toBeLessThan(32 * 1024);
+  });
+});
+
+describe('eviction records', () => {
+  test('follow one eviction from request to end', () => {
+    const decision = decide(FIRST_STATE, look({ now: 0, availableMiB: 10, pods: [{ ...hog, owner: 'rs' }] }), policy());
+    const [eviction] = decision.evictions;
+    if (eviction === undefined) throw new Error('nobody was evicted');
+    const asked = noteRequest([], eviction, 7);
+    expect(asked).toMatchObject([
+      { owner: 'default/ReplicaSet/rs', outcome: 'requested', requestedAt: 7, endedAt: undefined },
+    ]);
+    const answered = noteOutcome(asked, { uid: 'uid-hog', mode: 'Enforce' }, 'evicted');
+    expect(noteEnds(answered, decision.state, 9)).toBe(answered);
+    expect(noteEnds(answered, FIRST_STATE, 9)).toMatchObject([{ outcome: 'evicted', endedAt: 9 }]);
+  });
+});
+
+describe('the period between looks', () => {
+  const periods = { nearMs: 100, farMs: 1000, raceMs: 10 };
+  const standing = (headroom: number) => ({ at: 0, headroom, rate: 0 });
+
+  test('is as long as the worst hog needs for the room that is left', () => {
+    expect(periodFor(NO_APPROACH, periods)).toBe(1000);
+    expect(periodFor(standing(1.5 * 1024 ** 3), periods)).toBeCloseTo(500);
+    expect(periodFor(standing(-5), periods)).toBe(100);
+  });
+
+  test.each<[sentence: string, headrooms: readonly number[], everyMs: number, expected: number]>([
+    ['a crossing in sight is met when it comes', [300 * MIB, 200 * MIB, 100 * MIB], 200, 100],
+    ['a fast one is met in time', [300 * MIB, 200 * MIB, 100 * MIB], 50, 50],
+    ['the last bytes are watched as often as may be', [300 * MIB, 200 * MIB, 1 * MIB], 100, 10],
+    ['a slow approach changes nothing', [300 * MIB, 299 * MIB, 298 * MIB], 100, 100],
+    ['nor does room that grows', [100 * MIB, 200 * MIB, 300 * MIB], 100, 100],
+    ['once it is crossed there is nothing to race for', [100 * MIB, 50 * MIB, -1 * MIB], 100, 100],
+    ['what was not known before says nothing about a rate', [Infinity, Infinity, 50 * MIB], 100, 100],
+  ])('%s', (_sentence, headrooms, everyMs, expected) => {
+    const approach = headrooms.reduce(
+      (previous, headroom, index) => advanceApproach(previous, headroom, (index + 1) * everyMs),
+      NO_APPROACH,
+    );
+    expect(periodFor(approach, periods)).toBeCloseTo(expected);
+  });
+
+  test('headroom is to the threshold that is crossed first; nothing known is far', () => {
+    const { pressure } = decide(FIRST_STATE, look({ now: 0, availableMiB: 500 }), policy()).state;
+    expect(leastHeadroom(policy().thresholds, pressure.observations)).toBe(300 * MIB);
+    expect(leastHeadroom(policy().thresholds, new Map())).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
+describe('ownHolds', () => {
+  const well = {
+    nowMs: 60_000,
+    startedAtMs: 0,
+    warmUpMs: 30_000,
+    arePodsSynced: true,
+    arePoliciesRead: true,
+    isHistoryKnown: true,
+    lastContactMs: 59_000,
+  };
+
+  test.each<[change: Partial<typeof well>, codes: readonly string[]]>([
+    [{}, []],
+    [{ nowMs: 29_000, lastContactMs: 0 }, ['WarmingUp']],
+    [{ arePodsSynced: false }, ['PodsUnknown']],
+    [{ arePoliciesRead: false }, ['PoliciesUnknown']],
+    [{ isHistoryKnown: false }, ['HistoryUnknown']],
+    [{ nowMs: 180_000 }, ['ApiServerSilent']],
+  ])('%j', (change, codes) => {
+    expect(ownHolds({ ...well, ...change }).map(({ code }) => code)).toEqual(codes);
+  });
+});
