@@ -2,16 +2,16 @@ import { healthListener } from '#shared/http/health-listener.ts';
 import { type Server, serve } from '#shared/http/serve.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import { createReporter, type Reporter } from './report/reporter.ts';
-import { type AgentParts, type AgentPorts, type Assembly, nodeUid, openParts } from './wire.ts';
-import { assembleCycle } from './wire-pass.ts';
-import { assemblePublisher } from './wire-publisher.ts';
+import { type AgentParts, type AgentPorts, type Wiring, nodeUid, openParts } from './wire.ts';
+import { wirePasses } from './wire-pass.ts';
+import { wirePublisher } from './wire-publisher.ts';
 import type { AgentConfiguration } from './configuration.ts';
 import { noStatistics } from './decide/snapshot/unmeasured-pods.ts';
 import { askInventory } from './observe/node/inventory.ts';
 import { runPasses } from './pass-loop.ts';
-import type { Picture } from './decide/pass-result.ts';
+import type { PassResult } from './decide/pass-result.ts';
 import { type AgentLog, createAgentLog } from './report/agent-log.ts';
-import { createShowInventory } from './report/inventory-metrics.ts';
+import { createInventoryMetrics } from './report/inventory-metrics.ts';
 
 export interface Agent {
   /** Listens and starts every loop; resolves once health answers. */
@@ -27,18 +27,18 @@ const EVERY_TEN_MINUTES = { periodMs: 600_000, deadlineMs: 10_000 };
 /** Puts the agent together; nothing runs before `start`. */
 export async function createAgent(configuration: AgentConfiguration, ports: AgentPorts): Promise<Agent> {
   const parts = await openParts(configuration, ports);
-  const assembly: Assembly = { configuration, ports, parts };
+  const wiring: Wiring = { configuration, ports, parts };
   const agentLog = createAgentLog(ports.log);
-  const showInventory = createShowInventory(parts.metrics, ports.log);
-  const reporter = assembleReporter(assembly, agentLog);
-  const cycle = assembleCycle(assembly, reporter);
-  let picture: Picture | undefined;
-  const publish = assemblePublisher(assembly, reporter, () => picture);
+  const showInventory = createInventoryMetrics(parts.metrics, ports.log);
+  const reporter = wireReporter(wiring, agentLog);
+  const passRunner = wirePasses(wiring, reporter);
+  let lastResult: PassResult | undefined;
+  const publish = wirePublisher(wiring, reporter, () => lastResult);
   let running: Promise<unknown> = Promise.resolve();
   let health: Server | undefined;
 
-  function passed(latest: Picture): void {
-    picture = latest;
+  function passed(latest: PassResult): void {
+    lastResult = latest;
     parts.noteFigures(latest);
     reporter.passed(latest);
     agentLog.showFallback(parts.source.fallback());
@@ -50,25 +50,28 @@ export async function createAgent(configuration: AgentConfiguration, ports: Agen
   }
 
   async function start(signal: AbortSignal): Promise<Server> {
-    health = await listen(assembly, () => picture);
+    health = await listen(wiring, () => lastResult);
     ports.log.info({ node: configuration.nodeName, source: parts.source.kind, health: health.url }, 'Agent started');
     running = Promise.all([
       parts.pods.run(signal),
       parts.ownNode.run(signal),
       parts.policies.run(signal),
-      parts.ownPressure.run(signal),
+      parts.nodePressure.run(signal),
       parts.source.run(signal),
-      keepDoing(assembly, EVERY_SECOND, (aborted) => refreshNamespaces(parts, aborted), signal),
-      keepDoing(assembly, EVERY_SECOND, publish, signal),
-      keepDoing(assembly, EVERY_TEN_SECONDS, parts.crossCheck.check, signal),
-      keepDoing(assembly, EVERY_TEN_MINUTES, takeInventory, signal),
-      runPasses({ cycle, metrics: parts.agentMetrics, passed, onError: goesOn(ports), clock: ports.clock }, signal),
+      repeatTask(wiring, EVERY_SECOND, (aborted) => refreshNamespaces(parts, aborted), signal),
+      repeatTask(wiring, EVERY_SECOND, publish, signal),
+      repeatTask(wiring, EVERY_TEN_SECONDS, parts.crossCheck.check, signal),
+      repeatTask(wiring, EVERY_TEN_MINUTES, takeInventory, signal),
+      runPasses(
+        { passRunner, metrics: parts.agentMetrics, passed, onError: logUnexpectedError(ports), clock: ports.clock },
+        signal,
+      ),
     ]);
     return health;
   }
 
   async function stop(): Promise<void> {
-    await cycle.settled();
+    await passRunner.settled();
     await parts.recorder.flush();
     await running;
     await health?.close();
@@ -78,17 +81,17 @@ export async function createAgent(configuration: AgentConfiguration, ports: Agen
   return { start, stop };
 }
 
-function goesOn({ log }: AgentPorts): (error: unknown) => void {
+function logUnexpectedError({ log }: AgentPorts): (error: unknown) => void {
   return (error) => log.error({ err: error }, 'Agent goes on after an error');
 }
 
-function keepDoing(
-  { ports }: Assembly,
+function repeatTask(
+  { ports }: Wiring,
   pace: { readonly periodMs: number; readonly deadlineMs: number },
   task: (signal: AbortSignal) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  return repeat({ ...pace, task, onError: goesOn(ports), clock: ports.clock }, signal);
+  return repeat({ ...pace, task, onError: logUnexpectedError(ports), clock: ports.clock }, signal);
 }
 
 function refreshNamespaces({ namespaces, pods }: AgentParts, signal: AbortSignal): Promise<void> {
@@ -97,7 +100,7 @@ function refreshNamespaces({ namespaces, pods }: AgentParts, signal: AbortSignal
   return namespaces.refresh(names, signal);
 }
 
-function assembleReporter({ configuration, ports, parts }: Assembly, log: AgentLog): Reporter {
+function wireReporter({ configuration, ports, parts }: Wiring, log: AgentLog): Reporter {
   return createReporter({
     recorder: parts.recorder,
     log,
@@ -108,19 +111,19 @@ function assembleReporter({ configuration, ports, parts }: Assembly, log: AgentL
   });
 }
 
-function podStatisticsProblem(picture: Picture | undefined): string | undefined {
-  return picture && noStatistics(picture.decision.state.unmeasuredSince, picture.look)?.text;
+function podStatisticsProblem(result: PassResult | undefined): string | undefined {
+  return result && noStatistics(result.decision.state.unmeasuredSince, result.snapshot)?.text;
 }
 
-function listen({ configuration, ports, parts }: Assembly, picture: () => Picture | undefined): Promise<Server> {
+function listen({ configuration, ports, parts }: Wiring, lastResult: () => PassResult | undefined): Promise<Server> {
   const { pods, metrics } = parts;
   const checks = [
     { name: 'pods', problem: () => (pods.isSynced() ? undefined : 'the pods of this node have not been read yet') },
     {
       name: 'memory',
-      problem: () => (picture()?.look.readings.memory ? undefined : 'no source gives the memory signal'),
+      problem: () => (lastResult()?.snapshot.readings.memory ? undefined : 'no source gives the memory signal'),
     },
-    { name: 'pod-statistics', problem: () => podStatisticsProblem(picture()) },
+    { name: 'pod-statistics', problem: () => podStatisticsProblem(lastResult()) },
   ];
   return serve({ handler: healthListener({ checks, metrics, configuration }, ports.log), ...configuration.health });
 }

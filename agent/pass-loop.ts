@@ -1,19 +1,19 @@
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { AgentMetrics } from './report/agent-metrics.ts';
-import type { Cycle } from './pass.ts';
-import type { Picture } from './decide/pass-result.ts';
+import type { PassRunner } from './pass.ts';
+import type { PassResult } from './decide/pass-result.ts';
 
 export interface PassLoop {
-  readonly cycle: Pick<Cycle, 'pass' | 'periodMs'>;
+  readonly passRunner: Pick<PassRunner, 'pass' | 'periodMs'>;
   readonly metrics: Pick<AgentMetrics, 'noteLateness' | 'notePass'>;
-  readonly passed: (picture: Picture) => void;
+  readonly passed: (result: PassResult) => void;
   readonly onError: (error: unknown) => void;
   readonly clock: Clock;
 }
 
 /** Runs passes until the signal aborts and measures how late each began; an error costs one pass, not the process. */
 export async function runPasses(
-  { cycle, metrics, passed, onError, clock }: PassLoop,
+  { passRunner, metrics, passed, onError, clock }: PassLoop,
   signal: AbortSignal,
 ): Promise<void> {
   let dueAt = clock.monotonic();
@@ -21,12 +21,12 @@ export async function runPasses(
     const beganAt = clock.monotonic();
     metrics.noteLateness(Math.max(0, beganAt - dueAt) / 1000);
     try {
-      passed(cycle.pass(signal));
+      passed(passRunner.pass(signal));
     } catch (error) {
       onError(error);
     }
     metrics.notePass((clock.monotonic() - beganAt) / 1000);
-    dueAt = beganAt + cycle.periodMs();
+    dueAt = beganAt + passRunner.periodMs();
     await clock.sleep(Math.max(0, dueAt - clock.monotonic()), signal);
   }
 }

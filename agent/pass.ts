@@ -9,42 +9,42 @@ import { type AgentState, FIRST_STATE } from './decide/agent-state.ts';
 import { applyOutcome, type AttemptOutcome, isUnclear } from './decide/apply-outcome.ts';
 import { decide } from './decide/decide.ts';
 import type { Eviction } from './decide/eviction.ts';
-import { indexPods, type Look } from './decide/snapshot/node-snapshot.ts';
+import { indexPods, type NodeSnapshot } from './decide/snapshot/node-snapshot.ts';
 import type { Mode } from './policy/mode.ts';
 import {
-  advanceApproach,
+  advanceHeadroomTrend,
   leastHeadroom,
-  NO_APPROACH,
-  periodFor,
+  NO_HEADROOM_TREND,
+  pollingInterval,
   type Periods,
 } from './decide/shortage/polling-interval.ts';
 import type { NodePods } from './observe/api-server/node-pods.ts';
-import type { Told } from './observe/api-server/node-pressure-object.ts';
+import type { PreviousStatus } from './observe/api-server/node-pressure-object.ts';
 import { decidingObservations } from './decide/snapshot/deciding-observations.ts';
 import type { NodeView } from './decide/snapshot/node-view.ts';
 import { areProcessesShort, depthNow } from './decide/measuring-depth.ts';
-import { recall } from './decide/restore-state.ts';
-import { recallArrivals } from './decide/shortage/rule-activation.ts';
+import { restoreState } from './decide/restore-state.ts';
+import { restoreActivations } from './decide/shortage/rule-activation.ts';
 import { abortReason } from './decide/preflight.ts';
 import type { NodeSource } from './observe/node/node-source.ts';
-import type { Attempt, EvictionRecord, Picture } from './decide/pass-result.ts';
+import type { Attempt, EvictionRecord, PassResult } from './decide/pass-result.ts';
 import type { AgentPolicy } from './policy/policy.ts';
 
 /** Everything that a pass reads and writes; all of it made in main.ts. */
-export interface CyclePorts {
+export interface PassPorts {
   readonly source: NodeSource;
   readonly pods: Pick<NodePods, 'alive' | 'endedByKubelet' | 'unreadable' | 'onChange'>;
-  readonly namespaces: () => Look['namespaces'];
+  readonly namespaces: () => NodeSnapshot['namespaces'];
   readonly policy: () => AgentPolicy;
-  readonly avoided: () => Look['avoided'];
+  readonly avoided: () => NodeSnapshot['avoided'];
   /** What a predecessor told of its evictions and rules; `undefined` until it has been read. */
-  readonly history: () => Pick<Told, 'evictions' | 'rules'> | undefined;
+  readonly history: () => Pick<PreviousStatus, 'evictions' | 'rules'> | undefined;
   /** Told that history, once. */
-  readonly recalled: (records: readonly EvictionRecord[]) => void;
+  readonly restored: (records: readonly EvictionRecord[]) => void;
   readonly doubts: () => ReadonlyMap<Signal, Because>;
-  readonly doubtfulPods: () => Look['doubtfulPods'];
+  readonly doubtfulPods: () => NodeSnapshot['doubtfulPods'];
   readonly isKubeletSilent: () => boolean;
-  readonly holds: () => readonly Because[];
+  readonly closedGates: () => readonly Because[];
   readonly readFresh: ReadFresh;
   readonly attempt: Readonly<Record<Mode, AttemptEviction>>;
   readonly readAgain: AttemptEviction;
@@ -56,9 +56,9 @@ export interface CyclePorts {
   readonly periods: Periods & { readonly podsMs: number; readonly slowMs: number };
 }
 
-export interface Cycle {
+export interface PassRunner {
   /** One pass: read, decide, and set off what was decided. */
-  readonly pass: (signal: AbortSignal) => Picture;
+  readonly pass: (signal: AbortSignal) => PassResult;
   /** Until the next pass, in milliseconds. */
   readonly periodMs: () => number;
   /** Resolves when every attempt that was set off is answered. */
@@ -68,10 +68,10 @@ export interface Cycle {
 const NO_USAGE: UsageByUid = new Map();
 
 /** The agent's rhythm. Passes are synchronous; what they set off comes back as outcomes between them. */
-export function createCycle(ports: CyclePorts): Cycle {
+export function createPassRunner(ports: PassPorts): PassRunner {
   const { source, pods, clock, periods } = ports;
   let state: AgentState = FIRST_STATE;
-  let approach = NO_APPROACH;
+  let headroomTrend = NO_HEADROOM_TREND;
   let current = indexPods([]);
   let haveChanged = true;
   let usage = NO_USAGE;
@@ -94,8 +94,8 @@ export function createCycle(ports: CyclePorts): Cycle {
   }
 
   function measurePods(now: Instant, areProcessesShort: boolean): void {
-    const isNear = periodFor(approach, periods) < periods.farMs;
-    const isShort = approach.headroom <= 0 || state.pressure.observed.length > 0 || state.stalls.size > 0;
+    const isNear = pollingInterval(headroomTrend, periods) < periods.farMs;
+    const isShort = headroomTrend.headroom <= 0 || state.pressure.observed.length > 0 || state.stalls.size > 0;
     const times = { now, measuredAt: measuredAtMs, measuredAllAt: measuredAllAtMs };
     const depth = depthNow({ ...times, isNear, isShort, areProcessesShort }, periods);
     if (depth === undefined) return;
@@ -104,45 +104,45 @@ export function createCycle(ports: CyclePorts): Cycle {
     if (depth === 'all') measuredAllAtMs = now;
   }
 
-  function look(view: NodeView, now: number): Look {
+  function snapshot(view: NodeView, now: number): NodeSnapshot {
     return {
       ...view,
       now,
       usage,
-      strains: source.strains(),
+      podPressures: source.podPressures(),
       pods: current,
       namespaces: ports.namespaces(),
       avoided: ports.avoided(),
       doubts: ports.doubts(),
       doubtfulPods: ports.doubtfulPods(),
       isKubeletSilent: ports.isKubeletSilent(),
-      holds: ports.holds(),
+      closedGates: ports.closedGates(),
     };
   }
 
-  function recallHistory(now: number): void {
-    const told = isHistoryKnown ? undefined : ports.history();
-    if (told === undefined) return;
+  function restoreHistory(now: number): void {
+    const history = isHistoryKnown ? undefined : ports.history();
+    if (history === undefined) return;
     isHistoryKnown = true;
-    const recalled = recall(state, told.evictions, { wallOffsetMs: clock.now() - now, now });
-    state = { ...recalled, arrivals: recallArrivals(told.rules) };
-    ports.recalled(told.evictions);
+    const restored = restoreState(state, history.evictions, { wallOffsetMs: clock.now() - now, now });
+    state = { ...restored, activations: restoreActivations(history.rules) };
+    ports.restored(history.evictions);
   }
 
-  function pass(signal: AbortSignal): Picture {
+  function pass(signal: AbortSignal): PassResult {
     const now = clock.monotonic();
     const policy = ports.policy();
     followPods();
-    recallHistory(now);
-    const view = source.look(now);
+    restoreHistory(now);
+    const view = source.readNode(now);
     const observations = decidingObservations(view, policy);
-    approach = advanceApproach(approach, leastHeadroom(policy.thresholds, observations), now);
+    headroomTrend = advanceHeadroomTrend(headroomTrend, leastHeadroom(policy.thresholds, observations), now);
     measurePods(now, areProcessesShort(policy.thresholds, observations));
-    const seen = look(view, now);
+    const seen = snapshot(view, now);
     const decision = decide(state, seen, policy);
     state = decision.state;
     for (const eviction of decision.evictions) setOff(eviction, signal);
-    return { look: seen, policy, decision: { ...decision, state } };
+    return { snapshot: seen, policy, decision: { ...decision, state } };
   }
 
   function setOff(eviction: Eviction, signal: AbortSignal): void {
@@ -160,7 +160,7 @@ export function createCycle(ports: CyclePorts): Cycle {
 
   async function recheck(eviction: Eviction, signal: AbortSignal): Promise<AttemptOutcome | undefined> {
     const fresh = await ports.readFresh(eviction.pod, signal);
-    return abortReason(eviction, { fresh, view: source.look(clock.monotonic()) }, ports.policy());
+    return abortReason(eviction, { fresh, view: source.readNode(clock.monotonic()) }, ports.policy());
   }
 
   function fold(eviction: Eviction, outcome: AttemptOutcome): void {
@@ -170,7 +170,7 @@ export function createCycle(ports: CyclePorts): Cycle {
 
   return {
     pass,
-    periodMs: () => periodFor(approach, periods),
+    periodMs: () => pollingInterval(headroomTrend, periods),
     settled: async () => {
       await Promise.all(underWay);
     },

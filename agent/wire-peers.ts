@@ -5,10 +5,10 @@ import type { KubeletAddress } from './observe/kubelet/kubelet-summary.ts';
 import { meminfoSource } from './observe/kernel/meminfo.ts';
 import { askNodeOsUtils, askSysteminformation } from './observe/node/second-opinions.ts';
 import type { PodHistory } from './cross-check/pod-history.ts';
-import { type Questioned, questionMemory, type ReadOwn } from './cross-check/peer.ts';
-import { questionKubelet } from './cross-check/kubelet-peer.ts';
+import { type Peer, memoryPeer, type ReadOwn } from './cross-check/peer.ts';
+import { kubeletPeer } from './cross-check/kubelet-peer.ts';
 
-export interface QuestionedPorts {
+export interface PeerPorts {
   readonly kubelet: KubeletAddress | undefined;
   /** The memory signal over the last seconds. */
   readonly signal: ReadOwn;
@@ -33,17 +33,17 @@ function kernelMemory(procfs: string): ReadOwn {
  * Who is asked about the node's memory beside the signal's own source. The libraries read this machine's /proc; held
  * against a summary of another machine (the sandbox's virtual node) the totals tell that nothing can be compared.
  */
-export function questionedSources(
+export function wirePeers(
   { crossCheck, source, path }: AgentConfiguration,
-  { kubelet, signal, ...known }: QuestionedPorts,
-): readonly Questioned[] {
+  { kubelet, signal, ...known }: PeerPorts,
+): readonly Peer[] {
   if (!crossCheck.enabled) return [];
   const toleranceShare = crossCheck.tolerancePercent / 100;
   const own = source === 'kernel' ? kernelMemory(path.procfs) : signal;
-  const libraries: readonly Questioned[] = [
-    questionMemory('systeminformation', askSysteminformation, own, toleranceShare),
-    questionMemory('node-os-utils', askNodeOsUtils, own, toleranceShare),
+  const libraries: readonly Peer[] = [
+    memoryPeer('systeminformation', askSysteminformation, own, toleranceShare),
+    memoryPeer('node-os-utils', askNodeOsUtils, own, toleranceShare),
   ];
   if (source === 'summary' || kubelet === undefined) return libraries;
-  return [...libraries, questionKubelet({ kubelet, signal, toleranceShare, ...known })];
+  return [...libraries, kubeletPeer({ kubelet, signal, toleranceShare, ...known })];
 }

@@ -3,15 +3,15 @@ import { buildInfo } from '#shared/runtime/build-info.ts';
 import { createPublisher } from './report/publisher.ts';
 import { createStatusWriter } from './report/status-writer.ts';
 import type { Reporter } from './report/reporter.ts';
-import { type AgentParts, type Assembly, nodeUid } from './wire.ts';
-import type { Picture } from './decide/pass-result.ts';
+import { type AgentParts, type Wiring, nodeUid } from './wire.ts';
+import type { PassResult } from './decide/pass-result.ts';
 import type { SourcesShown } from './report/source-metrics.ts';
 
 /** Connects the publisher of gauges and status with what it tells. */
-export function assemblePublisher(
-  { configuration, ports, parts }: Assembly,
+export function wirePublisher(
+  { configuration, ports, parts }: Wiring,
   reporter: Reporter,
-  picture: () => Picture | undefined,
+  lastResult: () => PassResult | undefined,
 ): (signal: AbortSignal) => Promise<void> {
   const { nodeName } = configuration;
   const writer = createStatusWriter({
@@ -24,9 +24,9 @@ export function assemblePublisher(
   return createPublisher({
     writer,
     agent: { version: buildInfo('agent').version, pod: ports.env['POD_NAME'] ?? '' },
-    picture,
+    lastResult,
     records: reporter.records,
-    told: parts.told,
+    previousStatus: parts.previousStatus,
     doubts: () => ({ sources: doubtsOfSources(parts), policies: parts.policies.unreadable() }),
     sources: () => shownSources(parts),
     metrics: parts.agentMetrics,

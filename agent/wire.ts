@@ -16,17 +16,17 @@ import { createNodePods, type NodePods } from './observe/api-server/node-pods.ts
 import type { NodeSource } from './observe/node/node-source.ts';
 import { kubeletAddress, openSource } from './wire-source.ts';
 import {
-  createOwnPressure,
-  NOTHING_TOLD,
-  type OwnPressure,
-  type Told,
+  createNodePressureReflector,
+  NO_PREVIOUS_STATUS,
+  type NodePressureObject,
+  type PreviousStatus,
 } from './observe/api-server/node-pressure-object.ts';
 import { createUrgentNeed } from './urgent-need.ts';
 import { createOwnNode, type OwnNode } from './observe/api-server/own-node.ts';
-import type { Picture } from './decide/pass-result.ts';
+import type { PassResult } from './decide/pass-result.ts';
 import { createPolicies, type Policies } from './observe/api-server/policies.ts';
 import { createPodHistory, type PodHistory } from './cross-check/pod-history.ts';
-import { questionedSources } from './wire-peers.ts';
+import { wirePeers } from './wire-peers.ts';
 import { createRecentRange } from './cross-check/recent-range.ts';
 
 export interface AgentPorts {
@@ -47,15 +47,15 @@ export interface AgentParts {
   readonly namespaces: NamespaceLabels;
   readonly crossCheck: CrossCheck;
   readonly recorder: EventRecorder;
-  readonly ownPressure: Reflector<OwnPressure>;
+  readonly nodePressure: Reflector<NodePressureObject>;
   /** What this node's NodePressure said when it was first read; `undefined` until then. */
-  readonly told: () => Told | undefined;
+  readonly previousStatus: () => PreviousStatus | undefined;
   /** Takes the figures of a pass for later comparison. */
-  readonly noteFigures: (picture: Picture) => void;
+  readonly noteFigures: (result: PassResult) => void;
 }
 
 /** What the pieces are put together from. */
-export interface Assembly {
+export interface Wiring {
   readonly configuration: AgentConfiguration;
   readonly ports: AgentPorts;
   readonly parts: AgentParts;
@@ -82,14 +82,14 @@ export async function openParts(configuration: AgentConfiguration, ports: AgentP
   const memory = rememberSignal(clock);
   const history = createPodHistory();
   const urgentNeed = createUrgentNeed();
-  const questioned = questionedSources(configuration, {
+  const peers = wirePeers(configuration, {
     kubelet,
     signal: memory.reading,
     pods: () => source.usage('memory', clock.monotonic()),
     history,
     clock,
   });
-  const ownPressure = createOwnPressure(configuration.nodeName, watching);
+  const nodePressure = createNodePressureReflector(configuration.nodeName, watching);
   return {
     metrics,
     agentMetrics: createAgentMetrics(metrics),
@@ -99,9 +99,9 @@ export async function openParts(configuration: AgentConfiguration, ports: AgentP
     ownNode,
     policies: createPolicies(configuration.mode, ownNode, watching),
     namespaces: createNamespaceLabels(client, clock),
-    crossCheck: createCrossCheck(questioned),
-    ownPressure,
-    told: toldAtFirst(ownPressure),
+    crossCheck: createCrossCheck(peers),
+    nodePressure,
+    previousStatus: statusAtStart(nodePressure),
     recorder: openRecorder(configuration.nodeName, { client, clock, log, metrics }),
     noteFigures: noteFigures([memory.note, urgentNeed.note], history),
   };
@@ -114,20 +114,21 @@ function openRecorder(
   return createEventRecorder({ ...given, component: REPORTING_CONTROLLERS.agent, instance });
 }
 
-function toldAtFirst(ownPressure: Reflector<OwnPressure>): () => Told | undefined {
-  let first: Told | undefined;
+function statusAtStart(nodePressure: Reflector<NodePressureObject>): () => PreviousStatus | undefined {
+  let first: PreviousStatus | undefined;
   return () => {
-    if (first === undefined && ownPressure.isSynced()) first = [...ownPressure.values()][0]?.told ?? NOTHING_TOLD;
+    if (first === undefined && nodePressure.isSynced())
+      first = [...nodePressure.values()][0]?.status ?? NO_PREVIOUS_STATUS;
     return first;
   };
 }
 
 /** Pods are measured less often than the node is looked at: the same figures are noted once. */
-function noteFigures(others: readonly ((picture: Picture) => void)[], history: PodHistory) {
+function noteFigures(others: readonly ((result: PassResult) => void)[], history: PodHistory) {
   let noted: UsageByUid | undefined;
-  return (picture: Picture): void => {
-    const { usage, now } = picture.look;
-    for (const note of others) note(picture);
+  return (result: PassResult): void => {
+    const { usage, now } = result.snapshot;
+    for (const note of others) note(result);
     if (usage !== noted) history.note(usage, now);
     noted = usage;
   };
@@ -137,11 +138,11 @@ function rememberSignal(clock: Pick<Clock, 'monotonic'>) {
   const range = createRecentRange(SUMMARY_AGE_MS);
   let totalBytes: number | undefined;
 
-  function note({ look }: Picture): void {
-    const { availableBytes, workingSetBytes } = look.readings.memory ?? {};
+  function note({ snapshot }: PassResult): void {
+    const { availableBytes, workingSetBytes } = snapshot.readings.memory ?? {};
     if (availableBytes === undefined || workingSetBytes === undefined) return;
     totalBytes = availableBytes + workingSetBytes;
-    range.note(availableBytes, look.now);
+    range.note(availableBytes, snapshot.now);
   }
 
   function reading(): OwnReading | undefined {

@@ -19,7 +19,7 @@ export function enforceEviction(client: KubeClient): AttemptEviction {
 }
 
 /** DryRun: the same decision, with nobody to carry it out. */
-export function pretendEviction(): AttemptEviction {
+export function dryRunEviction(): AttemptEviction {
   return () => Promise.resolve({ kind: 'pretended' });
 }
 

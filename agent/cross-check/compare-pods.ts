@@ -13,9 +13,9 @@ export interface PodComparison {
 const TIME_RESOLUTION_MS = 1000;
 const MEBIBYTE = 1024 * 1024;
 
-export interface PodQuestion {
+export interface PodComparisonQuery {
   readonly source: string;
-  readonly told: readonly PodUsage[];
+  readonly reported: readonly PodUsage[];
   readonly history: Pick<PodHistory, 'range'>;
   readonly toleranceBytes: number;
   /** A wall time of the other source on the clock of the history. */
@@ -23,10 +23,10 @@ export interface PodQuestion {
 }
 
 /** Holds each pod's own figure against what its group used at the time of that figure. */
-export function comparePods({ source, told, history, toleranceBytes, onClock }: PodQuestion): PodComparison {
+export function comparePods({ source, reported, history, toleranceBytes, onClock }: PodComparisonQuery): PodComparison {
   let compared = 0;
   const differing = new Map<string, DoubtfulPod>();
-  for (const { uid, memory } of told) {
+  for (const { uid, memory } of reported) {
     if (memory?.at === undefined || memory.workingSetBytes === undefined) continue;
     const at = onClock(memory.at);
     const range = history.range(uid, at, at + TIME_RESOLUTION_MS);

@@ -3,7 +3,7 @@ import type { Signal } from '#shared/domain/pressure/signal.ts';
 import type { DoubtfulPods } from '#agent/decide/snapshot/node-snapshot.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Answer, Verdict } from './compare-opinion.ts';
-import type { Questioned } from './peer.ts';
+import type { Peer } from './peer.ts';
 
 /**
  * The second opinions on memory. A source that contradicts the signal twice in a row stops its evictions; one that
@@ -30,37 +30,37 @@ const CHECKS = 2;
 type Streaks = ReadonlyMap<string, number>;
 
 /** What the last checks came to. */
-interface Standing {
+interface CheckState {
   readonly answers: readonly Answer[];
   readonly sources: Streaks;
   readonly pods: Streaks;
 }
 
-export function createCrossCheck(questioned: readonly Questioned[]): CrossCheck {
-  let standing: Standing = { answers: [], sources: new Map(), pods: new Map() };
+export function createCrossCheck(peers: readonly Peer[]): CrossCheck {
+  let state: CheckState = { answers: [], sources: new Map(), pods: new Map() };
   let doubts: ReadonlyMap<Signal, Because> = new Map();
   let doubtfulPods: DoubtfulPods = new Map();
   let disagreement: Because | undefined = NOT_COMPARED;
 
   async function check(): Promise<void> {
     const answers: Answer[] = [];
-    for (const source of questioned) answers.push(await answerOf(source));
-    standing = advance(standing, answers);
-    const contradiction = lastingContradiction(standing);
+    for (const source of peers) answers.push(await answerOf(source));
+    state = advance(state, answers);
+    const contradiction = lastingContradiction(state);
     doubts = new Map(contradiction === undefined ? [] : MEMORY_SIGNALS.map((signal) => [signal, contradiction]));
-    doubtfulPods = lastingDoubts(standing);
-    disagreement = contradiction ?? describePods(doubtfulPods) ?? whyNotCompared(standing);
+    doubtfulPods = lastingDoubts(state);
+    disagreement = contradiction ?? describePods(doubtfulPods) ?? whyNotCompared(state);
   }
   return {
     check,
-    verdicts: () => standing.answers.map(({ verdict }) => verdict),
+    verdicts: () => state.answers.map(({ verdict }) => verdict),
     doubts: () => doubts,
     doubtfulPods: () => doubtfulPods,
     disagreement: () => disagreement,
   };
 }
 
-function advance(previous: Standing, answers: readonly Answer[]): Standing {
+function advance(previous: CheckState, answers: readonly Answer[]): CheckState {
   const sources = answers.flatMap(({ verdict: { kind, source } }) => (kind === 'differs' ? [source] : []));
   return {
     answers,
@@ -69,13 +69,13 @@ function advance(previous: Standing, answers: readonly Answer[]): Standing {
   };
 }
 
-function lastingContradiction({ answers, sources }: Standing): Because | undefined {
+function lastingContradiction({ answers, sources }: CheckState): Because | undefined {
   for (const { verdict } of answers)
     if (verdict.kind === 'differs' && lasts(sources, verdict.source)) return verdict.because;
   return undefined;
 }
 
-function lastingDoubts({ answers, pods }: Standing): DoubtfulPods {
+function lastingDoubts({ answers, pods }: CheckState): DoubtfulPods {
   return new Map([...differingPods(answers)].filter(([uid]) => lasts(pods, uid)));
 }
 
@@ -99,16 +99,16 @@ function describePods(pods: DoubtfulPods): Because | undefined {
   return { code: 'PodsDisagree', text, facts: { pods: pods.size } };
 }
 
-function whyNotCompared({ answers }: Standing): Because | undefined {
+function whyNotCompared({ answers }: CheckState): Because | undefined {
   const verdicts = answers.map(({ verdict }) => verdict);
   if (verdicts.some(({ kind }) => kind === 'agrees' || kind === 'differs')) return undefined;
   for (const verdict of verdicts) if (verdict.kind !== 'agrees') return verdict.because;
   return NOT_COMPARED;
 }
 
-async function answerOf({ name, question }: Questioned): Promise<Answer> {
+async function answerOf({ name, query }: Peer): Promise<Answer> {
   try {
-    return await question();
+    return await query();
   } catch (error) {
     const text = `${name}: ${errorText(error)}`;
     const because = { code: 'SourcesNotComparable', text, facts: { source: name } };

@@ -5,9 +5,9 @@ import { askSummary } from '#agent/observe/kubelet/summary-node.ts';
 import { type Answer, compareOpinion, type OwnReading } from './compare-opinion.ts';
 import { comparePods } from './compare-pods.ts';
 import type { PodHistory } from './pod-history.ts';
-import type { Questioned, ReadOwn } from './peer.ts';
+import type { Peer, ReadOwn } from './peer.ts';
 
-export interface KubeletQuestion {
+export interface KubeletPeerOptions {
   readonly kubelet: KubeletAddress;
   /** The memory signal over the last seconds: the kubelet's own figure of the node may be that old. */
   readonly signal: ReadOwn;
@@ -26,11 +26,11 @@ const DEADLINE_MS = 5000;
  * its time beside it. Its containers are younger, but their sum is less than the pod where memory outlives a container
  * (data in a memory-backed emptyDir), and something else where they are measured inside a virtual machine.
  */
-export function questionKubelet(asked: KubeletQuestion): Questioned {
-  return { name: NAME, question: () => question(asked) };
+export function kubeletPeer(asked: KubeletPeerOptions): Peer {
+  return { name: NAME, query: () => query(asked) };
 }
 
-async function question({ kubelet, signal, toleranceShare, ...asked }: KubeletQuestion): Promise<Answer> {
+async function query({ kubelet, signal, toleranceShare, ...asked }: KubeletPeerOptions): Promise<Answer> {
   const { summary } = await askSummary(kubelet, AbortSignal.timeout(DEADLINE_MS));
   const own = signal();
   if (own === undefined) throw new Error('there is no reading of our own to compare with');
@@ -38,17 +38,17 @@ async function question({ kubelet, signal, toleranceShare, ...asked }: KubeletQu
   const opinion = { totalBytes: availableBytes + workingSetBytes, availableBytes };
   const verdict = compareOpinion(NAME, opinion, own, toleranceShare);
   if (verdict.kind === 'incomparable') return { verdict };
-  return { verdict, pods: comparePods(podQuestion(summary.pods, own, { toleranceShare, ...asked })) };
+  return { verdict, pods: comparePods(podComparisonQuery(summary.pods, own, { toleranceShare, ...asked })) };
 }
 
-function podQuestion(
-  told: Parameters<typeof comparePods>[0]['told'],
+function podComparisonQuery(
+  reported: Parameters<typeof comparePods>[0]['reported'],
   { totalBytes }: OwnReading,
-  { pods, history, toleranceShare, clock }: Pick<KubeletQuestion, 'pods' | 'history' | 'toleranceShare' | 'clock'>,
+  { pods, history, toleranceShare, clock }: Pick<KubeletPeerOptions, 'pods' | 'history' | 'toleranceShare' | 'clock'>,
 ): Parameters<typeof comparePods>[0] {
   const now = clock.monotonic();
   history.note(pods(), now);
   const offsetMs = clock.now() - now;
   const toleranceBytes = totalBytes * toleranceShare;
-  return { source: NAME, told, history, toleranceBytes, onClock: (wallMs) => wallMs - offsetMs };
+  return { source: NAME, reported, history, toleranceBytes, onClock: (wallMs) => wallMs - offsetMs };
 }

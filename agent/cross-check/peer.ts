@@ -2,20 +2,20 @@ import { type Answer, compareOpinion, type OwnReading } from './compare-opinion.
 import type { AskSecondOpinion } from '#agent/observe/node/second-opinions.ts';
 
 /** Another source, asked for the same thing that we read ourselves. */
-export interface Questioned {
+export interface Peer {
   readonly name: string;
   /** Asks and compares once; rejects where it could not be asked. */
-  readonly question: () => Promise<Answer>;
+  readonly query: () => Promise<Answer>;
 }
 
 /** Our reading now; `undefined` where there is none to compare with. */
 export type ReadOwn = () => OwnReading | undefined;
 
 /** A question for the node's memory; our own is read before and after, because it moves while the other one answers. */
-export function questionMemory(name: string, ask: AskSecondOpinion, own: ReadOwn, toleranceShare: number): Questioned {
+export function memoryPeer(name: string, ask: AskSecondOpinion, own: ReadOwn, toleranceShare: number): Peer {
   return {
     name,
-    question: async () => {
+    query: async () => {
       const before = own();
       const opinion = await ask();
       const after = own();

@@ -18,7 +18,7 @@ const ENTRIES = 32;
 const SPACING_MS = 1000;
 
 /** The course of one pod in a few typed arrays: a node may have 500. */
-class Course {
+class PodSeries {
   readonly #at = new Float64Array(ENTRIES).fill(Number.NEGATIVE_INFINITY);
   readonly #low = new Float64Array(ENTRIES);
   readonly #high = new Float64Array(ENTRIES);
@@ -62,16 +62,16 @@ function spanning(one: Range | undefined, other: Range): Range {
 }
 
 export function createPodHistory(): PodHistory {
-  const courses = new Map<string, Course>();
+  const seriesByUid = new Map<string, PodSeries>();
 
   function note(usage: UsageByUid, atMs: number): void {
-    for (const uid of courses.keys()) if (!usage.has(uid)) courses.delete(uid);
+    for (const uid of seriesByUid.keys()) if (!usage.has(uid)) seriesByUid.delete(uid);
     for (const [uid, { memory }] of usage) {
       if (memory?.workingSetBytes === undefined) continue;
-      const course = courses.get(uid) ?? new Course();
-      courses.set(uid, course);
-      course.note(memory.workingSetBytes, atMs);
+      const series = seriesByUid.get(uid) ?? new PodSeries();
+      seriesByUid.set(uid, series);
+      series.note(memory.workingSetBytes, atMs);
     }
   }
-  return { note, range: (uid, fromMs, toMs) => courses.get(uid)?.range(fromMs, toMs) };
+  return { note, range: (uid, fromMs, toMs) => seriesByUid.get(uid)?.range(fromMs, toMs) };
 }

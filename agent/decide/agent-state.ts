@@ -1,9 +1,9 @@
 import type { Instant } from '#shared/domain/model/pod.ts';
-import type { Arrivals } from './shortage/rule-activation.ts';
+import type { RuleActivations } from './shortage/rule-activation.ts';
 import { type FigureGaps, NO_GAPS } from './snapshot/figure-gap.ts';
 import { type MetStalls, NO_STARTS, type StallStartsByMode } from './shortage/advance-stalls.ts';
 import { NO_THRESHOLDS, type ThresholdState } from './shortage/advance-thresholds.ts';
-import type { EndingPods } from './eviction/terminating-pods.ts';
+import type { TerminatingPods } from './eviction/terminating-pods.ts';
 import type { Trend } from './shortage/fill-rate.ts';
 import { type CircuitBreakers, NO_BREAKERS } from './eviction/eviction-circuit-breaker.ts';
 import { type EvictionsByMode, NO_EVICTIONS } from './eviction/eviction-state.ts';
@@ -16,9 +16,9 @@ export interface AgentState extends ThresholdState {
   readonly stalls: MetStalls;
   readonly stallStarts: StallStartsByMode;
   /** Which rules may act, and which were met when they arrived. */
-  readonly arrivals: Arrivals;
+  readonly activations: RuleActivations;
   readonly evictions: EvictionsByMode;
-  readonly ending: EndingPods;
+  readonly terminating: TerminatingPods;
   readonly breakers: CircuitBreakers;
   readonly trend: Trend | undefined;
   /** Memory signals of which the kubelet's figure tells something else than ours. */
@@ -34,9 +34,9 @@ export const FIRST_STATE: AgentState = {
   ...NO_THRESHOLDS,
   stalls: new Map(),
   stallStarts: NO_STARTS,
-  arrivals: undefined,
+  activations: undefined,
   evictions: NO_EVICTIONS,
-  ending: new Map(),
+  terminating: new Map(),
   breakers: NO_BREAKERS,
   trend: undefined,
   figureGaps: NO_GAPS,

@@ -40,7 +40,7 @@ const REFUSED_PAUSE_MS = 600 * SECOND;
 type Fold = (answered: Answered, outcome: AttemptOutcome) => EvictionState;
 
 const taken: Fold = (answered) => remember(moveTo(answered, 'ending'), answered.inflight, answered.now);
-const refused: Fold = (answered, outcome) => ({ ...pause(answered, restAfter(outcome)), failures: 0 });
+const refused: Fold = (answered, outcome) => ({ ...pause(answered, pauseAfter(outcome)), failures: 0 });
 
 const FOLDS: Readonly<Record<AttemptOutcome['kind'], Fold>> = {
   evicted: taken,
@@ -122,7 +122,7 @@ function remember(
   return { ...own, failures: 0, past: [...own.past, one] };
 }
 
-interface Rest {
+interface PauseSpec {
   readonly code: string;
   readonly text: string;
   /** `undefined`: longer from time to time, beginning with `firstMs`. */
@@ -132,14 +132,14 @@ interface Rest {
   readonly isForOwner?: boolean;
 }
 
-function restAfter(outcome: AttemptOutcome): Rest {
+function pauseAfter(outcome: AttemptOutcome): PauseSpec {
   // The watch, or the time to live of a label, has not caught up yet: another pod may go meanwhile.
   const hasChanged = outcome.kind === 'overtaken' || outcome.kind === 'unreadable';
   if (hasChanged) return { code: 'Changed', text: messageOf(outcome), ms: undefined };
   return { code: 'Refused', text: `refused: ${messageOf(outcome)}`, ms: REFUSED_PAUSE_MS };
 }
 
-function pause(answered: Answered, rest: Rest): EvictionState {
+function pause(answered: Answered, rest: PauseSpec): EvictionState {
   const { own, inflight, now } = answered;
   const attempts = (own.pauses.get(inflight.uid)?.attempts ?? 0) + 1;
   const growing = Math.min((rest.firstMs ?? FIRST_PAUSE_MS) * 2 ** (attempts - 1), LONGEST_PAUSE_MS);

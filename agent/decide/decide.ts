@@ -9,24 +9,24 @@ import { advanceThresholds } from './shortage/advance-thresholds.ts';
 import type { AgentState } from './agent-state.ts';
 import { decidingObservations } from './snapshot/deciding-observations.ts';
 import { type Eviction, openEviction } from './eviction.ts';
-import { judgeRelief, type Measured } from './eviction/eviction-circuit-breaker.ts';
+import { assessRelief, type Measured } from './eviction/eviction-circuit-breaker.ts';
 import { evictionsFor, withEvictions } from './eviction/eviction-state.ts';
 import { othersUse } from './snapshot/figure-for.ts';
 import { advanceFigureGaps } from './snapshot/figure-gap.ts';
-import { advanceTrend, isRacing } from './shortage/fill-rate.ts';
-import type { Look } from './snapshot/node-snapshot.ts';
+import { advanceTrend, isExhaustionImminent } from './shortage/fill-rate.ts';
+import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
 import { eligiblePods, type EvictionPlan, type PlanInput, planEvictions, shortenAll } from './plan-evictions.ts';
 import { reconcileState } from './reconcile-state.ts';
-import { advanceArrivals } from './shortage/rule-activation.ts';
-import { type Due, findShortages } from './shortage/pressure-trigger.ts';
+import { advanceActivations } from './shortage/rule-activation.ts';
+import { type PressureTrigger, findTriggers } from './shortage/pressure-trigger.ts';
 import { advanceUnmeasured } from './snapshot/unmeasured-pods.ts';
 
 /** What was found, whether or not a pod has to go: for status, log and metrics. */
-export interface Judgement {
+export interface Assessment {
   /** What is short, what enforces first; `undefined` while all is well. */
-  readonly due: Due | undefined;
+  readonly trigger: PressureTrigger | undefined;
   /** Why no pod goes although something is short. */
-  readonly holds: readonly Because[];
+  readonly closedGates: readonly Because[];
   /** Who may go, the first to go first; worked out once when it is asked for: while all is well few passes ask. */
   readonly candidates: () => readonly Candidate[];
 }
@@ -34,7 +34,7 @@ export interface Judgement {
 export interface Decision {
   readonly state: AgentState;
   readonly evictions: readonly Eviction[];
-  readonly judgement: Judgement;
+  readonly assessment: Assessment;
 }
 
 /** What a ranking is shown for while nothing is short. */
@@ -46,17 +46,17 @@ const MODES: readonly Mode[] = ['Enforce', 'DryRun'];
  * Pure: the same arguments give the same answer. Each mode decides on its own, so that nothing that was only pretended
  * stands in the way of what is enforced.
  */
-export function decide(previous: AgentState, look: Look, policy: AgentPolicy): Decision {
-  const state = advance(previous, look, policy);
-  const input = { state, look, policy };
-  const triggers = findShortages(state, look, policy);
+export function decide(previous: AgentState, snapshot: NodeSnapshot, policy: AgentPolicy): Decision {
+  const state = advance(previous, snapshot, policy);
+  const input = { state, snapshot, policy };
+  const triggers = findTriggers(state, snapshot, policy);
   const plans = MODES.flatMap((mode) => planFor(mode, triggers, input));
   const evictions = plans.flatMap((plan) => plan.evictions);
-  return { state: openAll(state, evictions, look), evictions, judgement: judgementOf(plans[0], input) };
+  return { state: openAll(state, evictions, snapshot), evictions, assessment: assessmentOf(plans[0], input) };
 }
 
 /** The first shortage of a mode that costs a pod; where none does, the most urgent one with what holds it back. */
-function planFor(mode: Mode, triggers: readonly Due[], input: PlanInput): readonly EvictionPlan[] {
+function planFor(mode: Mode, triggers: readonly PressureTrigger[], input: PlanInput): readonly EvictionPlan[] {
   let first: EvictionPlan | undefined;
   for (const trigger of triggers) {
     if (trigger.mode !== mode) continue;
@@ -67,11 +67,15 @@ function planFor(mode: Mode, triggers: readonly Due[], input: PlanInput): readon
   return first === undefined ? [] : [first];
 }
 
-function judgementOf(plan: EvictionPlan | undefined, { state, look, policy }: PlanInput): Judgement {
-  const due = plan?.trigger;
-  const evictions = evictionsFor(due?.mode ?? policy.mode, state.evictions);
-  const situation = { signal: due?.signal ?? EVERYDAY_SIGNAL, stage: due?.stage ?? 'mild', evictions } as const;
-  return { due, holds: plan?.holds ?? [], candidates: once(() => eligiblePods(situation, look, policy)) };
+function assessmentOf(plan: EvictionPlan | undefined, { state, snapshot, policy }: PlanInput): Assessment {
+  const trigger = plan?.trigger;
+  const evictions = evictionsFor(trigger?.mode ?? policy.mode, state.evictions);
+  const context = { signal: trigger?.signal ?? EVERYDAY_SIGNAL, stage: trigger?.stage ?? 'mild', evictions } as const;
+  return {
+    trigger,
+    closedGates: plan?.closedGates ?? [],
+    candidates: once(() => eligiblePods(context, snapshot, policy)),
+  };
 }
 
 function once<T>(make: () => T): () => T {
@@ -79,32 +83,32 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value;
 }
 
-function openAll(state: AgentState, evictions: readonly Eviction[], look: Look): AgentState {
-  return evictions.reduce((next, eviction) => ({ ...next, evictions: openOne(next, eviction, look) }), state);
+function openAll(state: AgentState, evictions: readonly Eviction[], snapshot: NodeSnapshot): AgentState {
+  return evictions.reduce((next, eviction) => ({ ...next, evictions: openOne(next, eviction, snapshot) }), state);
 }
 
-function openOne({ evictions }: AgentState, eviction: Eviction, look: Look): AgentState['evictions'] {
+function openOne({ evictions }: AgentState, eviction: Eviction, snapshot: NodeSnapshot): AgentState['evictions'] {
   return withEvictions(evictions, eviction.mode, (own) =>
     eviction.isShortening
       ? shortenAll(own, [eviction])
-      : { ...own, inflight: [...own.inflight, openEviction(eviction, look)] },
+      : { ...own, inflight: [...own.inflight, openEviction(eviction, snapshot)] },
   );
 }
 
-function advance(previous: AgentState, look: Look, policy: AgentPolicy): AgentState {
-  const reconciled = reconcileState(previous, look);
-  const thresholds = advanceThresholds(reconciled, decidingObservations(look, policy), policy, look.now);
+function advance(previous: AgentState, snapshot: NodeSnapshot, policy: AgentPolicy): AgentState {
+  const reconciled = reconcileState(previous, snapshot);
+  const thresholds = advanceThresholds(reconciled, decidingObservations(snapshot, policy), policy, snapshot.now);
   const { pressure } = thresholds;
-  const { cpu, reclaim, strains, stalls: ratios, now } = look;
-  const evidence = { memory: pressure.observations.get('memory.available'), cpu, reclaim, strains };
+  const { cpu, reclaim, podPressures, stalls: ratios, now } = snapshot;
+  const evidence = { memory: pressure.observations.get('memory.available'), cpu, reclaim, podPressures };
   const starts = advanceStallStarts(reconciled.stallStarts, previous.evictions, now);
-  const measuredOf = (signal: KubeletSignal): Measured | undefined => measured(signal, pressure.observations, look);
+  const measuredOf = (signal: KubeletSignal): Measured | undefined => measured(signal, pressure.observations, snapshot);
   const trend = advanceTrend(reconciled.trend, measuredOf('memory.available'));
   const relief = {
     measuredOf,
     othersUse: ({ signal, uid }: { readonly signal: Signal; readonly uid: string }) =>
-      othersUse(signal, look.usage, uid),
-    isRacing: isRacing(trend),
+      othersUse(signal, snapshot.usage, uid),
+    isExhaustionImminent: isExhaustionImminent(trend),
   };
   const stalls = advanceStalls(reconciled.stalls, policy, { ratios, evidence, starts, now });
   const met = { observations: pressure.observations, stalls };
@@ -113,18 +117,21 @@ function advance(previous: AgentState, look: Look, policy: AgentPolicy): AgentSt
     ...thresholds,
     stalls,
     stallStarts: starts,
-    arrivals: look.holds.length > 0 ? reconciled.arrivals : advanceArrivals(reconciled.arrivals, policy, met),
-    breakers: judgeRelief(reconciled.breakers, relief, look.now),
+    activations:
+      snapshot.closedGates.length > 0
+        ? reconciled.activations
+        : advanceActivations(reconciled.activations, policy, met),
+    breakers: assessRelief(reconciled.breakers, relief, snapshot.now),
     trend,
-    figureGaps: advanceFigureGaps(reconciled.figureGaps, look),
-    unmeasuredSince: advanceUnmeasured(reconciled.unmeasuredSince, look),
+    figureGaps: advanceFigureGaps(reconciled.figureGaps, snapshot),
+    unmeasuredSince: advanceUnmeasured(reconciled.unmeasuredSince, snapshot),
   };
 }
 
 function measured(
   signal: KubeletSignal,
   observations: AgentState['pressure']['observations'],
-  { now }: Look,
+  { now }: NodeSnapshot,
 ): Measured | undefined {
   const observation = observations.get(signal);
   if (observation === undefined) return undefined;

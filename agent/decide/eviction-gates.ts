@@ -2,24 +2,24 @@ import type { Because } from '#shared/domain/model/because.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { EvictionLimits } from '#shared/domain/eviction/eviction-limits.ts';
 import type { AgentState } from './agent-state.ts';
-import { comesFree, isFalling } from './eviction/terminating-pods.ts';
+import { countsAsFreed, isFalling } from './eviction/terminating-pods.ts';
 import { breakerGate } from './eviction/eviction-circuit-breaker.ts';
 import type { EvictionState } from './eviction/eviction-state.ts';
-import { evictionsOf, roomOnNode } from './eviction/eviction-windows.ts';
+import { evictionsOf, freeSlotsOnNode } from './eviction/eviction-windows.ts';
 import { figureFor } from './snapshot/figure-for.ts';
 import { type InflightEviction, isExpectedToEnd, isOutstanding, isUncounted } from './eviction/inflight-eviction.ts';
-import type { Look } from './snapshot/node-snapshot.ts';
-import type { Due } from './shortage/pressure-trigger.ts';
+import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
+import type { PressureTrigger } from './shortage/pressure-trigger.ts';
 import { stuckGate } from './eviction/stuck-evictions.ts';
 
 /** After the kubelet ended a pod there is fresh air that no sample shows yet (F-25). */
 const STAND_BACK_MS = 30_000;
 
 /** One shortage with what was done about shortages in its mode; what a gate looks at. */
-export interface GateQuestion {
-  readonly trigger: Pick<Due, 'signal' | 'stage'>;
+export interface GateQuery {
+  readonly trigger: Pick<PressureTrigger, 'signal' | 'stage'>;
   readonly evictions: EvictionState;
-  readonly look: Pick<Look, 'now'>;
+  readonly snapshot: Pick<NodeSnapshot, 'now'>;
   readonly limits: EvictionLimits;
 }
 
@@ -27,48 +27,48 @@ function gate(code: string, text: string, facts: Because['facts'] = {}): Because
   return { code, text, facts };
 }
 
-function attemptGate({ evictions: { nextAttemptAt }, look: { now } }: GateQuestion): Because | undefined {
+function attemptGate({ evictions: { nextAttemptAt }, snapshot: { now } }: GateQuery): Because | undefined {
   if (now >= nextAttemptAt) return undefined;
   const seconds = Math.ceil((nextAttemptAt - now) / 1000);
   return gate('Backoff', `the last attempt was refused; the next is due in ${seconds} s`, { seconds });
 }
 
-function kubeletGate({ kubeletActedAt }: AgentState, { now }: Look): Because | undefined {
+function kubeletGate({ kubeletActedAt }: AgentState, { now }: NodeSnapshot): Because | undefined {
   if (kubeletActedAt === undefined || now - kubeletActedAt > STAND_BACK_MS) return undefined;
   return gate('KubeletActs', 'the kubelet has just ended a pod of this node', { windowSeconds: STAND_BACK_MS / 1000 });
 }
 
 /** A stall rule stands on its evidence: doubt about memory is doubt about it. */
-function doubtGate(signal: Due['signal'], { doubts }: Look): Because | undefined {
+function doubtGate(signal: PressureTrigger['signal'], { doubts }: NodeSnapshot): Because | undefined {
   return doubts.get(signal) ?? (signal === 'memory.pressure' ? doubts.get('memory.available') : undefined);
 }
 
 /** Evictions that take a place: in the severe stage those for another resource do not. */
-function outstanding({ trigger: { signal, stage }, evictions, look: { now } }: GateQuestion): number {
+function outstanding({ trigger: { signal, stage }, evictions, snapshot: { now } }: GateQuery): number {
   const counted = evictions.inflight.filter((each) => stage === 'mild' || isFor(signal, each));
   return counted.filter((each) => isOutstanding(each, stage, now)).length;
 }
 
 /** Whether an eviction was asked for the same resource as the signal watches. */
-export function isFor(signal: Due['signal'], eviction: InflightEviction): boolean {
+export function isFor(signal: PressureTrigger['signal'], eviction: InflightEviction): boolean {
   return resourceOf(eviction.signal) === resourceOf(signal);
 }
 
-function roomInWindows({ trigger: { signal }, evictions, look: { now }, limits }: GateQuestion): number {
+function freeSlotsInWindows({ trigger: { signal }, evictions, snapshot: { now }, limits }: GateQuery): number {
   const asking = evictions.inflight.filter((each) => isUncounted(each) && isFor(signal, each)).length;
-  return Math.max(0, roomOnNode(evictionsOf(evictions.past, resourceOf(signal)), limits, now) - asking);
+  return Math.max(0, freeSlotsOnNode(evictionsOf(evictions.past, resourceOf(signal)), limits, now) - asking);
 }
 
 /** How many victims may be taken now. */
-export function freeSlots(question: GateQuestion): number {
-  const free = Math.max(0, question.limits.concurrent - outstanding(question));
-  return Math.min(free, roomInWindows(question));
+export function freeSlots(query: GateQuery): number {
+  const free = Math.max(0, query.limits.concurrent - outstanding(query));
+  return Math.min(free, freeSlotsInWindows(query));
 }
 
-function limitGate(question: GateQuestion): Because | undefined {
-  if (freeSlots(question) > 0) return undefined;
-  const count = outstanding(question);
-  const { concurrent, perMinute, perTenMinutes } = question.limits;
+function limitGate(query: GateQuery): Because | undefined {
+  if (freeSlots(query) > 0) return undefined;
+  const count = outstanding(query);
+  const { concurrent, perMinute, perTenMinutes } = query.limits;
   if (count >= concurrent) {
     return gate('Outstanding', `${count} evictions are outstanding, the limit is ${concurrent}`, { count, concurrent });
   }
@@ -80,35 +80,38 @@ function limitGate(question: GateQuestion): Because | undefined {
  * What is on its way out already, in the signal's unit. Of this agent's own evictions those for the same resource count,
  * and any whose memory is seen to fall; of pods that others end, those that are expected to.
  */
-export function alreadyFreed({ trigger, evictions }: GateQuestion, state: AgentState, look: Look): number {
+export function alreadyFreed({ trigger, evictions }: GateQuery, state: AgentState, snapshot: NodeSnapshot): number {
   const { signal, stage } = trigger;
   const isFreeing = (each: InflightEviction): boolean =>
-    (isFor(signal, each) && isExpectedToEnd(each, stage, look.now)) ||
-    (stage === 'severe' && isFalling(state.ending.get(each.uid), look.now));
+    (isFor(signal, each) && isExpectedToEnd(each, stage, snapshot.now)) ||
+    (stage === 'severe' && isFalling(state.terminating.get(each.uid), snapshot.now));
   const leaving = new Set(evictions.inflight.filter(isFreeing).map(({ uid }) => uid));
   const own = new Set(evictions.inflight.map(({ uid }) => uid));
-  for (const [uid, pod] of state.ending) if (!own.has(uid) && comesFree(pod, stage, look.now)) leaving.add(uid);
+  for (const [uid, pod] of state.terminating)
+    if (!own.has(uid) && countsAsFreed(pod, stage, snapshot.now)) leaving.add(uid);
   let sum = 0;
-  for (const uid of leaving) sum += figureFor(signal, look.usage.get(uid)) ?? 0;
+  for (const uid of leaving) sum += figureFor(signal, snapshot.usage.get(uid)) ?? 0;
   return sum;
 }
 
 /** What speaks against asking a pod that ends already to end sooner: less than against a further victim. */
-export function shorteningGates(question: GateQuestion, look: Look): readonly Because[] {
-  const { signal } = question.trigger;
-  return [...look.holds, doubtGate(signal, look), attemptGate(question)].filter((each) => each !== undefined);
+export function shorteningGates(query: GateQuery, snapshot: NodeSnapshot): readonly Because[] {
+  const { signal } = query.trigger;
+  return [...snapshot.closedGates, doubtGate(signal, snapshot), attemptGate(query)].filter(
+    (each) => each !== undefined,
+  );
 }
 
 /** Everything that speaks against evicting a further pod now; empty means go. */
-export function closedGates(question: GateQuestion, state: AgentState, look: Look): readonly Because[] {
-  const { signal } = question.trigger;
+export function closedGates(query: GateQuery, state: AgentState, snapshot: NodeSnapshot): readonly Because[] {
+  const { signal } = query.trigger;
   return [
-    ...look.holds,
-    doubtGate(signal, look),
-    breakerGate(state.breakers, resourceOf(signal), look.now),
-    kubeletGate(state, look),
-    stuckGate(question.evictions, look),
-    attemptGate(question),
-    limitGate(question),
+    ...snapshot.closedGates,
+    doubtGate(signal, snapshot),
+    breakerGate(state.breakers, resourceOf(signal), snapshot.now),
+    kubeletGate(state, snapshot),
+    stuckGate(query.evictions, snapshot),
+    attemptGate(query),
+    limitGate(query),
   ].filter((each) => each !== undefined);
 }

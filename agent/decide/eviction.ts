@@ -13,9 +13,9 @@ import type { AgentPolicy } from '#agent/policy/policy.ts';
 import { figureFor, othersUse } from './snapshot/figure-for.ts';
 import { secondsUntil, type Trend } from './shortage/fill-rate.ts';
 import type { InflightEviction, Stage } from './eviction/inflight-eviction.ts';
-import type { Look } from './snapshot/node-snapshot.ts';
+import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
 import { ownerOf } from './snapshot/pod-owner.ts';
-import type { Due } from './shortage/pressure-trigger.ts';
+import type { PressureTrigger } from './shortage/pressure-trigger.ts';
 
 /** One pod that has to go now, and everything that has to be said about it. */
 export interface Eviction {
@@ -37,23 +37,27 @@ export interface Eviction {
 
 /** What an eviction is made from beside candidate and shortage. */
 export interface EvictionContext {
-  readonly look: Look;
+  readonly snapshot: NodeSnapshot;
   readonly policy: AgentPolicy;
   readonly trend: Trend | undefined;
 }
 
 /** The eviction of a candidate, with the grace that policy and threshold leave it, as far as the node has that time. */
-export function evictionOf({ facts: { pod } }: Candidate, due: Due, context: EvictionContext): Eviction {
-  const wanted = gracePeriodSeconds(due.threshold, pod, context.policy.mostGraceSeconds);
-  const graceSeconds = Math.max(1, Math.min(wanted, secondsLeft(due, context)));
-  return { ...reasonOf(due), pod, graceSeconds, usage: context.look.usage.get(pod.uid), isShortening: false };
+export function evictionOf(
+  { facts: { pod } }: Candidate,
+  trigger: PressureTrigger,
+  context: EvictionContext,
+): Eviction {
+  const wanted = gracePeriodSeconds(trigger.threshold, pod, context.policy.mostGraceSeconds);
+  const graceSeconds = Math.max(1, Math.min(wanted, secondsLeft(trigger, context)));
+  return { ...reasonOf(trigger), pod, graceSeconds, usage: context.snapshot.usage.get(pod.uid), isShortening: false };
 }
 
 /**
  * Until the hard threshold is met at the present pace. A grace that has begun is not shortened any more by the kubelet,
  * so what a pod is left in the mild stage must be over before the severe one.
  */
-function secondsLeft({ signal, observed }: Due, { policy, trend }: EvictionContext): number {
+function secondsLeft({ signal, observed }: PressureTrigger, { policy, trend }: EvictionContext): number {
   if (resourceOf(signal) !== 'memory' || observed === undefined) return Infinity;
   const hard = policy.thresholds.filter((each) => each.signal === 'memory.available' && isHard(each));
   const floors = hard.map(({ value }) => quantityNumber(amountOf(value, observed)));
@@ -61,17 +65,17 @@ function secondsLeft({ signal, observed }: Due, { policy, trend }: EvictionConte
 }
 
 /** The same for a pod that ends already: once more, with the shortest grace. */
-export function shorteningOf(pod: Pod, due: Due, look: Look): Eviction {
-  const usage = look.usage.get(pod.uid);
-  return { ...reasonOf(due), pod, graceSeconds: HARD_GRACE_SECONDS, usage, isShortening: true };
+export function shorteningOf(pod: Pod, trigger: PressureTrigger, snapshot: NodeSnapshot): Eviction {
+  const usage = snapshot.usage.get(pod.uid);
+  return { ...reasonOf(trigger), pod, graceSeconds: HARD_GRACE_SECONDS, usage, isShortening: true };
 }
 
-function reasonOf({ signal, stage, mode, threshold, observed, because }: Due) {
+function reasonOf({ signal, stage, mode, threshold, observed, because }: PressureTrigger) {
   return { signal, stage, mode, threshold, observed, because };
 }
 
 /** What is remembered of an eviction from the moment it is asked for. */
-export function openEviction(eviction: Eviction, look: Look): InflightEviction {
+export function openEviction(eviction: Eviction, snapshot: NodeSnapshot): InflightEviction {
   const { pod, signal, stage, mode, graceSeconds, threshold, observed, usage } = eviction;
   return {
     uid: pod.uid,
@@ -82,11 +86,11 @@ export function openEviction(eviction: Eviction, look: Look): InflightEviction {
     stage,
     mode,
     phase: 'asking',
-    requestedAt: look.now,
+    requestedAt: snapshot.now,
     graceSeconds,
     expected: figureFor(signal, usage) ?? 0,
     shortage: observed && { signal: threshold.signal, available: quantityNumber(observed.available) },
-    othersUsed: othersUse(signal, look.usage, pod.uid),
+    othersUsed: othersUse(signal, snapshot.usage, pod.uid),
     releasedAt: undefined,
     isShortened: false,
   };

@@ -8,7 +8,7 @@ import type { Threshold } from '#shared/domain/pressure/threshold.ts';
 export type UsageDepth = 'memory' | 'processes' | 'all';
 
 /** When pods were measured, and how the node is. */
-export interface MeasuringQuestion {
+export interface MeasurementQuery {
   readonly now: Instant;
   readonly measuredAt: Instant;
   readonly measuredAllAt: Instant;
@@ -21,7 +21,7 @@ export interface MeasuringQuestion {
 
 /** How much of the pods is read now; `undefined` where the last figures are young enough. */
 export function depthNow(
-  { now, measuredAt, measuredAllAt, isNear, isShort, areProcessesShort: isForking }: MeasuringQuestion,
+  { now, measuredAt, measuredAllAt, isNear, isShort, areProcessesShort: isForking }: MeasurementQuery,
   { podsMs, slowMs }: { readonly podsMs: number; readonly slowMs: number },
 ): UsageDepth | undefined {
   if (now - measuredAllAt >= slowMs) return 'all';

@@ -5,13 +5,13 @@ import type { AttemptOutcome } from './apply-outcome.ts';
 import type { Decision } from './decide.ts';
 import type { Eviction } from './eviction.ts';
 import type { Stage } from './eviction/inflight-eviction.ts';
-import type { Look } from './snapshot/node-snapshot.ts';
+import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
 import type { Mode } from '#agent/policy/mode.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 
 /** One pass as a whole: what was seen, by which rules it was judged, and what came of it. */
-export interface Picture {
-  readonly look: Look;
+export interface PassResult {
+  readonly snapshot: NodeSnapshot;
   readonly policy: AgentPolicy;
   readonly decision: Decision;
 }

@@ -5,68 +5,68 @@ import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import type { AgentState } from './agent-state.ts';
 import { type Eviction, evictionOf, shortenEviction, shorteningOf } from './eviction.ts';
-import { alreadyFreed, closedGates, freeSlots, type GateQuestion, isFor, shorteningGates } from './eviction-gates.ts';
+import { alreadyFreed, closedGates, freeSlots, type GateQuery, isFor, shorteningGates } from './eviction-gates.ts';
 import { type EvictionState, evictionsFor } from './eviction/eviction-state.ts';
-import { expectedLoss, hasTimeForOne } from './shortage/fill-rate.ts';
-import { ineligibility, lastingProtection, type Situation } from './ranking/ineligibility.ts';
+import { expectedLoss, hasTimeForOneVictim } from './shortage/fill-rate.ts';
+import { ineligibility, lastingProtection, type RankingContext } from './ranking/ineligibility.ts';
 import { canBeShortened } from './eviction/inflight-eviction.ts';
-import type { Look } from './snapshot/node-snapshot.ts';
-import { isOwnerLimit, ownerLimit, type OwnerQuestion, takesLessThanLimited } from './eviction/owner-limit.ts';
+import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
+import { isOwnerLimit, ownerLimit, type OwnerLimitQuery, takesLessThanLimited } from './eviction/owner-limit.ts';
 import { rankNode } from './ranking/rank-node.ts';
-import type { Due } from './shortage/pressure-trigger.ts';
-import { smallness } from './ranking/too-small.ts';
+import type { PressureTrigger } from './shortage/pressure-trigger.ts';
+import { tooSmallReason } from './ranking/too-small.ts';
 
 /** What one shortage asks for. */
 export interface EvictionPlan {
-  readonly trigger: Due;
+  readonly trigger: PressureTrigger;
   readonly evictions: readonly Eviction[];
   /** Why no further pod goes although something is short. */
-  readonly holds: readonly Because[];
+  readonly closedGates: readonly Because[];
 }
 
 /** Everything that a plan is made from. */
 export interface PlanInput {
   readonly state: AgentState;
-  readonly look: Look;
+  readonly snapshot: NodeSnapshot;
   readonly policy: AgentPolicy;
 }
 
 /** Whom one shortage costs: first pods that end already are asked to end sooner, then further ones are chosen. */
-export function planEvictions(trigger: Due, input: PlanInput): EvictionPlan {
-  const { state, look, policy } = input;
-  const question = { trigger, evictions: evictionsFor(trigger.mode, state.evictions), look, limits: policy.limits };
-  const shortened = shortenings(question, input);
-  const left = { ...question, evictions: shortenAll(question.evictions, shortened) };
+export function planEvictions(trigger: PressureTrigger, input: PlanInput): EvictionPlan {
+  const { state, snapshot, policy } = input;
+  const query = { trigger, evictions: evictionsFor(trigger.mode, state.evictions), snapshot, limits: policy.limits };
+  const shortened = shortenings(query, input);
+  const left = { ...query, evictions: shortenAll(query.evictions, shortened) };
   const gap = gapOf(left, input);
-  const gates = [...closedGates(left, state, look), ...enoughEnding(gap)];
+  const gates = [...closedGates(left, state, snapshot), ...enoughTerminating(gap)];
   const { victims, spared } = gates.length > 0 ? NO_CHOICE : choose(left, gap, input);
-  const holds = victims.length > 0 ? gates : [...gates, ...noneMayGo(spared)];
-  const chosen = victims.map((victim) => evictionOf(victim, trigger, { look, policy, trend: state.trend }));
-  return { trigger, evictions: [...shortened, ...chosen], holds };
+  const held = victims.length > 0 ? gates : [...gates, ...noneMayGo(spared)];
+  const chosen = victims.map((victim) => evictionOf(victim, trigger, { snapshot, policy, trend: state.trend }));
+  return { trigger, evictions: [...shortened, ...chosen], closedGates: held };
 }
 
-type Question = GateQuestion & { readonly trigger: Due };
+type PlanQuery = GateQuery & { readonly trigger: PressureTrigger };
 
 /** What must come free once what leaves already and what is filled meanwhile are counted. */
-function gapOf(question: Question, { state, look }: PlanInput): number {
-  const { gap, signal } = question.trigger;
+function gapOf(query: PlanQuery, { state, snapshot }: PlanInput): number {
+  const { gap, signal } = query.trigger;
   const filledMeanwhile = resourceOf(signal) === 'memory' ? expectedLoss(state.trend) : 0;
-  return gap + filledMeanwhile - alreadyFreed(question, state, look);
+  return gap + filledMeanwhile - alreadyFreed(query, state, snapshot);
 }
 
 /** In the severe stage a pod that this agent asked to go keeps none of the long grace that the mild stage left it. */
-function shortenings(question: Question, input: PlanInput): readonly Eviction[] {
-  const { trigger, evictions } = question;
-  const { state, look, policy } = input;
-  if (trigger.stage === 'mild' || gapOf(question, input) <= 0) return [];
-  if (shorteningGates(question, look).length > 0) return [];
+function shortenings(query: PlanQuery, input: PlanInput): readonly Eviction[] {
+  const { trigger, evictions } = query;
+  const { state, snapshot, policy } = input;
+  if (trigger.stage === 'mild' || gapOf(query, input) <= 0) return [];
+  if (shorteningGates(query, snapshot).length > 0) return [];
   const slow = evictions.inflight.filter(
-    (each) => each.mode === trigger.mode && isFor(trigger.signal, each) && canBeShortened(each, look.now),
+    (each) => each.mode === trigger.mode && isFor(trigger.signal, each) && canBeShortened(each, snapshot.now),
   );
   return slow.flatMap(({ uid }) => {
-    const pod = state.ending.has(uid) ? look.pods.aliveByUid.get(uid) : undefined;
-    const mayGo = pod !== undefined && lastingProtection(pod, policy, look.namespaces) === undefined;
-    return mayGo ? [shorteningOf(pod, trigger, look)] : [];
+    const pod = state.terminating.has(uid) ? snapshot.pods.aliveByUid.get(uid) : undefined;
+    const mayGo = pod !== undefined && lastingProtection(pod, policy, snapshot.namespaces) === undefined;
+    return mayGo ? [shorteningOf(pod, trigger, snapshot)] : [];
   });
 }
 
@@ -80,19 +80,19 @@ export function shortenAll(evictions: EvictionState, shortened: readonly Evictio
 
 const NO_CHOICE: Pick<VictimChoice, 'victims' | 'spared'> = { victims: [], spared: [] };
 
-function choose(question: Question, gap: number, { state, look, policy }: PlanInput): VictimChoice {
-  const { trigger, evictions } = question;
-  const situation = { signal: trigger.signal, stage: trigger.stage, evictions };
-  const ranked = rankNode(situation, look, policy);
-  const reasonAgainst = ineligibility(situation, look, policy);
-  const most = trigger.isPresent ? Math.min(freeSlots(question), Number.isFinite(gap) ? Infinity : 1) : 0;
+function choose(query: PlanQuery, gap: number, { state, snapshot, policy }: PlanInput): VictimChoice {
+  const { trigger, evictions } = query;
+  const context = { signal: trigger.signal, stage: trigger.stage, evictions };
+  const ranked = rankNode(context, snapshot, policy);
+  const reasonAgainst = ineligibility(context, snapshot, policy);
+  const most = trigger.isPresent ? Math.min(freeSlots(query), Number.isFinite(gap) ? Infinity : 1) : 0;
   const isLastChance =
-    trigger.stage === 'severe' && resourceOf(trigger.signal) === 'memory' && hasTimeForOne(state.trend);
+    trigger.stage === 'severe' && resourceOf(trigger.signal) === 'memory' && hasTimeForOneVictim(state.trend);
   const tooOften = ownerRule(
-    { signal: trigger.signal, evictions, now: look.now, most: policy.perOwnerPerHour },
+    { signal: trigger.signal, evictions, now: snapshot.now, most: policy.perOwnerPerHour },
     isLastChance,
   );
-  const tooSmall = isLastChance ? smallness(ranked, { reasonAgainst, most, gap }) : () => undefined;
+  const tooSmall = isLastChance ? tooSmallReason(ranked, { reasonAgainst, most, gap }) : () => undefined;
   return chooseVictims(ranked, {
     protectionOf: (candidate, victims, spared) =>
       reasonAgainst(candidate, victims) ?? tooOften(candidate, victims, spared) ?? tooSmall(candidate),
@@ -105,16 +105,20 @@ function choose(question: Question, gap: number, { state, look, policy }: PlanIn
  * What an owner's limit says about each candidate. It yields at the last moment: the kubelet, to which it leaves the node,
  * looks every ten seconds and comes too late, and a kill by the kernel protects no pod. A limit of 0 means none, always.
  */
-function ownerRule(question: OwnerQuestion, isLastChance: boolean): VictimRules['protectionOf'] {
-  if (isLastChance && question.most > 0) return () => undefined;
-  const tooOften = ownerLimit(question);
+function ownerRule(query: OwnerLimitQuery, isLastChance: boolean): VictimRules['protectionOf'] {
+  if (isLastChance && query.most > 0) return () => undefined;
+  const tooOften = ownerLimit(query);
   return (candidate, victims, spared) => tooOften(candidate, victims) ?? takesLessThanLimited(candidate, spared);
 }
 
 /** Who may go now, the first to go first. */
-export function eligiblePods(situation: Situation, look: Look, policy: AgentPolicy): readonly Candidate[] {
-  const reasonAgainst = ineligibility(situation, look, policy);
-  const ranked = rankNode(situation, look, policy);
+export function eligiblePods(
+  context: RankingContext,
+  snapshot: NodeSnapshot,
+  policy: AgentPolicy,
+): readonly Candidate[] {
+  const reasonAgainst = ineligibility(context, snapshot, policy);
+  const ranked = rankNode(context, snapshot, policy);
   return ranked.filter((candidate) => reasonAgainst(candidate) === undefined);
 }
 
@@ -131,7 +135,7 @@ function noneMayGo(spared: VictimChoice['spared']): readonly Because[] {
   ];
 }
 
-function enoughEnding(gap: number): readonly Because[] {
+function enoughTerminating(gap: number): readonly Because[] {
   if (gap > 0) return [];
   return [{ code: 'EnoughEnding', text: 'terminating pods already free enough', facts: { missing: gap } }];
 }

@@ -6,7 +6,7 @@ import type { AttemptOutcome } from './apply-outcome.ts';
 import { decidingObservations } from './snapshot/deciding-observations.ts';
 import type { Eviction } from './eviction.ts';
 import type { NodeView } from './snapshot/node-view.ts';
-import { isEnding, type NamespaceState } from './snapshot/node-snapshot.ts';
+import { isTerminating, type NamespaceState } from './snapshot/node-snapshot.ts';
 import { lastingProtection } from './ranking/ineligibility.ts';
 import { modeOf } from './shortage/rule-mode.ts';
 
@@ -72,7 +72,7 @@ function changeOf(
   policy: AgentPolicy,
 ): string | undefined {
   if (pod.uid !== judged.uid) return `has the UID ${pod.uid} now, ${judged.uid} was judged`;
-  if (isEnding(pod) && !isShortening) return 'is ending already';
+  if (isTerminating(pod) && !isShortening) return 'is ending already';
   const protection = lastingProtection(pod, policy, new Map([[pod.namespace, namespace]]));
   return protection && `may not go any more: ${protection.text}`;
 }

@@ -1,7 +1,7 @@
 import type { Because } from '#shared/domain/model/because.ts';
 
 /** What the process knows of itself that keeps it from acting. Times are monotonic milliseconds. */
-export interface OwnCondition {
+export interface AgentReadiness {
   readonly nowMs: number;
   readonly startedAtMs: number;
   readonly warmUpMs: number;
@@ -16,36 +16,36 @@ export interface OwnCondition {
 /** The API server sends a bookmark at least once a minute; after more silence our pods may be a picture of the past. */
 const LONGEST_SILENCE_MS = 120_000;
 
-function warmingUp({ nowMs, startedAtMs, warmUpMs }: OwnCondition): Because | undefined {
+function warmingUp({ nowMs, startedAtMs, warmUpMs }: AgentReadiness): Because | undefined {
   const leftMs = startedAtMs + warmUpMs - nowMs;
   if (leftMs <= 0) return undefined;
   const seconds = Math.ceil(leftMs / 1000);
   return { code: 'WarmingUp', text: `the agent has just started; it acts in ${seconds} s`, facts: { seconds } };
 }
 
-function podsUnknown({ arePodsSynced }: OwnCondition): Because | undefined {
+function podsUnknown({ arePodsSynced }: AgentReadiness): Because | undefined {
   if (arePodsSynced) return undefined;
   return { code: 'PodsUnknown', text: 'the pods of this node have not been read yet', facts: {} };
 }
 
-function policiesUnknown({ arePoliciesRead }: OwnCondition): Because | undefined {
+function policiesUnknown({ arePoliciesRead }: AgentReadiness): Because | undefined {
   if (arePoliciesRead) return undefined;
   return { code: 'PoliciesUnknown', text: 'the NodePressurePolicies have not been read yet', facts: {} };
 }
 
-function historyUnknown({ isHistoryKnown }: OwnCondition): Because | undefined {
+function historyUnknown({ isHistoryKnown }: AgentReadiness): Because | undefined {
   if (isHistoryKnown) return undefined;
   return { code: 'HistoryUnknown', text: 'the NodePressure of this node has not been read yet', facts: {} };
 }
 
-function silent({ nowMs, lastContactMs }: OwnCondition): Because | undefined {
+function silent({ nowMs, lastContactMs }: AgentReadiness): Because | undefined {
   if (lastContactMs === undefined || nowMs - lastContactMs <= LONGEST_SILENCE_MS) return undefined;
   const seconds = Math.round((nowMs - lastContactMs) / 1000);
   return { code: 'ApiServerSilent', text: `the API server was last heard ${seconds} s ago`, facts: { seconds } };
 }
 
 /** Reasons to watch and not to act (F-02, F-17, F-18). */
-export function ownHolds(condition: OwnCondition): readonly Because[] {
+export function readinessGates(condition: AgentReadiness): readonly Because[] {
   const reasons = [warmingUp, podsUnknown, policiesUnknown, historyUnknown, silent];
   return reasons.map((reason) => reason(condition)).filter((each) => each !== undefined);
 }

@@ -1,19 +1,19 @@
 import type { Instant, Pod } from '#shared/domain/model/pod.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { AgentState } from './agent-state.ts';
-import { noteEndingPods } from './eviction/terminating-pods.ts';
+import { updateTerminatingPods } from './eviction/terminating-pods.ts';
 import { awaitRelief } from './eviction/eviction-circuit-breaker.ts';
 import type { EvictionState, Pause } from './eviction/eviction-state.ts';
 import { recentEvictions } from './eviction/eviction-windows.ts';
 import { type InflightEviction, reconcileInflight } from './eviction/inflight-eviction.ts';
-import { isBeingEvicted, isEnding, type Look, type PodsOnNode } from './snapshot/node-snapshot.ts';
+import { isBeingEvicted, isTerminating, type NodeSnapshot, type PodsOnNode } from './snapshot/node-snapshot.ts';
 import { ownerOf } from './snapshot/pod-owner.ts';
 
 const DEFAULT_GRACE_SECONDS = 30;
 /** Attempts are counted until a pod was left in peace for this long. */
 const PAUSE_MEMORY_MS = 600_000;
 
-type Seen = Pick<Look, 'pods' | 'usage' | 'now'>;
+type Seen = Pick<NodeSnapshot, 'pods' | 'usage' | 'now'>;
 
 /** Brings what is remembered in line with the pods as they are now: nothing is decided here. */
 export function reconcileState(state: AgentState, seen: Seen): AgentState {
@@ -23,9 +23,9 @@ export function reconcileState(state: AgentState, seen: Seen): AgentState {
   return {
     ...state,
     evictions: { Enforce: real.evictions, DryRun: pretended.evictions },
-    ending: noteEndingPods(state.ending, pods.ending, usage, now),
+    terminating: updateTerminatingPods(state.terminating, pods.terminating, usage, now),
     breakers: awaitRelief(state.breakers, real.released, now),
-    ...noteKubelet(state, pods.endedByKubelet, now),
+    ...recordKubeletEvictions(state, pods.endedByKubelet, now),
   };
 }
 
@@ -44,16 +44,16 @@ function reconcileEvictions(evictions: EvictionState, { pods, usage, now }: Seen
 /** A request whose answer was lost has taken effect once its pod is seen to end. */
 function confirm(eviction: InflightEviction, alive: ReadonlyMap<string, Pod>): InflightEviction {
   const pod = alive.get(eviction.uid);
-  const hasTakenEffect = eviction.phase === 'unknown' && pod !== undefined && isEnding(pod);
+  const hasTakenEffect = eviction.phase === 'unknown' && pod !== undefined && isTerminating(pod);
   return hasTakenEffect ? { ...eviction, phase: 'ending' } : eviction;
 }
 
 /** What this agent asked for before it was started again is on its way all the same (F-17); what others evict is not ours. */
 function withAdopted(evictions: EvictionState, { pods, usage, now }: Seen): EvictionState {
-  if (pods.ending.length === 0) return evictions;
+  if (pods.terminating.length === 0) return evictions;
   const known = new Set(evictions.inflight.map(({ uid }) => uid));
   const asked = new Set(evictions.past.map(({ uid }) => uid));
-  const orphans = pods.ending.filter((pod) => isBeingEvicted(pod) && asked.has(pod.uid) && !known.has(pod.uid));
+  const orphans = pods.terminating.filter((pod) => isBeingEvicted(pod) && asked.has(pod.uid) && !known.has(pod.uid));
   if (orphans.length === 0) return evictions;
   return { ...evictions, inflight: [...evictions.inflight, ...orphans.map((pod) => adopt(pod, usage, now))] };
 }
@@ -78,7 +78,7 @@ function adopt(pod: Pod, usage: UsageByUid, now: Instant): InflightEviction {
   };
 }
 
-function noteKubelet(
+function recordKubeletEvictions(
   state: AgentState,
   ended: readonly string[],
   now: Instant,

@@ -14,7 +14,7 @@ const COUNTED: readonly EvictionRecord['outcome'][] = ['evicted', 'foundEnding',
  * the pods themselves. `wallOffsetMs` added to a monotonic time gives wall time; a record from a clock that was ahead
  * counts as of `now`, so that no window holds for longer than its length.
  */
-export function recall(
+export function restoreState(
   state: AgentState,
   records: readonly EvictionRecord[],
   { wallOffsetMs, now }: { readonly wallOffsetMs: number; readonly now: Instant },

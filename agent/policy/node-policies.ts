@@ -47,7 +47,7 @@ function isBefore(left: Place, right: Place): boolean {
 /** `mode` of the agent's own settings: `Policy` leaves it to the NodePressurePolicy. */
 export type ConfiguredMode = 'Policy' | Mode;
 
-export interface PolicyQuestion {
+export interface PolicyQuery {
   /** Whether the policies of the cluster have been read once. */
   readonly arePoliciesRead: boolean;
   /** `DryRun` caps whatever a policy says; `Enforce` is for nodes without one. */
@@ -59,8 +59,8 @@ export interface PolicyQuestion {
 }
 
 /** While it is not known which policy is the one for this node, nothing is enforced. */
-function isSomethingUnknown(question: PolicyQuestion, selected: NodePolicy | undefined): boolean {
-  const { arePoliciesRead, policies, lastValid, labels } = question;
+function isSomethingUnknown(query: PolicyQuery, selected: NodePolicy | undefined): boolean {
+  const { arePoliciesRead, policies, lastValid, labels } = query;
   if (!arePoliciesRead) return true;
   if (labels === undefined) return policies.length > 0;
   return policies.some((each) => !lastValid.has(each.name) && mayHold(each, labels, selected));
@@ -74,10 +74,10 @@ function mayHold({ name, scope }: NamedPolicy, labels: ReadonlyMap<string, strin
 }
 
 /** The policy in force on this node. */
-export function policyInForce(question: PolicyQuestion): AgentPolicy {
-  const { configured, lastValid, labels } = question;
+export function policyInForce(query: PolicyQuery): AgentPolicy {
+  const { configured, lastValid, labels } = query;
   const selected = selectPolicy(lastValid, labels ?? new Map());
   const policy = selected?.policy ?? { ...DEFAULT_POLICY, mode: configured === 'Enforce' ? 'Enforce' : 'DryRun' };
-  const isCapped = configured === 'DryRun' || isSomethingUnknown(question, selected);
+  const isCapped = configured === 'DryRun' || isSomethingUnknown(query, selected);
   return isCapped ? { ...policy, mode: 'DryRun' } : policy;
 }

@@ -3,11 +3,11 @@ import type { EvictionMessage } from '#shared/domain/eviction/eviction-message.t
 import type { Log } from '#shared/runtime/log.ts';
 import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import type { Eviction } from '#agent/decide/eviction.ts';
-import type { Picture } from '#agent/decide/pass-result.ts';
+import type { PassResult } from '#agent/decide/pass-result.ts';
 
 /** The decision log: one line for each change, with the numbers that it was decided on. */
 export interface AgentLog {
-  readonly showPass: (picture: Picture) => void;
+  readonly showPass: (result: PassResult) => void;
   /** Why the figures come from somewhere else than usual, if they do. */
   readonly showFallback: (because: Because | undefined) => void;
   readonly showOutcome: (eviction: Eviction, outcome: AttemptOutcome, message: EvictionMessage) => void;
@@ -19,21 +19,21 @@ function codes(becauses: readonly Because[]): string {
 
 export function createAgentLog(log: Log): AgentLog {
   let shortage = '';
-  let holds = '';
+  let closedGates = '';
   let fallback = '';
 
-  function showShortage({ due }: Picture['decision']['judgement']): void {
-    const now = due === undefined ? '' : `${due.signal} ${due.stage}`;
+  function showShortage({ trigger }: PassResult['decision']['assessment']): void {
+    const now = trigger === undefined ? '' : `${trigger.signal} ${trigger.stage}`;
     if (now === shortage) return;
     shortage = now;
-    if (due === undefined) log.info('Node has what it needs');
-    else log.warn({ because: due.because, stage: due.stage, mode: due.mode }, 'Node is short');
+    if (trigger === undefined) log.info('Node has what it needs');
+    else log.warn({ because: trigger.because, stage: trigger.stage, mode: trigger.mode }, 'Node is short');
   }
 
-  function showHolds({ due, holds: current }: Picture['decision']['judgement']): void {
-    const now = due === undefined ? '' : codes(current);
-    if (now === holds) return;
-    holds = now;
+  function showClosedGates({ trigger, closedGates: current }: PassResult['decision']['assessment']): void {
+    const now = trigger === undefined ? '' : codes(current);
+    if (now === closedGates) return;
+    closedGates = now;
     if (now !== '') log.info({ holds: current }, 'Nobody is evicted for now');
   }
 
@@ -45,9 +45,9 @@ export function createAgentLog(log: Log): AgentLog {
     else log.warn({ because }, 'Figures come from the kubelet');
   }
 
-  function showPass({ decision: { judgement } }: Picture): void {
-    showShortage(judgement);
-    showHolds(judgement);
+  function showPass({ decision: { assessment } }: PassResult): void {
+    showShortage(assessment);
+    showClosedGates(assessment);
   }
 
   function showOutcome(eviction: Eviction, outcome: AttemptOutcome, { text }: EvictionMessage): void {

@@ -1,15 +1,15 @@
 import type { CounterMetric, GaugeMetric, Metrics } from '#shared/runtime/metrics.ts';
 import { stuckCount } from '#agent/decide/eviction/stuck-evictions.ts';
 import { STALL_WINDOWS_MS } from '#agent/observe/kernel/stall-meter.ts';
-import type { Attempt, Picture } from '#agent/decide/pass-result.ts';
+import type { Attempt, PassResult } from '#agent/decide/pass-result.ts';
 import { type Reclaimable, type SignalState, signalStates } from './signal-state.ts';
 import { createSourceMetrics, type SourcesShown } from './source-metrics.ts';
-import { createStrainMetrics } from './pod-pressure-metrics.ts';
+import { createPodPressureMetrics } from './pod-pressure-metrics.ts';
 
 /** Everything the agent says in numbers. Per-pod series are those of the first candidates only. */
 export interface AgentMetrics {
   /** Brings all gauges in line with the last pass. */
-  readonly show: (picture: Picture, sources: SourcesShown, nowMs: number) => void;
+  readonly show: (result: PassResult, sources: SourcesShown, nowMs: number) => void;
   readonly countAttempt: (attempt: Attempt, nowMs: number) => void;
   /** How late a pass began, in seconds: the watchdog on the process's own loop. */
   readonly noteLateness: (seconds: number) => void;
@@ -24,7 +24,7 @@ const KINDS = { some: 'waiting', full: 'stalled' } as const;
 export function createAgentMetrics(metrics: Metrics): AgentMetrics {
   const gauges = createGauges(metrics);
   const showSources = createSourceMetrics(metrics);
-  const showStrains = createStrainMetrics(metrics);
+  const showPodPressures = createPodPressureMetrics(metrics);
   const evictions = metrics.counter('plimsoll_evictions_total', 'Evictions asked for, by signal, result and mode', [
     'eviction_signal',
     'result',
@@ -52,13 +52,13 @@ export function createAgentMetrics(metrics: Metrics): AgentMetrics {
   }
 
   return {
-    show: (picture, sources, nowMs) => {
-      showSignals(gauges, picture);
-      showStalls(gauges, picture);
-      showStrains(picture.look);
+    show: (result, sources, nowMs) => {
+      showSignals(gauges, result);
+      showStalls(gauges, result);
+      showPodPressures(result.snapshot);
       showSources(sources, nowMs);
-      showCandidates(gauges, picture);
-      showEvictions(gauges, picture);
+      showCandidates(gauges, result);
+      showEvictions(gauges, result);
     },
     countAttempt,
     noteLateness: (seconds) => lateness.observe(seconds),
@@ -134,15 +134,15 @@ function createGauges(metrics: Metrics): Gauges {
   };
 }
 
-function showSignals(gauges: Gauges, picture: Picture): void {
+function showSignals(gauges: Gauges, result: PassResult): void {
   const { available, capacity, threshold, reclaimable, figuresAgree } = gauges;
   for (const gauge of [available, capacity, threshold, reclaimable, figuresAgree]) gauge.reset();
-  for (const signal of signalStates(picture)) {
+  for (const signal of signalStates(result)) {
     const labels = { eviction_signal: signal.name };
     available.set(signal.availableNumber, labels);
     capacity.set(signal.capacityNumber, labels);
     if (signal.thresholdNumber !== undefined) threshold.set(signal.thresholdNumber, labels);
-    if (signal.reclaimable !== undefined) showReclaimable(gauges, signal.name, signal.reclaimable, picture);
+    if (signal.reclaimable !== undefined) showReclaimable(gauges, signal.name, signal.reclaimable, result);
   }
 }
 
@@ -150,25 +150,25 @@ function showReclaimable(
   { reclaimable, figuresAgree }: Gauges,
   name: SignalState['name'],
   { availableNumber }: Reclaimable,
-  { decision: { state } }: Picture,
+  { decision: { state } }: PassResult,
 ): void {
   const labels = { eviction_signal: name };
   reclaimable.set(availableNumber, labels);
   figuresAgree.set([...state.figureGaps.keys()].some((signal) => signal === name) ? 0 : 1, labels);
 }
 
-function showStalls({ stalls }: Gauges, { look }: Picture): void {
+function showStalls({ stalls }: Gauges, { snapshot }: PassResult): void {
   stalls.reset();
-  for (const { signal, share, windowMs, ratio } of look.stalls) {
+  for (const { signal, share, windowMs, ratio } of snapshot.stalls) {
     if (!STALL_WINDOWS_MS.some((shown) => shown === windowMs)) continue;
     stalls.set(ratio, { resource: signal.replace('.pressure', ''), kind: KINDS[share], window: `${windowMs / 1000}s` });
   }
 }
 
-function showCandidates(gauges: Gauges, { decision: { judgement } }: Picture): void {
+function showCandidates(gauges: Gauges, { decision: { assessment } }: PassResult): void {
   gauges.candidateUsage.reset();
   gauges.candidateRank.reset();
-  const may = judgement.candidates();
+  const may = assessment.candidates();
   may.slice(0, TOP).forEach(({ facts: { pod }, usage }, index) => {
     const labels = { namespace: pod.namespace, pod: pod.name };
     gauges.candidateRank.set(index + 1, labels);
@@ -177,13 +177,13 @@ function showCandidates(gauges: Gauges, { decision: { judgement } }: Picture): v
   if (may.length > TOP) gauges.dropped.add({}, may.length - TOP);
 }
 
-function showEvictions(gauges: Gauges, { decision: { state, judgement }, policy, look }: Picture): void {
+function showEvictions(gauges: Gauges, { decision: { state, assessment }, policy, snapshot }: PassResult): void {
   gauges.outstanding.set(state.evictions.Enforce.inflight.length);
   gauges.stuck.set(stuckCount(state.evictions.Enforce));
   gauges.held.reset();
-  for (const { code } of judgement.holds) gauges.held.set(1, { reason: code });
-  gauges.podsUnreadable.set(look.pods.unreadable.length);
-  gauges.doubtful.set(look.doubtfulPods.size);
+  for (const { code } of assessment.closedGates) gauges.held.set(1, { reason: code });
+  gauges.podsUnreadable.set(snapshot.pods.unreadable.length);
+  gauges.doubtful.set(snapshot.doubtfulPods.size);
   gauges.mode.set(policy.mode === 'Enforce' ? 1 : 0);
-  if (look.oomKills !== undefined) gauges.oomKills.set(look.oomKills);
+  if (snapshot.oomKills !== undefined) gauges.oomKills.set(snapshot.oomKills);
 }

@@ -1,21 +1,27 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import { isAtCpuLimit, isAtMemoryLimit, type PodStrain } from '#agent/decide/snapshot/pod-pressure.ts';
+import { isAtCpuLimit, isAtMemoryLimit, type PodPressure } from '#agent/decide/snapshot/pod-pressure.ts';
 
 /** The same reason with what holds the pod up as further facts, and in words where that is its own limit. */
-export function withStrain({ code, text, facts }: Because, strain: PodStrain | undefined): Because {
-  if (strain === undefined) return { code, text, facts };
-  return { code, text: [text, ...limitsIn(strain)].join('; '), facts: { ...facts, ...strainFacts(strain) } };
+export function withPodPressure({ code, text, facts }: Because, podPressure: PodPressure | undefined): Because {
+  if (podPressure === undefined) return { code, text, facts };
+  return {
+    code,
+    text: [text, ...limitsIn(podPressure)].join('; '),
+    facts: { ...facts, ...podPressureFacts(podPressure) },
+  };
 }
 
-function limitsIn(strain: PodStrain): readonly string[] {
-  const { limitHitsPerSecond = 0, throttled = 0 } = strain;
+function limitsIn(podPressure: PodPressure): readonly string[] {
+  const { limitHitsPerSecond = 0, throttled = 0 } = podPressure;
   return [
-    ...(isAtMemoryLimit(strain) ? [`at its own memory limit (${rounded(limitHitsPerSecond)} hits a second)`] : []),
-    ...(isAtCpuLimit(strain) ? [`held back by its own CPU limit ${Math.round(throttled * 100)} % of the time`] : []),
+    ...(isAtMemoryLimit(podPressure) ? [`at its own memory limit (${rounded(limitHitsPerSecond)} hits a second)`] : []),
+    ...(isAtCpuLimit(podPressure)
+      ? [`held back by its own CPU limit ${Math.round(throttled * 100)} % of the time`]
+      : []),
   ];
 }
 
-function strainFacts({ waiting, stalled, limitHits, oomKills, throttled }: PodStrain): Because['facts'] {
+function podPressureFacts({ waiting, stalled, limitHits, oomKills, throttled }: PodPressure): Because['facts'] {
   const figures = {
     memoryWaiting: waiting.memory,
     memoryStalled: stalled.memory,

@@ -30,7 +30,7 @@ function inMode(text: string, mode: Mode): string {
 }
 
 /** On the node, when something is short and a pod has to go; in the kubelet's words (KS-C12). */
-export function tellThresholdMet(recorder: Recorder, node: NodeReference, { signal, mode }: Eviction): void {
+export function recordThresholdMet(recorder: Recorder, node: NodeReference, { signal, mode }: Eviction): void {
   recorder.record({
     regarding: nodeReference(node),
     type: 'Warning',
@@ -54,7 +54,7 @@ const SILENT: readonly AttemptOutcome['kind'][] = [
 ];
 
 /** On the pod: that it was evicted, in the kubelet's words, or what stopped it. Nothing while the outcome is open. */
-export function tellOutcome(
+export function recordOutcome(
   recorder: Recorder,
   { pod, mode }: Eviction,
   outcome: AttemptOutcome,
@@ -74,7 +74,7 @@ export function tellOutcome(
 }
 
 /** On a pod that stays because its owner lost enough pods on this node. */
-export function tellOwnerLimit(recorder: Recorder, { text, facts }: Because, mode: Mode): void {
+export function recordOwnerLimit(recorder: Recorder, { text, facts }: Because, mode: Mode): void {
   const { namespace, pod, uid } = facts;
   recorder.record({
     regarding: { apiVersion: 'v1', kind: 'Pod', namespace: String(namespace), name: String(pod), uid: String(uid) },
@@ -86,7 +86,7 @@ export function tellOwnerLimit(recorder: Recorder, { text, facts }: Because, mod
 }
 
 /** On the node, when the storm guard stops the agent's own evictions. */
-export function tellIneffective(recorder: Recorder, node: NodeReference, text: string): void {
+export function recordIneffective(recorder: Recorder, node: NodeReference, text: string): void {
   recorder.record({
     regarding: nodeReference(node),
     type: 'Warning',

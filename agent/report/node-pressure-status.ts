@@ -7,9 +7,9 @@ import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import { explainRanking } from '#shared/domain/ranking/explain-ranking.ts';
 import { orderFor } from '#agent/decide/ranking/rank-node.ts';
 import type { Mode } from '#agent/policy/mode.ts';
-import type { EvictionRecord, Picture } from '#agent/decide/pass-result.ts';
-import type { Told } from '#agent/observe/api-server/node-pressure-object.ts';
-import { withStrain } from './describe-pod-pressure.ts';
+import type { EvictionRecord, PassResult } from '#agent/decide/pass-result.ts';
+import type { PreviousStatus } from '#agent/observe/api-server/node-pressure-object.ts';
+import { withPodPressure } from './describe-pod-pressure.ts';
 import { type Condition, type Doubts, type PressureConditions, pressureConditions } from './pressure-conditions.ts';
 import { type SignalLevel, signalStates } from './signal-state.ts';
 
@@ -83,7 +83,7 @@ export interface StatusContext {
   /** Of the NodePressure object, where it is known. */
   readonly generation: number | undefined;
   /** What was told before, by this process or by its predecessor. */
-  readonly previous: Pick<Told, 'conditions' | 'signals'> | undefined;
+  readonly previous: Pick<PreviousStatus, 'conditions' | 'signals'> | undefined;
 }
 
 const MOST_NEXT = 10;
@@ -92,9 +92,9 @@ function time(instant: Instant): string {
   return new Date(instant).toISOString();
 }
 
-function signalEntries(picture: Picture, { previous, wallOffsetMs }: StatusContext): readonly SignalEntry[] {
-  const now = time(picture.look.now + wallOffsetMs);
-  return signalStates(picture).map((signal) => {
+function signalEntries(result: PassResult, { previous, wallOffsetMs }: StatusContext): readonly SignalEntry[] {
+  const now = time(result.snapshot.now + wallOffsetMs);
+  return signalStates(result).map((signal) => {
     const before = previous?.signals.find(({ name }) => name === signal.name);
     return {
       name: signal.name,
@@ -112,11 +112,11 @@ function signalEntries(picture: Picture, { previous, wallOffsetMs }: StatusConte
 }
 
 /** Who would go next and why; who is spared is not in it. */
-function nextEntries({ decision: { judgement }, policy, look }: Picture): readonly NextEntry[] {
-  const signal = judgement.due?.signal ?? 'memory.available';
+function nextEntries({ decision: { assessment }, policy, snapshot }: PassResult): readonly NextEntry[] {
+  const signal = assessment.trigger?.signal ?? 'memory.available';
   const resource = resourceOf(signal);
-  const order = orderFor({ signal, stage: judgement.due?.stage ?? 'mild' }, policy);
-  return explainRanking(judgement.candidates(), order, MOST_NEXT).map(({ candidate, because }) => {
+  const order = orderFor({ signal, stage: assessment.trigger?.stage ?? 'mild' }, policy);
+  return explainRanking(assessment.candidates(), order, MOST_NEXT).map(({ candidate, because }) => {
     const { pod, priority } = candidate.facts;
     return {
       pod: `${pod.namespace}/${pod.name}`,
@@ -124,7 +124,7 @@ function nextEntries({ decision: { judgement }, policy, look }: Picture): readon
       priority,
       ...(candidate.usage === undefined ? {} : { usage: amount(candidate.usage, resource) }),
       request: String(because.facts['request'] ?? '0'),
-      because: withStrain(because, look.strains.get(pod.uid)),
+      because: withPodPressure(because, snapshot.podPressures.get(pod.uid)),
     };
   });
 }
@@ -161,30 +161,30 @@ function conditionEntries(
 }
 
 /** The whole status for one pass; what did not change keeps its times. */
-export function nodePressureStatus(picture: Picture, context: StatusContext): NodePressureStatus {
-  const observedAt = time(picture.look.now + context.wallOffsetMs);
+export function nodePressureStatus(result: PassResult, context: StatusContext): NodePressureStatus {
+  const observedAt = time(result.snapshot.now + context.wallOffsetMs);
   return {
     observedAt,
     ...(context.generation === undefined ? {} : { observedGeneration: context.generation }),
-    mode: picture.policy.mode,
-    policy: picture.policy.name,
+    mode: result.policy.mode,
+    policy: result.policy.name,
     agent: context.agent,
-    conditions: conditionEntries(pressureConditions(picture, context.doubts), context.previous, observedAt),
-    signals: signalEntries(picture, context),
-    next: nextEntries(picture),
+    conditions: conditionEntries(pressureConditions(result, context.doubts), context.previous, observedAt),
+    signals: signalEntries(result, context),
+    next: nextEntries(result),
     evictions: context.records.map(evictionEntry),
-    rules: ruleEntries(picture),
+    rules: ruleEntries(result),
   };
 }
 
 const MOST_RULES = 32;
 
-function ruleEntries({ decision: { state } }: Picture): readonly RuleEntry[] | undefined {
-  const entries = Array.from(state.arrivals ?? [], ([rule, { isConfirmed, policy, generation }]) => ({
+function ruleEntries({ decision: { state } }: PassResult): readonly RuleEntry[] | undefined {
+  const entries = Array.from(state.activations ?? [], ([rule, { isConfirmed, policy, generation }]) => ({
     rule,
     confirmed: isConfirmed,
     policy,
     generation,
   }));
-  return state.arrivals && entries.slice(0, MOST_RULES);
+  return state.activations && entries.slice(0, MOST_RULES);
 }

@@ -1,22 +1,22 @@
 import type { GaugeMetric, Metrics } from '#shared/runtime/metrics.ts';
-import type { Look } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 import {
   isAtCpuLimit,
   isAtMemoryLimit,
-  type PodStrain,
-  type StrainedResource,
+  type PodPressure,
+  type StalledResource,
 } from '#agent/decide/snapshot/pod-pressure.ts';
 
 /** Pods with series of their own; the others are only counted. */
 const TOP = 10;
-const RESOURCES: readonly StrainedResource[] = ['memory', 'cpu', 'io'];
+const RESOURCES: readonly StalledResource[] = ['memory', 'cpu', 'io'];
 /** Who waits less than this, was never at its memory limit and lost no process is not worth a series. */
 const LEAST_SHARE = 0.01;
 
 /** What holds single pods up, in numbers: those that wait most, and how many are at their own limit. */
-export type ShowStrains = (look: Pick<Look, 'strains' | 'pods'>) => void;
+export type ShowPodPressures = (snapshot: Pick<NodeSnapshot, 'podPressures' | 'pods'>) => void;
 
-export function createStrainMetrics(metrics: Metrics): ShowStrains {
+export function createPodPressureMetrics(metrics: Metrics): ShowPodPressures {
   const pod = ['namespace', 'pod'];
   const stalls = metrics.gauge(
     'plimsoll_pod_pressure_stall_ratio',
@@ -40,50 +40,52 @@ export function createStrainMetrics(metrics: Metrics): ShowStrains {
   );
   const atLimit = metrics.gauge('plimsoll_pods_at_own_limit', 'Pods held up by their own limit', ['resource']);
 
-  return ({ strains, pods }) => {
+  return ({ podPressures, pods }) => {
     for (const gauge of [stalls, limitHits, throttled, oomKills]) gauge.reset();
-    atLimit.set(count(strains, isAtMemoryLimit), { resource: 'memory' });
-    atLimit.set(count(strains, isAtCpuLimit), { resource: 'cpu' });
-    for (const [uid, strain] of mostStrained(strains)) {
+    atLimit.set(count(podPressures, isAtMemoryLimit), { resource: 'memory' });
+    atLimit.set(count(podPressures, isAtCpuLimit), { resource: 'cpu' });
+    for (const [uid, podPressure] of highestPressure(podPressures)) {
       const { namespace, name } = pods.aliveByUid.get(uid) ?? {};
       if (namespace === undefined || name === undefined) continue;
       const labels = { namespace, pod: name };
-      showStalls(stalls, labels, strain);
-      if (strain.limitHits !== undefined) limitHits.set(strain.limitHits, labels);
-      if (strain.throttled !== undefined) throttled.set(strain.throttled, labels);
-      if (strain.oomKills !== undefined) oomKills.set(strain.oomKills, labels);
+      showStalls(stalls, labels, podPressure);
+      if (podPressure.limitHits !== undefined) limitHits.set(podPressure.limitHits, labels);
+      if (podPressure.throttled !== undefined) throttled.set(podPressure.throttled, labels);
+      if (podPressure.oomKills !== undefined) oomKills.set(podPressure.oomKills, labels);
     }
   };
 }
 
-function showStalls(stalls: GaugeMetric, labels: Readonly<Record<string, string>>, strain: PodStrain): void {
+function showStalls(stalls: GaugeMetric, labels: Readonly<Record<string, string>>, podPressure: PodPressure): void {
   for (const resource of RESOURCES) {
-    const { [resource]: waiting } = strain.waiting;
-    const { [resource]: stalled } = strain.stalled;
+    const { [resource]: waiting } = podPressure.waiting;
+    const { [resource]: stalled } = podPressure.stalled;
     if (waiting !== undefined) stalls.set(waiting, { ...labels, resource, kind: 'waiting' });
     if (stalled !== undefined) stalls.set(stalled, { ...labels, resource, kind: 'stalled' });
   }
 }
 
-function count(strains: Look['strains'], test: (strain: PodStrain) => boolean): number {
+function count(podPressures: NodeSnapshot['podPressures'], test: (podPressure: PodPressure) => boolean): number {
   let found = 0;
-  for (const strain of strains.values()) if (test(strain)) found += 1;
+  for (const podPressure of podPressures.values()) if (test(podPressure)) found += 1;
   return found;
 }
 
-function mostStrained(strains: Look['strains']): readonly (readonly [uid: string, strain: PodStrain])[] {
-  const worthShowing: (readonly [string, PodStrain])[] = [];
-  for (const entry of strains) if (isWorthShowing(entry[1])) worthShowing.push(entry);
-  return worthShowing.toSorted(([, left], [, right]) => strainOf(right) - strainOf(left)).slice(0, TOP);
+function highestPressure(
+  podPressures: NodeSnapshot['podPressures'],
+): readonly (readonly [uid: string, podPressure: PodPressure])[] {
+  const worthShowing: (readonly [string, PodPressure])[] = [];
+  for (const entry of podPressures) if (isWorthShowing(entry[1])) worthShowing.push(entry);
+  return worthShowing.toSorted(([, left], [, right]) => podPressureOf(right) - podPressureOf(left)).slice(0, TOP);
 }
 
-function isWorthShowing(strain: PodStrain): boolean {
-  const { limitHits = 0, oomKills = 0 } = strain;
-  return strainOf(strain) >= LEAST_SHARE || limitHits > 0 || oomKills > 0;
+function isWorthShowing(podPressure: PodPressure): boolean {
+  const { limitHits = 0, oomKills = 0 } = podPressure;
+  return podPressureOf(podPressure) >= LEAST_SHARE || limitHits > 0 || oomKills > 0;
 }
 
 /** A pod at its memory limit comes before all that merely wait. */
-function strainOf(strain: PodStrain): number {
-  const { memory = 0, cpu = 0, io = 0 } = strain.waiting;
-  return (isAtMemoryLimit(strain) ? 1 : 0) + Math.max(memory, cpu, io, strain.throttled ?? 0);
+function podPressureOf(podPressure: PodPressure): number {
+  const { memory = 0, cpu = 0, io = 0 } = podPressure.waiting;
+  return (isAtMemoryLimit(podPressure) ? 1 : 0) + Math.max(memory, cpu, io, podPressure.throttled ?? 0);
 }

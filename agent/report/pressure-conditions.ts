@@ -3,7 +3,7 @@ import { conditionOf, type PressureCondition, resourceOf, type Signal } from '#s
 import { unconfirmedRules } from '#agent/decide/shortage/rule-activation.ts';
 import { stuckEvictions } from '#agent/decide/eviction/stuck-evictions.ts';
 import { noStatistics } from '#agent/decide/snapshot/unmeasured-pods.ts';
-import type { Picture } from '#agent/decide/pass-result.ts';
+import type { PassResult } from '#agent/decide/pass-result.ts';
 
 /** One entry of `status.conditions`. */
 export interface Condition {
@@ -30,10 +30,10 @@ const KUBELET_CONDITIONS: Readonly<Record<Family, PressureCondition>> = {
 };
 
 /** Whether anything of a family is measured at all: without it the condition is unknown, not false. */
-function isMeasured(family: Family, { decision, look }: Picture): boolean {
+function isMeasured(family: Family, { decision, snapshot }: PassResult): boolean {
   const signals: readonly Signal[] = [
     ...decision.state.pressure.observations.keys(),
-    ...look.stalls.map(({ signal }) => signal),
+    ...snapshot.stalls.map(({ signal }) => signal),
   ];
   const resources = signals.map(resourceOf);
   switch (family) {
@@ -50,13 +50,13 @@ function isMeasured(family: Family, { decision, look }: Picture): boolean {
   }
 }
 
-function isPressed(family: Family, { decision: { state } }: Picture): boolean {
+function isPressed(family: Family, { decision: { state } }: PassResult): boolean {
   const isStalled = [...state.stalls.values()].some(({ signal }) => signal === `${family.toLowerCase()}.pressure`);
   return isStalled || state.pressure.conditions.includes(KUBELET_CONDITIONS[family]);
 }
 
-function familyCondition(family: Family, picture: Picture): PressureConditions[number] {
-  if (!isMeasured(family, picture)) {
+function familyCondition(family: Family, result: PassResult): PressureConditions[number] {
+  if (!isMeasured(family, result)) {
     return {
       type: family,
       status: 'Unknown',
@@ -64,8 +64,8 @@ function familyCondition(family: Family, picture: Picture): PressureConditions[n
       message: `No source measures this family on this node`,
     };
   }
-  return isPressed(family, picture)
-    ? { type: family, status: 'True', ...whyPressed(family, picture) }
+  return isPressed(family, result)
+    ? { type: family, status: 'True', ...whyPressed(family, result) }
     : {
         type: family,
         status: 'False',
@@ -75,11 +75,11 @@ function familyCondition(family: Family, picture: Picture): PressureConditions[n
 }
 
 /** That nobody may go is worth a word of its own: from there on the kubelet is the backstop. */
-function whyPressed(family: Family, { decision: { judgement } }: Picture): { reason: string; message: string } {
-  const { due, holds } = judgement;
-  const stuck = holds.find(({ code }) => code === 'NobodyMayGo');
-  if (due !== undefined && stuck !== undefined && conditionOf(due.signal) === KUBELET_CONDITIONS[family]) {
-    return { reason: stuck.code, message: `${due.because.text}; ${stuck.text}` };
+function whyPressed(family: Family, { decision: { assessment } }: PassResult): { reason: string; message: string } {
+  const { trigger, closedGates } = assessment;
+  const stuck = closedGates.find(({ code }) => code === 'NobodyMayGo');
+  if (trigger !== undefined && stuck !== undefined && conditionOf(trigger.signal) === KUBELET_CONDITIONS[family]) {
+    return { reason: stuck.code, message: `${trigger.because.text}; ${stuck.text}` };
   }
   return { reason: 'Pressure', message: 'A threshold was crossed within the transition period' };
 }
@@ -103,8 +103,8 @@ function policiesCondition(unreadable: Because | undefined): PressureConditions[
 }
 
 /** A rule that was met when it arrived evicts no pod before it is confirmed. */
-function rulesCondition({ decision: { state } }: Picture): PressureConditions[number] {
-  const waiting = unconfirmedRules(state.arrivals);
+function rulesCondition({ decision: { state } }: PassResult): PressureConditions[number] {
+  const waiting = unconfirmedRules(state.activations);
   if (waiting !== undefined)
     return { type: 'RulesConfirmed', status: 'False', reason: waiting.code, message: waiting.text };
   const message = 'No threshold or pressure rule waits for a confirmation';
@@ -112,8 +112,8 @@ function rulesCondition({ decision: { state } }: Picture): PressureConditions[nu
 }
 
 /** A pod that cannot be read is no candidate, and what it uses is not known. */
-function podsCondition({ look }: Picture): PressureConditions[number] {
-  const [first, ...others] = look.pods.unreadable;
+function podsCondition({ snapshot }: PassResult): PressureConditions[number] {
+  const [first, ...others] = snapshot.pods.unreadable;
   if (first === undefined) {
     return { type: 'PodsRead', status: 'True', reason: 'AllRead', message: 'Every pod of this node can be read' };
   }
@@ -122,7 +122,7 @@ function podsCondition({ look }: Picture): PressureConditions[number] {
 }
 
 /** Whether the kubelet's figure of memory and ours tell the same; informative, nothing hangs on it. */
-function figuresCondition({ decision: { state } }: Picture): PressureConditions[number] {
+function figuresCondition({ decision: { state } }: PassResult): PressureConditions[number] {
   const [gap] = state.figureGaps.values();
   if (gap !== undefined) return { type: 'FiguresAgree', status: 'False', reason: gap.code, message: gap.text };
   const message = "The kubelet's figure of memory and what can be reclaimed are close to each other";
@@ -130,8 +130,8 @@ function figuresCondition({ decision: { state } }: Picture): PressureConditions[
 }
 
 /** Whether there are statistics of the node's pods; without any no pod can be ranked. */
-function statisticsCondition({ look, decision: { state } }: Picture): PressureConditions[number] {
-  const because = noStatistics(state.unmeasuredSince, look);
+function statisticsCondition({ snapshot, decision: { state } }: PassResult): PressureConditions[number] {
+  const because = noStatistics(state.unmeasuredSince, snapshot);
   if (because !== undefined) {
     return { type: 'PodsMeasured', status: 'False', reason: because.code, message: because.text };
   }
@@ -139,11 +139,11 @@ function statisticsCondition({ look, decision: { state } }: Picture): PressureCo
 }
 
 /** Whether evicted pods end; where they do not, the kubelet is down or a container cannot be stopped. */
-function carriedOutCondition({ look, decision: { state } }: Picture): PressureConditions[number] {
+function carriedOutCondition({ snapshot, decision: { state } }: PassResult): PressureConditions[number] {
   const type = 'EvictionsCarriedOut';
-  const stuck = stuckEvictions(state.evictions.Enforce, look);
+  const stuck = stuckEvictions(state.evictions.Enforce, snapshot);
   if (stuck !== undefined) return { type, status: 'False', reason: 'PodsStuck', message: stuck.text };
-  if (!look.isKubeletSilent) {
+  if (!snapshot.isKubeletSilent) {
     return { type, status: 'True', reason: 'NoneStuck', message: 'No evicted pod is stuck beyond its grace' };
   }
   return { type, status: 'Unknown', reason: 'KubeletSilent', message: 'Kubernetes has not heard of the kubelet' };
@@ -156,16 +156,16 @@ export interface Doubts {
 }
 
 /** One condition per family of signals, whether the sources agree, whether pods are measured and can be read, and whether evictions are carried out. */
-export function pressureConditions(picture: Picture, { sources, policies }: Doubts): PressureConditions {
+export function pressureConditions(result: PassResult, { sources, policies }: Doubts): PressureConditions {
   const families: readonly Family[] = ['Memory', 'Cpu', 'Io', 'Disk', 'Pid'];
   return [
-    ...families.map((family) => familyCondition(family, picture)),
+    ...families.map((family) => familyCondition(family, result)),
     sourcesCondition(sources),
-    statisticsCondition(picture),
-    figuresCondition(picture),
+    statisticsCondition(result),
+    figuresCondition(result),
     policiesCondition(policies),
-    podsCondition(picture),
-    rulesCondition(picture),
-    carriedOutCondition(picture),
+    podsCondition(result),
+    rulesCondition(result),
+    carriedOutCondition(result),
   ];
 }

@@ -8,13 +8,13 @@ import { isOwnerLimit } from '#agent/decide/eviction/owner-limit.ts';
 import { describeEviction } from './describe-eviction.ts';
 import { joinRecords, noteEnds, noteOutcome, noteRequest } from './eviction-records.ts';
 import type { NodeSource } from '#agent/observe/node/node-source.ts';
-import type { Attempt, EvictionRecord, Picture } from '#agent/decide/pass-result.ts';
+import type { Attempt, EvictionRecord, PassResult } from '#agent/decide/pass-result.ts';
 import {
   type NodeReference,
-  tellIneffective,
-  tellOutcome,
-  tellOwnerLimit,
-  tellThresholdMet,
+  recordIneffective,
+  recordOutcome,
+  recordOwnerLimit,
+  recordThresholdMet,
 } from './eviction-events.ts';
 
 export interface ReporterPorts {
@@ -30,9 +30,9 @@ export interface ReporterPorts {
 export interface Reporter {
   readonly requested: (eviction: Eviction) => void;
   readonly answered: (attempt: Attempt) => void;
-  readonly passed: (picture: Picture) => void;
+  readonly passed: (result: PassResult) => void;
   /** Takes in what a predecessor told, behind what has been noted since. */
-  readonly recall: (earlier: readonly EvictionRecord[]) => void;
+  readonly restoreRecords: (earlier: readonly EvictionRecord[]) => void;
   /** The newest first. */
   readonly records: () => readonly EvictionRecord[];
 }
@@ -46,7 +46,7 @@ export function createReporter({ recorder, log, metrics, node, containers, clock
   function requested(eviction: Eviction): void {
     messages.set(eviction.pod.uid, describeEviction(eviction, containers(eviction.pod.uid)));
     records = noteRequest(records, eviction, clock.now());
-    tellThresholdMet(recorder, node(), eviction);
+    recordThresholdMet(recorder, node(), eviction);
   }
 
   function answered({ eviction, outcome }: Attempt): void {
@@ -56,33 +56,33 @@ export function createReporter({ recorder, log, metrics, node, containers, clock
     records = noteOutcome(records, { uid, mode }, outcome.kind);
     metrics.countAttempt({ eviction, outcome }, clock.monotonic());
     log.showOutcome(eviction, outcome, message);
-    tellOutcome(recorder, eviction, outcome, message);
+    recordOutcome(recorder, eviction, outcome, message);
   }
 
-  function tellGuard({ decision: { judgement } }: Picture): void {
-    const stopped = judgement.holds.find(({ code }) => code === 'Ineffective');
-    if (stopped !== undefined && !wasStopped) tellIneffective(recorder, node(), stopped.text);
+  function reportCircuitBreaker({ decision: { assessment } }: PassResult): void {
+    const stopped = assessment.closedGates.find(({ code }) => code === 'Ineffective');
+    if (stopped !== undefined && !wasStopped) recordIneffective(recorder, node(), stopped.text);
     wasStopped = stopped !== undefined;
   }
 
-  function tellLimits({ decision: { judgement } }: Picture): void {
-    const limit = judgement.holds.find(isOwnerLimit);
+  function reportOwnerLimit({ decision: { assessment } }: PassResult): void {
+    const limit = assessment.closedGates.find(isOwnerLimit);
     const uid = String(limit?.facts['uid'] ?? '');
-    if (limit !== undefined && uid !== limited) tellOwnerLimit(recorder, limit, judgement.due?.mode ?? 'DryRun');
+    if (limit !== undefined && uid !== limited) recordOwnerLimit(recorder, limit, assessment.trigger?.mode ?? 'DryRun');
     // Between two passes that are held back for it others are held back for something else.
-    if (limit !== undefined || judgement.due === undefined) limited = uid;
+    if (limit !== undefined || assessment.trigger === undefined) limited = uid;
   }
 
-  function passed(picture: Picture): void {
-    records = noteEnds(records, picture.decision.state, clock.now());
+  function passed(result: PassResult): void {
+    records = noteEnds(records, result.decision.state, clock.now());
     for (const uid of messages.keys())
       if (records.every(({ pod, endedAt }) => pod.uid !== uid || endedAt !== undefined)) messages.delete(uid);
-    log.showPass(picture);
-    tellGuard(picture);
-    tellLimits(picture);
+    log.showPass(result);
+    reportCircuitBreaker(result);
+    reportOwnerLimit(result);
   }
-  function recall(earlier: readonly EvictionRecord[]): void {
+  function restoreRecords(earlier: readonly EvictionRecord[]): void {
     records = joinRecords(records, earlier);
   }
-  return { recall, requested, answered, passed, records: () => records };
+  return { restoreRecords, requested, answered, passed, records: () => records };
 }

@@ -14,7 +14,7 @@ import { type Observation, observe } from '#shared/domain/pressure/observation.t
 import { type KubeletSignal, resourceOf } from '#shared/domain/pressure/signal.ts';
 import { isHard, type Threshold, type ThresholdValue } from '#shared/domain/pressure/threshold.ts';
 import type { CpuRoom } from '#agent/decide/snapshot/node-view.ts';
-import type { Picture } from '#agent/decide/pass-result.ts';
+import type { PassResult } from '#agent/decide/pass-result.ts';
 import type { StallRule } from '#agent/policy/stall-rule.ts';
 
 /** How near a signal is to costing a pod. */
@@ -71,12 +71,12 @@ function firstToCross(thresholds: readonly Threshold[], observed: Observation): 
 }
 
 /** Every signal that is observed: the kubelet's in the order of the observations, then the idle CPU. */
-export function signalStates(picture: Picture): readonly SignalState[] {
-  const { decision, policy, look } = picture;
-  const own = look.cpu && cpuState(look.cpu, look.now, policy.stallRules);
-  const kubelets = observe(look.readings);
+export function signalStates(result: PassResult): readonly SignalState[] {
+  const { decision, policy, snapshot } = result;
+  const own = snapshot.cpu && cpuState(snapshot.cpu, snapshot.now, policy.stallRules);
+  const kubelets = observe(snapshot.readings);
   const states = Array.from(decision.state.pressure.observations, ([name, deciding]) =>
-    kubeletState(name, { shown: kubelets.get(name) ?? deciding, deciding }, picture),
+    kubeletState(name, { shown: kubelets.get(name) ?? deciding, deciding }, result),
   );
   return own === undefined ? states : [...states, own];
 }
@@ -87,14 +87,14 @@ interface Figures {
   readonly deciding: Observation;
 }
 
-function kubeletState(name: KubeletSignal, { shown, deciding }: Figures, picture: Picture): SignalState {
-  const { policy, decision } = picture;
+function kubeletState(name: KubeletSignal, { shown, deciding }: Figures, result: PassResult): SignalState {
+  const { policy, decision } = result;
   const first = firstToCross(
     policy.thresholds.filter(({ signal }) => signal === name),
     deciding,
   );
   const thresholdNumber = first && amount(first, deciding);
-  const reclaimable = reclaimableOf(name, picture);
+  const reclaimable = reclaimableOf(name, result);
   return {
     name,
     available: amountText(name, shown.available),
@@ -115,8 +115,8 @@ function amountText(name: KubeletSignal, quantity: Quantity): string {
   return isBytes ? readableBytes(quantityNumber(quantity)) : formatQuantity(quantity);
 }
 
-function reclaimableOf(name: KubeletSignal, { look, policy }: Picture): Reclaimable | undefined {
-  const bytes = isMemorySignal(name) ? memoryReadingOf(look.reclaimable, name)?.availableBytes : undefined;
+function reclaimableOf(name: KubeletSignal, { snapshot, policy }: PassResult): Reclaimable | undefined {
+  const bytes = isMemorySignal(name) ? memoryReadingOf(snapshot.reclaimable, name)?.availableBytes : undefined;
   if (bytes === undefined) return undefined;
   return { available: readableBytes(bytes), availableNumber: bytes, figure: policy.memoryFigure };
 }

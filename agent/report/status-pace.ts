@@ -5,7 +5,7 @@ import type { SignalLevel } from './signal-state.ts';
 export interface Written {
   readonly status: NodePressureStatus;
   readonly atMs: number;
-  readonly standsMs: number;
+  readonly validMs: number;
 }
 
 const LEAST_MS = 1000;
@@ -15,7 +15,7 @@ const TROUBLE_MS = 20_000;
 const SPREAD = 1 / 6;
 
 /** For how long a status stands on a quiet node: the period, or up to a sixth less. `random01` is in [0, 1). */
-export function standsFor(periodMs: number, random01: number): number {
+export function validForMs(periodMs: number, random01: number): number {
   return periodMs * (1 - SPREAD * random01);
 }
 
@@ -27,11 +27,11 @@ export function isStatusDue(status: NodePressureStatus, written: Written | undef
   if (written === undefined) return true;
   const ageMs = nowMs - written.atMs;
   if (ageMs < LEAST_MS) return false;
-  return ageMs >= longestAgeMs(status, written) || essence(status) !== essence(written.status);
+  return ageMs >= longestAgeMs(status, written) || significantState(status) !== significantState(written.status);
 }
 
-function longestAgeMs(status: NodePressureStatus, { standsMs }: Written): number {
-  return isShort(status) ? Math.min(TROUBLE_MS, standsMs) : standsMs;
+function longestAgeMs(status: NodePressureStatus, { validMs }: Written): number {
+  return isShort(status) ? Math.min(TROUBLE_MS, validMs) : validMs;
 }
 
 function isShort({ signals }: NodePressureStatus): boolean {
@@ -44,7 +44,7 @@ function lastingState({ name, state }: NodePressureStatus['signals'][number]): S
 }
 
 /** What counts as a change of state. */
-function essence(status: NodePressureStatus): string {
+function significantState(status: NodePressureStatus): string {
   const { mode, policy, conditions, signals, evictions, rules } = status;
   return JSON.stringify([
     mode,

@@ -2,7 +2,7 @@ import { type Backoff, backoffDelay } from '#shared/runtime/backoff.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { NodePressureStatus } from './node-pressure-status.ts';
-import { isStatusDue, standsFor, type Written } from './status-pace.ts';
+import { isStatusDue, validForMs, type Written } from './status-pace.ts';
 import { type StatusTarget, writeStatus } from './write-status.ts';
 
 export interface StatusWriterPorts {
@@ -42,7 +42,7 @@ export function createStatusWriter({ target, periodMs, clock, random, log }: Sta
   let past = NOTHING_WRITTEN;
 
   function succeeded(status: NodePressureStatus, generation: number | undefined): Past {
-    const written = { status, atMs: clock.monotonic(), standsMs: standsFor(periodMs, random()) };
+    const written = { status, atMs: clock.monotonic(), validMs: validForMs(periodMs, random()) };
     return { ...NOTHING_WRITTEN, written, generation };
   }
 

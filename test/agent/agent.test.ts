@@ -258,7 +258,7 @@ describe('the agent', { timeout: 90_000 }, () => {
 
   test('what its predecessor told is remembered: no window starts over, and no history is lost (F-17, F-18)', async () => {
     const requestedAt = new Date(Date.now() - 10_000).toISOString();
-    const told = ['a', 'b'].map((name) => ({
+    const recorded = ['a', 'b'].map((name) => ({
       pod: `default/${name}`,
       uid: `uid-${name}`,
       signal: 'memory.available',
@@ -267,9 +267,12 @@ describe('the agent', { timeout: 90_000 }, () => {
       requestedAt,
       because: { code: 'HardThresholdMet', text: 'short' },
     }));
-    api.put(NODE_PRESSURES, { metadata: { name: 'n1' }, status: { evictions: told } });
+    api.put(NODE_PRESSURES, { metadata: { name: 'n1' }, status: { evictions: recorded } });
     await start();
-    await vi.waitFor(() => expect(status()).toMatchObject({ signals: [{ state: 'Hard' }], evictions: told }), WITHIN);
+    await vi.waitFor(
+      () => expect(status()).toMatchObject({ signals: [{ state: 'Hard' }], evictions: recorded }),
+      WITHIN,
+    );
     expect(evictions()).toEqual([]);
   });
 

@@ -2,8 +2,8 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createCycle } from '#agent/pass.ts';
-import { type Look } from '#agent/decide/snapshot/node-snapshot.ts';
+import { createPassRunner } from '#agent/pass.ts';
+import { type NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 import { type CgroupLayout, findCgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
 import { createKernelNode } from '#agent/observe/node/kernel-node.ts';
 import type { UsageDepth } from '#agent/decide/measuring-depth.ts';
@@ -53,8 +53,8 @@ function passes(name: NodeCase): () => readonly string[] {
   }));
   const parsed = parseThresholds({ evictionHard: { 'pid.available': '10%' } });
   if (!parsed.ok) throw new Error(parsed.mistakes.join('; '));
-  const namespaces: Look['namespaces'] = new Map([['default', 'open']]);
-  const cycle = createCycle({
+  const namespaces: NodeSnapshot['namespaces'] = new Map([['default', 'open']]);
+  const passRunner = createPassRunner({
     ...QUIET_PORTS,
     source: {
       ...source,
@@ -74,7 +74,7 @@ function passes(name: NodeCase): () => readonly string[] {
     readAgain: () => Promise.resolve({ kind: 'foundGone' }),
     clock,
   });
-  return () => cycle.pass(new AbortController().signal).decision.evictions.map(({ pod }) => pod.name);
+  return () => passRunner.pass(new AbortController().signal).decision.evictions.map(({ pod }) => pod.name);
 }
 
 describe('a fork bomb', () => {

@@ -5,8 +5,8 @@ import type { NodeReadings } from '#shared/domain/pressure/observation.ts';
 import { rankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import { NO_RECLAIM_RATES } from '#agent/decide/snapshot/node-view.ts';
-import { NO_STRAINS } from '#agent/decide/snapshot/pod-pressure.ts';
-import { indexPods, type Look } from '#agent/decide/snapshot/node-snapshot.ts';
+import { NO_POD_PRESSURES } from '#agent/decide/snapshot/pod-pressure.ts';
+import { indexPods, type NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 import { type AgentPolicy, DEFAULT_POLICY } from '#agent/policy/policy.ts';
 import { buildPod, type PodFields } from '#test/build/cluster.ts';
 
@@ -87,11 +87,11 @@ export interface Scene {
   readonly reclaimableMiB?: number;
   readonly capacityMiB?: number;
   readonly pods?: readonly NodePod[];
-  readonly look?: Partial<Look>;
+  readonly snapshot?: Partial<NodeSnapshot>;
 }
 
 /** A look at a node of 1000 MiB whose namespaces are all open. */
-export function look(scene: Scene): Look {
+export function snapshot(scene: Scene): NodeSnapshot {
   const pods = scene.pods ?? [];
   const domainPods = pods.map(nodePod);
   const measured = pods.filter(({ usageMiB, cpuNanoCores }) => usageMiB !== undefined || cpuNanoCores !== undefined);
@@ -103,7 +103,7 @@ export function look(scene: Scene): Look {
     cpu: undefined,
     reclaim: NO_RECLAIM_RATES,
     oomKills: undefined,
-    strains: NO_STRAINS,
+    podPressures: NO_POD_PRESSURES,
     usage: new Map(measured.map((pod) => [pod.uid ?? `uid-${pod.name}`, usageOf(pod)])),
     pods: indexPods(domainPods.map(rankingFacts)),
     namespaces: new Map(domainPods.map(({ namespace }) => [namespace, 'open'])),
@@ -111,8 +111,8 @@ export function look(scene: Scene): Look {
     doubts: new Map(),
     doubtfulPods: new Map(),
     isKubeletSilent: false,
-    holds: [],
-    ...scene.look,
+    closedGates: [],
+    ...scene.snapshot,
   };
 }
 

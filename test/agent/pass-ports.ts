@@ -1,15 +1,15 @@
-import type { CyclePorts } from '#agent/pass.ts';
+import type { PassPorts } from '#agent/pass.ts';
 
 /** Ports of a cycle on a node without history, doubts or holds, with the periods of the DaemonSet. */
 export const QUIET_PORTS = {
   avoided: () => new Set<string>(),
   history: () => ({ evictions: [], rules: [] }),
-  recalled: () => undefined,
+  restored: () => undefined,
   doubts: () => new Map(),
   doubtfulPods: () => new Map(),
   isKubeletSilent: () => false,
-  holds: () => [],
+  closedGates: () => [],
   requested: () => undefined,
   answered: () => undefined,
   periods: { nearMs: 100, raceMs: 10, farMs: 1000, podsMs: 1000, slowMs: 10_000 },
-} satisfies Partial<CyclePorts>;
+} satisfies Partial<PassPorts>;

@@ -65,7 +65,7 @@ export interface ReliefEvidence {
   /** What all other pods than the victim use together now, in the signal's unit. */
   readonly othersUse: (eviction: InflightEviction) => number;
   /** Whether what is left will be gone before a usual wait is over. */
-  readonly isRacing: boolean;
+  readonly isExhaustionImminent: boolean;
 }
 
 type Relief = 'helped' | 'ineffective' | 'growing';
@@ -75,7 +75,7 @@ function reliefOf({ eviction, releasedAt }: ReleasedEviction, evidence: ReliefEv
   const { shortage, expected, othersUsed } = eviction;
   const measured = shortage && evidence.measuredOf(shortage.signal);
   if (shortage === undefined || measured === undefined) return undefined;
-  if (measured.at - releasedAt < (evidence.isRacing ? SHORT_SETTLE_MS : SETTLE_MS)) return undefined;
+  if (measured.at - releasedAt < (evidence.isExhaustionImminent ? SHORT_SETTLE_MS : SETTLE_MS)) return undefined;
   const gained = measured.available - shortage.available;
   const takenByOthers = Math.max(0, evidence.othersUse(eviction) - othersUsed);
   if (gained + takenByOthers >= expected * LEAST_RELIEF) return 'helped';
@@ -83,12 +83,12 @@ function reliefOf({ eviction, releasedAt }: ReleasedEviction, evidence: ReliefEv
 }
 
 /** Judges every eviction that is ripe. */
-export function judgeRelief(breakers: CircuitBreakers, evidence: ReliefEvidence, now: Instant): CircuitBreakers {
+export function assessRelief(breakers: CircuitBreakers, evidence: ReliefEvidence, now: Instant): CircuitBreakers {
   if (breakers.size === 0) return breakers;
-  return new Map([...breakers].map(([resource, breaker]) => [resource, judgeOne(breaker, evidence, now)]));
+  return new Map([...breakers].map(([resource, breaker]) => [resource, assessOne(breaker, evidence, now)]));
 }
 
-function judgeOne(breaker: CircuitBreaker, evidence: ReliefEvidence, now: Instant): CircuitBreaker {
+function assessOne(breaker: CircuitBreaker, evidence: ReliefEvidence, now: Instant): CircuitBreaker {
   let ineffective = breaker.ineffective;
   const awaiting: ReleasedEviction[] = [];
   for (const each of breaker.awaiting) {

@@ -33,7 +33,7 @@ function countWithin(past: readonly PastEviction[], windowMs: number, now: Insta
 }
 
 /** How many more evictions the node's windows allow now; never negative. */
-export function roomOnNode(past: readonly PastEviction[], limits: EvictionLimits, now: Instant): number {
+export function freeSlotsOnNode(past: readonly PastEviction[], limits: EvictionLimits, now: Instant): number {
   const minute = limits.perMinute - countWithin(past, MINUTE_MS, now);
   const tenMinutes = limits.perTenMinutes - countWithin(past, TEN_MINUTES_MS, now);
   return Math.max(0, Math.min(minute, tenMinutes));
@@ -48,7 +48,7 @@ export function lostByNamespace(past: readonly PastEviction[], now: Instant): Re
 }
 
 /** Why a namespace that has lost, or is about to lose, `count` pods may lose no other one; `undefined` if it may. */
-export function namespaceHold(namespace: string, count: number, limits: EvictionLimits): Because | undefined {
+export function namespaceLimit(namespace: string, count: number, limits: EvictionLimits): Because | undefined {
   const most = limits.perNamespacePerTenMinutes;
   if (count < most) return undefined;
   const text = `namespace ${namespace} lost ${count} pods in ten minutes, the limit is ${most}`;
@@ -56,6 +56,6 @@ export function namespaceHold(namespace: string, count: number, limits: Eviction
 }
 
 /** When a pod of the same owner was last evicted from this node. */
-export function ownerHitAt(past: readonly PastEviction[], owner: string | undefined): Instant | undefined {
+export function ownerDisruptedAt(past: readonly PastEviction[], owner: string | undefined): Instant | undefined {
   return owner === undefined ? undefined : past.findLast((each) => each.owner === owner)?.at;
 }

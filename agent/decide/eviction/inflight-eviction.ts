@@ -52,7 +52,7 @@ const CLEAN_UP_MS: Readonly<Record<Stage, Instant>> = { mild: 10_000, severe: 50
 /** However long its grace, no pod is waited for longer than this (F-32). */
 const LONGEST_WAIT_MS = 600_000;
 /** A dry run says the same of the same pod at most this often. */
-const PRETENCE_MS = 300_000;
+const DRY_RUN_MS = 300_000;
 /** In the severe stage only what ends within this time counts. */
 const SOON_MS = 3000;
 /** A pod that uses less than this share of what it used has given its memory back. */
@@ -61,26 +61,26 @@ const RELEASED_SHARE = 0.1;
 const LEAST_AGE_MS = 1000;
 
 /** When a pod that was asked to end at `since` is counted on: for its grace and a moment more, not only that it will end some day. */
-export function isExpected({ since, graceMs }: Ending, stage: Stage, now: Instant): boolean {
+export function isExpected({ since, graceMs }: Termination, stage: Stage, now: Instant): boolean {
   const dueMs = Math.min(graceMs + CLEAN_UP_MS[stage], LONGEST_WAIT_MS);
   const isInTime = now - since <= dueMs;
   return stage === 'mild' ? isInTime : isInTime && now - since >= graceMs - SOON_MS;
 }
 
 /** A pod on its way out: since when it was asked to end, and how long it may take. */
-export interface Ending {
+export interface Termination {
   readonly since: Instant;
   readonly graceMs: number;
 }
 
-function endingOf({ requestedAt, graceSeconds }: InflightEviction): Ending {
+function terminationOf({ requestedAt, graceSeconds }: InflightEviction): Termination {
   return { since: requestedAt, graceMs: graceSeconds * 1000 };
 }
 
 /** Whether its pod is counted on to end: asked for in time, and not stuck. */
 export function isExpectedToEnd(eviction: InflightEviction, stage: Stage, now: Instant): boolean {
   if (eviction.releasedAt !== undefined || eviction.phase === 'stuck') return false;
-  return eviction.phase === 'pretended' || isExpected(endingOf(eviction), stage, now);
+  return eviction.phase === 'pretended' || isExpected(terminationOf(eviction), stage, now);
 }
 
 /**
@@ -88,7 +88,7 @@ export function isExpectedToEnd(eviction: InflightEviction, stage: Stage, now: I
  * take long takes none, also while it is asked for again: what is ending never blocks that stage.
  */
 export function isOutstanding(eviction: InflightEviction, stage: Stage, now: Instant): boolean {
-  const isInTime = stage === 'mild' || isExpected(endingOf(eviction), stage, now);
+  const isInTime = stage === 'mild' || isExpected(terminationOf(eviction), stage, now);
   switch (eviction.phase) {
     case 'asking':
     case 'unknown':
@@ -98,7 +98,7 @@ export function isOutstanding(eviction: InflightEviction, stage: Stage, now: Ins
     case 'stuck':
       return false;
     case 'pretended':
-      return isExpected(endingOf(eviction), 'mild', now);
+      return isExpected(terminationOf(eviction), 'mild', now);
   }
 }
 
@@ -114,7 +114,7 @@ export function isUncounted({ phase, isShortened }: InflightEviction): boolean {
 export function canBeShortened(eviction: InflightEviction, now: Instant): boolean {
   const { phase, graceSeconds, isShortened, releasedAt } = eviction;
   if (phase !== 'ending' || isShortened || releasedAt !== undefined) return false;
-  return graceSeconds * 1000 > SOON_MS && !isExpected(endingOf(eviction), 'severe', now);
+  return graceSeconds * 1000 > SOON_MS && !isExpected(terminationOf(eviction), 'severe', now);
 }
 
 /** The evictions after one more look at the node. */
@@ -134,7 +134,7 @@ export interface SeenPods {
 export function reconcileInflight(evictions: readonly InflightEviction[], seen: SeenPods, now: Instant): Reconciled {
   const gone = evictions.filter((each) => isGone(each, seen.alive));
   const left = evictions.filter((each) => !isGone(each, seen.alive));
-  const inflight = left.map((each) => noteRelease(each, seen.usage, now)).flatMap((each) => age(each, now));
+  const inflight = left.map((each) => markReleased(each, seen.usage, now)).flatMap((each) => age(each, now));
   const justReleased = inflight.filter(({ releasedAt }) => releasedAt === now);
   return { inflight, released: [...gone.filter(({ releasedAt }) => releasedAt === undefined), ...justReleased] };
 }
@@ -144,9 +144,9 @@ function isGone({ phase, uid }: InflightEviction, alive: ReadonlyMap<string, Pod
   return phase !== 'asking' && !alive.has(uid);
 }
 
-function noteRelease(eviction: InflightEviction, usage: UsageByUid, now: Instant): InflightEviction {
-  const isEnding = eviction.phase === 'ending' || eviction.phase === 'stuck';
-  if (!isEnding || eviction.releasedAt !== undefined || !hasReleased(eviction, usage, now)) return eviction;
+function markReleased(eviction: InflightEviction, usage: UsageByUid, now: Instant): InflightEviction {
+  const isTerminating = eviction.phase === 'ending' || eviction.phase === 'stuck';
+  if (!isTerminating || eviction.releasedAt !== undefined || !hasReleased(eviction, usage, now)) return eviction;
   return { ...eviction, phase: 'ending', releasedAt: now };
 }
 
@@ -176,5 +176,5 @@ function age(eviction: InflightEviction, now: Instant): readonly InflightEvictio
 
 function isOver({ phase, stage, requestedAt, graceSeconds }: InflightEviction, now: Instant): boolean {
   const usualMs = Math.min(graceSeconds * 1000 + CLEAN_UP_MS[stage], LONGEST_WAIT_MS);
-  return now - requestedAt > (phase === 'pretended' ? PRETENCE_MS : usualMs);
+  return now - requestedAt > (phase === 'pretended' ? DRY_RUN_MS : usualMs);
 }

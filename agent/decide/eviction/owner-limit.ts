@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000;
 const OWNER_LIMIT = 'OwnerLimit';
 
 /** What the limit is counted from. */
-export interface OwnerQuestion {
+export interface OwnerLimitQuery {
   readonly signal: Signal;
   readonly evictions: EvictionState;
   readonly now: Instant;
@@ -25,17 +25,17 @@ export interface OwnerQuestion {
  * the same again, and an agent that acts before the kubelet also prevents the taint that would keep it away.
  */
 export function ownerLimit(
-  question: OwnerQuestion,
+  query: OwnerLimitQuery,
 ): (candidate: Candidate, victims: readonly Candidate[]) => Because | undefined {
-  const lost = lostByOwner(question, resourceOf(question.signal));
+  const lost = lostByOwner(query, resourceOf(query.signal));
   return ({ facts: { pod } }, victims) => {
     const owner = ownerOf(pod);
     if (owner === undefined) return undefined;
     const count = (lost.get(owner) ?? 0) + victims.filter(({ facts }) => ownerOf(facts.pod) === owner).length;
-    if (count < question.most) return undefined;
-    const text = `${count} pods of ${owner} were evicted from this node within an hour, the limit is ${question.most}: the node is left to the kubelet`;
+    if (count < query.most) return undefined;
+    const text = `${count} pods of ${owner} were evicted from this node within an hour, the limit is ${query.most}: the node is left to the kubelet`;
     const { namespace, name, uid } = pod;
-    return { code: OWNER_LIMIT, text, facts: { owner, count, most: question.most, namespace, pod: name, uid } };
+    return { code: OWNER_LIMIT, text, facts: { owner, count, most: query.most, namespace, pod: name, uid } };
   };
 }
 
@@ -58,7 +58,7 @@ export function isOwnerLimit({ code }: Because): boolean {
   return code === OWNER_LIMIT;
 }
 
-function lostByOwner({ evictions, now }: OwnerQuestion, resource: StarvedResource): ReadonlyMap<string, number> {
+function lostByOwner({ evictions, now }: OwnerLimitQuery, resource: StarvedResource): ReadonlyMap<string, number> {
   const past = evictionsOf(evictions.past, resource).filter(({ at }) => now - at < HOUR_MS);
   const asked = evictions.inflight.filter((each) => isUncounted(each) && resourceOf(each.signal) === resource);
   const lost = new Map<string, number>();

@@ -8,30 +8,34 @@ import { ownerWishes } from '#shared/kube/owner-wishes.ts';
 import { PROTECTED_NAMESPACES } from '#shared/kube/wire-names.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import type { EvictionState } from '#agent/decide/eviction/eviction-state.ts';
-import { evictionsOf, lostByNamespace, namespaceHold } from '#agent/decide/eviction/eviction-windows.ts';
+import { evictionsOf, lostByNamespace, namespaceLimit } from '#agent/decide/eviction/eviction-windows.ts';
 import { isUncounted, type Stage } from '#agent/decide/eviction/inflight-eviction.ts';
-import type { Look } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 import { ownerOf } from '#agent/decide/snapshot/pod-owner.ts';
 
-function wantsToStay(pod: Pod): boolean {
+function hasOptedOut(pod: Pod): boolean {
   return !ownerWishes(pod.annotations).mayBeEvicted;
 }
 
-function rulesOf({ protect }: AgentPolicy, { namespaces }: Pick<Look, 'namespaces'>): ProtectionRules {
+function rulesOf({ protect }: AgentPolicy, { namespaces }: Pick<NodeSnapshot, 'namespaces'>): ProtectionRules {
   const ignored = [...namespaces].filter(([, state]) => state === 'ignored').map(([name]) => name);
   return {
     protectedNamespaces: new Set([...PROTECTED_NAMESPACES, ...protect.namespaces, ...ignored]),
     optOutCeiling: protect.optOutCeiling,
-    wantsToStay,
+    wantsToStay: hasOptedOut,
   };
 }
 
 /** Why a pod must never be chosen as it is now, `undefined` if it may be (law 1). */
-export function lastingProtection(pod: Pod, policy: AgentPolicy, namespaces: Look['namespaces']): Because | undefined {
+export function lastingProtection(
+  pod: Pod,
+  policy: AgentPolicy,
+  namespaces: NodeSnapshot['namespaces'],
+): Because | undefined {
   return protectionOf(pod, rulesOf(policy, { namespaces })) ?? unknownNamespace(pod, namespaces);
 }
 
-function unknownNamespace({ namespace }: Pod, namespaces: Look['namespaces']): Because | undefined {
+function unknownNamespace({ namespace }: Pod, namespaces: NodeSnapshot['namespaces']): Because | undefined {
   if (namespaces.has(namespace)) return undefined;
   const text = `the labels of namespace ${namespace} are not known, so it may be one to leave alone`;
   return { code: 'NamespaceUnknown', text, facts: { namespace } };
@@ -43,12 +47,12 @@ function withoutStatistics({ facts, usage }: Candidate, policy: AgentPolicy): Be
 }
 
 /** Where time is left no pod goes on a figure that another source contradicts; at the end what both support counts. */
-function doubtful({ facts, signal }: Candidate, stage: Stage, { doubtfulPods }: Look): Because | undefined {
+function doubtful({ facts, signal }: Candidate, stage: Stage, { doubtfulPods }: NodeSnapshot): Because | undefined {
   return stage === 'mild' && resourceOf(signal) === 'memory' ? doubtfulPods.get(facts.pod.uid)?.because : undefined;
 }
 
 /** Its own, or that of its owner, whose other pods stand under the same budget. */
-function pauseOf(pod: Pod, { pauses }: EvictionState, { now }: Look): Because | undefined {
+function pauseOf(pod: Pod, { pauses }: EvictionState, { now }: NodeSnapshot): Because | undefined {
   if (pauses.size === 0) return undefined;
   const owner = ownerOf(pod);
   const found = [pauses.get(pod.uid), owner === undefined ? undefined : pauses.get(owner)];
@@ -82,28 +86,32 @@ const NO_VICTIMS: readonly Candidate[] = [];
 export type Ineligibility = (candidate: Candidate, victims?: readonly Candidate[]) => Because | undefined;
 
 /** What is short, and what was done about it so far in the same mode. */
-export interface Situation {
+export interface RankingContext {
   readonly signal: Signal;
   readonly stage: Stage;
   readonly evictions: EvictionState;
 }
 
 /** The reasons to pass over a candidate as a function: laws first, then waits. */
-export function ineligibility({ signal, stage, evictions }: Situation, look: Look, policy: AgentPolicy): Ineligibility {
-  const rules = rulesOf(policy, look);
-  const losses = namespaceLosses(evictions, resourceOf(signal), look.now);
+export function ineligibility(
+  { signal, stage, evictions }: RankingContext,
+  snapshot: NodeSnapshot,
+  policy: AgentPolicy,
+): Ineligibility {
+  const rules = rulesOf(policy, snapshot);
+  const losses = namespaceLosses(evictions, resourceOf(signal), snapshot.now);
   const lossOf = (namespace: string, victims: readonly Candidate[]): number =>
     (losses.get(namespace) ?? 0) + countIn(namespace, victims);
   return (candidate, victims = NO_VICTIMS) => {
     const { pod } = candidate.facts;
     return (
       protectionOf(pod, rules) ??
-      unknownNamespace(pod, look.namespaces) ??
+      unknownNamespace(pod, snapshot.namespaces) ??
       withoutStatistics(candidate, policy) ??
-      doubtful(candidate, stage, look) ??
+      doubtful(candidate, stage, snapshot) ??
       withinRequest(candidate, stage, policy) ??
-      pauseOf(pod, evictions, look) ??
-      namespaceHold(pod.namespace, lossOf(pod.namespace, victims), policy.limits)
+      pauseOf(pod, evictions, snapshot) ??
+      namespaceLimit(pod.namespace, lossOf(pod.namespace, victims), policy.limits)
     );
   };
 }

@@ -12,10 +12,10 @@ import { policyOrder, type RankingOrder } from '#shared/domain/ranking/ranking-o
 import { ANNOTATION_EVICT, FOREIGN_PREFER_NO_EVICTION } from '#shared/kube/wire-names.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import type { EvictionState } from '#agent/decide/eviction/eviction-state.ts';
-import { ownerHitAt } from '#agent/decide/eviction/eviction-windows.ts';
+import { ownerDisruptedAt } from '#agent/decide/eviction/eviction-windows.ts';
 import { figureFor } from '#agent/decide/snapshot/figure-for.ts';
-import type { Situation } from './ineligibility.ts';
-import { isEnding, type Look } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { RankingContext } from './ineligibility.ts';
+import { isTerminating, type NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 import { ownerOf } from '#agent/decide/snapshot/pod-owner.ts';
 
 /** A wish counts up to the ceiling that holds for opting out (law 1). */
@@ -30,7 +30,7 @@ function measuredFor(signal: Signal, usage: PodUsage | undefined): PodUsage | un
 }
 
 /** Of a pod whose memory is in doubt only that much counts which both sources support. */
-function supportedUsage(signal: Signal, { uid }: Pod, { usage, doubtfulPods }: Look): PodUsage | undefined {
+function supportedUsage(signal: Signal, { uid }: Pod, { usage, doubtfulPods }: NodeSnapshot): PodUsage | undefined {
   const measured = measuredFor(signal, usage.get(uid));
   const doubt = doubtfulPods.get(uid);
   if (measured?.memory?.workingSetBytes === undefined || doubt === undefined) return measured;
@@ -39,35 +39,40 @@ function supportedUsage(signal: Signal, { uid }: Pod, { usage, doubtfulPods }: L
 }
 
 /** An owner that is to be kept away from this node was hit by whoever says so; when is not told, so it counts as now. */
-function circumstances({ pod }: RankingFacts, { past }: EvictionState, look: Look, policy: AgentPolicy): Circumstances {
+function circumstances(
+  { pod }: RankingFacts,
+  { past }: EvictionState,
+  snapshot: NodeSnapshot,
+  policy: AgentPolicy,
+): Circumstances {
   const owner = ownerOf(pod);
-  const isAvoided = owner !== undefined && look.avoided.has(owner);
+  const isAvoided = owner !== undefined && snapshot.avoided.has(owner);
   return {
     isMarkedLast: isMarkedLast(pod, policy),
-    ownerDisruptedAt: ownerHitAt(past, owner) ?? (isAvoided ? look.now : undefined),
+    ownerDisruptedAt: ownerDisruptedAt(past, owner) ?? (isAvoided ? snapshot.now : undefined),
   };
 }
 
 /** In the severe stage no wish to go last counts: the pod that took the memory may be the one that wishes it. */
 export function orderFor(
-  { signal, stage }: Pick<Situation, 'signal' | 'stage'>,
+  { signal, stage }: Pick<RankingContext, 'signal' | 'stage'>,
   { ranking }: AgentPolicy,
 ): RankingOrder {
   return policyOrder(ranking, resourceOf(signal), stage === 'severe' ? 'ignored' : 'honoured');
 }
 
 /** Pods that run and are not on their way out, each as numbers for one signal, first to go first. */
-export function rankNode(situation: Situation, look: Look, policy: AgentPolicy): readonly Candidate[] {
-  const { signal, evictions } = situation;
+export function rankNode(context: RankingContext, snapshot: NodeSnapshot, policy: AgentPolicy): readonly Candidate[] {
+  const { signal, evictions } = context;
   const leaving = new Set(evictions.inflight.map(({ uid }) => uid));
-  const running = look.pods.running.filter(({ pod }) => !isEnding(pod) && !leaving.has(pod.uid));
+  const running = snapshot.pods.running.filter(({ pod }) => !isTerminating(pod) && !leaving.has(pod.uid));
   const candidates = running.map((facts) =>
     prepareCandidate(
       facts,
-      supportedUsage(signal, facts.pod, look),
+      supportedUsage(signal, facts.pod, snapshot),
       { signal, layout: policy.layout },
-      circumstances(facts, evictions, look, policy),
+      circumstances(facts, evictions, snapshot, policy),
     ),
   );
-  return rankPods(candidates, orderFor(situation, policy));
+  return rankPods(candidates, orderFor(context, policy));
 }

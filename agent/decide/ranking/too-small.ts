@@ -15,7 +15,7 @@ export interface LastChance {
  * Why a candidate is too small to be taken now, while another one above its request closes the gap, or at least more of
  * it: the node will be exhausted before a second victim could follow, so a first one that brings little goes for nothing.
  */
-export function smallness(
+export function tooSmallReason(
   ranked: readonly Candidate[],
   { reasonAgainst, most, gap }: LastChance,
 ): (candidate: Candidate) => Because | undefined {

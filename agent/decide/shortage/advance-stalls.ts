@@ -109,13 +109,13 @@ function ratioOf({ signal, share }: StallRule, windowMs: number, ratios: readonl
   return ratios.find((each) => each.signal === signal && each.share === share && each.windowMs === windowMs)?.ratio;
 }
 
-interface Told {
+interface PreviousStatus {
   readonly short: number;
   readonly long: number;
   readonly left: Because['facts'][string] | undefined;
 }
 
-function tell({ signal, share, evidence, ...windows }: StallRule, { short, long, left }: Told): string {
+function tell({ signal, share, evidence, ...windows }: StallRule, { short, long, left }: PreviousStatus): string {
   const waited = `${percent(short)} of ${windows.short.windowMs / 1000} s and ${percent(long)} of ${windows.long.windowMs / 1000} s`;
   return `${signal} (${share}) took ${waited} while ${evidence.signal} was ${percent(Number(left))}`;
 }

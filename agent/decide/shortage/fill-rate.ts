@@ -51,18 +51,18 @@ export function expectedLoss(trend: Trend | undefined): number {
 /** So long takes one victim after the other, each from the decision to freed pages. */
 const TWO_VICTIMS_MS = 2 * RELIEF_MS;
 /** What is left and will be gone within this time is raced for. */
-const RACE_MS = 10_000;
+const IMMINENT_MS = 10_000;
 
 function isGoneWithin(trend: Trend | undefined, ms: number): boolean {
   return trend !== undefined && trend.fillRate * ms > trend.available;
 }
 
 /** Whether all memory will be gone within seconds at the rate that was seen last. */
-export function isRacing(trend: Trend | undefined): boolean {
-  return isGoneWithin(trend, RACE_MS);
+export function isExhaustionImminent(trend: Trend | undefined): boolean {
+  return isGoneWithin(trend, IMMINENT_MS);
 }
 
 /** Whether it will be gone before a second victim could follow the first. */
-export function hasTimeForOne(trend: Trend | undefined): boolean {
+export function hasTimeForOneVictim(trend: Trend | undefined): boolean {
   return isGoneWithin(trend, TWO_VICTIMS_MS);
 }

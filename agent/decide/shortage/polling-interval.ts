@@ -16,7 +16,7 @@ export interface Periods {
 }
 
 /** How the room above the thresholds has been shrinking. */
-export interface Approach {
+export interface HeadroomTrend {
   readonly at: Instant;
   /** Least memory left above any threshold, in bytes; infinite when none is known. */
   readonly headroom: number;
@@ -25,7 +25,7 @@ export interface Approach {
 }
 
 /** Before the first look. */
-export const NO_APPROACH: Approach = { at: 0, headroom: Number.POSITIVE_INFINITY, rate: 0 };
+export const NO_HEADROOM_TREND: HeadroomTrend = { at: 0, headroom: Number.POSITIVE_INFINITY, rate: 0 };
 
 function headroom(threshold: Threshold, observations: Observations): number {
   const observed = observations.get(threshold.signal);
@@ -39,7 +39,7 @@ export function leastHeadroom(thresholds: readonly Threshold[], observations: Ob
 }
 
 /** The approach after one more look; of two rates in a row the faster counts, so that a crossing is not met too late. */
-export function advanceApproach(previous: Approach, headroom: number, now: Instant): Approach {
+export function advanceHeadroomTrend(previous: HeadroomTrend, headroom: number, now: Instant): HeadroomTrend {
   const lostBytes = previous.headroom - headroom;
   const rate = Number.isFinite(lostBytes) && now > previous.at ? Math.max(0, lostBytes / (now - previous.at)) : 0;
   return { at: now, headroom, rate: Math.max(rate, previous.rate / 2) };
@@ -49,7 +49,7 @@ export function advanceApproach(previous: Approach, headroom: number, now: Insta
  * How long to wait until the next look: as long as the worst hog would need to use up the room that is left, and once
  * the room is seen to shrink, no longer than until the threshold is crossed at that rate.
  */
-export function periodFor({ headroom, rate }: Approach, { nearMs, farMs, raceMs }: Periods): Instant {
+export function pollingInterval({ headroom, rate }: HeadroomTrend, { nearMs, farMs, raceMs }: Periods): Instant {
   const usual = Math.min(farMs, Math.max(nearMs, headroom / WORST_FILL_RATE));
   if (rate === 0 || headroom <= 0) return usual;
   return Math.min(usual, Math.max(raceMs, headroom / rate));

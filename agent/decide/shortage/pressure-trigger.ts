@@ -12,9 +12,9 @@ import { observationFor, type ThresholdState } from './advance-thresholds.ts';
 import { decidingFigure } from '#agent/decide/snapshot/deciding-observations.ts';
 import type { Stage } from '#agent/decide/eviction/inflight-eviction.ts';
 import { isLeftToKubelet } from './left-to-kubelet.ts';
-import { type Arrivals, mayAct } from './rule-activation.ts';
+import { type RuleActivations, mayAct } from './rule-activation.ts';
 import { stallMode, thresholdMode } from './rule-mode.ts';
-import type { Look } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { Mode } from '#agent/policy/mode.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import { stallKey, type StallRule } from '#agent/policy/stall-rule.ts';
@@ -22,11 +22,11 @@ import { stallKey, type StallRule } from '#agent/policy/stall-rule.ts';
 /** What earlier passes have established about thresholds and stall rules. */
 export interface TriggerState extends ThresholdState {
   readonly stalls: MetStalls;
-  readonly arrivals: Arrivals;
+  readonly activations: RuleActivations;
 }
 
 /** What is short now and may cost a pod, with the reason in words and numbers. */
-export interface Due {
+export interface PressureTrigger {
   readonly signal: Signal;
   readonly stage: Stage;
   readonly mode: Mode;
@@ -55,9 +55,9 @@ function thresholdBecause(threshold: Threshold, observed: Observation, figures: 
 }
 
 /** Which figure of a memory signal decided, and what the other one was. */
-function figuresOf(signal: KubeletSignal, look: Look, policy: AgentPolicy): Because['facts'] {
-  const figure = decidingFigure(signal, look, policy);
-  const kubelets = figure === 'Reclaimable' ? observe(look.readings).get(signal) : undefined;
+function figuresOf(signal: KubeletSignal, snapshot: NodeSnapshot, policy: AgentPolicy): Because['facts'] {
+  const figure = decidingFigure(signal, snapshot, policy);
+  const kubelets = figure === 'Reclaimable' ? observe(snapshot.readings).get(signal) : undefined;
   return {
     ...(figure === undefined ? {} : { figure }),
     ...(kubelets === undefined ? {} : { kubeletAvailable: formatQuantity(kubelets.available) }),
@@ -65,37 +65,42 @@ function figuresOf(signal: KubeletSignal, look: Look, policy: AgentPolicy): Beca
 }
 
 /** Of each signal in each mode the most urgent threshold that is due, in the order in which the kubelet would meet them. */
-function dueThresholds({ pressure, recent, arrivals }: TriggerState, look: Look, policy: AgentPolicy): readonly Due[] {
-  const found = new Map<string, Due>();
+function thresholdTriggers(
+  { pressure, recent, activations }: TriggerState,
+  snapshot: NodeSnapshot,
+  policy: AgentPolicy,
+): readonly PressureTrigger[] {
+  const found = new Map<string, PressureTrigger>();
   for (const threshold of byUrgency(pressure.due)) {
     const observed = observationFor(threshold, pressure.observations, recent);
-    const due = dueThreshold(threshold, observed, { arrivals, look, policy });
-    if (due !== undefined && !found.has(`${due.mode} ${due.signal}`)) found.set(`${due.mode} ${due.signal}`, due);
+    const trigger = thresholdTrigger(threshold, observed, { activations, snapshot, policy });
+    if (trigger !== undefined && !found.has(`${trigger.mode} ${trigger.signal}`))
+      found.set(`${trigger.mode} ${trigger.signal}`, trigger);
   }
   return [...found.values()];
 }
 
 interface Context {
-  readonly arrivals: Arrivals;
-  readonly look: Look;
+  readonly activations: RuleActivations;
+  readonly snapshot: NodeSnapshot;
   readonly policy: AgentPolicy;
 }
 
-function dueThreshold(
+function thresholdTrigger(
   threshold: Threshold,
   observed: Observation | undefined,
-  { arrivals, look, policy }: Context,
-): Due | undefined {
+  { activations, snapshot, policy }: Context,
+): PressureTrigger | undefined {
   if (observed === undefined || isLeftToKubelet(threshold.signal)) return undefined;
   return {
     signal: threshold.signal,
     stage: isHard(threshold) ? 'severe' : 'mild',
-    mode: mayAct(arrivals, threshold.id) ? thresholdMode(threshold, policy) : 'DryRun',
+    mode: mayAct(activations, threshold.id) ? thresholdMode(threshold, policy) : 'DryRun',
     threshold,
     observed,
     gap: quantityNumber(amountToRelieve(threshold, observed)) - quantityNumber(observed.available),
     isPresent: true,
-    because: thresholdBecause(threshold, observed, figuresOf(threshold.signal, look, policy)),
+    because: thresholdBecause(threshold, observed, figuresOf(threshold.signal, snapshot, policy)),
   };
 }
 
@@ -117,24 +122,24 @@ function lastingStall(rule: StallRule, stalls: MetStalls, now: Instant): MetStal
 }
 
 /** What stalls rules ask for, in the order of the policy. */
-function dueStalls(state: TriggerState, policy: AgentPolicy, now: Instant): readonly Due[] {
+function stallTriggers(state: TriggerState, policy: AgentPolicy, now: Instant): readonly PressureTrigger[] {
   return policy.stallRules.flatMap((rule) => {
     const met = lastingStall(rule, state.stalls, now);
-    return met === undefined ? [] : [dueStall(rule, met, state, policy)];
+    return met === undefined ? [] : [stallTrigger(rule, met, state, policy)];
   });
 }
 
-function dueStall(
+function stallTrigger(
   rule: StallRule,
   { because, isWaiting }: MetStall,
-  { pressure, arrivals }: TriggerState,
+  { pressure, activations }: TriggerState,
   policy: AgentPolicy,
-): Due {
+): PressureTrigger {
   const isMemory = rule.evidence.signal === 'memory.available';
   return {
     signal: rule.signal,
     stage: 'mild',
-    mode: mayAct(arrivals, stallKey(rule)) ? stallMode(rule, policy) : 'DryRun',
+    mode: mayAct(activations, stallKey(rule)) ? stallMode(rule, policy) : 'DryRun',
     threshold: evidenceThreshold(rule),
     observed: isMemory ? pressure.observations.get('memory.available') : undefined,
     gap: Number.POSITIVE_INFINITY,
@@ -147,10 +152,14 @@ function dueStall(
  * What to act on, the most urgent first: met thresholds, as the kubelet orders them, then waiting that coincides with a
  * shortage of something that no threshold of the same mode speaks for.
  */
-export function findShortages(state: TriggerState, look: Look, policy: AgentPolicy): readonly Due[] {
-  const thresholds = dueThresholds(state, look, policy);
+export function findTriggers(
+  state: TriggerState,
+  snapshot: NodeSnapshot,
+  policy: AgentPolicy,
+): readonly PressureTrigger[] {
+  const thresholds = thresholdTriggers(state, snapshot, policy);
   const spokenFor = new Set(thresholds.map(({ mode, signal }) => `${mode} ${resourceOf(signal)}`));
-  const stalls = dueStalls(state, policy, look.now).filter(
+  const stalls = stallTriggers(state, policy, snapshot.now).filter(
     ({ mode, signal }) => !spokenFor.has(`${mode} ${resourceOf(signal)}`),
   );
   return [...thresholds, ...stalls];

@@ -6,7 +6,7 @@ import { stallKey } from '#agent/policy/stall-rule.ts';
 import type { MetStalls } from './advance-stalls.ts';
 
 /** How a threshold or a stall rule came into force on this node. */
-export interface Arrival {
+export interface RuleActivation {
   /** Whether it may act: it was not met when it arrived, was relieved since, or was confirmed. */
   readonly isConfirmed: boolean;
   /** The policy that brought it. */
@@ -15,7 +15,7 @@ export interface Arrival {
 }
 
 /** By id of a threshold or key of a stall rule; `undefined` before anything is known, when all rules may act. */
-export type Arrivals = ReadonlyMap<string, Arrival> | undefined;
+export type RuleActivations = ReadonlyMap<string, RuleActivation> | undefined;
 
 interface Rule {
   readonly key: string;
@@ -43,13 +43,13 @@ function rulesOf({ thresholds, stallRules }: AgentPolicy, { observations, stalls
  * was relieved once, or an operator confirms it by changing its policy again or by the annotation
  * `plimsoll.dev/confirmed-generation`. While an agent that was just started reads policies and history, nothing arrives.
  */
-export function advanceArrivals(previous: Arrivals, policy: AgentPolicy, seen: SeenRules): Arrivals {
+export function advanceActivations(previous: RuleActivations, policy: AgentPolicy, seen: SeenRules): RuleActivations {
   const kept = [...(previous ?? [])].filter(([key]) => policy.thresholds.some(({ id }) => id === key));
-  const judged = rulesOf(policy, seen).map((rule) => [rule.key, arrivalOf(rule, previous, policy)] as const);
+  const judged = rulesOf(policy, seen).map((rule) => [rule.key, activationOf(rule, previous, policy)] as const);
   return new Map([...kept, ...judged]);
 }
 
-function arrivalOf({ key, isMet }: Rule, previous: Arrivals, policy: AgentPolicy): Arrival {
+function activationOf({ key, isMet }: Rule, previous: RuleActivations, policy: AgentPolicy): RuleActivation {
   const before = previous?.get(key);
   if (before?.isConfirmed === true) return before;
   const isConfirmed = previous === undefined || !isMet || isApproved(before, policy);
@@ -58,26 +58,31 @@ function arrivalOf({ key, isMet }: Rule, previous: Arrivals, policy: AgentPolicy
 }
 
 /** Whether an operator has said so twice: by a second change of the same policy, or by naming its generation. */
-function isApproved(before: Arrival | undefined, { name, generation, confirmedGeneration }: AgentPolicy): boolean {
+function isApproved(
+  before: RuleActivation | undefined,
+  { name, generation, confirmedGeneration }: AgentPolicy,
+): boolean {
   return confirmedGeneration === generation || (before?.policy === name && generation > before.generation);
 }
 
 /** The arrivals that a predecessor told of, so that a restart confirms nothing; all may act where it told of none. */
-export function recallArrivals(told: readonly (Arrival & { readonly rule: string })[] | undefined): Arrivals {
+export function restoreActivations(
+  previous: readonly (RuleActivation & { readonly rule: string })[] | undefined,
+): RuleActivations {
   return (
-    told &&
-    new Map(told.map(({ rule, isConfirmed, policy, generation }) => [rule, { isConfirmed, policy, generation }]))
+    previous &&
+    new Map(previous.map(({ rule, isConfirmed, policy, generation }) => [rule, { isConfirmed, policy, generation }]))
   );
 }
 
 /** Whether a rule may act as far as its arrival goes. */
-export function mayAct(arrivals: Arrivals, key: string): boolean {
-  return arrivals?.get(key)?.isConfirmed !== false;
+export function mayAct(activations: RuleActivations, key: string): boolean {
+  return activations?.get(key)?.isConfirmed !== false;
 }
 
 /** What waits for a confirmation; `undefined` when nothing does. */
-export function unconfirmedRules(arrivals: Arrivals): Because | undefined {
-  const waiting = [...(arrivals ?? [])].filter(([, { isConfirmed }]) => !isConfirmed);
+export function unconfirmedRules(activations: RuleActivations): Because | undefined {
+  const waiting = [...(activations ?? [])].filter(([, { isConfirmed }]) => !isConfirmed);
   const [first] = waiting;
   if (first === undefined) return undefined;
   const [rule, { policy, generation }] = first;

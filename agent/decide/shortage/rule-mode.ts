@@ -18,12 +18,12 @@ export function stallMode(rule: StallRule, { mode }: AgentPolicy): Mode {
 }
 
 /** What an eviction stands on: a threshold by its id, or a stall rule by its key. */
-interface Ground {
+interface EvictionCause {
   readonly threshold: Pick<Threshold, 'id'>;
 }
 
 /** The mode in which a policy acts on what an eviction stands on; `DryRun` where that is no rule of it any more. */
-export function modeOf({ threshold }: Ground, policy: AgentPolicy): Mode {
+export function modeOf({ threshold }: EvictionCause, policy: AgentPolicy): Mode {
   const rule = policy.stallRules.find((each) => stallKey(each) === threshold.id);
   if (rule !== undefined) return stallMode(rule, policy);
   const found = policy.thresholds.find(({ id }) => id === threshold.id);

@@ -7,14 +7,14 @@ import type { NodeView, ReclaimRates } from '#agent/decide/snapshot/node-view.ts
 import {
   isAtCpuLimit,
   isAtMemoryLimit,
-  type PodStrain,
-  type StrainByUid,
+  type PodPressure,
+  type PodPressureByUid,
 } from '#agent/decide/snapshot/pod-pressure.ts';
 
 /** What waiting must coincide with before it counts as the node's; `memory` is the figure that decides. */
 export interface UsageEvidence extends Pick<NodeView, 'cpu' | 'reclaim'> {
   readonly memory: Observation | undefined;
-  readonly strains: StrainByUid;
+  readonly podPressures: PodPressureByUid;
 }
 
 /** The numbers that prove a shortage; `undefined` while it is not proven. */
@@ -52,17 +52,17 @@ function shareOf({ available, capacity }: Room): number {
   return Math.round((available / capacity) * 1000) / 1000;
 }
 
-function proveMemory({ below }: ShortageLimit, { memory, reclaim, strains }: UsageEvidence): Proof {
+function proveMemory({ below }: ShortageLimit, { memory, reclaim, podPressures }: UsageEvidence): Proof {
   if (memory === undefined) return undefined;
   const room = { available: quantityNumber(memory.available), capacity: quantityNumber(memory.capacity) };
   const search = searchOf(reclaim);
   if (!isBelow(below, room) || search === undefined || !isInVain(search, room)) return undefined;
-  if (isOnlyAtLimits(strains, isAtMemoryLimit, 'memory')) return undefined;
+  if (isOnlyAtLimits(podPressures, isAtMemoryLimit, 'memory')) return undefined;
   return {
     availableShare: shareOf(room),
     searchedMiBPerSecond: Math.round(search.searched / MEBIBYTE),
     lostMiBPerSecond: Math.round(search.lost / MEBIBYTE),
-    podsAtLimit: count(strains, isAtMemoryLimit),
+    podsAtLimit: count(podPressures, isAtMemoryLimit),
   };
 }
 
@@ -82,26 +82,26 @@ function isInVain({ searched, lost }: Search, { available }: Room): boolean {
   return isHard && lost >= searched * LEAST_LOST_SHARE;
 }
 
-function proveCpu({ below }: ShortageLimit, { cpu, strains }: UsageEvidence): Proof {
+function proveCpu({ below }: ShortageLimit, { cpu, podPressures }: UsageEvidence): Proof {
   if (cpu === undefined) return undefined;
   const room = { available: cpu.availableCores, capacity: cpu.cores };
-  if (!isBelow(below, room) || isOnlyAtLimits(strains, isAtCpuLimit, 'cpu')) return undefined;
-  return { availableShare: shareOf(room), throttledPods: count(strains, isAtCpuLimit) };
+  if (!isBelow(below, room) || isOnlyAtLimits(podPressures, isAtCpuLimit, 'cpu')) return undefined;
+  return { availableShare: shareOf(room), throttledPods: count(podPressures, isAtCpuLimit) };
 }
 
 /** Tasks held back by their own limit wait like any others; they are the whole story when no other pod waits. */
-function isOnlyAtLimits(strains: StrainByUid, isAtLimit: Test, resource: 'memory' | 'cpu'): boolean {
-  const waits: Test = (strain) => !isAtLimit(strain) && (strain.waiting[resource] ?? 0) >= LEAST_WAITING;
-  return some(strains, isAtLimit) && !some(strains, waits);
+function isOnlyAtLimits(podPressures: PodPressureByUid, isAtLimit: Test, resource: 'memory' | 'cpu'): boolean {
+  const waits: Test = (podPressure) => !isAtLimit(podPressure) && (podPressure.waiting[resource] ?? 0) >= LEAST_WAITING;
+  return some(podPressures, isAtLimit) && !some(podPressures, waits);
 }
 
-type Test = (strain: PodStrain) => boolean;
+type Test = (podPressure: PodPressure) => boolean;
 
-function some(strains: StrainByUid, test: Test): boolean {
-  for (const strain of strains.values()) if (test(strain)) return true;
+function some(podPressures: PodPressureByUid, test: Test): boolean {
+  for (const podPressure of podPressures.values()) if (test(podPressure)) return true;
   return false;
 }
 
-function count(strains: StrainByUid, test: Test): number {
-  return [...strains.values()].filter(test).length;
+function count(podPressures: PodPressureByUid, test: Test): number {
+  return [...podPressures.values()].filter(test).length;
 }

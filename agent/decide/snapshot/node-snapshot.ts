@@ -4,7 +4,7 @@ import type { Signal } from '#shared/domain/pressure/signal.ts';
 import type { RankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { NodeView } from './node-view.ts';
-import type { StrainByUid } from './pod-pressure.ts';
+import type { PodPressureByUid } from './pod-pressure.ts';
 
 /** Every pod bound to this node, looked through once per change instead of once per pass. */
 export interface PodsOnNode {
@@ -12,7 +12,7 @@ export interface PodsOnNode {
   readonly running: readonly RankingFacts[];
   readonly aliveByUid: ReadonlyMap<string, Pod>;
   /** Asked to go and not gone yet. */
-  readonly ending: readonly Pod[];
+  readonly terminating: readonly Pod[];
   /** UIDs of those that the kubelet ended for node pressure, or is about to. */
   readonly endedByKubelet: readonly string[];
   /** What cannot be read of pods that are therefore no candidates, one sentence each. */
@@ -33,10 +33,10 @@ export type DoubtfulPods = ReadonlyMap<string, DoubtfulPod>;
 export type NamespaceState = 'open' | 'ignored';
 
 /** Everything that one decision sees. Times are monotonic milliseconds. */
-export interface Look extends NodeView {
+export interface NodeSnapshot extends NodeView {
   readonly now: Instant;
   readonly usage: UsageByUid;
-  readonly strains: StrainByUid;
+  readonly podPressures: PodPressureByUid;
   readonly pods: PodsOnNode;
   /** Namespaces whose labels are known; one that is not here may not lose a pod. */
   readonly namespaces: ReadonlyMap<string, NamespaceState>;
@@ -49,7 +49,7 @@ export interface Look extends NodeView {
   /** Whether Kubernetes has not heard of the kubelet for a while, which carries evictions out. */
   readonly isKubeletSilent: boolean;
   /** What keeps the whole agent from acting: warming up, the API server is out of reach. */
-  readonly holds: readonly Because[];
+  readonly closedGates: readonly Because[];
 }
 
 /** The condition of a pod that says who ends it. */
@@ -65,7 +65,7 @@ function hasEnded(pod: Pod): boolean {
 }
 
 /** Whether it was asked to go and has not gone. */
-export function isEnding(pod: Pod): boolean {
+export function isTerminating(pod: Pod): boolean {
   return pod.deletion !== undefined && !hasEnded(pod);
 }
 
@@ -86,7 +86,7 @@ export function indexPods(facts: readonly RankingFacts[], others: OtherPods = NO
   return {
     running,
     aliveByUid: new Map(running.map(({ pod }) => [pod.uid, pod])),
-    ending: running.map(({ pod }) => pod).filter(isEnding),
+    terminating: running.map(({ pod }) => pod).filter(isTerminating),
     endedByKubelet: [
       ...facts.filter(({ pod }) => wasEndedByKubelet(pod)).map(({ pod }) => pod.uid),
       ...others.endedByKubelet,
@@ -97,7 +97,7 @@ export function indexPods(facts: readonly RankingFacts[], others: OtherPods = NO
 
 /** Whether it ends because somebody used the Eviction API. */
 export function isBeingEvicted(pod: Pod): boolean {
-  return isEnding(pod) && hasDisruption(pod, 'EvictionByEvictionAPI');
+  return isTerminating(pod) && hasDisruption(pod, 'EvictionByEvictionAPI');
 }
 
 /** Whether the kubelet ended it for node pressure. */

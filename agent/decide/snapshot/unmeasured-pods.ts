@@ -1,12 +1,12 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/model/pod.ts';
 import type { RankingFacts } from '#shared/domain/ranking/candidate.ts';
-import type { Look } from './node-snapshot.ts';
+import type { NodeSnapshot } from './node-snapshot.ts';
 
 /** Pods are measured every ten seconds at least: after so long without any figure no source tells of them. */
 const LONGEST_MS = 30_000;
 
-type Seen = Pick<Look, 'pods' | 'usage' | 'now'>;
+type Seen = Pick<NodeSnapshot, 'pods' | 'usage' | 'now'>;
 
 function isRunning({ pod }: RankingFacts): boolean {
   return pod.status.phase === 'Running';

@@ -14,13 +14,13 @@ import {
   readText,
   type WireObject,
 } from '#shared/kube/wire-object.ts';
-import type { Arrival } from '#agent/decide/shortage/rule-activation.ts';
+import type { RuleActivation } from '#agent/decide/shortage/rule-activation.ts';
 import type { EvictionRecord } from '#agent/decide/pass-result.ts';
 
 /** This node's NodePressure: what the scheduler process asks in its spec, and what we, or a predecessor, told in its status. */
-export interface OwnPressure {
+export interface NodePressureObject {
   readonly avoid: readonly AvoidEntry[];
-  readonly told: Told;
+  readonly status: PreviousStatus;
 }
 
 /** Keep an owner's new pods away until then; wall time. */
@@ -31,7 +31,7 @@ export interface AvoidEntry {
 }
 
 /** What a status said, as far as it goes on after a restart. */
-export interface Told {
+export interface PreviousStatus {
   readonly conditions: readonly {
     readonly type: string;
     readonly status: string;
@@ -40,33 +40,33 @@ export interface Told {
   readonly signals: readonly { readonly name: string; readonly state: string; readonly since: string }[];
   readonly evictions: readonly EvictionRecord[];
   /** How thresholds and stall rules came into force; `undefined` where nothing is told of it. */
-  readonly rules: readonly ToldRule[] | undefined;
+  readonly rules: readonly PreviousRule[] | undefined;
 }
 
 /** A rule that was in force, and whether it might act. */
-export interface ToldRule extends Arrival {
+export interface PreviousRule extends RuleActivation {
   readonly rule: string;
 }
 
-export const NOTHING_TOLD: Told = { conditions: [], signals: [], evictions: [], rules: undefined };
+export const NO_PREVIOUS_STATUS: PreviousStatus = { conditions: [], signals: [], evictions: [], rules: undefined };
 
-type Options = Omit<ReflectorOptions<OwnPressure>, 'resource' | 'fieldSelector' | 'slim'>;
+type Options = Omit<ReflectorOptions<NodePressureObject>, 'resource' | 'fieldSelector' | 'slim'>;
 
 /** A live copy of one NodePressure object; synced and empty while there is none. */
-export function createOwnPressure(nodeName: string, options: Options): Reflector<OwnPressure> {
+export function createNodePressureReflector(nodeName: string, options: Options): Reflector<NodePressureObject> {
   return createReflector({
     ...options,
     resource: NODE_PRESSURES,
     fieldSelector: `metadata.name=${nodeName}`,
-    slim: decodeOwnPressure,
+    slim: decodeNodePressure,
   });
 }
 
 /** Throws for an object that cannot be read; what it told is then unknown, as after a first start. */
-export function decodeOwnPressure(raw: KubeObject): OwnPressure {
+export function decodeNodePressure(raw: KubeObject): NodePressureObject {
   const decoded = decodeObject(raw, (object) => ({
     avoid: readObject(object, 'spec', (spec) => readList(spec, 'avoid', readAvoid)) ?? [],
-    told: readObject(object, 'status', readTold) ?? NOTHING_TOLD,
+    status: readObject(object, 'status', readStatus) ?? NO_PREVIOUS_STATUS,
   }));
   if (decoded.ok) return decoded.value;
   throw new Error(`cannot read NodePressure "${raw.metadata.name ?? ''}": ${decoded.field}: ${decoded.message}`);
@@ -76,7 +76,7 @@ function readAvoid(entry: WireObject): AvoidEntry {
   return { owner: readText(entry, 'owner') ?? '', until: readInstant(entry, 'until') ?? 0 };
 }
 
-function readTold(status: WireObject): Told {
+function readStatus(status: WireObject): PreviousStatus {
   return {
     conditions: readList(status, 'conditions', (condition) => ({
       type: readText(condition, 'type') ?? '',
@@ -93,7 +93,7 @@ function readTold(status: WireObject): Told {
   };
 }
 
-function readRule(entry: WireObject): ToldRule {
+function readRule(entry: WireObject): PreviousRule {
   return {
     rule: readText(entry, 'rule') ?? '',
     isConfirmed: readBoolean(entry, 'confirmed'),

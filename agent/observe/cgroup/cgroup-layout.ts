@@ -64,7 +64,7 @@ function configuredPlace(kubepods: string): PodsPlace {
 }
 
 /** Of several groups the one that has any of the pods: an old one may be left from another driver. */
-function findPlace(memory: string, { setting, pods }: Sought): PodsPlace | undefined {
+function findPlace(memory: string, { setting, pods }: PlaceQuery): PodsPlace | undefined {
   const candidates = setting === undefined ? KUBEPODS : [configuredPlace(setting)];
   const there = candidates.filter(({ kubepods }) => existsSync(`${memory}/${kubepods}`));
   const hasAny = (place: PodsPlace): boolean =>
@@ -72,7 +72,7 @@ function findPlace(memory: string, { setting, pods }: Sought): PodsPlace | undef
   return there.find(hasAny) ?? there[0];
 }
 
-interface Sought {
+interface PlaceQuery {
   /** The configured path of the group of all pods. */
   readonly setting: string | undefined;
   readonly pods: readonly PodCgroupName[];

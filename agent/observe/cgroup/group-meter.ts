@@ -2,7 +2,7 @@ import type { CgroupLayout } from './cgroup-layout.ts';
 import { cpuCgroupSource } from './cpu-cgroup.ts';
 import { ioCgroupSource } from './io-cgroup.ts';
 import { pidsCgroupSource } from './pids-cgroup.ts';
-import { nextBeat, type PodBeat } from './pod-rates.ts';
+import { nextSample, type PodSample } from './pod-rates.ts';
 
 /** The whole node, or all pods together. */
 export type GroupName = 'node' | 'pods';
@@ -31,12 +31,12 @@ export function createGroupMeter(layout: CgroupLayout): GroupMeter {
     ['node', openGroup(layout, '')],
     ['pods', openGroup(layout, layout.kubepods)],
   ] as const;
-  const beats = new Map<GroupName, PodBeat>();
+  const samples = new Map<GroupName, PodSample>();
   return {
     measure: (nowMs) => {
-      for (const [name, sources] of groups) beats.set(name, nextBeat(beats.get(name), readGroup(sources), nowMs));
+      for (const [name, sources] of groups) samples.set(name, nextSample(samples.get(name), readGroup(sources), nowMs));
     },
-    usages: () => new Map(Array.from(beats, ([name, { rates }]) => [name, rates])),
+    usages: () => new Map(Array.from(samples, ([name, { rates }]) => [name, rates])),
     close: () => {
       for (const [, { cpu, pids, io }] of groups) for (const source of [cpu, pids, io]) source.close();
     },

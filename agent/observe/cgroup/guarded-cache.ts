@@ -19,7 +19,7 @@ interface Guarded {
 }
 
 /** Guards are set when a service or a pod starts, and seldom changed. */
-const LOOK_AGAIN_MS = 10_000;
+const RESCAN_MS = 10_000;
 const FIELDS = defineFields('inactive_file', 'active_file');
 
 /**
@@ -33,7 +33,7 @@ export function createGuardedCache(layout: CgroupLayout, path: string): GuardedC
 
   function bytesAt(nowMs: number): number {
     if (layout.version === 'v1') return 0;
-    if (nowMs - lookedAtMs >= LOOK_AGAIN_MS) {
+    if (nowMs - lookedAtMs >= RESCAN_MS) {
       close();
       groups = findGuarded(directory);
       lookedAtMs = nowMs;

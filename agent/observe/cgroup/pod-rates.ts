@@ -1,4 +1,4 @@
-import type { PodStrain, ResourceShares } from '#agent/decide/snapshot/pod-pressure.ts';
+import type { PodPressure, ResourceShares } from '#agent/decide/snapshot/pod-pressure.ts';
 import type { CgroupDetails } from './cgroup-details.ts';
 import { valueOf } from '#agent/observe/source/reading.ts';
 import type { Stalls } from '#agent/observe/kernel/stall.ts';
@@ -8,11 +8,11 @@ export interface PodRates {
   readonly processCount: number | undefined;
   readonly cpuNanoCores: number | undefined;
   readonly ioBytesPerSecond: number | undefined;
-  readonly strain: PodStrain;
+  readonly podPressure: PodPressure;
 }
 
 /** One beat: the counters as they were, and what came of the last two. */
-export interface PodBeat {
+export interface PodSample {
   readonly atMs: number;
   readonly counters: Counters;
   readonly rates: PodRates;
@@ -90,7 +90,7 @@ function stallShares(total: keyof Stalls, before: StallTimes, after: StallTimes,
   return { memory: shareOf('memory'), cpu: shareOf('cpu'), io: shareOf('io') };
 }
 
-function strainOf(before: Counters, after: Counters, perMs: PerMs): PodStrain {
+function podPressureOf(before: Counters, after: Counters, perMs: PerMs): PodPressure {
   return {
     waiting: stallShares('someMicroseconds', before.stalls, after.stalls, perMs),
     stalled: stallShares('fullMicroseconds', before.stalls, after.stalls, perMs),
@@ -102,11 +102,11 @@ function strainOf(before: Counters, after: Counters, perMs: PerMs): PodStrain {
 }
 
 /** The beat after `previous`; without one there are no rates yet. */
-export function nextBeat(
-  previous: PodBeat | undefined,
+export function nextSample(
+  previous: PodSample | undefined,
   details: Partial<CgroupDetails> | undefined,
   atMs: number,
-): PodBeat {
+): PodSample {
   const counters = countersOf(details);
   const before = previous?.counters ?? counters;
   const perMs = growthOver(atMs - (previous?.atMs ?? atMs));
@@ -118,7 +118,7 @@ export function nextBeat(
       processCount: valueOf(details?.pids)?.tasks,
       cpuNanoCores: rounded(scaled(cpu, MILLISECONDS_PER_SECOND * NANOSECONDS_PER_SECOND)),
       ioBytesPerSecond: rounded(scaled(perMs(before.ioBytes, counters.ioBytes), MILLISECONDS_PER_SECOND)),
-      strain: strainOf(before, counters, perMs),
+      podPressure: podPressureOf(before, counters, perMs),
     },
   };
 }

@@ -98,7 +98,7 @@ export function createSummaryNode({ kubelet, periodMs, isWanted, clock }: Summar
 
   const isFresh = (): boolean => polled.latest().kind === 'reading';
 
-  function look(): NodeView {
+  function readNode(): NodeView {
     return {
       readings: isFresh() ? readings : NO_READINGS,
       reclaimable: NO_MEMORY_READINGS,
@@ -116,11 +116,11 @@ export function createSummaryNode({ kubelet, periodMs, isWanted, clock }: Summar
 
   return {
     kind: 'summary',
-    look,
+    readNode,
     follow: () => undefined,
     usage: () => (isFresh() ? usages : NO_USAGE),
     groups: () => NO_GROUPS,
-    strains: () => (isFresh() ? stalls : NO_STALLS).strains,
+    podPressures: () => (isFresh() ? stalls : NO_STALLS).podPressures,
     containers: (uid) => usages.get(uid)?.containers ?? [],
     whyUnmeasured: () => undefined,
     fallback: () => undefined,

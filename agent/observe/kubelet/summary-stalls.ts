@@ -1,10 +1,10 @@
 import type { Instant } from '#shared/domain/model/pod.ts';
 import { isRecord } from '#shared/kube/kube-object.ts';
 import {
-  NO_STRAINS,
-  type PodStrain,
+  NO_POD_PRESSURES,
+  type PodPressure,
   type ResourceShares,
-  type StrainByUid,
+  type PodPressureByUid,
 } from '#agent/decide/snapshot/pod-pressure.ts';
 import type { StallRatio } from '#agent/policy/stall-rule.ts';
 
@@ -13,10 +13,10 @@ export interface SummaryStalls {
   /** Of the node. */
   readonly ratios: readonly StallRatio[];
   /** What held pods up; the summary has neither limit hits nor throttling. */
-  readonly strains: StrainByUid;
+  readonly podPressures: PodPressureByUid;
 }
 
-export const NO_STALLS: SummaryStalls = { ratios: [], strains: NO_STRAINS };
+export const NO_STALLS: SummaryStalls = { ratios: [], podPressures: NO_POD_PRESSURES };
 
 const RESOURCES = ['memory', 'cpu', 'io'] as const;
 const SHARES = ['some', 'full'] as const;
@@ -40,7 +40,7 @@ export function summaryStalls(raw: unknown, since: Instant): SummaryStalls {
   if (!hasWaitedForCpu(node)) return NO_STALLS;
   return {
     ratios: RESOURCES.flatMap((resource) => ratiosOf(resource, psiOf(node, resource, since))),
-    strains: strainsOf(field(raw, 'pods'), since),
+    podPressures: strainsOf(field(raw, 'pods'), since),
   };
 }
 
@@ -78,13 +78,13 @@ function ratiosOf(resource: (typeof RESOURCES)[number], psi: unknown): readonly 
   );
 }
 
-function strainsOf(pods: unknown, since: Instant): StrainByUid {
-  const strains = new Map<string, PodStrain>();
+function strainsOf(pods: unknown, since: Instant): PodPressureByUid {
+  const podPressures = new Map<string, PodPressure>();
   for (const pod of Array.isArray(pods) ? (pods as readonly unknown[]) : []) {
     const uid = field(field(pod, 'podRef'), 'uid');
     const sharesOf = (share: Share): ResourceShares =>
       Object.fromEntries(RESOURCES.map((resource) => [resource, average(psiOf(pod, resource, since), share, 'avg10')]));
-    if (typeof uid === 'string') strains.set(uid, { waiting: sharesOf('some'), stalled: sharesOf('full') });
+    if (typeof uid === 'string') podPressures.set(uid, { waiting: sharesOf('some'), stalled: sharesOf('full') });
   }
-  return strains;
+  return podPressures;
 }

@@ -16,7 +16,7 @@ export interface FallbackOptions {
 
 /** So long may the kernel's figures be missing before the kubelet's are taken, and so long must they be there again. */
 const PATIENCE = { lostMs: 3000, foundMs: 10_000 };
-const OPEN_AGAIN_MS = 10_000;
+const REOPEN_MS = 10_000;
 
 /**
  * The node from its own files, and from the kubelet's summary while those do not tell what memory is left:
@@ -34,7 +34,7 @@ export function createFallbackNode({ openKernel, summary, reclaimable, clock }: 
   const stopping = new AbortController();
 
   function open(nowMs: number): void {
-    if (kernel !== undefined || nowMs - openedAtMs < OPEN_AGAIN_MS) return;
+    if (kernel !== undefined || nowMs - openedAtMs < REOPEN_MS) return;
     openedAtMs = nowMs;
     const opened = openKernel();
     if ('code' in opened) because = opened;
@@ -51,14 +51,14 @@ export function createFallbackNode({ openKernel, summary, reclaimable, clock }: 
     if (memory.isLost && failing?.because !== undefined) because = unreadable(failing.because);
   }
 
-  function look(nowMs: number): NodeView {
+  function readNode(nowMs: number): NodeView {
     open(nowMs);
-    const own = kernel?.look(nowMs);
+    const own = kernel?.readNode(nowMs);
     note(own, nowMs);
     if (own !== undefined && !memory.isLost) return own;
-    const told = summary.look(nowMs);
-    if (own === undefined) return withOwnMemory(told, reclaimable(nowMs));
-    return { ...own, readings: told.readings, stalls: firstOf(own.stalls, told.stalls) };
+    const kubeletView = summary.readNode(nowMs);
+    if (own === undefined) return withOwnMemory(kubeletView, reclaimable(nowMs));
+    return { ...own, readings: kubeletView.readings, stalls: firstOf(own.stalls, kubeletView.stalls) };
   }
 
   const active = (): NodeSource => (kernel === undefined || memory.isLost ? summary : kernel);
@@ -80,10 +80,10 @@ export function createFallbackNode({ openKernel, summary, reclaimable, clock }: 
   }
   return {
     kind: 'kernel',
-    look,
+    readNode,
     follow,
     usage: (depth, nowMs) => active().usage(depth, nowMs),
-    strains: () => active().strains(),
+    podPressures: () => active().podPressures(),
     groups: () => active().groups(),
     containers: (uid) => active().containers(uid),
     whyUnmeasured: () => kernel?.whyUnmeasured(),
@@ -95,8 +95,10 @@ export function createFallbackNode({ openKernel, summary, reclaimable, clock }: 
 }
 
 /** The kubelet's view with what /proc tells, unless that is another machine's, as in a container without the host's. */
-function withOwnMemory(told: NodeView, reclaimable: MemoryReadings): NodeView {
-  return areOfOneMachine(reclaimable.memory, told.readings.memory) ? { ...told, reclaimable } : told;
+function withOwnMemory(kubeletView: NodeView, reclaimable: MemoryReadings): NodeView {
+  return areOfOneMachine(reclaimable.memory, kubeletView.readings.memory)
+    ? { ...kubeletView, reclaimable }
+    : kubeletView;
 }
 
 const MEMORY_SOURCES = ['meminfo', 'node-memory'];
@@ -107,6 +109,6 @@ export function unreadable(why: string): Because {
   return { code: 'KernelUnreadable', text, facts: { why } };
 }
 
-function firstOf<T>(own: readonly T[], told: readonly T[]): readonly T[] {
-  return own.length > 0 ? own : told;
+function firstOf<T>(own: readonly T[], kubeletView: readonly T[]): readonly T[] {
+  return own.length > 0 ? own : kubeletView;
 }

@@ -54,10 +54,10 @@ export function createFollowingNode({ layout, findLayout, open, nowMs }: Followi
   }
   return {
     kind: 'kernel',
-    look: (atMs) => current.node.look(atMs),
+    readNode: (atMs) => current.node.readNode(atMs),
     follow,
     usage,
-    strains: () => current.node.strains(),
+    podPressures: () => current.node.podPressures(),
     groups: () => current.node.groups(),
     containers: (uid) => current.node.containers(uid),
     whyUnmeasured: () => current.node.whyUnmeasured(),

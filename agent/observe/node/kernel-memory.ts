@@ -19,7 +19,7 @@ export interface MemoryView {
 }
 
 export interface KernelMemory {
-  readonly look: (nowMs: number) => MemoryView;
+  readonly readNode: (nowMs: number) => MemoryView;
   readonly sources: readonly WatchedSource<unknown>[];
   readonly close: () => void;
 }
@@ -32,7 +32,7 @@ export function createKernelMemory(proc: string, layout: CgroupLayout, clock: Cl
   const guards = { node: createGuardedCache(layout, ''), pods: createGuardedCache(layout, layout.kubepods) };
   const sources = [meminfo, root, pods];
 
-  function look(at: number): MemoryView {
+  function readNode(at: number): MemoryView {
     const node = valueOf(meminfo.read());
     const group = limited(valueOf(pods.read()));
     return {
@@ -50,7 +50,7 @@ export function createKernelMemory(proc: string, layout: CgroupLayout, clock: Cl
   function close(): void {
     for (const each of [...sources, guards.node, guards.pods]) each.close();
   }
-  return { look, sources, close };
+  return { readNode, sources, close };
 }
 
 /** memory.available as the kubelet has it: capacity minus the working set of the root cgroup (KS-C4, C13). */

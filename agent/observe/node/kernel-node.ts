@@ -78,8 +78,8 @@ export function createKernelNode({ proc, layout, nodefs, imagefs, clock }: Kerne
     return { availableCores: Math.max(0, seen.processors - rate * 1000), cores: seen.processors };
   }
 
-  function look(nowMs: number): NodeView {
-    const seen = memory.look(nowMs);
+  function readNode(nowMs: number): NodeView {
+    const seen = memory.readNode(nowMs);
     const counters = vmstat.read();
     reclaim.note(counters, nowMs);
     for (const { source, meter } of stalls) meter.note(source.read(), nowMs);
@@ -112,10 +112,10 @@ export function createKernelNode({ proc, layout, nodefs, imagefs, clock }: Kerne
   }
   return {
     kind: 'kernel',
-    look,
+    readNode,
     follow: pods.follow,
     usage,
-    strains: pods.strains,
+    podPressures: pods.podPressures,
     groups: groups.usages,
     containers: pods.containers,
     whyUnmeasured: pods.whyUnmeasured,

@@ -1,11 +1,11 @@
 import type { ContainerUsage, FilesystemUsage, PodUsage, UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
-import { NO_STRAINS } from '#agent/decide/snapshot/pod-pressure.ts';
+import { NO_POD_PRESSURES } from '#agent/decide/snapshot/pod-pressure.ts';
 import type { CgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
 import { memoryCgroupSource } from '#agent/observe/cgroup/memory-cgroup.ts';
 import type { UsageDepth } from '#agent/decide/measuring-depth.ts';
 import type { NodeSource, ObservedPod } from './node-source.ts';
 import { podCgroupPath } from '#agent/observe/cgroup/pod-cgroup-path.ts';
-import { nextBeat, type PodBeat } from '#agent/observe/cgroup/pod-rates.ts';
+import { nextSample, type PodSample } from '#agent/observe/cgroup/pod-rates.ts';
 import { createPodScanner } from '#agent/observe/cgroup/pod-scanner.ts';
 import { valueOf } from '#agent/observe/source/reading.ts';
 
@@ -18,22 +18,22 @@ const SCOPES: readonly (readonly [prefix: string, suffix: string])[] = [
   ['docker-', '.scope'],
 ];
 
-type KernelPods = Pick<NodeSource, 'follow' | 'usage' | 'strains' | 'containers' | 'whyUnmeasured' | 'close'>;
+type KernelPods = Pick<NodeSource, 'follow' | 'usage' | 'podPressures' | 'containers' | 'whyUnmeasured' | 'close'>;
 
 /** The statistics of the node's pods, from their cgroups. A pod whose group cannot be read is not in the answer. */
 export function createKernelPods(layout: CgroupLayout): KernelPods {
   const scanner = createPodScanner(layout);
-  const beats = new Map<string, PodBeat>();
+  const samples = new Map<string, PodSample>();
   /** Counted since the last beat. */
   const processes = new Map<string, number>();
-  let strains = NO_STRAINS;
+  let podPressures = NO_POD_PRESSURES;
   let unmeasured: string | undefined;
   let followed: ReadonlyMap<string, ObservedPod> = new Map();
 
   function follow(pods: readonly ObservedPod[]): void {
     followed = new Map(pods.map((pod) => [pod.uid, pod]));
     scanner.follow(pods.map(({ cgroup }) => cgroup));
-    for (const uid of beats.keys()) if (!followed.has(uid)) beats.delete(uid);
+    for (const uid of samples.keys()) if (!followed.has(uid)) samples.delete(uid);
   }
 
   function measure(pod: ObservedPod, nowMs: number): PodUsage | undefined {
@@ -43,7 +43,7 @@ export function createKernelPods(layout: CgroupLayout): KernelPods {
       if (pod.isRunning && answer !== undefined && 'because' in answer) unmeasured = answer.because;
       return undefined;
     }
-    const rates = beats.get(pod.uid)?.rates;
+    const rates = samples.get(pod.uid)?.rates;
     return {
       uid: pod.uid,
       memory: { at: nowMs, workingSetBytes: memory.workingSetBytes },
@@ -66,12 +66,13 @@ export function createKernelPods(layout: CgroupLayout): KernelPods {
     unmeasured = undefined;
     if (depth !== 'memory') processes.clear();
     for (const pod of followed.values()) {
-      if (depth === 'all') beats.set(pod.uid, nextBeat(beats.get(pod.uid), scanner.readDetails(pod.cgroup.uid), nowMs));
+      if (depth === 'all')
+        samples.set(pod.uid, nextSample(samples.get(pod.uid), scanner.readDetails(pod.cgroup.uid), nowMs));
       if (depth === 'processes') countProcesses(pod);
       const measured = measure(pod, nowMs);
       if (measured !== undefined) seen.set(pod.uid, measured);
     }
-    if (depth === 'all') strains = new Map(Array.from(beats, ([uid, { rates }]) => [uid, rates.strain]));
+    if (depth === 'all') podPressures = new Map(Array.from(samples, ([uid, { rates }]) => [uid, rates.podPressure]));
     return seen;
   }
 
@@ -86,7 +87,14 @@ export function createKernelPods(layout: CgroupLayout): KernelPods {
       logs: NO_DISK,
     }));
   }
-  return { follow, usage, strains: () => strains, containers, whyUnmeasured: () => unmeasured, close: scanner.close };
+  return {
+    follow,
+    usage,
+    podPressures: () => podPressures,
+    containers,
+    whyUnmeasured: () => unmeasured,
+    close: scanner.close,
+  };
 }
 
 function containerMemory(layout: CgroupLayout, directory: string, id: string): number | undefined {

@@ -3,7 +3,7 @@ import type { ContainerUsage, UsageByUid } from '#shared/domain/ranking/pod-usag
 import type { NodeView } from '#agent/decide/snapshot/node-view.ts';
 import type { GroupUsages } from '#agent/observe/cgroup/group-meter.ts';
 import type { UsageDepth } from '#agent/decide/measuring-depth.ts';
-import type { StrainByUid } from '#agent/decide/snapshot/pod-pressure.ts';
+import type { PodPressureByUid } from '#agent/decide/snapshot/pod-pressure.ts';
 import type { QosClass } from '#agent/observe/cgroup/pod-cgroup-path.ts';
 import type { SourceHealth } from '#agent/observe/source/watched-source.ts';
 
@@ -20,13 +20,13 @@ export interface ObservedPod {
 export interface NodeSource {
   readonly kind: 'kernel' | 'summary';
   /** The newest figures of the node; cheap enough for every 100 ms. */
-  readonly look: (nowMs: number) => NodeView;
+  readonly readNode: (nowMs: number) => NodeView;
   /** Tells which pods there are, whenever that changes. */
   readonly follow: (pods: readonly ObservedPod[]) => void;
   /** What lies deeper than is asked for is as old as the look that read it last. */
   readonly usage: (depth: UsageDepth, nowMs: number) => UsageByUid;
   /** What held pods up over the last slow beat; empty where nothing tells. */
-  readonly strains: () => StrainByUid;
+  readonly podPressures: () => PodPressureByUid;
   /** What node and pods as a whole did over the last slow beat; nothing where the source does not tell. */
   readonly groups: () => GroupUsages;
   /** Of one pod, by container: for the words about a victim. */

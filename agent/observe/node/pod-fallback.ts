@@ -37,7 +37,7 @@ export function withPodFallback(source: NodeSource, summary: NodeSource, clock: 
     ...source,
     follow,
     usage,
-    strains: () => active().strains(),
+    podPressures: () => active().podPressures(),
     containers: (uid) => active().containers(uid),
     fallback,
     health: () => (presence.isLost ? merged(source, summary) : source.health()),

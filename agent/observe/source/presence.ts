@@ -4,7 +4,7 @@
  *     there ── missing for lostMs ──▶ lost ── there for foundMs ──▶ there
  */
 export interface Presence {
-  readonly isThere: boolean;
+  readonly isPresent: boolean;
   /** Since when it has been so without a break. */
   readonly sinceMs: number;
   readonly isLost: boolean;
@@ -17,18 +17,18 @@ export interface Patience {
 
 /** Before the first look it counts as there. */
 export function presentSince(nowMs: number): Presence {
-  return { isThere: true, sinceMs: nowMs, isLost: false };
+  return { isPresent: true, sinceMs: nowMs, isLost: false };
 }
 
 /** The presence after one more look. */
 export function advancePresence(
   previous: Presence,
-  isThere: boolean,
+  isPresent: boolean,
   { lostMs, foundMs }: Patience,
   nowMs: number,
 ): Presence {
-  const sinceMs = isThere === previous.isThere ? previous.sinceMs : nowMs;
+  const sinceMs = isPresent === previous.isPresent ? previous.sinceMs : nowMs;
   const lastedMs = nowMs - sinceMs;
-  const isLost = previous.isLost ? !isThere || lastedMs < foundMs : !isThere && lastedMs >= lostMs;
-  return { isThere, sinceMs, isLost };
+  const isLost = previous.isLost ? !isPresent || lastedMs < foundMs : !isPresent && lastedMs >= lostMs;
+  return { isPresent, sinceMs, isLost };
 }

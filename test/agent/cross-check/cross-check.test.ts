@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { compareOpinion, type OwnReading } from '#agent/cross-check/compare-opinion.ts';
-import { questionMemory } from '#agent/cross-check/peer.ts';
+import { memoryPeer } from '#agent/cross-check/peer.ts';
 import { createCrossCheck } from '#agent/cross-check/cross-check.ts';
 import { createRecentRange } from '#agent/cross-check/recent-range.ts';
 import { MIB } from '#test/agent/node-scene.ts';
@@ -41,7 +41,7 @@ describe('createCrossCheck', () => {
   type Ask = () => Promise<ReturnType<typeof opinion>>;
 
   async function checked(times: number, ...answers: Ask[]) {
-    const sources = answers.map((ask, index) => questionMemory(`s${index}`, ask, () => own, 0.05));
+    const sources = answers.map((ask, index) => memoryPeer(`s${index}`, ask, () => own, 0.05));
     const check = createCrossCheck(sources);
     for (let count = 0; count < times; count += 1) await check.check();
     return check;
@@ -87,11 +87,11 @@ describe('createCrossCheck', () => {
   test('a pod that differs twice is doubtful, the node is not', async () => {
     const doubt = { theirsBytes: 5, because: { code: 'StatisticsDoubtful', text: 'it differs', facts: {} } };
     const turns = [['a'], ['a', 'b'], ['b']];
-    const question = () => {
+    const query = () => {
       const differing = new Map((turns.shift() ?? []).map((uid) => [uid, doubt]));
       return Promise.resolve({ verdict: { source: 'k', kind: 'agrees' as const }, pods: { compared: 2, differing } });
     };
-    const check = createCrossCheck([{ name: 'k', question }]);
+    const check = createCrossCheck([{ name: 'k', query }]);
     const doubtful: string[][] = [];
     for (let count = 0; count < 3; count += 1) {
       await check.check();

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { usageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import { createPodHistory } from '#agent/cross-check/pod-history.ts';
-import { questionKubelet } from '#agent/cross-check/kubelet-peer.ts';
+import { kubeletPeer } from '#agent/cross-check/kubelet-peer.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 import { MIB } from '#test/agent/node-scene.ts';
 import { podUsage } from './pod-figures.ts';
@@ -18,7 +18,7 @@ async function kubeletAnswering(summary: object): Promise<string> {
 }
 
 /** One pod as the kubelet has it: its own entry, as old as it says, and its containers as they are now. */
-interface Told {
+interface PreviousStatus {
   readonly name: string;
   readonly mebibytes: number;
   readonly ageMs?: number;
@@ -33,7 +33,7 @@ function wallTime(ageMs: number): string {
   return new Date(Math.floor((clock.now() - ageMs) / 1000) * 1000).toISOString();
 }
 
-function summaryOf(availableMiB: number, pods: readonly Told[]): object {
+function summaryOf(availableMiB: number, pods: readonly PreviousStatus[]): object {
   const memory = {
     time: wallTime(0),
     availableBytes: availableMiB * MIB,
@@ -49,37 +49,41 @@ function summaryOf(availableMiB: number, pods: readonly Told[]): object {
   };
 }
 
-type Course = (atMs: number) => number;
+type PodSeries = (atMs: number) => number;
 
 /** Asks a kubelet about pods whose groups used so many MiB over the last half minute, measured each second. */
-async function ask(availableMiB: number, told: readonly Told[], own: Readonly<Record<string, Course>>) {
-  const url = await kubeletAnswering(summaryOf(availableMiB, told));
+async function ask(
+  availableMiB: number,
+  reported: readonly PreviousStatus[],
+  own: Readonly<Record<string, PodSeries>>,
+) {
+  const url = await kubeletAnswering(summaryOf(availableMiB, reported));
   const usageAt = (atMs: number) =>
-    usageByUid(Object.entries(own).map(([uid, course]) => podUsage(uid, course(atMs) * MIB)));
+    usageByUid(Object.entries(own).map(([uid, series]) => podUsage(uid, series(atMs) * MIB)));
   const history = createPodHistory();
   for (let atMs = NOW_MS - 30_000; atMs < NOW_MS; atMs += 1000) history.note(usageAt(atMs), atMs);
-  return questionKubelet({
+  return kubeletPeer({
     kubelet: { url, token: undefined, ca: undefined, skipTlsVerify: false },
     signal: () => ({ totalBytes: 1000 * MIB, lowBytes: 300 * MIB, highBytes: 310 * MIB }),
     pods: () => usageAt(NOW_MS),
     history,
     toleranceShare: 0.05,
     clock: { now: () => clock.now(), monotonic: () => NOW_MS },
-  }).question();
+  }).query();
 }
 
 describe('questionKubelet', () => {
   const steady =
-    (mebibytes: number): Course =>
+    (mebibytes: number): PodSeries =>
     () =>
       mebibytes;
 
   test('agrees when the node and the pods do; a pod that only one side knows is left out', async () => {
-    const told = [
+    const reported = [
       { name: 'a', mebibytes: 300 },
       { name: 'gone', mebibytes: 90 },
     ];
-    expect(await ask(320, told, { a: steady(310), fresh: steady(500) })).toEqual({
+    expect(await ask(320, reported, { a: steady(310), fresh: steady(500) })).toEqual({
       verdict: { source: 'kubelet-summary', kind: 'agrees' },
       pods: { compared: 1, differing: new Map() },
     });
@@ -93,11 +97,11 @@ describe('questionKubelet', () => {
   });
 
   test('another figure for a pod concerns that pod, not the node', async () => {
-    const told = [
+    const reported = [
       { name: 'a', mebibytes: 300 },
       { name: 'b', mebibytes: 100 },
     ];
-    const { verdict, pods } = await ask(305, told, { a: steady(120), b: steady(100) });
+    const { verdict, pods } = await ask(305, reported, { a: steady(120), b: steady(100) });
     expect(verdict.kind).toBe('agrees');
     expect(pods).toEqual({
       compared: 2,
@@ -117,7 +121,7 @@ describe('questionKubelet', () => {
     });
   });
 
-  test.each<[sentence: string, told: Told, own: Course]>([
+  test.each<[sentence: string, reported: PreviousStatus, own: PodSeries]>([
     [
       'data that an init container left in a memory emptyDir',
       { name: 'a', mebibytes: 500, containersMiB: 100 },
@@ -134,20 +138,20 @@ describe('questionKubelet', () => {
       { name: 'a', mebibytes: 700, ageMs: 900 },
       (atMs) => 900 - ((NOW_MS - atMs) / 1000) * 300,
     ],
-  ])('no doubt comes from %s', async (_sentence, told, own) => {
-    expect((await ask(305, [told], { a: own })).pods).toEqual({ compared: 1, differing: new Map() });
+  ])('no doubt comes from %s', async (_sentence, reported, own) => {
+    expect((await ask(305, [reported], { a: own })).pods).toEqual({ compared: 1, differing: new Map() });
   });
 
   test('a kubelet of another machine says nothing of these pods', async () => {
     const url = await kubeletAnswering({ node: { memory: { availableBytes: 5, workingSetBytes: 5 } }, pods: [] });
-    const { verdict, pods } = await questionKubelet({
+    const { verdict, pods } = await kubeletPeer({
       kubelet: { url, token: undefined, ca: undefined, skipTlsVerify: false },
       signal: () => ({ totalBytes: 1000 * MIB, lowBytes: 300 * MIB, highBytes: 310 * MIB }),
       pods: () => new Map(),
       history: createPodHistory(),
       toleranceShare: 0.05,
       clock,
-    }).question();
+    }).query();
     expect([verdict.kind, pods]).toEqual(['incomparable', undefined]);
   });
 });

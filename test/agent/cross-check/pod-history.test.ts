@@ -4,9 +4,9 @@ import { createPodHistory } from '#agent/cross-check/pod-history.ts';
 import { podUsage } from './pod-figures.ts';
 
 /** Bytes of one pod by the millisecond at which they were measured. */
-function historyOf(course: readonly (readonly [atMs: number, bytes: number])[]) {
+function historyOf(series: readonly (readonly [atMs: number, bytes: number])[]) {
   const history = createPodHistory();
-  for (const [atMs, bytes] of course) history.note(usageByUid([podUsage('a', bytes)]), atMs);
+  for (const [atMs, bytes] of series) history.note(usageByUid([podUsage('a', bytes)]), atMs);
   return (fromMs: number, toMs = fromMs) => history.range('a', fromMs, toMs);
 }
 

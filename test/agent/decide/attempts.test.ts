@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { applyOutcome, type AttemptOutcome, isUnclear } from '#agent/decide/apply-outcome.ts';
 import { decide } from '#agent/decide/decide.ts';
-import { look, type NodePod, policy } from '#test/agent/node-scene.ts';
+import { snapshot, type NodePod, policy } from '#test/agent/node-scene.ts';
 import { type Moment, runEpisode } from './episode.ts';
 
 const hog: NodePod = { name: 'hog', priority: 0, requests: { memory: '100Mi' }, usageMiB: 500 };
@@ -141,7 +141,7 @@ describe('an answer to an eviction', () => {
     let state = FIRST_STATE;
     const found: (readonly [number, string])[] = [];
     for (const now of every(100, untilMs)) {
-      const decision = decide(state, look(severe(now, ...pods)), rules);
+      const decision = decide(state, snapshot(severe(now, ...pods)), rules);
       state = decision.state;
       for (const { pod, mode } of decision.evictions) {
         const answer = answers[Math.min(found.length, answers.length - 1)] ?? INTERNAL;
@@ -222,9 +222,9 @@ describe('an answer to an eviction', () => {
   });
 
   test('a lost answer whose pod is seen to end was a success', () => {
-    const ending: NodePod = { ...hog, deletion: { at: 0, gracePeriodSeconds: 1 } };
+    const terminating: NodePod = { ...hog, deletion: { at: 0, gracePeriodSeconds: 1 } };
     const lost: AttemptOutcome = { kind: 'unreachable', ...MESSAGE };
-    const { state } = runEpisode([{ ...severe(0, hog, small), outcome: lost }, severe(500, ending, small)], rules);
+    const { state } = runEpisode([{ ...severe(0, hog, small), outcome: lost }, severe(500, terminating, small)], rules);
     expect(state.evictions.Enforce.inflight.map(({ name, phase }) => [name, phase])).toEqual([['hog', 'ending']]);
   });
 });

@@ -9,7 +9,7 @@ import { evictionsOf } from '#agent/decide/eviction/eviction-windows.ts';
 import { isOutstanding, type Stage } from '#agent/decide/eviction/inflight-eviction.ts';
 import { modeOf } from '#agent/decide/shortage/rule-mode.ts';
 import { type FreshPod, abortReason } from '#agent/decide/preflight.ts';
-import type { Look } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { FuzzedNode, pick, type Random } from './fuzzed-node.ts';
@@ -38,7 +38,7 @@ type Evicted = Decision['evictions'][number];
 
 interface Case {
   readonly state: AgentState;
-  readonly seen: Look;
+  readonly seen: NodeSnapshot;
   readonly policy: AgentPolicy;
   readonly decision: Decision;
 }
@@ -51,13 +51,13 @@ function isMirror({ annotations, owners }: Evicted['pod']): boolean {
 
 function lawsOfProtection({ pod }: Evicted, { seen, policy: { protect } }: Case): readonly Law[] {
   const priority = pod.spec.priority ?? 0;
-  const wantsToStay = pod.annotations.get('plimsoll.dev/evict') === 'never';
+  const hasOptedOut = pod.annotations.get('plimsoll.dev/evict') === 'never';
   return [
     [priority < SYSTEM_CRITICAL_PRIORITY, 'no system priority'],
     [!isMirror(pod), 'no static pod'],
     [![...OWN_NAMESPACES, ...protect.namespaces].includes(pod.namespace), 'no protected namespace'],
     [seen.namespaces.get(pod.namespace) === 'open', 'a namespace that is known and open'],
-    [!wantsToStay || priority > protect.optOutCeiling, 'opt-outs up to the ceiling'],
+    [!hasOptedOut || priority > protect.optOutCeiling, 'opt-outs up to the ceiling'],
   ];
 }
 
@@ -95,7 +95,7 @@ function isNew({ mode, isShortening }: Evicted): boolean {
 }
 
 function lawsOfAll({ state, seen, policy, decision }: Case): readonly Law[] {
-  const isBlind = seen.readings.memory === undefined || seen.holds.length > 0 || seen.doubts.size > 0;
+  const isBlind = seen.readings.memory === undefined || seen.closedGates.length > 0 || seen.doubts.size > 0;
   const memory = decision.evictions.filter(({ signal }) => resourceOf(signal) === 'memory');
   const places = decision.evictions.filter(isNew).map(({ stage, signal }) => {
     const resource = resourceOf(signal);
@@ -106,7 +106,7 @@ function lawsOfAll({ state, seen, policy, decision }: Case): readonly Law[] {
   return [
     [!places.includes(false), 'no more outstanding than allowed'],
     [!isBlind || memory.length === 0, 'nothing happens blind'],
-    [seen.holds.length === 0 || decision.evictions.length === 0, 'nothing happens while the agent holds still'],
+    [seen.closedGates.length === 0 || decision.evictions.length === 0, 'nothing happens while the agent holds still'],
     [stuck < 2 || !decision.evictions.some(isNew), 'with two that do not end nobody else goes'],
   ];
 }
@@ -178,7 +178,7 @@ function lawsOfRecheck(eviction: Evicted, fresh: FreshPod, policy: AgentPolicy):
 }
 
 /** A decision without the functions in it, which no two decisions share. */
-function told({ state, evictions }: Decision): object {
+function outcomeOf({ state, evictions }: Decision): object {
   return { state, evictions };
 }
 
@@ -232,7 +232,7 @@ class FuzzedRun {
   /** What the cycle broke. */
   cycle(cycle: number): string[] {
     if (cycle % CYCLES_PER_NODE === 0) this.#nextNode();
-    const seen = this.#node.look();
+    const seen = this.#node.snapshot();
     const { policy } = this.#node;
     const decision = decide(this.#state, seen, policy);
     const broken = violations({ state: this.#state, seen, policy, decision });
@@ -248,7 +248,7 @@ class FuzzedRun {
     this.#answerDue(cycle, seen.now);
     broken.push(...windowViolations(this.#state, seen.now, policy, accepted));
     if (cycle % 1000 === 0) {
-      expect(told(decide(this.#state, seen, policy))).toEqual(told(decide(this.#state, seen, policy)));
+      expect(outcomeOf(decide(this.#state, seen, policy))).toEqual(outcomeOf(decide(this.#state, seen, policy)));
     }
     return broken;
   }
@@ -259,7 +259,7 @@ class FuzzedRun {
     this.#late = [];
   }
 
-  #outcomeOf(eviction: Evicted, seen: Look, broken: string[]): AttemptOutcome {
+  #outcomeOf(eviction: Evicted, seen: NodeSnapshot, broken: string[]): AttemptOutcome {
     const { policy } = this.#node;
     const fresh = this.#node.readAgain(eviction.pod.uid);
     const refusal = abortReason(eviction, { fresh, view: seen }, policy);

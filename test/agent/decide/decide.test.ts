@@ -3,10 +3,10 @@ import { type AgentState, FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { applyOutcome, type AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import { decide } from '#agent/decide/decide.ts';
 import { describeEviction } from '#agent/report/describe-eviction.ts';
-import type { Look } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
-import { because, look, MIB, MIRROR_POD, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
+import { because, snapshot, MIB, MIRROR_POD, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
 
 const quiet: NodePod = { name: 'quiet', priority: 1000, requests: { memory: '400Mi' }, usageMiB: 300 };
 const hog: NodePod = { name: 'hog', priority: 0, requests: { memory: '100Mi' }, usageMiB: 500 };
@@ -16,13 +16,13 @@ const small: NodePod = { name: 'small', priority: 0, requests: { memory: '10Mi' 
 function run(scenes: readonly Scene[], rules: AgentPolicy = policy(), outcome: AttemptOutcome = { kind: 'evicted' }) {
   let state: AgentState = FIRST_STATE;
   const steps = scenes.map((scene) => {
-    const decision = decide(state, look(scene), rules);
+    const decision = decide(state, snapshot(scene), rules);
     state = decision.state;
     for (const { pod, mode } of decision.evictions)
       state = applyOutcome(state, { uid: pod.uid, mode }, outcome, scene.now);
     return {
       evicted: decision.evictions.map(({ pod }) => pod.name),
-      holds: decision.judgement.holds.map(({ code }) => code),
+      closedGates: decision.assessment.closedGates.map(({ code }) => code),
     };
   });
   return { steps, state };
@@ -38,7 +38,7 @@ describe('decide', () => {
   });
 
   test('a hard threshold takes the pod above its request at once, in the words of the kubelet', () => {
-    const scene = look({ now: 0, availableMiB: 50, pods: [quiet, hog] });
+    const scene = snapshot({ now: 0, availableMiB: 50, pods: [quiet, hog] });
     const decision = decide(FIRST_STATE, scene, policy());
     expect(decision.evictions).toMatchObject([
       {
@@ -69,33 +69,33 @@ describe('decide', () => {
   test('one good look among bad ones is no reason to wait, and the amount told is that of most of the last second', () => {
     const looks = Array.from({ length: 301 }, (_, index) => index * 100);
     let state: AgentState = FIRST_STATE;
-    const told = looks.flatMap((now) => {
+    const texts = looks.flatMap((now) => {
       const isGood = now % 2000 === 1000;
-      const decision = decide(state, look({ now, availableMiB: isGood ? 900 : 150, pods: [hog] }), policy());
+      const decision = decide(state, snapshot({ now, availableMiB: isGood ? 900 : 150, pods: [hog] }), policy());
       state = decision.state;
       return decision.evictions.map(({ because: { text } }) => [now, text]);
     });
-    expect(told).toEqual([[30_000, 'memory.available is 150Mi, below the soft threshold of 200Mi']]);
+    expect(texts).toEqual([[30_000, 'memory.available is 150Mi, below the soft threshold of 200Mi']]);
   });
 
   test('a soft eviction leaves the pod its own grace up to the limit of the policy', () => {
     const patient: NodePod = { ...hog, spec: { terminationGracePeriodSeconds: 3600 } };
     let state = FIRST_STATE;
     for (const now of [0, 30_000]) {
-      const decision = decide(state, look({ now, availableMiB: 150, pods: [patient] }), policy());
+      const decision = decide(state, snapshot({ now, availableMiB: 150, pods: [patient] }), policy());
       state = decision.state;
       if (now > 0) expect(decision.evictions[0]?.graceSeconds).toBe(30);
     }
   });
 
   test('one at a time: the next one waits until the first is gone and its relief was measured (I6)', () => {
-    const ending: NodePod = { ...hog, deletion: { at: 0, gracePeriodSeconds: 1 } };
+    const terminating: NodePod = { ...hog, deletion: { at: 0, gracePeriodSeconds: 1 } };
     const first: Scene = { now: 0, availableMiB: 50, pods: [hog, small] };
-    const leaving: Scene = { now: 100, availableMiB: 50, pods: [ending, small] };
+    const leaving: Scene = { now: 100, availableMiB: 50, pods: [terminating, small] };
     const gone: Scene = { now: 1200, availableMiB: 50, pods: [small] };
     const { steps } = run([first, leaving, gone, { ...gone, now: 2000 }, { ...gone, now: 3300 }]);
     expect(steps.map((step) => step.evicted)).toEqual([['hog'], [], [], [], ['small']]);
-    expect(steps.map((step) => step.holds)).toEqual([
+    expect(steps.map((step) => step.closedGates)).toEqual([
       [],
       ['Outstanding', 'EnoughEnding'],
       ['AwaitingRelief'],
@@ -148,12 +148,12 @@ describe('decide', () => {
   test('a pod whose figure another source contradicts goes only when time runs out, and then by what both support', () => {
     const doubt = { theirsBytes: 450 * MIB, because: because('StatisticsDoubtful') };
     const doubtfulPods = new Map([['uid-hog', doubt]]);
-    const soft = (now: number): Scene => ({ now, availableMiB: 150, pods: [hog, small], look: { doubtfulPods } });
+    const soft = (now: number): Scene => ({ now, availableMiB: 150, pods: [hog, small], snapshot: { doubtfulPods } });
     expect(evicted([soft(0), soft(30_000)])).toEqual([[], ['small']]);
     const hard: Scene = { now: 0, availableMiB: 10, pods: [hog, small] };
-    expect(evicted([{ ...hard, look: { doubtfulPods } }])).toEqual([['hog']]);
+    expect(evicted([{ ...hard, snapshot: { doubtfulPods } }])).toEqual([['hog']]);
     const little = new Map([['uid-hog', { ...doubt, theirsBytes: 5 * MIB }]]);
-    expect(evicted([{ ...hard, look: { doubtfulPods: little } }])).toEqual([['small']]);
+    expect(evicted([{ ...hard, snapshot: { doubtfulPods: little } }])).toEqual([['small']]);
   });
 
   test('above the ceiling a wish to stay is not honoured', () => {
@@ -163,8 +163,8 @@ describe('decide', () => {
 
   test('a namespace that is ignored or unknown loses nobody', () => {
     const scene: Scene = { now: 0, availableMiB: 10, pods: [hog] };
-    expect(evicted([{ ...scene, look: { namespaces: new Map([['default', 'ignored']]) } }])).toEqual([[]]);
-    expect(evicted([{ ...scene, look: { namespaces: new Map() } }])).toEqual([[]]);
+    expect(evicted([{ ...scene, snapshot: { namespaces: new Map([['default', 'ignored']]) } }])).toEqual([[]]);
+    expect(evicted([{ ...scene, snapshot: { namespaces: new Map() } }])).toEqual([[]]);
   });
 
   test('when nobody may go it says why, by reasons', () => {
@@ -173,8 +173,8 @@ describe('decide', () => {
       { ...small, namespace: 'kube-system' },
       { ...quiet, namespace: 'kube-system' },
     ];
-    const { judgement } = decide(FIRST_STATE, look({ now: 0, availableMiB: 10, pods }), policy());
-    expect(judgement.holds).toEqual([
+    const { assessment } = decide(FIRST_STATE, snapshot({ now: 0, availableMiB: 10, pods }), policy());
+    expect(assessment.closedGates).toEqual([
       {
         code: 'NobodyMayGo',
         text: 'no pod may be evicted now: 1 ProtectedOptOut, 2 ProtectedNamespace',
@@ -233,19 +233,19 @@ describe('decide', () => {
   describe('holds', () => {
     const scene: Scene = { now: 0, availableMiB: 10, pods: [hog] };
 
-    test.each<[code: string, change: Partial<Look>]>([
-      ['WarmingUp', { holds: [because('WarmingUp')] }],
+    test.each<[code: string, change: Partial<NodeSnapshot>]>([
+      ['WarmingUp', { closedGates: [because('WarmingUp')] }],
       ['SourcesDisagree', { doubts: new Map([['memory.available', because('SourcesDisagree')]]) }],
     ])('%s', (code, change) => {
-      expect(run([{ ...scene, look: change }]).steps).toEqual([{ evicted: [], holds: [code] }]);
+      expect(run([{ ...scene, snapshot: change }]).steps).toEqual([{ evicted: [], closedGates: [code] }]);
     });
 
     test('a signal that could not be read evicts nobody (law 3)', () => {
-      expect(run([{ now: 0, availableMiB: undefined, pods: [hog] }]).steps).toEqual([{ evicted: [], holds: [] }]);
+      expect(run([{ now: 0, availableMiB: undefined, pods: [hog] }]).steps).toEqual([{ evicted: [], closedGates: [] }]);
     });
 
     test('the same measurement is not acted on twice', () => {
-      const stale = { ...scene, look: { readings: look({ now: 0, availableMiB: 10 }).readings } };
+      const stale = { ...scene, snapshot: { readings: snapshot({ now: 0, availableMiB: 10 }).readings } };
       const rules = policy({ limits: { concurrent: 5, perMinute: 5, perTenMinutes: 5, perNamespacePerTenMinutes: 5 } });
       const twins = [hog, { ...hog, name: 'hog-2' }];
       const scenes = [0, 5000].map((now) => ({ ...stale, now, pods: now === 0 ? [hog] : twins }));
@@ -272,7 +272,7 @@ describe('decide', () => {
       for (let now = 0; now < 700_000; now += 1000) {
         const decision = decide(
           state,
-          look({ now, availableMiB: 10 + 20 * (20 - left.length) - 20 * times.length + now / 1e6, pods: left }),
+          snapshot({ now, availableMiB: 10 + 20 * (20 - left.length) - 20 * times.length + now / 1e6, pods: left }),
           rules,
         );
         state = decision.state;
@@ -303,7 +303,7 @@ describe('decide', () => {
       ];
       const { steps } = run(scenes, rules);
       expect(steps.map((step) => step.evicted)).toEqual([['a'], [], ['b'], [], [], [], ['c']]);
-      expect(steps.map((step) => step.holds)).toEqual([
+      expect(steps.map((step) => step.closedGates)).toEqual([
         [],
         ['AwaitingRelief'],
         [],
@@ -336,7 +336,7 @@ describe('decide', () => {
       const at = (now: number, running: number, pods: readonly NodePod[]): Scene => ({
         now,
         pods,
-        look: { readings: { ...look({ now }).readings, processes: { at: now, maximum: 1000, running } } },
+        snapshot: { readings: { ...snapshot({ now }).readings, processes: { at: now, maximum: 1000, running } } },
       });
       const pods = [forker('few', 10), forker('many', 400), forker('more', 500)];
       const scenes = [
@@ -346,7 +346,7 @@ describe('decide', () => {
         at(4000, 905, pods.slice(0, 1)),
         at(6000, 905, pods.slice(0, 1)),
       ];
-      expect(run(scenes, rules).steps.map((step) => [step.evicted, step.holds])).toEqual([
+      expect(run(scenes, rules).steps.map((step) => [step.evicted, step.closedGates])).toEqual([
         [['more'], []],
         [[], ['AwaitingRelief']],
         [['many'], []],
@@ -360,9 +360,9 @@ describe('decide', () => {
       const victim: NodePod = { ...small, name: 'victim', phase: 'Failed', conditions };
       const at = (now: number): Scene => ({ ...scene, now, pods: [hog, victim] });
       expect(run([at(0), at(30_000), at(30_001)]).steps).toEqual([
-        { evicted: [], holds: ['KubeletActs'] },
-        { evicted: [], holds: ['KubeletActs'] },
-        { evicted: ['hog'], holds: [] },
+        { evicted: [], closedGates: ['KubeletActs'] },
+        { evicted: [], closedGates: ['KubeletActs'] },
+        { evicted: ['hog'], closedGates: [] },
       ]);
     });
   });
@@ -397,14 +397,21 @@ describe('decide', () => {
       ['the long window says it is not real', 90, 0.9, 0.05, []],
       ['the short window says it is over', 90, 0.1, 0.9, []],
     ])('%s', (_sentence, availableMiB, short, long, expected) => {
-      const scene = { now: 0, availableMiB, pods: [hog, small], look: { stalls: memoryStalls(short, long), reclaim } };
+      const scene = {
+        now: 0,
+        availableMiB,
+        pods: [hog, small],
+        snapshot: { stalls: memoryStalls(short, long), reclaim },
+      };
       expect(evicted([scene], none)).toEqual([expected]);
     });
 
     test('what is left is the figure that decides: page cache is no shortage', () => {
-      const look = { stalls: memoryStalls(0.9, 0.9), reclaim };
-      expect(evicted([{ now: 0, availableMiB: 50, reclaimableMiB: 900, pods: [hog], look }], none)).toEqual([[]]);
-      expect(evicted([{ now: 0, availableMiB: 900, reclaimableMiB: 50, pods: [hog], look }], none)).toEqual([['hog']]);
+      const snapshot = { stalls: memoryStalls(0.9, 0.9), reclaim };
+      expect(evicted([{ now: 0, availableMiB: 50, reclaimableMiB: 900, pods: [hog], snapshot }], none)).toEqual([[]]);
+      expect(evicted([{ now: 0, availableMiB: 900, reclaimableMiB: 50, pods: [hog], snapshot }], none)).toEqual([
+        ['hog'],
+      ]);
     });
 
     const patient = policy({
@@ -414,20 +421,20 @@ describe('decide', () => {
     const twins = ['a', 'b'].map((name) => ({ ...small, name }));
 
     test('the windows start anew once the victim is gone: what was before says nothing about after', () => {
-      const look = { stalls: memoryStalls(0.9, 0.9), reclaim };
-      const after = (now: number): Scene => ({ now, availableMiB: 90, pods: twins.slice(1), look });
-      const leaving: Scene = { now: 900, availableMiB: 50, pods: twins, look };
+      const snapshot = { stalls: memoryStalls(0.9, 0.9), reclaim };
+      const after = (now: number): Scene => ({ now, availableMiB: 90, pods: twins.slice(1), snapshot });
+      const leaving: Scene = { now: 900, availableMiB: 50, pods: twins, snapshot };
       const scenes = [{ ...leaving, now: 0 }, leaving, after(1000), after(3100), after(60_900), after(61_000)];
       expect(evicted(scenes, patient)).toEqual([['a'], [], [], [], [], ['b']]);
     });
 
     test('so they do after an eviction for a memory threshold, but not for one of another resource', () => {
-      const look = { stalls: memoryStalls(0.9, 0.9), reclaim };
+      const snapshot = { stalls: memoryStalls(0.9, 0.9), reclaim };
       const rules = policy({ limits: patient.limits });
-      const after = (now: number): Scene => ({ now, availableMiB: 95, pods: twins.slice(1), look });
-      const busy = { ...look, stalls: look.stalls.slice(1) };
+      const after = (now: number): Scene => ({ now, availableMiB: 95, pods: twins.slice(1), snapshot });
+      const busy = { ...snapshot, stalls: snapshot.stalls.slice(1) };
       const scenes = [
-        { now: 0, availableMiB: 40, pods: twins, look: busy },
+        { now: 0, availableMiB: 40, pods: twins, snapshot: busy },
         { ...after(1000), availableMiB: 250 },
       ];
       const later = [4000, 30_000, 59_000].map((now) => ({ ...after(now), availableMiB: 250 }));
@@ -449,18 +456,18 @@ describe('decide', () => {
         now,
         availableMiB: 50,
         pods: [hog],
-        look: { stalls: memoryStalls(0.9, 0.9, waitsNow), reclaim },
+        snapshot: { stalls: memoryStalls(0.9, 0.9, waitsNow), reclaim },
       });
       expect(run([at(0, 0), at(100, 0.1)], none).steps).toEqual([
-        { evicted: [], holds: [] },
-        { evicted: [], holds: [] },
+        { evicted: [], closedGates: [] },
+        { evicted: [], closedGates: [] },
       ]);
       expect(evicted([at(0, 0), at(100, 0.2)], none)).toEqual([[], ['hog']]);
     });
 
     test('a window that is not full yet evicts nobody', () => {
-      const look = { stalls: memoryStalls(0.9, 0.9).slice(0, 2), reclaim };
-      expect(evicted([{ now: 0, availableMiB: 90, pods: [hog], look }], none)).toEqual([[]]);
+      const snapshot = { stalls: memoryStalls(0.9, 0.9).slice(0, 2), reclaim };
+      expect(evicted([{ now: 0, availableMiB: 90, pods: [hog], snapshot }], none)).toEqual([[]]);
     });
 
     test('CPU pressure is judged by CPU over requests, and only told unless an operator switched it on (law 6)', () => {
@@ -474,11 +481,11 @@ describe('decide', () => {
         now: 0,
         availableMiB: 900,
         pods: [hog, burner],
-        look: { stalls, cpu: { availableCores: 0.02, cores: 2 } },
+        snapshot: { stalls, cpu: { availableCores: 0.02, cores: 2 } },
       };
-      const first = decide(FIRST_STATE, look(scene), none);
+      const first = decide(FIRST_STATE, snapshot(scene), none);
       expect(first.evictions).toEqual([]);
-      const later = decide(first.state, look({ ...scene, now: 300_000 }), none);
+      const later = decide(first.state, snapshot({ ...scene, now: 300_000 }), none);
       expect(later.evictions.map(({ pod, mode, signal }) => [pod.name, mode, signal])).toEqual([
         ['burner', 'DryRun', 'cpu.pressure'],
       ]);
@@ -486,7 +493,7 @@ describe('decide', () => {
   });
 
   test('the same arguments give the same answer (law 9)', () => {
-    const scene = look({ now: 0, availableMiB: 10, pods: [hog, small, quiet] });
+    const scene = snapshot({ now: 0, availableMiB: 10, pods: [hog, small, quiet] });
     const first = decide(FIRST_STATE, scene, policy());
     const second = decide(FIRST_STATE, scene, policy());
     expect(second.state).toEqual(first.state);

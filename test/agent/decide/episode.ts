@@ -3,14 +3,14 @@ import { applyOutcome, type AttemptOutcome } from '#agent/decide/apply-outcome.t
 import { decide } from '#agent/decide/decide.ts';
 import type { Eviction } from '#agent/decide/eviction.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
-import { look, policy, type Scene } from '#test/agent/node-scene.ts';
+import { snapshot, policy, type Scene } from '#test/agent/node-scene.ts';
 
 /** What one look led to. */
 export interface Step {
   /** `NAME`, or `NAME (dry run)`. */
   readonly evicted: readonly string[];
   /** Codes of what held evictions back. */
-  readonly holds: readonly string[];
+  readonly closedGates: readonly string[];
   readonly evictions: readonly Eviction[];
 }
 
@@ -26,7 +26,7 @@ export function runEpisode(moments: readonly Moment[], usual: AgentPolicy = poli
   let rules = usual;
   const steps = moments.map(({ policy: changed, outcome, ...scene }): Step => {
     rules = changed ?? rules;
-    const decision = decide(state, look(scene), rules);
+    const decision = decide(state, snapshot(scene), rules);
     state = decision.state;
     for (const { pod, mode } of decision.evictions) {
       const answer = mode === 'DryRun' ? { kind: 'pretended' as const } : (outcome ?? { kind: 'evicted' as const });
@@ -34,7 +34,7 @@ export function runEpisode(moments: readonly Moment[], usual: AgentPolicy = poli
     }
     return {
       evicted: decision.evictions.map(({ pod, mode }) => (mode === 'DryRun' ? `${pod.name} (dry run)` : pod.name)),
-      holds: decision.judgement.holds.map(({ code }) => code),
+      closedGates: decision.assessment.closedGates.map(({ code }) => code),
       evictions: decision.evictions,
     };
   });

@@ -1,11 +1,11 @@
 import { SYSTEM_CRITICAL_PRIORITY } from '#shared/domain/eviction/protection.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
-import type { Look } from '#agent/decide/snapshot/node-snapshot.ts';
-import type { PodStrain } from '#agent/decide/snapshot/pod-pressure.ts';
+import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { PodPressure } from '#agent/decide/snapshot/pod-pressure.ts';
 import type { FreshPod } from '#agent/decide/preflight.ts';
 import { type AgentPolicy, DEFAULT_POLICY, DEFAULT_STALL_RULES } from '#agent/policy/policy.ts';
 import { STILL_WINDOW_MS } from '#agent/policy/stall-rule.ts';
-import { look, MIB, MIRROR_POD, type NodePod, nodePod } from '#test/agent/node-scene.ts';
+import { snapshot, MIB, MIRROR_POD, type NodePod, nodePod } from '#test/agent/node-scene.ts';
 
 export type Random = () => number;
 
@@ -108,7 +108,7 @@ function nextWeather(random: Random, { memory: before }: Weather, now: number): 
 
 const RATIOS = [0, 0.05, 0.3, 1];
 
-function randomStalls(random: Random, { isCpuBusy }: Weather): Look['stalls'] {
+function randomStalls(random: Random, { isCpuBusy }: Weather): NodeSnapshot['stalls'] {
   if (isCpuBusy) return CPU_STALLS;
   if (random() < 0.8) return [];
   return (['memory.pressure', 'cpu.pressure', 'io.pressure'] as const).flatMap((signal) =>
@@ -119,19 +119,19 @@ function randomStalls(random: Random, { isCpuBusy }: Weather): Look['stalls'] {
   );
 }
 
-const CPU_STALLS: Look['stalls'] = [STILL_WINDOW_MS, 10_000, 60_000, 300_000].map((windowMs) => ({
+const CPU_STALLS: NodeSnapshot['stalls'] = [STILL_WINDOW_MS, 10_000, 60_000, 300_000].map((windowMs) => ({
   signal: 'cpu.pressure',
   share: 'some',
   windowMs,
   ratio: 1,
 }));
 
-function randomCpu(random: Random, { isCpuBusy }: Weather): Look['cpu'] {
+function randomCpu(random: Random, { isCpuBusy }: Weather): NodeSnapshot['cpu'] {
   if (isCpuBusy) return { availableCores: 0.02, cores: 2 };
   return random() < 0.5 ? undefined : { availableCores: random() * 2, cores: 2 };
 }
 
-function randomStrain(random: Random): PodStrain {
+function randomStrain(random: Random): PodPressure {
   const share = (): number => pick(random, RATIOS);
   return { waiting: { memory: share(), cpu: share() }, stalled: {}, limitHitsPerSecond: share(), throttled: share() };
 }
@@ -155,7 +155,7 @@ export class FuzzedNode {
   }
 
   /** Time mostly moves on, stands still now and then, jumps sometimes; it is monotonic, so it never goes back. */
-  look(): Look {
+  snapshot(): NodeSnapshot {
     const random = this.#random;
     this.#now += pick(random, [0, 100, 100, 1000, 10_000, random() < 0.02 ? 3_600_000 : 100]);
     if (this.#now >= this.#weather.until) this.#weather = nextWeather(random, this.#weather, this.#now);
@@ -163,15 +163,15 @@ export class FuzzedNode {
     this.#letGo();
     if (random() < 0.03) this.#replace(Math.floor(random() * this.#pods.length));
     if (random() < 0.02) this.policy = randomPolicy(random);
-    const base = look({ now: this.#now, ...this.#memory(), pods: this.#pods });
+    const base = snapshot({ now: this.#now, ...this.#memory(), pods: this.#pods });
     const namespaces = new Map([...base.namespaces].filter(([name]) => name !== 'unknown'));
     if (namespaces.has('ignored')) namespaces.set('ignored', 'ignored');
-    const strains = new Map(this.#pods.map(({ uid = '' }) => [uid, randomStrain(random)]));
+    const podPressures = new Map(this.#pods.map(({ uid = '' }) => [uid, randomStrain(random)]));
     const doubt = { code: 'SourcesDisagree', text: '', facts: {} };
     return {
       ...base,
       namespaces,
-      strains,
+      podPressures,
       stalls: randomStalls(random, this.#weather),
       cpu: randomCpu(random, this.#weather),
       reclaim: {
@@ -182,7 +182,7 @@ export class FuzzedNode {
       },
       avoided: new Set(random() < 0.2 ? ['a/ReplicaSet/o1'] : []),
       doubts: new Map(random() < 0.05 ? [['memory.available', doubt]] : []),
-      holds: random() < 0.05 ? [{ code: 'WarmingUp', text: '', facts: {} }] : [],
+      closedGates: random() < 0.05 ? [{ code: 'WarmingUp', text: '', facts: {} }] : [],
     };
   }
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { areProcessesShort, depthNow, type MeasuringQuestion, type UsageDepth } from '#agent/decide/measuring-depth.ts';
+import { areProcessesShort, depthNow, type MeasurementQuery, type UsageDepth } from '#agent/decide/measuring-depth.ts';
 import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
 import type { KubeletSignal } from '#shared/domain/pressure/signal.ts';
 import { threshold } from '#test/shared/domain/pressure/threshold-builder.ts';
 
 const NOW = 1_000_000;
-const FRESH: MeasuringQuestion = {
+const FRESH: MeasurementQuery = {
   now: NOW,
   measuredAt: NOW,
   measuredAllAt: NOW,
@@ -15,7 +15,7 @@ const FRESH: MeasuringQuestion = {
 };
 
 describe('depthNow', () => {
-  test.each<[what: string, question: Partial<MeasuringQuestion>, depth: UsageDepth | undefined]>([
+  test.each<[what: string, query: Partial<MeasurementQuery>, depth: UsageDepth | undefined]>([
     ['nothing while figures are young and the node has room', {}, undefined],
     ['everything on the slow beat', { measuredAllAt: NOW - 10_000 }, 'all'],
     ['nothing just before the slow beat', { measuredAllAt: NOW - 9_999 }, undefined],
@@ -25,8 +25,8 @@ describe('depthNow', () => {
     ['memory near a threshold, on the beat of pods', { isNear: true, measuredAt: NOW - 1_000 }, 'memory'],
     ['nothing near a threshold just before that', { isNear: true, measuredAt: NOW - 999 }, undefined],
     ['nothing far from thresholds on the beat of pods', { measuredAt: NOW - 1_000 }, undefined],
-  ])('is %s', (_, question, depth) => {
-    expect(depthNow({ ...FRESH, ...question }, { podsMs: 1_000, slowMs: 10_000 })).toBe(depth);
+  ])('is %s', (_, query, depth) => {
+    expect(depthNow({ ...FRESH, ...query }, { podsMs: 1_000, slowMs: 10_000 })).toBe(depth);
   });
 });
 

@@ -24,7 +24,7 @@ const GRACE_MS = 300_000;
 
 /** All processors are busy; `availableMiB` of 1000 are left. */
 function busy(now: number, availableMiB: number, pods: readonly NodePod[] = [hog, burner]): Moment {
-  return { now, availableMiB, pods, look: { stalls: CPU_BUSY, cpu: { availableCores: 0.02, cores: 2 } } };
+  return { now, availableMiB, pods, snapshot: { stalls: CPU_BUSY, cpu: { availableCores: 0.02, cores: 2 } } };
 }
 
 const withCpu = (mode: 'DryRun' | 'Enforce') =>
@@ -60,10 +60,10 @@ describe('modes and resources keep apart', () => {
   });
 
   test('a dry run respects what is really on its way', () => {
-    const ending = { ...hog, deletion: { at: 0, gracePeriodSeconds: 1 } };
+    const terminating = { ...hog, deletion: { at: 0, gracePeriodSeconds: 1 } };
     const moments: Moment[] = [
       { now: 0, availableMiB: 50, pods: [hog, burner] },
-      { now: 500, availableMiB: 50, pods: [ending, burner], policy: policy({ mode: 'DryRun' }) },
+      { now: 500, availableMiB: 50, pods: [terminating, burner], policy: policy({ mode: 'DryRun' }) },
     ];
     expect(whoWent(moments)).toEqual([['hog'], []]);
   });
@@ -76,9 +76,9 @@ describe('modes and resources keep apart', () => {
   });
 
   test('a real CPU eviction is no relief for memory and does not stop its severe stage', () => {
-    const ending = { ...burner, deletion: { at: 0, gracePeriodSeconds: 30 } };
+    const terminating = { ...burner, deletion: { at: 0, gracePeriodSeconds: 30 } };
     for (const laterMs of [1000, 28_000]) {
-      const moments = [busy(0, 900), busy(GRACE_MS, 900), busy(GRACE_MS + laterMs, 45, [hog, ending])];
+      const moments = [busy(0, 900), busy(GRACE_MS, 900), busy(GRACE_MS + laterMs, 45, [hog, terminating])];
       expect(whoWent(moments, withCpu('Enforce'))).toEqual([[], ['burner'], ['hog']]);
     }
   });
@@ -93,10 +93,10 @@ describe('modes and resources keep apart', () => {
     const parsed = parseThresholds({ evictionHard: { 'memory.available': '100Mi', 'pid.available': '100' } });
     const rules = policy({ thresholds: parsed.ok ? parsed.thresholds : [] });
     const forker: NodePod = { name: 'forker', usageMiB: 10, processCount: 800 };
-    const ending: NodePod = { ...hog, deletion: { at: 0, gracePeriodSeconds: 1 } };
+    const terminating: NodePod = { ...hog, deletion: { at: 0, gracePeriodSeconds: 1 } };
     const processes = { at: 0, maximum: 1000, running: 950 };
     const readings = { ...memoryReadings(90, 1000, 0), processes };
-    const { steps } = runEpisode([{ now: 0, pods: [ending, forker], look: { readings } }], rules);
+    const { steps } = runEpisode([{ now: 0, pods: [terminating, forker], snapshot: { readings } }], rules);
     expect(steps.map(({ evictions }) => evictions.map(({ pod, signal }) => [pod.name, signal]))).toEqual([
       [['forker', 'pid.available']],
     ]);
@@ -104,18 +104,18 @@ describe('modes and resources keep apart', () => {
 
   test('waiting for memory takes no pod while a memory threshold is met and enough is ending', () => {
     const stalls = MEMORY_STALLS;
-    const ending: NodePod = { ...hog, deletion: { at: 0, gracePeriodSeconds: 1 } };
-    expect(whoWent([{ now: 0, availableMiB: 45, pods: [ending, burner], look: { stalls, reclaim: IN_VAIN } }])).toEqual(
-      [[]],
-    );
+    const terminating: NodePod = { ...hog, deletion: { at: 0, gracePeriodSeconds: 1 } };
+    expect(
+      whoWent([{ now: 0, availableMiB: 45, pods: [terminating, burner], snapshot: { stalls, reclaim: IN_VAIN } }]),
+    ).toEqual([[]]);
   });
 
   test('a pretended eviction starts no window of a rule that enforces anew', () => {
     const rules = policy({ thresholds: [] });
-    const look = { stalls: MEMORY_STALLS, reclaim: IN_VAIN };
+    const snapshot = { stalls: MEMORY_STALLS, reclaim: IN_VAIN };
     const moments: Moment[] = [
-      { now: 0, availableMiB: 90, pods: [hog], look, policy: { ...rules, mode: 'DryRun' } },
-      { now: 1000, availableMiB: 90, pods: [hog], look, policy: rules },
+      { now: 0, availableMiB: 90, pods: [hog], snapshot, policy: { ...rules, mode: 'DryRun' } },
+      { now: 1000, availableMiB: 90, pods: [hog], snapshot, policy: rules },
     ];
     expect(whoWent(moments)).toEqual([['hog (dry run)'], ['hog']]);
   });
@@ -123,22 +123,22 @@ describe('modes and resources keep apart', () => {
   test('nor does one of a threshold in dry run start the windows of an enforcing rule of the same resource anew', () => {
     const usual = policy();
     const rules = { ...usual, thresholdModes: new Map(usual.thresholds.map(({ id }) => [id, 'DryRun' as const])) };
-    const look = { stalls: MEMORY_STALLS, reclaim: IN_VAIN };
+    const snapshot = { stalls: MEMORY_STALLS, reclaim: IN_VAIN };
     const moments: Moment[] = [0, 1000].map((now) => ({
       now,
       availableMiB: 45,
       pods: [hog],
-      ...(now > 0 && { look }),
+      ...(now > 0 && { snapshot }),
     }));
     expect(whoWent(moments, rules)).toEqual([['hog (dry run)'], ['hog']]);
   });
 
   test('a real eviction starts the windows of its own resource anew, in both modes, and of no other', () => {
-    const look = { stalls: MEMORY_STALLS, reclaim: IN_VAIN };
-    const again: Moment = { now: GRACE_MS + 20_000, availableMiB: 90, pods: [hog], look };
+    const snapshot = { stalls: MEMORY_STALLS, reclaim: IN_VAIN };
+    const again: Moment = { now: GRACE_MS + 20_000, availableMiB: 90, pods: [hog], snapshot };
     expect(whoWent([busy(0, 900), busy(GRACE_MS, 900), again], withCpu('Enforce'))).toEqual([[], ['burner'], ['hog']]);
     const rules = policy({ thresholds: [] });
-    const first: Moment = { now: 0, availableMiB: 90, pods: [hog, burner], look };
+    const first: Moment = { now: 0, availableMiB: 90, pods: [hog, burner], snapshot };
     for (const [mode, whoGoes] of Object.entries({ Enforce: 'burner', DryRun: 'burner (dry run)' })) {
       const changed = { ...rules, mode: mode as AgentPolicy['mode'] };
       const later = [20_000, 79_900, 80_000].map((now) => ({ ...again, now, pods: [burner], policy: changed }));
@@ -151,8 +151,8 @@ describe('modes and resources keep apart', () => {
     const full = { at: 0, availableBytes: 1, capacityBytes: 100, inodesFree: 1, inodes: 100 };
     const readings = { ...memoryReadings(500, 1000, 0), nodeFilesystem: full, imageFilesystem: full };
     const rules = policy({ thresholds: parsed.ok ? parsed.thresholds : [] });
-    const { steps, state } = runEpisode([{ now: 0, pods: [hog], look: { readings } }], rules);
-    expect(steps).toMatchObject([{ evicted: [], holds: [] }]);
+    const { steps, state } = runEpisode([{ now: 0, pods: [hog], snapshot: { readings } }], rules);
+    expect(steps).toMatchObject([{ evicted: [], closedGates: [] }]);
     expect(state.pressure.conditions).toEqual(['DiskPressure']);
   });
 
@@ -160,8 +160,8 @@ describe('modes and resources keep apart', () => {
     const [memoryRule, cpuRule] = DEFAULT_STALL_RULES;
     if (memoryRule === undefined || cpuRule === undefined) throw new Error('there are two rules');
     const rules = policy({ thresholds: [], stallRules: [{ ...cpuRule, gracePeriodMs: 0 }, memoryRule] });
-    const look = { ...busy(0, 90).look, stalls: [...CPU_BUSY, ...MEMORY_STALLS], reclaim: IN_VAIN };
-    const both: Moment = { ...busy(0, 90), look };
+    const snapshot = { ...busy(0, 90).snapshot, stalls: [...CPU_BUSY, ...MEMORY_STALLS], reclaim: IN_VAIN };
+    const both: Moment = { ...busy(0, 90), snapshot };
     expect(whoWent([both], rules)).toEqual([['hog', 'burner (dry run)']]);
   });
 });

@@ -4,12 +4,12 @@ import { FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { decide } from '#agent/decide/decide.ts';
 import { abortReason, type FreshPod } from '#agent/decide/preflight.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
-import { look, memoryReadings, type NodePod, nodePod, policy } from '#test/agent/node-scene.ts';
+import { snapshot, memoryReadings, type NodePod, nodePod, policy } from '#test/agent/node-scene.ts';
 
 const hog: NodePod = { name: 'hog', requests: { memory: '100Mi' }, usageMiB: 500 };
 const SHORT = memoryReadings(60, 1000, 100);
 const hardThreshold = policy().thresholds[0]?.id ?? '';
-const [eviction] = decide(FIRST_STATE, look({ now: 0, availableMiB: 50, pods: [hog] }), policy()).evictions;
+const [eviction] = decide(FIRST_STATE, snapshot({ now: 0, availableMiB: 50, pods: [hog] }), policy()).evictions;
 
 function found(changes: Partial<NodePod> = {}, namespace: 'open' | 'ignored' = 'open'): FreshPod {
   return { kind: 'found', pod: nodePod({ ...hog, ...changes }), namespace };
@@ -64,11 +64,11 @@ describe('abortReason', () => {
   });
 
   test('a pod that ends already may be asked to end sooner, if that was meant', () => {
-    const ending = found({ deletion: { at: 0, gracePeriodSeconds: 30 } });
-    expect(answer(ending)).toMatchObject({ kind: 'overtaken' });
+    const terminating = found({ deletion: { at: 0, gracePeriodSeconds: 30 } });
+    expect(answer(terminating)).toMatchObject({ kind: 'overtaken' });
     const view = { readings: SHORT, reclaimable: NO_MEMORY_READINGS };
     const shortening = eviction && { ...eviction, isShortening: true };
-    expect(shortening && abortReason(shortening, { fresh: ending, view }, policy())).toBeUndefined();
+    expect(shortening && abortReason(shortening, { fresh: terminating, view }, policy())).toBeUndefined();
   });
 
   test.each<[sentence: string, availableMiB: number | undefined, isSent: boolean]>([

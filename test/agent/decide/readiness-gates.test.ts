@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { ownHolds, type OwnCondition } from '#agent/decide/readiness-gates.ts';
+import { readinessGates, type AgentReadiness } from '#agent/decide/readiness-gates.ts';
 
-const READY: OwnCondition = {
+const READY: AgentReadiness = {
   nowMs: 1_000_000,
   startedAtMs: 0,
   warmUpMs: 30_000,
@@ -12,7 +12,7 @@ const READY: OwnCondition = {
 };
 
 describe('ownHolds', () => {
-  test.each<[what: string, condition: Partial<OwnCondition>, codes: readonly string[]]>([
+  test.each<[what: string, condition: Partial<AgentReadiness>, codes: readonly string[]]>([
     ['nothing once all is known', {}, []],
     ['the warm-up', { startedAtMs: 970_001 }, ['WarmingUp']],
     ['no warm-up that is over', { startedAtMs: 970_000 }, []],
@@ -34,11 +34,11 @@ describe('ownHolds', () => {
       ['WarmingUp', 'PodsUnknown', 'PoliciesUnknown', 'HistoryUnknown', 'ApiServerSilent'],
     ],
   ])('names %s', (_, condition, codes) => {
-    expect(ownHolds({ ...READY, ...condition }).map(({ code }) => code)).toEqual(codes);
+    expect(readinessGates({ ...READY, ...condition }).map(({ code }) => code)).toEqual(codes);
   });
 
   test('says how many seconds are left, and how many passed', () => {
-    const [warmingUp, silent] = ownHolds({ ...READY, startedAtMs: 971_500, lastContactMs: 800_400 });
+    const [warmingUp, silent] = readinessGates({ ...READY, startedAtMs: 971_500, lastContactMs: 800_400 });
     expect([warmingUp?.facts, silent?.facts]).toEqual([{ seconds: 2 }, { seconds: 200 }]);
   });
 });

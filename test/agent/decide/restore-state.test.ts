@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { decide } from '#agent/decide/decide.ts';
-import { recall } from '#agent/decide/restore-state.ts';
+import { restoreState } from '#agent/decide/restore-state.ts';
 import type { EvictionRecord } from '#agent/decide/pass-result.ts';
-import { because, look, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
+import { because, snapshot, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
 
 const WALL = Date.UTC(2026, 0, 1);
 
@@ -26,39 +26,39 @@ const pods: readonly NodePod[] = ['a', 'b'].map((owner) => ({ name: owner, owner
 const scene = (now: number): Scene => ({ now, availableMiB: 50, pods });
 
 function codes(records: readonly EvictionRecord[], now = 0) {
-  const state = recall(FIRST_STATE, records, { wallOffsetMs: WALL, now });
-  const { evictions, judgement } = decide(state, look(scene(now)), policy());
-  return { evicted: evictions.map(({ pod }) => pod.name), holds: judgement.holds.map(({ code }) => code) };
+  const state = restoreState(FIRST_STATE, records, { wallOffsetMs: WALL, now });
+  const { evictions, assessment } = decide(state, snapshot(scene(now)), policy());
+  return { evicted: evictions.map(({ pod }) => pod.name), closedGates: assessment.closedGates.map(({ code }) => code) };
 }
 
 describe('recall', () => {
   test('the windows of a predecessor hold after a restart, so that a crash loop gains nothing (F-18)', () => {
-    expect(codes([record(20), record(40)])).toEqual({ evicted: [], holds: ['NodeLimit'] });
-    expect(codes([record(20), record(70)])).toEqual({ evicted: ['b'], holds: [] });
+    expect(codes([record(20), record(40)])).toEqual({ evicted: [], closedGates: ['NodeLimit'] });
+    expect(codes([record(20), record(70)])).toEqual({ evicted: ['b'], closedGates: [] });
   });
 
   test('a record from a clock that was eight hours ahead counts as of now, and no longer than any other', () => {
     const ahead = [record(-8 * 3600), record(-8 * 3600 - 1)];
-    expect(codes(ahead).holds).toEqual(['NodeLimit']);
-    const state = recall(FIRST_STATE, ahead, { wallOffsetMs: WALL, now: 0 });
-    const later = decide(state, look(scene(60_000)), policy());
+    expect(codes(ahead).closedGates).toEqual(['NodeLimit']);
+    const state = restoreState(FIRST_STATE, ahead, { wallOffsetMs: WALL, now: 0 });
+    const later = decide(state, snapshot(scene(60_000)), policy());
     expect(later.evictions.length).toBe(1);
   });
 
   test('an owner that was hit before the restart is spared when all else is equal', () => {
-    expect(codes([])).toEqual({ evicted: ['a'], holds: [] });
-    expect(codes([record(100)])).toEqual({ evicted: ['b'], holds: [] });
+    expect(codes([])).toEqual({ evicted: ['a'], closedGates: [] });
+    expect(codes([record(100)])).toEqual({ evicted: ['b'], closedGates: [] });
   });
 
   test('what was refused does not count; an answer that is not on record may have been a yes', () => {
-    expect(codes([record(20, { outcome: 'forbidden' }), record(40, { outcome: 'notFound' })]).holds).toEqual([]);
-    expect(codes([record(20, { outcome: 'requested' }), record(40, { outcome: 'pretended' })]).holds).toEqual([
+    expect(codes([record(20, { outcome: 'forbidden' }), record(40, { outcome: 'notFound' })]).closedGates).toEqual([]);
+    expect(codes([record(20, { outcome: 'requested' }), record(40, { outcome: 'pretended' })]).closedGates).toEqual([
       'NodeLimit',
     ]);
   });
 
   test('an owner whose pods are to be kept away counts as hit just now', () => {
-    const seen = look({ ...scene(0), look: { avoided: new Set(['default/ReplicaSet/a']) } });
+    const seen = snapshot({ ...scene(0), snapshot: { avoided: new Set(['default/ReplicaSet/a']) } });
     expect(decide(FIRST_STATE, seen, policy()).evictions.map(({ pod }) => pod.name)).toEqual(['b']);
   });
 });

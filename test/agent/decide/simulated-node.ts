@@ -2,7 +2,7 @@ import { type AgentState, FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { applyOutcome } from '#agent/decide/apply-outcome.ts';
 import { decide } from '#agent/decide/decide.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
-import { look, type NodePod } from '#test/agent/node-scene.ts';
+import { snapshot, type NodePod } from '#test/agent/node-scene.ts';
 
 /** A pod of a simulated node: what it uses follows from how long it has run. */
 export interface GrowingPod extends NodePod {
@@ -24,7 +24,7 @@ export interface Simulation {
 export interface SimulatedRun {
   /** `SECONDS NAME` for each eviction. */
   readonly evicted: readonly string[];
-  readonly holds: ReadonlySet<string>;
+  readonly closedGates: ReadonlySet<string>;
   /** When nothing was left, if ever. */
   readonly exhaustedAtMs: number | undefined;
 }
@@ -67,24 +67,24 @@ export function simulate({ pods, policy, untilMs, outsideMiB = () => 0 }: Simula
   let state: AgentState = FIRST_STATE;
   let alive: readonly Living[] = pods.map((pod) => ({ pod, bornMs: 0, askedMs: undefined }));
   const evicted: string[] = [];
-  const holds = new Set<string>();
+  const closedGates = new Set<string>();
   for (let now = 0; now <= untilMs; now += STEP_MS) {
     alive = alive.flatMap((each) => succession(each, now));
     const used = alive.reduce((sum, each) => sum + usedMiB(each, now), outsideMiB(now));
-    if (used >= CAPACITY_MIB) return { evicted, holds, exhaustedAtMs: now };
+    if (used >= CAPACITY_MIB) return { evicted, closedGates, exhaustedAtMs: now };
     const availableMiB = Math.floor(CAPACITY_MIB - used);
     const decision = decide(
       state,
-      look({ now, availableMiB, pods: alive.map((each) => asNodePod(each, now)) }),
+      snapshot({ now, availableMiB, pods: alive.map((each) => asNodePod(each, now)) }),
       policy,
     );
     state = decision.state;
-    for (const { code } of decision.judgement.holds) holds.add(code);
+    for (const { code } of decision.assessment.closedGates) closedGates.add(code);
     for (const { pod, mode } of decision.evictions) {
       state = applyOutcome(state, { uid: pod.uid, mode }, { kind: 'evicted' }, now);
       evicted.push(`${now / 1000} ${pod.name}`);
       alive = alive.map((each) => (uidOf(each) === pod.uid ? { ...each, askedMs: now } : each));
     }
   }
-  return { evicted, holds, exhaustedAtMs: undefined };
+  return { evicted, closedGates, exhaustedAtMs: undefined };
 }

@@ -38,12 +38,12 @@ describe('decodePolicy', () => {
     expect(policy.mode).toBe('Enforce');
     expect(policy.transitionPeriodMs).toBe(30_000);
     expect(policy.mostGraceSeconds).toBe(60);
-    const told = policy.thresholds.map(({ signal, value, gracePeriodSeconds }) => [
+    const found = policy.thresholds.map(({ signal, value, gracePeriodSeconds }) => [
       signal,
       describeAmount(value),
       gracePeriodSeconds,
     ]);
-    expect(told).toEqual([
+    expect(found).toEqual([
       ['memory.available', '500Mi', 0],
       ['pid.available', Math.fround(0.1), 0],
       ['memory.available', '1536Mi', 90],

@@ -3,14 +3,14 @@ import { describeEviction } from '#agent/report/describe-eviction.ts';
 import { decide } from '#agent/decide/decide.ts';
 import type { Eviction } from '#agent/decide/eviction.ts';
 import { FIRST_STATE } from '#agent/decide/agent-state.ts';
-import { look, MIB, policy } from '#test/agent/node-scene.ts';
+import { snapshot, MIB, policy } from '#test/agent/node-scene.ts';
 
 const NO_DISK = { usedBytes: undefined, inodesUsed: undefined };
 
 /** As the kernel's files tell it: of the pod as a whole. */
 function eviction(): Eviction {
   const pods = [{ name: 'hog', usageMiB: 300, requests: { memory: '10Mi' } }];
-  const [first] = decide(FIRST_STATE, look({ now: 0, availableMiB: 10, pods }), policy()).evictions;
+  const [first] = decide(FIRST_STATE, snapshot({ now: 0, availableMiB: 10, pods }), policy()).evictions;
   if (first === undefined) throw new Error('nobody was chosen');
   return { ...first, usage: first.usage && { ...first.usage, containers: [] } };
 }

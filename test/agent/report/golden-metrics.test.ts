@@ -9,7 +9,7 @@ import { findCgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
 import { createKernelNode } from '#agent/observe/node/kernel-node.ts';
 import type { NodeSource } from '#agent/observe/node/node-source.ts';
 import { DEFAULT_POLICY } from '#agent/policy/policy.ts';
-import type { Picture } from '#agent/decide/pass-result.ts';
+import type { PassResult } from '#agent/decide/pass-result.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 import { nodePod } from '#test/agent/node-scene.ts';
 import { fixturePods, type NodeCase, NODE_CASES, nodeRoot } from '#test/agent/observe/node-fixtures.ts';
@@ -34,38 +34,38 @@ function openNode(name: NodeCase): NodeSource {
   });
 }
 
-function pictureOf(name: NodeCase, source: NodeSource): Picture {
+function pictureOf(name: NodeCase, source: NodeSource): PassResult {
   const pods = fixturePods(name);
   source.follow(pods.map(({ uid, qos }) => ({ uid, cgroup: { uid, qos }, isRunning: true, containers: [] })));
-  for (let second = 0; second < SECONDS; second += 1) source.look(second * 1000);
+  for (let second = 0; second < SECONDS; second += 1) source.readNode(second * 1000);
   const now = SECONDS * 1000;
   source.usage('all', now - BEAT_MS);
-  const view = source.look(now);
+  const view = source.readNode(now);
   const usage = source.usage('all', now);
-  const look = {
+  const snapshot = {
     ...view,
     now,
     usage,
-    strains: source.strains(),
+    podPressures: source.podPressures(),
     pods: indexPods(pods.map((pod) => rankingFacts(nodePod(pod)))),
     namespaces: new Map(pods.map(({ namespace }) => [namespace, 'open' as const])),
     avoided: new Set<string>(),
     doubts: new Map(),
     doubtfulPods: new Map(),
     isKubeletSilent: false,
-    holds: [],
+    closedGates: [],
   };
-  return { look, policy: DEFAULT_POLICY, decision: decide(FIRST_STATE, look, DEFAULT_POLICY) };
+  return { snapshot, policy: DEFAULT_POLICY, decision: decide(FIRST_STATE, snapshot, DEFAULT_POLICY) };
 }
 
 async function exposition(name: NodeCase): Promise<string> {
   const source = openNode(name);
   const metrics = createMetrics('agent');
-  const picture = pictureOf(name, source);
+  const result = pictureOf(name, source);
   createAgentMetrics(metrics).show(
-    picture,
+    result,
     { health: source.health(), verdicts: [], hasFallenBack: false, groups: source.groups() },
-    picture.look.now,
+    result.snapshot.now,
   );
   source.close();
   const lines = (await metrics.text()).split('\n').filter((line) => !line.startsWith('#') && !UNSTEADY.test(line));

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { createMetrics } from '#shared/runtime/metrics.ts';
-import { createShowInventory } from '#agent/report/inventory-metrics.ts';
+import { createInventoryMetrics } from '#agent/report/inventory-metrics.ts';
 
 test('an inventory is shown in numbers, and logged at first and when it changes', async () => {
   const metrics = createMetrics('agent');
   const lines: unknown[] = [];
-  const show = createShowInventory(metrics, { info: (facts: unknown) => void lines.push(facts) });
+  const show = createInventoryMetrics(metrics, { info: (facts: unknown) => void lines.push(facts) });
   const old = { kernel: '6.1.0', cpus: 2, memoryBytes: 4096, swapBytes: 0 };
   const changed = { ...old, kernel: '6.1.1', swapBytes: 1024 };
   show(old);

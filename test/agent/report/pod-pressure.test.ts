@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { createMetrics } from '#shared/runtime/metrics.ts';
-import type { PodStrain } from '#agent/decide/snapshot/pod-pressure.ts';
-import { withStrain } from '#agent/report/describe-pod-pressure.ts';
-import { createStrainMetrics } from '#agent/report/pod-pressure-metrics.ts';
-import { because, look } from '#test/agent/node-scene.ts';
+import type { PodPressure } from '#agent/decide/snapshot/pod-pressure.ts';
+import { withPodPressure } from '#agent/report/describe-pod-pressure.ts';
+import { createPodPressureMetrics } from '#agent/report/pod-pressure-metrics.ts';
+import { because, snapshot } from '#test/agent/node-scene.ts';
 
-const quiet: PodStrain = { waiting: { memory: 0, cpu: 0.004 }, stalled: { memory: 0 }, throttled: 0 };
-const thrashing: PodStrain = {
+const quiet: PodPressure = { waiting: { memory: 0, cpu: 0.004 }, stalled: { memory: 0 }, throttled: 0 };
+const thrashing: PodPressure = {
   waiting: { memory: 0.162, cpu: 0.02 },
   stalled: { memory: 0.15 },
   limitHits: 121_061,
@@ -17,7 +17,7 @@ const thrashing: PodStrain = {
 
 describe('withStrain', () => {
   test('a pod at its own limits is called that', () => {
-    expect(withStrain(because('Ranked'), thrashing)).toEqual({
+    expect(withPodPressure(because('Ranked'), thrashing)).toEqual({
       code: 'Ranked',
       text: 'Ranked; at its own memory limit (400.25 hits a second); held back by its own CPU limit 50 % of the time',
       facts: {
@@ -32,25 +32,25 @@ describe('withStrain', () => {
   });
 
   test('one that hits no limit is described by its figures alone, one that is not measured not at all', () => {
-    expect(withStrain(because('Ranked'), quiet)).toEqual({
+    expect(withPodPressure(because('Ranked'), quiet)).toEqual({
       code: 'Ranked',
       text: 'Ranked',
       facts: { memoryWaiting: 0, memoryStalled: 0, cpuWaiting: 0.004, cpuThrottled: 0 },
     });
-    expect(withStrain(because('Ranked'), undefined)).toEqual(because('Ranked'));
+    expect(withPodPressure(because('Ranked'), undefined)).toEqual(because('Ranked'));
   });
 });
 
 describe('createStrainMetrics', () => {
   const NAMES = Array.from({ length: 30 }, (_, index) => `p${String(index).padStart(2, '0')}`);
 
-  async function shown(strainOf: (index: number) => PodStrain): Promise<string[]> {
+  async function shown(podPressureOf: (index: number) => PodPressure): Promise<string[]> {
     const metrics = createMetrics('agent');
-    const strains = new Map(NAMES.map((name, index) => [`uid-${name}`, strainOf(index)]));
-    const seen = look({ now: 0, pods: NAMES.map((name) => ({ name })) });
-    const show = createStrainMetrics(metrics);
-    show({ ...seen, strains });
-    show({ ...seen, strains });
+    const podPressures = new Map(NAMES.map((name, index) => [`uid-${name}`, podPressureOf(index)]));
+    const seen = snapshot({ now: 0, pods: NAMES.map((name) => ({ name })) });
+    const show = createPodPressureMetrics(metrics);
+    show({ ...seen, podPressures });
+    show({ ...seen, podPressures });
     return (await metrics.text()).split('\n').filter((line) => line.startsWith('plimsoll_pod'));
   }
 

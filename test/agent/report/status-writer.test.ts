@@ -5,7 +5,7 @@ import { decide } from '#agent/decide/decide.ts';
 import { nodePressureStatus, type NodePressureStatus } from '#agent/report/node-pressure-status.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
 import type { Outcome } from '#shared/kube/outcome.ts';
-import { look, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
+import { snapshot, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 
@@ -16,10 +16,10 @@ const FLEET = 5000;
 const pod = (name: string, usageMiB: number): NodePod => ({ name, requests: { memory: '10Mi' }, usageMiB });
 
 function statusOf(scene: Omit<Scene, 'now'>): NodePressureStatus {
-  const seen = look({ now: 0, ...scene });
+  const seen = snapshot({ now: 0, ...scene });
   const rules = policy();
   return nodePressureStatus(
-    { look: seen, policy: rules, decision: decide(FIRST_STATE, seen, rules) },
+    { snapshot: seen, policy: rules, decision: decide(FIRST_STATE, seen, rules) },
     {
       agent: { version: '1', pod: 'agent-x' },
       records: [],
@@ -33,14 +33,14 @@ function statusOf(scene: Omit<Scene, 'now'>): NodePressureStatus {
 
 const IDLE = { cpu: { availableCores: 4, cores: 4 } };
 const TWO = [pod('a', 50), pod('b', 40)];
-const CALM = statusOf({ availableMiB: 900, pods: TWO, look: IDLE });
-const OTHER_AMOUNTS = statusOf({ availableMiB: 890, pods: TWO, look: IDLE });
+const CALM = statusOf({ availableMiB: 900, pods: TWO, snapshot: IDLE });
+const OTHER_AMOUNTS = statusOf({ availableMiB: 890, pods: TWO, snapshot: IDLE });
 const OTHER_ORDER = statusOf({
   availableMiB: 900,
   pods: [pod('a', 40), pod('b', 50)],
-  look: IDLE,
+  snapshot: IDLE,
 });
-const NO_CORE_IDLES = statusOf({ availableMiB: 900, pods: TWO, look: { cpu: { availableCores: 0, cores: 4 } } });
+const NO_CORE_IDLES = statusOf({ availableMiB: 900, pods: TWO, snapshot: { cpu: { availableCores: 0, cores: 4 } } });
 const SHORT = statusOf({ availableMiB: 50, pods: [pod('a', 500), pod('b', 400)] });
 const SHORT_OTHER_ORDER = statusOf({ availableMiB: 50, pods: [pod('a', 400), pod('b', 500)] });
 const SHORT_OTHER_AMOUNTS = statusOf({ availableMiB: 49, pods: [pod('a', 499), pod('b', 400)] });

@@ -3,21 +3,26 @@ import { FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { decide } from '#agent/decide/decide.ts';
 import { indexPods } from '#agent/decide/snapshot/node-snapshot.ts';
 import { noteEnds, noteOutcome, noteRequest } from '#agent/report/eviction-records.ts';
-import { advanceApproach, leastHeadroom, NO_APPROACH, periodFor } from '#agent/decide/shortage/polling-interval.ts';
+import {
+  advanceHeadroomTrend,
+  leastHeadroom,
+  NO_HEADROOM_TREND,
+  pollingInterval,
+} from '#agent/decide/shortage/polling-interval.ts';
 import { nodePressureStatus, type NodePressureStatus } from '#agent/report/node-pressure-status.ts';
-import { ownHolds } from '#agent/decide/readiness-gates.ts';
+import { readinessGates } from '#agent/decide/readiness-gates.ts';
 import { pressureConditions } from '#agent/report/pressure-conditions.ts';
-import type { EvictionRecord, Picture } from '#agent/decide/pass-result.ts';
+import type { EvictionRecord, PassResult } from '#agent/decide/pass-result.ts';
 import { STILL_WINDOW_MS, type StallRatio } from '#agent/policy/stall-rule.ts';
-import { because, look, MIB, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
+import { because, snapshot, MIB, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
 
 const NO_DOUBTS = { sources: undefined, policies: undefined };
 
-function picture(scene: Scene): Picture {
-  const seen = look(scene);
+function result(scene: Scene): PassResult {
+  const seen = snapshot(scene);
   const rules = policy();
   return {
-    look: seen,
+    snapshot: seen,
     policy: rules,
     decision: decide(FIRST_STATE, seen, rules),
   };
@@ -28,7 +33,7 @@ function statusOf(
   previous?: NodePressureStatus,
   records: readonly EvictionRecord[] = [],
 ): NodePressureStatus {
-  return nodePressureStatus(picture(scene), {
+  return nodePressureStatus(result(scene), {
     agent: { version: '1', pod: 'agent-x' },
     records,
     doubts: NO_DOUBTS,
@@ -86,14 +91,14 @@ describe('nodePressureStatus', () => {
       policy: 'default',
       generation: 0,
     });
-    const holds = [because('WarmingUp')];
-    expect(statusOf({ now: 1000, availableMiB: 500, look: { holds } }).rules).toBeUndefined();
+    const closedGates = [because('WarmingUp')];
+    expect(statusOf({ now: 1000, availableMiB: 500, snapshot: { closedGates } }).rules).toBeUndefined();
   });
 
   test('names a rule that was met when it arrived in the condition RulesConfirmed', () => {
-    const seen = look({ now: 1000, availableMiB: 150 });
-    const decision = decide({ ...FIRST_STATE, arrivals: new Map() }, seen, policy());
-    const shown = pressureConditions({ look: seen, policy: policy(), decision }, NO_DOUBTS);
+    const seen = snapshot({ now: 1000, availableMiB: 150 });
+    const decision = decide({ ...FIRST_STATE, activations: new Map() }, seen, policy());
+    const shown = pressureConditions({ snapshot: seen, policy: policy(), decision }, NO_DOUBTS);
     expect(shown.find(({ type }) => type === 'RulesConfirmed')).toMatchObject({
       status: 'False',
       reason: 'MetOnArrival',
@@ -101,12 +106,12 @@ describe('nodePressureStatus', () => {
   });
 
   test('says of a pod that it is at its own limit, and ranks it no differently', () => {
-    const strain = { waiting: { memory: 0.9 }, stalled: {}, limitHits: 700, limitHitsPerSecond: 5 };
+    const podPressure = { waiting: { memory: 0.9 }, stalled: {}, limitHits: 700, limitHitsPerSecond: 5 };
     const scene = {
       now: 1000,
       availableMiB: 500,
       pods: [quiet, hog],
-      look: { strains: new Map([['uid-quiet', strain]]) },
+      snapshot: { podPressures: new Map([['uid-quiet', podPressure]]) },
     };
     const { next } = statusOf(scene);
     expect(next.map(({ pod }) => pod)).toEqual(['default/hog', 'default/quiet']);
@@ -139,7 +144,7 @@ describe('nodePressureStatus', () => {
 
   test('pods that cannot be read are told in a condition', () => {
     const unreadable = ['cannot read pod "a": spec.priority: x', 'cannot read pod "b": y'];
-    const scene = { now: 0, availableMiB: 500, look: { pods: indexPods([], { endedByKubelet: [], unreadable }) } };
+    const scene = { now: 0, availableMiB: 500, snapshot: { pods: indexPods([], { endedByKubelet: [], unreadable }) } };
     expect(statusOf(scene).conditions.find(({ type }) => type === 'PodsRead')).toMatchObject({
       status: 'False',
       reason: 'PodUnreadable',
@@ -152,16 +157,16 @@ describe('nodePressureStatus', () => {
       ...{ signal: 'memory.pressure', share: 'full', windowMs, ratio: 0.9 },
     }));
     const reclaim = { scanned: 100 * MIB, stolen: 50 * MIB, refaulted: 0, swappedIn: 0 };
-    const told = (stalled: NonNullable<Scene['look']>) => {
-      const seen = look({ now: 0, availableMiB: 90, pods: [hog], look: stalled });
+    const condition = (stalled: NonNullable<Scene['snapshot']>) => {
+      const seen = snapshot({ now: 0, availableMiB: 90, pods: [hog], snapshot: stalled });
       const rules = policy({ thresholds: [] });
       return pressureConditions(
-        { look: seen, policy: rules, decision: decide(FIRST_STATE, seen, rules) },
+        { snapshot: seen, policy: rules, decision: decide(FIRST_STATE, seen, rules) },
         NO_DOUBTS,
       )[0];
     };
-    expect(told({ stalls, reclaim })).toMatchObject({ type: 'Memory', status: 'True', reason: 'Pressure' });
-    expect(told({ stalls })).toMatchObject({ type: 'Memory', status: 'False' });
+    expect(condition({ stalls, reclaim })).toMatchObject({ type: 'Memory', status: 'True', reason: 'Pressure' });
+    expect(condition({ stalls })).toMatchObject({ type: 'Memory', status: 'False' });
   });
 
   test('a shortage in which nobody may go is told in the condition', () => {
@@ -180,7 +185,7 @@ describe('nodePressureStatus', () => {
     [0.25, 'Near'],
     [0.05, 'Soft'],
   ])('%d of 2 cores idle is %s, told in cores', (availableCores, state) => {
-    const { signals } = statusOf({ now: 0, availableMiB: 500, look: { cpu: { availableCores, cores: 2 } } });
+    const { signals } = statusOf({ now: 0, availableMiB: 500, snapshot: { cpu: { availableCores, cores: 2 } } });
     expect(signals[1]).toMatchObject({
       name: 'cpu.available',
       available: availableCores === 1 ? '1' : `${availableCores * 1000}m`,
@@ -206,7 +211,7 @@ describe('nodePressureStatus', () => {
       ...hog,
       name: `a-rather-long-name-of-a-pod-that-is-not-unusual-${index}`,
     }));
-    const decision = decide(FIRST_STATE, look({ now: 0, availableMiB: 10, pods }), policy());
+    const decision = decide(FIRST_STATE, snapshot({ now: 0, availableMiB: 10, pods }), policy());
     let records: readonly EvictionRecord[] = [];
     for (let count = 0; count < 50; count += 1)
       for (const eviction of decision.evictions) records = noteRequest(records, eviction, 0);
@@ -219,7 +224,11 @@ describe('nodePressureStatus', () => {
 
 describe('eviction records', () => {
   test('follow one eviction from request to end', () => {
-    const decision = decide(FIRST_STATE, look({ now: 0, availableMiB: 10, pods: [{ ...hog, owner: 'rs' }] }), policy());
+    const decision = decide(
+      FIRST_STATE,
+      snapshot({ now: 0, availableMiB: 10, pods: [{ ...hog, owner: 'rs' }] }),
+      policy(),
+    );
     const [eviction] = decision.evictions;
     if (eviction === undefined) throw new Error('nobody was evicted');
     const asked = noteRequest([], eviction, 7);
@@ -234,12 +243,12 @@ describe('eviction records', () => {
 
 describe('the period between looks', () => {
   const periods = { nearMs: 100, farMs: 1000, raceMs: 10 };
-  const standing = (headroom: number) => ({ at: 0, headroom, rate: 0 });
+  const state = (headroom: number) => ({ at: 0, headroom, rate: 0 });
 
   test('is as long as the worst hog needs for the room that is left', () => {
-    expect(periodFor(NO_APPROACH, periods)).toBe(1000);
-    expect(periodFor(standing(1.5 * 1024 ** 3), periods)).toBeCloseTo(500);
-    expect(periodFor(standing(-5), periods)).toBe(100);
+    expect(pollingInterval(NO_HEADROOM_TREND, periods)).toBe(1000);
+    expect(pollingInterval(state(1.5 * 1024 ** 3), periods)).toBeCloseTo(500);
+    expect(pollingInterval(state(-5), periods)).toBe(100);
   });
 
   test.each<[sentence: string, headrooms: readonly number[], everyMs: number, expected: number]>([
@@ -251,15 +260,15 @@ describe('the period between looks', () => {
     ['once it is crossed there is nothing to race for', [100 * MIB, 50 * MIB, -1 * MIB], 100, 100],
     ['what was not known before says nothing about a rate', [Infinity, Infinity, 50 * MIB], 100, 100],
   ])('%s', (_sentence, headrooms, everyMs, expected) => {
-    const approach = headrooms.reduce(
-      (previous, headroom, index) => advanceApproach(previous, headroom, (index + 1) * everyMs),
-      NO_APPROACH,
+    const headroomTrend = headrooms.reduce(
+      (previous, headroom, index) => advanceHeadroomTrend(previous, headroom, (index + 1) * everyMs),
+      NO_HEADROOM_TREND,
     );
-    expect(periodFor(approach, periods)).toBeCloseTo(expected);
+    expect(pollingInterval(headroomTrend, periods)).toBeCloseTo(expected);
   });
 
   test('headroom is to the threshold that is crossed first; nothing known is far', () => {
-    const { pressure } = decide(FIRST_STATE, look({ now: 0, availableMiB: 500 }), policy()).state;
+    const { pressure } = decide(FIRST_STATE, snapshot({ now: 0, availableMiB: 500 }), policy()).state;
     expect(leastHeadroom(policy().thresholds, pressure.observations)).toBe(300 * MIB);
     expect(leastHeadroom(policy().thresholds, new Map())).toBe(Number.POSITIVE_INFINITY);
   });
@@ -284,6 +293,6 @@ describe('ownHolds', () => {
     [{ isHistoryKnown: false }, ['HistoryUnknown']],
     [{ nowMs: 180_000 }, ['ApiServerSilent']],
   ])('%j', (change, codes) => {
-    expect(ownHolds({ ...well, ...change }).map(({ code }) => code)).toEqual(codes);
+    expect(readinessGates({ ...well, ...change }).map(({ code }) => code)).toEqual(codes);
   });
 });

@@ -2,7 +2,7 @@ import { rankingFacts } from '#shared/domain/ranking/candidate.ts';
 import { NO_GROUPS } from '#agent/observe/cgroup/group-meter.ts';
 import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import type { Eviction } from '#agent/decide/eviction.ts';
-import { type Cycle, createCycle } from '#agent/pass.ts';
+import { type PassRunner, createPassRunner } from '#agent/pass.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { QUIET_PORTS } from '#test/agent/pass-ports.ts';
@@ -18,20 +18,20 @@ export interface SoakSurroundings {
 }
 
 /** The agent's own passes on a simulated node. */
-export function soakAgent(surroundings: SoakSurroundings): Cycle {
+export function soakAgent(surroundings: SoakSurroundings): PassRunner {
   const { node, policy, answer } = surroundings;
   const namespaces = new Map(['default', 'kube-system'].map((name) => [name, 'open' as const]));
   const podOf = (pod: SoakPod) => nodePod(node.asNodePod(pod));
   // Pods come, change and go at any time, so they are taken in anew at each pass.
   let changed = (): void => undefined;
-  const cycle = createCycle({
+  const passRunner = createPassRunner({
     ...QUIET_PORTS,
     source: {
       kind: 'kernel',
-      look: () => node.view(),
+      readNode: () => node.view(),
       follow: () => undefined,
       usage: () => node.usage(),
-      strains: () => new Map(),
+      podPressures: () => new Map(),
       containers: () => [],
       whyUnmeasured: () => undefined,
       groups: () => NO_GROUPS,
@@ -68,11 +68,11 @@ export function soakAgent(surroundings: SoakSurroundings): Cycle {
     },
     clock: clockOf(node),
   });
-  const pass: Cycle['pass'] = (signal) => {
+  const pass: PassRunner['pass'] = (signal) => {
     changed();
-    return cycle.pass(signal);
+    return passRunner.pass(signal);
   };
-  return { ...cycle, pass };
+  return { ...passRunner, pass };
 }
 
 function observedOf({ uid }: SoakPod) {

@@ -1,7 +1,7 @@
 import type { NodeView } from '#agent/decide/snapshot/node-view.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import { STILL_WINDOW_MS } from '#agent/policy/stall-rule.ts';
-import { look, memoryReadings, MIB, type NodePod } from '#test/agent/node-scene.ts';
+import { snapshot, memoryReadings, MIB, type NodePod } from '#test/agent/node-scene.ts';
 
 /** A pod of the simulated node with what it uses, in MiB. */
 export interface SoakPod {
@@ -103,7 +103,7 @@ export class SoakNode {
   }
 
   usage(): UsageByUid {
-    return look({ now: this.nowMs, pods: this.present().map((pod) => this.asNodePod(pod)) }).usage;
+    return snapshot({ now: this.nowMs, pods: this.present().map((pod) => this.asNodePod(pod)) }).usage;
   }
 
   asNodePod(pod: SoakPod): NodePod {

@@ -19,7 +19,7 @@ describe('the circuit breaker', () => {
   test('does not blame small victims of low priority for the hog that grows meanwhile', () => {
     const run = simulate({ pods: [small('a'), small('b'), hog, steady], policy: rules, untilMs: 60_000 });
     expect(run.exhaustedAtMs).toBeUndefined();
-    expect(run.holds).not.toContain('Ineffective');
+    expect(run.closedGates).not.toContain('Ineffective');
     expect(namesOf(run)).toEqual(['a', 'b', 'hog']);
   });
 
@@ -54,7 +54,12 @@ describe('the circuit breaker', () => {
     const forkers = ['a', 'b', 'c'].map((name): NodePod => ({ ...small(name), processCount: 300 }));
     const at = (now: number, availableMiB: number, ...pods: readonly NodePod[]): Moment => {
       const processes = { at: now, maximum: 1000, running: 950 };
-      return { now, availableMiB, pods, look: { readings: { ...memoryReadings(availableMiB, 1000, now), processes } } };
+      return {
+        now,
+        availableMiB,
+        pods,
+        snapshot: { readings: { ...memoryReadings(availableMiB, 1000, now), processes } },
+      };
     };
     const [a, b, c] = forkers as [NodePod, NodePod, NodePod];
     const moments = [
@@ -67,6 +72,6 @@ describe('the circuit breaker', () => {
     ];
     const { steps } = runEpisode(moments, both);
     expect(steps.map(({ evicted }) => evicted)).toEqual([['a'], [], ['b'], [], [], ['c']]);
-    expect(steps[4]?.holds).toEqual(['Ineffective']);
+    expect(steps[4]?.closedGates).toEqual(['Ineffective']);
   });
 });

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import {
   evictionsOf,
   lostByNamespace,
-  namespaceHold,
-  ownerHitAt,
+  namespaceLimit,
+  ownerDisruptedAt,
   recentEvictions,
-  roomOnNode,
+  freeSlotsOnNode,
   type PastEviction,
 } from '#agent/decide/eviction/eviction-windows.ts';
 
@@ -34,7 +34,7 @@ describe('the windows of evictions', () => {
     ['all again after ten minutes', [ago(600_000), ago(600_000)], 2],
     ['never less than nothing', [ago(1), ago(2), ago(3), ago(4)], 0],
   ])('leave %s', (_, past, room) => {
-    expect(roomOnNode(past, LIMITS, NOW)).toBe(room);
+    expect(freeSlotsOnNode(past, LIMITS, NOW)).toBe(room);
   });
 
   test('count what each namespace lost within ten minutes', () => {
@@ -56,13 +56,13 @@ describe('the windows of evictions', () => {
     [2, 'NamespaceLimit'],
     [3, 'NamespaceLimit'],
   ])('a namespace that lost %d is held by %s', (count, code) => {
-    expect(namespaceHold('team', count, LIMITS)?.code).toBe(code);
+    expect(namespaceLimit('team', count, LIMITS)?.code).toBe(code);
   });
 
   test('know when a pod of the same owner went last', () => {
     const past = [ago(300), ago(200), ago(100, { owner: undefined }), ago(50, { owner: 'team/Job/other' })];
-    expect(ownerHitAt(past, 'team/ReplicaSet/web')).toBe(NOW - 200);
-    expect(ownerHitAt(past, 'team/ReplicaSet/none')).toBeUndefined();
-    expect(ownerHitAt(past, undefined)).toBeUndefined();
+    expect(ownerDisruptedAt(past, 'team/ReplicaSet/web')).toBe(NOW - 200);
+    expect(ownerDisruptedAt(past, 'team/ReplicaSet/none')).toBeUndefined();
+    expect(ownerDisruptedAt(past, undefined)).toBeUndefined();
   });
 });

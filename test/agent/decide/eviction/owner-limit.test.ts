@@ -5,10 +5,10 @@ import { decide } from '#agent/decide/decide.ts';
 import type { InflightEviction } from '#agent/decide/eviction/inflight-eviction.ts';
 import type { EvictionState } from '#agent/decide/eviction/eviction-state.ts';
 import type { PastEviction } from '#agent/decide/eviction/eviction-windows.ts';
-import type { Picture } from '#agent/decide/pass-result.ts';
+import type { PassResult } from '#agent/decide/pass-result.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import type { EventRecord } from '#shared/kube/event-series.ts';
-import { look, MIB, type NodePod, policy } from '#test/agent/node-scene.ts';
+import { snapshot, MIB, type NodePod, policy } from '#test/agent/node-scene.ts';
 
 const LEAKING = 'default/ReplicaSet/leaking';
 const HOUR_MS = 3_600_000;
@@ -41,18 +41,18 @@ interface Case {
 
 const LIMITS = { concurrent: 9, perMinute: 9, perTenMinutes: 99, perNamespacePerTenMinutes: 99 };
 
-function picture({
+function result({
   past = [],
   inflight = [],
   pods = [leaking, above, within],
   rules,
   availableMiB = 50,
   trend,
-}: Case): Picture {
+}: Case): PassResult {
   const inForce = policy({ limits: { ...LIMITS, concurrent: 1 }, ...rules });
-  const seen = look({ now: NOW, availableMiB, pods });
+  const seen = snapshot({ now: NOW, availableMiB, pods });
   const evictions = { ...FIRST_STATE.evictions, Enforce: { ...FIRST_STATE.evictions.Enforce, past, inflight } };
-  return { look: seen, policy: inForce, decision: decide({ ...FIRST_STATE, evictions, trend }, seen, inForce) };
+  return { snapshot: seen, policy: inForce, decision: decide({ ...FIRST_STATE, evictions, trend }, seen, inForce) };
 }
 
 /** Asked for at this moment and not answered yet. */
@@ -66,18 +66,18 @@ function asking(change: Partial<InflightEviction>): InflightEviction {
 }
 
 function whoGoes(given: Case): readonly string[] {
-  return picture(given).decision.evictions.map(({ pod }) => pod.name);
+  return result(given).decision.evictions.map(({ pod }) => pod.name);
 }
 
-function holds(given: Case): readonly string[] {
-  return picture(given).decision.judgement.holds.map(({ code }) => code);
+function closedGates(given: Case): readonly string[] {
+  return result(given).decision.assessment.closedGates.map(({ code }) => code);
 }
 
 describe('an owner whose pods are evicted again and again', () => {
   test('loses three in an hour, then no pod goes in its place', () => {
     expect(whoGoes({ past: lost(2) })).toEqual(['leaking-1']);
     expect(whoGoes({ past: lost(3) })).toEqual([]);
-    expect(holds({ past: lost(3) })).toEqual(['NobodyMayGo', 'OwnerLimit']);
+    expect(closedGates({ past: lost(3) })).toEqual(['NobodyMayGo', 'OwnerLimit']);
   });
 
   const hog: NodePod = { name: 'hog', owner: 'hog', priority: 5, requests: { memory: '100Mi' }, usageMiB: 600 };
@@ -165,7 +165,7 @@ describe('an owner whose pods are evicted again and again', () => {
 });
 
 describe('the Event of it', () => {
-  function eventsOf(pictures: readonly Picture[]): readonly EventRecord[] {
+  function eventsOf(pictures: readonly PassResult[]): readonly EventRecord[] {
     const events: EventRecord[] = [];
     const reporter = createReporter({
       recorder: { record: (event) => void events.push(event) },
@@ -180,9 +180,9 @@ describe('the Event of it', () => {
   }
 
   test('names the pod that stays, its owner and the limit, once for a shortage', () => {
-    const limited = picture({ past: lost(3) });
-    const calm = picture({ availableMiB: 900 });
-    const events = eventsOf([limited, limited, picture({}), limited, calm, limited]);
+    const limited = result({ past: lost(3) });
+    const calm = result({ availableMiB: 900 });
+    const events = eventsOf([limited, limited, result({}), limited, calm, limited]);
     expect(events).toHaveLength(2);
     expect(events[0]).toMatchObject({
       regarding: { kind: 'Pod', namespace: 'default', name: 'leaking-1', uid: 'uid-leaking-1' },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FIRST_STATE } from '#agent/decide/agent-state.ts';
-import { recall } from '#agent/decide/restore-state.ts';
+import { restoreState } from '#agent/decide/restore-state.ts';
 import type { EvictionRecord } from '#agent/decide/pass-result.ts';
 import { because, type NodePod, policy } from '#test/agent/node-scene.ts';
 import { type Moment, runEpisode, whoWent } from '#test/agent/decide/episode.ts';
@@ -14,7 +14,7 @@ const rules = policy({
   limits: { concurrent: 1, perMinute: 9, perTenMinutes: 9, perNamespacePerTenMinutes: 9 },
 });
 
-function ending(pod: NodePod, gracePeriodSeconds: number, changes: Partial<NodePod> = {}): NodePod {
+function terminating(pod: NodePod, gracePeriodSeconds: number, changes: Partial<NodePod> = {}): NodePod {
   return { ...pod, deletion: { at: 0, gracePeriodSeconds }, ...changes };
 }
 
@@ -32,7 +32,7 @@ function at(now: number, availableMiB: number, ...pods: readonly NodePod[]): Mom
 }
 
 describe('pods that others end', () => {
-  const long = ending(hog, 3600);
+  const long = terminating(hog, 3600);
 
   test('count as freed in the mild stage, for their grace and a moment more, ten minutes at most (law 4)', () => {
     const times = [0, 30_000, 600_000, 600_001];
@@ -42,7 +42,7 @@ describe('pods that others end', () => {
         rules,
       ),
     ).toEqual([[], [], [], ['small']]);
-    const brief = ending(hog, 30);
+    const brief = terminating(hog, 30);
     expect(
       whoWent(
         [0, 30_000, 40_000, 40_001].map((now) => at(now, MILD, brief, small)),
@@ -53,20 +53,20 @@ describe('pods that others end', () => {
 
   test.each([
     ['an ordinary delete with an hour of grace', long],
-    ['an eviction by another program with ten minutes of grace', ending(hog, 600, { conditions: BY_EVICTION })],
+    ['an eviction by another program with ten minutes of grace', terminating(hog, 600, { conditions: BY_EVICTION })],
   ])('%s does not block the severe stage', (_, pod) => {
     expect(whoWent([at(0, SEVERE, pod, small)], rules)).toEqual([['small']]);
   });
 
   test('in the severe stage what ends within seconds counts as freed, and not for longer than seconds', () => {
-    const brief = ending(hog, 1);
+    const brief = terminating(hog, 1);
     expect(
       whoWent(
         [0, 1000, 6000, 6001].map((now) => at(now, SEVERE, brief, small)),
         rules,
       ),
     ).toEqual([[], [], [], ['small']]);
-    const later = ending(hog, 30);
+    const later = terminating(hog, 30);
     const near = [at(0, 500, later, small), at(26_900, SEVERE, later, small)];
     expect(whoWent(near, rules)).toEqual([[], ['small']]);
     expect(whoWent([at(0, 500, later, small), at(27_100, SEVERE, later, small)], rules)).toEqual([[], []]);
@@ -84,10 +84,10 @@ describe('pods that others end', () => {
   });
 
   test('take no place, and two that never end do not stop the agent', () => {
-    const stuck = ['a', 'b'].map((name) => ending({ ...small, name }, 1, { conditions: BY_EVICTION }));
+    const stuck = ['a', 'b'].map((name) => terminating({ ...small, name }, 1, { conditions: BY_EVICTION }));
     const moments = [0, 3_600_000].map((now) => at(now, SEVERE, ...stuck, hog));
     expect(whoWent(moments, rules)[1]).toEqual(['hog']);
-    expect(runEpisode(moments, rules).steps[1]?.holds).toEqual([]);
+    expect(runEpisode(moments, rules).steps[1]?.closedGates).toEqual([]);
   });
 });
 
@@ -96,8 +96,8 @@ describe('pods that this agent ends', () => {
   const began = [at(0, MILD, patient, small, third), at(30_000, MILD, patient, small, third)];
 
   test('with a long grace from the mild stage are asked again when it becomes severe, and not waited for', () => {
-    const severe = at(32_000, SEVERE, ending(hog, 30), small, third);
-    const { steps } = runEpisode([...began, at(31_000, MILD, ending(hog, 30), small, third), severe], rules);
+    const severe = at(32_000, SEVERE, terminating(hog, 30), small, third);
+    const { steps } = runEpisode([...began, at(31_000, MILD, terminating(hog, 30), small, third), severe], rules);
     expect(
       steps.map(({ evictions }) => evictions.map(({ pod, graceSeconds, stage }) => [pod.name, graceSeconds, stage])),
     ).toEqual([
@@ -128,17 +128,17 @@ describe('pods that this agent ends', () => {
     const two = { ...rules, limits: { ...rules.limits, perMinute: 2 } };
     const moments: readonly Moment[] = [
       ...began,
-      { ...at(32_000, SEVERE, ending(hog, 30), small, third), outcome: { kind: 'forbidden', message: 'm' } },
-      at(33_000, SEVERE, ending(hog, 30), small, third),
-      at(42_000, SEVERE, ending(hog, 30), ending(small, 1), third),
+      { ...at(32_000, SEVERE, terminating(hog, 30), small, third), outcome: { kind: 'forbidden', message: 'm' } },
+      at(33_000, SEVERE, terminating(hog, 30), small, third),
+      at(42_000, SEVERE, terminating(hog, 30), terminating(small, 1), third),
     ];
     const { steps } = runEpisode(moments, two);
     expect(steps.map(({ evicted }) => evicted)).toEqual([[], ['hog'], ['hog', 'small'], ['third'], []]);
-    expect(steps[4]?.holds).toContain('NodeLimit');
+    expect(steps[4]?.closedGates).toContain('NodeLimit');
   });
 
   test('count as freed once their memory falls, so that no further pod goes', () => {
-    const falling = (usageMiB: number): NodePod => ending(hog, 30, { usageMiB });
+    const falling = (usageMiB: number): NodePod => terminating(hog, 30, { usageMiB });
     const moments = [
       ...began,
       at(30_500, 110, falling(500), small, third),
@@ -150,12 +150,12 @@ describe('pods that this agent ends', () => {
 
   test('are not asked again once they may not go any more', () => {
     const ignored = { namespaces: new Map([['default', 'ignored' as const]]) };
-    const severe: Moment = { ...at(32_000, SEVERE, ending(hog, 30), small), look: ignored };
+    const severe: Moment = { ...at(32_000, SEVERE, terminating(hog, 30), small), snapshot: ignored };
     expect(whoWent([...began, severe], rules)).toEqual([[], ['hog'], []]);
   });
 
   test('and have no group any more have given back everything, however long their objects stay', () => {
-    const [first, second] = [hog, small].map(({ name }): NodePod => ending({ name }, 1)) as [NodePod, NodePod];
+    const [first, second] = [hog, small].map(({ name }): NodePod => terminating({ name }, 1)) as [NodePod, NodePod];
     const moments = [
       at(0, 10, hog, small, third),
       at(1500, 65, first, small, third),
@@ -168,7 +168,7 @@ describe('pods that this agent ends', () => {
   });
 
   test('and give back what they used, free their place before their object goes: a finalizer blocks nothing', () => {
-    const emptied = ending(hog, 1, { usageMiB: 10 });
+    const emptied = terminating(hog, 1, { usageMiB: 10 });
     const moments = [
       at(0, SEVERE, hog, small),
       at(1500, 90, emptied, small),
@@ -178,38 +178,38 @@ describe('pods that this agent ends', () => {
     ];
     const { steps } = runEpisode(moments, rules);
     expect(steps.map(({ evicted }) => evicted)).toEqual([['hog'], [], ['small'], [], ['third']]);
-    expect(steps[1]?.holds).toEqual(['AwaitingRelief']);
+    expect(steps[1]?.closedGates).toEqual(['AwaitingRelief']);
   });
 
   test('for longer than their grace let one further pod go each, and two are the end of it (F-32)', () => {
-    const stuck = [ending(hog, 1), ending(small, 1)];
+    const stuck = [terminating(hog, 1), terminating(small, 1)];
     const moments = [
       at(0, SEVERE, hog, small, third),
-      at(1000, SEVERE, ending(hog, 1), small, third),
-      at(6000, SEVERE, ending(hog, 1), small, third),
-      at(6001, SEVERE, ending(hog, 1), small, third),
+      at(1000, SEVERE, terminating(hog, 1), small, third),
+      at(6000, SEVERE, terminating(hog, 1), small, third),
+      at(6001, SEVERE, terminating(hog, 1), small, third),
       at(7000, SEVERE, ...stuck, third),
       at(12_002, SEVERE, ...stuck, third),
       at(3_600_000, SEVERE, ...stuck, third),
     ];
     const { steps } = runEpisode(moments, rules);
     expect(steps.map(({ evicted }) => evicted)).toEqual([['hog'], [], [], ['small'], [], [], []]);
-    expect(steps.slice(5).map(({ holds }) => holds)).toEqual([['Stuck'], ['Stuck']]);
+    expect(steps.slice(5).map(({ closedGates }) => closedGates)).toEqual([['Stuck'], ['Stuck']]);
   });
 
   test('are the last one if the kubelet is silent and the first is not carried out, until it has ended after all', () => {
-    const silent = { look: { isKubeletSilent: true } };
+    const silent = { snapshot: { isKubeletSilent: true } };
     const moments: readonly Moment[] = [
       { ...at(0, SEVERE, hog, small, third), ...silent },
-      { ...at(6000, SEVERE, ending(hog, 1), small, third), ...silent },
-      { ...at(6001, SEVERE, ending(hog, 1), small, third), ...silent },
-      { ...at(60_000, SEVERE, ending(hog, 1), small, third), ...silent },
+      { ...at(6000, SEVERE, terminating(hog, 1), small, third), ...silent },
+      { ...at(6001, SEVERE, terminating(hog, 1), small, third), ...silent },
+      { ...at(60_000, SEVERE, terminating(hog, 1), small, third), ...silent },
       at(70_000, SEVERE, small, third),
       at(73_000, SEVERE, small, third),
     ];
     const { steps } = runEpisode(moments, rules);
     expect(steps.map(({ evicted }) => evicted)).toEqual([['hog'], [], [], [], [], ['small']]);
-    expect(steps[3]?.holds).toEqual(['Stuck']);
+    expect(steps[3]?.closedGates).toEqual(['Stuck']);
   });
 
   test('with an hour of grace are waited for ten minutes in the mild stage (F-32)', () => {
@@ -217,8 +217,8 @@ describe('pods that this agent ends', () => {
     const moments = [
       at(0, MILD, slow, small),
       at(30_000, MILD, slow, small),
-      at(630_000, MILD, ending(hog, 3600), small),
-      at(630_001, MILD, ending(hog, 3600), small),
+      at(630_000, MILD, terminating(hog, 3600), small),
+      at(630_001, MILD, terminating(hog, 3600), small),
     ];
     expect(whoWent(moments, rules)).toEqual([[], ['hog'], [], ['small']]);
   });
@@ -235,9 +235,9 @@ describe('pods that this agent ends', () => {
       endedAt: undefined,
       because: because('HardThresholdMet'),
     };
-    const victim = ending({ ...small, name: 'victim', usageMiB: 10 }, 1, { conditions: BY_EVICTION });
-    const restarted = recall(FIRST_STATE, [record], { wallOffsetMs: 0, now: 0 });
+    const victim = terminating({ ...small, name: 'victim', usageMiB: 10 }, 1, { conditions: BY_EVICTION });
+    const restarted = restoreState(FIRST_STATE, [record], { wallOffsetMs: 0, now: 0 });
     const { steps } = runEpisode([at(0, 10, victim, hog)], policy(), restarted);
-    expect(steps).toMatchObject([{ evicted: [], holds: ['Outstanding'] }]);
+    expect(steps).toMatchObject([{ evicted: [], closedGates: ['Outstanding'] }]);
   });
 });

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import {
   advanceTrend,
   expectedLoss,
-  hasTimeForOne,
-  isRacing,
+  hasTimeForOneVictim,
+  isExhaustionImminent,
   secondsUntil,
   type Trend,
 } from '#agent/decide/shortage/fill-rate.ts';
@@ -41,8 +41,11 @@ describe('the fill rate', () => {
   test('tells whether the node is raced for, and whether there is time for one victim alone', () => {
     const left = (last: number): Trend | undefined => trendOf([last + 200, last + 100, last]);
     const rate = 75;
-    expect([isRacing(left(10 * rate + 1)), isRacing(left(10 * rate - 1))]).toEqual([false, true]);
-    expect([hasTimeForOne(left(4 * rate + 1)), hasTimeForOne(left(4 * rate - 1))]).toEqual([false, true]);
+    expect([isExhaustionImminent(left(10 * rate + 1)), isExhaustionImminent(left(10 * rate - 1))]).toEqual([
+      false,
+      true,
+    ]);
+    expect([hasTimeForOneVictim(left(4 * rate + 1)), hasTimeForOneVictim(left(4 * rate - 1))]).toEqual([false, true]);
   });
 
   test('makes as many pods go as the gap will need by then', () => {

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { advanceApproach, leastHeadroom, NO_APPROACH, periodFor } from '#agent/decide/shortage/polling-interval.ts';
+import {
+  advanceHeadroomTrend,
+  leastHeadroom,
+  NO_HEADROOM_TREND,
+  pollingInterval,
+} from '#agent/decide/shortage/polling-interval.ts';
 import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
 import { threshold } from '#test/shared/domain/pressure/threshold-builder.ts';
 
@@ -8,7 +13,7 @@ const PERIODS = { nearMs: 100, farMs: 1_000, raceMs: 20 };
 
 describe('periodFor', () => {
   test.each([
-    ['the far one where nothing is known', NO_APPROACH, 1_000],
+    ['the far one where nothing is known', NO_HEADROOM_TREND, 1_000],
     ['what the worst hog needs for the room, at 3 GiB a second', { headroom: 1.5 * GI, rate: 0 }, 500],
     ['never longer than the far one', { headroom: 30 * GI, rate: 0 }, 1_000],
     ['never shorter than the near one without a loss', { headroom: 1, rate: 0 }, 100],
@@ -17,8 +22,8 @@ describe('periodFor', () => {
     ['never shorter than the race', { headroom: 500, rate: 100 }, 20],
     ['the near one below the threshold', { headroom: -5_000, rate: 100 }, 100],
     ['the near one at the threshold', { headroom: 0, rate: 100 }, 100],
-  ])('is %s', (_, approach, period) => {
-    expect(periodFor({ at: 0, ...approach }, PERIODS)).toBe(period);
+  ])('is %s', (_, headroomTrend, period) => {
+    expect(pollingInterval({ at: 0, ...headroomTrend }, PERIODS)).toBe(period);
   });
 });
 
@@ -31,11 +36,11 @@ describe('advanceApproach', () => {
     ['a look at the same moment says nothing new', 0, 1_000, 2],
     ['a clock that went back says nothing new', 0, 900, 2],
   ])('%s', (_, headroom, now, rate) => {
-    expect(advanceApproach(before, headroom, now)).toEqual({ at: now, headroom, rate });
+    expect(advanceHeadroomTrend(before, headroom, now)).toEqual({ at: now, headroom, rate });
   });
 
   test('the first look has no rate', () => {
-    expect(advanceApproach(NO_APPROACH, 10_000, 1_000)).toEqual({ at: 1_000, headroom: 10_000, rate: 0 });
+    expect(advanceHeadroomTrend(NO_HEADROOM_TREND, 10_000, 1_000)).toEqual({ at: 1_000, headroom: 10_000, rate: 0 });
   });
 });
 

@@ -9,16 +9,16 @@ import { observe } from '#shared/domain/pressure/observation.ts';
 import { memoryReadings, MIB } from '#test/agent/node-scene.ts';
 
 /** MiB by the millisecond at which they were read. */
-type Course = readonly (readonly [atMs: number, mebibytes: number])[];
+type PodSeries = readonly (readonly [atMs: number, mebibytes: number])[];
 
-function samplesOf(course: Course) {
+function samplesOf(series: PodSeries) {
   let recent: RecentFigures = new Map();
-  for (const [at, mebibytes] of course)
+  for (const [at, mebibytes] of series)
     recent = advanceRecent(recent, observe(memoryReadings(mebibytes, 1000, at)), at);
   return recent.get('memory.available') ?? [];
 }
 
-function every(periodMs: number, untilMs: number, mebibytesAt: (atMs: number) => number): Course {
+function every(periodMs: number, untilMs: number, mebibytesAt: (atMs: number) => number): PodSeries {
   return Array.from({ length: untilMs / periodMs + 1 }, (_, index) => [
     index * periodMs,
     mebibytesAt(index * periodMs),
@@ -47,7 +47,7 @@ describe('advanceRecent', () => {
 });
 
 describe('usualAvailable', () => {
-  test.each<[sentence: string, course: Course, expected: number | undefined]>([
+  test.each<[sentence: string, series: PodSeries, expected: number | undefined]>([
     ['nothing is known', [], undefined],
     ['one measurement is what there is', [[0, 70]], 70],
     [
@@ -69,13 +69,13 @@ describe('usualAvailable', () => {
       ],
       50,
     ],
-  ])('%s', (_sentence, course, expected) => {
-    expect(usualAvailable(samplesOf(course))).toBe(expected === undefined ? undefined : expected * MIB);
+  ])('%s', (_sentence, series, expected) => {
+    expect(usualAvailable(samplesOf(series))).toBe(expected === undefined ? undefined : expected * MIB);
   });
 });
 
 describe('steadyFillRate', () => {
-  const perSecond = (course: Course): number => (steadyFillRate(samplesOf(course)) * 1000) / MIB;
+  const perSecond = (series: PodSeries): number => (steadyFillRate(samplesOf(series)) * 1000) / MIB;
 
   test.each<[periodMs: number, rate: number]>([
     [10, 100],
@@ -86,7 +86,7 @@ describe('steadyFillRate', () => {
     expect(perSecond(every(periodMs, 1000, (at) => 900 - (at * rate) / 1000))).toBeCloseTo(rate, 0);
   });
 
-  test.each<[sentence: string, course: Course]>([
+  test.each<[sentence: string, series: PodSeries]>([
     ['one step is no rate, however high', every(100, 1000, (at) => (at < 800 ? 900 : 500))],
     [
       'two measurements are not enough',
@@ -97,7 +97,7 @@ describe('steadyFillRate', () => {
     ],
     ['what rises again does not fall', every(100, 1000, (at) => (at < 700 ? 900 - at : 200 + at))],
     ['a pause at the end is the end of it', every(100, 1000, (at) => Math.max(400, 900 - at))],
-  ])('%s', (_sentence, course) => {
-    expect(perSecond(course)).toBe(0);
+  ])('%s', (_sentence, series) => {
+    expect(perSecond(series)).toBe(0);
   });
 });

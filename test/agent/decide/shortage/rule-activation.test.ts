@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type AgentState, FIRST_STATE } from '#agent/decide/agent-state.ts';
-import { recallArrivals, unconfirmedRules } from '#agent/decide/shortage/rule-activation.ts';
+import { restoreActivations, unconfirmedRules } from '#agent/decide/shortage/rule-activation.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import { STILL_WINDOW_MS, type StallRatio } from '#agent/policy/stall-rule.ts';
 import { DEFAULT_STALL_RULES } from '#agent/policy/policy.ts';
@@ -41,7 +41,7 @@ describe('a threshold that is met when it arrives', () => {
   test('is reported and not enforced', () => {
     const { evicted, state } = episode([calm, arrives, at(10, 500), at(400, 500)]);
     expect(evicted).toEqual([[], ['hog (dry run)'], [], ['hog (dry run)']]);
-    expect(unconfirmedRules(state.arrivals)).toMatchObject({
+    expect(unconfirmedRules(state.activations)).toMatchObject({
       code: 'MetOnArrival',
       text: expect.stringContaining('was met already when policy batch brought it') as string,
       facts: { policy: 'batch', generation: 2, waiting: 1 },
@@ -88,10 +88,10 @@ describe('an agent that was started again', () => {
     { rule: tooHigh.thresholds[0]?.id ?? '', isConfirmed: false, policy: 'batch', generation: 2 },
   ];
   const starting = (seconds: number, rules: AgentPolicy): Moment =>
-    at(seconds, 500, { policy: rules, look: { holds: [because('WarmingUp')] } });
+    at(seconds, 500, { policy: rules, snapshot: { closedGates: [because('WarmingUp')] } });
 
   test('goes on to wait where its predecessor did', () => {
-    const from = { ...FIRST_STATE, arrivals: recallArrivals(predecessor) };
+    const from = { ...FIRST_STATE, activations: restoreActivations(predecessor) };
     const defaults = policy({ mode: 'DryRun', thresholds: [] });
     const moments = [starting(0, defaults), starting(5, tooHigh), at(10, 500)];
     expect(episode(moments, tooHigh, from).evicted).toEqual([[], [], ['hog (dry run)']]);
@@ -101,7 +101,7 @@ describe('an agent that was started again', () => {
     const defaults = policy({ mode: 'DryRun', thresholds: [] });
     const moments = [starting(0, defaults), starting(5, tooHigh), at(10, 500)];
     expect(whoWent(moments)).toEqual([[], [], ['hog']]);
-    expect(recallArrivals(undefined)).toBeUndefined();
+    expect(restoreActivations(undefined)).toBeUndefined();
   });
 });
 
@@ -135,11 +135,11 @@ test('a stall rule that is met when it arrives is reported and not enforced', ()
   const [memory] = DEFAULT_STALL_RULES;
   const none = rules(1, '1Mi', { stallRules: [] });
   const arriving = rules(2, '1Mi', { stallRules: memory ? [memory] : [] });
-  const before = at(0, 45, { policy: none, look: pressed });
-  expect(whoWent([before, at(5, 45, { policy: arriving, look: pressed })])).toEqual([[], ['hog (dry run)']]);
+  const before = at(0, 45, { policy: none, snapshot: pressed });
+  expect(whoWent([before, at(5, 45, { policy: arriving, snapshot: pressed })])).toEqual([[], ['hog (dry run)']]);
   expect(whoWent([{ ...before, policy: arriving }])).toEqual([['hog']]);
 });
 
 test('a state without arrivals has nothing that waits', () => {
-  expect(unconfirmedRules(FIRST_STATE.arrivals)).toBeUndefined();
+  expect(unconfirmedRules(FIRST_STATE.activations)).toBeUndefined();
 });

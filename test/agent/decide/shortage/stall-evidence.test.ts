@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { quantityFromMilli } from '#shared/domain/model/quantity.ts';
 import { observe } from '#shared/domain/pressure/observation.ts';
 import { NO_RECLAIM_RATES, type ReclaimRates } from '#agent/decide/snapshot/node-view.ts';
-import { type PodStrain, NO_STRAINS } from '#agent/decide/snapshot/pod-pressure.ts';
+import { type PodPressure, NO_POD_PRESSURES } from '#agent/decide/snapshot/pod-pressure.ts';
 import { proveShortage, type UsageEvidence } from '#agent/decide/shortage/stall-evidence.ts';
 import { CPU_SHORTAGE, MEMORY_SHORTAGE } from '#agent/policy/stall-rule.ts';
 import { memoryReadings, MIB } from '#test/agent/node-scene.ts';
@@ -11,15 +11,15 @@ const NOTHING: UsageEvidence = {
   memory: undefined,
   cpu: undefined,
   reclaim: NO_RECLAIM_RATES,
-  strains: NO_STRAINS,
+  podPressures: NO_POD_PRESSURES,
 };
 
-function strain(changes: Partial<PodStrain>): PodStrain {
+function podPressure(changes: Partial<PodPressure>): PodPressure {
   return { waiting: {}, stalled: {}, ...changes };
 }
 
-function strains(...all: readonly Partial<PodStrain>[]) {
-  return new Map(all.map((changes, index) => [`uid-${index}`, strain(changes)]));
+function podPressures(...all: readonly Partial<PodPressure>[]) {
+  return new Map(all.map((changes, index) => [`uid-${index}`, podPressure(changes)]));
 }
 
 /** MiB a second, of a node of 1000 MiB. */
@@ -28,11 +28,11 @@ function rates(scanned: number, stolen: number, refaulted = 0, swappedIn = 0): R
 }
 
 describe('proveShortage of memory', () => {
-  const withMemory = (availableMiB: number, reclaim: ReclaimRates, seen = NO_STRAINS): UsageEvidence => ({
+  const withMemory = (availableMiB: number, reclaim: ReclaimRates, seen = NO_POD_PRESSURES): UsageEvidence => ({
     ...NOTHING,
     memory: observe(memoryReadings(availableMiB, 1000, 0)).get('memory.available'),
     reclaim,
-    strains: seen,
+    podPressures: seen,
   });
   const atItsLimit = { limitHitsPerSecond: 500, waiting: { memory: 0.9 } };
   const patient = { limitHitsPerSecond: 0, waiting: { memory: 0.02 } };
@@ -50,15 +50,15 @@ describe('proveShortage of memory', () => {
     ['pages come from swap', withMemory(50, rates(60, 60, 0, 6)), true],
     ['nobody searches, though pages come back to a group at its limit', withMemory(50, rates(0, 0, 100)), false],
     ['a source that counts none of it proves nothing', withMemory(50, NO_RECLAIM_RATES), false],
-    ['only a pod at its own limit waits', withMemory(50, short, strains(atItsLimit, patient)), false],
-    ['another pod waits as well', withMemory(50, short, strains(atItsLimit, suffering)), true],
-    ['no pod is at its limit', withMemory(50, short, strains(patient)), true],
+    ['only a pod at its own limit waits', withMemory(50, short, podPressures(atItsLimit, patient)), false],
+    ['another pod waits as well', withMemory(50, short, podPressures(atItsLimit, suffering)), true],
+    ['no pod is at its limit', withMemory(50, short, podPressures(patient)), true],
   ])('%s', (_sentence, evidence, isProven) => {
     expect(proveShortage(MEMORY_SHORTAGE, evidence) !== undefined).toBe(isProven);
   });
 
   test('the proof carries its numbers', () => {
-    expect(proveShortage(MEMORY_SHORTAGE, withMemory(50, short, strains(atItsLimit, suffering)))).toEqual({
+    expect(proveShortage(MEMORY_SHORTAGE, withMemory(50, short, podPressures(atItsLimit, suffering)))).toEqual({
       availableShare: 0.05,
       searchedMiBPerSecond: 40,
       lostMiBPerSecond: 30,
@@ -68,10 +68,10 @@ describe('proveShortage of memory', () => {
 });
 
 describe('proveShortage of CPU', () => {
-  const withCpu = (availableCores: number, seen = NO_STRAINS): UsageEvidence => ({
+  const withCpu = (availableCores: number, seen = NO_POD_PRESSURES): UsageEvidence => ({
     ...NOTHING,
     cpu: { availableCores, cores: 4 },
-    strains: seen,
+    podPressures: seen,
   });
   const throttled = { throttled: 0.6, waiting: { cpu: 0.6 } };
   const waiting = { throttled: 0, waiting: { cpu: 0.3 } };
@@ -79,11 +79,15 @@ describe('proveShortage of CPU', () => {
 
   test.each<[sentence: string, evidence: UsageEvidence, isProven: boolean]>([
     ['nothing is known', NOTHING, false],
-    ['cores are idle, whatever waits', withCpu(2, strains(waiting)), false],
+    ['cores are idle, whatever waits', withCpu(2, podPressures(waiting)), false],
     ['all cores are busy', withCpu(0.1), true],
-    ['only a pod at its own limit waits, others hardly', withCpu(0.1, strains(throttled, idle)), false],
-    ['somebody waits whom no limit holds back', withCpu(0.1, strains(throttled, waiting)), true],
-    ['a little throttling is how limits work', withCpu(0.1, strains({ throttled: 0.05, waiting: { cpu: 0.2 } })), true],
+    ['only a pod at its own limit waits, others hardly', withCpu(0.1, podPressures(throttled, idle)), false],
+    ['somebody waits whom no limit holds back', withCpu(0.1, podPressures(throttled, waiting)), true],
+    [
+      'a little throttling is how limits work',
+      withCpu(0.1, podPressures({ throttled: 0.05, waiting: { cpu: 0.2 } })),
+      true,
+    ],
   ])('%s', (_sentence, evidence, isProven) => {
     expect(proveShortage(CPU_SHORTAGE, evidence) !== undefined).toBe(isProven);
   });

@@ -3,7 +3,7 @@ import { abortReason } from '#agent/decide/preflight.ts';
 import type { Mode } from '#agent/policy/mode.ts';
 import { type AgentPolicy, DEFAULT_STALL_RULES } from '#agent/policy/policy.ts';
 import { STILL_WINDOW_MS, type StallRule } from '#agent/policy/stall-rule.ts';
-import { because, look, MIB, type NodePod, nodePod, policy } from '#test/agent/node-scene.ts';
+import { because, snapshot, MIB, type NodePod, nodePod, policy } from '#test/agent/node-scene.ts';
 import { type Moment, runEpisode } from '#test/agent/decide/episode.ts';
 
 const hog: NodePod = { name: 'hog', requests: { memory: '100Mi' }, usageMiB: 500 };
@@ -25,7 +25,7 @@ function waiting(ratio: number): Moment {
     ...{ signal: 'memory.pressure' as const, share: 'full' as const, windowMs, ratio },
   }));
   const reclaim = { scanned: 100 * MIB, stolen: 50 * MIB, refaulted: 0, swappedIn: 0 };
-  return { now: 0, availableMiB: 45, pods: [hog], look: { stalls, reclaim } };
+  return { now: 0, availableMiB: 45, pods: [hog], snapshot: { stalls, reclaim } };
 }
 
 function whoGoes(ratio: number, inForce: AgentPolicy): readonly string[] {
@@ -51,7 +51,7 @@ describe('two rules for one signal', () => {
     );
     const fresh = { kind: 'found', pod: nodePod(hog), namespace: 'open' } as const;
     const stopped = (now: AgentPolicy) =>
-      decided && abortReason(decided, { fresh, view: look(waiting(0.9)) }, now)?.kind;
+      decided && abortReason(decided, { fresh, view: snapshot(waiting(0.9)) }, now)?.kind;
     expect(decided?.pod.name).toBe('hog');
     expect(stopped(rules(early, late))).toBeUndefined();
     expect(stopped(rules([0.2, 'Enforce'], [0.8, 'DryRun']))).toBe('disarmed');
@@ -61,7 +61,7 @@ describe('two rules for one signal', () => {
 test('a doubt about memory holds the rule for memory back, which stands on it', () => {
   const moment = waiting(0.9);
   const doubts = new Map([['memory.available', because('SourcesDisagree')]] as const);
-  const { steps } = runEpisode([{ ...moment, look: { ...moment.look, doubts } }], rules([0.2, 'Enforce']));
-  expect(steps).toMatchObject([{ evicted: [], holds: ['SourcesDisagree'] }]);
+  const { steps } = runEpisode([{ ...moment, snapshot: { ...moment.snapshot, doubts } }], rules([0.2, 'Enforce']));
+  expect(steps).toMatchObject([{ evicted: [], closedGates: ['SourcesDisagree'] }]);
   expect(whoGoes(0.9, rules([0.2, 'Enforce']))).toEqual(['hog']);
 });

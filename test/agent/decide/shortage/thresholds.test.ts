@@ -23,7 +23,7 @@ const SOFT = thresholdsOf({
   evictionSoftGracePeriod: { 'memory.available': '30s' },
 });
 
-interface Course {
+interface PodSeries {
   readonly capacityMiB?: number;
   readonly everyMs?: number;
   readonly untilMs: number;
@@ -33,14 +33,14 @@ interface Course {
 }
 
 /** Milliseconds of the looks at which something was due. */
-function dueAt(thresholds: readonly Threshold[], course: Course): readonly number[] {
+function dueAt(thresholds: readonly Threshold[], series: PodSeries): readonly number[] {
   const {
     capacityMiB = 4 * GIB_IN_MIB,
     everyMs = 100,
     untilMs,
     mebibytesAt,
     measuredAt = (now: number) => now,
-  } = course;
+  } = series;
   const due: number[] = [];
   let state: ThresholdState = NO_THRESHOLDS;
   for (let now = 0; now <= untilMs; now += everyMs) {
@@ -53,7 +53,7 @@ function dueAt(thresholds: readonly Threshold[], course: Course): readonly numbe
 }
 
 describe('a hard memory threshold', () => {
-  test.each<[sentence: string, course: Course, firstDueAt: number | undefined]>([
+  test.each<[sentence: string, series: PodSeries, firstDueAt: number | undefined]>([
     [
       'a dip of less than a second is none',
       { untilMs: 9000, mebibytesAt: (at) => (at % 2000 < 900 ? 200 : 400) },
@@ -68,8 +68,8 @@ describe('a hard memory threshold', () => {
       { untilMs: 9000, mebibytesAt: (at) => (at < 3000 ? 900 : 240) },
       4000,
     ],
-  ])('%s', (_sentence, course, firstDueAt) => {
-    expect(dueAt(HARD, course)[0]).toBe(firstDueAt);
+  ])('%s', (_sentence, series, firstDueAt) => {
+    expect(dueAt(HARD, series)[0]).toBe(firstDueAt);
   });
 
   test('on a large node nearly gone is half a percent, not half the threshold', () => {
@@ -83,8 +83,8 @@ describe('a hard memory threshold', () => {
 
   test('the second look is a second measurement, not the first one looked at again', () => {
     const everyTenSeconds = (now: number): number => Math.floor(now / 10_000) * 10_000;
-    const course = { untilMs: 25_000, mebibytesAt: () => 200, measuredAt: everyTenSeconds };
-    expect(dueAt(HARD, course)[0]).toBe(10_000);
+    const series = { untilMs: 25_000, mebibytesAt: () => 200, measuredAt: everyTenSeconds };
+    expect(dueAt(HARD, series)[0]).toBe(10_000);
   });
 
   test('holds for the limit of all pods as well', () => {

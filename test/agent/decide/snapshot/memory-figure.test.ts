@@ -3,7 +3,7 @@ import { FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { decide } from '#agent/decide/decide.ts';
 import { advanceFigureGaps, NO_GAPS } from '#agent/decide/snapshot/figure-gap.ts';
 import { DEFAULT_POLICY } from '#agent/policy/policy.ts';
-import { look, memoryReadings, type NodePod } from '#test/agent/node-scene.ts';
+import { snapshot, memoryReadings, type NodePod } from '#test/agent/node-scene.ts';
 
 const CAPACITY_MIB = 3926;
 const ENFORCE = { ...DEFAULT_POLICY, mode: 'Enforce' } as const;
@@ -14,7 +14,7 @@ function evictedOver(scene: { availableMiB: number; reclaimableMiB?: number }, p
   let state = FIRST_STATE;
   const evictions = [];
   for (let now = 0; now <= 3000; now += 100) {
-    const seen = look({ now, capacityMiB: CAPACITY_MIB, pods: [reader], ...scene });
+    const seen = snapshot({ now, capacityMiB: CAPACITY_MIB, pods: [reader], ...scene });
     const decision = decide(state, seen, { ...policy, mode: 'Enforce' });
     state = decision.state;
     evictions.push(...decision.evictions);
@@ -62,7 +62,7 @@ describe('the figure that decides', () => {
   test('below the limit of all pods as well', () => {
     const figures = (kubeletMiB: number, reclaimableMiB: number) => {
       const free = memoryReadings(3000, CAPACITY_MIB, 0).memory;
-      const seen = look({ now: 0, capacityMiB: CAPACITY_MIB, availableMiB: 3000, pods: [reader] });
+      const seen = snapshot({ now: 0, capacityMiB: CAPACITY_MIB, availableMiB: 3000, pods: [reader] });
       return {
         ...seen,
         readings: { ...seen.readings, allocatableMemory: memoryReadings(kubeletMiB, 2000, 0).memory },
@@ -77,11 +77,11 @@ describe('the figure that decides', () => {
 });
 
 describe('advanceFigureGaps', () => {
-  const view = (availableMiB: number, reclaimableMiB: number) => look({ now: 0, availableMiB, reclaimableMiB });
+  const view = (availableMiB: number, reclaimableMiB: number) => snapshot({ now: 0, availableMiB, reclaimableMiB });
 
   test('figures within a tenth of the capacity are told as the same', () => {
     expect(advanceFigureGaps(NO_GAPS, view(500, 600))).toBe(NO_GAPS);
-    expect(advanceFigureGaps(NO_GAPS, look({ now: 0, availableMiB: 10 }))).toBe(NO_GAPS);
+    expect(advanceFigureGaps(NO_GAPS, snapshot({ now: 0, availableMiB: 10 }))).toBe(NO_GAPS);
   });
 
   test.each([

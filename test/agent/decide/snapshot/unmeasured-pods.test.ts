@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { advanceUnmeasured, noStatistics } from '#agent/decide/snapshot/unmeasured-pods.ts';
-import { look, type NodePod } from '#test/agent/node-scene.ts';
+import { snapshot, type NodePod } from '#test/agent/node-scene.ts';
 
 const silent: NodePod = { name: 'silent' };
-const told: NodePod = { name: 'told', usageMiB: 5 };
+const measured: NodePod = { name: 'measured', usageMiB: 5 };
 const waiting: NodePod = { name: 'waiting', phase: 'Pending' };
 
 /** Milliseconds at which it was said that no pod has statistics, of a node looked at every ten seconds. */
 function saidAt(podsAt: (nowMs: number) => readonly NodePod[]): readonly number[] {
   let since: number | undefined;
   return Array.from({ length: 8 }, (_, index) => index * 10_000).filter((now) => {
-    const seen = look({ now, availableMiB: 500, pods: podsAt(now) });
+    const seen = snapshot({ now, availableMiB: 500, pods: podsAt(now) });
     since = advanceUnmeasured(since, seen);
     return noStatistics(since, seen) !== undefined;
   });
@@ -19,22 +19,22 @@ function saidAt(podsAt: (nowMs: number) => readonly NodePod[]): readonly number[
 describe('noStatistics', () => {
   test.each<[sentence: string, podsAt: (nowMs: number) => readonly NodePod[], expected: readonly number[]]>([
     ['no running pod has any for 30 s', () => [silent, waiting], [30_000, 40_000, 50_000, 60_000, 70_000]],
-    ['one of them has', () => [silent, told], []],
+    ['one of them has', () => [silent, measured], []],
     ['none runs yet', () => [waiting], []],
     ['there are no pods', () => [], []],
-    ['it starts over after one that had', (now) => (now === 30_000 ? [told] : [silent]), [70_000]],
+    ['it starts over after one that had', (now) => (now === 30_000 ? [measured] : [silent]), [70_000]],
   ])('%s', (_sentence, podsAt, expected) => {
     expect(saidAt(podsAt)).toEqual(expected);
   });
 
   test('statistics of pods that are not on the node are none', () => {
-    const { usage } = look({ now: 0, pods: [told] });
-    const seen = look({ now: 0, availableMiB: 500, pods: [silent], look: { usage } });
+    const { usage } = snapshot({ now: 0, pods: [measured] });
+    const seen = snapshot({ now: 0, availableMiB: 500, pods: [silent], snapshot: { usage } });
     expect(advanceUnmeasured(undefined, seen)).toBe(0);
   });
 
   test('says how many, and what to look for', () => {
-    const seen = look({ now: 30_000, availableMiB: 500, pods: [silent, waiting] });
+    const seen = snapshot({ now: 30_000, availableMiB: 500, pods: [silent, waiting] });
     expect(noStatistics(0, seen)).toMatchObject({
       code: 'NoPodStatistics',
       text: expect.stringContaining('none of 1 running pods has had statistics for 30 s') as string,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decodeOwnPressure } from '#agent/observe/api-server/node-pressure-object.ts';
+import { decodeNodePressure } from '#agent/observe/api-server/node-pressure-object.ts';
 
 const because = { code: 'HardThresholdMet', text: 'short', facts: { available: '50Mi' } };
 
@@ -25,9 +25,9 @@ describe('decodeOwnPressure', () => {
         ],
       },
     };
-    expect(decodeOwnPressure(raw)).toEqual({
+    expect(decodeNodePressure(raw)).toEqual({
       avoid: [{ owner: 'default/ReplicaSet/a', until: Date.UTC(2026, 0, 1, 0, 10) }],
-      told: {
+      status: {
         conditions: [{ type: 'Memory', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' }],
         signals: [{ name: 'memory.available', state: 'Hard', since: '2026-01-01T00:00:00Z' }],
         evictions: [
@@ -48,14 +48,16 @@ describe('decodeOwnPressure', () => {
   });
 
   test('an object that says nothing yet', () => {
-    expect(decodeOwnPressure({ metadata: { name: 'n1' } })).toEqual({
+    expect(decodeNodePressure({ metadata: { name: 'n1' } })).toEqual({
       avoid: [],
-      told: { conditions: [], signals: [], evictions: [] },
+      status: { conditions: [], signals: [], evictions: [] },
     });
   });
 
   test('one that cannot be read is refused with its field', () => {
     const raw = { metadata: { name: 'n1' }, spec: { avoid: [{ owner: 'a', until: 'soon' }] } };
-    expect(() => decodeOwnPressure(raw)).toThrow('cannot read NodePressure "n1": spec.avoid[0].until: expected a time');
+    expect(() => decodeNodePressure(raw)).toThrow(
+      'cannot read NodePressure "n1": spec.avoid[0].until: expected a time',
+    );
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { nextBeat } from '#agent/observe/cgroup/pod-rates.ts';
+import { nextSample } from '#agent/observe/cgroup/pod-rates.ts';
 import type { CgroupDetails } from '#agent/observe/cgroup/cgroup-details.ts';
 import { absent, reading } from '#agent/observe/source/reading.ts';
 
@@ -12,7 +12,7 @@ function details(changes: Partial<CgroupDetails> = {}): CgroupDetails {
 }
 
 function ratesOf(before: CgroupDetails, after: CgroupDetails, elapsedMs = 10_000) {
-  return nextBeat(nextBeat(undefined, before, 0), after, elapsedMs).rates;
+  return nextSample(nextSample(undefined, before, 0), after, elapsedMs).rates;
 }
 
 describe('nextBeat', () => {
@@ -36,7 +36,7 @@ describe('nextBeat', () => {
       processCount: 3,
       cpuNanoCores: 500_000_000,
       ioBytesPerSecond: 1000,
-      strain: {
+      podPressure: {
         waiting: { memory: 0.5, cpu: 1 },
         stalled: { memory: 0.1, cpu: 0 },
         limitHits: 105,
@@ -49,11 +49,11 @@ describe('nextBeat', () => {
 
   test('one beat alone tells what has been counted, and no rate', () => {
     const only = details({ events: reading({ limitHits: 5, oomKills: 0 }), memoryStalls: stalls(7, 7) });
-    expect(nextBeat(undefined, only, 0).rates).toEqual({
+    expect(nextSample(undefined, only, 0).rates).toEqual({
       processCount: undefined,
       cpuNanoCores: undefined,
       ioBytesPerSecond: undefined,
-      strain: { waiting: {}, stalled: {}, limitHits: 5, oomKills: 0 },
+      podPressure: { waiting: {}, stalled: {}, limitHits: 5, oomKills: 0 },
     });
   });
 
@@ -64,6 +64,6 @@ describe('nextBeat', () => {
       memoryStalls: stalls(1, 1),
       ioStalls: stalls(5, 5),
     });
-    expect(ratesOf(before, after).strain).toEqual({ waiting: {}, stalled: {} });
+    expect(ratesOf(before, after).podPressure).toEqual({ waiting: {}, stalled: {} });
   });
 });

@@ -31,8 +31,8 @@ describe('summaryStalls', () => {
   test('tells of each pod how long it waited over the last ten seconds', () => {
     const thrash = { podRef: { uid: 'uid-thrash' }, memory: part({ some: line(16.2), full: line(16.1) }), cpu: waited };
     const quiet = { podRef: { uid: 'uid-quiet' }, memory: idle, io: part({ some: line(7) }, OLD) };
-    const { strains } = summaryStalls({ ...node(), pods: [thrash, quiet, { podRef: {} }, 'nonsense'] }, SINCE);
-    expect([...strains]).toEqual([
+    const { podPressures } = summaryStalls({ ...node(), pods: [thrash, quiet, { podRef: {} }, 'nonsense'] }, SINCE);
+    expect([...podPressures]).toEqual([
       ['uid-thrash', { waiting: { memory: 0.162, cpu: 0.5 }, stalled: { memory: 0.161, cpu: 0 } }],
       ['uid-quiet', { waiting: { memory: 0 }, stalled: { memory: 0 } }],
     ]);

@@ -3,7 +3,7 @@ import { NO_MEMORY_READINGS } from '#shared/domain/pressure/memory-figure.ts';
 import { NO_GROUPS } from '#agent/observe/cgroup/group-meter.ts';
 import type { NodeView } from '#agent/decide/snapshot/node-view.ts';
 import { NO_RECLAIM_RATES } from '#agent/decide/snapshot/node-view.ts';
-import { NO_STRAINS } from '#agent/decide/snapshot/pod-pressure.ts';
+import { NO_POD_PRESSURES } from '#agent/decide/snapshot/pod-pressure.ts';
 import { createFallbackNode, unreadable } from '#agent/observe/node/fallback-node.ts';
 import type { NodeSource } from '#agent/observe/node/node-source.ts';
 import { memoryReadings, MIB } from '#test/agent/node-scene.ts';
@@ -23,7 +23,7 @@ function fakeNode(kind: NodeSource['kind'], availableMiB: number | undefined): F
     kind,
     availableMiB,
     calls,
-    look: (nowMs): NodeView => ({
+    readNode: (nowMs): NodeView => ({
       readings: memoryReadings(node.availableMiB, 1000, nowMs),
       reclaimable: NO_MEMORY_READINGS,
       stalls: [],
@@ -36,7 +36,7 @@ function fakeNode(kind: NodeSource['kind'], availableMiB: number | undefined): F
       calls.push('usage');
       return new Map();
     },
-    strains: () => NO_STRAINS,
+    podPressures: () => NO_POD_PRESSURES,
     containers: () => [],
     whyUnmeasured: () => undefined,
     groups: () => NO_GROUPS,
@@ -67,11 +67,11 @@ function scene(kernel: FakeNode | undefined) {
     clock: manualClock(0),
   });
   const available = (atMs: number): number | undefined => {
-    const bytes = source.look(atMs).readings.memory?.availableBytes;
+    const bytes = source.readNode(atMs).readings.memory?.availableBytes;
     return bytes && bytes / MIB;
   };
   const reclaimable = (atMs: number): number | undefined => {
-    const bytes = source.look(atMs).reclaimable.memory?.availableBytes;
+    const bytes = source.readNode(atMs).reclaimable.memory?.availableBytes;
     return bytes && bytes / MIB;
   };
   return { source, summary, available, reclaimable, appear: (node: FakeNode) => void (opened = node) };
@@ -98,7 +98,7 @@ describe('createFallbackNode', () => {
     const kernel = fakeNode('kernel', undefined);
     const { source, available } = scene(kernel);
     available(0);
-    expect(source.look(5000)).toMatchObject({ oomKills: 3, readings: { memory: { availableBytes: 700 * MIB } } });
+    expect(source.readNode(5000)).toMatchObject({ oomKills: 3, readings: { memory: { availableBytes: 700 * MIB } } });
   });
 
   test('goes back once the kernel has told it for ten seconds without a break', () => {

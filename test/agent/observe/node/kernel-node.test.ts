@@ -21,7 +21,7 @@ const KUBELET: Partial<Record<NodeCase, { readonly available: number; readonly a
 describe('createKernelNode', () => {
   test.each(Object.entries(KUBELET))('the signals of %s are those of its kubelet', (name, kubelet) => {
     const source = openNode(name as NodeCase);
-    const { memory, allocatableMemory } = source.look(0).readings;
+    const { memory, allocatableMemory } = source.readNode(0).readings;
     source.close();
     const difference = (own: number | undefined, theirs: number): number =>
       Math.abs((own ?? Number.NaN) - theirs) / theirs;
@@ -36,7 +36,7 @@ describe('createKernelNode', () => {
     ['hugepages', (2_469_992 - 180) * 1024, 4_117_516_288 - (178_860_032 - 70_299_648 + 28_672 - 1_077_056)],
   ])('what can be reclaimed on %s', (name, memory, allocatable) => {
     const source = openNode(name);
-    const { reclaimable } = source.look(0);
+    const { reclaimable } = source.readNode(0);
     source.close();
     expect(reclaimable.memory?.availableBytes).toBe(memory);
     expect(reclaimable.allocatableMemory?.availableBytes).toBe(allocatable);
@@ -44,8 +44,8 @@ describe('createKernelNode', () => {
 
   test('without PSI there are no ratios, and everything else is there (F-23)', () => {
     const source = openNode('no-psi');
-    for (let second = 0; second < 70; second += 1) source.look(second * 1000);
-    const view = source.look(70_000);
+    for (let second = 0; second < 70; second += 1) source.readNode(second * 1000);
+    const view = source.readNode(70_000);
     expect(view.stalls).toEqual([]);
     expect(view.readings.memory).toBeDefined();
     expect(view.cpu).toEqual({ availableCores: 2, cores: 2 });
@@ -94,10 +94,10 @@ describe('createKernelNode', () => {
 
   test('disks are asked apart and left out until they answered', async () => {
     const source = openNode('v2-cgroupfs');
-    expect(source.look(0).readings.nodeFilesystem).toBeUndefined();
+    expect(source.readNode(0).readings.nodeFilesystem).toBeUndefined();
     const controller = new AbortController();
     const running = source.run(controller.signal);
-    await expect.poll(() => source.look(1).readings.nodeFilesystem?.capacityBytes).toBeGreaterThan(0);
+    await expect.poll(() => source.readNode(1).readings.nodeFilesystem?.capacityBytes).toBeGreaterThan(0);
     controller.abort();
     await running;
     source.close();

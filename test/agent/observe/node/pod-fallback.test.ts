@@ -3,7 +3,7 @@ import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import { NO_MEMORY_READINGS } from '#shared/domain/pressure/memory-figure.ts';
 import { NO_GROUPS } from '#agent/observe/cgroup/group-meter.ts';
 import { NO_RECLAIM_RATES } from '#agent/decide/snapshot/node-view.ts';
-import { NO_STRAINS } from '#agent/decide/snapshot/pod-pressure.ts';
+import { NO_POD_PRESSURES } from '#agent/decide/snapshot/pod-pressure.ts';
 import type { NodeSource, ObservedPod } from '#agent/observe/node/node-source.ts';
 import { withPodFallback } from '#agent/observe/node/pod-fallback.ts';
 import { podUsage } from '#test/agent/cross-check/pod-figures.ts';
@@ -18,7 +18,7 @@ function fakeSource(name: string, availableMiB: number): FakeSource {
   const source: FakeSource = {
     kind: 'kernel',
     pods: [],
-    look: (nowMs) => ({
+    readNode: (nowMs) => ({
       readings: memoryReadings(availableMiB, 1000, nowMs),
       reclaimable: NO_MEMORY_READINGS,
       stalls: [],
@@ -28,7 +28,7 @@ function fakeSource(name: string, availableMiB: number): FakeSource {
     }),
     follow: () => undefined,
     usage: () => new Map(source.pods.map((pod) => [pod.uid, pod])),
-    strains: () => NO_STRAINS,
+    podPressures: () => NO_POD_PRESSURES,
     containers: () => [],
     groups: () => NO_GROUPS,
     whyUnmeasured: () => `cannot read ${name}: EACCES`,
@@ -72,7 +72,7 @@ describe('withPodFallback', () => {
     const { source, bytesOfA } = scene();
     source.follow([pod('a')]);
     for (const nowMs of [0, 30_000]) bytesOfA(nowMs);
-    expect(source.look(30_000).readings).toEqual(memoryReadings(400, 1000, 30_000));
+    expect(source.readNode(30_000).readings).toEqual(memoryReadings(400, 1000, 30_000));
   });
 
   test('one pod that is measured is enough, and ends it at once', () => {

@@ -4,9 +4,9 @@ import { advancePresence, presentSince } from '#agent/observe/source/presence.ts
 const PATIENCE = { lostMs: 3000, foundMs: 10_000 };
 
 /** Whether it counts as lost after looks that each saw it there or not. */
-function lostAt(looks: readonly (readonly [atMs: number, isThere: boolean])[]): boolean[] {
+function lostAt(looks: readonly (readonly [atMs: number, isPresent: boolean])[]): boolean[] {
   let presence = presentSince(0);
-  return looks.map(([atMs, isThere]) => (presence = advancePresence(presence, isThere, PATIENCE, atMs)).isLost);
+  return looks.map(([atMs, isPresent]) => (presence = advancePresence(presence, isPresent, PATIENCE, atMs)).isLost);
 }
 
 test.each<[sentence: string, looks: readonly (readonly [number, boolean])[], expected: boolean[]]>([
