@@ -14,9 +14,9 @@ import { type AgentLog, createAgentLog } from './report/agent-log.ts';
 import { createInventoryMetrics } from './report/inventory-metrics.ts';
 
 export interface Agent {
-  /** Listens and starts every loop; resolves once health answers. */
+  /** Starts the health listener and every loop; resolves once the listener accepts connections. */
   readonly start: (signal: AbortSignal) => Promise<Pick<Server, 'url'>>;
-  /** Waits for what is under way, then gives everything back; call it once the signal has aborted. */
+  /** Waits for running work, then releases all resources. Call it after the signal has aborted. */
   readonly stop: () => Promise<void>;
 }
 
@@ -24,7 +24,7 @@ const EVERY_SECOND = { periodMs: 1000, deadlineMs: 6000 };
 const EVERY_TEN_SECONDS = { periodMs: 10_000, deadlineMs: 10_000 };
 const EVERY_TEN_MINUTES = { periodMs: 600_000, deadlineMs: 10_000 };
 
-/** Puts the agent together; nothing runs before `start`. */
+/** Creates the agent; nothing runs before `start`. */
 export async function createAgent(configuration: AgentConfiguration, ports: AgentPorts): Promise<Agent> {
   const parts = await openParts(configuration, ports);
   const wiring: Wiring = { configuration, ports, parts };
@@ -44,7 +44,7 @@ export async function createAgent(configuration: AgentConfiguration, ports: Agen
     agentLog.showFallback(parts.source.fallback());
   }
 
-  /** A summary may be of another machine than the one that is asked here. */
+  /** With the summary source the node may be another machine than this one, so no inventory is taken. */
   async function takeInventory(): Promise<void> {
     if (parts.source.kind === 'kernel') showInventory(await askInventory());
   }
@@ -82,7 +82,7 @@ export async function createAgent(configuration: AgentConfiguration, ports: Agen
 }
 
 function logUnexpectedError({ log }: AgentPorts): (error: unknown) => void {
-  return (error) => log.error({ err: error }, 'Agent goes on after an error');
+  return (error) => log.error({ err: error }, 'Unexpected error, continuing');
 }
 
 function repeatTask(
@@ -121,7 +121,7 @@ function listen({ configuration, ports, parts }: Wiring, lastResult: () => PassR
     { name: 'pods', problem: () => (pods.isSynced() ? undefined : 'the pods of this node have not been read yet') },
     {
       name: 'memory',
-      problem: () => (lastResult()?.snapshot.readings.memory ? undefined : 'no source gives the memory signal'),
+      problem: () => (lastResult()?.snapshot.readings.memory ? undefined : 'no source provides the memory signal'),
     },
     { name: 'pod-statistics', problem: () => podStatisticsProblem(lastResult()) },
   ];

@@ -4,52 +4,59 @@ import { LOG_FORMATS, LOG_LEVELS } from '#shared/runtime/log.ts';
 const MILLISECONDS_PER_DAY = 86_400_000;
 const duration = (least: number) => z.number().int().min(least).max(MILLISECONDS_PER_DAY);
 
-/** What `node agent/main.ts` may be told, in `AgentConfiguration` files, by flags and by the environment. */
+/** Settings of `node agent/main.ts`, from an `AgentConfiguration` file, flags and the environment. */
 export const agentConfiguration = z.strictObject({
-  nodeName: z.string().min(1).describe('The node this agent watches; NODE_NAME in the environment does as well'),
+  nodeName: z
+    .string()
+    .min(1)
+    .describe('Name of the node this agent runs on; default: the environment variable NODE_NAME'),
   mode: z
     .enum(['Policy', 'DryRun', 'Enforce'])
     .default('Policy')
-    .describe('DryRun evicts nobody whatever policies say; Enforce is for nodes without a policy'),
-  source: z.enum(['kernel', 'summary']).default('kernel').describe('Where the figures of node and pods come from'),
+    .describe('DryRun never evicts, whatever the policies say; Enforce applies to nodes that no policy selects'),
+  source: z
+    .enum(['kernel', 'summary'])
+    .default('kernel')
+    .describe('Source of node and pod usage: kernel files, or the kubelet summary'),
   path: z
     .strictObject({
-      procfs: z.string().default('/proc').describe('Where the host’s /proc is mounted'),
-      sysfs: z.string().default('/sys').describe('Where the host’s /sys is mounted'),
-      cgroupfs: z.string().optional().describe('The host’s cgroup root, unless it is fs/cgroup below sysfs'),
-      kubepods: z
-        .string()
-        .optional()
-        .describe('The group of all pods below each cgroup tree, unless it has a usual name'),
+      procfs: z.string().default('/proc').describe('Mount path of the host’s /proc'),
+      sysfs: z.string().default('/sys').describe('Mount path of the host’s /sys'),
+      cgroupfs: z.string().optional().describe('The host’s cgroup root; default: fs/cgroup below path.sysfs'),
+      kubepods: z.string().optional().describe('Cgroup of all pods, relative to the cgroup root; default: detected'),
       nodefs: z
         .string()
         .optional()
-        .describe('A path on the node’s file system; without it disks are left to the kubelet'),
-      imagefs: z.string().optional().describe('A path on the file system of images, where that is another one'),
+        .describe('A path on the node’s file system; without it, the agent does not measure disks'),
+      imagefs: z.string().optional().describe('A path on the image file system, if it is a separate one'),
     })
     .prefault({}),
   kubelet: z
     .strictObject({
-      url: z
-        .string()
-        .optional()
-        .describe('Address of the kubelet, https://NODE_IP:10250; an IPv6 address needs no brackets'),
-      tokenFile: z.string().optional().describe('Token for the kubelet, unless it is that for the API server'),
-      caFile: z.string().optional().describe('Authority of the kubelet’s certificate, unless it is the API server’s'),
-      skipTlsVerify: z.boolean().default(false).describe('For kubelets with a certificate they signed themselves'),
+      url: z.string().optional().describe('Kubelet address, https://NODE_IP:10250; an IPv6 address needs no brackets'),
+      tokenFile: z.string().optional().describe('Bearer token file for the kubelet; default: the API server’s token'),
+      caFile: z.string().optional().describe('CA file for the kubelet’s certificate; default: the API server’s CA'),
+      skipTlsVerify: z
+        .boolean()
+        .default(false)
+        .describe('Do not verify the kubelet’s certificate, for kubelets with a self-signed one'),
     })
     .prefault({}),
   period: z
     .strictObject({
-      nearMs: duration(10).default(100).describe('Between looks near a threshold'),
-      raceMs: duration(1).default(10).describe('Between looks when a threshold is about to be crossed'),
-      farMs: duration(100).default(1000).describe('Between looks far from every threshold'),
-      podsMs: duration(100).default(1000).describe('Between looks at the memory of all pods near a threshold'),
-      slowMs: duration(1000).default(10_000).describe('Between looks at everything else'),
+      nearMs: duration(10).default(100).describe('Time between passes near a threshold, in milliseconds'),
+      raceMs: duration(1)
+        .default(10)
+        .describe('Time between passes when a threshold is about to be crossed, in milliseconds'),
+      farMs: duration(100).default(1000).describe('Time between passes far from every threshold, in milliseconds'),
+      podsMs: duration(100)
+        .default(1000)
+        .describe('Time between measurements of pod memory near a threshold, in milliseconds'),
+      slowMs: duration(1000).default(10_000).describe('Time between measurements of everything else, in milliseconds'),
       statusMs: duration(1000)
         .max(120_000)
         .default(120_000)
-        .describe('Between writes of a status in which nothing happens, at most'),
+        .describe('Longest time between status writes while nothing happens, in milliseconds'),
     })
     .prefault({}),
   warmUpMs: z
@@ -58,22 +65,27 @@ export const agentConfiguration = z.strictObject({
     .min(0)
     .max(MILLISECONDS_PER_DAY)
     .default(30_000)
-    .describe('After the start nobody is evicted for this long'),
+    .describe('Time after the start in which the agent evicts no pods, in milliseconds'),
   crossCheck: z
     .strictObject({
-      enabled: z.boolean().default(true).describe('Hold the kernel’s figures against those of other sources'),
-      tolerancePercent: z.number().min(0.1).max(100).default(5).describe('Of the capacity; beyond it sources disagree'),
+      enabled: z.boolean().default(true).describe('Compare the kernel’s figures with those of other sources'),
+      tolerancePercent: z
+        .number()
+        .min(0.1)
+        .max(100)
+        .default(5)
+        .describe('Largest accepted difference between sources, as a percentage of the capacity'),
     })
     .prefault({}),
   health: z
     .strictObject({
-      host: z.string().default('0.0.0.0').describe('Address of health and metrics'),
-      port: z.number().int().min(0).max(65_535).default(8080).describe('Port of health and metrics'),
+      host: z.string().default('0.0.0.0').describe('Listen address for health checks and metrics'),
+      port: z.number().int().min(0).max(65_535).default(8080).describe('Listen port for health checks and metrics'),
     })
     .prefault({}),
-  kubeconfig: z.string().optional().describe('For running outside a cluster'),
-  logLevel: z.enum(LOG_LEVELS).default('info').describe('Least level of log lines'),
-  logFormat: z.enum(LOG_FORMATS).default('json').describe('json, or text for people'),
+  kubeconfig: z.string().optional().describe('Kubeconfig file, for running outside a cluster'),
+  logLevel: z.enum(LOG_LEVELS).default('info').describe('Lowest level that is logged'),
+  logFormat: z.enum(LOG_FORMATS).default('json').describe('json, or text for humans'),
 });
 
 export type AgentConfiguration = z.output<typeof agentConfiguration>;

@@ -1,4 +1,6 @@
-/** The node agent: one per node. Reads how the node is, decides whether a pod has to go, and asks the API server to evict it. */
+/**
+ * The node agent, one per node: observes the node, decides whether to evict a pod, and asks the API server to evict it.
+ */
 import { systemClock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import { createLog } from '#shared/runtime/log.ts';

@@ -11,7 +11,7 @@ export interface PassLoop {
   readonly clock: Clock;
 }
 
-/** Runs passes until the signal aborts and measures how late each began; an error costs one pass, not the process. */
+/** Runs passes until the signal aborts and measures their delay; an error ends one pass, not the process. */
 export async function runPasses(
   { passRunner, metrics, passed, onError, clock }: PassLoop,
   signal: AbortSignal,

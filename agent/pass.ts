@@ -30,16 +30,16 @@ import type { NodeSource } from './observe/node/node-source.ts';
 import type { Attempt, EvictionRecord, PassResult } from './decide/pass-result.ts';
 import type { AgentPolicy } from './policy/policy.ts';
 
-/** Everything that a pass reads and writes; all of it made in main.ts. */
+/** Everything that a pass reads and writes; the wiring creates all of it. */
 export interface PassPorts {
   readonly source: NodeSource;
   readonly pods: Pick<NodePods, 'alive' | 'endedByKubelet' | 'unreadable' | 'onChange'>;
   readonly namespaces: () => NodeSnapshot['namespaces'];
   readonly policy: () => AgentPolicy;
   readonly avoided: () => NodeSnapshot['avoided'];
-  /** What a predecessor told of its evictions and rules; `undefined` until it has been read. */
+  /** Evictions and rules that a previous process recorded in the status; `undefined` until it has been read. */
   readonly history: () => Pick<PreviousStatus, 'evictions' | 'rules'> | undefined;
-  /** Told that history, once. */
+  /** Called once with that history. */
   readonly restored: (records: readonly EvictionRecord[]) => void;
   readonly doubts: () => ReadonlyMap<Signal, Because>;
   readonly doubtfulPods: () => NodeSnapshot['doubtfulPods'];
@@ -48,26 +48,26 @@ export interface PassPorts {
   readonly readFresh: ReadFresh;
   readonly attempt: Readonly<Record<Mode, AttemptEviction>>;
   readonly readAgain: AttemptEviction;
-  /** Told when an eviction is asked for, before anything is sent. */
+  /** Called when an eviction is decided, before a request is sent. */
   readonly requested: (eviction: Eviction) => void;
-  /** Told about every answer. */
+  /** Called with the outcome of every attempt. */
   readonly answered: (attempt: Attempt) => void;
   readonly clock: Clock;
   readonly periods: Periods & { readonly podsMs: number; readonly slowMs: number };
 }
 
 export interface PassRunner {
-  /** One pass: read, decide, and set off what was decided. */
+  /** Runs one pass: observe, decide, and start the evictions. */
   readonly pass: (signal: AbortSignal) => PassResult;
   /** Until the next pass, in milliseconds. */
   readonly periodMs: () => number;
-  /** Resolves when every attempt that was set off is answered. */
+  /** Resolves when every attempt that was started has finished. */
   readonly settled: () => Promise<void>;
 }
 
 const NO_USAGE: UsageByUid = new Map();
 
-/** The agent's rhythm. Passes are synchronous; what they set off comes back as outcomes between them. */
+/** Runs the passes of the agent. A pass is synchronous; outcomes of the attempts it started arrive between passes. */
 export function createPassRunner(ports: PassPorts): PassRunner {
   const { source, pods, clock, periods } = ports;
   let state: AgentState = FIRST_STATE;

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import type { AgentConfiguration } from './configuration.ts';
 
-/** What was asked for on the command line, in the environment and in a file. */
+/** The settings from the command line, the environment and a file. */
 export type ReadSettings =
   | { readonly kind: 'settings'; readonly value: AgentConfiguration }
   | { readonly kind: 'mistakes'; readonly mistakes: readonly string[] }
@@ -10,9 +10,9 @@ export type ReadSettings =
 const PROGRAM = new URL('./print-configuration.ts', import.meta.url).pathname;
 
 /**
- * Reads the settings in a process of its own, which ends before the agent begins: the library that checks them takes
- * 7 MiB of private memory and 12 MiB in all, on every node, for something that is needed once. Throws when that
- * process cannot tell.
+ * Reads the settings in a process of its own, which ends before the agent begins: the library that checks them takes 7
+ * MiB of private memory and 12 MiB in all, on every node, for something that is needed once. Throws when that process
+ * fails.
  */
 export function readSettings(argv: readonly string[]): ReadSettings {
   const { stdout, error, status } = spawnSync(process.execPath, [...process.execArgv, PROGRAM, ...argv], {

@@ -1,12 +1,12 @@
 import type { PassResult } from './decide/pass-result.ts';
 
-/** Whether it matters how old the copy of the node's pods is: a hard threshold that is enforced was met a moment ago. */
+/** Whether a hard threshold in Enforce mode was met recently, so that a fresh copy of the node's pods matters. */
 export interface UrgentNeed {
   readonly note: (result: PassResult) => void;
   readonly isMet: (now: number) => boolean;
 }
 
-/** A shortage has moments of relief, and moments without a new figure. */
+/** A shortage has moments of relief and moments without a new measurement. */
 const MOMENT_MS = 10_000;
 
 /** Not met before the first pass; times are monotonic milliseconds. */

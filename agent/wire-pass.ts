@@ -6,7 +6,7 @@ import type { AgentParts, Wiring } from './wire.ts';
 import { createPassRunner, type PassRunner } from './pass.ts';
 import { readinessGates } from './decide/readiness-gates.ts';
 
-/** Connects the cycle with everything that it reads and writes. */
+/** Connects the passes with everything that they read and write. */
 export function wirePasses({ configuration, ports: { clock }, parts }: Wiring, reporter: Reporter): PassRunner {
   const { client, pods } = parts;
   const startedAtMs = clock.monotonic();
@@ -44,7 +44,7 @@ export function wirePasses({ configuration, ports: { clock }, parts }: Wiring, r
 
 const NO_OWNERS: ReadonlySet<string> = new Set();
 
-/** Owners whose entries in our NodePressure's spec still hold. */
+/** Owners whose avoid entries in this node's NodePressure have not expired. */
 function avoidedOwners({ nodePressure }: AgentParts, clock: Pick<Clock, 'now'>): ReadonlySet<string> {
   const [pressure] = nodePressure.values();
   if (pressure === undefined || pressure.avoid.length === 0) return NO_OWNERS;

@@ -12,13 +12,13 @@ export interface PeerPorts {
   readonly kubelet: KubeletAddress | undefined;
   /** The memory signal over the last seconds. */
   readonly signal: ReadOwn;
-  /** What the pods use, read at this moment. */
+  /** Pod usage, read now. */
   readonly pods: () => UsageByUid;
   readonly history: PodHistory;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
-/** What the kernel calls available, read at this moment: the same thing that the libraries report. */
+/** MemAvailable, read now: the value that the libraries report. */
 function kernelMemory(procfs: string): ReadOwn {
   const meminfo = meminfoSource(procfs);
   return () => {
@@ -30,8 +30,8 @@ function kernelMemory(procfs: string): ReadOwn {
 }
 
 /**
- * Who is asked about the node's memory beside the signal's own source. The libraries read this machine's /proc; held
- * against a summary of another machine (the sandbox's virtual node) the totals tell that nothing can be compared.
+ * The sources that the node's memory is compared with. The libraries read this machine's /proc; compared with a summary
+ * of another machine (the sandbox's virtual node), the totals show that the two are not comparable.
  */
 export function wirePeers(
   { crossCheck, source, path }: AgentConfiguration,

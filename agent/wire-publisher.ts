@@ -7,7 +7,7 @@ import { type AgentParts, type Wiring, nodeUid } from './wire.ts';
 import type { PassResult } from './decide/pass-result.ts';
 import type { SourcesShown } from './report/source-metrics.ts';
 
-/** Connects the publisher of gauges and status with what it tells. */
+/** Connects the publisher of gauges and status with its inputs. */
 export function wirePublisher(
   { configuration, ports, parts }: Wiring,
   reporter: Reporter,
@@ -34,7 +34,7 @@ export function wirePublisher(
   });
 }
 
-/** Contradiction first: it stops evictions; that the kubelet stands in does not. */
+/** A contradiction comes first because it stops evictions; the fallback to the kubelet does not. */
 function doubtsOfSources({ crossCheck, source }: AgentParts): Because | undefined {
   const disagreement = crossCheck.disagreement();
   return disagreement?.code === 'SourcesDisagree' ? disagreement : (source.fallback() ?? disagreement);

@@ -18,7 +18,7 @@ import type { NodeSource, ObservedPod } from './observe/node/node-source.ts';
 import { withPodFallback } from './observe/node/pod-fallback.ts';
 import { createSummaryNode } from './observe/kubelet/summary-node.ts';
 
-/** Where the kubelet answers; `undefined` where no address is configured. */
+/** Address and credentials of the kubelet; `undefined` when no address is configured. */
 export function kubeletAddress(
   { kubelet }: AgentConfiguration,
   connection: ClusterConnection,
@@ -33,12 +33,12 @@ export function kubeletAddress(
   };
 }
 
-/** The cgroup root below the mounted /sys, unless it is elsewhere. */
+/** The cgroup root: `path.cgroupfs`, or fs/cgroup below the mounted /sys. */
 export function cgroupRoot({ path }: AgentConfiguration): string {
   return path.cgroupfs ?? `${path.sysfs}/fs/cgroup`;
 }
 
-/** Opens what the configuration names; throws where that cannot tell how the node is. */
+/** Opens the configured source; throws when it cannot provide node figures. */
 export function openSource(
   configuration: AgentConfiguration,
   kubelet: KubeletAddress | undefined,
@@ -83,7 +83,7 @@ function openWithFallback(configuration: AgentConfiguration, kubelet: KubeletAdd
   return source;
 }
 
-/** The kernel's files, or why their layout cannot be used. */
+/** Opens the kernel files, or returns why their layout cannot be used. */
 function openKernel(configuration: AgentConfiguration, clock: Clock): NodeSource | Because {
   const { procfs: proc, nodefs, imagefs, kubepods } = configuration.path;
   const find = (pods: readonly ObservedPod[]): LayoutFound =>

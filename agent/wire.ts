@@ -35,7 +35,7 @@ export interface AgentPorts {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** What the agent is made of: everything that reads or writes, opened and not yet running. */
+/** The agent's parts: everything that reads or writes, opened but not yet running. */
 export interface AgentParts {
   readonly metrics: Metrics;
   readonly agentMetrics: AgentMetrics;
@@ -48,28 +48,28 @@ export interface AgentParts {
   readonly crossCheck: CrossCheck;
   readonly recorder: EventRecorder;
   readonly nodePressure: Reflector<NodePressureObject>;
-  /** What this node's NodePressure said when it was first read; `undefined` until then. */
+  /** The status of this node's NodePressure as it was first read; `undefined` until then. */
   readonly previousStatus: () => PreviousStatus | undefined;
-  /** Takes the figures of a pass for later comparison. */
+  /** Keeps the figures of a pass for later comparison. */
   readonly noteFigures: (result: PassResult) => void;
 }
 
-/** What the pieces are put together from. */
+/** Everything that the wiring functions need. */
 export interface Wiring {
   readonly configuration: AgentConfiguration;
   readonly ports: AgentPorts;
   readonly parts: AgentParts;
 }
 
-/** UID of the Node object, `undefined` while it is not known. */
+/** UID of the Node object; `undefined` while it is unknown. */
 export function nodeUid({ ownNode }: Pick<AgentParts, 'ownNode'>): string | undefined {
   return [...ownNode.values()][0]?.uid;
 }
 
-/** The kubelet's node figures are up to 16 s old when they arrive. */
+/** The kubelet's node figures are up to 16 s old when the agent reads them. */
 const SUMMARY_AGE_MS = 20_000;
 
-/** Opens everything; throws when the node's figures cannot be read at all or there is no way to the API server. */
+/** Opens all parts. Throws when no source of node figures is usable or the API server is not configured. */
 export async function openParts(configuration: AgentConfiguration, ports: AgentPorts): Promise<AgentParts> {
   const { clock, log, env } = ports;
   const metrics = createMetrics('agent');
@@ -123,7 +123,7 @@ function statusAtStart(nodePressure: Reflector<NodePressureObject>): () => Previ
   };
 }
 
-/** Pods are measured less often than the node is looked at: the same figures are noted once. */
+/** Pods are measured less often than the node: the same measurement is recorded once. */
 function noteFigures(others: readonly ((result: PassResult) => void)[], history: PodHistory) {
   let noted: UsageByUid | undefined;
   return (result: PassResult): void => {

@@ -7,10 +7,12 @@ import { PODS } from '#shared/kube/resource.ts';
 import { ANNOTATION_EVICTION_SIGNAL } from '#shared/kube/wire-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 
-/** Carries one eviction out, or pretends to; resolves with what became of it and never rejects. */
+/** Carries out one eviction, or a dry run of it; resolves with the outcome and never rejects. */
 export type AttemptEviction = (eviction: Eviction, signal: AbortSignal) => Promise<AttemptOutcome>;
 
-/** Enforce: the Eviction API with the UID of the pod that was judged. There is no other way to remove a pod here. */
+/**
+ * Enforce: calls the Eviction API with the UID of the pod that was chosen. The agent has no other way to remove a pod.
+ */
 export function enforceEviction(client: KubeClient): AttemptEviction {
   return ({ pod: { namespace, name, uid }, graceSeconds, signal: short }, signal) => {
     const annotations = { [ANNOTATION_EVICTION_SIGNAL]: short };
@@ -18,7 +20,7 @@ export function enforceEviction(client: KubeClient): AttemptEviction {
   };
 }
 
-/** DryRun: the same decision, with nobody to carry it out. */
+/** DryRun: the same decision without a request. */
 export function dryRunEviction(): AttemptEviction {
   return () => Promise.resolve({ kind: 'pretended' });
 }
@@ -26,7 +28,7 @@ export function dryRunEviction(): AttemptEviction {
 const RETRY_MS = 1000;
 const TIMEOUT_MS = 5000;
 
-/** After an answer that left it open: reads the pod by UID until the API server tells what happened (F-01, F-30). */
+/** After an unclear answer: reads the pod until the API server shows what happened (F-01, F-30). */
 export async function readAgain(
   client: KubeClient,
   { pod }: Pick<Eviction, 'pod'>,

@@ -2,25 +2,28 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { SecondOpinion } from '#agent/observe/node/second-opinions.ts';
 import type { PodComparison } from './compare-pods.ts';
 
-/** Our own reading just before and just after another source was asked: whatever lies between is the same thing. */
+/** The agent's own reading just before and just after another source was read: any value in between agrees. */
 export interface OwnReading {
   readonly totalBytes: number;
   readonly lowBytes: number;
   readonly highBytes: number;
 }
 
-/** What a comparison came to. `incomparable`: the other source looks at another machine or in another unit, which proves nothing. */
+/**
+ * Result of a comparison. `incomparable`: the other source reads another machine or uses another unit, which proves
+ * nothing.
+ */
 export type Verdict =
   | { readonly source: string; readonly kind: 'agrees' }
   | { readonly source: string; readonly kind: 'differs' | 'incomparable' | 'failed'; readonly because: Because };
 
-/** What one source came to: about the node, and about its pods where it knows them. */
+/** Result for one source: about the node, and about its pods if it knows them. */
 export interface Answer {
   readonly verdict: Verdict;
   readonly pods?: PodComparison;
 }
 
-/** A total that is further off than this is not this node's, or not in bytes. */
+/** A total that differs by more is not this node's, or not in bytes. */
 const SAME_TOTAL_SHARE = 0.01;
 
 function mebibytes(bytes: number): number {
@@ -38,7 +41,7 @@ function differs(source: string, opinion: SecondOpinion, own: OwnReading, byByte
     kind: 'differs',
     because: {
       code: 'SourcesDisagree',
-      text: `${source} sees ${theirs} MiB of memory available, the signal's source ${low} to ${high} MiB`,
+      text: `${source} reports ${theirs} MiB of available memory; the agent reads ${low} to ${high} MiB`,
       facts: { source, theirsMiB: theirs, ownLowMiB: low, ownHighMiB: high, byMiB: mebibytes(byBytes) },
     },
   };
@@ -51,13 +54,13 @@ function incomparable(source: string, { totalBytes }: SecondOpinion, own: OwnRea
     kind: 'incomparable',
     because: {
       code: 'SourcesNotComparable',
-      text: `${source} sees a machine of ${theirs} MiB, the signal's source one of ${ours} MiB`,
+      text: `${source} reports ${theirs} MiB of total memory; the agent reads ${ours} MiB`,
       facts: { source, theirsMiB: theirs, oursMiB: ours },
     },
   };
 }
 
-/** Holds one opinion against our own reading; `toleranceShare` is of the total. */
+/** Compares one opinion with the agent's own reading; `toleranceShare` is a share of the total. */
 export function compareOpinion(
   source: string,
   opinion: SecondOpinion,

@@ -2,14 +2,14 @@ import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import type { DoubtfulPod, DoubtfulPods } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { PodHistory, Range } from './pod-history.ts';
 
-/** What another source says of the pods, held against their groups. */
+/** Pods as another source reports them, compared with their cgroups. */
 export interface PodComparison {
-  /** How many both sides knew at the same time. */
+  /** Number of pods that both sources knew at the same time. */
   readonly compared: number;
   readonly differing: DoubtfulPods;
 }
 
-/** The kubelet writes its times in whole seconds: a figure was taken within this much after its time. */
+/** The kubelet writes times in whole seconds: a figure was taken up to this much after its time. */
 const TIME_RESOLUTION_MS = 1000;
 const MEBIBYTE = 1024 * 1024;
 
@@ -18,11 +18,11 @@ export interface PodComparisonQuery {
   readonly reported: readonly PodUsage[];
   readonly history: Pick<PodHistory, 'range'>;
   readonly toleranceBytes: number;
-  /** A wall time of the other source on the clock of the history. */
+  /** Converts a wall time of the other source to the clock of the history. */
   readonly onClock: (wallMs: number) => number;
 }
 
-/** Holds each pod's own figure against what its group used at the time of that figure. */
+/** Compares each pod's reported figure with what its cgroup used at the time of that figure. */
 export function comparePods({ source, reported, history, toleranceBytes, onClock }: PodComparisonQuery): PodComparison {
   let compared = 0;
   const differing = new Map<string, DoubtfulPod>();
@@ -48,7 +48,7 @@ function describe(source: string, theirsBytes: number, { low, high }: Range): Do
     number,
     number,
   ];
-  const text = `${source} sees the pod use ${theirsMiB} MiB, its group at that time ${lowMiB} to ${highMiB} MiB`;
+  const text = `${source} reports ${theirsMiB} MiB for the pod; its cgroup used ${lowMiB} to ${highMiB} MiB at that time`;
   const facts = { source, theirsMiB, ownLowMiB: lowMiB, ownHighMiB: highMiB };
   return { theirsBytes, because: { code: 'StatisticsDoubtful', text, facts } };
 }

@@ -6,30 +6,30 @@ import type { Answer, Verdict } from './compare-opinion.ts';
 import type { Peer } from './peer.ts';
 
 /**
- * The second opinions on memory. A source that contradicts the signal twice in a row stops its evictions; one that
- * contradicts the figure of a pod twice in a row makes that pod doubtful and no other. What cannot be compared does
- * neither.
+ * Compares memory with other sources. A source that contradicts the signal twice in a row stops evictions for memory;
+ * one that contradicts a pod's figure twice in a row makes only that pod doubtful. A source that cannot be compared
+ * does neither.
  */
 export interface CrossCheck {
-  /** Asks every source once; never rejects. */
+  /** Compares every source once; never rejects. */
   readonly check: () => Promise<void>;
-  /** Of the last check. */
+  /** Verdicts of the last check. */
   readonly verdicts: () => readonly Verdict[];
   readonly doubts: () => ReadonlyMap<Signal, Because>;
   readonly doubtfulPods: () => DoubtfulPods;
-  /** What stands in the SourcesAgree condition; `undefined` when all that could be compared agree. */
+  /** Reason for the SourcesAgree condition; `undefined` when all compared sources agree. */
   readonly disagreement: () => Because | undefined;
 }
 
-const NOT_COMPARED: Because = { code: 'SourcesNotComparable', text: 'no other source was compared', facts: {} };
+const NOT_COMPARED: Because = { code: 'SourcesNotComparable', text: 'no other source could be compared', facts: {} };
 const MEMORY_SIGNALS: readonly Signal[] = ['memory.available', 'allocatableMemory.available'];
-/** One check alone may have met a moment that neither side is to blame for. */
+/** A single check may differ by chance, without an error on either side. */
 const CHECKS = 2;
 
-/** How often in a row something differed. */
+/** How often in a row a source or pod differed. */
 type Streaks = ReadonlyMap<string, number>;
 
-/** What the last checks came to. */
+/** State of the last checks. */
 interface CheckState {
   readonly answers: readonly Answer[];
   readonly sources: Streaks;
@@ -79,7 +79,7 @@ function lastingDoubts({ answers, pods }: CheckState): DoubtfulPods {
   return new Map([...differingPods(answers)].filter(([uid]) => lasts(pods, uid)));
 }
 
-/** What differs now has differed once more; whatever does not starts over. */
+/** Counts what differs now; everything else starts over. */
 function advanceStreaks(previous: Streaks, differing: readonly string[]): Streaks {
   return new Map(differing.map((name) => [name, (previous.get(name) ?? 0) + 1]));
 }
@@ -95,7 +95,7 @@ function differingPods(answers: readonly Answer[]): DoubtfulPods {
 function describePods(pods: DoubtfulPods): Because | undefined {
   const [first] = pods.values();
   if (first === undefined) return undefined;
-  const text = `the figures of ${pods.size} pods are doubtful; of one of them, ${first.because.text}`;
+  const text = `sources disagree about ${pods.size} pods, for example: ${first.because.text}`;
   return { code: 'PodsDisagree', text, facts: { pods: pods.size } };
 }
 

@@ -9,9 +9,9 @@ import type { Peer, ReadOwn } from './peer.ts';
 
 export interface KubeletPeerOptions {
   readonly kubelet: KubeletAddress;
-  /** The memory signal over the last seconds: the kubelet's own figure of the node may be that old. */
+  /** The memory signal over the last seconds: the kubelet's node figure may be that old. */
   readonly signal: ReadOwn;
-  /** What the pods use, read from their groups at this moment. */
+  /** Pod usage, read from their cgroups now. */
   readonly pods: () => UsageByUid;
   readonly history: PodHistory;
   readonly toleranceShare: number;
@@ -22,9 +22,9 @@ const NAME = 'kubelet-summary';
 const DEADLINE_MS = 5000;
 
 /**
- * The kubelet's summary against the kernel: the node's memory, and each pod's own entry. That is up to 20 s old and has
- * its time beside it. Its containers are younger, but their sum is less than the pod where memory outlives a container
- * (data in a memory-backed emptyDir), and something else where they are measured inside a virtual machine.
+ * Compares the kubelet's summary with the kernel: the node's memory, and each pod's own entry, which is up to 20 s old
+ * and has a timestamp. Container entries are newer, but their sum is less than the pod if memory outlives a container
+ * (data in a memory-backed emptyDir), and differs if they are measured inside a virtual machine.
  */
 export function kubeletPeer(asked: KubeletPeerOptions): Peer {
   return { name: NAME, query: () => query(asked) };
@@ -33,7 +33,7 @@ export function kubeletPeer(asked: KubeletPeerOptions): Peer {
 async function query({ kubelet, signal, toleranceShare, ...asked }: KubeletPeerOptions): Promise<Answer> {
   const { summary } = await askSummary(kubelet, AbortSignal.timeout(DEADLINE_MS));
   const own = signal();
-  if (own === undefined) throw new Error('there is no reading of our own to compare with');
+  if (own === undefined) throw new Error('the agent has no reading of its own to compare');
   const { availableBytes = Number.NaN, workingSetBytes = Number.NaN } = summary.readings.memory ?? {};
   const opinion = { totalBytes: availableBytes + workingSetBytes, availableBytes };
   const verdict = compareOpinion(NAME, opinion, own, toleranceShare);

@@ -1,17 +1,20 @@
 import { type Answer, compareOpinion, type OwnReading } from './compare-opinion.ts';
 import type { AskSecondOpinion } from '#agent/observe/node/second-opinions.ts';
 
-/** Another source, asked for the same thing that we read ourselves. */
+/** Another source for something that the agent reads itself. */
 export interface Peer {
   readonly name: string;
-  /** Asks and compares once; rejects where it could not be asked. */
+  /** Reads and compares once; rejects if the source could not be read. */
   readonly query: () => Promise<Answer>;
 }
 
-/** Our reading now; `undefined` where there is none to compare with. */
+/** The agent's own reading now; `undefined` if there is none. */
 export type ReadOwn = () => OwnReading | undefined;
 
-/** A question for the node's memory; our own is read before and after, because it moves while the other one answers. */
+/**
+ * Compares the node's memory; the agent's own reading is taken before and after, because it changes while the peer
+ * answers.
+ */
 export function memoryPeer(name: string, ask: AskSecondOpinion, own: ReadOwn, toleranceShare: number): Peer {
   return {
     name,
@@ -20,13 +23,13 @@ export function memoryPeer(name: string, ask: AskSecondOpinion, own: ReadOwn, to
       const opinion = await ask();
       const after = own();
       if (before === undefined || after === undefined)
-        throw new Error('there is no reading of our own to compare with');
+        throw new Error('the agent has no reading of its own to compare');
       return { verdict: compareOpinion(name, opinion, spanning(before, after), toleranceShare) };
     },
   };
 }
 
-/** The opinion was formed somewhere between the two. */
+/** The peer's value was read at some time between the two. */
 function spanning(before: OwnReading, after: OwnReading): OwnReading {
   return {
     totalBytes: after.totalBytes,

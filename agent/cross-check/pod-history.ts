@@ -1,9 +1,12 @@
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 
-/** What each pod has used over the last half minute, so that a figure of another source can be met at its own time. */
+/** Memory of each pod over the last half minute, to compare a figure of another source at its own time. */
 export interface PodHistory {
   readonly note: (usage: UsageByUid, atMs: number) => void;
-  /** The least and the most from just before `fromMs` to just after `toMs`; `undefined` where it reaches not so far back. */
+  /**
+   * Lowest and highest value from just before `fromMs` to just after `toMs`; `undefined` if the history does not reach
+   * back.
+   */
   readonly range: (uid: string, fromMs: number, toMs: number) => Range | undefined;
 }
 
@@ -12,12 +15,12 @@ export interface Range {
   readonly high: number;
 }
 
-/** The kubelet's figures of pods are up to 20 s old when they arrive (real-kubernetes.md 5.9). */
+/** The kubelet's pod figures are up to 20 s old when they arrive. */
 const ENTRIES = 32;
-/** What is noted more often is one entry with its least and its most. */
+/** Values within this time share one entry with their lowest and highest value. */
 const SPACING_MS = 1000;
 
-/** The course of one pod in a few typed arrays: a node may have 500. */
+/** The history of one pod in a few typed arrays: a node may have 500 pods. */
 class PodSeries {
   readonly #at = new Float64Array(ENTRIES).fill(Number.NEGATIVE_INFINITY);
   readonly #low = new Float64Array(ENTRIES);
@@ -38,14 +41,17 @@ class PodSeries {
     this.#high[this.#newest] = bytes;
   }
 
-  /** Walks back from the newest entry to the first that began before `fromMs`; entries after `toMs` count but for one. */
+  /**
+   * Walks back from the newest entry to the first that began before `fromMs`; of entries after `toMs` only the earliest
+   * counts.
+   */
   range(fromMs: number, toMs: number): Range | undefined {
     let range: Range | undefined;
     for (let step = 0; step < ENTRIES; step += 1) {
       const index = (this.#newest - step + ENTRIES) % ENTRIES;
       const at = this.#at[index] ?? Number.NEGATIVE_INFINITY;
       if (at === Number.NEGATIVE_INFINITY) return undefined;
-      // Of the entries that began after the time in question only the first can tell of it.
+      // Of the entries that began after `toMs`, only the first covers the time in question.
       range = at > toMs ? this.#entry(index) : spanning(range, this.#entry(index));
       if (at <= fromMs) return range;
     }

@@ -1,10 +1,10 @@
-/** The lowest and highest value of the recent past: what an answer that is some seconds old may rightly say. */
+/** Lowest and highest value of the recent past: the values that an answer some seconds old may correctly have. */
 export interface RecentRange {
   readonly note: (value: number, atMs: number) => void;
   readonly range: (nowMs: number) => { readonly low: number; readonly high: number } | undefined;
 }
 
-/** More samples than this in one window would only cost memory. */
+/** More samples in one window would only cost memory. */
 const MOST_SAMPLES = 64;
 
 interface Sample {
@@ -13,7 +13,7 @@ interface Sample {
   readonly atMs: number;
 }
 
-/** Samples that come closer together than the window divided by 64 are taken as one. */
+/** Samples closer together than the window divided by 64 are merged. */
 export function createRecentRange(windowMs: number): RecentRange {
   const spacingMs = windowMs / MOST_SAMPLES;
   let samples: Sample[] = [];

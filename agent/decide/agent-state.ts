@@ -9,23 +9,23 @@ import { type CircuitBreakers, NO_BREAKERS } from './eviction/eviction-circuit-b
 import { type EvictionsByMode, NO_EVICTIONS } from './eviction/eviction-state.ts';
 
 /**
- * What the agent remembers from one look to the next. All times are monotonic milliseconds. Losing it costs grace
- * periods and windows, never a wrong eviction: what is on its way is read from the pods themselves (F-17).
+ * What the agent keeps from one pass to the next. All times are monotonic milliseconds. Losing it restarts grace
+ * periods and windows but causes no wrong eviction: evictions in flight are read from the pods themselves (F-17).
  */
 export interface AgentState extends ThresholdState {
   readonly stalls: MetStalls;
   readonly stallStarts: StallStartsByMode;
-  /** Which rules may act, and which were met when they arrived. */
+  /** Which rules may act, and which were already met when they came into force. */
   readonly activations: RuleActivations;
   readonly evictions: EvictionsByMode;
   readonly terminating: TerminatingPods;
   readonly breakers: CircuitBreakers;
   readonly trend: Trend | undefined;
-  /** Memory signals of which the kubelet's figure tells something else than ours. */
+  /** Memory signals for which the kubelet's figure differs from the reclaimable memory. */
   readonly figureGaps: FigureGaps;
   /** Since when no running pod has had statistics. */
   readonly unmeasuredSince: Instant | undefined;
-  /** Pods that the kubelet ended, and when that was last seen to happen. */
+  /** Pods that the kubelet evicted, and when that was last observed. */
   readonly kubeletVictims: ReadonlySet<string>;
   readonly kubeletActedAt: Instant | undefined;
 }

@@ -7,10 +7,10 @@ import { type EvictionState, type Pause, withEvictions } from './eviction/evicti
 import type { InflightEviction, Stage } from './eviction/inflight-eviction.ts';
 
 /**
- * What became of one attempt. Beside the API server's answers: `pretended` (a dry run), `overtaken` (the pod changed
- * before anything was sent), `relieved` (the node has recovered), `disarmed` (the mode is DryRun by now), `unconfirmed`
- * (the API server did not tell how the pod is), `unreadable` (what it told of the pod cannot be read), and what a second
- * look found after an answer that left it open.
+ * The outcome of one attempt. In addition to the API server's answers: `pretended` (a dry run), `overtaken` (the pod
+ * changed before a request was sent), `relieved` (the node has recovered), `disarmed` (the mode has become DryRun),
+ * `unconfirmed` (the pod could not be read again), `unreadable` (the pod was read but cannot be decoded), and what
+ * reading the pod again found after an unclear answer.
  */
 export type AttemptOutcome =
   | EvictionOutcome
@@ -20,23 +20,23 @@ export type AttemptOutcome =
   | { readonly kind: 'foundEnding' | 'foundGone' | 'foundUnharmed' };
 
 const SECOND = 1000;
-/** After any refusal the next candidate is tried at most once in this time. */
+/** After a refusal, the next candidate is tried at most once in this time. */
 const BETWEEN_ATTEMPTS_MS: Readonly<Record<Stage, Instant>> = { mild: SECOND, severe: 100 };
 const TROUBLE_PAUSE_MS = 10 * SECOND;
-/** The longest pause after a request that the API server left undone: where pods are about to be killed it is found back soon. */
+/** The longest pause after a request that the API server did not carry out; short in the severe stage, where time is short. */
 const UNDONE_PAUSE_MS: Readonly<Record<Stage, Instant>> = { mild: TROUBLE_PAUSE_MS, severe: 2 * SECOND };
-/** What asks to be left alone for longer is not believed: a shortage lasts minutes. */
+/** A longer Retry-After is cut to this: a shortage lasts minutes. */
 const LONGEST_RETRY_AFTER_MS = 60 * SECOND;
 const FIRST_PAUSE_MS = 10 * SECOND;
-/** Of a pod whose eviction fails: where pods are about to be killed it is asked again before that, after another pod. */
+/** First pause of a pod whose eviction fails; short in the severe stage, so that it is tried again, after another pod. */
 const FIRST_FAILED_PAUSE_MS: Readonly<Record<Stage, Instant>> = { mild: FIRST_PAUSE_MS, severe: 2 * SECOND };
-/** The same pod twice. */
+/** Failed attempts before the agent waits. */
 const FAILURES_WITHOUT_WAIT = 2;
 const LONGEST_PAUSE_MS = 300 * SECOND;
-/** A refusal by rights or validation will not change soon (F-30). */
+/** A refusal by authorization or validation does not change soon (F-30). */
 const REFUSED_PAUSE_MS = 600 * SECOND;
 
-/** How one answer is folded into what is remembered. */
+/** Folds one answer into the state. */
 type Fold = (answered: Answered, outcome: AttemptOutcome) => EvictionState;
 
 const taken: Fold = (answered) => remember(moveTo(answered, 'ending'), answered.inflight, answered.now);
@@ -66,12 +66,12 @@ const FOLDS: Readonly<Record<AttemptOutcome['kind'], Fold>> = {
   tooManyRequests: afterTooMany,
 };
 
-/** Whether the answer leaves open what happened, so that the pod must be read again before anything else (F-30). */
+/** Whether the outcome is unknown, so that the pod must be read again before anything else (F-30). */
 export function isUnclear(outcome: AttemptOutcome): boolean {
   return FOLDS[outcome.kind] === unclear;
 }
 
-/** Folds one outcome into the memory; an outcome for an eviction that is not there changes nothing. */
+/** Folds one outcome into the state; an outcome for an unknown eviction changes nothing. */
 export function applyOutcome(
   state: AgentState,
   { uid, mode }: Pick<InflightEviction, 'uid' | 'mode'>,
@@ -85,7 +85,7 @@ export function applyOutcome(
   return { ...state, evictions };
 }
 
-/** One eviction among those of its mode, at the moment of its answer. */
+/** One eviction and the state of its mode, at the time of the answer. */
 interface Answered {
   readonly own: EvictionState;
   readonly inflight: InflightEviction;
@@ -105,13 +105,13 @@ function moveTo({ own, inflight }: Answered, phase: InflightEviction['phase']): 
   return { ...own, inflight: own.inflight.map((each) => (each === inflight ? { ...each, phase } : each)) };
 }
 
-/** The eviction is over, except where the pod ends already and was only asked to do so sooner. */
+/** Ends the eviction, unless the pod already terminates and was only asked to do so sooner. */
 function close({ own, inflight }: Answered): EvictionState {
   const left: readonly InflightEviction[] = inflight.isShortened ? [{ ...inflight, phase: 'ending' }] : [];
   return { ...own, inflight: own.inflight.flatMap((each) => (each === inflight ? left : [each])) };
 }
 
-/** A pod that is asked to end sooner was counted when it was asked first. */
+/** A pod that is asked to terminate sooner was counted with the first request. */
 function remember(
   own: EvictionState,
   { uid, namespace, owner, signal, isShortened }: InflightEviction,
@@ -125,15 +125,15 @@ function remember(
 interface PauseSpec {
   readonly code: string;
   readonly text: string;
-  /** `undefined`: longer from time to time, beginning with `firstMs`. */
+  /** `undefined`: grows from `firstMs` with each attempt. */
   readonly ms: number | undefined;
   readonly firstMs?: number;
-  /** Whether the other pods of its owner rest as well. */
+  /** Whether the other pods of its owner are paused as well. */
   readonly isForOwner?: boolean;
 }
 
 function pauseAfter(outcome: AttemptOutcome): PauseSpec {
-  // The watch, or the time to live of a label, has not caught up yet: another pod may go meanwhile.
+  // The watch or a cached label has not caught up yet: another pod may be evicted meanwhile.
   const hasChanged = outcome.kind === 'overtaken' || outcome.kind === 'unreadable';
   if (hasChanged) return { code: 'Changed', text: messageOf(outcome), ms: undefined };
   return { code: 'Refused', text: `refused: ${messageOf(outcome)}`, ms: REFUSED_PAUSE_MS };
@@ -154,16 +154,16 @@ function pause(answered: Answered, rest: PauseSpec): EvictionState {
   };
 }
 
-/** Nothing else happens until the pod has been read again (F-30). */
+/** No other action until the pod has been read again (F-30). */
 function unclear(answered: Answered): EvictionState {
   const { inflight, now } = answered;
   return { ...moveTo(answered, 'unknown'), nextAttemptAt: now + BETWEEN_ATTEMPTS_MS[inflight.stage] };
 }
 
 /**
- * The API server answers again and the pod was found unharmed. It may have been in trouble for a moment, and no other
- * pod goes for that. A pod whose eviction fails twice, as where a webhook of another project stops it, is left alone, and
- * the next may go.
+ * The API server answers again and the pod still runs. The server may have failed for a moment only, which is no reason
+ * to evict another pod. A pod whose eviction fails twice, for example because of another project's webhook, is paused,
+ * and the next candidate may be evicted.
  */
 function failed(answered: Answered): EvictionState {
   const { own, inflight } = answered;
@@ -171,13 +171,13 @@ function failed(answered: Answered): EvictionState {
   return { ...after, failedUid: inflight.uid };
 }
 
-/** When evictions of one pod after the other fail, the server is in trouble after all. */
+/** When evictions of several pods fail in a row, the server itself fails. */
 function failedAlone(answered: Answered): EvictionState {
   const { own, inflight, now } = answered;
   const failures = own.failures + 1;
   const paused = pause(answered, {
     code: 'Failed',
-    text: 'its eviction failed, and it was found unharmed',
+    text: 'the eviction failed and the pod is still running',
     ms: undefined,
     firstMs: FIRST_FAILED_PAUSE_MS[inflight.stage],
   });
@@ -186,7 +186,7 @@ function failedAlone(answered: Answered): EvictionState {
   return { ...paused, failures, nextAttemptAt: Math.max(paused.nextAttemptAt, now + waitMs) };
 }
 
-/** The API server is in trouble, and nothing was done: the same may be tried again soon, or when it says. */
+/** The API server failed and did nothing: the same pod may be tried again soon, or after Retry-After. */
 function troubled(answered: Answered, retryAfterSeconds: number | undefined): EvictionState {
   const { own, inflight, now } = answered;
   const growing = Math.min(BETWEEN_ATTEMPTS_MS[inflight.stage] * 2 ** own.failures, UNDONE_PAUSE_MS[inflight.stage]);
@@ -198,11 +198,14 @@ function retryAfterMs(seconds: number | undefined): Instant | undefined {
   return seconds === undefined ? undefined : Math.min(seconds * SECOND, LONGEST_RETRY_AFTER_MS);
 }
 
-/** A spent budget concerns this pod and the others of its owner; a busy server concerns every request. */
+/**
+ * An exhausted PodDisruptionBudget affects this pod and the others of its owner; a throttling server affects every
+ * request.
+ */
 function afterTooMany(answered: Answered, outcome: AttemptOutcome): EvictionState {
   if (outcome.kind !== 'tooManyRequests') return answered.own;
   if (outcome.cause === 'throttled') return troubled(answered, outcome.retryAfterSeconds);
   const ms = retryAfterMs(outcome.retryAfterSeconds);
-  const text = `its budget is spent: ${outcome.message}`;
+  const text = `its PodDisruptionBudget allows no eviction now: ${outcome.message}`;
   return { ...pause(answered, { code: 'BudgetSpent', text, ms, isForOwner: true }), failures: 0 };
 }

@@ -21,13 +21,13 @@ import { advanceActivations } from './shortage/rule-activation.ts';
 import { type PressureTrigger, findTriggers } from './shortage/pressure-trigger.ts';
 import { advanceUnmeasured } from './snapshot/unmeasured-pods.ts';
 
-/** What was found, whether or not a pod has to go: for status, log and metrics. */
+/** The result of a pass for status, log and metrics, whether or not a pod is evicted. */
 export interface Assessment {
-  /** What is short, what enforces first; `undefined` while all is well. */
+  /** What triggers evictions, enforcing rules first; `undefined` while nothing is short. */
   readonly trigger: PressureTrigger | undefined;
-  /** Why no pod goes although something is short. */
+  /** Why no pod is evicted although a resource is short. */
   readonly closedGates: readonly Because[];
-  /** Who may go, the first to go first; worked out once when it is asked for: while all is well few passes ask. */
+  /** Eligible pods in ranking order; computed once, on first use, because most passes do not need it. */
   readonly candidates: () => readonly Candidate[];
 }
 
@@ -37,14 +37,14 @@ export interface Decision {
   readonly assessment: Assessment;
 }
 
-/** What a ranking is shown for while nothing is short. */
+/** The signal that the ranking is shown for while nothing is short. */
 const EVERYDAY_SIGNAL: Signal = 'memory.available';
 const MODES: readonly Mode[] = ['Enforce', 'DryRun'];
 
 /**
- * One look at the node: what was remembered, what is seen, the policy in force → what to remember, whom to evict.
- * Pure: the same arguments give the same answer. Each mode decides on its own, so that nothing that was only pretended
- * stands in the way of what is enforced.
+ * Decides one pass: previous state, snapshot of the node and policy in force → next state and evictions. Pure: the same
+ * arguments give the same result. Each mode decides on its own, so that a dry-run eviction never affects an enforced
+ * one.
  */
 export function decide(previous: AgentState, snapshot: NodeSnapshot, policy: AgentPolicy): Decision {
   const state = advance(previous, snapshot, policy);
@@ -55,7 +55,7 @@ export function decide(previous: AgentState, snapshot: NodeSnapshot, policy: Age
   return { state: openAll(state, evictions, snapshot), evictions, assessment: assessmentOf(plans[0], input) };
 }
 
-/** The first shortage of a mode that costs a pod; where none does, the most urgent one with what holds it back. */
+/** The first trigger of a mode that evicts a pod; if none does, the most urgent one with the gates that are closed. */
 function planFor(mode: Mode, triggers: readonly PressureTrigger[], input: PlanInput): readonly EvictionPlan[] {
   let first: EvictionPlan | undefined;
   for (const trigger of triggers) {

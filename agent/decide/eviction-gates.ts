@@ -12,10 +12,10 @@ import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
 import type { PressureTrigger } from './shortage/pressure-trigger.ts';
 import { stuckGate } from './eviction/stuck-evictions.ts';
 
-/** After the kubelet ended a pod there is fresh air that no sample shows yet (F-25). */
+/** After the kubelet evicted a pod, its relief is not measured yet (F-25). */
 const STAND_BACK_MS = 30_000;
 
-/** One shortage with what was done about shortages in its mode; what a gate looks at. */
+/** One trigger with the evictions of its mode; the input of every gate. */
 export interface GateQuery {
   readonly trigger: Pick<PressureTrigger, 'signal' | 'stage'>;
   readonly evictions: EvictionState;
@@ -30,26 +30,28 @@ function gate(code: string, text: string, facts: Because['facts'] = {}): Because
 function attemptGate({ evictions: { nextAttemptAt }, snapshot: { now } }: GateQuery): Because | undefined {
   if (now >= nextAttemptAt) return undefined;
   const seconds = Math.ceil((nextAttemptAt - now) / 1000);
-  return gate('Backoff', `the last attempt was refused; the next is due in ${seconds} s`, { seconds });
+  return gate('Backoff', `the last attempt was refused; the next attempt is in ${seconds} s`, { seconds });
 }
 
 function kubeletGate({ kubeletActedAt }: AgentState, { now }: NodeSnapshot): Because | undefined {
   if (kubeletActedAt === undefined || now - kubeletActedAt > STAND_BACK_MS) return undefined;
-  return gate('KubeletActs', 'the kubelet has just ended a pod of this node', { windowSeconds: STAND_BACK_MS / 1000 });
+  return gate('KubeletActs', 'the kubelet has just evicted a pod from this node', {
+    windowSeconds: STAND_BACK_MS / 1000,
+  });
 }
 
-/** A stall rule stands on its evidence: doubt about memory is doubt about it. */
+/** A stall rule depends on its evidence: a doubt about memory applies to memory.pressure too. */
 function doubtGate(signal: PressureTrigger['signal'], { doubts }: NodeSnapshot): Because | undefined {
   return doubts.get(signal) ?? (signal === 'memory.pressure' ? doubts.get('memory.available') : undefined);
 }
 
-/** Evictions that take a place: in the severe stage those for another resource do not. */
+/** Evictions that occupy a slot: in the severe stage those for another resource do not. */
 function outstanding({ trigger: { signal, stage }, evictions, snapshot: { now } }: GateQuery): number {
   const counted = evictions.inflight.filter((each) => stage === 'mild' || isFor(signal, each));
   return counted.filter((each) => isOutstanding(each, stage, now)).length;
 }
 
-/** Whether an eviction was asked for the same resource as the signal watches. */
+/** Whether an eviction is for the resource that the signal measures. */
 export function isFor(signal: PressureTrigger['signal'], eviction: InflightEviction): boolean {
   return resourceOf(eviction.signal) === resourceOf(signal);
 }
@@ -59,7 +61,7 @@ function freeSlotsInWindows({ trigger: { signal }, evictions, snapshot: { now },
   return Math.max(0, freeSlotsOnNode(evictionsOf(evictions.past, resourceOf(signal)), limits, now) - asking);
 }
 
-/** How many victims may be taken now. */
+/** How many pods may be evicted now. */
 export function freeSlots(query: GateQuery): number {
   const free = Math.max(0, query.limits.concurrent - outstanding(query));
   return Math.min(free, freeSlotsInWindows(query));
@@ -70,15 +72,15 @@ function limitGate(query: GateQuery): Because | undefined {
   const count = outstanding(query);
   const { concurrent, perMinute, perTenMinutes } = query.limits;
   if (count >= concurrent) {
-    return gate('Outstanding', `${count} evictions are outstanding, the limit is ${concurrent}`, { count, concurrent });
+    return gate('Outstanding', `${count} evictions are in flight; the limit is ${concurrent}`, { count, concurrent });
   }
-  const text = `the node's limit of ${perMinute} evictions a minute and ${perTenMinutes} in ten minutes is used up`;
+  const text = `the node has reached its limit of ${perMinute} evictions per minute or ${perTenMinutes} per ten minutes`;
   return gate('NodeLimit', text, { perMinute, perTenMinutes });
 }
 
 /**
- * What is on its way out already, in the signal's unit. Of this agent's own evictions those for the same resource count,
- * and any whose memory is seen to fall; of pods that others end, those that are expected to.
+ * What terminating pods will free, in the signal's unit. Of this agent's evictions, those for the same resource count
+ * and any whose memory is falling; of pods that others terminate, those expected to end in time.
  */
 export function alreadyFreed({ trigger, evictions }: GateQuery, state: AgentState, snapshot: NodeSnapshot): number {
   const { signal, stage } = trigger;
@@ -94,7 +96,7 @@ export function alreadyFreed({ trigger, evictions }: GateQuery, state: AgentStat
   return sum;
 }
 
-/** What speaks against asking a pod that ends already to end sooner: less than against a further victim. */
+/** Gates that are closed for shortening the grace period of a terminating pod; fewer than for a further eviction. */
 export function shorteningGates(query: GateQuery, snapshot: NodeSnapshot): readonly Because[] {
   const { signal } = query.trigger;
   return [...snapshot.closedGates, doubtGate(signal, snapshot), attemptGate(query)].filter(
@@ -102,7 +104,7 @@ export function shorteningGates(query: GateQuery, snapshot: NodeSnapshot): reado
   );
 }
 
-/** Everything that speaks against evicting a further pod now; empty means go. */
+/** Gates that are closed for evicting a further pod now; empty if the eviction may proceed. */
 export function closedGates(query: GateQuery, state: AgentState, snapshot: NodeSnapshot): readonly Because[] {
   const { signal } = query.trigger;
   return [

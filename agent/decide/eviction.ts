@@ -17,32 +17,34 @@ import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
 import { ownerOf } from './snapshot/pod-owner.ts';
 import type { PressureTrigger } from './shortage/pressure-trigger.ts';
 
-/** One pod that has to go now, and everything that has to be said about it. */
+/** One pod to evict now, with everything to report about it. */
 export interface Eviction {
   readonly pod: Pod;
   readonly signal: Signal;
   readonly stage: Stage;
   readonly mode: Mode;
-  /** At least 1: no eviction skips the pod's own ending (I5). */
+  /** At least 1: no eviction skips graceful termination (I5). */
   readonly graceSeconds: number;
-  /** What was short, for the kubelet's sentence. */
+  /** What was short, for the kubelet's message. */
   readonly threshold: Threshold;
   readonly observed: Observation | undefined;
-  /** Of the pod, as it was ranked. */
+  /** Usage of the pod as it was ranked. */
   readonly usage: PodUsage | undefined;
   readonly because: Because;
-  /** Whether the pod ends already and is asked to do so sooner. */
+  /** Whether the pod already terminates and is asked to do so sooner. */
   readonly isShortening: boolean;
 }
 
-/** What an eviction is made from beside candidate and shortage. */
+/** Inputs of an eviction other than candidate and trigger. */
 export interface EvictionContext {
   readonly snapshot: NodeSnapshot;
   readonly policy: AgentPolicy;
   readonly trend: Trend | undefined;
 }
 
-/** The eviction of a candidate, with the grace that policy and threshold leave it, as far as the node has that time. */
+/**
+ * The eviction of a candidate, with the grace period from policy and threshold, limited by the time the node has left.
+ */
 export function evictionOf(
   { facts: { pod } }: Candidate,
   trigger: PressureTrigger,
@@ -54,8 +56,8 @@ export function evictionOf(
 }
 
 /**
- * Until the hard threshold is met at the present pace. A grace that has begun is not shortened any more by the kubelet,
- * so what a pod is left in the mild stage must be over before the severe one.
+ * Seconds until the hard threshold is met at the present rate. The kubelet does not shorten a grace period that has
+ * begun, so one granted in the mild stage must end before the severe one.
  */
 function secondsLeft({ signal, observed }: PressureTrigger, { policy, trend }: EvictionContext): number {
   if (resourceOf(signal) !== 'memory' || observed === undefined) return Infinity;
@@ -64,7 +66,7 @@ function secondsLeft({ signal, observed }: PressureTrigger, { policy, trend }: E
   return secondsUntil(trend, Math.max(0, ...floors));
 }
 
-/** The same for a pod that ends already: once more, with the shortest grace. */
+/** A second eviction of a terminating pod, with the shortest grace period. */
 export function shorteningOf(pod: Pod, trigger: PressureTrigger, snapshot: NodeSnapshot): Eviction {
   const usage = snapshot.usage.get(pod.uid);
   return { ...reasonOf(trigger), pod, graceSeconds: HARD_GRACE_SECONDS, usage, isShortening: true };
@@ -74,7 +76,7 @@ function reasonOf({ signal, stage, mode, threshold, observed, because }: Pressur
   return { signal, stage, mode, threshold, observed, because };
 }
 
-/** What is remembered of an eviction from the moment it is asked for. */
+/** The state of an eviction from the moment it is requested. */
 export function openEviction(eviction: Eviction, snapshot: NodeSnapshot): InflightEviction {
   const { pod, signal, stage, mode, graceSeconds, threshold, observed, usage } = eviction;
   return {
@@ -96,7 +98,7 @@ export function openEviction(eviction: Eviction, snapshot: NodeSnapshot): Inflig
   };
 }
 
-/** The same for one that is asked for a second time. */
+/** The state of an eviction that is requested a second time. */
 export function shortenEviction(inflight: InflightEviction): InflightEviction {
   return { ...inflight, phase: 'asking', isShortened: true };
 }

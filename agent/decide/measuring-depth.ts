@@ -4,10 +4,10 @@ import type { Observations } from '#shared/domain/pressure/observation.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { Threshold } from '#shared/domain/pressure/threshold.ts';
 
-/** How much is read of each pod: what ranks it for memory, its processes as well, or everything, on the slow beat. */
+/** How much is read of each pod: memory, also processes, or everything (at the slow interval). */
 export type UsageDepth = 'memory' | 'processes' | 'all';
 
-/** When pods were measured, and how the node is. */
+/** When pods were measured, and the state of the node. */
 export interface MeasurementQuery {
   readonly now: Instant;
   readonly measuredAt: Instant;
@@ -19,7 +19,7 @@ export interface MeasurementQuery {
   readonly areProcessesShort: boolean;
 }
 
-/** How much of the pods is read now; `undefined` where the last figures are young enough. */
+/** How much of the pods to read now; `undefined` if the last measurement is recent enough. */
 export function depthNow(
   { now, measuredAt, measuredAllAt, isNear, isShort, areProcessesShort: isForking }: MeasurementQuery,
   { podsMs, slowMs }: { readonly podsMs: number; readonly slowMs: number },
@@ -29,7 +29,10 @@ export function depthNow(
   return isShort || (isNear && now - measuredAt >= podsMs) ? 'memory' : undefined;
 }
 
-/** Whether a threshold on processes is met: then those of each pod must be counted anew, since a fork bomb takes a second. */
+/**
+ * Whether a threshold on processes is met: the processes of each pod must then be counted again, since a fork bomb
+ * takes a second.
+ */
 export function areProcessesShort(thresholds: readonly Threshold[], observations: Observations): boolean {
   const ofProcesses = thresholds.filter(({ signal }) => resourceOf(signal) === 'pids');
   return ofProcesses.some((threshold) => isBelow(threshold, observations, 'withMinimumReclaim'));

@@ -9,14 +9,14 @@ import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
 import type { Mode } from '#agent/policy/mode.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 
-/** One pass as a whole: what was seen, by which rules it was judged, and what came of it. */
+/** One pass: its snapshot, the policy in force, and the decision. */
 export interface PassResult {
   readonly snapshot: NodeSnapshot;
   readonly policy: AgentPolicy;
   readonly decision: Decision;
 }
 
-/** How an attempt went, for the log, Events and the status; the same for a dry run. */
+/** The outcome of an attempt, also of a dry run, for log, Events and status. */
 export interface Attempt {
   readonly eviction: Eviction;
   readonly outcome: AttemptOutcome;

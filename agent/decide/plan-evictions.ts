@@ -31,7 +31,7 @@ export interface PlanInput {
   readonly policy: AgentPolicy;
 }
 
-/** Whom one shortage costs: first pods that end already are asked to end sooner, then further ones are chosen. */
+/** Plans evictions for one trigger: first shortens terminating pods, then chooses further victims. */
 export function planEvictions(trigger: PressureTrigger, input: PlanInput): EvictionPlan {
   const { state, snapshot, policy } = input;
   const query = { trigger, evictions: evictionsFor(trigger.mode, state.evictions), snapshot, limits: policy.limits };
@@ -40,7 +40,7 @@ export function planEvictions(trigger: PressureTrigger, input: PlanInput): Evict
   const gap = gapOf(left, input);
   const gates = [...closedGates(left, state, snapshot), ...enoughTerminating(gap)];
   const { victims, spared } = gates.length > 0 ? NO_CHOICE : choose(left, gap, input);
-  const held = victims.length > 0 ? gates : [...gates, ...noneMayGo(spared)];
+  const held = victims.length > 0 ? gates : [...gates, ...noEligiblePod(spared)];
   const chosen = victims.map((victim) => evictionOf(victim, trigger, { snapshot, policy, trend: state.trend }));
   return { trigger, evictions: [...shortened, ...chosen], closedGates: held };
 }
@@ -54,7 +54,7 @@ function gapOf(query: PlanQuery, { state, snapshot }: PlanInput): number {
   return gap + filledMeanwhile - alreadyFreed(query, state, snapshot);
 }
 
-/** In the severe stage a pod that this agent asked to go keeps none of the long grace that the mild stage left it. */
+/** In the severe stage, a pod that this agent evicted with a long grace period is asked to terminate sooner. */
 function shortenings(query: PlanQuery, input: PlanInput): readonly Eviction[] {
   const { trigger, evictions } = query;
   const { state, snapshot, policy } = input;
@@ -70,7 +70,7 @@ function shortenings(query: PlanQuery, input: PlanInput): readonly Eviction[] {
   });
 }
 
-/** The evictions in flight once those that end already are asked for again. */
+/** The evictions in flight after some were requested again. */
 export function shortenAll(evictions: EvictionState, shortened: readonly Eviction[]): EvictionState {
   if (shortened.length === 0) return evictions;
   const uids = new Set(shortened.map(({ pod }) => pod.uid));
@@ -102,8 +102,9 @@ function choose(query: PlanQuery, gap: number, { state, snapshot, policy }: Plan
 }
 
 /**
- * What an owner's limit says about each candidate. It yields at the last moment: the kubelet, to which it leaves the node,
- * looks every ten seconds and comes too late, and a kill by the kernel protects no pod. A limit of 0 means none, always.
+ * What an owner's limit says about each candidate. It yields when memory is nearly exhausted: the kubelet, which the
+ * limit defers to, polls every ten seconds and would be too late, and an OOM kill protects no pod. A limit of 0 never
+ * yields.
  */
 function ownerRule(query: OwnerLimitQuery, isLastChance: boolean): VictimRules['protectionOf'] {
   if (isLastChance && query.most > 0) return () => undefined;
@@ -111,7 +112,7 @@ function ownerRule(query: OwnerLimitQuery, isLastChance: boolean): VictimRules['
   return (candidate, victims, spared) => tooOften(candidate, victims) ?? takesLessThanLimited(candidate, spared);
 }
 
-/** Who may go now, the first to go first. */
+/** Eligible pods in ranking order. */
 export function eligiblePods(
   context: RankingContext,
   snapshot: NodeSnapshot,
@@ -122,8 +123,8 @@ export function eligiblePods(
   return ranked.filter((candidate) => reasonAgainst(candidate) === undefined);
 }
 
-/** Whom the laws and the budgets spare, by reason; from here on the kubelet's own threshold is the backstop. */
-function noneMayGo(spared: VictimChoice['spared']): readonly Because[] {
+/** Why no candidate is eligible, counted by reason; the kubelet's own threshold is the backstop then. */
+function noEligiblePod(spared: VictimChoice['spared']): readonly Because[] {
   if (spared.length === 0) return [];
   const counts: Record<string, number> = {};
   for (const { because } of spared) counts[because.code] = (counts[because.code] ?? 0) + 1;

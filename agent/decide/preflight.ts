@@ -10,25 +10,24 @@ import { isTerminating, type NamespaceState } from './snapshot/node-snapshot.ts'
 import { lastingProtection } from './ranking/ineligibility.ts';
 import { modeOf } from './shortage/rule-mode.ts';
 
-/** A pod and its namespace as the API server has them at this moment. */
+/** A pod and its namespace as just read from the API server. */
 export type FreshPod =
   | { readonly kind: 'found'; readonly pod: Pod; readonly namespace: NamespaceState }
   | { readonly kind: 'gone' }
-  /** The API server did not tell. */
+  /** The API server did not answer. */
   | { readonly kind: 'unknown'; readonly message: string; readonly retryAfterSeconds?: number | undefined }
-  /** What it told cannot be read. */
+  /** The object cannot be decoded. */
   | { readonly kind: 'unreadable'; readonly message: string };
 
-/** What is seen right before a request. */
+/** What is observed right before a request. */
 export interface Preflight {
   readonly fresh: FreshPod;
   readonly view: Pick<NodeView, 'readings' | 'reclaimable'>;
 }
 
 /**
- * The last look before acting: why an eviction that was decided a moment ago must not be sent any more, `undefined` if
- * it may. What was judged came from a watch and a measurement that may have been overtaken (F-20, F-29); the policy may
- * have changed as well.
+ * The last check before acting: why an eviction decided a moment ago must not be sent, `undefined` if it may. The
+ * decision used a watch and a measurement that may be outdated (F-20, F-29); the policy may have changed as well.
  */
 export function abortReason(
   eviction: Eviction,
@@ -36,7 +35,7 @@ export function abortReason(
   policy: AgentPolicy,
 ): AttemptOutcome | undefined {
   if (eviction.mode === 'Enforce' && modeOf(eviction, policy) !== 'Enforce') {
-    return { kind: 'disarmed', message: `policy ${policy.name} does not enforce this any more` };
+    return { kind: 'disarmed', message: `policy ${policy.name} no longer enforces this rule` };
   }
   return changeSince(eviction, fresh, policy) ?? recoverySince(eviction, decidingObservations(view, policy));
 }
@@ -51,7 +50,7 @@ function changeSince(eviction: Eviction, fresh: FreshPod, policy: AgentPolicy): 
     case 'unreadable':
       return { kind: 'unreadable', message: `cannot read ${name} again: ${fresh.message}` };
     case 'gone':
-      return { kind: 'overtaken', message: `${name} is gone` };
+      return { kind: 'overtaken', message: `${name} no longer exists` };
     case 'found': {
       const change = changeOf(eviction, fresh, policy);
       return change === undefined ? undefined : { kind: 'overtaken', message: `${name} ${change}` };
@@ -61,23 +60,26 @@ function changeSince(eviction: Eviction, fresh: FreshPod, policy: AgentPolicy): 
 
 function recoverySince(eviction: Eviction, observations: Observations): AttemptOutcome | undefined {
   if (isStillShort(eviction, observations)) return undefined;
-  return { kind: 'relieved', message: `${eviction.threshold.signal} is not short any more, or not known` };
+  return {
+    kind: 'relieved',
+    message: `${eviction.threshold.signal} is no longer below its threshold, or cannot be read`,
+  };
 }
 
 type Found = Extract<FreshPod, { kind: 'found' }>;
 
 function changeOf(
-  { pod: judged, isShortening }: Eviction,
+  { pod: decided, isShortening }: Eviction,
   { pod, namespace }: Found,
   policy: AgentPolicy,
 ): string | undefined {
-  if (pod.uid !== judged.uid) return `has the UID ${pod.uid} now, ${judged.uid} was judged`;
-  if (isTerminating(pod) && !isShortening) return 'is ending already';
+  if (pod.uid !== decided.uid) return `now has the UID ${pod.uid}; the decision was for ${decided.uid}`;
+  if (isTerminating(pod) && !isShortening) return 'is already terminating';
   const protection = lastingProtection(pod, policy, new Map([[pod.namespace, namespace]]));
-  return protection && `may not go any more: ${protection.text}`;
+  return protection && `can no longer be evicted: ${protection.text}`;
 }
 
-/** Waiting has no amount, and its windows do not change within a moment. */
+/** Stalls have no amount, and their windows do not change within a moment. */
 function isStillShort({ threshold, observed }: Eviction, observations: Observations): boolean {
   return observed === undefined || isBelow(threshold, observations, 'withMinimumReclaim');
 }

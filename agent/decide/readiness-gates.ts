@@ -1,6 +1,6 @@
 import type { Because } from '#shared/domain/model/because.ts';
 
-/** What the process knows of itself that keeps it from acting. Times are monotonic milliseconds. */
+/** State of the process that decides whether it may act. Times are monotonic milliseconds. */
 export interface AgentReadiness {
   readonly nowMs: number;
   readonly startedAtMs: number;
@@ -8,19 +8,19 @@ export interface AgentReadiness {
   readonly arePodsSynced: boolean;
   /** Whether the policies of the cluster have been read. */
   readonly arePoliciesRead: boolean;
-  /** Whether what a predecessor did on this node has been read. */
+  /** Whether the evictions of a previous process on this node have been read. */
   readonly isHistoryKnown: boolean;
   readonly lastContactMs: number | undefined;
 }
 
-/** The API server sends a bookmark at least once a minute; after more silence our pods may be a picture of the past. */
+/** The API server sends a bookmark at least once a minute; after a longer silence the watched pods may be outdated. */
 const LONGEST_SILENCE_MS = 120_000;
 
 function warmingUp({ nowMs, startedAtMs, warmUpMs }: AgentReadiness): Because | undefined {
   const leftMs = startedAtMs + warmUpMs - nowMs;
   if (leftMs <= 0) return undefined;
   const seconds = Math.ceil(leftMs / 1000);
-  return { code: 'WarmingUp', text: `the agent has just started; it acts in ${seconds} s`, facts: { seconds } };
+  return { code: 'WarmingUp', text: `the agent has just started; evictions begin in ${seconds} s`, facts: { seconds } };
 }
 
 function podsUnknown({ arePodsSynced }: AgentReadiness): Because | undefined {
@@ -41,10 +41,10 @@ function historyUnknown({ isHistoryKnown }: AgentReadiness): Because | undefined
 function silent({ nowMs, lastContactMs }: AgentReadiness): Because | undefined {
   if (lastContactMs === undefined || nowMs - lastContactMs <= LONGEST_SILENCE_MS) return undefined;
   const seconds = Math.round((nowMs - lastContactMs) / 1000);
-  return { code: 'ApiServerSilent', text: `the API server was last heard ${seconds} s ago`, facts: { seconds } };
+  return { code: 'ApiServerSilent', text: `no contact with the API server for ${seconds} s`, facts: { seconds } };
 }
 
-/** Reasons to watch and not to act (F-02, F-17, F-18). */
+/** Reasons to observe without acting (F-02, F-17, F-18). */
 export function readinessGates(condition: AgentReadiness): readonly Because[] {
   const reasons = [warmingUp, podsUnknown, policiesUnknown, historyUnknown, silent];
   return reasons.map((reason) => reason(condition)).filter((each) => each !== undefined);

@@ -10,12 +10,12 @@ import { isBeingEvicted, isTerminating, type NodeSnapshot, type PodsOnNode } fro
 import { ownerOf } from './snapshot/pod-owner.ts';
 
 const DEFAULT_GRACE_SECONDS = 30;
-/** Attempts are counted until a pod was left in peace for this long. */
+/** Attempts are counted until a pod had no attempt for this long. */
 const PAUSE_MEMORY_MS = 600_000;
 
 type Seen = Pick<NodeSnapshot, 'pods' | 'usage' | 'now'>;
 
-/** Brings what is remembered in line with the pods as they are now: nothing is decided here. */
+/** Reconciles the state with the pods as they are now; decides nothing. */
 export function reconcileState(state: AgentState, seen: Seen): AgentState {
   const { pods, usage, now } = seen;
   const real = reconcileEvictions(withAdopted(state.evictions.Enforce, seen), seen);
@@ -41,14 +41,16 @@ function reconcileEvictions(evictions: EvictionState, { pods, usage, now }: Seen
   return { evictions: { ...evictions, inflight, past, pauses: livePauses(evictions, pods, now) }, released };
 }
 
-/** A request whose answer was lost has taken effect once its pod is seen to end. */
+/** A request whose answer was lost took effect if its pod terminates. */
 function confirm(eviction: InflightEviction, alive: ReadonlyMap<string, Pod>): InflightEviction {
   const pod = alive.get(eviction.uid);
   const hasTakenEffect = eviction.phase === 'unknown' && pod !== undefined && isTerminating(pod);
   return hasTakenEffect ? { ...eviction, phase: 'ending' } : eviction;
 }
 
-/** What this agent asked for before it was started again is on its way all the same (F-17); what others evict is not ours. */
+/**
+ * Evictions that the agent requested before a restart are still in flight (F-17); evictions by others are not adopted.
+ */
 function withAdopted(evictions: EvictionState, { pods, usage, now }: Seen): EvictionState {
   if (pods.terminating.length === 0) return evictions;
   const known = new Set(evictions.inflight.map(({ uid }) => uid));
@@ -89,7 +91,7 @@ function recordKubeletEvictions(
   return { kubeletVictims: new Set(ended), kubeletActedAt: isNew ? now : kubeletActedAt };
 }
 
-/** Of pods that are gone nothing is remembered; of owners until their time is over. */
+/** Pauses of deleted pods are dropped; those of owners stay until they expire. */
 function livePauses({ pauses }: EvictionState, { aliveByUid }: PodsOnNode, now: Instant): EvictionState['pauses'] {
   if (pauses.size === 0) return pauses;
   const isLive = ([key, { until }]: readonly [string, Pause]): boolean =>
@@ -97,7 +99,7 @@ function livePauses({ pauses }: EvictionState, { aliveByUid }: PodsOnNode, now: 
   return new Map([...pauses].filter(isLive));
 }
 
-/** An owner is written `namespace/Kind/name`; a UID has no slash. */
+/** An owner has the form `namespace/Kind/name`; a UID has no slash. */
 function isOwner(key: string): boolean {
   return key.includes('/');
 }

@@ -5,14 +5,14 @@ import type { EvictionRecord } from './pass-result.ts';
 import type { AgentState } from './agent-state.ts';
 import type { PastEviction } from './eviction/eviction-windows.ts';
 
-/** Outcomes that count in the windows; one whose answer is not on record may have taken effect. */
+/** Outcomes that count in the windows; one without a recorded answer may have taken effect. */
 const COUNTED: readonly EvictionRecord['outcome'][] = ['evicted', 'foundEnding', 'pretended', 'requested'];
 
 /**
- * The memory of a process that has just started with what its predecessor told of its evictions: the windows go on
- * where they were, and owners hit before the restart are spared after it (F-17, F-18). What is under way still is read from
- * the pods themselves. `wallOffsetMs` added to a monotonic time gives wall time; a record from a clock that was ahead
- * counts as of `now`, so that no window holds for longer than its length.
+ * The state of a process that has just started, with the evictions that the previous process recorded: the windows
+ * continue, and owners disrupted before the restart rank later after it (F-17, F-18). Evictions in flight are read from
+ * the pods. `wallOffsetMs` added to a monotonic time gives wall time; a record from a clock that was ahead counts as of
+ * `now`, so that no window holds for longer than its length.
  */
 export function restoreState(
   state: AgentState,

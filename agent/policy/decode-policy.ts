@@ -24,7 +24,7 @@ import { readDurationMs } from './read-amounts.ts';
 import { readMode } from './read-mode.ts';
 import { readThresholdModes } from './threshold-modes.ts';
 
-/** A NodePressurePolicy as the agent uses it: which nodes it is for, and what then holds there. */
+/** A NodePressurePolicy as the agent uses it: the nodes it selects and the settings for them. */
 export interface NodePolicy {
   readonly nodeSelector: LabelSelector | undefined;
   readonly order: number;
@@ -33,7 +33,7 @@ export interface NodePolicy {
 
 const EMPTY: WireObject = {};
 
-/** Reads the wire form; an unknown field is passed over, a value that means nothing is refused with its field. */
+/** Reads the wire form; an unknown field is ignored, an invalid value is refused with the path of its field. */
 export function decodePolicy(raw: KubeObject): Decoded<NodePolicy> {
   const identity = identityOf(raw);
   return decodeObject(
@@ -42,7 +42,7 @@ export function decodePolicy(raw: KubeObject): Decoded<NodePolicy> {
   );
 }
 
-/** Which nodes a policy is for, and before which others; for one that cannot be read as a whole. */
+/** Which nodes a policy selects and its order, also for a policy that cannot be read as a whole. */
 export type PolicyScope = Pick<NodePolicy, 'nodeSelector' | 'order'>;
 
 /** Reads the scope alone. */
@@ -93,9 +93,9 @@ function readSpec(spec: WireObject, identity: Identity): NodePolicy {
 const KUBELET_TABLES = ['evictionHard', 'evictionSoft', 'evictionSoftGracePeriod', 'evictionMinimumReclaim'] as const;
 
 /**
- * The kubelet's own keys, refused in its own words. None at all means the defaults; an empty table means none. Hard
- * memory thresholds are copied to the pods' own limit, as a kubelet that enforces it does, unless the policy sets that
- * signal itself (`0%` switches it off).
+ * The kubelet's keys, refused with the kubelet's messages. Without any key the defaults apply; an empty table means no
+ * thresholds. Hard memory thresholds are copied to the pods' own limit, as a kubelet that enforces it does, unless the
+ * policy sets that signal itself (`0%` switches it off).
  */
 function readThresholds(spec: WireObject): AgentPolicy['thresholds'] {
   if (KUBELET_TABLES.every((key) => spec[key] === undefined)) return DEFAULT_POLICY.thresholds;
@@ -120,7 +120,7 @@ function readProtection(protect: WireObject): AgentPolicy['protect'] {
   };
 }
 
-/** PodDisruptionBudgets hold in both stages (docs/decisions/0007); whoever asks for anything else must hear that. */
+/** PodDisruptionBudgets hold in both stages (docs/decisions/0007); any other setting is refused. */
 function refuseOverride(budgets: WireObject): void {
   for (const stage of ['mild', 'severe']) readChoice(budgets, stage, ['Respect']);
 }

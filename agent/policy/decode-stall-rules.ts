@@ -8,7 +8,7 @@ import { CPU_SHORTAGE, MEMORY_SHORTAGE, type ShortageLimit, type StallLimit, typ
 
 const SIGNALS = ['memory.pressure', 'cpu.pressure', 'io.pressure'] as const;
 
-/** `spec.pressure`, or the rules that hold without it, each in its own mode or that of the policy; and `spec.cpu` on top for CPU. */
+/** `spec.pressure`, or the default rules, each in its own mode or the policy's; `spec.cpu` overrides the CPU rule. */
 export function readStallRules(spec: WireObject, mode: Mode): readonly StallRule[] {
   const cpu = readObject(spec, 'cpu', readCpu);
   if (spec['pressure'] === undefined) return DEFAULT_STALL_RULES.map((rule) => withCpu(rule, cpu));
@@ -17,7 +17,7 @@ export function readStallRules(spec: WireObject, mode: Mode): readonly StallRule
   );
 }
 
-/** Pressure of io is reported and evicts nobody: nothing tells a busy disk from a short one. */
+/** io.pressure is reported and never evicts: no evidence distinguishes a busy disk from a shortage. */
 function readRule(wire: WireObject, mode: Mode): StallRule | undefined {
   const signal = readChoice(wire, 'signal', SIGNALS) ?? refuseField('signal', 'expected a signal');
   const share = readChoice(wire, 'stall', ['some', 'full']) ?? 'full';
@@ -26,10 +26,10 @@ function readRule(wire: WireObject, mode: Mode): StallRule | undefined {
   const own = readChoice<Mode>(wire, 'mode', ['DryRun', 'Enforce']);
   if (signal === 'io.pressure') return undefined;
   const isCpu = signal === 'cpu.pressure';
-  if (isCpu && own !== undefined) refuseField('mode', 'the mode of cpu.pressure is cpu.mode');
+  if (isCpu && own !== undefined) refuseField('mode', 'set the mode of cpu.pressure in cpu.mode');
   const usual = isCpu ? CPU_SHORTAGE : MEMORY_SHORTAGE;
   const evidence: ShortageLimit = below === undefined ? usual : { ...usual, below: { kind: 'share', share: below } };
-  // CPU is compressible: only its own mode may switch this on (law 6).
+  // CPU is compressible: only cpu.mode enables this (law 6).
   return { signal, share, short, long, evidence, gracePeriodMs: 0, mode: isCpu ? 'DryRun' : (own ?? mode) };
 }
 
@@ -39,7 +39,7 @@ const WINDOWS = [
   ['avg300', 300_000],
 ] as const;
 
-/** The two windows that are set, the shorter first. */
+/** The two windows that are set, shortest first. */
 function readWindows(rule: WireObject): readonly [StallLimit, StallLimit] {
   const limits = WINDOWS.flatMap(([key, windowMs]) => {
     const ratio = readShare(rule, key);

@@ -1,2 +1,2 @@
-/** Whether decisions are carried out, or only told. */
+/** Whether decisions are enforced or only reported. */
 export type Mode = 'DryRun' | 'Enforce';

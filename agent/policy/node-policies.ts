@@ -4,18 +4,18 @@ import type { NodePolicy, PolicyScope } from './decode-policy.ts';
 import { type AgentPolicy, DEFAULT_POLICY } from './policy.ts';
 import type { Mode } from './mode.ts';
 
-/** A NodePressurePolicy by name, as it could be read. */
+/** A NodePressurePolicy by name, with what could be read of it. */
 export interface NamedPolicy {
   readonly name: string;
   readonly decoded: Decoded<NodePolicy>;
-  /** Which nodes it is for, which may be readable where the rest is not. */
+  /** Which nodes it selects; this may be readable when the rest is not. */
   readonly scope: Decoded<PolicyScope>;
 }
 
-/** The last readable form of each policy, by name: one that becomes unreadable stays as it was (B-38). */
+/** The last readable form of each policy, by name: a policy that becomes unreadable keeps its last form (B-38). */
 export type LastValid = ReadonlyMap<string, NodePolicy>;
 
-/** Forgets policies that are gone, and takes in what can be read. */
+/** Removes deleted policies and takes in those that can be read. */
 export function keepLastValid(previous: LastValid, policies: readonly NamedPolicy[]): LastValid {
   const entries = policies.map(({ name, decoded }) => [name, decoded.ok ? decoded.value : previous.get(name)] as const);
   return new Map(entries.filter((entry): entry is readonly [string, NodePolicy] => entry[1] !== undefined));
@@ -25,7 +25,9 @@ function selects({ nodeSelector }: PolicyScope, labels: ReadonlyMap<string, stri
   return nodeSelector === undefined || prepareSelector(nodeSelector).matches(labels);
 }
 
-/** Of several that select a node the highest order holds, then the first by name; as a whole. */
+/**
+ * Of several policies that select a node, the one with the highest order applies as a whole, then the first by name.
+ */
 export function selectPolicy(valid: LastValid, labels: ReadonlyMap<string, string>): NodePolicy | undefined {
   const fitting = [...valid.values()].filter((each) => selects(each, labels));
   return fitting.toSorted((left, right) => (isBefore(placeOf(left), placeOf(right)) ? -1 : 1))[0];
@@ -50,7 +52,7 @@ export type ConfiguredMode = 'Policy' | Mode;
 export interface PolicyQuery {
   /** Whether the policies of the cluster have been read once. */
   readonly arePoliciesRead: boolean;
-  /** `DryRun` caps whatever a policy says; `Enforce` is for nodes without one. */
+  /** `DryRun` overrides every policy; `Enforce` applies to nodes without a policy. */
   readonly configured: ConfiguredMode;
   readonly policies: readonly NamedPolicy[];
   readonly lastValid: LastValid;
@@ -58,7 +60,7 @@ export interface PolicyQuery {
   readonly labels: ReadonlyMap<string, string> | undefined;
 }
 
-/** While it is not known which policy is the one for this node, nothing is enforced. */
+/** Nothing is enforced while it is unknown which policy applies to this node. */
 function isSomethingUnknown(query: PolicyQuery, selected: NodePolicy | undefined): boolean {
   const { arePoliciesRead, policies, lastValid, labels } = query;
   if (!arePoliciesRead) return true;
@@ -66,7 +68,7 @@ function isSomethingUnknown(query: PolicyQuery, selected: NodePolicy | undefined
   return policies.some((each) => !lastValid.has(each.name) && mayHold(each, labels, selected));
 }
 
-/** Whether a policy that never could be read may be the one for this node, as far as its scope can be read. */
+/** Whether a policy that never could be read may apply to this node, as far as its scope can be read. */
 function mayHold({ name, scope }: NamedPolicy, labels: ReadonlyMap<string, string>, selected: NodePolicy | undefined) {
   if (!scope.ok) return true;
   const isBehind = selected !== undefined && isBefore(placeOf(selected), { order: scope.value.order, name });

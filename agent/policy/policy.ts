@@ -8,7 +8,7 @@ import type { RankingPolicy } from '#shared/domain/ranking/ranking-order.ts';
 import type { Mode } from './mode.ts';
 import { CPU_SHORTAGE, MEMORY_SHORTAGE, type StallRule } from './stall-rule.ts';
 
-/** Everything that the agent's decisions depend on and an operator may set; made from a NodePressurePolicy. */
+/** Everything that an operator can set for the agent's decisions; decoded from a NodePressurePolicy. */
 export interface AgentPolicy {
   /** Name of the object, or `default`. */
   readonly name: string;
@@ -18,32 +18,33 @@ export interface AgentPolicy {
   readonly confirmedGeneration: number | undefined;
   readonly mode: Mode;
   readonly thresholds: readonly Threshold[];
-  /** What memory thresholds are held against. */
+  /** The memory figure that thresholds are compared with. */
   readonly memoryFigure: MemoryFigure;
-  /** By threshold id: those with a mode of their own, which only counts where it is stricter. */
+  /** By threshold id: modes of single thresholds; a mode applies only if it is stricter than the policy's. */
   readonly thresholdModes: ReadonlyMap<string, Mode>;
   readonly transitionPeriodMs: number;
-  /** The longest grace that a soft eviction leaves a pod, in seconds. */
+  /** The longest grace period of a soft eviction, in seconds. */
   readonly mostGraceSeconds: number;
   readonly stallRules: readonly StallRule[];
   readonly ranking: RankingPolicy;
   readonly limits: EvictionLimits;
-  /** How many pods of one owner this node evicts in an hour: its replacement may come back and take the same again. */
+  /** Pods of one owner that this node evicts per hour: a replacement may return and use as much again. */
   readonly perOwnerPerHour: number;
   readonly protect: {
-    /** Beside kube-system and our own. */
+    /** In addition to kube-system and Plimsoll's own namespaces. */
     readonly namespaces: readonly string[];
-    /** Up to this priority a pod's wish to stay is honoured. */
+    /** Up to this priority a pod can opt out of eviction. */
     readonly optOutCeiling: number;
-    /** Pods that keep to their request go in the severe stage only (D-2). */
+    /** Pods within their request are evicted in the severe stage only (D-2). */
     readonly withinRequest: boolean;
   };
   readonly layout: DiskLayout;
 }
 
 /**
- * Settings in force without any NodePressurePolicy: report only, kubelet semantics, earlier thresholds. Hard memory
- * thresholds hold for the pods' own limit too: with reservations the kernel kills there while the node has memory left.
+ * Settings without any NodePressurePolicy: dry run, kubelet semantics, higher thresholds than the kubelet's. Hard
+ * memory thresholds also apply to the limit of all pods: with reservations the kernel kills there while the node has
+ * memory left.
  */
 export const DEFAULT_EVICTION_SETTINGS = {
   enforceNodeAllocatable: ['pods'],
@@ -69,7 +70,7 @@ export const DEFAULT_STALL_RULES: readonly StallRule[] = [
     long: { windowMs: 300_000, ratio: 0.4 },
     evidence: CPU_SHORTAGE,
     gracePeriodMs: 300_000,
-    // CPU is compressible: only an operator may switch this on (law 6).
+    // CPU is compressible: only an operator may enable this (law 6).
     mode: 'DryRun',
   },
 ];
@@ -79,7 +80,7 @@ function defaultThresholds(): readonly Threshold[] {
   return parsed.ok ? parsed.thresholds : [];
 }
 
-/** What holds when no NodePressurePolicy selects this node (design.md section 6). */
+/** The policy of a node that no NodePressurePolicy selects. */
 export const DEFAULT_POLICY: AgentPolicy = {
   name: 'default',
   generation: 0,

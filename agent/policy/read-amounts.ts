@@ -29,7 +29,7 @@ function shareIn(text: string): number | undefined {
   return parsed?.ok === true && parsed.share >= 0 && parsed.share <= 1 ? parsed.share : undefined;
 }
 
-/** What may be given as a share of the whole or as an amount above 0, such as `5%` or `500m`. */
+/** A percentage of the capacity or an amount above 0, such as `5%` or `500m`. */
 export function readShareOrAmount(object: WireObject, key: string): ThresholdValue | undefined {
   const text = readText(object, key);
   if (text === undefined) return undefined;

@@ -2,19 +2,22 @@ import type { ThresholdValue } from '#shared/domain/pressure/threshold.ts';
 import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
 import type { Mode } from './mode.ts';
 
-/** Which resource's PSI; `io.pressure` is reported and never evicts: there is no evidence that tells a busy disk from a short one. */
+/**
+ * Which resource's PSI; `io.pressure` is reported and never evicts: no evidence distinguishes a busy disk from a
+ * shortage.
+ */
 export type StallSignal = 'memory.pressure' | 'cpu.pressure';
 
-/** When waiting is long enough to cost a pod, as far as the waiting itself goes. */
+/** How long tasks must stall before the agent evicts a pod. */
 export interface StallRule {
   readonly signal: StallSignal;
   readonly share: 'some' | 'full';
-  /** The short window says that it still lasts, the long one that it is real. */
+  /** The short window shows that tasks still stall, the long one that this is no brief peak. */
   readonly short: StallLimit;
   readonly long: StallLimit;
-  /** What must be short as well: waiting alone proves no shortage. */
+  /** The resource that must be short as well: stalls alone prove no shortage. */
   readonly evidence: ShortageLimit;
-  /** How long all of it must last; the windows come on top. */
+  /** How long all of this must last, in addition to the windows. */
   readonly gracePeriodMs: number;
   readonly mode: Mode;
 }
@@ -34,10 +37,10 @@ export interface StallLimit {
   readonly ratio: number;
 }
 
-/** Over about so long is measured whether tasks wait at this moment. */
+/** The window, in milliseconds, that shows whether tasks stall right now. */
 export const STILL_WINDOW_MS = 500;
 
-/** A measured share of time in which some, or all, of the tasks waited; absent where a window is not full yet. */
+/** Measured share of time in which some or all tasks stalled; absent while a window is not full. */
 export interface StallRatio {
   readonly signal: StallSignal | 'io.pressure';
   readonly share: 'some' | 'full';
@@ -45,7 +48,7 @@ export interface StallRatio {
   readonly ratio: number;
 }
 
-/** What a stall rule is known by: everything that makes it met. Two rules for one signal are two rules. */
+/** Identifies a stall rule by all its conditions, so that two rules for one signal stay distinct. */
 export function stallKey({ signal, share, short, long, evidence }: StallRule): string {
   const windows = [short, long].map(({ windowMs, ratio }) => `${ratio} of ${windowMs / 1000} s`).join(' and ');
   const { below } = evidence;

@@ -8,9 +8,9 @@ const TABLES = [
 ] as const;
 
 /**
- * `evictionHardMode` and `evictionSoftMode`: by signal, the mode of its threshold, as a map by threshold id. The copy of
- * a hard memory threshold for the limit of all pods follows its original. A signal without such a threshold is refused:
- * a switch that switches nothing would be taken for one that does.
+ * `evictionHardMode` and `evictionSoftMode`: by signal, the mode of its threshold, as a map by threshold id. The copy
+ * of a hard memory threshold for the limit of all pods follows its original. A signal without such a threshold is
+ * refused, because a mode without effect would be mistaken for a working one.
  */
 export function readThresholdModes(spec: WireObject, thresholds: readonly Threshold[]): ReadonlyMap<string, Mode> {
   const modes = TABLES.flatMap(({ key, isFor }) => readTable(spec, key, thresholds.filter(isFor)));
@@ -24,7 +24,7 @@ function readTable(
 ): readonly (readonly [string, Mode])[] {
   const table = readTextMap(spec, key);
   for (const signal of table.keys())
-    if (!thresholds.some((each) => each.signal === signal)) refuseField(key, `there is no such threshold of ${signal}`);
+    if (!thresholds.some((each) => each.signal === signal)) refuseField(key, `no threshold is set for ${signal}`);
   return thresholds.flatMap(({ id, signal }) => {
     const named = table.get(signal) ?? (signal === COPY ? table.get(ORIGINAL) : undefined);
     return named === undefined ? [] : [[id, modeNamed(key, named)] as const];

@@ -5,10 +5,10 @@ import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import type { Eviction } from '#agent/decide/eviction.ts';
 import type { PassResult } from '#agent/decide/pass-result.ts';
 
-/** The decision log: one line for each change, with the numbers that it was decided on. */
+/** The decision log: one line for each change, with the numbers behind it. */
 export interface AgentLog {
   readonly showPass: (result: PassResult) => void;
-  /** Why the figures come from somewhere else than usual, if they do. */
+  /** Logs when the fallback source comes into use or is dropped. */
   readonly showFallback: (because: Because | undefined) => void;
   readonly showOutcome: (eviction: Eviction, outcome: AttemptOutcome, message: EvictionMessage) => void;
 }
@@ -26,23 +26,23 @@ export function createAgentLog(log: Log): AgentLog {
     const now = trigger === undefined ? '' : `${trigger.signal} ${trigger.stage}`;
     if (now === shortage) return;
     shortage = now;
-    if (trigger === undefined) log.info('Node has what it needs');
-    else log.warn({ because: trigger.because, stage: trigger.stage, mode: trigger.mode }, 'Node is short');
+    if (trigger === undefined) log.info('Node pressure resolved');
+    else log.warn({ because: trigger.because, stage: trigger.stage, mode: trigger.mode }, 'Node under pressure');
   }
 
   function showClosedGates({ trigger, closedGates: current }: PassResult['decision']['assessment']): void {
     const now = trigger === undefined ? '' : codes(current);
     if (now === closedGates) return;
     closedGates = now;
-    if (now !== '') log.info({ holds: current }, 'Nobody is evicted for now');
+    if (now !== '') log.info({ holds: current }, 'Evictions held back');
   }
 
   function showFallback(because: Because | undefined): void {
     const now = because?.text ?? '';
     if (now === fallback) return;
     fallback = now;
-    if (because === undefined) log.info('Figures come from the kernel again');
-    else log.warn({ because }, 'Figures come from the kubelet');
+    if (because === undefined) log.info('Kernel readings are back');
+    else log.warn({ because }, 'Using kubelet statistics');
   }
 
   function showPass({ decision: { assessment } }: PassResult): void {

@@ -6,12 +6,12 @@ import { type Reclaimable, type SignalState, signalStates } from './signal-state
 import { createSourceMetrics, type SourcesShown } from './source-metrics.ts';
 import { createPodPressureMetrics } from './pod-pressure-metrics.ts';
 
-/** Everything the agent says in numbers. Per-pod series are those of the first candidates only. */
+/** All metrics of the agent. Per-pod series exist for the first candidates only. */
 export interface AgentMetrics {
-  /** Brings all gauges in line with the last pass. */
+  /** Sets all gauges from the last pass. */
   readonly show: (result: PassResult, sources: SourcesShown, nowMs: number) => void;
   readonly countAttempt: (attempt: Attempt, nowMs: number) => void;
-  /** How late a pass began, in seconds: the watchdog on the process's own loop. */
+  /** Delay of a pass in seconds: a watchdog on the process's own loop. */
   readonly noteLateness: (seconds: number) => void;
   readonly notePass: (seconds: number) => void;
 }
@@ -25,24 +25,24 @@ export function createAgentMetrics(metrics: Metrics): AgentMetrics {
   const gauges = createGauges(metrics);
   const showSources = createSourceMetrics(metrics);
   const showPodPressures = createPodPressureMetrics(metrics);
-  const evictions = metrics.counter('plimsoll_evictions_total', 'Evictions asked for, by signal, result and mode', [
+  const evictions = metrics.counter('plimsoll_evictions_total', 'Eviction attempts by signal, result and mode', [
     'eviction_signal',
     'result',
     'mode',
   ]);
   const statsAge = metrics.histogram(
     'plimsoll_eviction_stats_age_seconds',
-    'Age of the figures that an eviction was decided on',
+    'Age of the measurement that an eviction was based on',
     ['eviction_signal'],
     AGE_BUCKETS,
   );
   const lateness = metrics.histogram(
     'plimsoll_agent_loop_lateness_seconds',
-    'How late passes began',
+    'Delay between the scheduled and the actual start of passes',
     [],
     LATENESS_BUCKETS,
   );
-  const passes = metrics.histogram('plimsoll_agent_pass_duration_seconds', 'How long passes took', []);
+  const passes = metrics.histogram('plimsoll_agent_pass_duration_seconds', 'Duration of passes', []);
 
   function countAttempt({ eviction, outcome }: Attempt, nowMs: number): void {
     const mode = eviction.mode === 'Enforce' ? 'enforce' : 'dry-run';
@@ -89,17 +89,29 @@ function createGauges(metrics: Metrics): Gauges {
   const signal = ['eviction_signal'];
   const pod = ['namespace', 'pod'];
   return {
-    available: metrics.gauge('plimsoll_eviction_signal_available', 'What a signal has left, in its own unit', signal),
-    capacity: metrics.gauge('plimsoll_eviction_signal_capacity', 'The whole of what a signal watches', signal),
-    threshold: metrics.gauge('plimsoll_eviction_signal_threshold', 'The threshold that is crossed first', signal),
+    available: metrics.gauge(
+      'plimsoll_eviction_signal_available',
+      'Available amount of an eviction signal, in its own unit',
+      signal,
+    ),
+    capacity: metrics.gauge(
+      'plimsoll_eviction_signal_capacity',
+      'Capacity of an eviction signal, in its own unit',
+      signal,
+    ),
+    threshold: metrics.gauge(
+      'plimsoll_eviction_signal_threshold',
+      'Eviction threshold that would be crossed first, in the unit of the signal',
+      signal,
+    ),
     reclaimable: metrics.gauge(
       'plimsoll_eviction_signal_reclaimable',
-      'Memory that processes can still have, in bytes; available is what the kubelet computes',
+      'Memory that processes can still allocate, in bytes; plimsoll_eviction_signal_available is the kubelet’s figure',
       signal,
     ),
     figuresAgree: metrics.gauge(
       'plimsoll_memory_figures_agree',
-      'Whether available and reclaimable are within 10 % of the capacity of each other',
+      'Whether available and reclaimable memory differ by at most 10 % of the capacity',
       signal,
     ),
     stalls: metrics.gauge(
@@ -109,28 +121,35 @@ function createGauges(metrics: Metrics): Gauges {
     ),
     candidateUsage: metrics.gauge(
       'plimsoll_eviction_candidate_usage',
-      'What the first candidates use, in the unit of the signal they are ranked for',
+      'Usage of the first candidates, in the unit of the signal that they are ranked by',
       pod,
     ),
-    candidateRank: metrics.gauge('plimsoll_eviction_candidate_rank', 'Place in the ranking, 1 goes first', pod),
+    candidateRank: metrics.gauge(
+      'plimsoll_eviction_candidate_rank',
+      'Place in the eviction ranking; 1 is evicted first',
+      pod,
+    ),
     dropped: metrics.counter(
       'plimsoll_series_dropped_total',
-      'Candidates that have no series of their own, summed over updates',
+      'Candidates without a series of their own, summed over updates',
     ),
-    doubtful: metrics.gauge('plimsoll_pods_doubtful', 'Pods whose memory another source contradicts'),
-    outstanding: metrics.gauge('plimsoll_evictions_outstanding', 'Evictions under way'),
-    stuck: metrics.gauge('plimsoll_evictions_stuck', 'Evicted pods that keep what they use beyond their grace'),
+    doubtful: metrics.gauge('plimsoll_pods_doubtful', 'Pods whose memory usage another source contradicts'),
+    outstanding: metrics.gauge('plimsoll_evictions_outstanding', 'Evictions in flight'),
+    stuck: metrics.gauge(
+      'plimsoll_evictions_stuck',
+      'Evicted pods that still hold their resources after their grace period',
+    ),
     held: metrics.gauge(
       'plimsoll_evictions_held',
-      'Why nobody is evicted although something is short; 1 for each reason',
+      'Why no pod is evicted although a resource is short; 1 for each reason',
       ['reason'],
     ),
-    mode: metrics.gauge('plimsoll_agent_enforcing', 'Whether decisions are carried out'),
+    mode: metrics.gauge('plimsoll_agent_enforcing', 'Whether the agent enforces its decisions'),
     podsUnreadable: metrics.gauge(
       'plimsoll_pods_unreadable',
-      'Pods of this node that cannot be read, so that none is a candidate',
+      'Pods of this node that cannot be read and are therefore no candidates',
     ),
-    oomKills: metrics.gauge('plimsoll_node_oom_kills', 'Processes killed by the kernel for lack of memory since boot'),
+    oomKills: metrics.gauge('plimsoll_node_oom_kills', 'Processes that the kernel’s OOM killer ended since boot'),
   };
 }
 

@@ -4,9 +4,9 @@ import type { ContainerUsage } from '#shared/domain/ranking/pod-usage.ts';
 import type { Eviction } from '#agent/decide/eviction.ts';
 
 /**
- * The kubelet's sentence about a victim; `containers` are measured for it alone, once it is chosen. A pod so young that
- * its containers' ids are not known yet is told of without them, with empty lists: so does the kubelet, which never lets
- * the pod's own figure stand in (`evictionMessage` in `pkg/kubelet/eviction/helpers.go` walks `podStats.Containers`).
+ * The kubelet's message about a victim; `containers` are measured for it alone, once it is chosen. A pod so young that
+ * its containers' ids are unknown is described without them, with empty lists, as the kubelet does, which never uses
+ * the pod's own figure instead (`evictionMessage` in `pkg/kubelet/eviction/helpers.go` walks `podStats.Containers`).
  */
 export function describeEviction(
   { signal, threshold, observed, pod, usage }: Eviction,

@@ -1,7 +1,7 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import { isAtCpuLimit, isAtMemoryLimit, type PodPressure } from '#agent/decide/snapshot/pod-pressure.ts';
 
-/** The same reason with what holds the pod up as further facts, and in words where that is its own limit. */
+/** The reason with the pod's pressure as further facts, and in words if the pod is at its own limit. */
 export function withPodPressure({ code, text, facts }: Because, podPressure: PodPressure | undefined): Because {
   if (podPressure === undefined) return { code, text, facts };
   return {
@@ -14,9 +14,11 @@ export function withPodPressure({ code, text, facts }: Because, podPressure: Pod
 function limitsIn(podPressure: PodPressure): readonly string[] {
   const { limitHitsPerSecond = 0, throttled = 0 } = podPressure;
   return [
-    ...(isAtMemoryLimit(podPressure) ? [`at its own memory limit (${rounded(limitHitsPerSecond)} hits a second)`] : []),
+    ...(isAtMemoryLimit(podPressure)
+      ? [`at its own memory limit (${rounded(limitHitsPerSecond)} hits per second)`]
+      : []),
     ...(isAtCpuLimit(podPressure)
-      ? [`held back by its own CPU limit ${Math.round(throttled * 100)} % of the time`]
+      ? [`throttled by its own CPU limit ${Math.round(throttled * 100)} % of the time`]
       : []),
   ];
 }

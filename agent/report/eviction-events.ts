@@ -8,7 +8,7 @@ import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import type { Eviction } from '#agent/decide/eviction.ts';
 import type { Mode } from '#agent/policy/mode.ts';
 
-/** What Events are about. */
+/** The node that Events refer to. */
 export interface NodeReference {
   readonly name: string;
   readonly uid: string | undefined;
@@ -24,12 +24,12 @@ function nodeReference({ name, uid }: NodeReference) {
   return { apiVersion: 'v1', kind: 'Node', name, ...(uid === undefined ? {} : { uid }) };
 }
 
-/** The kubelet's sentences end in a blank; a dry run says the same with a word more. */
+/** The kubelet's messages end in a space; a dry run adds `(dry run)`. */
 function inMode(text: string, mode: Mode): string {
   return mode === 'DryRun' ? `${text.trimEnd()} (dry run)` : text;
 }
 
-/** On the node, when something is short and a pod has to go; in the kubelet's words (KS-C12). */
+/** Event on the node when a pod is evicted because of a shortage; the kubelet's message (KS-C12). */
 export function recordThresholdMet(recorder: Recorder, node: NodeReference, { signal, mode }: Eviction): void {
   recorder.record({
     regarding: nodeReference(node),
@@ -53,7 +53,7 @@ const SILENT: readonly AttemptOutcome['kind'][] = [
   'serverError',
 ];
 
-/** On the pod: that it was evicted, in the kubelet's words, or what stopped it. Nothing while the outcome is open. */
+/** Event on the pod: the kubelet's eviction message, or why the eviction failed. None while the outcome is unknown. */
 export function recordOutcome(
   recorder: Recorder,
   { pod, mode }: Eviction,
@@ -67,13 +67,13 @@ export function recordOutcome(
     regarding: podReference(pod),
     type: 'Warning',
     reason: isTaken ? EVENT_REASONS.evicted : EVENT_REASONS.evictionFailed,
-    note: inMode(isTaken ? message.text : `Could not evict: ${failure}`, mode),
+    note: inMode(isTaken ? message.text : `Cannot evict: ${failure}`, mode),
     action: 'Evicting',
     ...(isTaken && message.annotations !== undefined ? { annotations: message.annotations } : {}),
   });
 }
 
-/** On a pod that stays because its owner lost enough pods on this node. */
+/** Event on a pod that stays because its owner has reached its limit on this node. */
 export function recordOwnerLimit(recorder: Recorder, { text, facts }: Because, mode: Mode): void {
   const { namespace, pod, uid } = facts;
   recorder.record({
@@ -85,7 +85,7 @@ export function recordOwnerLimit(recorder: Recorder, { text, facts }: Because, m
   });
 }
 
-/** On the node, when the storm guard stops the agent's own evictions. */
+/** Event on the node when the circuit breaker stops evictions. */
 export function recordIneffective(recorder: Recorder, node: NodeReference, text: string): void {
   recorder.record({
     regarding: nodeReference(node),

@@ -6,10 +6,10 @@ import type { Mode } from '#agent/policy/mode.ts';
 import type { EvictionRecord } from '#agent/decide/pass-result.ts';
 import { ownerOf } from '#agent/decide/snapshot/pod-owner.ts';
 
-/** What NodePressure shows beside those in flight. */
+/** Largest number of records in the status. */
 const MOST_RECORDS = 20;
 
-/** The records with one more eviction that was asked for; one that is asked for again, to end sooner, stays one. */
+/** The records with one more requested eviction; a second request for the same pod updates its record. */
 export function noteRequest(
   records: readonly EvictionRecord[],
   eviction: Eviction,
@@ -33,7 +33,7 @@ export function noteRequest(
   return [record, ...records].slice(0, MOST_RECORDS);
 }
 
-/** What this process noted, then what its predecessor told, as far as there is room. */
+/** The records of this process, then those of the previous one, up to the limit. */
 export function joinRecords(
   records: readonly EvictionRecord[],
   earlier: readonly EvictionRecord[],
@@ -51,7 +51,7 @@ export function noteOutcome(
   return records.map((record, at) => (at === index ? { ...record, outcome } : record));
 }
 
-/** The records once evictions are over, each with its end; the same list where none ended. */
+/** The records with the end times of finished evictions; the same list if none finished. */
 export function noteEnds(
   records: readonly EvictionRecord[],
   { evictions }: Pick<AgentState, 'evictions'>,

@@ -2,14 +2,14 @@ import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import type { Inventory } from '#agent/observe/node/inventory.ts';
 
-/** Tells what the node is made of: gauges always, a log line at first and on a change. */
+/** Shows the node's inventory: gauges always, a log line at the start and on a change. */
 export type ShowInventory = (inventory: Inventory) => void;
 
 export function createInventoryMetrics(metrics: Metrics, log: Pick<Log, 'info'>): ShowInventory {
-  const info = metrics.gauge('plimsoll_node_info', 'What the node runs; always 1', ['kernel']);
-  const cpus = metrics.gauge('plimsoll_node_cpus', 'Processors of the node');
-  const memory = metrics.gauge('plimsoll_node_memory_bytes', 'Memory of the node');
-  const swap = metrics.gauge('plimsoll_node_swap_bytes', 'Swap of the node, 0 without');
+  const info = metrics.gauge('plimsoll_node_info', 'Kernel release of the node; always 1', ['kernel']);
+  const cpus = metrics.gauge('plimsoll_node_cpus', 'Number of processors of the node');
+  const memory = metrics.gauge('plimsoll_node_memory_bytes', 'Memory of the node in bytes');
+  const swap = metrics.gauge('plimsoll_node_swap_bytes', 'Swap of the node in bytes; 0 without swap');
   let shown = '';
 
   return (inventory) => {
@@ -19,7 +19,7 @@ export function createInventoryMetrics(metrics: Metrics, log: Pick<Log, 'info'>)
     memory.set(inventory.memoryBytes);
     swap.set(inventory.swapBytes);
     const now = JSON.stringify(inventory);
-    if (now !== shown) log.info({ inventory }, 'The node is made of this');
+    if (now !== shown) log.info({ inventory }, 'Node inventory');
     shown = now;
   };
 }

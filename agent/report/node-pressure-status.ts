@@ -26,8 +26,8 @@ export interface NodePressureStatus {
   readonly next: readonly NextEntry[];
   readonly evictions: readonly EvictionEntry[];
   /**
-   * Thresholds and stall rules in force, and whether each may act: one that was met when it arrived may not yet. Not
-   * written before they have been judged, so that what a predecessor wrote stays.
+   * Thresholds and stall rules in force, and whether each may act: a rule that was met when it came into force may not
+   * yet. Not written before they are known, so that the entries of a previous process stay.
    */
   readonly rules: readonly RuleEntry[] | undefined;
 }
@@ -47,9 +47,9 @@ interface SignalEntry {
   readonly state: SignalLevel;
   readonly since: string;
   readonly observedAt?: string;
-  /** What processes can still have, where the kernel tells. */
+  /** Memory that processes can still allocate, if the kernel reports it. */
   readonly reclaimable?: string;
-  /** What the thresholds are held against. */
+  /** The figure that thresholds are compared with. */
   readonly figure?: MemoryFigure;
 }
 
@@ -78,11 +78,11 @@ export interface StatusContext {
   readonly agent: NodePressureStatus['agent'];
   readonly records: readonly EvictionRecord[];
   readonly doubts: Doubts;
-  /** Adds this to a monotonic time to get wall time. */
+  /** Added to a monotonic time, this gives wall time. */
   readonly wallOffsetMs: number;
-  /** Of the NodePressure object, where it is known. */
+  /** Generation of the NodePressure object; `undefined` while unknown. */
   readonly generation: number | undefined;
-  /** What was told before, by this process or by its predecessor. */
+  /** The status before, written by this process or a previous one. */
   readonly previous: Pick<PreviousStatus, 'conditions' | 'signals'> | undefined;
 }
 
@@ -111,7 +111,7 @@ function signalEntries(result: PassResult, { previous, wallOffsetMs }: StatusCon
   });
 }
 
-/** Who would go next and why; who is spared is not in it. */
+/** The next candidates and why; without ineligible pods. */
 function nextEntries({ decision: { assessment }, policy, snapshot }: PassResult): readonly NextEntry[] {
   const signal = assessment.trigger?.signal ?? 'memory.available';
   const resource = resourceOf(signal);
@@ -160,7 +160,7 @@ function conditionEntries(
   });
 }
 
-/** The whole status for one pass; what did not change keeps its times. */
+/** The whole status for one pass; unchanged entries keep their times. */
 export function nodePressureStatus(result: PassResult, context: StatusContext): NodePressureStatus {
   const observedAt = time(result.snapshot.now + context.wallOffsetMs);
   return {

@@ -7,38 +7,38 @@ import {
   type StalledResource,
 } from '#agent/decide/snapshot/pod-pressure.ts';
 
-/** Pods with series of their own; the others are only counted. */
+/** Number of pods with series of their own; the others are only counted. */
 const TOP = 10;
 const RESOURCES: readonly StalledResource[] = ['memory', 'cpu', 'io'];
-/** Who waits less than this, was never at its memory limit and lost no process is not worth a series. */
+/** A pod below this share, never at its memory limit and without an OOM kill gets no series. */
 const LEAST_SHARE = 0.01;
 
-/** What holds single pods up, in numbers: those that wait most, and how many are at their own limit. */
+/** Shows the pods under the highest pressure, and how many are at their own limit. */
 export type ShowPodPressures = (snapshot: Pick<NodeSnapshot, 'podPressures' | 'pods'>) => void;
 
 export function createPodPressureMetrics(metrics: Metrics): ShowPodPressures {
   const pod = ['namespace', 'pod'];
   const stalls = metrics.gauge(
     'plimsoll_pod_pressure_stall_ratio',
-    'Share of time in which some (waiting) or all (stalled) tasks of the pods that wait most waited',
+    'Share of time in which some (waiting) or all (stalled) tasks of a pod waited; only pods under the highest pressure',
     [...pod, 'resource', 'kind'],
   );
   const limitHits = metrics.gauge(
     'plimsoll_pod_memory_limit_hits',
-    'How often the pods that wait most hit their own memory limit since they were made',
+    'How often a pod hit its own memory limit since it was created; only pods under the highest pressure',
     pod,
   );
   const throttled = metrics.gauge(
     'plimsoll_pod_cpu_throttled_ratio',
-    'Share of time in which their own CPU limit held back the pods that wait most',
+    'Share of time in which a pod was throttled by its own CPU limit; only pods under the highest pressure',
     pod,
   );
   const oomKills = metrics.gauge(
     'plimsoll_pod_oom_kills',
-    'Processes that the kernel killed for lack of memory in the pods that wait most, since they were made',
+    'Processes of a pod that the kernel’s OOM killer ended since the pod was created; only pods under the highest pressure',
     pod,
   );
-  const atLimit = metrics.gauge('plimsoll_pods_at_own_limit', 'Pods held up by their own limit', ['resource']);
+  const atLimit = metrics.gauge('plimsoll_pods_at_own_limit', 'Pods slowed down by their own limit', ['resource']);
 
   return ({ podPressures, pods }) => {
     for (const gauge of [stalls, limitHits, throttled, oomKills]) gauge.reset();
@@ -84,7 +84,7 @@ function isWorthShowing(podPressure: PodPressure): boolean {
   return podPressureOf(podPressure) >= LEAST_SHARE || limitHits > 0 || oomKills > 0;
 }
 
-/** A pod at its memory limit comes before all that merely wait. */
+/** A pod at its memory limit ranks above all others. */
 function podPressureOf(podPressure: PodPressure): number {
   const { memory = 0, cpu = 0, io = 0 } = podPressure.waiting;
   return (isAtMemoryLimit(podPressure) ? 1 : 0) + Math.max(memory, cpu, io, podPressure.throttled ?? 0);

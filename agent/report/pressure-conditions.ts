@@ -16,7 +16,7 @@ export interface Condition {
 
 export type PressureConditions = readonly Omit<Condition, 'lastTransitionTime'>[];
 
-/** A name or a value of a pod may be long. */
+/** Limit for texts with names or values of a pod, which may be long. */
 const LONGEST_MESSAGE = 1024;
 
 type Family = 'Memory' | 'Cpu' | 'Io' | 'Disk' | 'Pid';
@@ -29,7 +29,7 @@ const KUBELET_CONDITIONS: Readonly<Record<Family, PressureCondition>> = {
   Pid: 'PIDPressure',
 };
 
-/** Whether anything of a family is measured at all: without it the condition is unknown, not false. */
+/** Whether any signal of a family is measured: otherwise the condition is Unknown, not False. */
 function isMeasured(family: Family, { decision, snapshot }: PassResult): boolean {
   const signals: readonly Signal[] = [
     ...decision.state.pressure.observations.keys(),
@@ -61,7 +61,7 @@ function familyCondition(family: Family, result: PassResult): PressureConditions
       type: family,
       status: 'Unknown',
       reason: 'NotMeasured',
-      message: `No source measures this family on this node`,
+      message: `No source measures this resource on this node`,
     };
   }
   return isPressed(family, result)
@@ -74,7 +74,7 @@ function familyCondition(family: Family, result: PassResult): PressureConditions
       };
 }
 
-/** That nobody may go is worth a word of its own: from there on the kubelet is the backstop. */
+/** `NobodyMayGo` has a reason of its own, because the kubelet is the only backstop then. */
 function whyPressed(family: Family, { decision: { assessment } }: PassResult): { reason: string; message: string } {
   const { trigger, closedGates } = assessment;
   const stuck = closedGates.find(({ code }) => code === 'NobodyMayGo');
@@ -84,7 +84,7 @@ function whyPressed(family: Family, { decision: { assessment } }: PassResult): {
   return { reason: 'Pressure', message: 'A threshold was crossed within the transition period' };
 }
 
-/** Of the node, which stops evictions for memory, and of single pods, which touches these alone. */
+/** Contradictions about the node, which stop evictions for memory, and about single pods, which affect only those. */
 const CONTRADICTIONS: readonly string[] = ['SourcesDisagree', 'PodsDisagree'];
 
 function sourcesCondition(disagreement: Because | undefined): PressureConditions[number] {
@@ -102,16 +102,16 @@ function policiesCondition(unreadable: Because | undefined): PressureConditions[
   return { type: 'PoliciesRead', status: 'False', reason: unreadable.code, message: unreadable.text };
 }
 
-/** A rule that was met when it arrived evicts no pod before it is confirmed. */
+/** A rule that was met when it came into force evicts no pod before it is confirmed. */
 function rulesCondition({ decision: { state } }: PassResult): PressureConditions[number] {
   const waiting = unconfirmedRules(state.activations);
   if (waiting !== undefined)
     return { type: 'RulesConfirmed', status: 'False', reason: waiting.code, message: waiting.text };
-  const message = 'No threshold or pressure rule waits for a confirmation';
+  const message = 'No threshold or pressure rule waits for confirmation';
   return { type: 'RulesConfirmed', status: 'True', reason: 'NoneWaits', message };
 }
 
-/** A pod that cannot be read is no candidate, and what it uses is not known. */
+/** A pod that cannot be read is no candidate, and its usage is unknown. */
 function podsCondition({ snapshot }: PassResult): PressureConditions[number] {
   const [first, ...others] = snapshot.pods.unreadable;
   if (first === undefined) {
@@ -121,35 +121,35 @@ function podsCondition({ snapshot }: PassResult): PressureConditions[number] {
   return { type: 'PodsRead', status: 'False', reason: 'PodUnreadable', message: message.slice(0, LONGEST_MESSAGE) };
 }
 
-/** Whether the kubelet's figure of memory and ours tell the same; informative, nothing hangs on it. */
+/** Whether the kubelet's memory figure and the reclaimable memory agree; informative, no decision depends on it. */
 function figuresCondition({ decision: { state } }: PassResult): PressureConditions[number] {
   const [gap] = state.figureGaps.values();
   if (gap !== undefined) return { type: 'FiguresAgree', status: 'False', reason: gap.code, message: gap.text };
-  const message = "The kubelet's figure of memory and what can be reclaimed are close to each other";
+  const message = "The kubelet's available memory and the reclaimable memory are close to each other";
   return { type: 'FiguresAgree', status: 'True', reason: 'NoGap', message };
 }
 
-/** Whether there are statistics of the node's pods; without any no pod can be ranked. */
+/** Whether pods of the node have statistics; without any no pod can be ranked. */
 function statisticsCondition({ snapshot, decision: { state } }: PassResult): PressureConditions[number] {
   const because = noStatistics(state.unmeasuredSince, snapshot);
   if (because !== undefined) {
     return { type: 'PodsMeasured', status: 'False', reason: because.code, message: because.text };
   }
-  return { type: 'PodsMeasured', status: 'True', reason: 'Measured', message: 'There are statistics of pods' };
+  return { type: 'PodsMeasured', status: 'True', reason: 'Measured', message: 'Pod statistics are available' };
 }
 
-/** Whether evicted pods end; where they do not, the kubelet is down or a container cannot be stopped. */
+/** Whether evicted pods terminate; if not, the kubelet is down or a container cannot be stopped. */
 function carriedOutCondition({ snapshot, decision: { state } }: PassResult): PressureConditions[number] {
   const type = 'EvictionsCarriedOut';
   const stuck = stuckEvictions(state.evictions.Enforce, snapshot);
   if (stuck !== undefined) return { type, status: 'False', reason: 'PodsStuck', message: stuck.text };
   if (!snapshot.isKubeletSilent) {
-    return { type, status: 'True', reason: 'NoneStuck', message: 'No evicted pod is stuck beyond its grace' };
+    return { type, status: 'True', reason: 'NoneStuck', message: 'No evicted pod is stuck beyond its grace period' };
   }
-  return { type, status: 'Unknown', reason: 'KubeletSilent', message: 'Kubernetes has not heard of the kubelet' };
+  return { type, status: 'Unknown', reason: 'KubeletSilent', message: 'The kubelet has stopped posting node status' };
 }
 
-/** What is wrong beside the node itself; a disagreement may also say that nothing can be compared. */
+/** Doubts about sources and policies; a disagreement may also mean that nothing can be compared. */
 export interface Doubts {
   readonly sources: Because | undefined;
   readonly policies: Because | undefined;

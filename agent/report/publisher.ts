@@ -11,7 +11,7 @@ export interface PublisherPorts {
   readonly writer: StatusWriter;
   readonly agent: NodePressureStatus['agent'];
   readonly lastResult: () => PassResult | undefined;
-  /** What the object said before this process wrote it; `undefined` until that has been read. */
+  /** The status before this process wrote it; `undefined` until it has been read. */
   readonly previousStatus: () => PreviousStatus | undefined;
   readonly records: () => readonly EvictionRecord[];
   readonly doubts: () => Doubts;
@@ -20,17 +20,17 @@ export interface PublisherPorts {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
-/** On a node that is well, gauges and status are worked out this often; in trouble, every time. */
+/** On a quiet node, gauges and status are computed this often; during a shortage, every time. */
 const QUIET_MS = 5000;
 
-/** Whether something is short or somebody on the way out: then every second counts. */
+/** Whether a resource is short or an eviction is in flight, so that the status must be current. */
 function isEventful({ decision: { assessment, state } }: PassResult): boolean {
   const { Enforce, DryRun } = state.evictions;
   const isUnderWay = Enforce.inflight.length > 0 || DryRun.inflight.length > 0;
   return assessment.trigger !== undefined || isUnderWay || state.pressure.observed.length > 0;
 }
 
-/** Brings gauges up to date and, when it is time, the NodePressure status; called once a second. Never rejects. */
+/** Updates gauges and, when it is due, the NodePressure status; called once a second. Never rejects. */
 export function createPublisher(ports: PublisherPorts): (signal: AbortSignal) => Promise<void> {
   const { writer, clock } = ports;
   let previous: StatusContext['previous'];
@@ -38,7 +38,7 @@ export function createPublisher(ports: PublisherPorts): (signal: AbortSignal) =>
   let shownRecords: readonly EvictionRecord[] = [];
   let wasEventful = false;
 
-  /** One more look after the trouble is over tells that it is; trouble between two looks has left a record. */
+  /** One more update after a shortage reports its end; a shortage between two updates has left a record. */
   function isRestful(result: PassResult): boolean {
     const isQuiet = !isEventful(result) && !wasEventful && ports.records() === shownRecords && writer.hasWritten();
     wasEventful = isEventful(result);
@@ -52,7 +52,7 @@ export function createPublisher(ports: PublisherPorts): (signal: AbortSignal) =>
     shownRecords = ports.records();
     ports.metrics.show(result, ports.sources(), clock.monotonic());
     const previousStatus = ports.previousStatus();
-    // Written blindly, the history of a predecessor would be lost.
+    // Writing before reading would lose the history of the previous process.
     if (previousStatus === undefined) return;
     const status = nodePressureStatus(result, {
       agent: ports.agent,

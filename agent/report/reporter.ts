@@ -26,14 +26,14 @@ export interface ReporterPorts {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
-/** Says everything that happens once in each of the places where people look: Events, log, metrics, status. */
+/** Reports evictions and gates in Events, log, metrics and status. */
 export interface Reporter {
   readonly requested: (eviction: Eviction) => void;
   readonly answered: (attempt: Attempt) => void;
   readonly passed: (result: PassResult) => void;
-  /** Takes in what a predecessor told, behind what has been noted since. */
+  /** Appends the records of a previous process to those of this one. */
   readonly restoreRecords: (earlier: readonly EvictionRecord[]) => void;
-  /** The newest first. */
+  /** Newest first. */
   readonly records: () => readonly EvictionRecord[];
 }
 
@@ -69,7 +69,7 @@ export function createReporter({ recorder, log, metrics, node, containers, clock
     const limit = assessment.closedGates.find(isOwnerLimit);
     const uid = String(limit?.facts['uid'] ?? '');
     if (limit !== undefined && uid !== limited) recordOwnerLimit(recorder, limit, assessment.trigger?.mode ?? 'DryRun');
-    // Between two passes that are held back for it others are held back for something else.
+    // Other gates may close between two passes that this limit holds back.
     if (limit !== undefined || assessment.trigger === undefined) limited = uid;
   }
 

@@ -17,34 +17,34 @@ import type { CpuRoom } from '#agent/decide/snapshot/node-view.ts';
 import type { PassResult } from '#agent/decide/pass-result.ts';
 import type { StallRule } from '#agent/policy/stall-rule.ts';
 
-/** How near a signal is to costing a pod. */
+/** How close a signal is to its thresholds. */
 export type SignalLevel = 'Far' | 'Near' | 'Soft' | 'Hard';
 
 /** One line of `status.signals`; times are as in the observation. */
 export interface SignalState {
   readonly name: KubeletSignal | 'cpu.available';
-  /** Of memory as the kubelet computes it. */
+  /** For memory, as the kubelet computes it. */
   readonly available: string;
   readonly capacity: string;
   readonly availableNumber: number;
   readonly capacityNumber: number;
-  /** Of the threshold that would be crossed first, where the signal has one. */
+  /** The threshold that would be crossed first, if the signal has one. */
   readonly threshold: string | undefined;
   readonly thresholdNumber: number | undefined;
   readonly state: SignalLevel;
   readonly observedAt: Instant | undefined;
-  /** Of memory that the kernel tells of. */
+  /** For memory signals, if the kernel reports it. */
   readonly reclaimable?: Reclaimable;
 }
 
-/** What processes can still have of a memory signal, and which figure its thresholds are held against. */
+/** Reclaimable memory of a signal, and the figure that its thresholds are compared with. */
 export interface Reclaimable {
   readonly available: string;
   readonly availableNumber: number;
   readonly figure: MemoryFigure;
 }
 
-/** Within this share of the capacity above its threshold a signal is near. */
+/** A signal is near within this share of the capacity above its threshold. */
 const NEAR_SHARE = 0.1;
 
 function amount(threshold: Threshold, observed: Observation): number {
@@ -81,7 +81,7 @@ export function signalStates(result: PassResult): readonly SignalState[] {
   return own === undefined ? states : [...states, own];
 }
 
-/** A signal as the kubelet has it, and as its thresholds have it. */
+/** A signal as the kubelet computes it, and as its thresholds use it. */
 interface Figures {
   readonly shown: Observation;
   readonly deciding: Observation;
@@ -109,7 +109,7 @@ function kubeletState(name: KubeletSignal, { shown, deciding }: Figures, result:
   };
 }
 
-/** For people: what is measured in bytes in a readable unit, whatever unit it was written in. The numbers are exact. */
+/** For humans: bytes in a readable unit, whatever unit they were written in. The numbers are exact. */
 function amountText(name: KubeletSignal, quantity: Quantity): string {
   const isBytes = isMemorySignal(name) || resourceOf(name) === 'ephemeral-storage';
   return isBytes ? readableBytes(quantityNumber(quantity)) : formatQuantity(quantity);
@@ -121,7 +121,7 @@ function reclaimableOf(name: KubeletSignal, { snapshot, policy }: PassResult): R
   return { available: readableBytes(bytes), availableNumber: bytes, figure: policy.memoryFigure };
 }
 
-/** Idle CPU against what a rule on CPU asks to be left; in cores. */
+/** Idle CPU compared with the limit of the CPU rule, in cores. */
 function cpuState({ availableCores, cores }: CpuRoom, now: Instant, rules: readonly StallRule[]): SignalState {
   const below = rules.find(({ signal }) => signal === 'cpu.pressure')?.evidence.below;
   const least = below && coresOf(below, cores);

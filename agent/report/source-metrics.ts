@@ -3,7 +3,7 @@ import type { Verdict } from '#agent/cross-check/compare-opinion.ts';
 import type { GroupUsages } from '#agent/observe/cgroup/group-meter.ts';
 import type { SourceHealth } from '#agent/observe/source/watched-source.ts';
 
-/** How the sources do, which of them agree, and whether the kubelet stands in for the kernel. */
+/** Health of the sources, which of them agree, and whether the fallback is in use. */
 export interface SourcesShown {
   readonly health: readonly SourceHealth[];
   readonly verdicts: readonly Verdict[];
@@ -11,26 +11,32 @@ export interface SourcesShown {
   readonly groups: GroupUsages;
 }
 
-/** Shows the sources in numbers; one that is not asked any more loses its series. */
+/** Shows the sources as metrics; a source that is no longer read loses its series. */
 export type ShowSources = (sources: SourcesShown, nowMs: number) => void;
 
 const NANO_CORES_PER_CORE = 1e9;
 
 export function createSourceMetrics(metrics: Metrics): ShowSources {
   const label = ['source'];
-  const success = metrics.gauge('plimsoll_source_success', 'Whether the last reading of a source was one', label);
-  const age = metrics.gauge('plimsoll_source_age_seconds', 'Age of the last good reading of a source', label);
-  const duration = metrics.gauge('plimsoll_source_duration_seconds', 'How long the last reading took', label);
-  const agrees = metrics.gauge('plimsoll_source_agrees', 'Whether a second opinion agrees with our own reading', label);
+  const success = metrics.gauge('plimsoll_source_success', 'Whether the last read of a source succeeded', label);
+  const age = metrics.gauge('plimsoll_source_age_seconds', 'Age of the last successful reading of a source', label);
+  const duration = metrics.gauge('plimsoll_source_duration_seconds', 'Duration of the last read of a source', label);
+  const agrees = metrics.gauge(
+    'plimsoll_source_agrees',
+    'Whether another source agrees with the agent’s own reading',
+    label,
+  );
   const fallback = metrics.gauge(
     'plimsoll_source_fallback',
-    'Whether the kubelet stands in for the files of the kernel, which do not tell the memory left',
+    'Whether the agent uses the kubelet summary because it cannot read memory from the kernel',
   );
 
-  const cpu = metrics.gauge('plimsoll_group_cpu_cores', 'Cores used by the node or by all pods', ['group']);
-  const io = metrics.gauge('plimsoll_group_io_bytes_per_second', 'Bytes read and written by the node or by all pods', [
-    'group',
-  ]);
+  const cpu = metrics.gauge('plimsoll_group_cpu_cores', 'CPU cores used by the node or by all pods', ['group']);
+  const io = metrics.gauge(
+    'plimsoll_group_io_bytes_per_second',
+    'Bytes read and written per second by the node or by all pods',
+    ['group'],
+  );
   const processes = metrics.gauge('plimsoll_group_processes', 'Processes and threads of all pods', ['group']);
 
   function showGroups(groups: GroupUsages): void {
@@ -50,7 +56,7 @@ export function createSourceMetrics(metrics: Metrics): ShowSources {
     }
   }
 
-  /** What could not be compared has no series: it neither agrees nor differs. */
+  /** A source that could not be compared has no series. */
   function showVerdicts(verdicts: readonly Verdict[]): void {
     for (const { source, kind } of verdicts) {
       if (kind === 'agrees' || kind === 'differs') agrees.set(kind === 'agrees' ? 1 : 0, { source });

@@ -1,7 +1,7 @@
 import type { NodePressureStatus } from './node-pressure-status.ts';
 import type { SignalLevel } from './signal-state.ts';
 
-/** What was written last, when, and for how long it stands while nothing happens. */
+/** The last written status, when it was written, and how long it stays valid while nothing happens. */
 export interface Written {
   readonly status: NodePressureStatus;
   readonly atMs: number;
@@ -9,19 +9,19 @@ export interface Written {
 }
 
 const LEAST_MS = 1000;
-/** While something is short, amounts are followed. */
+/** Longest time between writes while a resource is short. */
 const TROUBLE_MS = 20_000;
-/** This share of the period is random, or all agents of a rollout would write in step. */
+/** This share of the period is random, so that the agents of a rollout do not write in step. */
 const SPREAD = 1 / 6;
 
-/** For how long a status stands on a quiet node: the period, or up to a sixth less. `random01` is in [0, 1). */
+/** How long a status stays valid on a quiet node: the period, or up to a sixth less. `random01` is in [0, 1). */
 export function validForMs(periodMs: number, random01: number): number {
   return periodMs * (1 - SPREAD * random01);
 }
 
 /**
- * Whether to write now. What happens to pods, and what is short, is written within a second; amounts, nearness and the
- * order of candidates, which change all the time, when the status no longer stands (docs/decisions/0016-status-writes.md).
+ * Whether to write now. Evictions and shortages are written within a second; amounts, nearness and the order of
+ * candidates, which change all the time, when the status is no longer valid (docs/decisions/0016-status-writes.md).
  */
 export function isStatusDue(status: NodePressureStatus, written: Written | undefined, nowMs: number): boolean {
   if (written === undefined) return true;
@@ -38,12 +38,12 @@ function isShort({ signals }: NodePressureStatus): boolean {
   return signals.some((signal) => lastingState(signal) !== 'Far');
 }
 
-/** Nearness comes and goes; so do idle processors, and the condition says when they are short. */
+/** Nearness and idle CPU change often; the condition shows when CPU is short. */
 function lastingState({ name, state }: NodePressureStatus['signals'][number]): SignalLevel {
   return state === 'Near' || name === 'cpu.available' ? 'Far' : state;
 }
 
-/** What counts as a change of state. */
+/** The part of a status whose change counts as a change of state. */
 function significantState(status: NodePressureStatus): string {
   const { mode, policy, conditions, signals, evictions, rules } = status;
   return JSON.stringify([

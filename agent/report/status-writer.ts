@@ -7,7 +7,7 @@ import { type StatusTarget, writeStatus } from './write-status.ts';
 
 export interface StatusWriterPorts {
   readonly target: StatusTarget;
-  /** Between two writes on a quiet node, at most. */
+  /** Longest time between two writes on a quiet node. */
   readonly periodMs: number;
   readonly clock: Pick<Clock, 'monotonic'>;
   /** A number in [0, 1) for jitter. */
@@ -15,19 +15,19 @@ export interface StatusWriterPorts {
   readonly log: Pick<Log, 'warn'>;
 }
 
-/** Writes the status of this node's NodePressure when it is time. */
+/** Writes the status of this node's NodePressure when it is due. */
 export interface StatusWriter {
   /** Never rejects. */
   readonly write: (status: NodePressureStatus, signal: AbortSignal) => Promise<void>;
   readonly hasWritten: () => boolean;
-  /** Of the object as it was written last. */
+  /** Generation of the object at the last write. */
   readonly generation: () => number | undefined;
 }
 
-/** An API server that refuses thousands of agents is not asked again by all of them each second. */
+/** Backs off so that thousands of agents do not retry every second against a failing API server. */
 const AFTER_FAILURE: Backoff = { initialMs: 2000, maxMs: 30_000, factor: 2, jitter: 0.5 };
 
-/** What came of the writes so far. */
+/** Outcome of the writes so far. */
 interface Past {
   readonly written: Written | undefined;
   readonly generation: number | undefined;
@@ -37,7 +37,7 @@ interface Past {
 
 const NOTHING_WRITTEN: Past = { written: undefined, generation: undefined, failures: 0, notBeforeMs: -Infinity };
 
-/** A writer that has written nothing yet. */
+/** Creates a writer that has written nothing yet. */
 export function createStatusWriter({ target, periodMs, clock, random, log }: StatusWriterPorts): StatusWriter {
   let past = NOTHING_WRITTEN;
 
@@ -47,7 +47,7 @@ export function createStatusWriter({ target, periodMs, clock, random, log }: Sta
   }
 
   function failed(kind: string, message: string): Past {
-    if (past.failures === 0) log.warn({ kind, message }, 'NodePressure status not written');
+    if (past.failures === 0) log.warn({ kind, message }, 'NodePressure status write failed');
     const notBeforeMs = clock.monotonic() + backoffDelay(AFTER_FAILURE, past.failures, random());
     return { ...past, failures: past.failures + 1, notBeforeMs };
   }

@@ -9,7 +9,7 @@ import type { NodePressureStatus } from './node-pressure-status.ts';
 export interface StatusTarget {
   readonly client: KubeClient;
   readonly nodeName: string;
-  /** UID of the Node object, so that the NodePressure goes with it; `undefined` while it is not known. */
+  /** UID of the Node that owns the NodePressure, so that both are deleted together; `undefined` while unknown. */
   readonly nodeUid: () => string | undefined;
 }
 
@@ -21,7 +21,7 @@ function emptyObject(nodeName: string, nodeUid: string | undefined): object {
   return { apiVersion: API_VERSION, kind: 'NodePressure', metadata };
 }
 
-/** Writes this node's NodePressure status; the object is made where it is missing. */
+/** Writes this node's NodePressure status; creates the object if it is missing. */
 export async function writeStatus(
   { client, nodeName, nodeUid }: StatusTarget,
   status: NodePressureStatus,

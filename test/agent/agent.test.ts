@@ -209,7 +209,7 @@ describe('the agent', { timeout: 90_000 }, () => {
       '/api/v1/namespaces/default/pods/second/eviction',
     ]);
     expect(events().find(({ reason }) => reason === 'EvictionFailed')).toMatchObject({
-      note: 'Could not evict: budget',
+      note: 'Cannot evict: budget',
     });
   });
 
@@ -236,7 +236,8 @@ describe('the agent', { timeout: 90_000 }, () => {
     await vi.waitFor(() => expect(condition('EvictionsCarriedOut')).toMatchObject({ status: 'False' }), WITHIN);
     expect(condition('EvictionsCarriedOut')).toMatchObject({
       reason: 'PodsStuck',
-      message: '1 evicted pods have not ended within their grace; Kubernetes has not heard of the kubelet either',
+      message:
+        '1 evicted pods have not terminated within their grace period; the kubelet has stopped posting node status as well',
     });
     await vi.waitFor(
       async () => expect(await (await fetch(`${url}/metrics`)).text()).toMatch(/evictions_stuck 1/),

@@ -4,9 +4,9 @@ import { type KubeletSignal, resourceOf, type StarvedResource } from '#shared/do
 import type { InflightEviction } from './inflight-eviction.ts';
 
 /**
- * Stops the agent's own evictions for one resource when they do not help (F-33). An eviction whose pod has given back
- * what it used waits for a measurement that is younger; then what came free is held against what was expected. What
- * other pods took meanwhile is no fault of the victim's, and a shortage that grows is no reason to stop.
+ * Stops the agent's evictions for one resource when they bring no relief (F-33). Once a pod has released what it used,
+ * the next measurement shows how much came free, which is compared with what was expected. What other pods took
+ * meanwhile is added, and a growing shortage is no reason to stop.
  */
 export interface CircuitBreaker {
   readonly ineffective: number;
@@ -14,7 +14,7 @@ export interface CircuitBreaker {
   readonly awaiting: readonly ReleasedEviction[];
 }
 
-/** By resource; one that never saw an eviction is not in it. */
+/** By resource; contains only resources with evictions. */
 export type CircuitBreakers = ReadonlyMap<StarvedResource, CircuitBreaker>;
 
 interface ReleasedEviction {
@@ -26,25 +26,25 @@ const CLOSED: CircuitBreaker = { ineffective: 0, stoppedUntil: undefined, awaiti
 
 export const NO_BREAKERS: CircuitBreakers = new Map();
 
-/** The kernel needs a moment to give the pages of a dead process back. */
+/** The kernel needs a moment to free the pages of a terminated process. */
 const SETTLE_MS = 2000;
-/** The same where waiting that long would cost the node. */
+/** The same when the node has no time for that. */
 const SHORT_SETTLE_MS = 200;
 const LONGEST_WAIT_MS = 60_000;
 const LEAST_RELIEF = 0.1;
 const MOST_INEFFECTIVE = 2;
 const STOP_MS = 600_000;
 
-/** Takes in evictions whose pods have given back what they used: real ones of a signal with an amount. */
+/** Adds evictions whose pods have released what they used, if they were enforced for a signal with an amount. */
 export function awaitRelief(
   breakers: CircuitBreakers,
   released: readonly InflightEviction[],
   now: Instant,
 ): CircuitBreakers {
-  const judged = released.filter(({ mode, shortage }) => mode === 'Enforce' && shortage !== undefined);
-  if (judged.length === 0) return breakers;
+  const assessed = released.filter(({ mode, shortage }) => mode === 'Enforce' && shortage !== undefined);
+  if (assessed.length === 0) return breakers;
   const next = new Map(breakers);
-  for (const eviction of judged) {
+  for (const eviction of assessed) {
     const resource = resourceOf(eviction.signal);
     const breaker = next.get(resource) ?? CLOSED;
     next.set(resource, { ...breaker, awaiting: [...breaker.awaiting, { eviction, releasedAt: now }] });
@@ -52,25 +52,28 @@ export function awaitRelief(
   return next;
 }
 
-/** What a signal has left, and when that was measured. */
+/** The available amount of a signal, and when it was measured. */
 export interface Measured {
   readonly available: number;
   readonly at: Instant;
 }
 
-/** What relief is judged by. */
+/** Inputs for assessing relief. */
 export interface ReliefEvidence {
-  /** `undefined` where a signal is not known now. */
+  /** `undefined` if the signal is unknown now. */
   readonly measuredOf: (signal: KubeletSignal) => Measured | undefined;
-  /** What all other pods than the victim use together now, in the signal's unit. */
+  /** Total usage of all pods except the victim now, in the signal's unit. */
   readonly othersUse: (eviction: InflightEviction) => number;
-  /** Whether what is left will be gone before a usual wait is over. */
+  /** Whether the resource will be exhausted before the usual wait is over. */
   readonly isExhaustionImminent: boolean;
 }
 
 type Relief = 'helped' | 'ineffective' | 'growing';
 
-/** Whether it brought at least a tenth of what it should; `undefined` while no measurement is young enough to tell. */
+/**
+ * Whether the eviction brought at least a tenth of what was expected; `undefined` while no measurement is recent
+ * enough.
+ */
 function reliefOf({ eviction, releasedAt }: ReleasedEviction, evidence: ReliefEvidence): Relief | undefined {
   const { shortage, expected, othersUsed } = eviction;
   const measured = shortage && evidence.measuredOf(shortage.signal);
@@ -82,7 +85,7 @@ function reliefOf({ eviction, releasedAt }: ReleasedEviction, evidence: ReliefEv
   return gained < 0 ? 'growing' : 'ineffective';
 }
 
-/** Judges every eviction that is ripe. */
+/** Assesses every eviction with a recent enough measurement. */
 export function assessRelief(breakers: CircuitBreakers, evidence: ReliefEvidence, now: Instant): CircuitBreakers {
   if (breakers.size === 0) return breakers;
   return new Map([...breakers].map(([resource, breaker]) => [resource, assessOne(breaker, evidence, now)]));
@@ -95,7 +98,7 @@ function assessOne(breaker: CircuitBreaker, evidence: ReliefEvidence, now: Insta
     const relief = reliefOf(each, evidence);
     if (relief === 'helped') ineffective = 0;
     if (relief === 'ineffective') ineffective += 1;
-    // Without a measurement for that long nothing can be told any more, and no eviction may wait for ever.
+    // Without a measurement for that long the relief stays unknown, and no eviction may wait forever.
     if (relief === undefined && now - each.releasedAt < LONGEST_WAIT_MS) awaiting.push(each);
   }
   return trip({ ...breaker, ineffective, awaiting }, now);
@@ -108,18 +111,18 @@ function trip(breaker: CircuitBreaker, now: Instant): CircuitBreaker {
   return { ...breaker, ineffective: 0, stoppedUntil: now + STOP_MS };
 }
 
-/** Why the breaker of a resource holds every eviction back now. */
+/** Why the circuit breaker of a resource holds back every eviction now. */
 export function breakerGate(breakers: CircuitBreakers, resource: StarvedResource, now: Instant): Because | undefined {
   const { stoppedUntil, awaiting } = breakers.get(resource) ?? CLOSED;
   if (stoppedUntil !== undefined && now < stoppedUntil) {
     const seconds = Math.ceil((stoppedUntil - now) / 1000);
-    const text = `the last ${MOST_INEFFECTIVE} evictions brought no relief; no more for ${seconds} s`;
+    const text = `the last ${MOST_INEFFECTIVE} evictions brought no relief; evictions stop for ${seconds} s`;
     return { code: 'Ineffective', text, facts: { evictions: MOST_INEFFECTIVE, seconds } };
   }
   if (awaiting.length === 0) return undefined;
   return {
     code: 'AwaitingRelief',
-    text: 'waiting to see what the last eviction brought',
+    text: 'waiting to measure the relief from the last eviction',
     facts: { count: awaiting.length },
   };
 }

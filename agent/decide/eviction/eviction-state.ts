@@ -4,20 +4,20 @@ import type { Mode } from '#agent/policy/mode.ts';
 import type { PastEviction } from './eviction-windows.ts';
 import type { InflightEviction } from './inflight-eviction.ts';
 
-/** A pod, or all pods of an owner, left alone for a while because an attempt to evict came to nothing. */
+/** A pause for a pod, or all pods of an owner, after an attempt to evict failed. */
 export interface Pause {
   readonly until: Instant;
   readonly attempts: number;
   readonly because: Because;
 }
 
-/** What was done in one mode, and what came of it. */
+/** The evictions of one mode and their outcomes. */
 export interface EvictionState {
   readonly inflight: readonly InflightEviction[];
   readonly past: readonly PastEviction[];
   /** By UID of a pod, or by owner as `namespace/Kind/name`. */
   readonly pauses: ReadonlyMap<string, Pause>;
-  /** No attempt before this time: the API server or a budget said no a moment ago. */
+  /** No attempt before this time, because the API server or a budget has just refused one. */
   readonly nextAttemptAt: Instant;
   /** Attempts in a row that the API server left without a clear answer. */
   readonly failures: number;
@@ -25,7 +25,7 @@ export interface EvictionState {
   readonly failedUid: string | undefined;
 }
 
-/** Evictions by mode: one that was only pretended is nothing that a real one depends on. */
+/** Evictions by mode: an enforced one never depends on a dry-run one. */
 export type EvictionsByMode = Readonly<Record<Mode, EvictionState>>;
 
 const NOTHING_DONE: EvictionState = {
@@ -39,7 +39,7 @@ const NOTHING_DONE: EvictionState = {
 
 export const NO_EVICTIONS: EvictionsByMode = { Enforce: NOTHING_DONE, DryRun: NOTHING_DONE };
 
-/** What a decision in a mode takes into account: enforcing what was really done, a dry run both. */
+/** The evictions that a decision in a mode considers: Enforce only enforced ones, DryRun both. */
 export function evictionsFor(mode: Mode, { Enforce: real, DryRun: pretended }: EvictionsByMode): EvictionState {
   if (mode === 'Enforce') return real;
   return {
@@ -52,7 +52,7 @@ export function evictionsFor(mode: Mode, { Enforce: real, DryRun: pretended }: E
   };
 }
 
-/** The same with one mode's evictions replaced. */
+/** `evictions` with those of one mode replaced. */
 export function withEvictions(
   evictions: EvictionsByMode,
   mode: Mode,

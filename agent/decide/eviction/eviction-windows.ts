@@ -3,7 +3,7 @@ import type { Instant } from '#shared/domain/model/pod.ts';
 import type { EvictionLimits } from '#shared/domain/eviction/eviction-limits.ts';
 import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
 
-/** One eviction that was requested, for the sliding windows and for sparing its owner. */
+/** One requested eviction, for the sliding windows and for ranking its owner later. */
 export interface PastEviction {
   readonly at: Instant;
   readonly uid: string;
@@ -18,12 +18,12 @@ const MINUTE_MS = 60_000;
 const TEN_MINUTES_MS = 600_000;
 const HOUR_MS = 3_600_000;
 
-/** Forgets what no window looks at any more. */
+/** Drops evictions that no window covers any more. */
 export function recentEvictions(past: readonly PastEviction[], now: Instant): readonly PastEviction[] {
   return past.filter(({ at }) => now - at < HOUR_MS);
 }
 
-/** Those for one resource: evictions for another use up no window of it. */
+/** Evictions for one resource: those for another do not count in its windows. */
 export function evictionsOf(past: readonly PastEviction[], resource: StarvedResource): readonly PastEviction[] {
   return past.filter((each) => each.resource === resource);
 }
@@ -39,7 +39,7 @@ export function freeSlotsOnNode(past: readonly PastEviction[], limits: EvictionL
   return Math.max(0, Math.min(minute, tenMinutes));
 }
 
-/** How many pods each namespace has lost within its window. */
+/** How many pods of each namespace were evicted within its window. */
 export function lostByNamespace(past: readonly PastEviction[], now: Instant): ReadonlyMap<string, number> {
   const lost = new Map<string, number>();
   for (const { at, namespace } of past)
@@ -47,11 +47,11 @@ export function lostByNamespace(past: readonly PastEviction[], now: Instant): Re
   return lost;
 }
 
-/** Why a namespace that has lost, or is about to lose, `count` pods may lose no other one; `undefined` if it may. */
+/** Why a namespace with `count` evicted or chosen pods may lose no further one; `undefined` if it may. */
 export function namespaceLimit(namespace: string, count: number, limits: EvictionLimits): Because | undefined {
   const most = limits.perNamespacePerTenMinutes;
   if (count < most) return undefined;
-  const text = `namespace ${namespace} lost ${count} pods in ten minutes, the limit is ${most}`;
+  const text = `namespace ${namespace} lost ${count} pods in ten minutes; the limit is ${most}`;
   return { code: 'NamespaceLimit', text, facts: { namespace, count, most } };
 }
 

@@ -7,27 +7,27 @@ import { figureFor } from '#agent/decide/snapshot/figure-for.ts';
 /** `severe`: a hard threshold is met. */
 export type Stage = 'mild' | 'severe';
 
-/** An amount that was short: where relief will be seen, and what was left of it. */
+/** The signal that was short, and what was available of it. */
 export interface Shortfall {
   readonly signal: KubeletSignal;
   readonly available: number;
 }
 
 /**
- * One eviction that this agent asked for, by this process or before it was started again. Those of others are only pods
- * that end (ending-pods.ts).
+ * One eviction that this agent requested, in this process or before a restart. Pods that others terminate are in
+ * terminating-pods.ts.
  *
  *     asking ── accepted ──▶ ending ── pod gone ──▶ (closed)
  *       │                      └── too long ──▶ stuck ── pod gone ──▶ (closed)
  *       ├── no clear answer ──▶ unknown ── read again ──▶ ending or (closed)
- *       └── refused ──▶ (closed, the pod is left alone for a while)
- *     pretended: a dry run; the pod stays and counts as freed until the eviction is over
+ *       └── refused ──▶ (closed, the pod is paused)
+ *     pretended: a dry run; the pod stays and counts as freed for a while
  */
 export interface InflightEviction {
   readonly uid: string;
   readonly namespace: string;
   readonly name: string;
-  /** As `namespace/Kind/name`, to spare its other pods for a while. */
+  /** As `namespace/Kind/name`, so that its other pods rank later for a while. */
   readonly owner: string | undefined;
   readonly signal: Signal;
   readonly stage: Stage;
@@ -35,39 +35,41 @@ export interface InflightEviction {
   readonly phase: 'asking' | 'unknown' | 'ending' | 'stuck' | 'pretended';
   readonly requestedAt: Instant;
   readonly graceSeconds: number;
-  /** What should come free, in the signal's unit. */
+  /** What the eviction should free, in the signal's unit. */
   readonly expected: number;
-  /** What was short when it was requested; `undefined` where that has no amount. */
+  /** What was short at the request; `undefined` if the signal has no amount. */
   readonly shortage: Shortfall | undefined;
-  /** What all other pods used together when it was requested, in the signal's unit. */
+  /** Total usage of all other pods at the request, in the signal's unit. */
   readonly othersUsed: number;
-  /** Since when the pod has been seen to use next to nothing; its object may outlive that, with a finalizer for ever. */
+  /** Since when the pod uses next to nothing; its object may outlive that, with a finalizer forever. */
   readonly releasedAt: Instant | undefined;
-  /** Whether it was asked for again with the shortest grace; its times stay those of the first request. */
+  /** Whether it was requested again with the shortest grace period; its times stay those of the first request. */
   readonly isShortened: boolean;
 }
 
-/** Beyond its grace a pod needs a moment for its volumes and its last words; in the severe stage less is waited for. */
+/** Time after the grace period for cleaning up volumes and containers; less in the severe stage. */
 const CLEAN_UP_MS: Readonly<Record<Stage, Instant>> = { mild: 10_000, severe: 5000 };
-/** However long its grace, no pod is waited for longer than this (F-32). */
+/** The longest wait for a pod, however long its grace period (F-32). */
 const LONGEST_WAIT_MS = 600_000;
-/** A dry run says the same of the same pod at most this often. */
+/** A dry run reports the same pod at most this often. */
 const DRY_RUN_MS = 300_000;
-/** In the severe stage only what ends within this time counts. */
+/** In the severe stage only pods that terminate within this time count. */
 const SOON_MS = 3000;
-/** A pod that uses less than this share of what it used has given its memory back. */
+/** A pod that uses less than this share of its former usage has released it. */
 const RELEASED_SHARE = 0.1;
-/** A reading of the pod taken before it was asked to end proves nothing. */
+/** A measurement of the pod from before the request proves nothing. */
 const LEAST_AGE_MS = 1000;
 
-/** When a pod that was asked to end at `since` is counted on: for its grace and a moment more, not only that it will end some day. */
+/**
+ * Whether a pod asked to terminate at `since` still counts as freed: during its grace period and the time to clean up.
+ */
 export function isExpected({ since, graceMs }: Termination, stage: Stage, now: Instant): boolean {
   const dueMs = Math.min(graceMs + CLEAN_UP_MS[stage], LONGEST_WAIT_MS);
   const isInTime = now - since <= dueMs;
   return stage === 'mild' ? isInTime : isInTime && now - since >= graceMs - SOON_MS;
 }
 
-/** A pod on its way out: since when it was asked to end, and how long it may take. */
+/** Since when a pod terminates, and its grace period. */
 export interface Termination {
   readonly since: Instant;
   readonly graceMs: number;
@@ -77,15 +79,15 @@ function terminationOf({ requestedAt, graceSeconds }: InflightEviction): Termina
   return { since: requestedAt, graceMs: graceSeconds * 1000 };
 }
 
-/** Whether its pod is counted on to end: asked for in time, and not stuck. */
+/** Whether its pod counts as freed: requested recently enough, and not stuck. */
 export function isExpectedToEnd(eviction: InflightEviction, stage: Stage, now: Instant): boolean {
   if (eviction.releasedAt !== undefined || eviction.phase === 'stuck') return false;
   return eviction.phase === 'pretended' || isExpected(terminationOf(eviction), stage, now);
 }
 
 /**
- * Whether it takes one of the places that the policy gives to evictions at one moment. In the severe stage one that will
- * take long takes none, also while it is asked for again: what is ending never blocks that stage.
+ * Whether it occupies one of the policy's slots for concurrent evictions. In the severe stage an eviction that will
+ * take long occupies none, even while it is requested again: terminating pods never block that stage.
  */
 export function isOutstanding(eviction: InflightEviction, stage: Stage, now: Instant): boolean {
   const isInTime = stage === 'mild' || isExpected(terminationOf(eviction), stage, now);
@@ -102,14 +104,14 @@ export function isOutstanding(eviction: InflightEviction, stage: Stage, now: Ins
   }
 }
 
-/** Whether it has been asked for and no answer is known yet, so that no window counts it; asked again, it was counted. */
+/** Whether its answer is not known yet, so that no window counts it; a second request was counted with the first. */
 export function isUncounted({ phase, isShortened }: InflightEviction): boolean {
   return !isShortened && (phase === 'asking' || phase === 'unknown');
 }
 
 /**
- * Whether it is worth asking again with the shortest grace. The kubelet of Kubernetes 1.36 does not shorten a stop that
- * it has begun, so nothing is counted on because of it (test/cluster/node/shorter-grace.test.ts).
+ * Whether requesting it again with the shortest grace period may help. The kubelet of Kubernetes 1.36 does not shorten
+ * a termination that has begun, so no decision relies on it (test/cluster/node/shorter-grace.test.ts).
  */
 export function canBeShortened(eviction: InflightEviction, now: Instant): boolean {
   const { phase, graceSeconds, isShortened, releasedAt } = eviction;
@@ -117,20 +119,20 @@ export function canBeShortened(eviction: InflightEviction, now: Instant): boolea
   return graceSeconds * 1000 > SOON_MS && !isExpected(terminationOf(eviction), 'severe', now);
 }
 
-/** The evictions after one more look at the node. */
+/** The evictions after one more pass. */
 export interface Reconciled {
   readonly inflight: readonly InflightEviction[];
-  /** Those whose pod has gone, or has been seen to use next to nothing, since the last look. */
+  /** Evictions whose pod is gone, or uses next to nothing, since the last pass. */
   readonly released: readonly InflightEviction[];
 }
 
-/** What evictions are held against: the node's pods that have not ended, by UID, and what they use. */
+/** What evictions are compared with: the node's non-terminated pods by UID, and their usage. */
 export interface SeenPods {
   readonly alive: ReadonlyMap<string, Pod>;
   readonly usage: UsageByUid;
 }
 
-/** Closes evictions whose pod is gone and marks those that gave back what they used, or that take too long. */
+/** Closes evictions whose pod is gone and marks those whose pod released its resources or takes too long. */
 export function reconcileInflight(evictions: readonly InflightEviction[], seen: SeenPods, now: Instant): Reconciled {
   const gone = evictions.filter((each) => isGone(each, seen.alive));
   const left = evictions.filter((each) => !isGone(each, seen.alive));
@@ -150,7 +152,7 @@ function markReleased(eviction: InflightEviction, usage: UsageByUid, now: Instan
   return { ...eviction, phase: 'ending', releasedAt: now };
 }
 
-/** A pod whose group is gone while others are measured has given back everything. */
+/** A pod whose cgroup is gone while others are measured has released everything. */
 function hasReleased(
   { uid, signal, expected, requestedAt }: InflightEviction,
   usage: UsageByUid,

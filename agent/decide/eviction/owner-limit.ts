@@ -11,18 +11,18 @@ import { ownerOf } from '#agent/decide/snapshot/pod-owner.ts';
 const HOUR_MS = 3_600_000;
 const OWNER_LIMIT = 'OwnerLimit';
 
-/** What the limit is counted from. */
+/** Input of the owner limit. */
 export interface OwnerLimitQuery {
   readonly signal: Signal;
   readonly evictions: EvictionState;
   readonly now: Instant;
-  /** Pods of one owner in an hour. */
+  /** Largest number of evicted pods of one owner per hour. */
   readonly most: number;
 }
 
 /**
- * Why a candidate must not go because its owner lost enough pods to this resource: its replacement comes back and takes
- * the same again, and an agent that acts before the kubelet also prevents the taint that would keep it away.
+ * Why a candidate must not be evicted because its owner has reached its limit for this resource: a replacement would
+ * return and use as much again, and an agent that acts before the kubelet prevents the taint that would keep it away.
  */
 export function ownerLimit(
   query: OwnerLimitQuery,
@@ -33,15 +33,15 @@ export function ownerLimit(
     if (owner === undefined) return undefined;
     const count = (lost.get(owner) ?? 0) + victims.filter(({ facts }) => ownerOf(facts.pod) === owner).length;
     if (count < query.most) return undefined;
-    const text = `${count} pods of ${owner} were evicted from this node within an hour, the limit is ${query.most}: the node is left to the kubelet`;
+    const text = `${count} pods of ${owner} were evicted from this node within an hour; the limit is ${query.most}; the node is left to the kubelet`;
     const { namespace, name, uid } = pod;
     return { code: OWNER_LIMIT, text, facts: { owner, count, most: query.most, namespace, pod: name, uid } };
   };
 }
 
 /**
- * Why a candidate must not go in place of a pod whose owner has lost enough. An owner at its limit must not become immune
- * at the cost of others, so only a pod that took more above its own request may go instead.
+ * Why a candidate must not be evicted in place of a pod whose owner is at its limit. An owner must not become immune at
+ * the cost of others, so only a pod that exceeds its own request by more may be evicted instead.
  */
 export function takesLessThanLimited(candidate: Candidate, spared: readonly Spared[]): Because | undefined {
   const limited = spared.filter(({ because }) => isOwnerLimit(because)).map((each) => each.candidate);
@@ -49,11 +49,11 @@ export function takesLessThanLimited(candidate: Candidate, spared: readonly Spar
   const largest = Math.max(...limited.map(({ roundedOverage }) => roundedOverage));
   const { roundedOverage: overage, exceedsRequest } = candidate;
   if (exceedsRequest && overage > largest) return undefined;
-  const text = 'the pod takes less above its request than one whose owner is at its limit';
+  const text = 'the pod exceeds its request by less than a pod whose owner is at its limit';
   return { code: 'LessThanLimitedOwner', text, facts: { overage, largest } };
 }
 
-/** Whether a pod stays because of its owner's limit: where no other may go instead, the node is left to the kubelet. */
+/** Whether a pod stays because of its owner's limit; if no other pod is eligible, the kubelet takes over. */
 export function isOwnerLimit({ code }: Because): boolean {
   return code === OWNER_LIMIT;
 }

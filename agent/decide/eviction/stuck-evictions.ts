@@ -2,33 +2,38 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { EvictionState } from './eviction-state.ts';
 import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 
-/** With so many evicted pods that do not end the agent stops: there is something wrong with the node (F-32). */
+/** With this many evicted pods that do not terminate, the agent stops: something is wrong with the node (F-32). */
 const MOST_STUCK = 2;
-/** Where the kubelet is silent as well, one is enough to know that evictions are not carried out. */
+/** If the kubelet posts no status either, one is enough to know that evictions are not carried out. */
 const MOST_STUCK_IN_SILENCE = 1;
 
 type KubeletContact = Pick<NodeSnapshot, 'isKubeletSilent'>;
 
 type Evictions = Pick<EvictionState, 'inflight'>;
 
-/** How many evicted pods keep what they use beyond their grace. */
+/** Number of evicted pods that hold their resources beyond their grace period. */
 export function stuckCount({ inflight }: Evictions): number {
   return inflight.filter(({ phase }) => phase === 'stuck').length;
 }
 
-/** That there are such pods: the API server has accepted what no kubelet carries out. */
+/**
+ * Why evictions are stuck: the API server accepted evictions that the kubelet does not carry out; `undefined` if none
+ * is.
+ */
 export function stuckEvictions(evictions: Evictions, contact: KubeletContact): Because | undefined {
   const count = stuckCount(evictions);
   if (count === 0) return undefined;
-  const cause = contact.isKubeletSilent ? 'Kubernetes has not heard of the kubelet either' : 'is the kubelet running?';
+  const cause = contact.isKubeletSilent
+    ? 'the kubelet has stopped posting node status as well'
+    : 'is the kubelet running?';
   return {
     code: 'Stuck',
-    text: `${count} evicted pods have not ended within their grace; ${cause}`,
+    text: `${count} evicted pods have not terminated within their grace period; ${cause}`,
     facts: { count, most: mostStuck(contact) },
   };
 }
 
-/** The same where no further pod may go because of it. */
+/** The reason as a gate: `undefined` while further evictions are allowed. */
 export function stuckGate(evictions: Evictions, contact: KubeletContact): Because | undefined {
   return stuckCount(evictions) < mostStuck(contact) ? undefined : stuckEvictions(evictions, contact);
 }

@@ -2,23 +2,23 @@ import type { Instant, Pod } from '#shared/domain/model/pod.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import { type Termination, isExpected, type Stage } from './inflight-eviction.ts';
 
-/** A pod that was asked to end, by whomever: since when, how long it may take, and whether its memory comes free already. */
+/** A terminating pod, whoever deleted it: since when, its grace period, and whether its memory is already falling. */
 export interface TerminatingPod extends Termination {
-  /** The most that it was seen to use since it last fell. */
+  /** Highest usage since it last fell. */
   readonly usedBytes: number | undefined;
   readonly fellAt: Instant | undefined;
 }
 
-/** Ending pods by UID. */
+/** Terminating pods by UID. */
 export type TerminatingPods = ReadonlyMap<string, TerminatingPod>;
 
 const DEFAULT_GRACE_SECONDS = 30;
-/** Less than this is how working sets breathe. */
+/** Smaller changes are normal for a working set. */
 const FALL_SHARE = 0.05;
-/** A pod whose memory last fell longer ago than this is not falling any more. */
+/** A pod whose memory last fell longer ago is no longer falling. */
 const FALLING_MS = 3000;
 
-/** Brings what is known of ending pods up to date; the first grace counts, since the kubelet does not shorten a stop. */
+/** Updates the terminating pods. The first grace period counts, since the kubelet does not shorten a termination. */
 export function updateTerminatingPods(
   previous: TerminatingPods,
   terminating: readonly Pod[],
@@ -48,12 +48,14 @@ function noteFall(previous: Fall | undefined, usedBytes: number | undefined, now
   return { usedBytes: Math.max(before ?? 0, usedBytes), fellAt };
 }
 
-/** Whether its memory was seen to come free a moment ago. */
+/** Whether its memory fell a moment ago. */
 export function isFalling(pod: TerminatingPod | undefined, now: Instant): boolean {
   return pod?.fellAt !== undefined && now - pod.fellAt <= FALLING_MS;
 }
 
-/** Whether what it uses counts as freed already: in the severe stage only what ends within seconds or falls. */
+/**
+ * Whether its usage counts as freed: in the severe stage only if it terminates within seconds or its memory is falling.
+ */
 export function countsAsFreed(pod: TerminatingPod, stage: Stage, now: Instant): boolean {
   return isExpected(pod, stage, now) || (stage === 'severe' && isFalling(pod, now));
 }

@@ -37,21 +37,21 @@ export function lastingProtection(
 
 function unknownNamespace({ namespace }: Pod, namespaces: NodeSnapshot['namespaces']): Because | undefined {
   if (namespaces.has(namespace)) return undefined;
-  const text = `the labels of namespace ${namespace} are not known, so it may be one to leave alone`;
+  const text = `the labels of namespace ${namespace} are unknown; the namespace may have opted out`;
   return { code: 'NamespaceUnknown', text, facts: { namespace } };
 }
 
 function withoutStatistics({ facts, usage }: Candidate, policy: AgentPolicy): Because | undefined {
   if (usage !== undefined || policy.ranking.missingStats !== 'Never') return undefined;
-  return { code: 'NoStatistics', text: 'there are no statistics of the pod', facts: { pod: facts.pod.name } };
+  return { code: 'NoStatistics', text: 'the pod has no statistics', facts: { pod: facts.pod.name } };
 }
 
-/** Where time is left no pod goes on a figure that another source contradicts; at the end what both support counts. */
+/** In the mild stage a pod with contradicted figures is not evicted; in the severe stage the smaller figure counts. */
 function doubtful({ facts, signal }: Candidate, stage: Stage, { doubtfulPods }: NodeSnapshot): Because | undefined {
   return stage === 'mild' && resourceOf(signal) === 'memory' ? doubtfulPods.get(facts.pod.uid)?.because : undefined;
 }
 
-/** Its own, or that of its owner, whose other pods stand under the same budget. */
+/** The pause of the pod, or of its owner, whose other pods have the same budget. */
 function pauseOf(pod: Pod, { pauses }: EvictionState, { now }: NodeSnapshot): Because | undefined {
   if (pauses.size === 0) return undefined;
   const owner = ownerOf(pod);
@@ -59,12 +59,12 @@ function pauseOf(pod: Pod, { pauses }: EvictionState, { now }: NodeSnapshot): Be
   return found.find((pause) => pause !== undefined && now < pause.until)?.because;
 }
 
-/** In the severe stage the alternative is the kernel's OOM killer, so the option yields (D-2). */
+/** In the severe stage the alternative is the kernel's OOM killer, so the option does not apply (D-2). */
 function withinRequest(candidate: Candidate, stage: Stage, { protect }: AgentPolicy): Because | undefined {
   return protect.withinRequest && stage === 'mild' ? withinRequestProtection(candidate) : undefined;
 }
 
-/** By namespace: what it has lost to a shortage of this resource, and what it is asked for at this moment. */
+/** By namespace: evictions for this resource within the window, and those without an answer yet. */
 function namespaceLosses(
   { past, inflight }: EvictionState,
   resource: StarvedResource,
@@ -82,17 +82,17 @@ function countIn(namespace: string, victims: readonly Candidate[]): number {
 
 const NO_VICTIMS: readonly Candidate[] = [];
 
-/** Why a candidate must be passed over now, `undefined` if it may go; `victims` go already. */
+/** Why a candidate is ineligible now, `undefined` if it is eligible; `victims` are already chosen. */
 export type Ineligibility = (candidate: Candidate, victims?: readonly Candidate[]) => Because | undefined;
 
-/** What is short, and what was done about it so far in the same mode. */
+/** What is short, and the evictions of the same mode so far. */
 export interface RankingContext {
   readonly signal: Signal;
   readonly stage: Stage;
   readonly evictions: EvictionState;
 }
 
-/** The reasons to pass over a candidate as a function: laws first, then waits. */
+/** Returns a function that gives the reason against a candidate: protection first, then pauses and limits. */
 export function ineligibility(
   { signal, stage, evictions }: RankingContext,
   snapshot: NodeSnapshot,

@@ -18,18 +18,18 @@ import type { RankingContext } from './ineligibility.ts';
 import { isTerminating, type NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 import { ownerOf } from '#agent/decide/snapshot/pod-owner.ts';
 
-/** A wish counts up to the ceiling that holds for opting out (law 1). */
+/** The annotation counts up to the priority ceiling for opting out (law 1). */
 function isMarkedLast({ annotations, spec }: Pod, { protect }: AgentPolicy): boolean {
-  const wishes = annotations.get(ANNOTATION_EVICT) === 'last' || annotations.has(FOREIGN_PREFER_NO_EVICTION);
-  return wishes && (spec.priority ?? 0) <= protect.optOutCeiling;
+  const isMarked = annotations.get(ANNOTATION_EVICT) === 'last' || annotations.has(FOREIGN_PREFER_NO_EVICTION);
+  return isMarked && (spec.priority ?? 0) <= protect.optOutCeiling;
 }
 
-/** Statistics without the figure that counts are no statistics: unknown is not zero (law 3). */
+/** Statistics without the figure that counts are treated as missing: unknown is not zero (law 3). */
 function measuredFor(signal: Signal, usage: PodUsage | undefined): PodUsage | undefined {
   return figureFor(signal, usage) === undefined ? undefined : usage;
 }
 
-/** Of a pod whose memory is in doubt only that much counts which both sources support. */
+/** For a pod whose sources disagree, the smaller memory figure counts. */
 function supportedUsage(signal: Signal, { uid }: Pod, { usage, doubtfulPods }: NodeSnapshot): PodUsage | undefined {
   const measured = measuredFor(signal, usage.get(uid));
   const doubt = doubtfulPods.get(uid);
@@ -38,7 +38,10 @@ function supportedUsage(signal: Signal, { uid }: Pod, { usage, doubtfulPods }: N
   return { ...measured, memory: { ...measured.memory, workingSetBytes } };
 }
 
-/** An owner that is to be kept away from this node was hit by whoever says so; when is not told, so it counts as now. */
+/**
+ * An owner with an avoid entry was disrupted by the writer of the entry at an unknown time, so it counts as disrupted
+ * now.
+ */
 function circumstances(
   { pod }: RankingFacts,
   { past }: EvictionState,
@@ -53,7 +56,7 @@ function circumstances(
   };
 }
 
-/** In the severe stage no wish to go last counts: the pod that took the memory may be the one that wishes it. */
+/** In the severe stage `evict: last` does not count: the pod that took the memory may have set it. */
 export function orderFor(
   { signal, stage }: Pick<RankingContext, 'signal' | 'stage'>,
   { ranking }: AgentPolicy,
@@ -61,7 +64,7 @@ export function orderFor(
   return policyOrder(ranking, resourceOf(signal), stage === 'severe' ? 'ignored' : 'honoured');
 }
 
-/** Pods that run and are not on their way out, each as numbers for one signal, first to go first. */
+/** Running pods that do not terminate, ranked for one signal, first to evict first. */
 export function rankNode(context: RankingContext, snapshot: NodeSnapshot, policy: AgentPolicy): readonly Candidate[] {
   const { signal, evictions } = context;
   const leaving = new Set(evictions.inflight.map(({ uid }) => uid));

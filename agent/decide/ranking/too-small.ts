@@ -2,18 +2,18 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { Ineligibility } from './ineligibility.ts';
 
-/** What the last victims before the node is exhausted have to bring. */
+/** Requirements for the last victims before the node is exhausted. */
 export interface LastChance {
   readonly reasonAgainst: Ineligibility;
-  /** No more victims than this. */
+  /** Largest number of victims. */
   readonly most: number;
-  /** What must come free. */
+  /** What must be freed. */
   readonly gap: number;
 }
 
 /**
- * Why a candidate is too small to be taken now, while another one above its request closes the gap, or at least more of
- * it: the node will be exhausted before a second victim could follow, so a first one that brings little goes for nothing.
+ * Why a candidate is too small to be evicted now, when another one above its request frees more of the gap: the node
+ * will be exhausted before a second eviction could follow, so a small first victim would be evicted in vain.
  */
 export function tooSmallReason(
   ranked: readonly Candidate[],

@@ -15,22 +15,22 @@ import type { InflightEviction } from '#agent/decide/eviction/inflight-eviction.
 import { stallMode } from './rule-mode.ts';
 import { proveShortage, type UsageEvidence } from './stall-evidence.ts';
 
-/** A rule that is met: since when without a break, and on which numbers now. */
+/** A rule that is met: since when, and with which current numbers. */
 export interface MetStall {
   readonly signal: StallSignal;
   readonly since: Instant;
   readonly because: Because;
-  /** Whether tasks wait at this moment, and not only in the past that the windows cover. */
+  /** Whether tasks stall right now, not only in the past that the windows cover. */
   readonly isWaiting: boolean;
 }
 
-/** By `stallKey`; a rule that is not met is not in it. */
+/** By `stallKey`; contains only rules that are met. */
 export type MetStalls = ReadonlyMap<string, MetStall>;
 
-/** By signal the time from which waiting counts: what was before an eviction of ours says nothing about after it. */
+/** By signal, the time from which stalls count: stalls before an eviction say nothing about the time after it. */
 export type StallStarts = ReadonlyMap<StallSignal, Instant>;
 
-/** Apart by mode: what was only pretended starts no window of a rule that enforces. */
+/** Separate by mode: a dry-run eviction restarts no window of a rule that enforces. */
 export type StallStartsByMode = Readonly<Record<Mode, StallStarts>>;
 
 export const NO_STARTS: StallStartsByMode = { Enforce: new Map(), DryRun: new Map() };
@@ -38,8 +38,8 @@ export const NO_STARTS: StallStartsByMode = { Enforce: new Map(), DryRun: new Ma
 const SIGNALS: readonly StallSignal[] = ['memory.pressure', 'cpu.pressure'];
 
 /**
- * Moves the start of a signal's windows on as long as a pod is leaving for the same resource, and to its pretence.
- * `evictions` are those of the look before: what is gone since has left just now.
+ * Moves the start of a signal's windows forward while an evicted pod terminates for the same resource, and to the time
+ * of a dry-run eviction. `evictions` are those of the previous pass: a pod that is gone since then has just left.
  */
 export function advanceStallStarts(
   previous: StallStartsByMode,
@@ -61,13 +61,13 @@ function startsAfter(previous: StallStarts, inflight: readonly InflightEviction[
   );
 }
 
-/** What has given its memory back, or does not end, moves nothing on any more. */
+/** A pod that has released its memory or is stuck no longer moves the start. */
 function startAfter({ phase, requestedAt, releasedAt }: InflightEviction, now: Instant): Instant {
   if (phase === 'pretended' || phase === 'stuck') return requestedAt;
   return releasedAt ?? now;
 }
 
-/** What one look saw of the waiting. */
+/** Stalls as one pass observed them. */
 export interface SeenStalls {
   readonly ratios: readonly StallRatio[];
   readonly evidence: UsageEvidence;
@@ -75,7 +75,7 @@ export interface SeenStalls {
   readonly now: Instant;
 }
 
-/** The rules that are met now; what was not measured is not met (law 3). */
+/** The rules that are met now; a rule without a measurement is not met (law 3). */
 export function advanceStalls(previous: MetStalls, policy: AgentPolicy, seen: SeenStalls): MetStalls {
   const met = policy.stallRules.flatMap((rule) => {
     const because = whyMet(rule, seen, seen.starts[stallMode(rule, policy)]);
@@ -87,7 +87,7 @@ export function advanceStalls(previous: MetStalls, policy: AgentPolicy, seen: Se
   return new Map(met);
 }
 
-/** Waiting in both windows and a proven shortage coincide, or the rule is not met. */
+/** A rule is met only if tasks stall in both windows and a shortage is proven at the same time. */
 function whyMet(rule: StallRule, seen: SeenStalls, starts: StallStarts): Because | undefined {
   const sinceStart = seen.now - (starts.get(rule.signal) ?? -Infinity);
   const [short, long] = [rule.short, rule.long].map((limit) =>
@@ -98,7 +98,11 @@ function whyMet(rule: StallRule, seen: SeenStalls, starts: StallStarts): Because
   if (proof === undefined) return undefined;
   const { signal, share } = rule;
   const facts = { signal, share, shortRatio: short, longRatio: long, ...proof };
-  return { code: 'StallsWithShortage', text: tell(rule, { short, long, left: proof['availableShare'] }), facts };
+  return {
+    code: 'StallsWithShortage',
+    text: describeStall(rule, { short, long, left: proof['availableShare'] }),
+    facts,
+  };
 }
 
 function isWaiting(rule: StallRule, { ratios }: SeenStalls): boolean {
@@ -109,13 +113,16 @@ function ratioOf({ signal, share }: StallRule, windowMs: number, ratios: readonl
   return ratios.find((each) => each.signal === signal && each.share === share && each.windowMs === windowMs)?.ratio;
 }
 
-interface PreviousStatus {
+interface StallFigures {
   readonly short: number;
   readonly long: number;
   readonly left: Because['facts'][string] | undefined;
 }
 
-function tell({ signal, share, evidence, ...windows }: StallRule, { short, long, left }: PreviousStatus): string {
+function describeStall(
+  { signal, share, evidence, ...windows }: StallRule,
+  { short, long, left }: StallFigures,
+): string {
   const waited = `${percent(short)} of ${windows.short.windowMs / 1000} s and ${percent(long)} of ${windows.long.windowMs / 1000} s`;
   return `${signal} (${share}) took ${waited} while ${evidence.signal} was ${percent(Number(left))}`;
 }

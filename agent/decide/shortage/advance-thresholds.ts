@@ -7,7 +7,7 @@ import type { AgentPolicy } from '#agent/policy/policy.ts';
 import { advanceConfirmations, type Confirmations, needsConfirmation, type Seen } from './confirm-shortage.ts';
 import { advanceRecent, type RecentFigures, usualAvailable } from './recent-figures.ts';
 
-/** What is remembered of the thresholds from one look to the next. */
+/** State of the thresholds from one pass to the next. */
 export interface ThresholdState {
   readonly pressure: PressureState;
   readonly recent: RecentFigures;
@@ -17,14 +17,14 @@ export interface ThresholdState {
 export const NO_THRESHOLDS: ThresholdState = { pressure: NO_PRESSURE, recent: new Map(), confirmations: new Map() };
 
 /**
- * A grace period starts over after this much relief, not after one good look: at ten looks a second some look is nearly
- * always good, and a kubelet that looks every ten seconds would act where the agent never does.
+ * A grace period restarts after this much relief, not after one measurement above the threshold: with ten measurements
+ * a second one of them is nearly always above it, and the agent would never act where the kubelet does.
  */
 const RELIEF_MS = 1000;
 
 /**
- * The thresholds after one more look. The kubelet's rules hold, for one that looks ten times a second: hard memory
- * thresholds are confirmed first, soft ones are held against what was left for most of the last second.
+ * The thresholds after one more pass. The rules are the kubelet's, adapted to ten passes a second: hard memory
+ * thresholds are confirmed first, soft ones are compared with what was available for most of the last second.
  */
 export function advanceThresholds(
   previous: ThresholdState,
@@ -52,7 +52,10 @@ function isCrossed(
   return !needsConfirmation(threshold) || confirmations.get(threshold.id)?.isConfirmed === true;
 }
 
-/** What a threshold is held against: a hard one the last measurement, a soft one what was left most of the last second. */
+/**
+ * The observation a threshold is compared with: for a hard one the last measurement, for a soft one the median of the
+ * last second.
+ */
 export function observationFor(
   threshold: Threshold,
   observations: Observations,

@@ -7,7 +7,7 @@ import { isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
 import { type RecentFigures, type Sample, steadyFillRate } from './recent-figures.ts';
 
 /**
- * Whether a hard memory threshold that is crossed is met. A moment's dip costs nobody:
+ * Whether a hard memory threshold that is crossed is met. A brief dip causes no eviction:
  *
  *     clear ── below ──▶ seen ── below for a second, nearly gone, or falling too fast ──▶ confirmed
  *       ▲                  │                                                                 │
@@ -19,30 +19,30 @@ export interface Confirmation {
   readonly isConfirmed: boolean;
 }
 
-/** By threshold id; one that is clear is not in it. */
+/** By threshold id; contains only thresholds that are crossed. */
 export type Confirmations = ReadonlyMap<string, Confirmation>;
 
 const CONFIRM_MS = 1000;
-/** A second until the next look counts, two until a victim's memory is back, one for a candidate that is refused. */
+/** One second until the next measurement counts, two until a victim's memory is free, one for a candidate that is refused. */
 const TOO_LATE_MS = 4000;
 const MIB = 1024 * 1024;
-/** Any process takes this much before the next look: at 3 GiB a second it is gone in 40 ms. */
+/** A process can take this much before the next pass: at 3 GiB a second it is gone in 40 ms. */
 const LAST_BYTES = 128 * MIB;
 const LAST_SHARE = 0.005;
 
-/** Whether a threshold needs a second look: hard ones on memory, which has peaks; others have a grace period or none. */
+/** Whether a threshold needs confirmation: only hard ones on memory, which has short peaks. */
 export function needsConfirmation(threshold: Threshold): boolean {
   return isHard(threshold) && isMemorySignal(threshold.signal);
 }
 
-/** What one look saw. */
+/** What one pass observed. */
 export interface Seen {
   readonly observations: Observations;
   readonly recent: RecentFigures;
   readonly now: Instant;
 }
 
-/** The confirmations after one more look. */
+/** The confirmations after one more pass. */
 export function advanceConfirmations(
   previous: Confirmations,
   thresholds: readonly Threshold[],
@@ -70,13 +70,13 @@ const see: Step = (before, threshold, { observations, recent, now }) => {
   return { since, isConfirmed: at - since >= CONFIRM_MS || cannotWait(threshold, observed, samples) };
 };
 
-/** Whether the memory would be gone before a second look could help. */
+/** Whether the memory would be exhausted before a second measurement could help. */
 function cannotWait(threshold: Threshold, observed: Observation, samples: readonly Sample[]): boolean {
   const available = quantityNumber(observed.available);
   return available <= lastBytes(threshold, observed) || available <= steadyFillRate(samples) * TOO_LATE_MS;
 }
 
-/** Nearly nothing: half the threshold, but on a large node no more than what its processes take in a moment. */
+/** Nearly exhausted: half the threshold, but on a large node no more than its processes can take in a moment. */
 function lastBytes({ value }: Threshold, observed: Observation): number {
   const half = quantityNumber(amountOf(value, observed)) / 2;
   return Math.min(half, Math.max(LAST_BYTES, quantityNumber(observed.capacity) * LAST_SHARE));

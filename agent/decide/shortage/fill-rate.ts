@@ -1,7 +1,7 @@
 import type { Instant } from '#shared/domain/model/pod.ts';
 import type { Measured } from '#agent/decide/eviction/eviction-circuit-breaker.ts';
 
-/** How fast the node's free memory shrinks. */
+/** How fast the node's available memory shrinks. */
 export interface Trend {
   readonly at: Instant;
   readonly available: number;
@@ -11,14 +11,14 @@ export interface Trend {
   readonly lastingRate: number;
 }
 
-/** A sudden step must not count as a lasting rate; a lasting one must count soon. */
+/** A sudden step must not count as a lasting rate; a lasting rate must count soon. */
 const NEWEST_WEIGHT = 0.5;
-/** What lasts for seconds counts for how long a pod may take to end. */
+/** The rate over these seconds decides how long a pod may take to terminate. */
 const LASTING_MS = 5000;
-/** From the decision to freed pages: the request, the pod's second of grace, the kernel. */
+/** From the decision to freed pages: the request, one second of grace, the kernel. */
 const RELIEF_MS = 2000;
 
-/** The trend after one more measurement of free memory; unknown or no newer ones leave it as it was. */
+/** The trend after one more measurement of available memory; a missing or repeated one changes nothing. */
 export function advanceTrend(previous: Trend | undefined, measured: Measured | undefined): Trend | undefined {
   if (measured === undefined) return previous;
   if (previous === undefined) return { ...measured, fillRate: 0, lastingRate: 0 };
@@ -37,32 +37,34 @@ function weighted(newest: number, before: number, weight: number): number {
   return weight * newest + (1 - weight) * before;
 }
 
-/** Whole seconds until no more than `floor` bytes are left at the rate of the last seconds; infinite while it does not shrink. */
+/**
+ * Whole seconds until `floor` bytes are left at the rate of the last seconds; infinite while memory does not shrink.
+ */
 export function secondsUntil(trend: Trend | undefined, floor: number): number {
   if (trend === undefined || trend.lastingRate <= 0) return Infinity;
   return Math.max(0, Math.floor((trend.available - floor) / trend.lastingRate / 1000));
 }
 
-/** Bytes that will be gone before a victim's memory is back. */
+/** Bytes that will be used before a victim's memory is free. */
 export function expectedLoss(trend: Trend | undefined): number {
   return (trend?.fillRate ?? 0) * RELIEF_MS;
 }
 
-/** So long takes one victim after the other, each from the decision to freed pages. */
+/** Time to evict two pods one after the other, from the decision to freed pages. */
 const TWO_VICTIMS_MS = 2 * RELIEF_MS;
-/** What is left and will be gone within this time is raced for. */
+/** Memory that will be exhausted within this time counts as nearly exhausted. */
 const IMMINENT_MS = 10_000;
 
 function isGoneWithin(trend: Trend | undefined, ms: number): boolean {
   return trend !== undefined && trend.fillRate * ms > trend.available;
 }
 
-/** Whether all memory will be gone within seconds at the rate that was seen last. */
+/** Whether memory will be exhausted within seconds at the latest rate. */
 export function isExhaustionImminent(trend: Trend | undefined): boolean {
   return isGoneWithin(trend, IMMINENT_MS);
 }
 
-/** Whether it will be gone before a second victim could follow the first. */
+/** Whether memory will be exhausted before a second eviction could follow the first. */
 export function hasTimeForOneVictim(trend: Trend | undefined): boolean {
   return isGoneWithin(trend, TWO_VICTIMS_MS);
 }

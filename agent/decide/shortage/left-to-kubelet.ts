@@ -1,8 +1,8 @@
 import { resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
 
 /**
- * Whether a signal is only reported: of disks the kubelet alone can throw away dead containers and unused images before
- * it takes a pod (docs/decisions/0012-disks-are-the-kubelets.md).
+ * Whether a signal is only reported: for disks, only the kubelet can remove dead containers and unused images before it
+ * evicts a pod (docs/decisions/0012-disks-are-the-kubelets.md).
  */
 export function isLeftToKubelet(signal: Signal): boolean {
   const resource = resourceOf(signal);

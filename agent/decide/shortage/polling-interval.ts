@@ -5,26 +5,26 @@ import type { Observations } from '#shared/domain/pressure/observation.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { Threshold } from '#shared/domain/pressure/threshold.ts';
 
-/** A process may touch new memory about this fast, in bytes per millisecond (3 GiB a second). */
+/** A process can allocate memory about this fast, in bytes per millisecond (3 GiB a second). */
 const WORST_FILL_RATE = (3 * 1024 ** 3) / 1000;
 
 export interface Periods {
   readonly nearMs: number;
   readonly farMs: number;
-  /** Before a crossing that is in sight. */
+  /** When a threshold is about to be crossed. */
   readonly raceMs: number;
 }
 
-/** How the room above the thresholds has been shrinking. */
+/** How fast the headroom above the thresholds shrinks. */
 export interface HeadroomTrend {
   readonly at: Instant;
-  /** Least memory left above any threshold, in bytes; infinite when none is known. */
+  /** Smallest headroom of any threshold, in bytes; infinite if none is known. */
   readonly headroom: number;
-  /** Bytes per millisecond; 0 while the room grows. */
+  /** Bytes per millisecond; 0 while the headroom grows. */
   readonly rate: number;
 }
 
-/** Before the first look. */
+/** Before the first pass. */
 export const NO_HEADROOM_TREND: HeadroomTrend = { at: 0, headroom: Number.POSITIVE_INFINITY, rate: 0 };
 
 function headroom(threshold: Threshold, observations: Observations): number {
@@ -33,12 +33,12 @@ function headroom(threshold: Threshold, observations: Observations): number {
   return quantityNumber(observed.available) - quantityNumber(amountToRelieve(threshold, observed));
 }
 
-/** Least memory left above any threshold, in bytes; 0 or less when one is crossed, infinite when none is known. */
+/** Smallest headroom of any threshold, in bytes; 0 or less if one is crossed, infinite if none is known. */
 export function leastHeadroom(thresholds: readonly Threshold[], observations: Observations): number {
   return thresholds.reduce((least, threshold) => Math.min(least, headroom(threshold, observations)), Infinity);
 }
 
-/** The approach after one more look; of two rates in a row the faster counts, so that a crossing is not met too late. */
+/** The trend after one more pass; of two consecutive rates the faster counts, so that a crossing is not missed. */
 export function advanceHeadroomTrend(previous: HeadroomTrend, headroom: number, now: Instant): HeadroomTrend {
   const lostBytes = previous.headroom - headroom;
   const rate = Number.isFinite(lostBytes) && now > previous.at ? Math.max(0, lostBytes / (now - previous.at)) : 0;
@@ -46,8 +46,8 @@ export function advanceHeadroomTrend(previous: HeadroomTrend, headroom: number, 
 }
 
 /**
- * How long to wait until the next look: as long as the worst hog would need to use up the room that is left, and once
- * the room is seen to shrink, no longer than until the threshold is crossed at that rate.
+ * Time until the next pass: as long as the fastest allocation would need to use up the headroom, and, once the headroom
+ * shrinks, no longer than until the threshold is crossed at that rate.
  */
 export function pollingInterval({ headroom, rate }: HeadroomTrend, { nearMs, farMs, raceMs }: Periods): Instant {
   const usual = Math.min(farMs, Math.max(nearMs, headroom / WORST_FILL_RATE));

@@ -25,17 +25,17 @@ export interface TriggerState extends ThresholdState {
   readonly activations: RuleActivations;
 }
 
-/** What is short now and may cost a pod, with the reason in words and numbers. */
+/** A threshold or stall rule that is met and may evict a pod, with the reason in words and numbers. */
 export interface PressureTrigger {
   readonly signal: Signal;
   readonly stage: Stage;
   readonly mode: Mode;
-  /** What messages quote: for a stall rule the amount that had to be short as well. */
+  /** The threshold that messages quote: for a stall rule its evidence limit. */
   readonly threshold: Threshold;
   readonly observed: Observation | undefined;
-  /** What must come free, in the signal's unit; infinite where waiting has no amount. */
+  /** What must be freed, in the signal's unit; infinite for stalls, which have no amount. */
   readonly gap: number;
-  /** Whether it is short at this moment: the windows of waiting also cover what is over. */
+  /** Whether the resource is short right now: windows of stalls also cover the past. */
   readonly isPresent: boolean;
   readonly because: Because;
 }
@@ -46,15 +46,15 @@ function thresholdBecause(threshold: Threshold, observed: Observation, figures: 
   const available = formatQuantity(observed.available);
   const kind = isHard(threshold) ? 'hard' : 'soft';
   const { kubeletAvailable } = figures;
-  const beside = kubeletAvailable === undefined ? '' : ` (${String(kubeletAvailable)} as the kubelet counts)`;
+  const byKubelet = kubeletAvailable === undefined ? '' : ` (${String(kubeletAvailable)} as the kubelet counts)`;
   return {
     code: isHard(threshold) ? 'HardThresholdMet' : 'SoftThresholdMet',
-    text: `${signal} is ${available}${beside}, below the ${kind} threshold of ${needed}`,
+    text: `${signal} is ${available}${byKubelet}, below the ${kind} threshold of ${needed}`,
     facts: { signal, available, threshold: needed, gracePeriodSeconds, ...figures },
   };
 }
 
-/** Which figure of a memory signal decided, and what the other one was. */
+/** Which figure of a memory signal decided, and the kubelet's figure if another one did. */
 function figuresOf(signal: KubeletSignal, snapshot: NodeSnapshot, policy: AgentPolicy): Because['facts'] {
   const figure = decidingFigure(signal, snapshot, policy);
   const kubelets = figure === 'Reclaimable' ? observe(snapshot.readings).get(signal) : undefined;
@@ -64,7 +64,7 @@ function figuresOf(signal: KubeletSignal, snapshot: NodeSnapshot, policy: AgentP
   };
 }
 
-/** Of each signal in each mode the most urgent threshold that is due, in the order in which the kubelet would meet them. */
+/** The most urgent met threshold of each signal in each mode, in the order in which the kubelet would handle them. */
 function thresholdTriggers(
   { pressure, recent, activations }: TriggerState,
   snapshot: NodeSnapshot,
@@ -104,7 +104,10 @@ function thresholdTrigger(
   };
 }
 
-/** The evidence of a rule as a threshold, for the kubelet's sentence. CPU has no kubelet signal: its eviction quotes memory's shape. */
+/**
+ * The evidence of a rule as a threshold, for the kubelet's message. The kubelet has no CPU signal, so the shape is that
+ * of memory.
+ */
 function evidenceThreshold(rule: StallRule): Threshold {
   return {
     id: stallKey(rule),
@@ -115,13 +118,13 @@ function evidenceThreshold(rule: StallRule): Threshold {
   };
 }
 
-/** That a rule is met, once it has been for as long as it asks. */
+/** The stall of a rule that has been met for its grace period. */
 function lastingStall(rule: StallRule, stalls: MetStalls, now: Instant): MetStall | undefined {
   const met = stalls.get(stallKey(rule));
   return met !== undefined && now - met.since >= rule.gracePeriodMs ? met : undefined;
 }
 
-/** What stalls rules ask for, in the order of the policy. */
+/** Triggers of stall rules, in the order of the policy. */
 function stallTriggers(state: TriggerState, policy: AgentPolicy, now: Instant): readonly PressureTrigger[] {
   return policy.stallRules.flatMap((rule) => {
     const met = lastingStall(rule, state.stalls, now);
@@ -149,8 +152,8 @@ function stallTrigger(
 }
 
 /**
- * What to act on, the most urgent first: met thresholds, as the kubelet orders them, then waiting that coincides with a
- * shortage of something that no threshold of the same mode speaks for.
+ * All triggers, most urgent first: met thresholds in the kubelet's order, then stall rules for resources without a met
+ * threshold in the same mode.
  */
 export function findTriggers(
   state: TriggerState,

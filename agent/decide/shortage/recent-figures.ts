@@ -3,23 +3,23 @@ import { quantityNumber } from '#shared/domain/model/quantity.ts';
 import type { Observation, Observations } from '#shared/domain/pressure/observation.ts';
 import type { KubeletSignal } from '#shared/domain/pressure/signal.ts';
 
-/** What a signal had left at one moment, in its own unit. */
+/** The available amount of a signal at one moment, in its own unit. */
 export interface Sample {
   readonly at: Instant;
   readonly available: number;
 }
 
-/** The measurements of the last second of each signal, oldest first: enough to tell a moment from a state. */
+/** The measurements of each signal in the last second, oldest first: enough to distinguish a peak from a shortage. */
 export type RecentFigures = ReadonlyMap<KubeletSignal, readonly Sample[]>;
 
 const WINDOW_MS = 1000;
-/** Closer together they would only cost memory; the newest is always there. */
+/** Closer samples would only cost memory; the newest is always kept. */
 const SPACING_MS = 60;
-/** A fall counts as steady that has lasted about this long. */
+/** A fall that has lasted about this long counts as steady. */
 const STEADY_MS = 600;
 const FEWEST_FOR_A_RATE = 3;
 
-/** The samples after one more look; a signal that is not known now is forgotten. */
+/** The samples after one more pass; a signal that is unknown now is dropped. */
 export function advanceRecent(previous: RecentFigures, observations: Observations, now: Instant): RecentFigures {
   return new Map(
     Array.from(observations, ([signal, observed]) => [signal, addSample(previous.get(signal), observed, now)] as const),
@@ -40,13 +40,16 @@ function addSample(samples = NO_SAMPLES, observed: Observation, now: Instant): r
   return [...kept, sample];
 }
 
-/** What was left for most of the last second; of two in the middle the smaller. `undefined` without a measurement. */
+/** The median available amount of the last second, the smaller of two; `undefined` without a measurement. */
 export function usualAvailable(samples = NO_SAMPLES): number | undefined {
   const sorted = samples.map(({ available }) => available).sort((left, right) => left - right);
   return sorted[Math.floor((sorted.length - 1) / 2)];
 }
 
-/** How fast what is left has shrunk in both halves of the last moments, per millisecond; one step alone is no rate. */
+/**
+ * How fast the available amount has shrunk in both halves of the last moments, per millisecond; a single step is no
+ * rate.
+ */
 export function steadyFillRate(samples = NO_SAMPLES): number {
   const newest = samples.at(-1);
   if (newest === undefined) return 0;

@@ -7,14 +7,14 @@ import type { MetStalls } from './advance-stalls.ts';
 
 /** How a threshold or a stall rule came into force on this node. */
 export interface RuleActivation {
-  /** Whether it may act: it was not met when it arrived, was relieved since, or was confirmed. */
+  /** Whether it may act: it was not met when it came into force, has been relieved since, or was confirmed. */
   readonly isConfirmed: boolean;
-  /** The policy that brought it. */
+  /** The policy that introduced it. */
   readonly policy: string;
   readonly generation: number;
 }
 
-/** By id of a threshold or key of a stall rule; `undefined` before anything is known, when all rules may act. */
+/** By threshold id or stall rule key; `undefined` before anything is known, when all rules may act. */
 export type RuleActivations = ReadonlyMap<string, RuleActivation> | undefined;
 
 interface Rule {
@@ -22,13 +22,16 @@ interface Rule {
   readonly isMet: boolean;
 }
 
-/** What rules are held against at this look: a threshold its last measurement, without any grace or second look. */
+/**
+ * What rules are compared with in this pass: for a threshold the last measurement, without grace period or
+ * confirmation.
+ */
 export interface SeenRules {
   readonly observations: Observations;
   readonly stalls: MetStalls;
 }
 
-/** Rules whose signal is not known now are not in it: they have not arrived yet. */
+/** Rules whose signal is unknown now are left out: they are not in force yet. */
 function rulesOf({ thresholds, stallRules }: AgentPolicy, { observations, stalls }: SeenRules): readonly Rule[] {
   const known = thresholds.filter(({ signal }) => observations.has(signal));
   return [
@@ -38,15 +41,15 @@ function rulesOf({ thresholds, stallRules }: AgentPolicy, { observations, stalls
 }
 
 /**
- * The arrivals after one more look at which the agent might act. A rule that is met when it arrives would evict on every
- * node that it selects at once, because of a configuration and not of a shortage: it is reported only, until it
- * was relieved once, or an operator confirms it by changing its policy again or by the annotation
- * `plimsoll.dev/confirmed-generation`. While an agent that was just started reads policies and history, nothing arrives.
+ * The activations after one more pass in which the agent may act. A rule that is already met when it comes into force
+ * would evict on every selected node at once, because of a configuration and not of a shortage: it is only reported
+ * until it is relieved once, or until an operator confirms it by changing the policy again or by the annotation
+ * `plimsoll.dev/confirmed-generation`. While a restarted agent reads policies and history, no rule comes into force.
  */
 export function advanceActivations(previous: RuleActivations, policy: AgentPolicy, seen: SeenRules): RuleActivations {
   const kept = [...(previous ?? [])].filter(([key]) => policy.thresholds.some(({ id }) => id === key));
-  const judged = rulesOf(policy, seen).map((rule) => [rule.key, activationOf(rule, previous, policy)] as const);
-  return new Map([...kept, ...judged]);
+  const current = rulesOf(policy, seen).map((rule) => [rule.key, activationOf(rule, previous, policy)] as const);
+  return new Map([...kept, ...current]);
 }
 
 function activationOf({ key, isMet }: Rule, previous: RuleActivations, policy: AgentPolicy): RuleActivation {
@@ -57,7 +60,7 @@ function activationOf({ key, isMet }: Rule, previous: RuleActivations, policy: A
   return { isConfirmed, policy: policy.name, generation: policy.generation };
 }
 
-/** Whether an operator has said so twice: by a second change of the same policy, or by naming its generation. */
+/** Whether an operator has confirmed the rule: by a second change of the same policy, or by naming its generation. */
 function isApproved(
   before: RuleActivation | undefined,
   { name, generation, confirmedGeneration }: AgentPolicy,
@@ -65,7 +68,10 @@ function isApproved(
   return confirmedGeneration === generation || (before?.policy === name && generation > before.generation);
 }
 
-/** The arrivals that a predecessor told of, so that a restart confirms nothing; all may act where it told of none. */
+/**
+ * The activations that a previous process recorded, so that a restart confirms nothing; all rules may act if it
+ * recorded none.
+ */
 export function restoreActivations(
   previous: readonly (RuleActivation & { readonly rule: string })[] | undefined,
 ): RuleActivations {
@@ -75,12 +81,12 @@ export function restoreActivations(
   );
 }
 
-/** Whether a rule may act as far as its arrival goes. */
+/** Whether a rule may act as far as its activation goes. */
 export function mayAct(activations: RuleActivations, key: string): boolean {
   return activations?.get(key)?.isConfirmed !== false;
 }
 
-/** What waits for a confirmation; `undefined` when nothing does. */
+/** Rules that wait for confirmation; `undefined` if none does. */
 export function unconfirmedRules(activations: RuleActivations): Because | undefined {
   const waiting = [...(activations ?? [])].filter(([, { isConfirmed }]) => !isConfirmed);
   const [first] = waiting;
@@ -88,7 +94,7 @@ export function unconfirmedRules(activations: RuleActivations): Because | undefi
   const [rule, { policy, generation }] = first;
   const others = waiting.length === 1 ? '' : ` (and ${waiting.length - 1} more)`;
   const text =
-    `${rule}${others} was met already when policy ${policy} brought it: it is reported and not enforced until it is ` +
-    `relieved once, the policy is changed again, or annotated plimsoll.dev/confirmed-generation: "${generation}"`;
+    `${rule}${others} was already met when policy ${policy} introduced it; it is reported but not enforced until it is ` +
+    `relieved once, the policy is changed again, or the policy is annotated plimsoll.dev/confirmed-generation: "${generation}"`;
   return { code: 'MetOnArrival', text, facts: { rule, policy, generation, waiting: waiting.length } };
 }

@@ -17,12 +17,12 @@ export function stallMode(rule: StallRule, { mode }: AgentPolicy): Mode {
   return stricter(mode, rule.mode);
 }
 
-/** What an eviction stands on: a threshold by its id, or a stall rule by its key. */
+/** The cause of an eviction: a threshold by its id, or a stall rule by its key. */
 interface EvictionCause {
   readonly threshold: Pick<Threshold, 'id'>;
 }
 
-/** The mode in which a policy acts on what an eviction stands on; `DryRun` where that is no rule of it any more. */
+/** The mode in which a policy acts on the cause of an eviction; `DryRun` if the policy no longer has that rule. */
 export function modeOf({ threshold }: EvictionCause, policy: AgentPolicy): Mode {
   const rule = policy.stallRules.find((each) => stallKey(each) === threshold.id);
   if (rule !== undefined) return stallMode(rule, policy);

@@ -11,28 +11,28 @@ import {
   type PodPressureByUid,
 } from '#agent/decide/snapshot/pod-pressure.ts';
 
-/** What waiting must coincide with before it counts as the node's; `memory` is the figure that decides. */
+/** Evidence that stalls are the node's, not one pod's; `memory` is the deciding figure. */
 export interface UsageEvidence extends Pick<NodeView, 'cpu' | 'reclaim'> {
   readonly memory: Observation | undefined;
   readonly podPressures: PodPressureByUid;
 }
 
-/** The numbers that prove a shortage; `undefined` while it is not proven. */
+/** The numbers that prove a shortage; `undefined` if it is not proven. */
 export type Proof = Because['facts'] | undefined;
 
-/** The kernel searches hard when it looks through as much as is available within this time. */
+/** The kernel reclaims hard when it scans as much as is available within this time. */
 const TURNOVER_SECONDS = 10;
-/** Reading through a large file is no shortage: there all that is looked at is given up, and nothing comes back. */
+/** Reading a large file is no shortage: all scanned pages are reclaimed, and none is needed again. */
 const LEAST_LOST_SHARE = 0.1;
-/** A pod that waits less than this suffers nothing: on a busy node some pod always waits a little. */
+/** A pod that stalls less than this is not affected: on a busy node some pod always stalls a little. */
 const LEAST_WAITING = 0.1;
 const MEBIBYTE = 1024 * 1024;
 
 /**
- * Whether the node really is short where its tasks wait. One pod inside its own limit raises the node's PSI while
- * gigabytes are free (real-kubernetes.md 8.3), so little must be left, and what is counted beside it must fit: for
- * memory that the kernel searches in vain, for both that pods wait whom no limit of their own holds back. What was not
- * measured proves nothing (law 3).
+ * Whether the node really is short of the resource its tasks wait for. One pod inside its own limit raises the node's
+ * PSI while gigabytes are free, so little must be available, and further evidence must agree: for memory, that the
+ * kernel reclaims in vain; for both, that pods stall that no limit of their own holds back. A missing measurement
+ * proves nothing (law 3).
  */
 export function proveShortage(limit: ShortageLimit, evidence: UsageEvidence): Proof {
   return limit.signal === 'memory.available' ? proveMemory(limit, evidence) : proveCpu(limit, evidence);
@@ -66,7 +66,7 @@ function proveMemory({ below }: ShortageLimit, { memory, reclaim, podPressures }
   };
 }
 
-/** What the kernel looks through in a second, and what of it does not help: not given up, or wanted back at once. */
+/** Bytes that the kernel scans per second, and those in vain: not reclaimed, or needed again at once. */
 interface Search {
   readonly searched: number;
   readonly lost: number;
@@ -89,7 +89,7 @@ function proveCpu({ below }: ShortageLimit, { cpu, podPressures }: UsageEvidence
   return { availableShare: shareOf(room), throttledPods: count(podPressures, isAtCpuLimit) };
 }
 
-/** Tasks held back by their own limit wait like any others; they are the whole story when no other pod waits. */
+/** Tasks held back by their own limit stall like any others; they explain everything if no other pod stalls. */
 function isOnlyAtLimits(podPressures: PodPressureByUid, isAtLimit: Test, resource: 'memory' | 'cpu'): boolean {
   const waits: Test = (podPressure) => !isAtLimit(podPressure) && (podPressure.waiting[resource] ?? 0) >= LEAST_WAITING;
   return some(podPressures, isAtLimit) && !some(podPressures, waits);

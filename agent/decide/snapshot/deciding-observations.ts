@@ -11,7 +11,9 @@ import type { NodeView } from './node-view.ts';
 
 type Figures = Pick<NodeView, 'readings' | 'reclaimable'>;
 
-/** What thresholds are held against: of memory the figure that decides, of everything else what was read. */
+/**
+ * The observations that thresholds are compared with: for memory the deciding figure, for everything else the reading.
+ */
 export function decidingObservations(
   { readings, reclaimable }: Figures,
   { memoryFigure }: Pick<AgentPolicy, 'memoryFigure'>,
@@ -19,7 +21,7 @@ export function decidingObservations(
   return observe(decidingReadings(readings, reclaimable, memoryFigure));
 }
 
-/** The figure that decides for a signal; `undefined` for one that has no two of them. */
+/** The figure that decides for a memory signal; `undefined` for other signals. */
 export function decidingFigure(
   signal: Signal,
   { reclaimable }: Pick<Figures, 'reclaimable'>,

@@ -5,7 +5,7 @@ type Figure = (usage: PodUsage) => number | undefined;
 
 const NOT_MEASURED: Figure = () => undefined;
 
-/** The figure that a ranking by this resource cannot do without. Of disks there is none: they are the kubelet's. */
+/** The figure that a ranking by this resource needs. Disks have none: they are left to the kubelet. */
 const FIGURES: Readonly<Record<StarvedResource, Figure>> = {
   memory: ({ memory }) => memory?.workingSetBytes,
   pids: ({ processCount }) => processCount,
@@ -15,12 +15,12 @@ const FIGURES: Readonly<Record<StarvedResource, Figure>> = {
   inodes: NOT_MEASURED,
 };
 
-/** What a pod uses of what a signal watches; `undefined` where that was not measured. */
+/** A pod's usage of the resource of a signal; `undefined` if it was not measured. */
 export function figureFor(signal: Signal, usage: PodUsage | undefined): number | undefined {
   return usage === undefined ? undefined : FIGURES[resourceOf(signal)](usage);
 }
 
-/** What all pods but one use together of what a signal watches. */
+/** Total usage of the resource of a signal by all pods but one. */
 export function othersUse(signal: Signal, usage: UsageByUid, uid: string): number {
   let sum = 0;
   for (const each of usage.values()) if (each.uid !== uid) sum += figureFor(signal, each) ?? 0;

@@ -4,17 +4,19 @@ import { type MemoryReadings, memoryReadingOf, type MemorySignal } from '#shared
 import { type MemoryReading, wholeQuantity } from '#shared/domain/pressure/observation.ts';
 import type { NodeView } from './node-view.ts';
 
-/** Memory signals whose two figures are far apart, each with the reason in words and numbers. */
+/** Memory signals whose two figures differ widely, each with the reason in words and numbers. */
 export type FigureGaps = ReadonlyMap<MemorySignal, Because>;
 
 export const NO_GAPS: FigureGaps = new Map();
 
-/** Further apart than this share of the capacity is told; nearer than the second is over, so that it is told once. */
+/**
+ * A gap above the first share of the capacity is reported until it falls below the second, so that it is reported once.
+ */
 const APART_SHARE = 0.1;
 const TOGETHER_SHARE = 0.05;
 const SIGNALS: readonly MemorySignal[] = ['memory.available', 'allocatableMemory.available'];
 
-/** The gaps after one more look. */
+/** The gaps after one more pass. */
 export function advanceFigureGaps(previous: FigureGaps, { readings, reclaimable }: NodeView): FigureGaps {
   const gaps = SIGNALS.flatMap((signal) => {
     const because = gapOf(signal, readings, reclaimable, previous.has(signal) ? TOGETHER_SHARE : APART_SHARE);
@@ -41,7 +43,7 @@ function bytesOf(reading: MemoryReading | undefined): { available: number; capac
   return { available: availableBytes, capacity: availableBytes + workingSetBytes };
 }
 
-/** The kubelet calls less available where page cache is in use, and more where the kernel itself holds memory. */
+/** The kubelet reports less where page cache is active, and more where the kernel itself holds memory. */
 function describeGap(signal: MemorySignal, kubelets: number, own: number): Because {
   const [kubeletAvailable, reclaimable] = [kubelets, own].map((each) =>
     formatQuantity(wholeQuantity(each, 'BinarySI')),
@@ -49,10 +51,10 @@ function describeGap(signal: MemorySignal, kubelets: number, own: number): Becau
   const isCache = kubelets < own;
   const why = isCache
     ? 'it counts active page cache as used'
-    : 'it does not count kernel memory, huge pages and cache that cannot be given back';
+    : 'it misses kernel memory, huge pages and cache that cannot be reclaimed';
   return {
     code: isCache ? 'KubeletCountsCacheAsUsed' : 'KubeletMissesHeldMemory',
-    text: `${signal}: the kubelet sees ${kubeletAvailable ?? ''}, ${reclaimable ?? ''} can be reclaimed; ${why}`,
+    text: `${signal}: the kubelet reports ${kubeletAvailable ?? ''}, but ${reclaimable ?? ''} can be reclaimed; ${why}`,
     facts: { signal, kubeletAvailable: kubeletAvailable ?? '', reclaimable: reclaimable ?? '' },
   };
 }

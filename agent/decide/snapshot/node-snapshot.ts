@@ -6,22 +6,22 @@ import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { NodeView } from './node-view.ts';
 import type { PodPressureByUid } from './pod-pressure.ts';
 
-/** Every pod bound to this node, looked through once per change instead of once per pass. */
+/** Every pod bound to this node, indexed once per change instead of once per pass. */
 export interface PodsOnNode {
-  /** Ended ones are not in it. */
+  /** Without terminated pods. */
   readonly running: readonly RankingFacts[];
   readonly aliveByUid: ReadonlyMap<string, Pod>;
-  /** Asked to go and not gone yet. */
+  /** Deleted but not yet terminated. */
   readonly terminating: readonly Pod[];
-  /** UIDs of those that the kubelet ended for node pressure, or is about to. */
+  /** UIDs of pods that the kubelet evicted for node pressure, or is about to. */
   readonly endedByKubelet: readonly string[];
-  /** What cannot be read of pods that are therefore no candidates, one sentence each. */
+  /** Errors of pods that cannot be read and are therefore no candidates, one sentence each. */
   readonly unreadable: readonly string[];
 }
 
-/** A pod of which another source tells something else than its group. */
+/** A pod for which another source contradicts its cgroup. */
 export interface DoubtfulPod {
-  /** What the other source says it uses. */
+  /** Usage according to the other source. */
   readonly theirsBytes: number;
   readonly because: Because;
 }
@@ -29,42 +29,42 @@ export interface DoubtfulPod {
 /** By UID. */
 export type DoubtfulPods = ReadonlyMap<string, DoubtfulPod>;
 
-/** Whether a namespace is to be left alone. */
+/** Whether a namespace has opted out (`plimsoll.dev/ignore`). */
 export type NamespaceState = 'open' | 'ignored';
 
-/** Everything that one decision sees. Times are monotonic milliseconds. */
+/** All inputs of one decision. Times are monotonic milliseconds. */
 export interface NodeSnapshot extends NodeView {
   readonly now: Instant;
   readonly usage: UsageByUid;
   readonly podPressures: PodPressureByUid;
   readonly pods: PodsOnNode;
-  /** Namespaces whose labels are known; one that is not here may not lose a pod. */
+  /** Namespaces whose labels are known; pods of other namespaces are not evicted. */
   readonly namespaces: ReadonlyMap<string, NamespaceState>;
-  /** Owners, as `namespace/Kind/name`, whose pods are to be kept away from this node for now. */
+  /** Owners, as `namespace/Kind/name`, with an avoid entry for this node. */
   readonly avoided: ReadonlySet<string>;
-  /** Signals that must not evict now, since their sources contradict each other. */
+  /** Signals that must not evict now, because their sources contradict each other. */
   readonly doubts: ReadonlyMap<Signal, Because>;
-  /** Pods whose figures are contradicted; the node's are not touched by that. */
+  /** Pods whose figures another source contradicts; the node's figures are not affected. */
   readonly doubtfulPods: DoubtfulPods;
-  /** Whether Kubernetes has not heard of the kubelet for a while, which carries evictions out. */
+  /** Whether the kubelet, which carries out evictions, has stopped posting node status. */
   readonly isKubeletSilent: boolean;
-  /** What keeps the whole agent from acting: warming up, the API server is out of reach. */
+  /** Gates of the whole agent that are closed: warming up, no contact with the API server. */
   readonly closedGates: readonly Because[];
 }
 
-/** The condition of a pod that says who ends it. */
+/** The pod condition that names the cause of a disruption. */
 export const DISRUPTION_TARGET = 'DisruptionTarget';
-/** The reason where the kubelet ends it for node pressure. */
+/** Its reason when the kubelet evicts the pod for node pressure. */
 export const DISRUPTION_BY_KUBELET = 'TerminationByKubelet';
 
 const ENDED = new Set(['Succeeded', 'Failed']);
 
-/** Whether all its containers have ended for good. */
+/** Whether the pod has terminated. */
 function hasEnded(pod: Pod): boolean {
   return ENDED.has(pod.status.phase ?? '');
 }
 
-/** Whether it was asked to go and has not gone. */
+/** Whether the pod is deleted and has not terminated yet. */
 export function isTerminating(pod: Pod): boolean {
   return pod.deletion !== undefined && !hasEnded(pod);
 }
@@ -75,12 +75,12 @@ function hasDisruption(pod: Pod, reason: string): boolean {
   );
 }
 
-/** What is known of pods that are no candidates any more, or cannot be read. */
+/** Pods that are no candidates: evicted by the kubelet, or unreadable. */
 export type OtherPods = Pick<PodsOnNode, 'endedByKubelet' | 'unreadable'>;
 
 const NO_OTHERS: OtherPods = { endedByKubelet: [], unreadable: [] };
 
-/** Sorts the node's pods by what decisions ask of them; nothing of it depends on time. */
+/** Indexes the node's pods for decisions; independent of time. */
 export function indexPods(facts: readonly RankingFacts[], others: OtherPods = NO_OTHERS): PodsOnNode {
   const running = facts.filter(({ pod }) => !hasEnded(pod));
   return {
@@ -95,12 +95,12 @@ export function indexPods(facts: readonly RankingFacts[], others: OtherPods = NO
   };
 }
 
-/** Whether it ends because somebody used the Eviction API. */
+/** Whether the pod terminates because of the Eviction API. */
 export function isBeingEvicted(pod: Pod): boolean {
   return isTerminating(pod) && hasDisruption(pod, 'EvictionByEvictionAPI');
 }
 
-/** Whether the kubelet ended it for node pressure. */
+/** Whether the kubelet evicted the pod for node pressure. */
 function wasEndedByKubelet(pod: Pod): boolean {
   return hasDisruption(pod, DISRUPTION_BY_KUBELET);
 }

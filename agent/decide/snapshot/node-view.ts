@@ -2,11 +2,11 @@ import type { MemoryReadings } from '#shared/domain/pressure/memory-figure.ts';
 import type { NodeReadings } from '#shared/domain/pressure/observation.ts';
 import type { StallRatio } from '#agent/policy/stall-rule.ts';
 
-/** The node as one look sees it; times are monotonic milliseconds. */
+/** The node as observed in one pass; times are monotonic milliseconds. */
 export interface NodeView {
   /** Memory as the kubelet computes it. */
   readonly readings: NodeReadings;
-  /** Memory that processes can still have; nothing where the source does not tell. */
+  /** Memory that processes can still allocate; empty if the source does not report it. */
   readonly reclaimable: MemoryReadings;
   readonly stalls: readonly StallRatio[];
   readonly cpu: CpuRoom | undefined;
@@ -15,19 +15,22 @@ export interface NodeView {
   readonly oomKills: number | undefined;
 }
 
-/** CPU left idle over the last minute, and all there is, in cores. */
+/** CPU idle over the last minute and the capacity, in cores. */
 export interface CpuRoom {
   readonly availableCores: number;
   readonly cores: number;
 }
 
-/** What the kernel does to find memory, in bytes per second over the last ten; `undefined` where it does not count that. */
+/**
+ * The kernel's reclaim activity in bytes per second over the last ten seconds; `undefined` if the kernel does not count
+ * it.
+ */
 export interface ReclaimRates {
-  /** Looked at for something to give up, for want of memory on the node: a group at its own limit does not count. */
+  /** Scanned because the node is short of memory; reclaim of a cgroup at its own limit does not count. */
   readonly scanned: number | undefined;
-  /** Of that, given up. */
+  /** Reclaimed of the scanned bytes. */
   readonly stolen: number | undefined;
-  /** Read in again soon after they were given up; those of groups at their own limit count as well. */
+  /** Read in again soon after they were evicted; cgroups at their own limit count as well. */
   readonly refaulted: number | undefined;
   readonly swappedIn: number | undefined;
 }

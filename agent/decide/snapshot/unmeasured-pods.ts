@@ -3,7 +3,9 @@ import type { Instant } from '#shared/domain/model/pod.ts';
 import type { RankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { NodeSnapshot } from './node-snapshot.ts';
 
-/** Pods are measured every ten seconds at least: after so long without any figure no source tells of them. */
+/**
+ * Pods are measured at least every ten seconds: after this long without a measurement no source has their statistics.
+ */
 const LONGEST_MS = 30_000;
 
 type Seen = Pick<NodeSnapshot, 'pods' | 'usage' | 'now'>;
@@ -12,13 +14,13 @@ function isRunning({ pod }: RankingFacts): boolean {
   return pod.status.phase === 'Running';
 }
 
-/** Since when no running pod of the node has had statistics; `undefined` while one has, or none runs. */
+/** Since when no running pod of the node has had statistics; `undefined` while one has them, or no pod runs. */
 export function advanceUnmeasured(previous: Instant | undefined, { pods, usage, now }: Seen): Instant | undefined {
   const isAnyMeasured = usage.size > 0 && pods.running.some(({ pod }) => usage.has(pod.uid));
   return isAnyMeasured || !pods.running.some(isRunning) ? undefined : (previous ?? now);
 }
 
-/** That pods run and none has statistics: none can be ranked, so none would be evicted. */
+/** The reason when pods run and none has statistics: none can be ranked or evicted. */
 export function noStatistics(
   since: Instant | undefined,
   { pods, now }: Pick<Seen, 'pods' | 'now'>,
@@ -26,6 +28,6 @@ export function noStatistics(
   if (since === undefined || now - since < LONGEST_MS) return undefined;
   const count = pods.running.filter(isRunning).length;
   const seconds = Math.round((now - since) / 1000);
-  const text = `none of ${count} running pods has had statistics for ${seconds} s; is the cgroup driver or the group of all pods another one, or does a security module forbid reading it?`;
+  const text = `none of ${count} running pods has had statistics for ${seconds} s; check the cgroup driver, the cgroup of all pods, and whether a security module denies reading it`;
   return { code: 'NoPodStatistics', text, facts: { pods: count, seconds } };
 }

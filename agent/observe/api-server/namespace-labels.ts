@@ -6,16 +6,16 @@ import { LABEL_IGNORE } from '#shared/kube/wire-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { NamespaceState } from '#agent/decide/snapshot/node-snapshot.ts';
 
-/** Whether namespaces are to be left alone, asked for on demand: the agent watches nothing cluster-wide. */
+/** Whether namespaces have opted out, read on demand: the agent watches nothing cluster-wide. */
 export interface NamespaceLabels {
-  /** What is known now; a namespace that is missing is being asked for. */
+  /** What is known now; a missing namespace is being read. */
   readonly known: () => ReadonlyMap<string, NamespaceState>;
-  /** Asks for those that are unknown or too old; never rejects. */
+  /** Reads namespaces that are unknown or too old; never rejects. */
   readonly refresh: (names: Iterable<string>, signal: AbortSignal) => Promise<void>;
 }
 
 const TIME_TO_LIVE_MS = 300_000;
-/** What could not be asked again in this time is not known any more. */
+/** A state that could not be refreshed within this time counts as unknown. */
 const LONGEST_LIFE_MS = 2 * TIME_TO_LIVE_MS;
 const TIMEOUT_MS = 5000;
 
@@ -24,7 +24,7 @@ interface Entry {
   readonly askedAtMs: number;
 }
 
-/** What the labels of a namespace say. */
+/** The state that a namespace's labels select. */
 export function namespaceState({ metadata }: KubeObject): NamespaceState {
   return metadata.labels?.[LABEL_IGNORE] === 'true' ? 'ignored' : 'open';
 }

@@ -13,13 +13,16 @@ import { DISRUPTION_BY_KUBELET, DISRUPTION_TARGET } from '#agent/decide/snapshot
 import { errorText } from '#shared/runtime/describe-error.ts';
 import { podEssentials } from './pod-essentials.ts';
 
-/** A pod of this node: what decides its rank, and where its statistics are. */
+/** A pod of this node: the facts that rank it, and where its statistics are. */
 export interface NodePod {
   readonly facts: RankingFacts;
   readonly observed: ObservedPod;
 }
 
-/** What is kept of any pod bound to this node: of one that has ended only who ended it, of one that cannot be read only that. */
+/**
+ * What is kept of a pod bound to this node: of a terminated pod only that the kubelet evicted it, of an unreadable pod
+ * the error.
+ */
 export type KnownPod =
   | ({ readonly kind: 'alive' } & NodePod)
   | { readonly kind: 'endedByKubelet'; readonly uid: string }
@@ -35,15 +38,15 @@ function cgroupQos(pod: Pod): QosClass {
 }
 
 /**
- * A static pod's group carries the hash of its manifest; the API server's UID is that of its mirror. The annotation of
- * any other pod is its owner's text, and would name another pod's group.
+ * A static pod's cgroup is named after the hash of its manifest; the UID in the API server is that of the mirror pod.
+ * On any other pod the annotation is user text and could name another pod's cgroup.
  */
 function cgroupUidOf(pod: Pod): string {
   const hash = isMirrorOfNode(pod) ? pod.annotations.get(CONFIG_MIRROR) : undefined;
   return hash ?? pod.uid;
 }
 
-/** `containerd://ID` in each container status; those of init containers too, since sidecars are among them. */
+/** `containerd://ID` of each container status, including init containers, since sidecars are among them. */
 function containersOf({ status }: KubeObject): ObservedPod['containers'] {
   if (!isRecord(status)) return [];
   const statuses = [status['containerStatuses'], status['initContainerStatuses']].filter(Array.isArray).flat();
@@ -58,14 +61,17 @@ function isPathSegment(text: string): boolean {
   return /^[A-Za-z0-9_-]{1,253}$/.test(text);
 }
 
-/** What is kept of a pod that has not ended. Throws for one that cannot be read; no other pod is harmed (F-21). */
+/**
+ * What is kept of a pod that has not terminated. Throws when the pod cannot be read; other pods are not affected
+ * (F-21).
+ */
 export function slimPod(raw: KubeObject): NodePod {
   const decoded = decodePod(raw);
   if (!decoded.ok)
     throw new Error(`cannot read pod "${raw.metadata.name ?? ''}": ${decoded.field}: ${decoded.message}`);
   const pod = decoded.value;
   const cgroupUid = cgroupUidOf(pod);
-  if (!isPathSegment(cgroupUid)) throw new Error(`cannot read pod "${pod.name}": its UID is no name of a cgroup`);
+  if (!isPathSegment(cgroupUid)) throw new Error(`cannot read pod "${pod.name}": its UID is not a valid cgroup name`);
   return {
     facts: { ...rankingFacts(pod), pod: podEssentials(pod) },
     observed: {
@@ -78,7 +84,7 @@ export function slimPod(raw: KubeObject): NodePod {
 }
 
 /**
- * What is kept of a pod; `undefined` for one that has ended, which has no group and is no candidate: a node may hold
+ * What is kept of a pod; `undefined` for a terminated pod, which has no cgroup and is no candidate: a node may hold
  * 12,500 of them (the terminated-pod threshold of the controller manager).
  */
 export function slimKnownPod(raw: KubeObject): KnownPod | undefined {
@@ -103,18 +109,18 @@ function isKubeletDisruption({ type, status, reason }: Readonly<Record<string, u
   return type === DISRUPTION_TARGET && status === 'True' && reason === DISRUPTION_BY_KUBELET;
 }
 
-/** The pods bound to this node, live, and no others. */
+/** The pods bound to this node, watched. */
 export interface NodePods extends Pick<Reflector<KnownPod>, 'run' | 'isSynced' | 'lastContactMs'> {
-  /** Those that have not ended. */
+  /** Pods that have not terminated. */
   readonly alive: () => readonly NodePod[];
-  /** UIDs of those that the kubelet ended for node pressure. */
+  /** UIDs of pods that the kubelet evicted for node pressure. */
   readonly endedByKubelet: () => readonly string[];
-  /** What cannot be read of pods that are therefore no candidates, one sentence each. */
+  /** Errors of pods that cannot be read and are therefore no candidates, one sentence each. */
   readonly unreadable: () => readonly string[];
   readonly onChange: (listener: () => void) => void;
 }
 
-/** A live copy of what is kept of this node's pods. */
+/** A watched copy of what is kept of this node's pods. */
 export function createNodePods(nodeName: string, options: Options): NodePods {
   const reflector = createReflector({
     ...options,
@@ -125,7 +131,7 @@ export function createNodePods(nodeName: string, options: Options): NodePods {
   });
   reflector.onChange(({ kind, value }) => {
     if (kind !== 'deleted' && value.kind === 'unreadable')
-      options.log.warn({ cause: value.message }, 'Cannot read a pod');
+      options.log.warn({ cause: value.message }, 'Cannot read pod');
   });
   return {
     run: (signal) => reflector.run(signal),

@@ -17,20 +17,23 @@ import {
 import type { RuleActivation } from '#agent/decide/shortage/rule-activation.ts';
 import type { EvictionRecord } from '#agent/decide/pass-result.ts';
 
-/** This node's NodePressure: what the scheduler process asks in its spec, and what we, or a predecessor, told in its status. */
+/**
+ * This node's NodePressure: avoid entries that the scheduler process writes to the spec, and the status that an agent
+ * wrote.
+ */
 export interface NodePressureObject {
   readonly avoid: readonly AvoidEntry[];
   readonly status: PreviousStatus;
 }
 
-/** Keep an owner's new pods away until then; wall time. */
+/** Keeps new pods of an owner off this node until that time (wall time). */
 export interface AvoidEntry {
   /** `namespace/Kind/name`. */
   readonly owner: string;
   readonly until: Instant;
 }
 
-/** What a status said, as far as it goes on after a restart. */
+/** The part of a status that carries over a restart of the agent. */
 export interface PreviousStatus {
   readonly conditions: readonly {
     readonly type: string;
@@ -39,11 +42,11 @@ export interface PreviousStatus {
   }[];
   readonly signals: readonly { readonly name: string; readonly state: string; readonly since: string }[];
   readonly evictions: readonly EvictionRecord[];
-  /** How thresholds and stall rules came into force; `undefined` where nothing is told of it. */
+  /** How thresholds and stall rules came into force; `undefined` if the status has no such entry. */
   readonly rules: readonly PreviousRule[] | undefined;
 }
 
-/** A rule that was in force, and whether it might act. */
+/** A rule that was in force, and whether it was allowed to act. */
 export interface PreviousRule extends RuleActivation {
   readonly rule: string;
 }
@@ -52,7 +55,7 @@ export const NO_PREVIOUS_STATUS: PreviousStatus = { conditions: [], signals: [],
 
 type Options = Omit<ReflectorOptions<NodePressureObject>, 'resource' | 'fieldSelector' | 'slim'>;
 
-/** A live copy of one NodePressure object; synced and empty while there is none. */
+/** A watched copy of one NodePressure object; synced and empty while the object does not exist. */
 export function createNodePressureReflector(nodeName: string, options: Options): Reflector<NodePressureObject> {
   return createReflector({
     ...options,
@@ -62,7 +65,7 @@ export function createNodePressureReflector(nodeName: string, options: Options):
   });
 }
 
-/** Throws for an object that cannot be read; what it told is then unknown, as after a first start. */
+/** Throws when the object cannot be read; the previous status is then unknown, as after a first start. */
 export function decodeNodePressure(raw: KubeObject): NodePressureObject {
   const decoded = decodeObject(raw, (object) => ({
     avoid: readObject(object, 'spec', (spec) => readList(spec, 'avoid', readAvoid)) ?? [],

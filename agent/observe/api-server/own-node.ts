@@ -2,17 +2,20 @@ import { createReflector, type Reflector, type ReflectorOptions } from '#shared/
 import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
 import { NODES } from '#shared/kube/resource.ts';
 
-/** What the agent needs of its Node object: the labels that select a policy, the UID that owns NodePressure, and its kubelet. */
+/**
+ * What the agent needs of its Node: labels that select a policy, the UID that owns the NodePressure, the kubelet's
+ * state.
+ */
 export interface OwnNode {
   readonly uid: string | undefined;
   readonly labels: ReadonlyMap<string, string>;
-  /** Whether Kubernetes has not heard of the kubelet for a while: condition Ready is Unknown. */
+  /** Whether the kubelet has stopped posting node status: the condition Ready is Unknown. */
   readonly isKubeletSilent: boolean;
 }
 
 type Options = Omit<ReflectorOptions<OwnNode>, 'resource' | 'fieldSelector' | 'slim'>;
 
-/** A live copy of one Node object. */
+/** A watched copy of one Node object. */
 export function createOwnNode(nodeName: string, options: Options): Reflector<OwnNode> {
   return createReflector({
     ...options,

@@ -1,7 +1,7 @@
 import type { Container, Pod, SchedulingRules } from '#shared/domain/model/pod.ts';
 import { DISRUPTION_TARGET } from '#agent/decide/snapshot/node-snapshot.ts';
 
-/** A wish or a mark of the kubelet is a word or a hash; what is longer is somebody's data. */
+/** Annotations that the agent reads are a word or a hash; longer values are user data. */
 const LONGEST_VALUE = 256;
 const NO_TEXTS: ReadonlyMap<string, string> = new Map();
 const NO_RULES: SchedulingRules = {
@@ -15,8 +15,8 @@ const NO_RULES: SchedulingRules = {
 };
 
 /**
- * What the agent's decisions and words ask of a pod once its ranking facts are worked out. Labels, rules of placement,
- * limits and other conditions are let go: of 500 real pods they take 3 MiB on every node.
+ * The part of a pod that decisions and messages need once its ranking facts are computed. Labels, scheduling rules,
+ * limits and other conditions are dropped: for 500 real pods they take 3 MiB on every node.
  */
 export function podEssentials(pod: Pod): Pod {
   const { spec, status } = pod;
@@ -39,7 +39,7 @@ export function podEssentials(pod: Pod): Pod {
   };
 }
 
-/** Every annotation is still there: for some it counts that they are. */
+/** Every key stays, because for some annotations their presence counts. */
 function withoutData(annotations: Pod['annotations']): Pod['annotations'] {
   const short = Array.from(annotations, ([key, value]) => [key, value.length > LONGEST_VALUE ? '' : value] as const);
   return annotations.size === 0 ? NO_TEXTS : new Map(short);

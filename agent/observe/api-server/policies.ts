@@ -14,17 +14,17 @@ import type { AgentPolicy } from '#agent/policy/policy.ts';
 
 type Options = Omit<ReflectorOptions<NamedPolicy>, 'resource' | 'slim'>;
 
-/** The policies of the cluster and the one in force here, live. */
+/** The watched policies of the cluster and the one in force on this node. */
 export interface Policies {
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly inForce: () => AgentPolicy;
-  /** Whether they have been read once; before that nothing is enforced. */
+  /** Whether the policies have been read once; nothing is enforced before that. */
   readonly areRead: () => boolean;
-  /** What stands in policies that cannot be read; `undefined` when all can. */
+  /** The first policy that cannot be read, with its field; `undefined` when all can be read. */
   readonly unreadable: () => Because | undefined;
 }
 
-/** Decided again whenever a policy or the node's labels change, not on every pass. */
+/** The choice is made again when a policy or the node's labels change, not in every pass. */
 export function createPolicies(
   configured: ConfiguredMode,
   ownNode: Pick<Reflector<OwnNode>, 'values' | 'onChange'>,
@@ -59,7 +59,7 @@ export function createPolicies(
     const before = current;
     current = choose();
     mistake = firstMistake(reflector.values());
-    if (mistake !== undefined) log.warn({ because: mistake }, 'NodePressurePolicy cannot be read');
+    if (mistake !== undefined) log.warn({ because: mistake }, 'Cannot read NodePressurePolicy');
     if (before.name !== current.name || before.mode !== current.mode) {
       log.info({ policy: current.name, mode: current.mode }, 'Policy in force changed');
     }

@@ -6,7 +6,7 @@ import { pidsCgroupSource, type CgroupPids } from './pids-cgroup.ts';
 import type { Reading, Source } from '#agent/observe/source/reading.ts';
 import { stallSource, type Stalls } from '#agent/observe/kernel/stall.ts';
 
-/** Everything about a cgroup but its memory: read on the slow beat. */
+/** Everything about a cgroup except its memory usage; read at the slow interval. */
 export interface CgroupDetails {
   readonly events: Reading<MemoryEvents>;
   readonly cpu: Reading<CgroupCpu>;

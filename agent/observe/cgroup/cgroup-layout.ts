@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { podCgroupPath, type PodCgroupName, type PodsPlace } from './pod-cgroup-path.ts';
 
-/** Where this node keeps its cgroup files; every directory is absolute, `undefined` where the node has no such tree. */
+/** Where this node's cgroup files are; directories are absolute, `undefined` if the node has no such tree. */
 export interface CgroupLayout extends PodsPlace {
   readonly version: 'v1' | 'v2';
   readonly memory: string;
@@ -9,14 +9,14 @@ export interface CgroupLayout extends PodsPlace {
   readonly cpuAccounting: string | undefined;
   readonly pids: string | undefined;
   readonly io: string | undefined;
-  /** The tree whose groups have cpu.pressure, memory.pressure and io.pressure. */
+  /** The tree whose cgroups have cpu.pressure, memory.pressure and io.pressure. */
   readonly pressure: string | undefined;
 }
 
 export type LayoutFound =
   { readonly kind: 'layout'; readonly layout: CgroupLayout } | { readonly kind: 'unknown'; readonly because: string };
 
-/** Where kubelets put the pods: by driver, also below a `--cgroup-root` of `kubelet`. */
+/** Where kubelets create pod cgroups, by driver, also below a `--cgroup-root` of `kubelet`. */
 const KUBEPODS: readonly PodsPlace[] = [
   { kubepods: 'kubepods.slice', driver: 'systemd' },
   { kubepods: 'kubepods', driver: 'cgroupfs' },
@@ -39,7 +39,7 @@ function v2Trees(root: string): Trees {
   return { version: 'v2', memory: root, cpu: root, cpuAccounting: root, pids: root, io: root, pressure: root };
 }
 
-/** On v1 each controller has a tree; PSI stands in the v2 tree beside them, where there is one (hybrid). */
+/** On v1 each controller has its own tree; PSI is in the additional v2 tree of hybrid nodes. */
 function v1Trees(root: string, memory: string): Trees {
   const unified = `${root}/unified`;
   return {
@@ -63,7 +63,7 @@ function configuredPlace(kubepods: string): PodsPlace {
   return { kubepods, driver: kubepods.endsWith('.slice') ? 'systemd' : 'cgroupfs' };
 }
 
-/** Of several groups the one that has any of the pods: an old one may be left from another driver. */
+/** Of several kubepods cgroups, the one that has any of the pods: another driver may have left an old one. */
 function findPlace(memory: string, { setting, pods }: PlaceQuery): PodsPlace | undefined {
   const candidates = setting === undefined ? KUBEPODS : [configuredPlace(setting)];
   const there = candidates.filter(({ kubepods }) => existsSync(`${memory}/${kubepods}`));
@@ -73,15 +73,15 @@ function findPlace(memory: string, { setting, pods }: PlaceQuery): PodsPlace | u
 }
 
 interface PlaceQuery {
-  /** The configured path of the group of all pods. */
+  /** The configured path of the cgroup of all pods. */
   readonly setting: string | undefined;
   readonly pods: readonly PodCgroupName[];
 }
 
 /**
- * Looks once at the mounted cgroup root: version, driver and the group of all pods, of `pods` where there are several.
- * Containers get a private cgroup
- * namespace, so `root` must be the host's tree. An unknown layout is an answer, not a guess (F-23).
+ * Inspects the mounted cgroup root once: version, driver and the cgroup of all pods; `pods` decide between several.
+ * Containers get a private cgroup namespace, so `root` must be the host's tree. An unknown layout is returned as such,
+ * never guessed (F-23).
  */
 export function findCgroupLayout(
   root: string,
@@ -95,7 +95,7 @@ export function findCgroupLayout(
   const place = findPlace(trees.memory, { setting: kubepodsSetting, pods });
   if (place === undefined) {
     const expected = kubepodsSetting ?? KUBEPODS.map(({ kubepods }) => kubepods).join(', ');
-    return { kind: 'unknown', because: `no group of all pods below ${trees.memory}: expected ${expected}` };
+    return { kind: 'unknown', because: `no cgroup of all pods below ${trees.memory}: expected ${expected}` };
   }
   return { kind: 'layout', layout: { ...trees, ...place } };
 }

@@ -3,10 +3,10 @@ import { defineFields, NumberFile, readFields } from '#agent/observe/source/fiel
 import { KernelFile } from '#agent/observe/source/kernel-file.ts';
 import { absent, failed, reading, type Reading, type Source } from '#agent/observe/source/reading.ts';
 
-/** CPU of one cgroup since it was made. */
+/** CPU time of one cgroup since it was created. */
 export interface CgroupCpu {
   readonly usageSeconds: number;
-  /** Time that tasks waited because the group had used up its quota: evidence for CPU pressure. */
+  /** Time that tasks waited because the cgroup had used up its quota: evidence of CPU pressure. */
   readonly throttledSeconds: number;
 }
 

@@ -4,10 +4,10 @@ import { ioCgroupSource } from './io-cgroup.ts';
 import { pidsCgroupSource } from './pids-cgroup.ts';
 import { nextSample, type PodSample } from './pod-rates.ts';
 
-/** The whole node, or all pods together. */
+/** The whole node or all pods together. */
 export type GroupName = 'node' | 'pods';
 
-/** What a group of processes does; `undefined` where the kernel does not count it for that group. */
+/** Usage of a cgroup; `undefined` where the kernel does not count it. */
 export interface GroupUsage {
   readonly processCount: number | undefined;
   readonly cpuNanoCores: number | undefined;
@@ -18,14 +18,14 @@ export type GroupUsages = ReadonlyMap<GroupName, GroupUsage>;
 
 export const NO_GROUPS: GroupUsages = new Map();
 
-/** Measures the root cgroup and the one above all pods, from one beat to the next. */
+/** Measures the root cgroup and the cgroup of all pods from one sample to the next. */
 export interface GroupMeter {
   readonly measure: (nowMs: number) => void;
   readonly usages: () => GroupUsages;
   readonly close: () => void;
 }
 
-/** A meter that has measured nothing yet. */
+/** Creates a meter without samples. */
 export function createGroupMeter(layout: CgroupLayout): GroupMeter {
   const groups = [
     ['node', openGroup(layout, '')],
@@ -43,7 +43,7 @@ export function createGroupMeter(layout: CgroupLayout): GroupMeter {
   };
 }
 
-/** Only what is shown: waiting and memory of these groups are read elsewhere. */
+/** Only what metrics show: stalls and memory of these cgroups are read elsewhere. */
 function openGroup(layout: CgroupLayout, path: string) {
   return {
     cpu: cpuCgroupSource(layout, path),

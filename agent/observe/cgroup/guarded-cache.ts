@@ -4,27 +4,27 @@ import type { CgroupLayout } from './cgroup-layout.ts';
 import { defineFields, NumberFile, readFields } from '#agent/observe/source/field-file.ts';
 import { KernelFile } from '#agent/observe/source/kernel-file.ts';
 
-/** Page cache that groups keep from everybody else by `memory.min`. */
+/** Page cache that cgroups protect by `memory.min`. */
 export interface GuardedCache {
-  /** In bytes, now; 0 where no group has such a guard. */
+  /** In bytes, now; 0 if no cgroup sets memory.min. */
   readonly bytesAt: (nowMs: number) => number;
   readonly close: () => void;
 }
 
-/** One group with a `memory.min`, whose files stay open. */
+/** One cgroup with a `memory.min`, whose files stay open. */
 interface Guarded {
   readonly minBytes: number;
   readonly usage: NumberFile;
   readonly stat: KernelFile;
 }
 
-/** Guards are set when a service or a pod starts, and seldom changed. */
+/** memory.min is set when a service or a pod starts, and seldom changes. */
 const RESCAN_MS = 10_000;
 const FIELDS = defineFields('inactive_file', 'active_file');
 
 /**
- * The guards of the groups directly below `path` of the memory tree, empty for its root. The kernel lets no group guard
- * more than its parent does, so that level is enough. cgroup v1 has no guards.
+ * Reads memory.min of the cgroups directly below `path` of the memory tree (empty: its root). No cgroup can protect
+ * more than its parent does, so that level is enough. cgroup v1 has no memory.min.
  */
 export function createGuardedCache(layout: CgroupLayout, path: string): GuardedCache {
   const directory = path === '' ? layout.memory : `${layout.memory}/${path}`;
@@ -59,7 +59,7 @@ function findGuarded(directory: string): readonly Guarded[] {
   });
 }
 
-/** None where the group is gone. */
+/** Empty when the cgroup is gone. */
 function childrenOf(directory: string): readonly string[] {
   try {
     const entries = readdirSync(directory, { withFileTypes: true });
@@ -76,7 +76,7 @@ function readOnce(directory: string, name: string): number {
   return value;
 }
 
-/** Nothing for a group that is gone meanwhile. */
+/** Empty for a cgroup that has been removed meanwhile. */
 function memoryOf({ minBytes, usage, stat }: Guarded): readonly GuardedMemory[] {
   const usageBytes = usage.readNumber();
   if (usageBytes === undefined || readFields(stat, FIELDS) !== undefined) return [];

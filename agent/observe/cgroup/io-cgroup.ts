@@ -4,14 +4,14 @@ import { KernelFile, scratch } from '#agent/observe/source/kernel-file.ts';
 import { nextLine, parseInteger } from '#agent/observe/source/parse-bytes.ts';
 import { absent, failed, reading, type Reading, type Source } from '#agent/observe/source/reading.ts';
 
-/** Bytes moved by one cgroup on all devices since it was made. */
+/** Bytes read and written by one cgroup on all devices since it was created. */
 export interface CgroupIo {
   readonly readBytes: number;
   readonly writtenBytes: number;
 }
 
 const encoder = new TextEncoder();
-/** Where one kernel names the two directions, and whether it follows a device number on the line. */
+/** File and keywords of both directions, by cgroup version. */
 const WORDS = {
   v2: { file: 'io.stat', read: encoder.encode('rbytes='), written: encoder.encode('wbytes=') },
   v1: {
@@ -26,7 +26,7 @@ function startsWith(at: number, word: Uint8Array): boolean {
   return true;
 }
 
-/** The number behind `word` on the line that starts at `start`, or 0: an idle device has no such word. */
+/** The number after `word` on the line that starts at `start`, or 0: an idle device has no such word. */
 function numberBehind(word: Uint8Array, start: number, end: number): number {
   for (let at = start; at < end; at += 1) {
     if (scratch[at] === word[0] && startsWith(at, word)) return parseInteger(scratch, at + word.length, end);
@@ -45,7 +45,7 @@ function sumLines(length: number, words: (typeof WORDS)['v1' | 'v2']): CgroupIo 
   return { readBytes, writtenBytes };
 }
 
-/** io.stat on v2, blkio on v1; absent where the tree or the file is not there. */
+/** io.stat on v2, blkio on v1; absent if the tree or the file does not exist. */
 export function ioCgroupSource(layout: CgroupLayout, path: string): Source<CgroupIo> {
   const words = WORDS[layout.version];
   const file = new KernelFile(`${layout.io ?? ''}/${path}`, words.file);

@@ -3,10 +3,10 @@ import { defineFields, NumberFile, readFields } from '#agent/observe/source/fiel
 import { KernelFile } from '#agent/observe/source/kernel-file.ts';
 import { failed, reading, type Reading, type Source } from '#agent/observe/source/reading.ts';
 
-/** Memory of one cgroup in bytes; the working set is what the kubelet ranks and counts by. */
+/** Memory of one cgroup in bytes; the kubelet ranks and counts by the working set. */
 export interface CgroupMemory {
   readonly usageBytes: number;
-  /** Usage without the page cache that the kernel would give up first; never below 0 (KS-C13). */
+  /** Usage without inactive page cache; at least 0 (KS-C13). */
   readonly workingSetBytes: number;
   /** Infinity where there is no limit. */
   readonly limitBytes: number;
@@ -15,7 +15,7 @@ export interface CgroupMemory {
 /** v1 writes the largest page-aligned number for "none". */
 const UNLIMITED = 2 ** 62;
 
-/** A limit as its file has it; Infinity where there is none. */
+/** The limit as read from its file; Infinity if there is none. */
 export function limitOf(value: number | undefined): number {
   return value === undefined || value > UNLIMITED ? Number.POSITIVE_INFINITY : value;
 }
@@ -37,7 +37,7 @@ const V2 = {
   fields: defineFields('inactive_file'),
 };
 
-/** Memory of any group but the root of v2; `path` is below the layout's memory tree, empty for the root of v1. */
+/** Memory of any cgroup except the root of v2; `path` is relative to the memory tree, empty for the root of v1. */
 export function memoryCgroupSource(layout: CgroupLayout, path: string): Source<CgroupMemory> {
   const names = layout.version === 'v1' ? V1 : V2;
   const directory = `${layout.memory}/${path}`;

@@ -3,9 +3,9 @@ import { defineFields, NumberFile, readFields } from '#agent/observe/source/fiel
 import { KernelFile } from '#agent/observe/source/kernel-file.ts';
 import { reading, type Reading, type Source } from '#agent/observe/source/reading.ts';
 
-/** Counters of one cgroup since it was made. NaN where this kernel does not count it. */
+/** Counters of one cgroup since it was created; NaN where this kernel does not count. */
 export interface MemoryEvents {
-  /** How often the group hit its own limit: the best sign that a pod is at it (real-kubernetes.md 8.3). */
+  /** How often the cgroup hit its own limit: the best sign that a pod is at it. */
   readonly limitHits: number;
   readonly oomKills: number;
 }
@@ -42,7 +42,7 @@ function v1Source(directory: string): Source<MemoryEvents> {
   return { name: 'memory-events', read, close };
 }
 
-/** Limit hits and OOM kills of one group. */
+/** Limit hits and OOM kills of one cgroup. */
 export function memoryEventsSource(layout: CgroupLayout, path: string): Source<MemoryEvents> {
   const directory = `${layout.memory}/${path}`;
   return layout.version === 'v1' ? v1Source(directory) : v2Source(directory);

@@ -2,7 +2,7 @@ import type { CgroupLayout } from './cgroup-layout.ts';
 import { NumberFile } from '#agent/observe/source/field-file.ts';
 import { absent, failed, reading, type Reading, type Source } from '#agent/observe/source/reading.ts';
 
-/** Tasks of one cgroup: what the kubelet ranks by for `pid.available`. */
+/** Tasks of one cgroup, by which the kubelet ranks for `pid.available`. */
 export interface CgroupPids {
   readonly tasks: number;
 }

@@ -1,15 +1,15 @@
 export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
 
-/** Where a kubelet puts the groups of its pods. */
+/** Where a kubelet creates the cgroups of its pods. */
 export interface PodsPlace {
   readonly driver: 'cgroupfs' | 'systemd';
-  /** Path of the group of all pods below each root, as `kubepods` or `kubepods.slice`. */
+  /** Path of the cgroup of all pods below each root, such as `kubepods` or `kubepods.slice`. */
   readonly kubepods: string;
 }
 
-/** What decides the name of a pod's cgroup. */
+/** What a pod's cgroup is named after. */
 export interface PodCgroupName {
-  /** For a static pod the hash in its `kubernetes.io/config.mirror` annotation: the kubelet knows no other UID. */
+  /** For a static pod the hash in its `kubernetes.io/config.mirror` annotation, the only UID that the kubelet knows. */
   readonly uid: string;
   readonly qos: QosClass;
 }
@@ -32,7 +32,7 @@ function cgroupfsPath(kubepods: string, { uid, qos }: PodCgroupName): string {
   return `${level}/pod${uid}`;
 }
 
-/** The pod's group below each tree (real-kubernetes.md 5.9 and 8.3). */
+/** Path of the pod's cgroup below each tree, as the kubelet names it. */
 export function podCgroupPath(place: PodsPlace, pod: PodCgroupName): string {
   return place.driver === 'systemd' ? systemdPath(place.kubepods, pod) : cgroupfsPath(place.kubepods, pod);
 }

@@ -3,7 +3,7 @@ import type { CgroupDetails } from './cgroup-details.ts';
 import { valueOf } from '#agent/observe/source/reading.ts';
 import type { Stalls } from '#agent/observe/kernel/stall.ts';
 
-/** What one slow beat tells of a pod once it is held against the beat before; `undefined` where that is unknown. */
+/** Rates of a pod between two samples; `undefined` where unknown. */
 export interface PodRates {
   readonly processCount: number | undefined;
   readonly cpuNanoCores: number | undefined;
@@ -11,7 +11,7 @@ export interface PodRates {
   readonly podPressure: PodPressure;
 }
 
-/** One beat: the counters as they were, and what came of the last two. */
+/** One sample: the counters, and the rates since the sample before. */
 export interface PodSample {
   readonly atMs: number;
   readonly counters: Counters;
@@ -47,7 +47,7 @@ function countersOf(details: Partial<CgroupDetails> | undefined): Counters {
   };
 }
 
-/** What this kernel does not count is NaN. */
+/** NaN stands for a counter that this kernel does not have. */
 function finite(count: number | undefined): number | undefined {
   return Number.isFinite(count) ? count : undefined;
 }
@@ -62,7 +62,9 @@ function stallTimesOf(details: Partial<CgroupDetails> | undefined): StallTimes {
 
 type PerMs = (before: number | undefined, after: number | undefined) => number | undefined;
 
-/** Growth per millisecond; a counter that went backwards is a new group and has no rate yet, NaN never has one. */
+/**
+ * Growth per millisecond. A counter that went backwards belongs to a new cgroup and has no rate yet; NaN never has one.
+ */
 function growthOver(elapsedMs: number): PerMs {
   return (before, after) => {
     if (before === undefined || after === undefined || elapsedMs <= 0) return undefined;
@@ -101,7 +103,7 @@ function podPressureOf(before: Counters, after: Counters, perMs: PerMs): PodPres
   };
 }
 
-/** The beat after `previous`; without one there are no rates yet. */
+/** The sample after `previous`; the first one has no rates. */
 export function nextSample(
   previous: PodSample | undefined,
   details: Partial<CgroupDetails> | undefined,

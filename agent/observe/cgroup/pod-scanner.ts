@@ -5,9 +5,9 @@ import type { CgroupPids } from './pids-cgroup.ts';
 import { podCgroupPath, type PodCgroupName } from './pod-cgroup-path.ts';
 import type { Reading, Source } from '#agent/observe/source/reading.ts';
 
-/** Reads the cgroups of the pods it was told about; the tree itself is never walked. */
+/** Reads the cgroups of the followed pods; it never walks the tree. */
 export interface PodScanner {
-  /** Opens what is new and closes what is gone. */
+  /** Opens the files of new pods and closes those of removed pods. */
   readonly follow: (pods: readonly PodCgroupName[]) => void;
   /** Two files per pod, so that it can run every 100 ms near a threshold. */
   readonly readMemory: (uid: string) => Reading<CgroupMemory> | undefined;

@@ -5,16 +5,18 @@ import { KernelFile } from '#agent/observe/source/kernel-file.ts';
 import { limitOf } from './memory-cgroup.ts';
 import { failed, reading, type Reading, type Source } from '#agent/observe/source/reading.ts';
 
-/** Memory of the group of all pods: what the kubelet makes its figure of, and what can be reclaimed below the limit. */
+/**
+ * Memory of the cgroup of all pods: the inputs of the kubelet's figure and of what can be reclaimed below the limit.
+ */
 export interface PodsMemory extends LimitedMemory {
-  /** As the kubelet has it: usage without inactive page cache, at least 0. */
+  /** As the kubelet computes it: usage without inactive page cache, at least 0. */
   readonly workingSetBytes: number;
 }
 
 const V1 = {
   usage: 'memory.usage_in_bytes',
   limit: 'memory.limit_in_bytes',
-  // Reclaimable slab is not told on v1, so there it counts as used.
+  // v1 does not report reclaimable slab, so it counts as used there.
   fields: defineFields('total_inactive_file', 'total_active_file', 'total_dirty', 'total_writeback'),
 };
 const V2 = {
@@ -23,7 +25,7 @@ const V2 = {
   fields: defineFields('inactive_file', 'active_file', 'file_dirty', 'file_writeback', 'slab_reclaimable'),
 };
 
-/** A field that this kernel does not have corrects nothing. */
+/** A field that this kernel does not have counts as 0. */
 function orNothing(value: number | undefined): number {
   return value === undefined || Number.isNaN(value) ? 0 : value;
 }
@@ -40,7 +42,7 @@ function podsMemoryOf(usageBytes: number, limitBytes: number, values: Float64Arr
   };
 }
 
-/** usage, limit and memory.stat of the group of all pods, on v1 with everything below it. */
+/** Usage, limit and memory.stat of the cgroup of all pods, on v1 including its descendants. */
 export function podsMemorySource(layout: CgroupLayout): Source<PodsMemory> {
   const names = layout.version === 'v1' ? V1 : V2;
   const directory = `${layout.memory}/${layout.kubepods}`;

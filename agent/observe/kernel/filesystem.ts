@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 
-/** Room of one file system, as the kubelet counts it: what an ordinary user may still take. */
+/** Free space of one file system as the kubelet counts it: what an unprivileged user can still allocate. */
 export interface FilesystemRoom {
   readonly availableBytes: number;
   readonly capacityBytes: number;
@@ -8,7 +8,7 @@ export interface FilesystemRoom {
   readonly inodes: number;
 }
 
-/** statfs(2) of the file system that holds `path`; asynchronous, because a hung disk must not stop the loop. */
+/** statfs(2) of the file system that contains `path`; asynchronous, because a hung disk must not stop the loop. */
 export async function readFilesystem(path: string): Promise<FilesystemRoom> {
   const room = await statfs(path);
   return {

@@ -11,12 +11,12 @@ function bytes(key: (typeof KEYS)[number]): number {
   return (FIELDS.values[KEYS.indexOf(key)] ?? Number.NaN) * KIBIBYTE;
 }
 
-/** A line that only corrects the rest corrects nothing where it is not there. */
+/** A missing line counts as 0. */
 function orNothing(value: number): number {
   return Number.isNaN(value) ? 0 : value;
 }
 
-/** /proc/meminfo: the capacity of the memory signal, what is available, and the page cache in it. */
+/** /proc/meminfo: total and available memory, and page cache. */
 export function meminfoSource(proc: string): Source<NodeMemory> {
   const file = new KernelFile(proc, 'meminfo');
 

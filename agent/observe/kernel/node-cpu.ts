@@ -2,7 +2,7 @@ import { KernelFile, scratch } from '#agent/observe/source/kernel-file.ts';
 import { nextLine, parseInteger } from '#agent/observe/source/parse-bytes.ts';
 import { absent, failed, reading, type Reading, type Source } from '#agent/observe/source/reading.ts';
 
-/** CPU seconds spent by the whole node since boot, and how many processors it has. */
+/** CPU seconds used by the whole node since boot, and its number of processors. */
 export interface NodeCpu {
   readonly busySeconds: number;
   readonly processors: number;
@@ -27,7 +27,7 @@ function skipSpaces(start: number, length: number): number {
   return at;
 }
 
-/** Sum of all but idle and waiting for disks, from the first line. */
+/** Sum of all fields except idle and iowait, from the first line. */
 function busyTicks(length: number): number {
   let at = skipSpaces(CPU_LINE.length, length);
   let busy = 0;
@@ -45,7 +45,7 @@ function countProcessors(length: number): number {
   return lines - 1;
 }
 
-/** /proc/stat: what `cpu.available` is made of. */
+/** /proc/stat: the inputs of `cpu.available`. */
 export function nodeCpuSource(proc: string): Source<NodeCpu> {
   const file = new KernelFile(proc, 'stat');
 

@@ -3,7 +3,7 @@ import { KernelFile, scratch } from '#agent/observe/source/kernel-file.ts';
 import { parseInteger } from '#agent/observe/source/parse-bytes.ts';
 import { absent, failed, reading, type Reading, type Source } from '#agent/observe/source/reading.ts';
 
-/** Tasks that exist and the most there may be: what the kubelet's `pid.available` is made of. */
+/** Existing tasks and their maximum: the inputs of the kubelet's `pid.available`. */
 export interface ProcessCount {
   readonly tasks: number;
   readonly most: number;
@@ -12,7 +12,7 @@ export interface ProcessCount {
 const SLASH = 47;
 const SPACE = 32;
 
-/** The number behind the slash of the fourth field of /proc/loadavg: `0.83 1.36 1.51 1/213 27400`. */
+/** The number after the slash in the fourth field of /proc/loadavg: `0.83 1.36 1.51 1/213 27400`. */
 function tasksIn(length: number): number {
   const slash = scratch.subarray(0, length).indexOf(SLASH);
   if (slash < 0) return Number.NaN;

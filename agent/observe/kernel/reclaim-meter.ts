@@ -8,7 +8,7 @@ const WINDOW_MS = 10_000;
 const MILLISECONDS_PER_SECOND = 1000;
 const PAGE_BYTES = pageSize();
 
-/** The kernel's search for memory as rates over ten seconds; until those have passed nothing is known. */
+/** The kernel's reclaim activity as rates over ten seconds; unknown until the window is full. */
 export interface ReclaimMeter {
   readonly note: (answer: Reading<VirtualMemoryCounters>, atMs: number) => void;
   readonly rates: () => ReclaimRates;

@@ -4,13 +4,13 @@ import { createLatestRate } from '#agent/observe/source/latest-rate.ts';
 import type { Reading } from '#agent/observe/source/reading.ts';
 import type { Stalls } from './stall.ts';
 
-/** The windows that rules may name and metrics show, in milliseconds. */
+/** The windows that rules can use and metrics show, in milliseconds. */
 export const STALL_WINDOWS_MS = [10_000, 60_000, 300_000] as const;
 
 const SHARES = ['some', 'full'] as const;
 const TOTALS = { some: 'someMicroseconds', full: 'fullMicroseconds' } as const;
 const MICROSECONDS_PER_MILLISECOND = 1000;
-/** Longer than the longest time between two looks. */
+/** Longer than the longest time between two passes. */
 const SILENCE_MS = 3000;
 
 interface Meter {
@@ -22,14 +22,14 @@ interface Meter {
   };
 }
 
-/** PSI of one resource as shares of time, from the difference of the kernel's counters: sharper and sooner than its averages. */
+/** PSI of one resource as shares of time, computed from the kernel's counters, which react sooner than its averages. */
 export interface StallMeter {
   readonly note: (answer: Reading<Stalls>, atMs: number) => void;
-  /** Windows that are full, the shortest tells whether the waiting lasts; 0 to 1. */
+  /** Ratios from 0 to 1 of all full windows; the shortest shows whether tasks still stall. */
   readonly ratios: () => readonly StallRatio[];
 }
 
-/** Notes nothing for readings that are absent or failed: their windows run dry. */
+/** Ignores readings that are absent or failed, so that their windows expire. */
 export function createStallMeter(signal: StallRatio['signal']): StallMeter {
   const meters = SHARES.flatMap(metersOf);
 

@@ -4,8 +4,8 @@ import { scanStalls, type StallTotals } from '#agent/observe/source/parse-bytes.
 import { failed, reading, type Reading, type Source } from '#agent/observe/source/reading.ts';
 
 /**
- * How long tasks have waited since boot, or since the group was made, in microseconds. Of these counters ours are made;
- * the averages beside them in the file are the kernel's own, later and blunter.
+ * How long tasks have stalled since boot, or since the cgroup was created, in microseconds. The agent computes its
+ * ratios from these counters; the kernel's averages in the same file react later and less sharply.
  */
 export interface Stalls {
   /** Some of the tasks waited. */
@@ -14,7 +14,7 @@ export interface Stalls {
   readonly fullMicroseconds: number;
 }
 
-/** Shared by all pressure files, like the buffer. */
+/** Shared by all pressure files, like the read buffer. */
 const totals: StallTotals = { some: Number.NaN, full: Number.NaN };
 
 /** One pressure file of the node (/proc/pressure/…) or of a cgroup (….pressure); absent on kernels without PSI. */

@@ -2,15 +2,15 @@ import { defineFields, readFields } from '#agent/observe/source/field-file.ts';
 import { KernelFile } from '#agent/observe/source/kernel-file.ts';
 import { failed, reading, type Reading, type Source } from '#agent/observe/source/reading.ts';
 
-/** Counters since boot. Growing refaults and scans are evidence that memory is really short. */
+/** Counters since boot. Growing refaults and scans are evidence of a real memory shortage. */
 export interface VirtualMemoryCounters {
   readonly oomKills: number;
   readonly majorFaults: number;
-  /** Pages read in again soon after they were given up, by whatever group. */
+  /** Pages read in again soon after they were evicted, in any cgroup. */
   readonly refaults: number;
-  /** Pages looked at for want of memory on the node; the reclaim of a group at its own limit is not in it. */
+  /** Pages scanned because the node is short of memory; reclaim of a cgroup at its own limit is not included. */
   readonly scans: number;
-  /** Of these, pages that were given up. */
+  /** Scanned pages that were reclaimed. */
   readonly steals: number;
   readonly swapIns: number;
 }
@@ -34,7 +34,7 @@ function counter(index: number): number {
   return FIELDS.values[index] ?? Number.NaN;
 }
 
-/** NaN only where this kernel has none of them. */
+/** NaN only if this kernel has none of them. */
 function sumOfKnown(...counters: readonly number[]): number {
   const known = counters.filter((each) => !Number.isNaN(each));
   return known.length === 0 ? Number.NaN : known.reduce((sum, each) => sum + each, 0);

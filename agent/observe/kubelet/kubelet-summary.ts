@@ -2,21 +2,21 @@ import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { nodeHttp } from '#shared/runtime/node-http.ts';
 
-/** Where and as whom the kubelet's `/stats/summary` is read; the right needed is `get nodes/stats`, nothing more. */
+/** Address and credentials for the kubelet's `/stats/summary`; requires the permission `get nodes/stats` only. */
 export interface KubeletAddress {
   /** `https://NODE_IP:10250`, or plain http on loopback. */
   readonly url: string;
   readonly token: (() => Promise<string>) | undefined;
-  /** PEM; without it the system's authorities are used. */
+  /** PEM; the system's CAs if undefined. */
   readonly ca: string | undefined;
-  /** A kubelet often serves a certificate that it signed itself; then the operator says so. */
+  /** A kubelet often serves a self-signed certificate; the operator then sets this. */
   readonly skipTlsVerify: boolean;
 }
 
-/** 500 pods are about 2 MiB; a kubelet that sends more is not a kubelet. */
+/** 500 pods take about 2 MiB; a larger answer does not come from a kubelet. */
 const MOST_BYTES = 32 * 1024 * 1024;
 
-/** Reads the summary once as parsed JSON; rejects with what went wrong. */
+/** Reads the summary once as parsed JSON; rejects with the cause. */
 export async function fetchKubeletSummary(kubelet: KubeletAddress, signal: AbortSignal): Promise<unknown> {
   const token = await kubelet.token?.();
   const options: RequestOptions = {

@@ -1,11 +1,11 @@
 import { isIPv6 } from 'node:net';
 
-/** A URL whose host may be an IPv6 address without its brackets; one that has them does not match. */
+/** A URL whose host may be an IPv6 address without brackets; one with brackets does not match. */
 const PARTS = /^(?<scheme>https?:\/\/)(?<host>[^/[\]]+?)(?<port>:\d+)?(?<path>\/.*)?$/;
 
 /**
- * The kubelet's base URL without a slash at its end. A manifest writes `https://$(NODE_IP):10250`, which is no URL on a
- * node with an IPv6 address until the address has its brackets; what follows the last colon counts as the port.
+ * The kubelet's base URL without a trailing slash. Manifests use `https://$(NODE_IP):10250`, which on an IPv6 node is a
+ * valid URL only after the address gets brackets; the part after the last colon is the port.
  */
 export function kubeletUrl(text: string): string {
   const { scheme = '', host = '', port = '', path = '' } = PARTS.exec(text)?.groups ?? {};

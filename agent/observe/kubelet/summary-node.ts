@@ -19,15 +19,15 @@ import { NO_STALLS, summaryStalls } from './summary-stalls.ts';
 interface SummaryNodeOptions {
   readonly kubelet: KubeletAddress;
   readonly periodMs: number;
-  /** While it says no, the kubelet is left alone. */
+  /** The kubelet is polled only while this returns true. */
   readonly isWanted: () => boolean;
   readonly clock: Clock;
 }
 
 const DEADLINE_MS = 5000;
-/** What was fetched longer ago than this is no answer any more. */
+/** An answer older than this counts as missing. */
 const TIME_TO_LIVE_MS = 10_000;
-/** The kubelet's own entries are up to 16 s old when they arrive (real-kubernetes.md 5.9). */
+/** The kubelet's entries are up to 16 s old when they arrive. */
 const OLDEST_MS = 20_000;
 const NO_READINGS: NodeReadings = {
   memory: undefined,
@@ -39,13 +39,13 @@ const NO_READINGS: NodeReadings = {
 };
 const NO_USAGE: UsageByUid = new Map();
 
-/** A summary with the wire form that it was read from. */
+/** A summary and the JSON that it was decoded from. */
 interface Answer {
   readonly summary: Summary;
   readonly raw: unknown;
 }
 
-/** Asks once and decodes; rejects with the field that could not be read. */
+/** Reads and decodes the summary once; rejects with the field that could not be read. */
 export async function askSummary(kubelet: KubeletAddress, signal: AbortSignal): Promise<Answer> {
   const raw = await fetchKubeletSummary(kubelet, signal);
   const decoded = decodeSummary(raw);
@@ -56,8 +56,8 @@ export async function askSummary(kubelet: KubeletAddress, signal: AbortSignal): 
 type Timed = MemoryReading | FilesystemReading | ProcessReading;
 
 /**
- * Wall times of the kubelet, which shares this node's clock, as monotonic ones: an age survives a jump of the clock.
- * A figure that is too old is none (law 3).
+ * Converts the kubelet's wall times, taken from the same clock, to monotonic ones, so that a clock jump does not change
+ * an age. A reading that is too old is dropped (law 3).
  */
 function onClock<T extends Timed>(reading: T | undefined, clock: Clock): T | undefined {
   if (reading?.at === undefined) return reading;
@@ -76,7 +76,7 @@ function timed(readings: NodeReadings, clock: Clock): NodeReadings {
   };
 }
 
-/** The node as its kubelet tells it: for nodes whose files the agent may not see, and for the sandbox. */
+/** The node as its kubelet reports it: for nodes whose files the agent cannot read, and for the sandbox. */
 export function createSummaryNode({ kubelet, periodMs, isWanted, clock }: SummaryNodeOptions): NodeSource {
   let readings = NO_READINGS;
   let usages = NO_USAGE;

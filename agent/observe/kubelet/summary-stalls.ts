@@ -8,11 +8,11 @@ import {
 } from '#agent/decide/snapshot/pod-pressure.ts';
 import type { StallRatio } from '#agent/policy/stall-rule.ts';
 
-/** PSI as the kubelet's summary tells it. */
+/** PSI from the kubelet's summary. */
 export interface SummaryStalls {
   /** Of the node. */
   readonly ratios: readonly StallRatio[];
-  /** What held pods up; the summary has neither limit hits nor throttling. */
+  /** Pressure of each pod; the summary has neither limit hits nor throttling. */
   readonly podPressures: PodPressureByUid;
 }
 
@@ -30,17 +30,17 @@ const PERCENT = 100;
 type Share = (typeof SHARES)[number];
 
 /**
- * Reads `{node,pods[]}.{memory,cpu,io}.psi` of a summary. The kernel's averages are taken as they are: the kubelet reads
- * its counters about every ten seconds, too seldom to difference them over a window of ten. What it read before `since`
- * (wall time) is left out. On cgroup v1 it writes zeros instead of nothing; any live node has waited for a CPU once, so
- * where that total is 0 nothing is believed, of no pod either (real-kubernetes.md 5.9, 8.3).
+ * Reads `{node,pods[]}.{memory,cpu,io}.psi` of a summary. The kernel's averages are used as they are: the kubelet reads
+ * its counters about every ten seconds, too seldom to compute a ten-second window from them. Entries older than `since`
+ * (wall time) are dropped. On cgroup v1 the kubelet writes zeros instead of omitting PSI; every live node has waited for
+ * a CPU once, so if that total is 0, PSI of the node and of all pods is ignored.
  */
 export function summaryStalls(raw: unknown, since: Instant): SummaryStalls {
   const node = field(raw, 'node');
   if (!hasWaitedForCpu(node)) return NO_STALLS;
   return {
     ratios: RESOURCES.flatMap((resource) => ratiosOf(resource, psiOf(node, resource, since))),
-    podPressures: strainsOf(field(raw, 'pods'), since),
+    podPressures: podPressuresOf(field(raw, 'pods'), since),
   };
 }
 
@@ -57,7 +57,7 @@ function hasWaitedForCpu(node: unknown): boolean {
   return (figure(field(field(field(node, 'cpu'), 'psi'), 'some'), 'total') ?? 0) > 0;
 }
 
-/** Of one resource of the node or of a pod, unless it is too old. */
+/** PSI of one resource of the node or of a pod, unless it is too old. */
 function psiOf(owner: unknown, resource: string, since: Instant): unknown {
   const entry = field(owner, resource);
   return Date.parse(String(field(entry, 'time'))) >= since ? field(entry, 'psi') : undefined;
@@ -78,7 +78,7 @@ function ratiosOf(resource: (typeof RESOURCES)[number], psi: unknown): readonly 
   );
 }
 
-function strainsOf(pods: unknown, since: Instant): PodPressureByUid {
+function podPressuresOf(pods: unknown, since: Instant): PodPressureByUid {
   const podPressures = new Map<string, PodPressure>();
   for (const pod of Array.isArray(pods) ? (pods as readonly unknown[]) : []) {
     const uid = field(field(pod, 'podRef'), 'uid');

@@ -6,24 +6,24 @@ import type { NodeSource, ObservedPod } from './node-source.ts';
 import { advancePresence, presentSince } from '#agent/observe/source/presence.ts';
 
 export interface FallbackOptions {
-  /** Opens the kernel's files; an unknown layout is an answer, and is asked again. */
+  /** Opens the kernel files; returns the reason when their layout is unknown, and is then called again. */
   readonly openKernel: () => NodeSource | Because;
   readonly summary: NodeSource;
-  /** What can be reclaimed on this node, as far as that is known without its cgroups; the kubelet does not tell. */
+  /** Reclaimable memory of this node as far as it is known without cgroups; the kubelet does not report it. */
   readonly reclaimable: (nowMs: number) => MemoryReadings;
   readonly clock: Clock;
 }
 
-/** So long may the kernel's figures be missing before the kubelet's are taken, and so long must they be there again. */
+/** How long kernel readings may be missing before the kubelet's are used, and must be back before those are dropped. */
 const PATIENCE = { lostMs: 3000, foundMs: 10_000 };
 const REOPEN_MS = 10_000;
 
 /**
- * The node from its own files, and from the kubelet's summary while those do not tell what memory is left:
+ * The node from its kernel files, and from the kubelet's summary while memory cannot be read from the kernel:
  *
  *     kernel ── no memory reading for 3 s ──▶ summary ── a reading for 10 s ──▶ kernel
  *
- * Only the signals and the pods' figures change hands; what the kernel still tells beside them is kept.
+ * Only the signals and the pods' statistics come from the summary then; other kernel readings stay in use.
  */
 export function createFallbackNode({ openKernel, summary, reclaimable, clock }: FallbackOptions): NodeSource {
   let kernel: NodeSource | undefined;
@@ -94,7 +94,10 @@ export function createFallbackNode({ openKernel, summary, reclaimable, clock }: 
   };
 }
 
-/** The kubelet's view with what /proc tells, unless that is another machine's, as in a container without the host's. */
+/**
+ * The kubelet's view with memory from /proc, unless /proc describes another machine, as in a container without the
+ * host's.
+ */
 function withOwnMemory(kubeletView: NodeView, reclaimable: MemoryReadings): NodeView {
   return areOfOneMachine(reclaimable.memory, kubeletView.readings.memory)
     ? { ...kubeletView, reclaimable }
@@ -103,7 +106,7 @@ function withOwnMemory(kubeletView: NodeView, reclaimable: MemoryReadings): Node
 
 const MEMORY_SOURCES = ['meminfo', 'node-memory'];
 
-/** The reason as conditions, log and metrics tell it. */
+/** The reason shown in conditions, log and metrics. */
 export function unreadable(why: string): Because {
   const text = `cannot read memory from the kernel; using the kubelet's /stats/summary: ${why}`;
   return { code: 'KernelUnreadable', text, facts: { why } };

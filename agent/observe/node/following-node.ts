@@ -7,18 +7,18 @@ import { advancePresence, presentSince } from '#agent/observe/source/presence.ts
 
 export interface FollowingOptions {
   readonly layout: CgroupLayout;
-  /** Looks for the cgroups again, given the pods that should be there; `undefined` where there are none. */
+  /** Searches for the cgroups again, given the pods that should have one; `undefined` if none is found. */
   readonly findLayout: (pods: readonly ObservedPod[]) => CgroupLayout | undefined;
   readonly open: (layout: CgroupLayout) => NodeSource;
   readonly nowMs: number;
 }
 
-/** Looked for again once no pod was found in two measurements, and then no oftener than pods are measured. */
+/** Searched again once two measurements found no pod, and then at most once per measurement of the pods. */
 const PATIENCE = { lostMs: 15_000, foundMs: 0 };
 
 /**
- * The kernel's files wherever the group of all pods is: a kubelet that was started again with another cgroup driver, or
- * another root, keeps its pods elsewhere, and the old group may still be there.
+ * The kernel files wherever the cgroup of all pods is: a kubelet restarted with another cgroup driver or root keeps its
+ * pods elsewhere, and the old cgroup may still exist.
  */
 export function createFollowingNode({ layout, findLayout, open, nowMs }: FollowingOptions): NodeSource {
   let current = { kubepods: layout.kubepods, node: open(layout) };

@@ -1,9 +1,9 @@
 import { cpus, release } from 'node:os';
 import { loadMemory } from './second-opinions.ts';
 
-/** What the node is made of: changes seldom, decides nothing, and tells readers of metrics and logs what they look at. */
+/** Hardware and kernel of the node: changes seldom and decides nothing; it gives context to metrics and logs. */
 export interface Inventory {
-  /** Release of the kernel, on which signals hang (PSI, cgroup version). */
+  /** Release of the kernel, on which the available signals depend (PSI, cgroup version). */
   readonly kernel: string;
   readonly cpus: number;
   readonly memoryBytes: number;
@@ -12,9 +12,9 @@ export interface Inventory {
 }
 
 /**
- * Asks systeminformation, as far as it starts no program: of its calls that tell what a Linux machine is made of, `mem()`
- * alone reads files; `cpu()`, `osInfo()`, `system()`, `fsSize()`, `currentLoad()` and even `time()` call programs. Kernel
- * and processors are what Node knows itself.
+ * Reads the memory from systeminformation: of its calls that describe a Linux machine only `mem()` reads files;
+ * `cpu()`, `osInfo()`, `system()`, `fsSize()`, `currentLoad()` and even `time()` start programs. Kernel and processors
+ * come from Node.js itself.
  */
 export async function askInventory(): Promise<Inventory> {
   const { total, swaptotal } = await loadMemory()();

@@ -14,7 +14,7 @@ import { watchSource, type WatchedSource } from '#agent/observe/source/watched-s
 export interface MemoryView {
   /** As the kubelet computes them. */
   readonly kubelet: MemoryReadings;
-  /** What processes can still have. */
+  /** Memory that processes can still allocate. */
   readonly reclaimable: MemoryReadings;
 }
 
@@ -24,7 +24,7 @@ export interface KernelMemory {
   readonly close: () => void;
 }
 
-/** The node's memory from /proc/meminfo, the root of the memory tree and the group of all pods. */
+/** The node's memory from /proc/meminfo, the root of the memory tree and the cgroup of all pods. */
 export function createKernelMemory(proc: string, layout: CgroupLayout, clock: Clock): KernelMemory {
   const meminfo = watchSource(meminfoSource(proc), clock);
   const root = watchSource(nodeMemorySource(layout), clock);
@@ -53,7 +53,7 @@ export function createKernelMemory(proc: string, layout: CgroupLayout, clock: Cl
   return { readNode, sources, close };
 }
 
-/** memory.available as the kubelet has it: capacity minus the working set of the root cgroup (KS-C4, C13). */
+/** memory.available as the kubelet computes it: capacity minus the working set of the root cgroup (KS-C4, C13). */
 function nodeMemory(
   node: NodeMemory | undefined,
   root: CgroupMemory | undefined,
@@ -62,7 +62,7 @@ function nodeMemory(
   return node && root && leftOf(node.totalBytes, root.workingSetBytes, at);
 }
 
-/** Without a limit on the group of all pods there is no such signal. */
+/** Without a limit on the cgroup of all pods the signal does not exist. */
 function limited(pods: PodsMemory | undefined): PodsMemory | undefined {
   return pods !== undefined && Number.isFinite(pods.limitBytes) ? pods : undefined;
 }
@@ -71,7 +71,7 @@ function leftOf(capacityBytes: number, workingSetBytes: number, at: number): Mem
   return { at, availableBytes: Math.max(0, capacityBytes - workingSetBytes), workingSetBytes };
 }
 
-/** What can be had of the node's memory, from /proc/meminfo and what groups guard. */
+/** The node's reclaimable memory, from /proc/meminfo minus cache that cgroups protect. */
 export function reclaimableMemory(node: NodeMemory, guardedBytes: number, at: number): MemoryReading {
   const availableBytes = reclaimableOnNode(node, guardedBytes);
   return { at, availableBytes, workingSetBytes: node.totalBytes - availableBytes };

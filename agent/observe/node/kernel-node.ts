@@ -24,7 +24,7 @@ import { watchSource } from '#agent/observe/source/watched-source.ts';
 export interface KernelNodeOptions {
   readonly proc: string;
   readonly layout: CgroupLayout;
-  /** Mount points to look at; absent where the disk is left to the kubelet. */
+  /** Paths on the file systems to measure; `undefined` for those that are left to the kubelet. */
   readonly nodefs: string | undefined;
   readonly imagefs: string | undefined;
   readonly clock: Clock;
@@ -43,7 +43,7 @@ function filesystem(disk: PolledSource<FilesystemRoom> | undefined): FilesystemR
   return room === undefined ? undefined : { at: disk?.health().lastReadingAtMs, ...room };
 }
 
-/** The node read from its own files: milliseconds old, and independent of kubelet and API server (F-24). */
+/** The node from its kernel files: milliseconds old, and independent of kubelet and API server (F-24). */
 export function createKernelNode({ proc, layout, nodefs, imagefs, clock }: KernelNodeOptions): NodeSource {
   const memory = createKernelMemory(proc, layout, clock);
   const vmstat = watchSource(vmstatSource(proc), clock);

@@ -10,7 +10,7 @@ import { createPodScanner } from '#agent/observe/cgroup/pod-scanner.ts';
 import { valueOf } from '#agent/observe/source/reading.ts';
 
 const NO_DISK: FilesystemUsage = { usedBytes: undefined, inodesUsed: undefined };
-/** What runtimes put around a container's id in the name of its group; nothing with the cgroupfs driver. */
+/** What runtimes add to a container's id in the name of its cgroup; nothing with the cgroupfs driver. */
 const SCOPES: readonly (readonly [prefix: string, suffix: string])[] = [
   ['', ''],
   ['cri-containerd-', '.scope'],
@@ -20,11 +20,11 @@ const SCOPES: readonly (readonly [prefix: string, suffix: string])[] = [
 
 type KernelPods = Pick<NodeSource, 'follow' | 'usage' | 'podPressures' | 'containers' | 'whyUnmeasured' | 'close'>;
 
-/** The statistics of the node's pods, from their cgroups. A pod whose group cannot be read is not in the answer. */
+/** Statistics of the node's pods from their cgroups. A pod whose cgroup cannot be read is left out. */
 export function createKernelPods(layout: CgroupLayout): KernelPods {
   const scanner = createPodScanner(layout);
   const samples = new Map<string, PodSample>();
-  /** Counted since the last beat. */
+  /** Process counts newer than the last sample, by UID. */
   const processes = new Map<string, number>();
   let podPressures = NO_POD_PRESSURES;
   let unmeasured: string | undefined;

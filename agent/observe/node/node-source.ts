@@ -7,36 +7,36 @@ import type { PodPressureByUid } from '#agent/decide/snapshot/pod-pressure.ts';
 import type { QosClass } from '#agent/observe/cgroup/pod-cgroup-path.ts';
 import type { SourceHealth } from '#agent/observe/source/watched-source.ts';
 
-/** A pod as far as its statistics need it. */
+/** The part of a pod that its statistics need. */
 export interface ObservedPod {
   readonly uid: string;
   readonly cgroup: { readonly uid: string; readonly qos: QosClass };
-  /** Whether its containers have been started, so that there is something to measure. */
+  /** Whether its containers have started, so that there is something to measure. */
   readonly isRunning: boolean;
   readonly containers: readonly { readonly name: string; readonly id: string }[];
 }
 
-/** Where the agent gets its figures: the kernel's own files, or the kubelet's summary. */
+/** Where the agent reads node and pod usage: kernel files or the kubelet's summary. */
 export interface NodeSource {
   readonly kind: 'kernel' | 'summary';
-  /** The newest figures of the node; cheap enough for every 100 ms. */
+  /** Reads the node now; cheap enough to call every 100 ms. */
   readonly readNode: (nowMs: number) => NodeView;
-  /** Tells which pods there are, whenever that changes. */
+  /** Sets the pods to measure; called whenever they change. */
   readonly follow: (pods: readonly ObservedPod[]) => void;
-  /** What lies deeper than is asked for is as old as the look that read it last. */
+  /** Usage by pod; what lies below `depth` is as old as the call that last read it. */
   readonly usage: (depth: UsageDepth, nowMs: number) => UsageByUid;
-  /** What held pods up over the last slow beat; empty where nothing tells. */
+  /** Pressure of each pod over the last slow interval; empty if the source does not report it. */
   readonly podPressures: () => PodPressureByUid;
-  /** What node and pods as a whole did over the last slow beat; nothing where the source does not tell. */
+  /** Usage of the node and of all pods over the last slow interval; empty if the source does not report it. */
   readonly groups: () => GroupUsages;
-  /** Of one pod, by container: for the words about a victim. */
+  /** Usage of one pod by container, for the message about a victim. */
   readonly containers: (uid: string) => readonly ContainerUsage[];
-  /** Why the last pod without a figure has none; `undefined` where every running pod was measured. */
+  /** Why the last unmeasured pod has no statistics; `undefined` if every running pod was measured. */
   readonly whyUnmeasured: () => string | undefined;
-  /** Why the figures come from somewhere else than usual; `undefined` while they do not. */
+  /** Why a fallback source is in use; `undefined` while it is not. */
   readonly fallback: () => Because | undefined;
   readonly health: () => readonly SourceHealth[];
-  /** Asks what takes time to ask (disks, the kubelet) until the signal aborts. */
+  /** Polls slow sources (disks, the kubelet) until the signal aborts. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly close: () => void;
 }

@@ -5,11 +5,11 @@ import type { UsageDepth } from '#agent/decide/measuring-depth.ts';
 import type { NodeSource, ObservedPod } from './node-source.ts';
 import { advancePresence, presentSince } from '#agent/observe/source/presence.ts';
 
-/** A pod is measured every ten seconds at least. One that is measured again is proof enough. */
+/** Pods are measured at least every ten seconds. A single measured pod ends the fallback. */
 const PATIENCE = { lostMs: 30_000, foundMs: 0 };
 
 /**
- * A source whose pods' figures come from the kubelet's summary while the source has none of any running pod:
+ * A source whose pod statistics come from the kubelet's summary while the source has none of any running pod:
  *
  *     own ── no running pod measured for 30 s ──▶ summary ── one of them measured ──▶ own
  */
@@ -30,7 +30,7 @@ export function withPodFallback(source: NodeSource, summary: NodeSource, clock: 
   }
 
   function fallback(): Because | undefined {
-    const why = source.whyUnmeasured() ?? 'no pod is where its group should be';
+    const why = source.whyUnmeasured() ?? 'no pod cgroup was found';
     return source.fallback() ?? (presence.isLost ? podsUnreadable(running.length, why) : undefined);
   }
   return {
@@ -44,7 +44,7 @@ export function withPodFallback(source: NodeSource, summary: NodeSource, clock: 
   };
 }
 
-/** Whether there is a figure of any of the pods; where none runs nothing is missing. */
+/** Whether any of the running pods has statistics; true when no pod runs. */
 export function isAnyMeasured(running: readonly ObservedPod[], usage: UsageByUid): boolean {
   return running.length === 0 || running.some(({ uid }) => usage.has(uid));
 }
@@ -54,7 +54,7 @@ function podsUnreadable(count: number, why: string): Because {
   return { code: 'PodsUnreadable', text, facts: { pods: count, why } };
 }
 
-/** Each source once, though the summary may stand in for memory as well. */
+/** Each source once: the summary may be the fallback for memory as well. */
 function merged(source: NodeSource, summary: NodeSource): ReturnType<NodeSource['health']> {
   const own = source.health();
   const known = new Set(own.map(({ name }) => name));

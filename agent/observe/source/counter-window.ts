@@ -1,12 +1,12 @@
-/** How fast a counter grows over a sliding window: PSI by difference of `total=`, CPU by difference of its time. */
+/** Growth rate of a counter over a sliding window, such as PSI `total=` or CPU time. */
 export interface CounterWindow {
-  /** Takes the counter's value at a monotonic time; a value below the last one is a new counter and starts over. */
+  /** Adds the counter's value at a monotonic time; a value below the last one means a new counter and starts over. */
   readonly add: (value: number, atMs: number) => void;
-  /** Growth per millisecond over at least the window; `undefined` until a whole window was seen. */
+  /** Growth per millisecond over at least the window; `undefined` until the window is full. */
   readonly rate: () => number | undefined;
 }
 
-/** More samples than this in one window would add memory and no sharpness. */
+/** More samples in one window would cost memory without gaining precision. */
 const MOST_SAMPLES = 32;
 
 interface Sample {
@@ -15,8 +15,8 @@ interface Sample {
 }
 
 /**
- * A window that forgets everything when it was not fed for half its length: after a pause the mean over it would
- * say nothing about now (F-16b).
+ * A window that drops all samples after a pause of half its length: a mean across the pause would say nothing about the
+ * present (F-16b).
  */
 export function createCounterWindow(windowMs: number): CounterWindow {
   const spacingMs = windowMs / MOST_SAMPLES;

@@ -2,26 +2,26 @@ import { ABSENT, KernelFile, scratch } from './kernel-file.ts';
 import { parseSingleValue, scanFields } from './parse-bytes.ts';
 import { absent, failed, type Missing } from './reading.ts';
 
-/** Keys of a file of `key value` lines, and where their numbers go; shared by all files of one kind. */
+/** Keys of a file of `key value` lines and their values; shared by all files of one kind. */
 export interface Fields {
   readonly keys: readonly Uint8Array[];
-  /** In the order of the keys; NaN where the file lacks the key. Valid until the next read of a file of this kind. */
+  /** In the order of the keys; NaN if the file lacks the key. Valid until the next read of a file of this kind. */
   readonly values: Float64Array;
 }
 
 const encoder = new TextEncoder();
 
-/** Prepared once per kind of file, when the module is loaded. */
+/** Called once per kind of file, when the module is loaded. */
 export function defineFields(...keys: readonly string[]): Fields {
   return { keys: keys.map((key) => encoder.encode(key)), values: new Float64Array(keys.length) };
 }
 
-/** Why a file gave no content: `length` is what its `read()` said. */
+/** Why a file could not be read; `length` is the return value of its `read()`. */
 export function missingFrom(file: KernelFile, length: number): Missing {
   return length === ABSENT ? absent(file.because) : failed(file.because);
 }
 
-/** Reads a file's fields into their values; `undefined` when they are fresh, otherwise why they are not. */
+/** Reads a file's fields into `values`; returns why it could not, or `undefined` on success. */
 export function readFields(file: KernelFile, { keys, values }: Fields): Missing | undefined {
   const length = file.read();
   if (length < 0) return missingFrom(file, length);
@@ -41,7 +41,7 @@ export class NumberFile extends KernelFile {
     return undefined;
   }
 
-  /** Why the last `readNumber` gave nothing. */
+  /** Why the last `readNumber` returned `undefined`. */
   get missing(): Missing {
     return this.#missing ?? absent(`${this.path} was not read yet`);
   }

@@ -1,22 +1,22 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
-/** `read()` says this instead of a length when this kernel or this moment does not have the file. */
+/** `read()` returns this instead of a length when the file does not exist. */
 export const ABSENT = -1;
-/** `read()` says this instead of a length when the file is there and cannot be read. */
+/** `read()` returns this instead of a length when the file exists but cannot be read. */
 export const FAILED = -2;
 
-/** All kernel files are read into this one buffer; its content is valid until the next read of any of them. */
+/** Buffer for all kernel files; its content is valid until the next read of any of them. */
 export const scratch = new Uint8Array(64 * 1024);
 
-/** A seq_file gives at most about a page per read: only an answer near that size may have more behind it. */
+/** A seq_file returns at most about a page per read: only a read near that size may be followed by more data. */
 const NEAR_A_PAGE = 4096 - 256;
 /** ENODEV: the cgroup behind a kept descriptor is gone (F-22). EOPNOTSUPP: PSI is compiled in and switched off. */
 const ABSENT_CODES = new Set(['ENOENT', 'ENODEV', 'ENOTDIR', 'EOPNOTSUPP', 'ENOTSUP']);
 const CLOSED = -1;
 
 /**
- * A file under /proc or /sys that is opened once and read again from its start each time. Opens lazily, and again
- * after the file vanished. A class, and the path in two parts, because a node has thousands of them.
+ * A file under /proc or /sys that is opened once and read from its start each time. It opens lazily, and again after
+ * the file vanished. A class with the path in two parts, because a node has thousands of these files.
  */
 export class KernelFile {
   readonly #directory: string;
@@ -42,7 +42,7 @@ export class KernelFile {
   read(): number {
     const wasOpen = this.#descriptor !== CLOSED;
     const length = this.#attempt();
-    // A group removed and made again under the same name is a new file: one fresh open tells.
+    // A cgroup removed and created again under the same name is a new file: open it once more.
     return length === ABSENT && wasOpen ? this.#attempt() : length;
   }
 
@@ -82,7 +82,7 @@ function tryClose(descriptor: number): void {
   try {
     closeSync(descriptor);
   } catch (error) {
-    // A descriptor of a removed cgroup may answer ENODEV; there is nothing left to release then.
+    // Closing a descriptor of a removed cgroup may fail with ENODEV; nothing is left to release then.
     if (codeOf(error) === 'EBADF') throw error;
   }
 }

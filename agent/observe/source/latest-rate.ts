@@ -1,8 +1,8 @@
-/** How fast a counter has grown just now; for telling whether something still lasts. */
+/** Growth rate of a counter right now, to see whether something is still going on. */
 export interface LatestRate {
-  /** Takes the counter's value at a monotonic time; a value below the last one is a new counter and starts over. */
+  /** Adds the counter's value at a monotonic time; a value below the last one means a new counter and starts over. */
   readonly add: (value: number, atMs: number) => void;
-  /** Growth per millisecond since the newest sample that is old enough; `undefined` while there is none. */
+  /** Growth per millisecond since the newest sample that is old enough; `undefined` if there is none. */
   readonly rate: () => number | undefined;
 }
 
@@ -11,7 +11,10 @@ interface Sample {
   readonly atMs: number;
 }
 
-/** Over at least `leastMs`, and no longer than that and the time between two looks; after more silence it starts over. */
+/**
+ * Spans at least `leastMs`, and at most that plus the time between two passes; starts over after a pause of
+ * `silenceMs`.
+ */
 export function createLatestRate(leastMs: number, silenceMs: number): LatestRate {
   let samples: readonly Sample[] = [];
 
@@ -20,7 +23,7 @@ export function createLatestRate(leastMs: number, silenceMs: number): LatestRate
     const latest = samples.at(-1);
     const isNewStart = latest === undefined || value < latest.value || atMs - latest.atMs > silenceMs;
     const kept = isNewStart ? [] : samples;
-    // Of those that are old enough the newest is the one to start from.
+    // Start from the newest sample that is old enough.
     const first = kept.findLastIndex((sample) => atMs - sample.atMs >= leastMs);
     samples = [...kept.slice(Math.max(0, first)), { value, atMs }];
   }

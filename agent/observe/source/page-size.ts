@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 
-/** Key of the page size among the pairs of words that the kernel hands to a program (`AT_PAGESZ`). */
+/** Key of the page size in the auxiliary vector (`AT_PAGESZ`). */
 const PAGE_SIZE_KEY = 6n;
 const WORD_BYTES = 8;
 const USUAL = 4096;
 
-/** Bytes of a page, in which the kernel counts what it reclaims: 4 KiB, on some arm64 kernels 64. */
+/** Size of a page in bytes, the unit of the kernel's reclaim counters: 4 KiB, on some arm64 kernels 64 KiB. */
 export function pageSize(): number {
   const words = auxiliaryVector();
   for (let at = 0; at + 1 < words.length; at += 2) if (words[at] === PAGE_SIZE_KEY) return Number(words[at + 1]);

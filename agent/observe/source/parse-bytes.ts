@@ -1,6 +1,6 @@
 /**
- * Parsers for the kernel's text files that work on bytes in place: no string is made on the hot path.
- * Whatever is not exactly what the kernel writes becomes NaN, which callers treat as unknown (B-37).
+ * Parsers for the kernel's text files that work on bytes in place: no string is made on the hot path. Any deviation
+ * from the kernel's format becomes NaN, which callers treat as unknown (B-37).
  */
 const NEWLINE = 10;
 const SPACE = 32;
@@ -66,7 +66,7 @@ function findKey(bytes: Uint8Array, start: number, keys: readonly Uint8Array[]):
   return -1;
 }
 
-/** The first byte of the value behind a key: colons and spaces are skipped. */
+/** The first byte of the value after a key; skips colons and spaces. */
 function valueStart(bytes: Uint8Array, start: number, length: number): number {
   let at = start;
   while (at < length && (byteAt(bytes, at) === SPACE || byteAt(bytes, at) === COLON)) at += 1;
@@ -74,8 +74,8 @@ function valueStart(bytes: Uint8Array, start: number, length: number): number {
 }
 
 /**
- * Fills `values[i]` with the number behind `keys[i]` in a file of `key value` or `key: value` lines; NaN where the
- * key is not there. The scan ends as soon as every key was seen.
+ * Fills `values[i]` with the number after `keys[i]` in a file of `key value` or `key: value` lines; NaN where the key
+ * is not there. The scan ends as soon as every key was seen.
  */
 export function scanFields(bytes: Uint8Array, length: number, keys: readonly Uint8Array[], values: Float64Array): void {
   values.fill(Number.NaN);
@@ -115,7 +115,7 @@ export function scanStalls(bytes: Uint8Array, length: number, totals: StallTotal
   }
 }
 
-/** The number behind the last equals sign of the line from `start` to `end`, if that is the one of the total. */
+/** The number after the last equals sign of the line from `start` to `end`, if its key is `total`. */
 function totalOf(bytes: Uint8Array, start: number, end: number): number {
   let at = end - 1;
   while (at > start && byteAt(bytes, at) !== EQUALS) at -= 1;

@@ -3,10 +3,10 @@ import { errorText } from '#shared/runtime/describe-error.ts';
 import { absent, failed, reading, type Reading } from './reading.ts';
 import type { SourceHealth } from './watched-source.ts';
 
-/** A source that takes time to ask (a disk, the kubelet, a library): asked on its own beat, read from memory. */
+/** A slow source (a disk, the kubelet, a library): polled at its own interval, read from memory. */
 export interface PolledSource<T> {
   readonly name: string;
-  /** Asks once; never rejects. */
+  /** Polls once; never rejects. */
   readonly poll: (signal: AbortSignal) => Promise<void>;
   /** The last answer, or failed once it is older than its time to live. */
   readonly latest: () => Reading<T>;
@@ -17,12 +17,12 @@ export interface PolledSource<T> {
 interface PolledSourceOptions<T> {
   readonly name: string;
   readonly ask: (signal: AbortSignal) => Promise<T>;
-  /** An answer older than this is no answer: a stale reading never evicts anybody (law 3). */
+  /** An older answer counts as missing: a stale reading never causes an eviction (law 3). */
   readonly timeToLiveMs: number;
   readonly clock: Pick<Clock, 'monotonic'>;
 }
 
-/** Nothing is asked before the first `poll`. */
+/** Nothing is read before the first `poll`. */
 export function createPolledSource<T>(options: PolledSourceOptions<T>): PolledSource<T> {
   const { name, ask, timeToLiveMs, clock } = options;
   let answer: Reading<T> = absent(`${name} was not asked yet`);

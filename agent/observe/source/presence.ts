@@ -1,11 +1,11 @@
 /**
- * Whether something that should be there has been missing for so long that it counts as lost:
+ * Whether something expected has been missing for so long that it counts as lost:
  *
  *     there ── missing for lostMs ──▶ lost ── there for foundMs ──▶ there
  */
 export interface Presence {
   readonly isPresent: boolean;
-  /** Since when it has been so without a break. */
+  /** Since when `isPresent` has not changed. */
   readonly sinceMs: number;
   readonly isLost: boolean;
 }
@@ -15,12 +15,12 @@ export interface Patience {
   readonly foundMs: number;
 }
 
-/** Before the first look it counts as there. */
+/** Before the first observation it counts as present. */
 export function presentSince(nowMs: number): Presence {
   return { isPresent: true, sinceMs: nowMs, isLost: false };
 }
 
-/** The presence after one more look. */
+/** The presence after one more observation. */
 export function advancePresence(
   previous: Presence,
   isPresent: boolean,

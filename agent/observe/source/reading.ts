@@ -1,6 +1,6 @@
 /**
- * What one source said this time: a value, *absent* (this node does not have it: no PSI, no such cgroup)
- * or *failed* (it should have it, and it could not be read). Absent and failed are never zero.
+ * The result of reading a source: a value, *absent* (this node does not have it: no PSI, no such cgroup) or *failed*
+ * (it exists but could not be read). Absent and failed never count as zero.
  */
 export type Reading<T> = { readonly kind: 'reading'; readonly value: T } | Missing;
 
@@ -16,7 +16,7 @@ export interface Failed {
   readonly because: string;
 }
 
-/** One thing that can be read again and again; `read` never throws, `close` may be called more than once. */
+/** Something that can be read repeatedly; `read` never throws, `close` may be called more than once. */
 export interface Source<T> {
   readonly name: string;
   readonly read: () => Reading<T>;
@@ -35,7 +35,7 @@ export function failed(because: string): Failed {
   return { kind: 'failed', because };
 }
 
-/** What was read; `undefined` for whatever is missing. */
+/** The value that was read; `undefined` if it is missing. */
 export function valueOf<T>(answer: Reading<T> | undefined): T | undefined {
   return answer?.kind === 'reading' ? answer.value : undefined;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Reading, Source } from './reading.ts';
 
-/** How a source has been doing, for metrics, `/readyz` and the NodePressure status. */
+/** The health of a source, for metrics, `/readyz` and the NodePressure status. */
 export interface SourceHealth {
   readonly name: string;
   readonly state: 'reading' | 'absent' | 'failed' | 'unread';
@@ -12,12 +12,15 @@ export interface SourceHealth {
   readonly failures: number;
 }
 
-/** A source that keeps account of itself. */
+/** A source that records its own health. */
 export interface WatchedSource<T> extends Source<T> {
   readonly health: () => SourceHealth;
 }
 
-/** Wraps a source: times each read, counts failures, and turns a throw into `failed`, so that no source harms another. */
+/**
+ * Wraps a source: times each read, counts failures, and turns an exception into `failed`, so that no source affects
+ * another.
+ */
 export function watchSource<T>(source: Source<T>, clock: Pick<Clock, 'monotonic'>): WatchedSource<T> {
   let health: SourceHealth = {
     name: source.name,

@@ -30,7 +30,7 @@ describe('compareOpinion', () => {
       kind: 'differs',
       because: {
         code: 'SourcesDisagree',
-        text: 'other sees 100 MiB of memory available, the signal’s source 400 to 450 MiB'.replace('’', "'"),
+        text: 'other reports 100 MiB of available memory; the agent reads 400 to 450 MiB',
         facts: { source: 'other', theirsMiB: 100, ownLowMiB: 400, ownHighMiB: 450, byMiB: 300 },
       },
     });
@@ -101,7 +101,7 @@ describe('createCrossCheck', () => {
     expect(doubtful).toEqual([[], ['a'], ['b']]);
     expect(check.disagreement()).toEqual({
       code: 'PodsDisagree',
-      text: 'the figures of 1 pods are doubtful; of one of them, it differs',
+      text: 'sources disagree about 1 pods, for example: it differs',
       facts: { pods: 1 },
     });
   });

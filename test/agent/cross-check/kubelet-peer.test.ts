@@ -18,7 +18,7 @@ async function kubeletAnswering(summary: object): Promise<string> {
 }
 
 /** One pod as the kubelet has it: its own entry, as old as it says, and its containers as they are now. */
-interface PreviousStatus {
+interface SummaryPod {
   readonly name: string;
   readonly mebibytes: number;
   readonly ageMs?: number;
@@ -33,7 +33,7 @@ function wallTime(ageMs: number): string {
   return new Date(Math.floor((clock.now() - ageMs) / 1000) * 1000).toISOString();
 }
 
-function summaryOf(availableMiB: number, pods: readonly PreviousStatus[]): object {
+function summaryOf(availableMiB: number, pods: readonly SummaryPod[]): object {
   const memory = {
     time: wallTime(0),
     availableBytes: availableMiB * MIB,
@@ -49,13 +49,13 @@ function summaryOf(availableMiB: number, pods: readonly PreviousStatus[]): objec
   };
 }
 
-type PodSeries = (atMs: number) => number;
+type UsageOverTime = (atMs: number) => number;
 
 /** Asks a kubelet about pods whose groups used so many MiB over the last half minute, measured each second. */
 async function ask(
   availableMiB: number,
-  reported: readonly PreviousStatus[],
-  own: Readonly<Record<string, PodSeries>>,
+  reported: readonly SummaryPod[],
+  own: Readonly<Record<string, UsageOverTime>>,
 ) {
   const url = await kubeletAnswering(summaryOf(availableMiB, reported));
   const usageAt = (atMs: number) =>
@@ -72,9 +72,9 @@ async function ask(
   }).query();
 }
 
-describe('questionKubelet', () => {
+describe('kubeletPeer', () => {
   const steady =
-    (mebibytes: number): PodSeries =>
+    (mebibytes: number): UsageOverTime =>
     () =>
       mebibytes;
 
@@ -92,7 +92,7 @@ describe('questionKubelet', () => {
   test('another figure for the node is told as such', async () => {
     expect((await ask(500, [], {})).verdict).toMatchObject({
       kind: 'differs',
-      because: { text: "kubelet-summary sees 500 MiB of memory available, the signal's source 300 to 310 MiB" },
+      because: { text: 'kubelet-summary reports 500 MiB of available memory; the agent reads 300 to 310 MiB' },
     });
   });
 
@@ -112,7 +112,7 @@ describe('questionKubelet', () => {
             theirsBytes: 300 * MIB,
             because: {
               code: 'StatisticsDoubtful',
-              text: 'kubelet-summary sees the pod use 300 MiB, its group at that time 120 to 120 MiB',
+              text: 'kubelet-summary reports 300 MiB for the pod; its cgroup used 120 to 120 MiB at that time',
               facts: { source: 'kubelet-summary', theirsMiB: 300, ownLowMiB: 120, ownHighMiB: 120 },
             },
           },
@@ -121,7 +121,7 @@ describe('questionKubelet', () => {
     });
   });
 
-  test.each<[sentence: string, reported: PreviousStatus, own: PodSeries]>([
+  test.each<[sentence: string, reported: SummaryPod, own: UsageOverTime]>([
     [
       'data that an init container left in a memory emptyDir',
       { name: 'a', mebibytes: 500, containersMiB: 100 },

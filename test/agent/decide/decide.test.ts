@@ -230,7 +230,7 @@ describe('decide', () => {
     expect(evicted(scenes, rules)).toEqual([['a1'], [], ['b1']]);
   });
 
-  describe('holds', () => {
+  describe('closed gates', () => {
     const scene: Scene = { now: 0, availableMiB: 10, pods: [hog] };
 
     test.each<[code: string, change: Partial<NodeSnapshot>]>([

@@ -26,13 +26,13 @@ describe('abortReason', () => {
   });
 
   test.each<[sentence: string, fresh: FreshPod, message: string]>([
-    ['a pod that is gone', { kind: 'gone' }, 'pod default/hog is gone'],
-    ['a successor of the same name', found({ uid: 'other' }), 'has the UID other now, uid-hog was judged'],
-    ['a pod that somebody else ends', found({ deletion: { at: 0, gracePeriodSeconds: 1 } }), 'is ending already'],
+    ['a pod that is gone', { kind: 'gone' }, 'pod default/hog no longer exists'],
+    ['a successor of the same name', found({ uid: 'other' }), 'now has the UID other; the decision was for uid-hog'],
+    ['a pod that somebody else ends', found({ deletion: { at: 0, gracePeriodSeconds: 1 } }), 'is already terminating'],
     [
       'a wish to stay that the watch had not shown yet',
       found({ annotations: { 'plimsoll.dev/evict': 'never' } }),
-      'may not go any more: the pod asked never to be evicted',
+      'can no longer be evicted: the pod asked never to be evicted',
     ],
     ['a namespace that is ignored since', found({}, 'ignored'), 'is in the protected namespace default'],
   ])('%s is left alone', (_sentence, fresh, message) => {

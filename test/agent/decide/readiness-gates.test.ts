@@ -11,7 +11,7 @@ const READY: AgentReadiness = {
   lastContactMs: 999_000,
 };
 
-describe('ownHolds', () => {
+describe('readinessGates', () => {
   test.each<[what: string, condition: Partial<AgentReadiness>, codes: readonly string[]]>([
     ['nothing once all is known', {}, []],
     ['the warm-up', { startedAtMs: 970_001 }, ['WarmingUp']],

@@ -31,7 +31,7 @@ function codes(records: readonly EvictionRecord[], now = 0) {
   return { evicted: evictions.map(({ pod }) => pod.name), closedGates: assessment.closedGates.map(({ code }) => code) };
 }
 
-describe('recall', () => {
+describe('restoreState', () => {
   test('the windows of a predecessor hold after a restart, so that a crash loop gains nothing (F-18)', () => {
     expect(codes([record(20), record(40)])).toEqual({ evicted: [], closedGates: ['NodeLimit'] });
     expect(codes([record(20), record(70)])).toEqual({ evicted: ['b'], closedGates: [] });

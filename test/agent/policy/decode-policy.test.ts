@@ -249,7 +249,7 @@ describe('decodePolicy', () => {
       'a mode for a threshold that is not there',
       { evictionHard: { 'memory.available': '1Gi' }, evictionHardMode: { 'pid.available': 'DryRun' } },
       'spec.evictionHardMode',
-      'there is no such threshold of pid.available',
+      'no threshold is set for pid.available',
     ],
     [
       'a mode that is none',
@@ -261,7 +261,7 @@ describe('decodePolicy', () => {
       'a mode of cpu.pressure beside cpu.mode',
       { pressure: [{ signal: 'cpu.pressure', avg10: '50%', avg60: '40%', mode: 'Enforce' }] },
       'spec.pressure[0].mode',
-      'the mode of cpu.pressure is cpu.mode',
+      'set the mode of cpu.pressure in cpu.mode',
     ],
   ])('%s is refused', (_sentence, spec, field, message) => {
     expect(decode(spec)).toEqual({ ok: false, field, message });

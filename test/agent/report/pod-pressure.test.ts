@@ -15,11 +15,11 @@ const thrashing: PodPressure = {
   throttled: 0.5,
 };
 
-describe('withStrain', () => {
+describe('withPodPressure', () => {
   test('a pod at its own limits is called that', () => {
     expect(withPodPressure(because('Ranked'), thrashing)).toEqual({
       code: 'Ranked',
-      text: 'Ranked; at its own memory limit (400.25 hits a second); held back by its own CPU limit 50 % of the time',
+      text: 'Ranked; at its own memory limit (400.25 hits per second); throttled by its own CPU limit 50 % of the time',
       facts: {
         memoryWaiting: 0.162,
         memoryStalled: 0.15,
@@ -41,7 +41,7 @@ describe('withStrain', () => {
   });
 });
 
-describe('createStrainMetrics', () => {
+describe('createPodPressureMetrics', () => {
   const NAMES = Array.from({ length: 30 }, (_, index) => `p${String(index).padStart(2, '0')}`);
 
   async function shown(podPressureOf: (index: number) => PodPressure): Promise<string[]> {

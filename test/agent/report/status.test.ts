@@ -116,7 +116,7 @@ describe('nodePressureStatus', () => {
     const { next } = statusOf(scene);
     expect(next.map(({ pod }) => pod)).toEqual(['default/hog', 'default/quiet']);
     expect(next[1]?.because).toMatchObject({
-      text: expect.stringContaining('at its own memory limit (5 hits a second)') as string,
+      text: expect.stringContaining('at its own memory limit (5 hits per second)') as string,
       facts: { memoryWaiting: 0.9, memoryLimitHits: 700 },
     });
   });
@@ -274,7 +274,7 @@ describe('the period between looks', () => {
   });
 });
 
-describe('ownHolds', () => {
+describe('readinessGates', () => {
   const well = {
     nowMs: 60_000,
     startedAtMs: 0,

@@ -142,7 +142,7 @@ export function nodeSuite(under: NodeUnderTest): void {
       });
       await applyPolicy(client, ALWAYS_SHORT);
       const standsBack = {
-        msg: 'Nobody is evicted for now',
+        msg: 'Evictions held back',
         holds: [expect.objectContaining({ code: 'KubeletActs' })],
       };
       await within(20, async () => expect(await agentLog(node)).toContainEqual(expect.objectContaining(standsBack)));

@@ -187,7 +187,7 @@ describe('the Event of it', () => {
     expect(events[0]).toMatchObject({
       regarding: { kind: 'Pod', namespace: 'default', name: 'leaking-1', uid: 'uid-leaking-1' },
       reason: 'EvictionFailed',
-      note: `Not evicted: 3 pods of ${LEAKING} were evicted from this node within an hour, the limit is 3: the node is left to the kubelet`,
+      note: `Not evicted: 3 pods of ${LEAKING} were evicted from this node within an hour; the limit is 3; the node is left to the kubelet`,
     });
   });
 });

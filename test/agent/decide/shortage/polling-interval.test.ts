@@ -11,7 +11,7 @@ import { threshold } from '#test/shared/domain/pressure/threshold-builder.ts';
 const GI = 1024 ** 3;
 const PERIODS = { nearMs: 100, farMs: 1_000, raceMs: 20 };
 
-describe('periodFor', () => {
+describe('pollingInterval', () => {
   test.each([
     ['the far one where nothing is known', NO_HEADROOM_TREND, 1_000],
     ['what the worst hog needs for the room, at 3 GiB a second', { headroom: 1.5 * GI, rate: 0 }, 500],
@@ -27,7 +27,7 @@ describe('periodFor', () => {
   });
 });
 
-describe('advanceApproach', () => {
+describe('advanceHeadroomTrend', () => {
   const before = { at: 1_000, headroom: 10_000, rate: 4 };
   test.each([
     ['a faster loss counts at once', 9_000, 1_100, 10],

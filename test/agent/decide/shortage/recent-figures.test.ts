@@ -9,16 +9,16 @@ import { observe } from '#shared/domain/pressure/observation.ts';
 import { memoryReadings, MIB } from '#test/agent/node-scene.ts';
 
 /** MiB by the millisecond at which they were read. */
-type PodSeries = readonly (readonly [atMs: number, mebibytes: number])[];
+type Series = readonly (readonly [atMs: number, mebibytes: number])[];
 
-function samplesOf(series: PodSeries) {
+function samplesOf(series: Series) {
   let recent: RecentFigures = new Map();
   for (const [at, mebibytes] of series)
     recent = advanceRecent(recent, observe(memoryReadings(mebibytes, 1000, at)), at);
   return recent.get('memory.available') ?? [];
 }
 
-function every(periodMs: number, untilMs: number, mebibytesAt: (atMs: number) => number): PodSeries {
+function every(periodMs: number, untilMs: number, mebibytesAt: (atMs: number) => number): Series {
   return Array.from({ length: untilMs / periodMs + 1 }, (_, index) => [
     index * periodMs,
     mebibytesAt(index * periodMs),
@@ -47,7 +47,7 @@ describe('advanceRecent', () => {
 });
 
 describe('usualAvailable', () => {
-  test.each<[sentence: string, series: PodSeries, expected: number | undefined]>([
+  test.each<[sentence: string, series: Series, expected: number | undefined]>([
     ['nothing is known', [], undefined],
     ['one measurement is what there is', [[0, 70]], 70],
     [
@@ -75,7 +75,7 @@ describe('usualAvailable', () => {
 });
 
 describe('steadyFillRate', () => {
-  const perSecond = (series: PodSeries): number => (steadyFillRate(samplesOf(series)) * 1000) / MIB;
+  const perSecond = (series: Series): number => (steadyFillRate(samplesOf(series)) * 1000) / MIB;
 
   test.each<[periodMs: number, rate: number]>([
     [10, 100],
@@ -86,7 +86,7 @@ describe('steadyFillRate', () => {
     expect(perSecond(every(periodMs, 1000, (at) => 900 - (at * rate) / 1000))).toBeCloseTo(rate, 0);
   });
 
-  test.each<[sentence: string, series: PodSeries]>([
+  test.each<[sentence: string, series: Series]>([
     ['one step is no rate, however high', every(100, 1000, (at) => (at < 800 ? 900 : 500))],
     [
       'two measurements are not enough',

@@ -43,7 +43,7 @@ describe('a threshold that is met when it arrives', () => {
     expect(evicted).toEqual([[], ['hog (dry run)'], [], ['hog (dry run)']]);
     expect(unconfirmedRules(state.activations)).toMatchObject({
       code: 'MetOnArrival',
-      text: expect.stringContaining('was met already when policy batch brought it') as string,
+      text: expect.stringContaining('was already met when policy batch introduced it') as string,
       facts: { policy: 'batch', generation: 2, waiting: 1 },
     });
   });

@@ -23,7 +23,7 @@ const SOFT = thresholdsOf({
   evictionSoftGracePeriod: { 'memory.available': '30s' },
 });
 
-interface PodSeries {
+interface Series {
   readonly capacityMiB?: number;
   readonly everyMs?: number;
   readonly untilMs: number;
@@ -33,7 +33,7 @@ interface PodSeries {
 }
 
 /** Milliseconds of the looks at which something was due. */
-function dueAt(thresholds: readonly Threshold[], series: PodSeries): readonly number[] {
+function dueAt(thresholds: readonly Threshold[], series: Series): readonly number[] {
   const {
     capacityMiB = 4 * GIB_IN_MIB,
     everyMs = 100,
@@ -53,7 +53,7 @@ function dueAt(thresholds: readonly Threshold[], series: PodSeries): readonly nu
 }
 
 describe('a hard memory threshold', () => {
-  test.each<[sentence: string, series: PodSeries, firstDueAt: number | undefined]>([
+  test.each<[sentence: string, series: Series, firstDueAt: number | undefined]>([
     [
       'a dip of less than a second is none',
       { untilMs: 9000, mebibytesAt: (at) => (at % 2000 < 900 ? 200 : 400) },

@@ -89,9 +89,14 @@ describe('advanceFigureGaps', () => {
       200,
       700,
       'KubeletCountsCacheAsUsed',
-      'the kubelet sees 200Mi, 700Mi can be reclaimed; it counts active page cache',
+      'the kubelet reports 200Mi, but 700Mi can be reclaimed; it counts active page cache',
     ],
-    [700, 200, 'KubeletMissesHeldMemory', 'the kubelet sees 700Mi, 200Mi can be reclaimed; it does not count kernel'],
+    [
+      700,
+      200,
+      'KubeletMissesHeldMemory',
+      'the kubelet reports 700Mi, but 200Mi can be reclaimed; it misses kernel memory',
+    ],
   ])('the kubelet at %d MiB and %d MiB to be had is told as %s', (availableMiB, reclaimableMiB, code, text) => {
     const because = advanceFigureGaps(NO_GAPS, view(availableMiB, reclaimableMiB)).get('memory.available');
     expect(because).toMatchObject({ code, text: expect.stringContaining(text) as string });

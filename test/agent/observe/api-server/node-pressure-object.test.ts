@@ -3,7 +3,7 @@ import { decodeNodePressure } from '#agent/observe/api-server/node-pressure-obje
 
 const because = { code: 'HardThresholdMet', text: 'short', facts: { available: '50Mi' } };
 
-describe('decodeOwnPressure', () => {
+describe('decodeNodePressure', () => {
   test('reads what is asked of the node and what was told of its evictions', () => {
     const raw = {
       metadata: { name: 'n1' },

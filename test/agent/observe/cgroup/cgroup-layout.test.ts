@@ -57,7 +57,7 @@ describe('findCgroupLayout', () => {
     tree.write('cgroup.controllers', 'memory\n');
     expect(findCgroupLayout(tree.root, 'nowhere')).toEqual({
       kind: 'unknown',
-      because: `no group of all pods below ${tree.root}: expected nowhere`,
+      because: `no cgroup of all pods below ${tree.root}: expected nowhere`,
     });
   });
 });

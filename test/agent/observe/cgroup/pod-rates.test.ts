@@ -15,7 +15,7 @@ function ratesOf(before: CgroupDetails, after: CgroupDetails, elapsedMs = 10_000
   return nextSample(nextSample(undefined, before, 0), after, elapsedMs).rates;
 }
 
-describe('nextBeat', () => {
+describe('nextSample', () => {
   test('turns the counters of two beats into rates and shares of time', () => {
     const before = details({
       events: reading({ limitHits: 5, oomKills: 0 }),
