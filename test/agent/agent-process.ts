@@ -44,7 +44,7 @@ export async function warmCompileCache(): Promise<void> {
   await new Promise((resolve) => child.on('close', resolve));
 }
 
-/** How a node holds its agent: before its first page it is moved into its group, and it is nobody in particular. */
+/** How a node runs its agent: it is moved into its cgroup before its first page, and runs as an unprivileged user. */
 export interface Confinement {
   readonly join: (pid: number) => void;
   readonly userId: number;
@@ -57,7 +57,7 @@ const WAIT_AND_BECOME = `read go
 setpriv --pdeathsig TERM true 2> /dev/null && set -- setpriv --pdeathsig TERM "$@"
 exec "$@"`;
 
-/** Starts an API server with these pods and the agent as a process of its own beside it. */
+/** Starts an API server with these pods, and the agent as a separate process. */
 export async function startAgent(
   pods: readonly FakeObject[],
   flags: readonly string[],

@@ -101,7 +101,7 @@ describe('the agent', { timeout: 90_000 }, () => {
     };
   });
 
-  test('evicts the pod above its request, once, with its UID, and says so everywhere', async () => {
+  test('evicts the pod above its request once, with its UID, and reports it in Events, status and metrics', async () => {
     await start();
     await vi.waitFor(
       () => expect(status()).toMatchObject({ evictions: [{ endedAt: expect.any(String) as string }] }),
@@ -155,7 +155,7 @@ describe('the agent', { timeout: 90_000 }, () => {
     });
   });
 
-  test('a dry run says the same and touches nobody', async () => {
+  test('a dry run reports the same and evicts no pod', async () => {
     await start({ mode: 'DryRun' });
     await vi.waitFor(() => expect(status()).toMatchObject({ evictions: [{ outcome: 'pretended (dry run)' }] }), WITHIN);
     expect(evictions()).toEqual([]);
@@ -168,7 +168,7 @@ describe('the agent', { timeout: 90_000 }, () => {
     ]);
   });
 
-  test('a figure of another machine is said to be incomparable, not a disagreement', async () => {
+  test('a figure of another machine is reported as incomparable, not as a disagreement', async () => {
     await start({ mode: 'DryRun' });
     await vi.waitFor(() => {
       const conditions = status()['conditions'] as { type: string }[] | undefined;
@@ -179,7 +179,7 @@ describe('the agent', { timeout: 90_000 }, () => {
     }, WITHIN);
   });
 
-  test('where the kernel’s files tell nothing the kubelet stands in, and that is said (F-24)', async () => {
+  test('falls back to the kubelet when the kernel files cannot be read, and reports it (F-24)', async () => {
     const url = await start({ source: 'kernel', path: { cgroupfs: '/nowhere' } });
     await vi.waitFor(() => expect(evictions().length).toBe(1), WITHIN);
     expect(evictions()[0]?.path).toBe('/api/v1/namespaces/default/pods/hog/eviction');
@@ -194,7 +194,7 @@ describe('the agent', { timeout: 90_000 }, () => {
     expect(await (await fetch(`${url}/metrics`)).text()).toContain('plimsoll_source_fallback 1');
   });
 
-  test('a spent budget is respected and the next candidate asked for', async () => {
+  test('respects an exhausted PodDisruptionBudget and tries the next candidate', async () => {
     summary = () => wireSummary(100, 1000, { hog: 600, second: 200, quiet: 50 });
     api.put(PODS, wirePod({ name: 'second', requestMiB: 10, priority: 5 }));
     const details = { causes: [{ reason: 'DisruptionBudget', message: 'needs 1' }] };
@@ -213,7 +213,7 @@ describe('the agent', { timeout: 90_000 }, () => {
     });
   });
 
-  test('evicts while its copy of the pods cannot be brought up to date, and asks for that every second meanwhile', async () => {
+  test('evicts while its watch of the pods is down, and retries the watch every second meanwhile', async () => {
     const short = summary;
     summary = () => wireSummary(700, 1000, { hog: 250, quiet: 250 });
     api.onEvicted = () => undefined;
@@ -228,7 +228,7 @@ describe('the agent', { timeout: 90_000 }, () => {
     expect((refusals[before + 5] ?? Infinity) - (refusals[before + 4] ?? 0)).toBeLessThan(3000);
   });
 
-  test('stops where the kubelet is silent and its first eviction is not carried out, and says so', async () => {
+  test('stops if the kubelet is silent and the first eviction is not carried out, and reports it', async () => {
     const conditions = [{ type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown' }];
     api.put('/api/v1/nodes', { metadata: { name: 'n1', uid: 'uid-n1', labels: {} }, status: { conditions } });
     api.onEvicted = () => undefined;
@@ -247,7 +247,7 @@ describe('the agent', { timeout: 90_000 }, () => {
     expect(evictions().map(({ path }) => path.split('/').at(-2))).toEqual(['hog']);
   });
 
-  test('an answer that was lost is looked up before anything else', async () => {
+  test('reads the pod again after a lost answer before anything else', async () => {
     api.evictionAnswers.push({ status: 503, body: { kind: 'Status', code: 503, message: 'try later' } });
     await start();
     await vi.waitFor(
@@ -257,7 +257,7 @@ describe('the agent', { timeout: 90_000 }, () => {
     expect(evictions().map(({ path }) => path)).toEqual(Array(2).fill('/api/v1/namespaces/default/pods/hog/eviction'));
   });
 
-  test('what its predecessor told is remembered: no window starts over, and no history is lost (F-17, F-18)', async () => {
+  test('continues the windows and history of the previous process (F-17, F-18)', async () => {
     const requestedAt = new Date(Date.now() - 10_000).toISOString();
     const recorded = ['a', 'b'].map((name) => ({
       pod: `default/${name}`,
@@ -277,7 +277,7 @@ describe('the agent', { timeout: 90_000 }, () => {
     expect(evictions()).toEqual([]);
   });
 
-  test('a wish to stay that arrived a moment ago is found in the last look, and the next one goes', async () => {
+  test('the preflight finds a new opt-out, and the next candidate is evicted', async () => {
     const hog = wirePod({ name: 'hog', requestMiB: 100, annotations: { 'plimsoll.dev/evict': 'never' } });
     api.onRead('/api/v1/namespaces/default/pods/hog', hog);
     await start();
@@ -289,7 +289,7 @@ describe('the agent', { timeout: 90_000 }, () => {
     );
   });
 
-  test('a policy of the cluster takes effect while the agent runs, and one that cannot be read leaves the last one; a threshold that is met already waits for a confirmation', async () => {
+  test('applies a changed policy while running, keeps the last one if it is unreadable, and waits for confirmation of a threshold that is already met', async () => {
     summary = () => wireSummary(100, 1000, { hog: 600 });
     const policy = (spec: object, metadata: object = {}) => ({
       metadata: { name: 'batch', generation: 1, ...metadata },
@@ -320,7 +320,7 @@ describe('the agent', { timeout: 90_000 }, () => {
     await vi.waitFor(() => expect(condition('RulesConfirmed')).toMatchObject({ status: 'True' }), WITHIN);
   });
 
-  test('health names what is missing, and metrics have the signal and the first candidates', async () => {
+  test('health names what is missing, and metrics show the signal and the first candidates', async () => {
     const url = await start({ mode: 'DryRun' });
     await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), WITHIN);
     await vi.waitFor(

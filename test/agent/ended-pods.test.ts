@@ -8,7 +8,7 @@ import { fixturePods, nodeRoot } from './observe/node-fixtures.ts';
 const ENDED = 10_000;
 const SECONDS = 5;
 const SETTLE_MS = 3000;
-/** In a shortage every pod is measured at each look, every 100 ms. */
+/** During a shortage every pod is measured in each pass, every 100 ms. */
 const SHORT = {
   mode: 'DryRun',
   evictionSoft: { 'memory.available': '99%' },

@@ -89,7 +89,7 @@ describe('a fork bomb', () => {
   });
 
   test.each<NodeCase>(['v1-cgroupfs', 'v2-systemd'])(
-    'that starts between two measurements of all pods goes, not the pod that had most processes before, on %s',
+    'that starts between two measurements is evicted, not the pod that had most processes before, on %s',
     async (name) => {
       open(name);
       const pass = passes(name);
@@ -101,7 +101,7 @@ describe('a fork bomb', () => {
     },
   );
 
-  test('processes are counted anew only while they are short', async () => {
+  test('processes are counted in every pass only while they are short', async () => {
     open('v2-systemd');
     const pass = passes('v2-systemd');
     for (const free of [FREE_AT_FIRST, FREE_AT_FIRST, FREE_IN_THE_END, FREE_IN_THE_END]) {

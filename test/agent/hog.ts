@@ -1,4 +1,4 @@
-/** A process that fills memory at a steady rate until a signal, or the end of whoever started it, ends it: `node hog.ts BYTES_PER_SECOND MOST_BYTES`. */
+/** A process that fills memory at a steady rate until a signal or the end of its parent process: `node hog.ts BYTES_PER_SECOND MOST_BYTES`. */
 import { writeFileSync, writeSync } from 'node:fs';
 
 const [rate = 0, most = 0] = process.argv.slice(2).map(Number);
@@ -13,7 +13,7 @@ function grow(): void {
   if (held.length * BLOCK < most) setTimeout(grow, TICK_MS);
 }
 
-// What the kubelet gives to BestEffort pods: whoever kills for memory takes it first.
+// The kubelet's value for BestEffort pods: an OOM killer selects it first.
 writeFileSync('/proc/self/oom_score_adj', '1000');
 writeSync(1, 'growing\n');
 grow();

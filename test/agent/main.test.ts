@@ -59,7 +59,7 @@ const GOOD = [
 ];
 
 describe('node agent/main.ts', { timeout: 60_000 }, () => {
-  test('--help lists every setting and ends well', async () => {
+  test('--help lists every setting and exits with 0', async () => {
     const { code, out } = await run(['--help']).ended;
     expect(code).toBe(0);
     expect(out).toContain('--path-procfs');

@@ -82,7 +82,7 @@ export function memoryReadings(availableMiB: number | undefined, capacityMiB: nu
 
 export interface Scene {
   readonly now: number;
-  /** As the kubelet has it; what can be reclaimed is not told, unless `reclaimableMiB` is. */
+  /** The kubelet's figure; reclaimable memory is unknown unless `reclaimableMiB` is set. */
   readonly availableMiB?: number | undefined;
   readonly reclaimableMiB?: number;
   readonly capacityMiB?: number;
@@ -90,7 +90,7 @@ export interface Scene {
   readonly snapshot?: Partial<NodeSnapshot>;
 }
 
-/** A look at a node of 1000 MiB whose namespaces are all open. */
+/** A snapshot of a node of 1000 MiB whose namespaces are all open. */
 export function snapshot(scene: Scene): NodeSnapshot {
   const pods = scene.pods ?? [];
   const domainPods = pods.map(nodePod);

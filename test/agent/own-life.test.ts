@@ -22,7 +22,7 @@ describe.skipIf(reason !== undefined)(`an agent within its own limits${reason ? 
   });
 
   test(
-    'lives on 128 MiB and a fifth of a CPU as nobody, starts no process, and acts while its node starves to the end (F-19)',
+    'runs on 128 MiB and a fifth of a CPU as an unprivileged user, starts no process, and acts while its node starves (F-19)',
     { timeout: 240_000 },
     async () => {
       const { uids, layout, kubepods, limit, limitPod, pathOf, join, start } = pods();

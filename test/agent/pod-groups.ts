@@ -12,7 +12,7 @@ export interface PodLimit {
 /** Real cgroups of this machine, made for a test or benchmark and removed after it. */
 export interface PodGroups {
   readonly version: 'v1' | 'v2';
-  /** Below each controller's tree; what the agent is told as `path.kubepods`. */
+  /** Below each controller's tree; the agent's setting `path.kubepods`. */
   readonly kubepods: string;
   readonly uids: readonly string[];
   /** A pod's group, below each controller's tree. */

@@ -25,7 +25,7 @@ function conditionOf({ api }: AgentProcess, type: string): object | undefined {
 }
 
 describe.concurrent('a node without any pod statistics', () => {
-  test('says so in a condition and is not ready', TEST, async ({ expect, onTestFinished }) => {
+  test('reports it in a condition and is not ready', TEST, async ({ expect, onTestFinished }) => {
     const started = await startOnTree();
     onTestFinished(async () => {
       await started.stop();
@@ -43,7 +43,7 @@ describe.concurrent('a node without any pod statistics', () => {
     ]);
   });
 
-  test('takes the kubelet’s, says so, and stays ready', TEST, async ({ expect, onTestFinished }) => {
+  test('uses the kubelet’s statistics, reports it, and stays ready', TEST, async ({ expect, onTestFinished }) => {
     const summary = (): object => wireSummary(3600, CAPACITY_MIB, { hog: 200, quiet: 50 });
     const kubelet = createServer((_request, response) => response.end(JSON.stringify(summary())));
     await new Promise<void>((resolve) => kubelet.listen(0, '127.0.0.1', resolve));

@@ -55,19 +55,19 @@ describe('createCrossCheck', () => {
     expect(check.disagreement()?.code).toBe('SourcesDisagree');
   });
 
-  test('once is a moment: it shows in the verdicts and holds nothing', async () => {
+  test('a single difference shows in the verdicts and stops nothing', async () => {
     const check = await checked(1, agrees, differs);
     expect(check.verdicts().map(({ kind }) => kind)).toEqual(['agrees', 'differs']);
     expect([check.doubts().size, check.disagreement()]).toEqual([0, undefined]);
   });
 
-  test('two that differ must follow one another', async () => {
+  test('two differences must be consecutive', async () => {
     const turns = [differs, agrees, differs];
     const check = await checked(3, () => turns.shift()?.() ?? agrees());
     expect(check.doubts().size).toBe(0);
   });
 
-  test('a source that fails or cannot be compared stops nothing, and is told only where no other was compared', async () => {
+  test('a source that fails or cannot be compared stops nothing, and is reported only if no other was compared', async () => {
     const failing = () => Promise.reject(new Error('no such file'));
     const alone = await checked(2, failing, () => Promise.resolve(opinion(5, 5)));
     expect(alone.doubts().size).toBe(0);

@@ -89,7 +89,7 @@ describe('kubeletPeer', () => {
     });
   });
 
-  test('another figure for the node is told as such', async () => {
+  test('reports a different figure for the node', async () => {
     expect((await ask(500, [], {})).verdict).toMatchObject({
       kind: 'differs',
       because: { text: 'kubelet-summary reports 500 MiB of available memory; the agent reads 300 to 310 MiB' },

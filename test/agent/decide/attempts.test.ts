@@ -18,12 +18,12 @@ function severe(now: number, ...pods: readonly NodePod[]): Moment {
   return { now, availableMiB: 10, pods };
 }
 
-/** Below the soft threshold alone; a look half a minute earlier began its grace. */
+/** Below the soft threshold only; a pass half a minute earlier started its grace period. */
 function mild(times: readonly number[], ...pods: readonly NodePod[]): readonly Moment[] {
   return [-30_000, ...times].map((now) => ({ now, availableMiB: 150, pods }));
 }
 
-/** Each look that asked for somebody, by its time. */
+/** Passes that requested an eviction, by time. */
 function asked(moments: readonly Moment[], outcome: AttemptOutcome): readonly (readonly [number, string])[] {
   const { steps } = runEpisode(
     moments.map((moment) => ({ ...moment, outcome })),
@@ -94,7 +94,7 @@ describe('an answer to an eviction', () => {
     expect(asked(looks(1900, hog, small), outcome).flat()).toEqual(severely);
   });
 
-  test('a node that recovered meanwhile is looked at anew', () => {
+  test('a node that has recovered meanwhile is decided on again', () => {
     const relieved: AttemptOutcome = { kind: 'relieved', ...MESSAGE };
     expect(asked(looks(100, hog), relieved)).toEqual([
       [0, 'hog'],
@@ -106,7 +106,7 @@ describe('an answer to an eviction', () => {
     ]);
   });
 
-  test('a last look that the API server did not answer is repeated soon, then every two seconds', () => {
+  test('an unanswered preflight is repeated soon, then every two seconds', () => {
     const unheard: AttemptOutcome = { kind: 'unconfirmed', ...MESSAGE };
     expect(asked(looks(12_000, hog), unheard).map(([at]) => at)).toEqual([
       0, 100, 300, 700, 1500, 3100, 5100, 7100, 9100, 11_100,
@@ -115,14 +115,14 @@ describe('an answer to an eviction', () => {
     expect(mildly).toEqual([0, 1000, 3000, 7000, 15_000, 25_000, 35_000]);
   });
 
-  test('a 429 to the last look costs what it asks for, not ten seconds', () => {
+  test('a 429 to the preflight waits for its Retry-After, not ten seconds', () => {
     const throttled: AttemptOutcome = { kind: 'unconfirmed', ...MESSAGE, retryAfterSeconds: 1 };
     expect(asked(looks(2000, hog), throttled).map(([at]) => at)).toEqual([0, 1000, 2000]);
   });
 
   test.each<[sentence: string, outcome: AttemptOutcome]>([
     ['an eviction', { kind: 'tooManyRequests', cause: 'throttled', ...MESSAGE, retryAfterSeconds: DAY_SECONDS }],
-    ['the last look', { kind: 'unconfirmed', ...MESSAGE, retryAfterSeconds: DAY_SECONDS }],
+    ['a preflight', { kind: 'unconfirmed', ...MESSAGE, retryAfterSeconds: DAY_SECONDS }],
     ['an eviction under a spent budget', { ...BUDGET, retryAfterSeconds: DAY_SECONDS }],
   ])('%s that may be repeated only in a day is repeated after a minute', (_, outcome) => {
     expect(
@@ -168,7 +168,7 @@ describe('an answer to an eviction', () => {
     ]);
   });
 
-  test('a pod whose eviction failed is asked for again before pods are killed', () => {
+  test('retries a pod whose eviction failed before the kernel kills', () => {
     const forbidden: AttemptOutcome = { kind: 'forbidden', ...MESSAGE };
     expect(askedWithTrouble([INTERNAL, INTERNAL, forbidden], 2100, hog, small)).toEqual([
       [0, 'hog'],
@@ -185,13 +185,13 @@ describe('an answer to an eviction', () => {
     ]);
   });
 
-  test('where one pod after the other answers 500 the server is in trouble, and left alone for seconds', () => {
+  test('backs off for seconds when the evictions of several pods in a row answer 500', () => {
     const pods = Array.from({ length: 9 }, (_, index) => ({ ...small, name: `pod-${index}` }));
     const times = askedWithTrouble([INTERNAL], 40_000, ...pods).map(([at]) => at);
     expect(times.slice(0, 7)).toEqual([0, 100, 200, 600, 2600, 4200, 12_200]);
   });
 
-  test('of 25 pods under spent budgets all are asked within three seconds of the severe stage', () => {
+  test('tries all of 25 pods with exhausted budgets within three seconds of the severe stage', () => {
     const guarded = Array.from({ length: 25 }, (_, index) => ({
       ...small,
       name: `guarded-${String(index).padStart(2, '0')}`,
@@ -208,7 +208,7 @@ describe('an answer to an eviction', () => {
     expect(times).toEqual([2500]);
   });
 
-  test('a spent budget is remembered for the other pods of its owner', () => {
+  test('an exhausted budget pauses the other pods of its owner', () => {
     const replicas = Array.from({ length: 25 }, (_, index) => ({ ...hog, name: `web-${index}`, owner: 'web' }));
     expect(asked(looks(300, ...replicas, small), BUDGET)).toEqual([
       [0, 'web-0'],
@@ -216,12 +216,12 @@ describe('an answer to an eviction', () => {
     ]);
   });
 
-  test('the pause after a spent budget grows', () => {
+  test('the pause after an exhausted budget grows', () => {
     const moments = every(1000, 99_000).map((now) => severe(now, hog));
     expect(asked(moments, BUDGET).map(([at]) => at)).toEqual([0, 10_000, 30_000, 70_000]);
   });
 
-  test('a lost answer whose pod is seen to end was a success', () => {
+  test('a lost answer counts as a success once its pod terminates', () => {
     const terminating: NodePod = { ...hog, deletion: { at: 0, gracePeriodSeconds: 1 } };
     const lost: AttemptOutcome = { kind: 'unreachable', ...MESSAGE };
     const { state } = runEpisode([{ ...severe(0, hog, small), outcome: lost }, severe(500, terminating, small)], rules);

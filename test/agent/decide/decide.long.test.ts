@@ -73,13 +73,13 @@ function lawsOfOne(eviction: Evicted, { state, seen, policy }: Case): readonly L
   const own = state.evictions[mode].inflight.find(({ uid }) => uid === pod.uid);
   return [
     [seen.pods.aliveByUid.get(pod.uid) === pod, 'the UID judged is one that is there'],
-    [isShortening || pod.deletion === undefined, 'only what this agent ends already is asked for again'],
+    [isShortening || pod.deletion === undefined, 'only pods that this agent already evicted are requested again'],
     [pod.status.phase !== 'Failed', 'it has not ended'],
     [isShortening || policy.ranking.missingStats !== 'Never' || seen.usage.has(pod.uid), 'no data is not zero'],
     [graceSeconds >= 1, 'never grace 0'],
     [mode === 'DryRun' || modeOf(eviction, policy) === 'Enforce', 'enforced only where policy and rule both do'],
-    [isShortening === (own?.phase === 'ending'), 'nobody is asked to go twice, except to end sooner'],
-    [!isShortening || own?.isShortened === false, 'nobody is asked to end sooner twice'],
+    [isShortening === (own?.phase === 'ending'), 'no pod is evicted twice, except to terminate sooner'],
+    [!isShortening || own?.isShortened === false, 'no pod is asked to terminate sooner twice'],
   ];
 }
 
@@ -107,11 +107,11 @@ function lawsOfAll({ state, seen, policy, decision }: Case): readonly Law[] {
     [!places.includes(false), 'no more outstanding than allowed'],
     [!isBlind || memory.length === 0, 'nothing happens blind'],
     [seen.closedGates.length === 0 || decision.evictions.length === 0, 'nothing happens while the agent holds still'],
-    [stuck < 2 || !decision.evictions.some(isNew), 'with two that do not end nobody else goes'],
+    [stuck < 2 || !decision.evictions.some(isNew), 'with two stuck pods no other pod is evicted'],
   ];
 }
 
-/** What is enforced is the same whatever was only pretended before. */
+/** Enforced decisions do not depend on earlier dry-run evictions. */
 function lawOfModes({ state, seen, policy, decision }: Case): readonly Law[] {
   const { inflight, past, pauses } = state.evictions.DryRun;
   if (inflight.length + past.length + pauses.size === 0) return [];
@@ -121,10 +121,10 @@ function lawOfModes({ state, seen, policy, decision }: Case): readonly Law[] {
       evictions.filter(({ mode }) => mode === 'Enforce').map(({ pod, graceSeconds }) => [pod.uid, graceSeconds]),
     );
   const isSame = enforced(decide(withoutPretence, seen, policy)) === enforced(decision);
-  return [[isSame, 'nothing pretended bears on what is enforced']];
+  return [[isSame, 'no dry-run eviction affects an enforced decision']];
 }
 
-/** What an owner lost to this resource within the hour keeps its pods, until the kernel would kill before another look. */
+/** An owner at its hourly limit for this resource keeps its pods, until the kernel would kill before another pass. */
 function lawOfOwners({ pod, signal }: Evicted, { state, seen, policy, decision }: Case): Law {
   const [by] = pod.owners.map(({ kind, name }) => `${pod.namespace}/${kind}/${name}`);
   const past = evictionsOf(state.evictions.Enforce.past, resourceOf(signal));
@@ -162,16 +162,16 @@ function windowViolations(state: AgentState, now: number, policy: AgentPolicy, a
   });
 }
 
-/** What the last look lets pass, held against what it saw. */
+/** What the preflight lets pass, compared with what it read. */
 function lawsOfRecheck(eviction: Evicted, fresh: FreshPod, policy: AgentPolicy): string[] {
-  if (fresh.kind !== 'found') return ['nobody is evicted whom the API server does not show'];
+  if (fresh.kind !== 'found') return ['no pod is evicted that the API server does not return'];
   const { pod, namespace } = fresh;
   const stays =
     pod.annotations.get('plimsoll.dev/evict') === 'never' && (pod.spec.priority ?? 0) <= policy.protect.optOutCeiling;
   const laws: readonly Law[] = [
     [pod.uid === eviction.pod.uid, 'the UID judged is the UID found'],
-    [eviction.isShortening || pod.deletion === undefined, 'nobody is asked to go who goes'],
-    [namespace === 'open' && !stays, 'no wish is overlooked'],
+    [eviction.isShortening || pod.deletion === undefined, 'no terminating pod is evicted'],
+    [namespace === 'open' && !stays, 'no opt-out is overlooked'],
     [!isMirror(pod), 'no pod that has become static'],
   ];
   return laws.filter(([isKept]) => !isKept).map(([, law]) => law);
@@ -268,7 +268,7 @@ class FuzzedRun {
     return eviction.mode === 'DryRun' ? { kind: 'pretended' } : pick(this.#random, OUTCOMES);
   }
 
-  /** Most answers come at once, some only many looks later. */
+  /** Most answers arrive at once, some many passes later. */
   #answerDue(cycle: number, now: number): void {
     for (const each of this.#late.filter(({ dueAt }) => dueAt <= cycle))
       this.#state = answer(this.#state, this.#node, each, now);

@@ -12,7 +12,7 @@ const quiet: NodePod = { name: 'quiet', priority: 1000, requests: { memory: '400
 const hog: NodePod = { name: 'hog', priority: 0, requests: { memory: '100Mi' }, usageMiB: 500 };
 const small: NodePod = { name: 'small', priority: 0, requests: { memory: '10Mi' }, usageMiB: 60 };
 
-/** Runs looks one after another; outcomes are folded in after the look that asked for them. */
+/** Runs passes one after another; outcomes are applied after the pass that requested them. */
 function run(scenes: readonly Scene[], rules: AgentPolicy = policy(), outcome: AttemptOutcome = { kind: 'evicted' }) {
   let state: AgentState = FIRST_STATE;
   const steps = scenes.map((scene) => {
@@ -33,11 +33,11 @@ function evicted(scenes: readonly Scene[], rules?: AgentPolicy, outcome?: Attemp
 }
 
 describe('decide', () => {
-  test('plenty of memory costs nobody', () => {
+  test('evicts no pod while plenty of memory is available', () => {
     expect(evicted([{ now: 0, availableMiB: 500, pods: [quiet, hog] }])).toEqual([[]]);
   });
 
-  test('a hard threshold takes the pod above its request at once, in the words of the kubelet', () => {
+  test('a hard threshold evicts the pod above its request at once, with the kubelet’s message', () => {
     const scene = snapshot({ now: 0, availableMiB: 50, pods: [quiet, hog] });
     const decision = decide(FIRST_STATE, scene, policy());
     expect(decision.evictions).toMatchObject([
@@ -66,7 +66,7 @@ describe('decide', () => {
     expect(evicted([short(0), short(29_999), short(30_000)])).toEqual([[], [], ['hog']]);
   });
 
-  test('one good look among bad ones is no reason to wait, and the amount told is that of most of the last second', () => {
+  test('one measurement above the threshold does not restart the grace period, and the reported amount is the median of the last second', () => {
     const looks = Array.from({ length: 301 }, (_, index) => index * 100);
     let state: AgentState = FIRST_STATE;
     const texts = looks.flatMap((now) => {
@@ -117,7 +117,7 @@ describe('decide', () => {
     ).toEqual([[], ['small-1']]);
   });
 
-  test('victims of one moment count against their namespace together', () => {
+  test('victims of one pass count together against their namespace’s limit', () => {
     const rules = policy({ limits: { concurrent: 3, perMinute: 3, perTenMinutes: 10, perNamespacePerTenMinutes: 1 } });
     const pods = [1, 2, 3].map((index) => ({ ...small, name: `small-${index}` }));
     const stranger = { ...small, name: 'stranger', namespace: 'other', usageMiB: 55 };
@@ -145,7 +145,7 @@ describe('decide', () => {
     },
   );
 
-  test('a pod whose figure another source contradicts goes only when time runs out, and then by what both support', () => {
+  test('a pod with contradicted figures is evicted only in the severe stage, ranked by the smaller figure', () => {
     const doubt = { theirsBytes: 450 * MIB, because: because('StatisticsDoubtful') };
     const doubtfulPods = new Map([['uid-hog', doubt]]);
     const soft = (now: number): Scene => ({ now, availableMiB: 150, pods: [hog, small], snapshot: { doubtfulPods } });
@@ -156,18 +156,18 @@ describe('decide', () => {
     expect(evicted([{ ...hard, snapshot: { doubtfulPods: little } }])).toEqual([['small']]);
   });
 
-  test('above the ceiling a wish to stay is not honoured', () => {
+  test('an opt-out above the priority ceiling is ignored', () => {
     const proud: NodePod = { ...hog, priority: 1_000_001, annotations: { 'plimsoll.dev/evict': 'never' } };
     expect(evicted([{ now: 0, availableMiB: 10, pods: [proud] }])).toEqual([['hog']]);
   });
 
-  test('a namespace that is ignored or unknown loses nobody', () => {
+  test('evicts no pod from an ignored or unknown namespace', () => {
     const scene: Scene = { now: 0, availableMiB: 10, pods: [hog] };
     expect(evicted([{ ...scene, snapshot: { namespaces: new Map([['default', 'ignored']]) } }])).toEqual([[]]);
     expect(evicted([{ ...scene, snapshot: { namespaces: new Map() } }])).toEqual([[]]);
   });
 
-  test('when nobody may go it says why, by reasons', () => {
+  test('reports the reasons when no pod may be evicted', () => {
     const pods = [
       { ...hog, annotations: { 'plimsoll.dev/evict': 'never' } },
       { ...small, namespace: 'kube-system' },
@@ -192,20 +192,20 @@ describe('decide', () => {
     const mild = (...pods: readonly NodePod[]): readonly Scene[] =>
       [0, 30_000].map((now) => ({ now, availableMiB: 150, pods }));
 
-    test('goes after others above their request', () => {
+    test('is evicted after others above their request', () => {
       expect(evicted(mild(wishing, small))).toEqual([[], ['small']]);
     });
 
-    test('goes before those that keep to their request: the wish makes none of them go instead', () => {
+    test('is evicted before pods within their request: the annotation never causes their eviction', () => {
       expect(evicted(mild(wishing, quiet))).toEqual([[], ['wishing']]);
     });
 
-    test('goes like any other in the severe stage', () => {
+    test('is evicted like any other in the severe stage', () => {
       expect(evicted([{ now: 0, availableMiB: 10, pods: [wishing, small] }])).toEqual([['wishing']]);
     });
   });
 
-  test('above the ceiling a wish to go last is not honoured', () => {
+  test('evict: last above the priority ceiling is ignored', () => {
     const proud: NodePod = { ...hog, priority: 1001, annotations: { 'plimsoll.dev/evict': 'last' } };
     const rules = policy({ protect: { namespaces: [], optOutCeiling: 1000, withinRequest: false } });
     const scenes = [0, 30_000].map((now) => ({ now, availableMiB: 150, pods: [proud, { ...small, priority: 1002 }] }));
@@ -213,13 +213,13 @@ describe('decide', () => {
     expect(evicted(scenes)).toEqual([[], ['small']]);
   });
 
-  test('missingStats First takes such a pod before all others, as the kubelet does', () => {
+  test('missingStats First evicts a pod without statistics first, as the kubelet does', () => {
     const rules = policy({ ranking: { ranking: 'Kubernetes', missingStats: 'First', daemonSets: 'Last' } });
     const silent: NodePod = { name: 'silent', priority: 5 };
     expect(evicted([{ now: 0, availableMiB: 10, pods: [hog, silent] }], rules)).toEqual([['silent']]);
   });
 
-  test('an owner that was hit recently is spared when all else is equal', () => {
+  test('pods of a recently disrupted owner rank last when all else is equal', () => {
     const twin = (name: string, owner: string): NodePod => ({ ...small, name, uid: `${name}-uid`, owner });
     const rules = policy({ limits: { concurrent: 1, perMinute: 9, perTenMinutes: 9, perNamespacePerTenMinutes: 9 } });
     const scenes: Scene[] = [
@@ -240,7 +240,7 @@ describe('decide', () => {
       expect(run([{ ...scene, snapshot: change }]).steps).toEqual([{ evicted: [], closedGates: [code] }]);
     });
 
-    test('a signal that could not be read evicts nobody (law 3)', () => {
+    test('a signal that could not be read causes no eviction (law 3)', () => {
       expect(run([{ now: 0, availableMiB: undefined, pods: [hog] }]).steps).toEqual([{ evicted: [], closedGates: [] }]);
     });
 
@@ -259,7 +259,7 @@ describe('decide', () => {
       }
     });
 
-    test('the windows of the node hold in every minute and every ten minutes', () => {
+    test('the node’s limits apply to every minute and every ten minutes', () => {
       const pods = Array.from({ length: 20 }, (_, index) => ({
         ...small,
         usageMiB: 20,
@@ -314,7 +314,7 @@ describe('decide', () => {
       ]);
     });
 
-    test('relief that can never be measured is not waited for for ever', () => {
+    test('does not wait forever for relief that can never be measured', () => {
       const pods = ['a', 'b'].map((name) => ({ ...small, name }));
       const blind = (now: number): Scene => ({ now, availableMiB: undefined, pods: pods.slice(1) });
       const scenes: Scene[] = [
@@ -326,7 +326,7 @@ describe('decide', () => {
       expect(evicted(scenes)).toEqual([['a'], [], [], ['b']]);
     });
 
-    test('processes are judged as processes: the pod with most of them goes, and its relief is counted in them', () => {
+    test('pid.available ranks and measures relief by processes', () => {
       const parsed = parseThresholds({ evictionHard: { 'pid.available': '100' } });
       const rules = policy({
         thresholds: parsed.ok ? parsed.thresholds : [],
@@ -355,7 +355,7 @@ describe('decide', () => {
       ]);
     });
 
-    test('after the kubelet ended a pod the agent stands back for a while (F-25)', () => {
+    test('waits for a while after the kubelet has evicted a pod (F-25)', () => {
       const conditions = [{ type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet' }];
       const victim: NodePod = { ...small, name: 'victim', phase: 'Failed', conditions };
       const at = (now: number): Scene => ({ ...scene, now, pods: [hog, victim] });
@@ -368,7 +368,7 @@ describe('decide', () => {
   });
 
   describe('dry run', () => {
-    test('decides the same, and says it once in five minutes', () => {
+    test('decides the same, and reports it once in five minutes', () => {
       const at = (now: number): Scene => ({ now, availableMiB: 10, pods: [hog] });
       const scenes = [0, 1000, 60_000, 299_000, 301_000].map(at);
       expect(evicted(scenes, policy({ mode: 'DryRun' }), { kind: 'pretended' })).toEqual([
@@ -387,13 +387,13 @@ describe('decide', () => {
       { signal: 'memory.pressure' as const, share: 'full' as const, windowMs: 10_000, ratio: short },
       { signal: 'memory.pressure' as const, share: 'full' as const, windowMs: 60_000, ratio: long },
     ];
-    /** The kernel looks through more in ten seconds than there is, half of it in vain. */
+    /** The kernel scans more in ten seconds than is available, half of it in vain. */
     const reclaim = { scanned: 100 * MIB, stolen: 50 * MIB, refaulted: 0, swappedIn: 0 };
     const none = policy({ thresholds: [] });
 
     test.each<[sentence: string, availableMiB: number, short: number, long: number, expected: readonly string[]]>([
       ['waiting in both windows while memory is short', 90, 0.2, 0.1, ['hog']],
-      ['waiting while gigabytes are free is a pod inside its own limit', 500, 0.9, 0.9, []],
+      ['stalls while gigabytes are free come from a pod inside its own limit', 500, 0.9, 0.9, []],
       ['the long window says it is not real', 90, 0.9, 0.05, []],
       ['the short window says it is over', 90, 0.1, 0.9, []],
     ])('%s', (_sentence, availableMiB, short, long, expected) => {
@@ -420,7 +420,7 @@ describe('decide', () => {
     });
     const twins = ['a', 'b'].map((name) => ({ ...small, name }));
 
-    test('the windows start anew once the victim is gone: what was before says nothing about after', () => {
+    test('the windows restart once the victim is gone', () => {
       const snapshot = { stalls: memoryStalls(0.9, 0.9), reclaim };
       const after = (now: number): Scene => ({ now, availableMiB: 90, pods: twins.slice(1), snapshot });
       const leaving: Scene = { now: 900, availableMiB: 50, pods: twins, snapshot };
@@ -428,7 +428,7 @@ describe('decide', () => {
       expect(evicted(scenes, patient)).toEqual([['a'], [], [], [], [], ['b']]);
     });
 
-    test('so they do after an eviction for a memory threshold, but not for one of another resource', () => {
+    test('the windows restart after an eviction for a memory threshold, but not for another resource', () => {
       const snapshot = { stalls: memoryStalls(0.9, 0.9), reclaim };
       const rules = policy({ limits: patient.limits });
       const after = (now: number): Scene => ({ now, availableMiB: 95, pods: twins.slice(1), snapshot });
@@ -451,7 +451,7 @@ describe('decide', () => {
     const withRoom = ({ stallRules }: AgentPolicy): AgentPolicy['stallRules'] =>
       stallRules.map((rule) => ({ ...rule, evidence: { ...rule.evidence, below: { kind: 'share', share: 0.3 } } }));
 
-    test('when nothing waits any more nobody goes, whatever the windows still say', () => {
+    test('evicts no pod when no task stalls any more, whatever the windows say', () => {
       const at = (now: number, waitsNow: number): Scene => ({
         now,
         availableMiB: 50,
@@ -465,12 +465,12 @@ describe('decide', () => {
       expect(evicted([at(0, 0), at(100, 0.2)], none)).toEqual([[], ['hog']]);
     });
 
-    test('a window that is not full yet evicts nobody', () => {
+    test('a window that is not full causes no eviction', () => {
       const snapshot = { stalls: memoryStalls(0.9, 0.9).slice(0, 2), reclaim };
       expect(evicted([{ now: 0, availableMiB: 90, pods: [hog], snapshot }], none)).toEqual([[]]);
     });
 
-    test('CPU pressure is judged by CPU over requests, and only told unless an operator switched it on (law 6)', () => {
+    test('CPU pressure ranks by CPU above requests, and is only reported unless an operator enabled it (law 6)', () => {
       const stalls = [
         { signal: 'cpu.pressure' as const, share: 'some' as const, windowMs: 500, ratio: 0.9 },
         { signal: 'cpu.pressure' as const, share: 'some' as const, windowMs: 10_000, ratio: 0.9 },

@@ -5,22 +5,22 @@ import type { Eviction } from '#agent/decide/eviction.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import { snapshot, policy, type Scene } from '#test/agent/node-scene.ts';
 
-/** What one look led to. */
+/** The result of one pass. */
 export interface Step {
   /** `NAME`, or `NAME (dry run)`. */
   readonly evicted: readonly string[];
-  /** Codes of what held evictions back. */
+  /** Codes of the closed gates. */
   readonly closedGates: readonly string[];
   readonly evictions: readonly Eviction[];
 }
 
-/** One look of an episode, with the policy in force from then on and the answer that requests get. */
+/** One pass of an episode, with the policy in force from then on and the answer to its requests. */
 export interface Moment extends Scene {
   readonly policy?: AgentPolicy;
   readonly outcome?: AttemptOutcome;
 }
 
-/** Runs looks one after another; the outcomes of each are folded in before the next. */
+/** Runs passes one after another; the outcomes of each are applied before the next. */
 export function runEpisode(moments: readonly Moment[], usual: AgentPolicy = policy(), from: AgentState = FIRST_STATE) {
   let state = from;
   let rules = usual;
@@ -41,7 +41,7 @@ export function runEpisode(moments: readonly Moment[], usual: AgentPolicy = poli
   return { steps, state };
 }
 
-/** Who went at each look. */
+/** The evicted pods of each pass. */
 export function whoWent(...given: Parameters<typeof runEpisode>): readonly (readonly string[])[] {
   return runEpisode(...given).steps.map(({ evicted }) => evicted);
 }

@@ -193,7 +193,7 @@ export class FuzzedNode {
     return { availableMiB, reclaimableMiB: Math.floor(this.#available * this.#random()) };
   }
 
-  /** What the API server says of a pod in the last look before a request: often another truth than the one judged. */
+  /** The pod that the preflight reads from the API server: often different from the one that was decided on. */
   readAgain(uid: string): FreshPod {
     const random = this.#random;
     const found = this.#pods.find((pod) => pod.uid === uid);

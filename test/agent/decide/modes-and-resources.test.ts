@@ -32,25 +32,25 @@ const withCpu = (mode: 'DryRun' | 'Enforce') =>
     stallRules: DEFAULT_STALL_RULES.map((rule) => (rule.signal === 'cpu.pressure' ? { ...rule, mode } : rule)),
   });
 
-describe('modes and resources keep apart', () => {
-  test('a CPU eviction that was only pretended neither takes the place nor counts as memory freed', () => {
+describe('modes and resources are independent', () => {
+  test('a dry-run CPU eviction neither occupies a slot nor counts as freed memory', () => {
     const moments = [busy(0, 900), busy(GRACE_MS, 900), busy(GRACE_MS + 100, 45)];
     expect(whoWent(moments)).toEqual([[], ['burner (dry run)'], ['hog']]);
   });
 
-  test('a pod whose eviction was only pretended may be evicted', () => {
+  test('a pod with a dry-run eviction may be evicted', () => {
     const moments = [busy(0, 900, [burner]), busy(GRACE_MS, 900, [burner]), busy(GRACE_MS + 100, 45, [burner])];
     expect(whoWent(moments)).toEqual([[], ['burner (dry run)'], ['burner']]);
   });
 
-  test('pretended evictions use up no window of real ones', () => {
+  test('dry-run evictions count in no window of enforced ones', () => {
     const rules = withCpu('DryRun');
     const limits = { ...rules.limits, perMinute: 1, perTenMinutes: 1, perNamespacePerTenMinutes: 1 };
     const moments = [busy(0, 900), busy(GRACE_MS, 900), busy(GRACE_MS + 1000, 45)];
     expect(whoWent(moments, { ...rules, limits })).toEqual([[], ['burner (dry run)'], ['hog']]);
   });
 
-  test('from DryRun to Enforce in the middle of a shortage: the next look evicts', () => {
+  test('evicts in the next pass after a change from DryRun to Enforce during a shortage', () => {
     const at = (now: number): Moment => ({ now, availableMiB: 50, pods: [hog] });
     const moments = [
       { ...at(0), policy: policy({ mode: 'DryRun' }) },
@@ -59,7 +59,7 @@ describe('modes and resources keep apart', () => {
     expect(whoWent(moments)).toEqual([['hog (dry run)'], ['hog']]);
   });
 
-  test('a dry run respects what is really on its way', () => {
+  test('a dry run respects enforced evictions in flight', () => {
     const terminating = { ...hog, deletion: { at: 0, gracePeriodSeconds: 1 } };
     const moments: Moment[] = [
       { now: 0, availableMiB: 50, pods: [hog, burner] },
@@ -83,13 +83,13 @@ describe('modes and resources keep apart', () => {
     }
   });
 
-  test('evictions for CPU use up no window of those for memory', () => {
+  test('evictions for CPU count in no window of those for memory', () => {
     const limits = { ...DEFAULT_LIMITS, perMinute: 1, perTenMinutes: 1, perNamespacePerTenMinutes: 1 };
     const moments = [busy(0, 900), busy(GRACE_MS, 900), busy(GRACE_MS + 50_000, 45, [hog])];
     expect(whoWent(moments, { ...withCpu('Enforce'), limits })).toEqual([[], ['burner'], ['hog']]);
   });
 
-  test('a shortage that costs no pod hides no other', () => {
+  test('a shortage without an eligible pod hides no other shortage', () => {
     const parsed = parseThresholds({ evictionHard: { 'memory.available': '100Mi', 'pid.available': '100' } });
     const rules = policy({ thresholds: parsed.ok ? parsed.thresholds : [] });
     const forker: NodePod = { name: 'forker', usageMiB: 10, processCount: 800 };
@@ -102,7 +102,7 @@ describe('modes and resources keep apart', () => {
     ]);
   });
 
-  test('waiting for memory takes no pod while a memory threshold is met and enough is ending', () => {
+  test('memory stalls evict no pod while a memory threshold is met and terminating pods free enough', () => {
     const stalls = MEMORY_STALLS;
     const terminating: NodePod = { ...hog, deletion: { at: 0, gracePeriodSeconds: 1 } };
     expect(
@@ -110,7 +110,7 @@ describe('modes and resources keep apart', () => {
     ).toEqual([[]]);
   });
 
-  test('a pretended eviction starts no window of a rule that enforces anew', () => {
+  test('a dry-run eviction restarts no window of a rule that enforces', () => {
     const rules = policy({ thresholds: [] });
     const snapshot = { stalls: MEMORY_STALLS, reclaim: IN_VAIN };
     const moments: Moment[] = [
@@ -120,7 +120,7 @@ describe('modes and resources keep apart', () => {
     expect(whoWent(moments)).toEqual([['hog (dry run)'], ['hog']]);
   });
 
-  test('nor does one of a threshold in dry run start the windows of an enforcing rule of the same resource anew', () => {
+  test('a dry-run threshold restarts no window of an enforcing rule of the same resource', () => {
     const usual = policy();
     const rules = { ...usual, thresholdModes: new Map(usual.thresholds.map(({ id }) => [id, 'DryRun' as const])) };
     const snapshot = { stalls: MEMORY_STALLS, reclaim: IN_VAIN };
@@ -133,7 +133,7 @@ describe('modes and resources keep apart', () => {
     expect(whoWent(moments, rules)).toEqual([['hog (dry run)'], ['hog']]);
   });
 
-  test('a real eviction starts the windows of its own resource anew, in both modes, and of no other', () => {
+  test('an enforced eviction restarts the windows of its own resource in both modes, and of no other', () => {
     const snapshot = { stalls: MEMORY_STALLS, reclaim: IN_VAIN };
     const again: Moment = { now: GRACE_MS + 20_000, availableMiB: 90, pods: [hog], snapshot };
     expect(whoWent([busy(0, 900), busy(GRACE_MS, 900), again], withCpu('Enforce'))).toEqual([[], ['burner'], ['hog']]);
@@ -146,7 +146,7 @@ describe('modes and resources keep apart', () => {
     }
   });
 
-  test('disks are the kubelet’s: a threshold on them costs no pod (docs/decisions/0012)', () => {
+  test('a disk threshold evicts no pod and is left to the kubelet (docs/decisions/0012)', () => {
     const parsed = parseThresholds({ evictionHard: { 'nodefs.available': '10%', 'nodefs.inodesFree': '10%' } });
     const full = { at: 0, availableBytes: 1, capacityBytes: 100, inodesFree: 1, inodes: 100 };
     const readings = { ...memoryReadings(500, 1000, 0), nodeFilesystem: full, imageFilesystem: full };

@@ -16,21 +16,25 @@ function found(changes: Partial<NodePod> = {}, namespace: 'open' | 'ignored' = '
 }
 
 function answer(fresh: FreshPod, readings = SHORT, reclaimable: MemoryReadings = NO_MEMORY_READINGS, rules = policy()) {
-  if (eviction === undefined) throw new Error('nobody was chosen');
+  if (eviction === undefined) throw new Error('no pod was chosen');
   return abortReason(eviction, { fresh, view: { readings, reclaimable } }, rules);
 }
 
 describe('abortReason', () => {
-  test('a pod and a node that are as they were let the eviction pass', () => {
+  test('an unchanged pod and node let the eviction proceed', () => {
     expect(answer(found())).toBeUndefined();
   });
 
   test.each<[sentence: string, fresh: FreshPod, message: string]>([
     ['a pod that is gone', { kind: 'gone' }, 'pod default/hog no longer exists'],
     ['a successor of the same name', found({ uid: 'other' }), 'now has the UID other; the decision was for uid-hog'],
-    ['a pod that somebody else ends', found({ deletion: { at: 0, gracePeriodSeconds: 1 } }), 'is already terminating'],
     [
-      'a wish to stay that the watch had not shown yet',
+      'a pod that another client deleted',
+      found({ deletion: { at: 0, gracePeriodSeconds: 1 } }),
+      'is already terminating',
+    ],
+    [
+      'an opt-out that the watch had not delivered yet',
       found({ annotations: { 'plimsoll.dev/evict': 'never' } }),
       'can no longer be evicted: the pod asked never to be evicted',
     ],
@@ -40,7 +44,7 @@ describe('abortReason', () => {
     expect(outcome).toMatchObject({ kind: 'overtaken', message: expect.stringContaining(message) as string });
   });
 
-  test('a pod that cannot be read again is trouble of the API server, not a reason to take another one', () => {
+  test('a pod that cannot be read again counts as an API server failure, not as a reason to evict another one', () => {
     expect(answer({ kind: 'unknown', message: 'no answer within 10000 ms', retryAfterSeconds: 1 })).toEqual({
       kind: 'unconfirmed',
       message: 'cannot read pod default/hog again: no answer within 10000 ms',
@@ -48,7 +52,7 @@ describe('abortReason', () => {
     });
   });
 
-  test('a pod whose text cannot be read is trouble of that pod alone', () => {
+  test('a pod that cannot be decoded affects only that pod', () => {
     expect(answer({ kind: 'unreadable', message: 'spec.priority: m' })).toEqual({
       kind: 'unreadable',
       message: 'cannot read pod default/hog again: spec.priority: m',
@@ -58,12 +62,12 @@ describe('abortReason', () => {
   test.each<[sentence: string, rules: Partial<AgentPolicy>]>([
     ['the policy is in DryRun by now', { mode: 'DryRun' }],
     ['the threshold is gone', { thresholds: [] }],
-    ['the threshold has become one that is only told', { thresholdModes: new Map([[hardThreshold, 'DryRun']]) }],
+    ['the threshold is in dry run now', { thresholdModes: new Map([[hardThreshold, 'DryRun']]) }],
   ])('nothing is sent when %s', (_sentence, changes) => {
     expect(answer(found(), SHORT, NO_MEMORY_READINGS, policy(changes))).toMatchObject({ kind: 'disarmed' });
   });
 
-  test('a pod that ends already may be asked to end sooner, if that was meant', () => {
+  test('a terminating pod may be asked to terminate sooner, if the eviction is a shortening', () => {
     const terminating = found({ deletion: { at: 0, gracePeriodSeconds: 30 } });
     expect(answer(terminating)).toMatchObject({ kind: 'overtaken' });
     const view = { readings: SHORT, reclaimable: NO_MEMORY_READINGS };
@@ -79,7 +83,7 @@ describe('abortReason', () => {
     expect(answer(found(), memoryReadings(availableMiB, 1000, 100)) === undefined).toBe(isSent);
   });
 
-  test('memory that can be reclaimed meanwhile ends the attempt, whatever the kubelet counts', () => {
+  test('reclaimable memory ends the attempt, whatever the kubelet counts', () => {
     expect(answer(found(), SHORT, memoryReadings(101, 1000, 100))).toMatchObject({ kind: 'relieved' });
     expect(answer(found(), memoryReadings(900, 1000, 100), memoryReadings(99, 1000, 100))).toBeUndefined();
   });

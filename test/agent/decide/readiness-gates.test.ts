@@ -18,7 +18,7 @@ describe('readinessGates', () => {
     ['no warm-up that is over', { startedAtMs: 970_000 }, []],
     ['pods that were not read', { arePodsSynced: false }, ['PodsUnknown']],
     ['policies that were not read', { arePoliciesRead: false }, ['PoliciesUnknown']],
-    ['evictions of a predecessor that were not read', { isHistoryKnown: false }, ['HistoryUnknown']],
+    ['evictions of a previous process that were not read', { isHistoryKnown: false }, ['HistoryUnknown']],
     ['more than two minutes of silence', { lastContactMs: 879_999 }, ['ApiServerSilent']],
     ['no silence of two minutes', { lastContactMs: 880_000 }, []],
     ['no silence where there is no API server', { lastContactMs: undefined }, []],

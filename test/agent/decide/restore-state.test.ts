@@ -32,7 +32,7 @@ function codes(records: readonly EvictionRecord[], now = 0) {
 }
 
 describe('restoreState', () => {
-  test('the windows of a predecessor hold after a restart, so that a crash loop gains nothing (F-18)', () => {
+  test('the windows of the previous process apply after a restart, so that a crash loop gains nothing (F-18)', () => {
     expect(codes([record(20), record(40)])).toEqual({ evicted: [], closedGates: ['NodeLimit'] });
     expect(codes([record(20), record(70)])).toEqual({ evicted: ['b'], closedGates: [] });
   });
@@ -45,19 +45,19 @@ describe('restoreState', () => {
     expect(later.evictions.length).toBe(1);
   });
 
-  test('an owner that was hit before the restart is spared when all else is equal', () => {
+  test('pods of an owner disrupted before the restart rank last when all else is equal', () => {
     expect(codes([])).toEqual({ evicted: ['a'], closedGates: [] });
     expect(codes([record(100)])).toEqual({ evicted: ['b'], closedGates: [] });
   });
 
-  test('what was refused does not count; an answer that is not on record may have been a yes', () => {
+  test('a refusal does not count, a missing answer does', () => {
     expect(codes([record(20, { outcome: 'forbidden' }), record(40, { outcome: 'notFound' })]).closedGates).toEqual([]);
     expect(codes([record(20, { outcome: 'requested' }), record(40, { outcome: 'pretended' })]).closedGates).toEqual([
       'NodeLimit',
     ]);
   });
 
-  test('an owner whose pods are to be kept away counts as hit just now', () => {
+  test('an owner with an avoid entry counts as disrupted just now', () => {
     const seen = snapshot({ ...scene(0), snapshot: { avoided: new Set(['default/ReplicaSet/a']) } });
     expect(decide(FIRST_STATE, seen, policy()).evictions.map(({ pod }) => pod.name)).toEqual(['b']);
   });

@@ -55,7 +55,7 @@ const cases: Record<string, SourceCase> = {
     source: meminfoSource,
     expected: value({ totalBytes: 1024000, availableBytes: 512000, fileBytes: 30720, unwrittenBytes: 5120 }),
   },
-  'meminfo that does not tell of page cache': {
+  'meminfo without page cache lines': {
     files: { meminfo: 'MemTotal: 1000 kB\nMemAvailable: 500 kB\nDirty: 4 kB\n' },
     source: meminfoSource,
     expected: value({ totalBytes: 1024000, availableBytes: 512000, fileBytes: 0, unwrittenBytes: 0 }),

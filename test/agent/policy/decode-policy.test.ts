@@ -25,7 +25,7 @@ describe('decodePolicy', () => {
     expect(decodePolicy({ metadata: { name: 'p' } })).toEqual(decode({}));
   });
 
-  test('the kubelet’s own keys are taken word for word', () => {
+  test('the kubelet’s keys are used unchanged', () => {
     const { policy } = policyOf({
       mode: 'Enforce',
       evictionHard: { 'memory.available': '500Mi', 'pid.available': '10%' },
@@ -102,7 +102,7 @@ describe('decodePolicy', () => {
     expect(policy.protect).toEqual({ namespaces: ['db'], optOutCeiling: -5, withinRequest: true });
   });
 
-  test('pressure rules in two windows; io is reported and evicts nobody', () => {
+  test('pressure rules in two windows, io only reported', () => {
     const { policy } = policyOf({
       mode: 'Enforce',
       pressure: [
@@ -258,7 +258,7 @@ describe('decodePolicy', () => {
       'expected DryRun or Enforce, got "Sometimes"',
     ],
     [
-      'a mode of cpu.pressure beside cpu.mode',
+      'a mode of cpu.pressure besides cpu.mode',
       { pressure: [{ signal: 'cpu.pressure', avg10: '50%', avg60: '40%', mode: 'Enforce' }] },
       'spec.pressure[0].mode',
       'set the mode of cpu.pressure in cpu.mode',

@@ -33,7 +33,7 @@ const brokenIn = (pool: string, order = 0): NamedPolicy =>
 describe('policyInForce', () => {
   test.each<[sentence: string, answer: string, expected: string]>([
     ['without a policy nothing is enforced', inForce('Policy', [], {}), 'default DryRun'],
-    ['unless the process was told to', inForce('Enforce', [], {}), 'default Enforce'],
+    ['unless the process is set to Enforce', inForce('Enforce', [], {}), 'default Enforce'],
     [
       'the highest order that selects the node',
       inForce('Policy', [everywhere, batch], { pool: 'batch' }),
@@ -49,7 +49,7 @@ describe('policyInForce', () => {
       'batch Enforce',
     ],
     [
-      'one that selects this pool may be the one for it',
+      'one that selects this pool may apply to it',
       inForce('Policy', [everywhere, brokenIn('web')], { pool: 'web' }),
       'everywhere DryRun',
     ],
@@ -80,7 +80,7 @@ describe('policyInForce', () => {
 });
 
 describe('keepLastValid', () => {
-  test('a policy that becomes unreadable stays as it was; one that goes is forgotten', () => {
+  test('keeps the last form of an unreadable policy, and drops a deleted one', () => {
     const first = keepLastValid(new Map(), [batch]);
     const second = keepLastValid(first, [named('batch', { mode: 'Sometimes' })]);
     expect(second).toEqual(first);

@@ -7,11 +7,11 @@ import { snapshot, MIB, policy } from '#test/agent/node-scene.ts';
 
 const NO_DISK = { usedBytes: undefined, inodesUsed: undefined };
 
-/** As the kernel's files tell it: of the pod as a whole. */
+/** As read from kernel files: for the pod as a whole. */
 function eviction(): Eviction {
   const pods = [{ name: 'hog', usageMiB: 300, requests: { memory: '10Mi' } }];
   const [first] = decide(FIRST_STATE, snapshot({ now: 0, availableMiB: 10, pods }), policy()).evictions;
-  if (first === undefined) throw new Error('nobody was chosen');
+  if (first === undefined) throw new Error('no pod was chosen');
   return { ...first, usage: first.usage && { ...first.usage, containers: [] } };
 }
 
@@ -24,7 +24,7 @@ describe('describeEviction', () => {
     expect(annotations).toMatchObject({ offending_containers: measured.name, offending_containers_usage: '300Mi' });
   });
 
-  test('a pod whose containers are not known yet is told of without them, and no other figure stands in', () => {
+  test('describes a pod with unknown containers without them, and uses no other figure instead', () => {
     const { text, annotations } = describeEviction(eviction(), []);
     expect(text).toMatch(/^The node was low on resource: memory\. Threshold quantity: \S+, available: \S+\. $/);
     expect(annotations).toEqual({

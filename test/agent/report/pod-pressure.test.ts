@@ -16,7 +16,7 @@ const thrashing: PodPressure = {
 };
 
 describe('withPodPressure', () => {
-  test('a pod at its own limits is called that', () => {
+  test('reports that a pod is at its own limits', () => {
     expect(withPodPressure(because('Ranked'), thrashing)).toEqual({
       code: 'Ranked',
       text: 'Ranked; at its own memory limit (400.25 hits per second); throttled by its own CPU limit 50 % of the time',
@@ -31,7 +31,7 @@ describe('withPodPressure', () => {
     });
   });
 
-  test('one that hits no limit is described by its figures alone, one that is not measured not at all', () => {
+  test('describes a pod below its limits by its figures alone, and an unmeasured one not at all', () => {
     expect(withPodPressure(because('Ranked'), quiet)).toEqual({
       code: 'Ranked',
       text: 'Ranked',
@@ -54,7 +54,7 @@ describe('createPodPressureMetrics', () => {
     return (await metrics.text()).split('\n').filter((line) => line.startsWith('plimsoll_pod'));
   }
 
-  test('shows the ten that wait most, those at their memory limit before all others, and counts the rest', async () => {
+  test('shows the ten pods under the highest pressure, those at their memory limit first, and counts the rest', async () => {
     const lines = await shown((index) => (index === 3 ? thrashing : { waiting: { cpu: index / 100 }, stalled: {} }));
     expect(lines).toContain('plimsoll_pods_at_own_limit{resource="memory"} 1');
     expect(lines).toContain('plimsoll_pods_at_own_limit{resource="cpu"} 1');
@@ -65,13 +65,13 @@ describe('createPodPressureMetrics', () => {
     expect(waiting.map((line) => /pod="(\w+)"/.exec(line)?.[1]).toSorted()).toEqual(['p03', ...NAMES.slice(21)]);
   });
 
-  test('a pod that waits for nothing and lost a process has one', async () => {
+  test('a pod without stalls but with an OOM kill has a series', async () => {
     const lines = await shown((index) => (index === 3 ? { ...quiet, oomKills: 1 } : quiet));
     expect(lines).toContain('plimsoll_pod_oom_kills{namespace="default",pod="p03"} 1');
     expect(lines.filter((line) => line.includes('pod="p04"'))).toEqual([]);
   });
 
-  test('who waits for nothing has no series', async () => {
+  test('a pod without stalls has no series', async () => {
     expect(await shown(() => quiet)).toEqual([
       'plimsoll_pods_at_own_limit{resource="memory"} 0',
       'plimsoll_pods_at_own_limit{resource="cpu"} 0',

@@ -9,7 +9,7 @@ function healthOf(name: string, state: SourceHealth['state']): SourceHealth {
   return { name, state, because: undefined, lastReadingAtMs: 1000, durationMs: 2, failures: 0 };
 }
 
-test('each source has its series while it is asked, and each comparison while there is one', async () => {
+test('each source has its series while it is read, and each comparison while there is one', async () => {
   const metrics = createMetrics('agent');
   const show = createSourceMetrics(metrics);
   const lines = async (shown: SourcesShown): Promise<string[]> => {

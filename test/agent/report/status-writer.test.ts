@@ -119,7 +119,7 @@ describe('createStatusWriter', () => {
     expect(one.sentAt.slice(0, 10)).not.toEqual(another.sentAt.slice(0, 10));
   });
 
-  test('an API server that refuses is asked ever more slowly, at last every 15 to 30 s, and that is logged once', async () => {
+  test('backs off to 15 to 30 s from a failing API server, and logs it once', async () => {
     let isBack = false;
     const refusal = { kind: 'serverError', status: 503, message: 'no' } as const;
     const { sentAt, logged, keepWriting, writer } = rig(() =>

@@ -47,7 +47,7 @@ const hog: NodePod = { name: 'hog', requests: { memory: '100Mi' }, usageMiB: 500
 const quiet: NodePod = { name: 'quiet', priority: 10, requests: { memory: '100Mi' }, usageMiB: 50 };
 
 describe('nodePressureStatus', () => {
-  test('says what is measured, who is next and why', () => {
+  test('reports what is measured, the next candidates and why', () => {
     expect(statusOf({ now: 1000, availableMiB: 500, pods: [quiet, hog] })).toMatchObject({
       observedAt: '2026-01-01T00:00:01.000Z',
       observedGeneration: 3,
@@ -83,7 +83,7 @@ describe('nodePressureStatus', () => {
     });
   });
 
-  test('says of each rule whether it may act, and nothing of them before they are judged', () => {
+  test('reports whether each rule may act, and no rules before they are known', () => {
     const { rules } = statusOf({ now: 1000, availableMiB: 500 });
     expect(rules?.[0]).toEqual({
       rule: expect.any(String) as string,
@@ -95,7 +95,7 @@ describe('nodePressureStatus', () => {
     expect(statusOf({ now: 1000, availableMiB: 500, snapshot: { closedGates } }).rules).toBeUndefined();
   });
 
-  test('names a rule that was met when it arrived in the condition RulesConfirmed', () => {
+  test('names a rule that was met when it came into force in the condition RulesConfirmed', () => {
     const seen = snapshot({ now: 1000, availableMiB: 150 });
     const decision = decide({ ...FIRST_STATE, activations: new Map() }, seen, policy());
     const shown = pressureConditions({ snapshot: seen, policy: policy(), decision }, NO_DOUBTS);
@@ -105,7 +105,7 @@ describe('nodePressureStatus', () => {
     });
   });
 
-  test('says of a pod that it is at its own limit, and ranks it no differently', () => {
+  test('reports that a pod is at its own limit, and ranks it no differently', () => {
     const podPressure = { waiting: { memory: 0.9 }, stalled: {}, limitHits: 700, limitHitsPerSecond: 5 };
     const scene = {
       now: 1000,
@@ -130,7 +130,7 @@ describe('nodePressureStatus', () => {
     expect(statusOf({ now: 0, availableMiB }).signals[0]?.state).toBe(state);
   });
 
-  test('shows the kubelet’s figure of memory, and beside it the one that decides how near a threshold is', () => {
+  test('shows the kubelet’s memory figure and the one that decides', () => {
     const { signals, conditions } = statusOf({ now: 0, availableMiB: 50, reclaimableMiB: 900 });
     expect(signals[0]).toMatchObject({ available: '50Mi', reclaimable: '900Mi', figure: 'Reclaimable', state: 'Far' });
     expect(conditions.find(({ type }) => type === 'FiguresAgree')).toMatchObject({
@@ -142,7 +142,7 @@ describe('nodePressureStatus', () => {
     expect(unknown).not.toHaveProperty('figure');
   });
 
-  test('pods that cannot be read are told in a condition', () => {
+  test('reports unreadable pods in a condition', () => {
     const unreadable = ['cannot read pod "a": spec.priority: x', 'cannot read pod "b": y'];
     const scene = { now: 0, availableMiB: 500, snapshot: { pods: indexPods([], { endedByKubelet: [], unreadable }) } };
     expect(statusOf(scene).conditions.find(({ type }) => type === 'PodsRead')).toMatchObject({
@@ -169,7 +169,7 @@ describe('nodePressureStatus', () => {
     expect(condition({ stalls })).toMatchObject({ type: 'Memory', status: 'False' });
   });
 
-  test('a shortage in which nobody may go is told in the condition', () => {
+  test('reports in the condition that no pod may be evicted', () => {
     const pods = [{ ...hog, namespace: 'kube-system' }];
     expect(statusOf({ now: 0, availableMiB: 50, pods }).conditions[0]).toMatchObject({
       type: 'Memory',
@@ -184,7 +184,7 @@ describe('nodePressureStatus', () => {
     [1, 'Far'],
     [0.25, 'Near'],
     [0.05, 'Soft'],
-  ])('%d of 2 cores idle is %s, told in cores', (availableCores, state) => {
+  ])('%d of 2 cores idle is %s, shown in cores', (availableCores, state) => {
     const { signals } = statusOf({ now: 0, availableMiB: 500, snapshot: { cpu: { availableCores, cores: 2 } } });
     expect(signals[1]).toMatchObject({
       name: 'cpu.available',
@@ -230,7 +230,7 @@ describe('eviction records', () => {
       policy(),
     );
     const [eviction] = decision.evictions;
-    if (eviction === undefined) throw new Error('nobody was evicted');
+    if (eviction === undefined) throw new Error('no pod was evicted');
     const asked = noteRequest([], eviction, 7);
     expect(asked).toMatchObject([
       { owner: 'default/ReplicaSet/rs', outcome: 'requested', requestedAt: 7, endedAt: undefined },
@@ -241,11 +241,11 @@ describe('eviction records', () => {
   });
 });
 
-describe('the period between looks', () => {
+describe('the time between passes', () => {
   const periods = { nearMs: 100, farMs: 1000, raceMs: 10 };
   const state = (headroom: number) => ({ at: 0, headroom, rate: 0 });
 
-  test('is as long as the worst hog needs for the room that is left', () => {
+  test('is as long as the fastest allocation needs for the headroom', () => {
     expect(pollingInterval(NO_HEADROOM_TREND, periods)).toBe(1000);
     expect(pollingInterval(state(1.5 * 1024 ** 3), periods)).toBeCloseTo(500);
     expect(pollingInterval(state(-5), periods)).toBe(100);

@@ -9,7 +9,7 @@ import { QUIET_PORTS } from '#test/agent/pass-ports.ts';
 import { nodePod } from '#test/agent/node-scene.ts';
 import type { SoakNode, SoakPod } from './soak-node.ts';
 
-/** What the agent is put beside. */
+/** The agent's surroundings. */
 export interface SoakSurroundings {
   readonly node: SoakNode;
   readonly policy: AgentPolicy;

@@ -9,7 +9,7 @@ const SOFT_MIB = CAPACITY_MIB * 0.05;
 const STALL_MIB = CAPACITY_MIB * 0.1;
 const GRACE_MS = 30_000;
 const SECOND_MS = 1000;
-/** Between two looks far from every threshold, and the one at which relief is seen to be over. */
+/** Time between two passes far from every threshold, and the pass that observes the end of a relief. */
 const LOOK_MS = 1100;
 const CRITICAL = 2_000_000_000;
 
@@ -33,7 +33,7 @@ export function brokenLaws(eviction: Eviction, left: MemoryLeft, record: MemoryR
     [pod.namespace !== 'kube-system' && (pod.spec.priority ?? 0) < CRITICAL, 'no protected pod goes'],
     [pod.annotations.get('plimsoll.dev/evict') !== 'never', 'no pod goes that asked to stay'],
     [isShort(eviction, left, record), 'no pod goes while memory can be had'],
-    [isTold(eviction, left, record), 'the reason tells what was left'],
+    [isTold(eviction, left, record), 'the reason states what was available'],
   ];
   return laws.filter(([isKept]) => !isKept).map(([, law]) => law);
 }
@@ -44,7 +44,7 @@ function isShort({ because, signal }: Eviction, left: MemoryLeft, record: Memory
   return because.code === 'SoftThresholdMet' && lastsFor(GRACE_MS, left, record);
 }
 
-/** Below the soft threshold, with no relief of more than a second (and the time of one look) in between. */
+/** Below the soft threshold, without a relief of more than a second (and one pass) in between. */
 function lastsFor(ms: number, { atMs }: MemoryLeft, record: MemoryRecord): boolean {
   let shortAtMs = Number.NEGATIVE_INFINITY;
   for (const sample of record.since(atMs - ms)) {

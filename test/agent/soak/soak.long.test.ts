@@ -139,7 +139,7 @@ const COSTLY = EPISODES.filter((kind) => kind.startsWith('leak') || kind === 'so
 const SHIPPED: AgentPolicy = { ...DEFAULT_POLICY, mode: 'Enforce' };
 
 describe('hours of mixed episodes with the settings without a policy', () => {
-  test('60 of them: no pod goes while memory can be had, none is killed that could have gone, every reason is true', async () => {
+  test('60 hours: no eviction while memory is reclaimable, no avoidable OOM kill, and every reason is true', async () => {
     const { broken, episodes, evictions } = await new Soak(randomSource(SEED).next).run(SHIPPED, 60 * HOUR_MS);
     expect(broken, `seed ${SEED}`).toEqual([]);
     expect(Math.min(...EPISODES.map((kind) => episodes.get(kind) ?? 0)), 'of each kind').toBeGreaterThan(10);
@@ -150,7 +150,7 @@ describe('hours of mixed episodes with the settings without a policy', () => {
     ).toEqual([]);
   });
 
-  test('by the figure of the kubelet pods go while memory can be had, so that the law above is no matter of course', async () => {
+  test('the kubelet’s figure evicts while memory is reclaimable, so the check above can fail', async () => {
     const byKubelet = { ...SHIPPED, memoryFigure: 'Kubelet' } as const;
     const { broken } = await new Soak(randomSource(SEED).next).run(byKubelet, 4 * HOUR_MS);
     expect(broken.join('\n')).toContain('no pod goes while memory can be had');

@@ -16,14 +16,14 @@ function namesOf({ evicted }: { readonly evicted: readonly string[] }): readonly
 }
 
 describe('the circuit breaker', () => {
-  test('does not blame small victims of low priority for the hog that grows meanwhile', () => {
+  test('does not trip when another pod grows while small pods of low priority are evicted', () => {
     const run = simulate({ pods: [small('a'), small('b'), hog, steady], policy: rules, untilMs: 60_000 });
     expect(run.exhaustedAtMs).toBeUndefined();
     expect(run.closedGates).not.toContain('Ineffective');
     expect(namesOf(run)).toEqual(['a', 'b', 'hog']);
   });
 
-  test.each([50, 100, 200])('nor lets the node be exhausted by small victims, at %d MiB a second', (growsMiB) => {
+  test.each([50, 100, 200])('prevents exhaustion by small victims, at %d MiB a second', (growsMiB) => {
     const pods = [small('a'), small('b'), small('c'), { ...hog, usageMiB: 200, growsMiB }, steady];
     const limits = { ...rules.limits, perNamespacePerTenMinutes: 4 };
     const hard = parseThresholds({ evictionHard: { 'memory.available': '250Mi' } });

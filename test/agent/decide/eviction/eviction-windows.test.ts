@@ -55,11 +55,11 @@ describe('the windows of evictions', () => {
     [1, undefined],
     [2, 'NamespaceLimit'],
     [3, 'NamespaceLimit'],
-  ])('a namespace that lost %d is held by %s', (count, code) => {
+  ])('a namespace that lost %d pods is limited by %s', (count, code) => {
     expect(namespaceLimit('team', count, LIMITS)?.code).toBe(code);
   });
 
-  test('know when a pod of the same owner went last', () => {
+  test('know when a pod of the same owner was last evicted', () => {
     const past = [ago(300), ago(200), ago(100, { owner: undefined }), ago(50, { owner: 'team/Job/other' })];
     expect(ownerDisruptedAt(past, 'team/ReplicaSet/web')).toBe(NOW - 200);
     expect(ownerDisruptedAt(past, 'team/ReplicaSet/none')).toBeUndefined();

@@ -74,7 +74,7 @@ function closedGates(given: Case): readonly string[] {
 }
 
 describe('an owner whose pods are evicted again and again', () => {
-  test('loses three in an hour, then no pod goes in its place', () => {
+  test('loses three pods in an hour, then no smaller pod is evicted in their place', () => {
     expect(whoGoes({ past: lost(2) })).toEqual(['leaking-1']);
     expect(whoGoes({ past: lost(3) })).toEqual([]);
     expect(closedGates({ past: lost(3) })).toEqual(['NobodyMayGo', 'OwnerLimit']);
@@ -82,14 +82,14 @@ describe('an owner whose pods are evicted again and again', () => {
 
   const hog: NodePod = { name: 'hog', owner: 'hog', priority: 5, requests: { memory: '100Mi' }, usageMiB: 600 };
 
-  test('does not keep another owner’s pod that took more above its request', () => {
+  test('does not protect another owner’s pod that exceeds its request by more', () => {
     expect(whoGoes({ past: lost(3), pods: [leaking, hog, within] })).toEqual(['hog']);
     expect(whoGoes({ past: lost(3), pods: [leaking, { ...hog, usageMiB: 500 }, within] })).toEqual([]);
     const larger = { ...hog, name: 'larger', owner: 'larger', priority: 6, usageMiB: 900 };
     expect(whoGoes({ past: lost(3), pods: [leaking, larger, hog, above] })).toEqual(['hog']);
   });
 
-  test('costs no pod that keeps to its request, whatever it uses', () => {
+  test('never causes the eviction of a pod within its request', () => {
     const large: NodePod = { name: 'large', owner: 'large', requests: { memory: '900Mi' }, usageMiB: 850 };
     expect(whoGoes({ past: lost(3), pods: [{ ...leaking, usageMiB: 101 }, large] })).toEqual([]);
     expect(
@@ -103,7 +103,7 @@ describe('an owner whose pods are evicted again and again', () => {
     ).toEqual([]);
   });
 
-  test('is not kept once the kernel would kill before the kubelet looks', () => {
+  test('loses its limit once the kernel would kill before the kubelet acts', () => {
     const racing: AgentState['trend'] = { at: NOW, available: 50 * MIB, fillRate: (13 * MIB) / 1000, lastingRate: 0 };
     const slower = { ...racing, fillRate: (12 * MIB) / 1000 };
     expect(whoGoes({ past: lost(3), trend: racing })).toEqual(['leaking-1']);
@@ -115,7 +115,7 @@ describe('an owner whose pods are evicted again and again', () => {
     expect(whoGoes({ past: lost(3, { at: NOW - HOUR_MS }) })).toEqual(['leaking-1']);
   });
 
-  test('loses as many as the policy says; 0 is none', () => {
+  test('loses as many pods as the policy allows, none with 0', () => {
     expect(whoGoes({ past: lost(8), rules: { perOwnerPerHour: 9 } })).toEqual(['leaking-1']);
     expect(whoGoes({ rules: { perOwnerPerHour: 0 } })).toEqual([]);
   });
@@ -138,7 +138,7 @@ describe('an owner whose pods are evicted again and again', () => {
     ['of it', {}, []],
     ['of another owner', { owner: 'default/ReplicaSet/above' }, ['leaking-1']],
     ['for another resource', { signal: 'pid.available' }, ['leaking-1']],
-  ])('has a pod counted %s that is asked for at this moment', (_, change, names) => {
+  ])('counts a pod %s that is being evicted now', (_, change, names) => {
     const rules = { limits: LIMITS };
     expect(whoGoes({ past: lost(2), inflight: [asking(change)], rules, pods: [leaking] })).toEqual(names);
   });
@@ -147,19 +147,19 @@ describe('an owner whose pods are evicted again and again', () => {
     ['of the namespace', {}, []],
     ['of another namespace', { namespace: 'other' }, ['leaking-1']],
     ['for another resource', { signal: 'pid.available' }, ['leaking-1']],
-  ])('a namespace has a pod counted %s that is asked for at this moment', (_, change, names) => {
+  ])('a namespace counts a pod %s that is being evicted now', (_, change, names) => {
     const rules = { limits: { ...LIMITS, perNamespacePerTenMinutes: 1 } };
     const inflight = [asking({ owner: undefined, ...change })];
     expect(whoGoes({ inflight, rules, pods: [leaking] })).toEqual(names);
   });
 
-  test('takes nothing from a pod that no controller brings back', () => {
+  test('does not limit a pod without a controller', () => {
     expect(whoGoes({ past: lost(3), pods: [{ ...leaking, name: 'alone', owner: undefined as never }] })).toEqual([
       'alone',
     ]);
   });
 
-  test('does not keep those from going that go before it', () => {
+  test('does not protect pods that rank before it', () => {
     expect(whoGoes({ past: lost(3), pods: [leaking, { ...above, priority: -1 }] })).toEqual(['above']);
   });
 });

@@ -18,7 +18,7 @@ function terminating(pod: NodePod, gracePeriodSeconds: number, changes: Partial<
   return { ...pod, deletion: { at: 0, gracePeriodSeconds }, ...changes };
 }
 
-/** Below the soft threshold of 200Mi for its 30 s; nothing is due before. */
+/** Below the soft threshold of 200Mi for its 30 s; nothing triggers before. */
 const MILD = 150;
 /** Below the hard threshold of 100Mi. */
 const SEVERE = 50;
@@ -31,10 +31,10 @@ function at(now: number, availableMiB: number, ...pods: readonly NodePod[]): Mom
   return { now, availableMiB, pods };
 }
 
-describe('pods that others end', () => {
+describe('pods that others terminate', () => {
   const long = terminating(hog, 3600);
 
-  test('count as freed in the mild stage, for their grace and a moment more, ten minutes at most (law 4)', () => {
+  test('count as freed in the mild stage during their grace period and a moment more, at most ten minutes (law 4)', () => {
     const times = [0, 30_000, 600_000, 600_001];
     expect(
       whoWent(
@@ -58,7 +58,7 @@ describe('pods that others end', () => {
     expect(whoWent([at(0, SEVERE, pod, small)], rules)).toEqual([['small']]);
   });
 
-  test('in the severe stage what ends within seconds counts as freed, and not for longer than seconds', () => {
+  test('count as freed in the severe stage only if they terminate within seconds', () => {
     const brief = terminating(hog, 1);
     expect(
       whoWent(
@@ -72,7 +72,7 @@ describe('pods that others end', () => {
     expect(whoWent([at(0, 500, later, small), at(27_100, SEVERE, later, small)], rules)).toEqual([[], []]);
   });
 
-  test('in the severe stage what falls already counts as freed, while it falls', () => {
+  test('count as freed in the severe stage while their memory falls', () => {
     const falling = (usageMiB: number): NodePod => ({ ...long, usageMiB });
     const moments = [
       at(0, 110, falling(500), small),
@@ -83,7 +83,7 @@ describe('pods that others end', () => {
     expect(whoWent(moments, rules)).toEqual([[], [], [], ['small']]);
   });
 
-  test('take no place, and two that never end do not stop the agent', () => {
+  test('occupy no slot, and two that never terminate do not stop the agent', () => {
     const stuck = ['a', 'b'].map((name) => terminating({ ...small, name }, 1, { conditions: BY_EVICTION }));
     const moments = [0, 3_600_000].map((now) => at(now, SEVERE, ...stuck, hog));
     expect(whoWent(moments, rules)[1]).toEqual(['hog']);
@@ -91,11 +91,11 @@ describe('pods that others end', () => {
   });
 });
 
-describe('pods that this agent ends', () => {
+describe('pods that this agent terminates', () => {
   const patient: NodePod = { ...hog, spec: { terminationGracePeriodSeconds: 30 } };
   const began = [at(0, MILD, patient, small, third), at(30_000, MILD, patient, small, third)];
 
-  test('with a long grace from the mild stage are asked again when it becomes severe, and not waited for', () => {
+  test('with a long grace period are requested again in the severe stage and not waited for', () => {
     const severe = at(32_000, SEVERE, terminating(hog, 30), small, third);
     const { steps } = runEpisode([...began, at(31_000, MILD, terminating(hog, 30), small, third), severe], rules);
     expect(
@@ -112,7 +112,7 @@ describe('pods that this agent ends', () => {
     expect(steps[3]?.evictions.map(({ isShortening }) => isShortening)).toEqual([true, false]);
   });
 
-  test('keep their own grace in the mild stage only as far as the node has that time', () => {
+  test('keep their own grace period in the mild stage only as far as the node has that time', () => {
     const filling = (megabytesPerSecond: number) =>
       every(1000, 36_000).map((now) => at(now, 190 - (megabytesPerSecond * now) / 1000, patient));
     const graces = (megabytesPerSecond: number): readonly number[] =>
@@ -124,7 +124,7 @@ describe('pods that this agent ends', () => {
     expect(graces(2)).toEqual([15]);
   });
 
-  test('are asked again once, also where that is refused, and count once in the windows', () => {
+  test('are requested again once, even if that is refused, and count once in the windows', () => {
     const two = { ...rules, limits: { ...rules.limits, perMinute: 2 } };
     const moments: readonly Moment[] = [
       ...began,
@@ -148,13 +148,13 @@ describe('pods that this agent ends', () => {
     expect(whoWent(moments, rules)).toEqual([[], ['hog'], [], [], []]);
   });
 
-  test('are not asked again once they may not go any more', () => {
+  test('are not requested again once they are protected', () => {
     const ignored = { namespaces: new Map([['default', 'ignored' as const]]) };
     const severe: Moment = { ...at(32_000, SEVERE, terminating(hog, 30), small), snapshot: ignored };
     expect(whoWent([...began, severe], rules)).toEqual([[], ['hog'], []]);
   });
 
-  test('and have no group any more have given back everything, however long their objects stay', () => {
+  test('have released everything once their cgroup is gone, however long their objects stay', () => {
     const [first, second] = [hog, small].map(({ name }): NodePod => terminating({ name }, 1)) as [NodePod, NodePod];
     const moments = [
       at(0, 10, hog, small, third),
@@ -167,7 +167,7 @@ describe('pods that this agent ends', () => {
     expect(steps.map(({ evicted }) => evicted)).toEqual([['hog'], [], ['small'], [], ['third']]);
   });
 
-  test('and give back what they used, free their place before their object goes: a finalizer blocks nothing', () => {
+  test('free their slot once they released their memory, even if a finalizer keeps the object', () => {
     const emptied = terminating(hog, 1, { usageMiB: 10 });
     const moments = [
       at(0, SEVERE, hog, small),
@@ -181,7 +181,7 @@ describe('pods that this agent ends', () => {
     expect(steps[1]?.closedGates).toEqual(['AwaitingRelief']);
   });
 
-  test('for longer than their grace let one further pod go each, and two are the end of it (F-32)', () => {
+  test('beyond their grace period allow one further eviction each, and two stop the agent (F-32)', () => {
     const stuck = [terminating(hog, 1), terminating(small, 1)];
     const moments = [
       at(0, SEVERE, hog, small, third),
@@ -197,7 +197,7 @@ describe('pods that this agent ends', () => {
     expect(steps.slice(5).map(({ closedGates }) => closedGates)).toEqual([['Stuck'], ['Stuck']]);
   });
 
-  test('are the last one if the kubelet is silent and the first is not carried out, until it has ended after all', () => {
+  test('stop the agent at the first one if the kubelet is silent, until it has terminated after all', () => {
     const silent = { snapshot: { isKubeletSilent: true } };
     const moments: readonly Moment[] = [
       { ...at(0, SEVERE, hog, small, third), ...silent },
@@ -223,7 +223,7 @@ describe('pods that this agent ends', () => {
     expect(whoWent(moments, rules)).toEqual([[], ['hog'], [], ['small']]);
   });
 
-  test('are known again after a restart: no second pod is taken for the same shortage (F-17)', () => {
+  test('are recognized after a restart, so that no second pod is evicted for the same shortage (F-17)', () => {
     const record: EvictionRecord = {
       pod: { namespace: 'default', name: 'victim', uid: 'uid-victim' },
       owner: undefined,

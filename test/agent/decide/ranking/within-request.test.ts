@@ -12,21 +12,21 @@ function rules(withinRequest: boolean): AgentPolicy {
   return policy({ protect: { namespaces: [], optOutCeiling: 1000, withinRequest } });
 }
 
-/** Both looks are of the same shortage; the second one is after the grace period of the soft threshold. */
+/** Both passes see the same shortage; the second one is after the grace period of the soft threshold. */
 function whoGoes(availableMiB: number, pods: readonly NodePod[], withinRequest: boolean): readonly string[] {
   const moments = [0, 31_000].map((now) => ({ now, availableMiB, pods }));
   return whoWent(moments, rules(withinRequest)).flat();
 }
 
-test('a pod that keeps to its request stays in the mild stage where the policy says so, and goes elsewhere', () => {
+test('a pod within its request is protected in the mild stage only if the policy says so', () => {
   expect(whoGoes(MILD, [within], true)).toEqual([]);
   expect(whoGoes(MILD, [within], false)).toEqual(['within']);
 });
 
-test('a pod above its request goes all the same', () => {
+test('a pod above its request is evicted all the same', () => {
   expect(whoGoes(MILD, [within, above], true)).toEqual(['above']);
 });
 
-test('in the severe stage the protection yields: the alternative is the OOM killer', () => {
+test('the protection does not apply in the severe stage, where the alternative is the OOM killer', () => {
   expect(whoGoes(SEVERE, [within], true)).toEqual(['within']);
 });

@@ -38,7 +38,7 @@ describe('the fill rate', () => {
     expect(secondsUntil(trendOf(steady), 900)).toBe(0);
   });
 
-  test('tells whether the node is raced for, and whether there is time for one victim alone', () => {
+  test('shows whether exhaustion is imminent, and whether there is time for one victim only', () => {
     const left = (last: number): Trend | undefined => trendOf([last + 200, last + 100, last]);
     const rate = 75;
     expect([isExhaustionImminent(left(10 * rate + 1)), isExhaustionImminent(left(10 * rate - 1))]).toEqual([
@@ -48,7 +48,7 @@ describe('the fill rate', () => {
     expect([hasTimeForOneVictim(left(4 * rate + 1)), hasTimeForOneVictim(left(4 * rate - 1))]).toEqual([false, true]);
   });
 
-  test('makes as many pods go as the gap will need by then', () => {
+  test('evicts as many pods as the gap will need by then', () => {
     const pods = ['a', 'b', 'c', 'd'].map((name): NodePod => ({ name, requests: { memory: '10Mi' }, usageMiB: 60 }));
     const limits = { concurrent: 4, perMinute: 9, perTenMinutes: 9, perNamespacePerTenMinutes: 9 };
     const at = (now: number, availableMiB: number) => ({ now, availableMiB, pods });

@@ -33,13 +33,13 @@ describe('advanceHeadroomTrend', () => {
     ['a faster loss counts at once', 9_000, 1_100, 10],
     ['a slower one counts by and by', 9_900, 1_100, 2],
     ['room that grows halves the rate', 11_000, 1_100, 2],
-    ['a look at the same moment says nothing new', 0, 1_000, 2],
+    ['a pass at the same time changes nothing', 0, 1_000, 2],
     ['a clock that went back says nothing new', 0, 900, 2],
   ])('%s', (_, headroom, now, rate) => {
     expect(advanceHeadroomTrend(before, headroom, now)).toEqual({ at: now, headroom, rate });
   });
 
-  test('the first look has no rate', () => {
+  test('the first pass has no rate', () => {
     expect(advanceHeadroomTrend(NO_HEADROOM_TREND, 10_000, 1_000)).toEqual({ at: 1_000, headroom: 10_000, rate: 0 });
   });
 });

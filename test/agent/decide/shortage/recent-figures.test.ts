@@ -26,7 +26,7 @@ function every(periodMs: number, untilMs: number, mebibytesAt: (atMs: number) =>
 }
 
 describe('advanceRecent', () => {
-  test('keeps a second, in a few samples however often it is looked, and always the newest', () => {
+  test('keeps one second in a few samples, whatever the interval, and always the newest', () => {
     const samples = samplesOf(every(10, 5000, (at) => 5000 - at));
     expect(samples.at(-1)).toEqual({ at: 5000, available: 0 });
     expect(samples[0]?.at).toBeGreaterThanOrEqual(4000);
@@ -34,13 +34,13 @@ describe('advanceRecent', () => {
     expect(samples.length).toBeLessThan(25);
   });
 
-  test('a measurement that is looked at twice counts once', () => {
+  test('a measurement that is observed twice counts once', () => {
     let recent: RecentFigures = new Map();
     for (const now of [0, 100, 200]) recent = advanceRecent(recent, observe(memoryReadings(500, 1000, 0)), now);
     expect(recent.get('memory.available')).toEqual([{ at: 0, available: 500 * MIB }]);
   });
 
-  test('a signal that is not known any more is forgotten', () => {
+  test('a signal that is no longer known is dropped', () => {
     const recent = advanceRecent(new Map(), observe(memoryReadings(500, 1000, 0)), 0);
     expect(advanceRecent(recent, new Map(), 100).size).toBe(0);
   });
@@ -82,7 +82,7 @@ describe('steadyFillRate', () => {
     [100, 100],
     [100, 300],
     [250, 40],
-  ])('looking every %d ms, %d MiB a second are seen as that', (periodMs, rate) => {
+  ])('observed every %d ms, %d MiB a second are measured as such', (periodMs, rate) => {
     expect(perSecond(every(periodMs, 1000, (at) => 900 - (at * rate) / 1000))).toBeCloseTo(rate, 0);
   });
 

@@ -16,7 +16,7 @@ function rules(generation: number, hard: string, changes: Partial<AgentPolicy> =
   return policy({ name: 'batch', generation, thresholds: parsed.ok ? parsed.thresholds : [], ...changes });
 }
 
-/** Two looks a second apart, which a hard memory threshold needs; episodes of them have seconds in between. */
+/** Two passes a second apart, which a hard memory threshold needs; steps of an episode are seconds apart. */
 function at(seconds: number, availableMiB: number, more: Partial<Moment> = {}): Moment {
   return { now: seconds * 1000, availableMiB, pods: [hog, small], ...more };
 }
@@ -37,7 +37,7 @@ const calm = at(0, 500, { policy: rules(1, '100Mi') });
 const tooHigh = rules(2, '900Mi');
 const arrives = at(5, 500, { policy: tooHigh });
 
-describe('a threshold that is met when it arrives', () => {
+describe('a threshold that is met when it comes into force', () => {
   test('is reported and not enforced', () => {
     const { evicted, state } = episode([calm, arrives, at(10, 500), at(400, 500)]);
     expect(evicted).toEqual([[], ['hog (dry run)'], [], ['hog (dry run)']]);
@@ -48,7 +48,7 @@ describe('a threshold that is met when it arrives', () => {
     });
   });
 
-  test('is enforced once it was relieved and is met again', () => {
+  test('is enforced once it has been relieved and is met again', () => {
     expect(whoWent([calm, arrives, at(10, 950), at(15, 500)])).toEqual([[], ['hog (dry run)'], [], ['hog']]);
   });
 
@@ -70,7 +70,7 @@ describe('a threshold that is met when it arrives', () => {
     expect(whoWent([calm, arrives, other])).toEqual([[], ['hog (dry run)'], []]);
   });
 
-  test('waits for itself alone: what was there before goes on', () => {
+  test('does not affect thresholds that were in force before', () => {
     const both = parseThresholds({
       evictionHard: { 'memory.available': '100Mi' },
       evictionSoft: { 'memory.available': '900Mi' },
@@ -82,7 +82,7 @@ describe('a threshold that is met when it arrives', () => {
   });
 });
 
-describe('an agent that was started again', () => {
+describe('a restarted agent', () => {
   const predecessor = [
     { rule: 'memory.available < 950Mi', isConfirmed: true, policy: 'batch', generation: 1 },
     { rule: tooHigh.thresholds[0]?.id ?? '', isConfirmed: false, policy: 'batch', generation: 2 },
@@ -90,14 +90,14 @@ describe('an agent that was started again', () => {
   const starting = (seconds: number, rules: AgentPolicy): Moment =>
     at(seconds, 500, { policy: rules, snapshot: { closedGates: [because('WarmingUp')] } });
 
-  test('goes on to wait where its predecessor did', () => {
+  test('keeps waiting for the rules that the previous process waited for', () => {
     const from = { ...FIRST_STATE, activations: restoreActivations(predecessor) };
     const defaults = policy({ mode: 'DryRun', thresholds: [] });
     const moments = [starting(0, defaults), starting(5, tooHigh), at(10, 500)];
     expect(episode(moments, tooHigh, from).evicted).toEqual([[], [], ['hog (dry run)']]);
   });
 
-  test('that has no predecessor takes what it finds as there before', () => {
+  test('without a previous status takes all rules as confirmed', () => {
     const defaults = policy({ mode: 'DryRun', thresholds: [] });
     const moments = [starting(0, defaults), starting(5, tooHigh), at(10, 500)];
     expect(whoWent(moments)).toEqual([[], [], ['hog']]);
@@ -105,17 +105,17 @@ describe('an agent that was started again', () => {
   });
 });
 
-test('a threshold of a signal that is not known when it arrives arrives when it is', () => {
+test('a threshold comes into force only when its signal is known', () => {
   const blind: Moment = { now: 5000, availableMiB: undefined, pods: [hog, small], policy: tooHigh };
   expect(whoWent([calm, blind, at(10, 500)])).toEqual([[], [], ['hog (dry run)']]);
 });
 
 describe('what may act at once', () => {
-  test('a threshold that was there when the agent began', () => {
+  test('a threshold that was in force when the agent started', () => {
     expect(whoWent([arrives])).toEqual([['hog']]);
   });
 
-  test('a threshold that is not met when it arrives', () => {
+  test('a threshold that is not met when it comes into force', () => {
     expect(whoWent([calm, at(5, 950, { policy: tooHigh }), at(10, 500)])).toEqual([[], [], ['hog']]);
   });
 
@@ -130,7 +130,7 @@ const MEMORY_STALLS: readonly StallRatio[] = [STILL_WINDOW_MS, 10_000, 60_000].m
 }));
 const IN_VAIN = { scanned: 100 * MIB, stolen: 50 * MIB, refaulted: 0, swappedIn: 0 };
 
-test('a stall rule that is met when it arrives is reported and not enforced', () => {
+test('a stall rule that is met when it comes into force is reported and not enforced', () => {
   const pressed = { stalls: MEMORY_STALLS, reclaim: IN_VAIN };
   const [memory] = DEFAULT_STALL_RULES;
   const none = rules(1, '1Mi', { stallRules: [] });
@@ -140,6 +140,6 @@ test('a stall rule that is met when it arrives is reported and not enforced', ()
   expect(whoWent([{ ...before, policy: arriving }])).toEqual([['hog']]);
 });
 
-test('a state without arrivals has nothing that waits', () => {
+test('a state without activations has no waiting rules', () => {
   expect(unconfirmedRules(FIRST_STATE.activations)).toBeUndefined();
 });

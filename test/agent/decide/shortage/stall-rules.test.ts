@@ -45,7 +45,7 @@ describe('two rules for one signal', () => {
     expect(new Set(whoGoes(0.9, inForce))).toEqual(new Set(['hog', 'hog (dry run)']));
   });
 
-  test('are told apart by the last look: one that was set to DryRun stops its own evictions alone', () => {
+  test('stay distinct in the preflight: one set to DryRun stops only its own evictions', () => {
     const [decided] = runEpisode([waiting(0.9)], rules(early, late)).steps.flatMap(({ evictions }) =>
       evictions.filter(({ mode }) => mode === 'Enforce'),
     );
@@ -58,7 +58,7 @@ describe('two rules for one signal', () => {
   });
 });
 
-test('a doubt about memory holds the rule for memory back, which stands on it', () => {
+test('a doubt about memory holds back the rule for memory', () => {
   const moment = waiting(0.9);
   const doubts = new Map([['memory.available', because('SourcesDisagree')]] as const);
   const { steps } = runEpisode([{ ...moment, snapshot: { ...moment.snapshot, doubts } }], rules([0.2, 'Enforce']));

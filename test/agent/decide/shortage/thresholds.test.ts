@@ -28,11 +28,11 @@ interface Series {
   readonly everyMs?: number;
   readonly untilMs: number;
   readonly mebibytesAt: (atMs: number) => number;
-  /** How old a measurement is when it is looked at, by when it was taken last; none by default. */
+  /** Time of the latest measurement at a given time; the same time by default. */
   readonly measuredAt?: (nowMs: number) => number;
 }
 
-/** Milliseconds of the looks at which something was due. */
+/** Times of the passes in which a threshold was met, in milliseconds. */
 function dueAt(thresholds: readonly Threshold[], series: Series): readonly number[] {
   const {
     capacityMiB = 4 * GIB_IN_MIB,
@@ -81,13 +81,13 @@ describe('a hard memory threshold', () => {
     expect(first(320)).toBe(2000);
   });
 
-  test('the second look is a second measurement, not the first one looked at again', () => {
+  test('confirmation needs a second measurement, not the first one again', () => {
     const everyTenSeconds = (now: number): number => Math.floor(now / 10_000) * 10_000;
     const series = { untilMs: 25_000, mebibytesAt: () => 200, measuredAt: everyTenSeconds };
     expect(dueAt(HARD, series)[0]).toBe(10_000);
   });
 
-  test('holds for the limit of all pods as well', () => {
+  test('applies to the limit of all pods as well', () => {
     const copied = thresholdsOf({ evictionHard: { 'memory.available': '250Mi' }, enforceNodeAllocatable: ['pods'] });
     let state: ThresholdState = NO_THRESHOLDS;
     const seen: number[] = [];
@@ -117,7 +117,7 @@ describe('a hard memory threshold', () => {
     expect([dip.pressure.observed, dip.pressure.conditions]).toEqual([[], []]);
   });
 
-  test('nothing is due that was not below for a second, nearly gone or falling', () => {
+  test('is met only if memory was short for a second, nearly exhausted or falling', () => {
     const seconds = fc.array(fc.integer({ min: 130, max: 500 }), { minLength: 20, maxLength: 60 });
     fc.assert(
       fc.property(seconds, (figures) => {
@@ -138,7 +138,7 @@ describe('a soft threshold', () => {
   const RUNS = 200;
   const RUN_MS = 45_000;
 
-  /** Below the threshold but for moments of 100 ms, each look on its own. */
+  /** Below the threshold except for moments of 100 ms. */
   function noisy(seed: number, shareAbove: number): (atMs: number) => number {
     const random = randomSource(seed);
     const figures = Array.from({ length: RUN_MS / 100 + 1 }, () => (random.chance(shareAbove) ? 400 : 200));
@@ -160,13 +160,13 @@ describe('a soft threshold', () => {
   const count = (acts: (mebibytesAt: (atMs: number) => number) => boolean, shareAbove: number): number =>
     Array.from({ length: RUNS }, (_, seed) => acts(noisy(seed, shareAbove))).filter(Boolean).length;
 
-  test('a kubelet that looks every ten seconds acts no oftener than an agent that looks every 100 ms', () => {
+  test('a kubelet that polls every ten seconds acts no more often than an agent that polls every 100 ms', () => {
     const [kubelet, agent] = [count(kubeletActs, 0.01), count(agentActs, 0.01)];
     expect(kubelet).toBeGreaterThan(190);
     expect(agent).toBeGreaterThanOrEqual(kubelet);
   });
 
-  test('memory that is short in moments only costs nobody', () => {
+  test('brief shortages of memory cause no eviction', () => {
     expect(count(agentActs, 0.8)).toBe(0);
   });
 

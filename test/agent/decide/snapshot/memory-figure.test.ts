@@ -9,7 +9,7 @@ const CAPACITY_MIB = 3926;
 const ENFORCE = { ...DEFAULT_POLICY, mode: 'Enforce' } as const;
 const reader: NodePod = { name: 'reader', requests: { memory: '100Mi' }, usageMiB: 300 };
 
-/** Nobody falls short of anything for a moment only: the same figures, looked at for three seconds. */
+/** The same figures for three seconds, so that no threshold waits for confirmation. */
 function evictedOver(scene: { availableMiB: number; reclaimableMiB?: number }, policy = DEFAULT_POLICY) {
   let state = FIRST_STATE;
   const evictions = [];
@@ -23,7 +23,7 @@ function evictedOver(scene: { availableMiB: number; reclaimableMiB?: number }, p
 }
 
 describe('the figure that decides', () => {
-  test('page cache costs nobody: the kubelet sees 220 MiB, 3,544 MiB can be had', () => {
+  test('page cache causes no eviction: the kubelet sees 220 MiB, 3,544 MiB are reclaimable', () => {
     expect(evictedOver({ availableMiB: 220, reclaimableMiB: 3544 })).toEqual([]);
   });
 
@@ -54,7 +54,7 @@ describe('the figure that decides', () => {
     });
   });
 
-  test('where only the kubelet tells, its figure decides', () => {
+  test('the kubelet’s figure decides if it is the only source', () => {
     const [eviction] = evictedOver({ availableMiB: 100 });
     expect(eviction?.because.facts['figure']).toBe('Kubelet');
   });
@@ -79,7 +79,7 @@ describe('the figure that decides', () => {
 describe('advanceFigureGaps', () => {
   const view = (availableMiB: number, reclaimableMiB: number) => snapshot({ now: 0, availableMiB, reclaimableMiB });
 
-  test('figures within a tenth of the capacity are told as the same', () => {
+  test('figures within a tenth of the capacity count as equal', () => {
     expect(advanceFigureGaps(NO_GAPS, view(500, 600))).toBe(NO_GAPS);
     expect(advanceFigureGaps(NO_GAPS, snapshot({ now: 0, availableMiB: 10 }))).toBe(NO_GAPS);
   });
@@ -97,12 +97,12 @@ describe('advanceFigureGaps', () => {
       'KubeletMissesHeldMemory',
       'the kubelet reports 700Mi, but 200Mi can be reclaimed; it misses kernel memory',
     ],
-  ])('the kubelet at %d MiB and %d MiB to be had is told as %s', (availableMiB, reclaimableMiB, code, text) => {
+  ])('the kubelet at %d MiB and %d MiB reclaimable is reported as %s', (availableMiB, reclaimableMiB, code, text) => {
     const because = advanceFigureGaps(NO_GAPS, view(availableMiB, reclaimableMiB)).get('memory.available');
     expect(because).toMatchObject({ code, text: expect.stringContaining(text) as string });
   });
 
-  test('once told, a gap is over below a twentieth, so that it is not told again and again', () => {
+  test('a reported gap ends below a twentieth, so that it is not reported repeatedly', () => {
     const apart = advanceFigureGaps(NO_GAPS, view(500, 650));
     expect(advanceFigureGaps(apart, view(500, 560)).size).toBe(1);
     expect(advanceFigureGaps(apart, view(500, 540)).size).toBe(0);

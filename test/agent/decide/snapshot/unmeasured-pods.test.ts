@@ -6,7 +6,7 @@ const silent: NodePod = { name: 'silent' };
 const measured: NodePod = { name: 'measured', usageMiB: 5 };
 const waiting: NodePod = { name: 'waiting', phase: 'Pending' };
 
-/** Milliseconds at which it was said that no pod has statistics, of a node looked at every ten seconds. */
+/** Times at which missing statistics are reported for a node observed every ten seconds, in milliseconds. */
 function saidAt(podsAt: (nowMs: number) => readonly NodePod[]): readonly number[] {
   let since: number | undefined;
   return Array.from({ length: 8 }, (_, index) => index * 10_000).filter((now) => {
@@ -27,13 +27,13 @@ describe('noStatistics', () => {
     expect(saidAt(podsAt)).toEqual(expected);
   });
 
-  test('statistics of pods that are not on the node are none', () => {
+  test('statistics of pods that are not on the node do not count', () => {
     const { usage } = snapshot({ now: 0, pods: [measured] });
     const seen = snapshot({ now: 0, availableMiB: 500, pods: [silent], snapshot: { usage } });
     expect(advanceUnmeasured(undefined, seen)).toBe(0);
   });
 
-  test('says how many, and what to look for', () => {
+  test('reports how many pods, and what to check', () => {
     const seen = snapshot({ now: 30_000, availableMiB: 500, pods: [silent, waiting] });
     expect(noStatistics(0, seen)).toMatchObject({
       code: 'NoPodStatistics',

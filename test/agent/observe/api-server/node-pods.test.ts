@@ -38,7 +38,7 @@ const wire = {
 };
 
 describe('slimPod', () => {
-  test('knows where the statistics of each container are, sidecars included', () => {
+  test('knows the cgroup of each container, including sidecars', () => {
     expect(slimPod(wire).observed).toEqual({
       uid: 'uid-1',
       cgroup: { uid: 'uid-1', qos: 'Burstable' },
@@ -50,7 +50,7 @@ describe('slimPod', () => {
     });
   });
 
-  test('keeps what decides, and works out the request before it lets go of the rest', () => {
+  test('keeps what decisions need, and computes the request before it drops the rest', () => {
     const { pod, ...facts } = slimPod(wire).facts;
     expect(facts).toMatchObject({ priority: 7, qos: 'Burstable', isDaemonSetPod: true, hasController: true });
     expect(facts.requests.memory).toMatchObject({ exponent: 0, mantissa: 17 * 1024 * 1024 });
@@ -64,7 +64,7 @@ describe('slimPod', () => {
     expect([pod.spec.terminationGracePeriodSeconds, pod.spec.volumes.length]).toEqual([5, 1]);
   });
 
-  test('knows a pod whose owner and amounts are longer than anything honest', () => {
+  test('keeps a pod with extremely long owner names and quantities', () => {
     const long = 'n'.repeat(5_000);
     const ownerReferences = [{ apiVersion: long, kind: long, name: long, uid: long, controller: true }];
     const containers = [{ name: 'main', resources: { requests: { memory: '9'.repeat(5_000) } } }];
@@ -77,7 +77,7 @@ describe('slimPod', () => {
     expect(facts.pod.owners[0]?.name).toHaveLength(4_096);
   });
 
-  test('lets go of labels, limits and rules of placement', () => {
+  test('drops labels, limits and scheduling rules', () => {
     const { pod } = slimPod(wire).facts;
     expect([pod.labels.size, pod.spec.scheduling.nodeSelector.size, pod.status.containers]).toEqual([0, 0, []]);
     expect(pod.spec.containers[0]?.resources.limits).toBeUndefined();
@@ -105,11 +105,11 @@ describe('slimKnownPod', () => {
     status: { ...wire.status, phase, conditions: [{ type: 'DisruptionTarget', status: 'True', reason }] },
   });
 
-  test.each(['Succeeded', 'Failed'])('keeps nothing of a pod that has %s', (phase) => {
+  test.each(['Succeeded', 'Failed'])('keeps nothing of a pod in phase %s', (phase) => {
     expect(slimKnownPod(ended(phase) as KubeObject)).toBeUndefined();
   });
 
-  test('keeps the UID of one that the kubelet ended, and nothing else', () => {
+  test('keeps only the UID of a pod that the kubelet evicted', () => {
     expect(slimKnownPod(ended('Failed', 'TerminationByKubelet') as KubeObject)).toEqual({
       kind: 'endedByKubelet',
       uid: 'uid-1',

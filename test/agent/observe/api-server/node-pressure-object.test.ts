@@ -4,7 +4,7 @@ import { decodeNodePressure } from '#agent/observe/api-server/node-pressure-obje
 const because = { code: 'HardThresholdMet', text: 'short', facts: { available: '50Mi' } };
 
 describe('decodeNodePressure', () => {
-  test('reads what is asked of the node and what was told of its evictions', () => {
+  test('reads the avoid entries and the recorded evictions', () => {
     const raw = {
       metadata: { name: 'n1' },
       spec: { avoid: [{ owner: 'default/ReplicaSet/a', until: '2026-01-01T00:10:00Z', cause: 'x', hard: true }] },

@@ -22,7 +22,7 @@ function open(files: Record<string, string>, path = '') {
 }
 
 describe('createGuardedCache', () => {
-  test('sums up what the groups of one level keep, and looks no deeper', () => {
+  test('sums memory.min of the cgroups of one level, and no deeper', () => {
     const files = {
       ...group('kubepods', '600', 1000, 500),
       ...group('kubepods/burstable', '500', 500, 500),
@@ -37,7 +37,7 @@ describe('createGuardedCache', () => {
     inPods.close();
   });
 
-  test('reads usage each time, and looks for guards again after ten seconds', () => {
+  test('reads usage each time, and memory.min again after ten seconds', () => {
     const { tree: made, cache } = open(group('kubepods', '600', 1000, 500));
     expect(cache.bytesAt(0)).toBe(100);
     made.write('kubepods/memory.current', '500\n');
@@ -48,7 +48,7 @@ describe('createGuardedCache', () => {
     cache.close();
   });
 
-  test('a group that vanishes keeps nothing, and a tree that is gone has no guards', () => {
+  test('a removed cgroup protects nothing, and a missing tree has no memory.min', () => {
     const { tree: made, cache } = open(group('kubepods', '600', 1000, 500));
     expect(cache.bytesAt(0)).toBe(100);
     cache.close();

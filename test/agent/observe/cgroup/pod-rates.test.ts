@@ -16,7 +16,7 @@ function ratesOf(before: CgroupDetails, after: CgroupDetails, elapsedMs = 10_000
 }
 
 describe('nextSample', () => {
-  test('turns the counters of two beats into rates and shares of time', () => {
+  test('turns the counters of two samples into rates and shares of time', () => {
     const before = details({
       events: reading({ limitHits: 5, oomKills: 0 }),
       cpu: reading({ usageSeconds: 1, throttledSeconds: 0 }),
@@ -47,7 +47,7 @@ describe('nextSample', () => {
     });
   });
 
-  test('one beat alone tells what has been counted, and no rate', () => {
+  test('a single sample has counts but no rates', () => {
     const only = details({ events: reading({ limitHits: 5, oomKills: 0 }), memoryStalls: stalls(7, 7) });
     expect(nextSample(undefined, only, 0).rates).toEqual({
       processCount: undefined,

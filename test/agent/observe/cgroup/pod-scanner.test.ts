@@ -63,12 +63,12 @@ describe('createPodScanner', () => {
     expect(summaries('v1-systemd')).toMatchObject(V1);
   });
 
-  test('the PSI of a pod on v1 stands in the v2 tree beside it, or is absent', () => {
+  test('the PSI of a pod on v1 is read from the additional v2 tree, or is absent', () => {
     expect(summaries('v1-cgroupfs')).toMatchObject({ spin: { cpuWaits: 15_263_268 } });
     expect(summaries('v1-systemd')).toMatchObject({ spin: { cpuWaits: 'absent' } });
   });
 
-  test('a pod at its limit shows by its limit hits, not by those of its container', () => {
+  test('a pod at its limit shows in its own limit hits, not in those of its container', () => {
     expect(summaries('v2-cgroupfs')).toMatchObject({ thrash: { limitHits: 121061 } });
     expect(summaries('container-scopes')).toEqual(summaries('v2-cgroupfs'));
   });

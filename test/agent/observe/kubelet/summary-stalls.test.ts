@@ -28,7 +28,7 @@ describe('summaryStalls', () => {
     ]);
   });
 
-  test('tells of each pod how long it waited over the last ten seconds', () => {
+  test('reports how long each pod stalled over the last ten seconds', () => {
     const thrash = { podRef: { uid: 'uid-thrash' }, memory: part({ some: line(16.2), full: line(16.1) }), cpu: waited };
     const quiet = { podRef: { uid: 'uid-quiet' }, memory: idle, io: part({ some: line(7) }, OLD) };
     const { podPressures } = summaryStalls({ ...node(), pods: [thrash, quiet, { podRef: {} }, 'nonsense'] }, SINCE);
@@ -43,7 +43,7 @@ describe('summaryStalls', () => {
     expect(ratios).toContainEqual({ signal: 'io.pressure', share: 'some', windowMs: 10_000, ratio: 0 });
   });
 
-  test('only zeros are believed of nobody: cgroup v1 has them instead of nothing (real-kubernetes.md 5.9)', () => {
+  test('ignores PSI of only zeros, which the kubelet writes on cgroup v1', () => {
     const pods = [{ podRef: { uid: 'uid-1' }, memory: part({ some: line(0, 0) }), cpu: idle }];
     expect(summaryStalls({ node: { cpu: idle, memory: idle }, pods }, SINCE)).toEqual(NO_STALLS);
   });

@@ -28,14 +28,14 @@ describe('fetchKubeletSummary', () => {
     expect(await fetchKubeletSummary(address(url), never)).toEqual({ path: '/stats/summary', as: 'Bearer secret' });
   });
 
-  test('a refusal is named', async () => {
+  test('a refusal is reported', async () => {
     const url = await kubelet((_request, response) => response.writeHead(403).end('no'));
     await expect(fetchKubeletSummary(address(url), never)).rejects.toThrow(
       'the kubelet answered with HTTP status 403, expected 200',
     );
   });
 
-  test('a kubelet that hangs is left when the signal aborts', async () => {
+  test('a hanging kubelet is abandoned when the signal aborts', async () => {
     const url = await kubelet(() => undefined);
     await expect(fetchKubeletSummary(address(url), AbortSignal.timeout(50))).rejects.toThrow('aborted');
   });

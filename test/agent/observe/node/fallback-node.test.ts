@@ -78,7 +78,7 @@ function scene(kernel: FakeNode | undefined) {
 }
 
 describe('createFallbackNode', () => {
-  test('takes the kubelet’s figures once the kernel has told none for three seconds, and says so', () => {
+  test('uses the kubelet’s figures once the kernel has had none for three seconds, and reports it', () => {
     const kernel = fakeNode('kernel', 400);
     const { source, available } = scene(kernel);
     expect(available(0)).toBe(400);
@@ -94,14 +94,14 @@ describe('createFallbackNode', () => {
     });
   });
 
-  test('keeps what the kernel still tells beside the signals', () => {
+  test('keeps kernel readings other than the signals', () => {
     const kernel = fakeNode('kernel', undefined);
     const { source, available } = scene(kernel);
     available(0);
     expect(source.readNode(5000)).toMatchObject({ oomKills: 3, readings: { memory: { availableBytes: 700 * MIB } } });
   });
 
-  test('goes back once the kernel has told it for ten seconds without a break', () => {
+  test('returns to the kernel after ten seconds of readings without a break', () => {
     const kernel = fakeNode('kernel', undefined);
     const { source, available } = scene(kernel);
     for (const atMs of [0, 3000]) available(atMs);
@@ -115,7 +115,7 @@ describe('createFallbackNode', () => {
     expect(source.fallback()).toBeUndefined();
   });
 
-  test('pods are measured by whoever tells the signals, and each side counts in the health only while it is asked', () => {
+  test('pod statistics come from the source of the signals, and each source counts in health only while it is read', () => {
     const kernel = fakeNode('kernel', 400);
     const { source, summary, available } = scene(kernel);
     available(0);
@@ -128,7 +128,7 @@ describe('createFallbackNode', () => {
     expect(source.health().map(({ name }) => name)).toEqual(['node-memory', 'kubelet-summary']);
   });
 
-  test('a layout that is not there yet is looked for again', () => {
+  test('a missing layout is searched again', () => {
     const { source, available, reclaimable, appear } = scene(undefined);
     source.follow([]);
     expect(available(0)).toBe(700);

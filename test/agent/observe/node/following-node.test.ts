@@ -48,7 +48,7 @@ function open(files: Record<string, string>) {
 }
 
 describe('createFollowingNode', () => {
-  test('a kubelet with another driver is followed to its new group, though the old one is still there', () => {
+  test('follows a kubelet with another driver to its new cgroup, even if the old one still exists', () => {
     const { tree: made, source, bytesAt } = open({ ...group(OLD, 500), ...group('kubepods.slice', 500) });
     source.follow([POD]);
     made.removePath(OLD);
@@ -59,7 +59,7 @@ describe('createFollowingNode', () => {
     source.close();
   });
 
-  test('where the pods are nowhere it stays, and says what it could not read', () => {
+  test('stays if no pod is found, and reports what it could not read', () => {
     const { tree: made, source, bytesAt } = open(group('kubepods.slice', 500));
     source.follow([POD]);
     expect([0, 10_000, 20_000, 30_000].map(bytesAt)).toEqual([undefined, undefined, undefined, undefined]);
@@ -67,7 +67,7 @@ describe('createFollowingNode', () => {
     source.close();
   });
 
-  test('at the start the group that has the pods is taken among several', () => {
+  test('chooses the cgroup with the pods among several at the start', () => {
     const { tree: made } = open({ ...group('kubepods.slice', 1), ...group('kubepods', 1), ...group(NEW, 1) });
     expect(findCgroupLayout(made.root)).toMatchObject({ layout: { kubepods: 'kubepods.slice', driver: 'systemd' } });
     expect(findCgroupLayout(made.root, undefined, [POD.cgroup])).toMatchObject({

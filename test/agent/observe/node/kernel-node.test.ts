@@ -19,7 +19,7 @@ const KUBELET: Partial<Record<NodeCase, { readonly available: number; readonly a
 };
 
 describe('createKernelNode', () => {
-  test.each(Object.entries(KUBELET))('the signals of %s are those of its kubelet', (name, kubelet) => {
+  test.each(Object.entries(KUBELET))('the signals of %s match those of its kubelet', (name, kubelet) => {
     const source = openNode(name as NodeCase);
     const { memory, allocatableMemory } = source.readNode(0).readings;
     source.close();
@@ -52,7 +52,7 @@ describe('createKernelNode', () => {
     source.close();
   });
 
-  test('rates of pods need two looks; memory does not', () => {
+  test('rates of pods need two samples, memory does not', () => {
     const source = openNode('v2-cgroupfs');
     const [pod] = fixturePods('v2-cgroupfs');
     if (pod === undefined) throw new Error('no pods');
@@ -70,7 +70,7 @@ describe('createKernelNode', () => {
     source.close();
   });
 
-  test('the containers of a pod are found behind what the runtime puts around their ids', () => {
+  test('finds the containers of a pod despite the runtime’s prefixes and suffixes', () => {
     const source = openNode('container-scopes');
     const pod = fixturePods('container-scopes').find(({ name }) => name === 'be');
     if (pod === undefined) throw new Error('no such pod');
@@ -92,7 +92,7 @@ describe('createKernelNode', () => {
     source.close();
   });
 
-  test('disks are asked apart and left out until they answered', async () => {
+  test('disks are polled separately and left out until they answer', async () => {
     const source = openNode('v2-cgroupfs');
     expect(source.readNode(0).readings.nodeFilesystem).toBeUndefined();
     const controller = new AbortController();

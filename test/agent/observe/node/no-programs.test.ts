@@ -15,7 +15,7 @@ function faultsAfter(script: string): string {
   return stdout === '' ? stderr : stdout;
 }
 
-describe('what is asked in the loop', () => {
+describe('reads in the loop', () => {
   test.each([
     ['the opinion of systeminformation', `await (await import('${OPINIONS}')).askSysteminformation()`],
     ['the opinion of node-os-utils', `await (await import('${OPINIONS}')).askNodeOsUtils()`],
@@ -24,7 +24,7 @@ describe('what is asked in the loop', () => {
     expect(faultsAfter(script)).toBe('0\n');
   });
 
-  test('a program would be seen', () => {
+  test('the check would notice a program', () => {
     expect(faultsAfter(`(await import('node:child_process')).execSync('true')`)).toMatch(/^[1-9]\d*\n$/);
   });
 });

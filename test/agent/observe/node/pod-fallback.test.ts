@@ -54,7 +54,7 @@ function scene() {
 }
 
 describe('withPodFallback', () => {
-  test('takes the kubelet’s figures of the pods once none of the running ones was measured for 30 s, and says why', () => {
+  test('uses the kubelet’s pod statistics once no running pod was measured for 30 s, and reports why', () => {
     const { source, bytesOfA } = scene();
     source.follow([pod('a'), pod('b')]);
     expect([0, 10_000, 29_999].map(bytesOfA)).toEqual([undefined, undefined, undefined]);
@@ -68,14 +68,14 @@ describe('withPodFallback', () => {
     expect(source.health().map(({ name }) => name)).toEqual(['kernel', 'kubelet-summary']);
   });
 
-  test('the node’s own memory stays where it is', () => {
+  test('the node’s memory still comes from its own source', () => {
     const { source, bytesOfA } = scene();
     source.follow([pod('a')]);
     for (const nowMs of [0, 30_000]) bytesOfA(nowMs);
     expect(source.readNode(30_000).readings).toEqual(memoryReadings(400, 1000, 30_000));
   });
 
-  test('one pod that is measured is enough, and ends it at once', () => {
+  test('a single measured pod ends the fallback at once', () => {
     const { own, source, bytesOfA } = scene();
     source.follow([pod('a'), pod('b')]);
     own.pods = [podUsage('b', 5)];
@@ -87,7 +87,7 @@ describe('withPodFallback', () => {
     expect([bytesOfA(90_000), source.fallback()]).toEqual([5, undefined]);
   });
 
-  test('pods that have not been started are not missed', () => {
+  test('pods that have not started do not count as unmeasured', () => {
     const { source, bytesOfA } = scene();
     source.follow([pod('a', false)]);
     expect([0, 60_000].map(bytesOfA)).toEqual([undefined, undefined]);

@@ -23,7 +23,7 @@ describe('KernelFile', () => {
     file.close();
   });
 
-  test('a file that is not there is absent, and is found when it appears', () => {
+  test('a missing file is absent, and is found when it appears', () => {
     tree = temporaryTree();
     const file = new KernelFile(tree.root, 'usage');
     expect(file.read()).toBe(ABSENT);

@@ -25,8 +25,8 @@ describe('createLatestRate', () => {
       ],
       undefined,
     ],
-    ['a look each second spans the last second', every(1000, 5, (at) => at * at), (16e6 - 9e6) / 1000],
-    ['ten looks a second span the last half second', every(100, 21, (at) => Math.min(at, 1500)), 0],
+    ['a pass each second spans the last second', every(1000, 5, (at) => at * at), (16e6 - 9e6) / 1000],
+    ['ten passes a second span the last half second', every(100, 21, (at) => Math.min(at, 1500)), 0],
     ['a hundred a second do as well', every(10, 200, (at) => at * 2), 2],
     [
       'a counter that starts over starts over',
@@ -59,7 +59,7 @@ describe('createLatestRate', () => {
   });
 });
 
-test('a stall meter tells within a second that nothing waits any more, while its windows still do', () => {
+test('a stall meter shows within a second that no task stalls any more, while its windows still do', () => {
   const meter = createStallMeter('memory.pressure');
   let total = 0;
   for (let atMs = 0; atMs <= 71_000; atMs += 100) {

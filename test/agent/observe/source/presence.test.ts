@@ -3,7 +3,7 @@ import { advancePresence, presentSince } from '#agent/observe/source/presence.ts
 
 const PATIENCE = { lostMs: 3000, foundMs: 10_000 };
 
-/** Whether it counts as lost after looks that each saw it there or not. */
+/** Whether it counts as lost after each observation. */
 function lostAt(looks: readonly (readonly [atMs: number, isPresent: boolean])[]): boolean[] {
   let presence = presentSince(0);
   return looks.map(([atMs, isPresent]) => (presence = advancePresence(presence, isPresent, PATIENCE, atMs)).isLost);
@@ -28,7 +28,7 @@ test.each<[sentence: string, looks: readonly (readonly [number, boolean])[], exp
     [false, false, true],
   ],
   [
-    'a look between starts over',
+    'a single observation in between restarts the wait',
     [
       [1000, false],
       [3000, true],

@@ -29,7 +29,7 @@ describe('watchSource', () => {
     ]);
   });
 
-  test('a source that throws has failed and harms nobody', () => {
+  test('a source that throws has failed and affects no other source', () => {
     const source = {
       name: 's',
       read: (): Reading<number> => {
