@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { shippedMemoryMiB } from '#test/webhook/shipped-webhook.ts';
+import { shippedMemoryMiB } from '#test/webhook/support/shipped-webhook.ts';
 
 const SUITE = ['run', '--config', 'test/cluster/vitest.config.ts', 'test/cluster/admission/adversary.test.ts'];
 const VITEST = 'node_modules/vitest/vitest.mjs';

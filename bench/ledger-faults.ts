@@ -4,7 +4,7 @@
  * when a law was broken or `used` did not become the truth again within 180 s.
  */
 import { loadavg } from 'node:os';
-import { runFaults } from '#test/webhook/ledger/faults/run-faults.ts';
+import { runFaults } from '#test/webhook/quota/faults/run-faults.ts';
 
 const [creates = '100000', seed = '1'] = process.argv.slice(2);
 const options = {

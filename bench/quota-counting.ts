@@ -7,8 +7,8 @@
  * up to twice as long. BENCH_PODS, BENCH_SECONDS and BENCH_EVENTS (a second).
  */
 import { loadavg } from 'node:os';
-import { decodeCachedNamespace, decodeCachedQuota } from '#webhook/caches.ts';
-import { Ledgers } from '#webhook/ledger/ledgers.ts';
+import { decodeCachedNamespace, decodeCachedQuota } from '#webhook/cluster-state/caches.ts';
+import { Ledgers } from '#webhook/quota/ledgers.ts';
 import type { ByteStream, KubeClient } from '#shared/kube/client.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { KubeRequest } from '#shared/kube/kube-request.ts';
@@ -31,7 +31,7 @@ const TEAMS = 1_000;
 const PAGE_SIZE = 500;
 const GOAL_SHARE = 0.02;
 const SHORTEST_LIST_INTERVAL_SECONDS = 1_800;
-/** `webhook/pods/list-due.ts` */
+/** `webhook/quota/relist-due.ts` */
 const INTERVALS_PER_LIST = 300;
 const SLICE_OF_SECOND_MS = 100;
 const RESERVATIONS_PER_SECOND = 1;

@@ -3,7 +3,7 @@ import { loadavg } from 'node:os';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { postRequest, reviewClient, type ReviewClient } from './webhook/review-client.ts';
 import { startRig, validateBody } from './webhook/rig.ts';
-import type { ServerProcess } from '#test/webhook/server-process.ts';
+import type { ServerProcess } from '#test/webhook/support/server-process.ts';
 
 const CONNECTIONS = 64;
 const WARM_UP = 600;

@@ -1,7 +1,7 @@
 /** What one review costs by pieces, without a network: each on the 6 KB pod of the other benchmarks. JSON on stdout. */
 import { crc32 } from 'node:zlib';
 import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
-import type { AdmissionWorld } from '#shared/domain/admission/admission-world.ts';
+import type { AdmissionWorld } from '#shared/domain/admission/cluster-state.ts';
 import { NO_KNOWN_PODS } from '#shared/domain/admission/known-pods.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import { decodePodRequest } from '#shared/kube/decode-pod-request.ts';
@@ -11,10 +11,10 @@ import { QUOTA_NAMESPACES } from '#shared/kube/webhook-configurations.ts';
 import type { Decoded } from '#shared/kube/decoded.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
-import { decodeReview } from '#webhook/decode-review.ts';
-import { encodeReview } from '#webhook/encode-review.ts';
-import { advanceScan, startScan } from '#webhook/reading/review-scan.ts';
-import { createReviewMetrics } from '#webhook/review-metrics.ts';
+import { decodeReview } from '#webhook/server/decode-review.ts';
+import { encodeReview } from '#webhook/server/encode-review.ts';
+import { advanceScan, startScan } from '#webhook/request-body/review-scan.ts';
+import { createReviewMetrics } from '#webhook/server/review-metrics.ts';
 import { BENCH_POLICY, BENCH_QUOTA, validateBody } from './webhook/rig.ts';
 
 const BLOCKS = 15;

@@ -2,7 +2,7 @@
 import { loadavg } from 'node:os';
 import { reviewClient, postRequest, type ReviewClient } from './webhook/review-client.ts';
 import { mutateBody, startRig, validateBody } from './webhook/rig.ts';
-import type { ServerProcess } from '#test/webhook/server-process.ts';
+import type { ServerProcess } from '#test/webhook/support/server-process.ts';
 
 const CONNECTIONS = 16;
 const BLOCKS = 10;

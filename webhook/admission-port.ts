@@ -1,14 +1,14 @@
 import { serve, type Server, type TlsOptions } from '#shared/http/serve.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
-import { createBodyReader } from './reading/body-budget.ts';
+import { createBodyReader } from './request-body/body-budget.ts';
 import type { WebhookConfiguration } from './configuration.ts';
-import { fallbackApp } from './fallback-app.ts';
-import { createJudges, type JudgeSources } from './judges.ts';
-import { onlyCallers } from './only-callers.ts';
-import { createRefusals } from './refuse-unread.ts';
-import { reviewListener } from './review-listener.ts';
-import { createReviewMetrics } from './review-metrics.ts';
+import { fallbackApp } from './server/fallback-app.ts';
+import { createJudges, type JudgeSources } from './handlers/handlers.ts';
+import { onlyCallers } from './server/require-client-name.ts';
+import { createRefusals } from './server/refuse-unread.ts';
+import { reviewListener } from './server/review-listener.ts';
+import { createReviewMetrics } from './server/review-metrics.ts';
 
 export interface AdmissionPortParts {
   readonly sources: JudgeSources;

@@ -1,7 +1,7 @@
 import type { HealthCheck } from '#shared/http/health.ts';
 import type { Shutdown } from '#shared/runtime/shutdown.ts';
-import type { Caches } from './caches.ts';
-import { unsyncedCaches } from './world.ts';
+import type { Caches } from './cluster-state/caches.ts';
+import { unsyncedCaches } from './cluster-state/cached-state.ts';
 
 /** Unready from the first signal to stop, so that the Service sends nobody any more. */
 export function stoppingCheck({ signal }: Shutdown): HealthCheck {

@@ -8,19 +8,19 @@ import { REPORTING_CONTROLLERS } from '#shared/kube/wire-names.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import type { Surroundings } from '#shared/runtime/run-program.ts';
 import { openAdmissionPort } from './admission-port.ts';
-import { createCaches, eachCache, type Caches } from './caches.ts';
+import { createCaches, eachCache, type Caches } from './cluster-state/caches.ts';
 import type { WebhookConfiguration } from './configuration.ts';
-import { createCertificateKeeper } from './certificates/certificate-keeper.ts';
-import { createConditionWriter } from './condition-writer.ts';
-import { createCertificateSource } from './create-certificate-source.ts';
-import { createJudgeSources } from './judge-sources.ts';
+import { createCertificateKeeper } from './certificates/certificate-rotator.ts';
+import { createConditionWriter } from './conditions/condition-writer.ts';
+import { createCertificateSource } from './certificates/create-certificate-source.ts';
+import { createJudgeSources } from './handler-sources.ts';
 import { createLeadership } from './leadership.ts';
-import { Ledgers } from './ledger/ledgers.ts';
-import { exportQuotas } from './quota-gauges.ts';
+import { Ledgers } from './quota/ledgers.ts';
+import { exportQuotas } from './quota/quota-gauges.ts';
 import { cachesCheck, stoppingCheck } from './readiness.ts';
-import { createRegistration } from './registration.ts';
-import { createRuleKeeper } from './rules/rule-keeper.ts';
-import { createTrustCheck } from './trust-check.ts';
+import { createRegistration } from './registration/registration.ts';
+import { createRuleKeeper } from './rules/rule-reconciler.ts';
+import { createTrustCheck } from './registration/trust-check.ts';
 
 /** Where a started webhook listens, and what it does with what breaks a rule. */
 export interface Webhook {

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { createAuthority, issueServerCertificate } from '#shared/http/certificates.ts';
 import { objectServer } from '#test/fakes/object-server.ts';
-import { createPodReview } from '#test/webhook/reviews.ts';
-import { startServer, type ServerProcess } from '#test/webhook/server-process.ts';
-import { shippedNodeFlags, startShippedWebhook } from '#test/webhook/shipped-webhook.ts';
+import { createPodReview } from '#test/webhook/support/reviews.ts';
+import { startServer, type ServerProcess } from '#test/webhook/support/server-process.ts';
+import { shippedNodeFlags, startShippedWebhook } from '#test/webhook/support/shipped-webhook.ts';
 
 /** The webhook as it ships and the bare server with the same flags, each a process of its own. */
 export interface Rig {

@@ -1,4 +1,4 @@
-import type { AdmissionWorld } from '#shared/domain/admission/admission-world.ts';
+import type { AdmissionWorld } from '#shared/domain/admission/cluster-state.ts';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { NO_KNOWN_PODS, type KnownPods } from '#shared/domain/admission/known-pods.ts';
 import type { Instant, Pod } from '#shared/domain/model/pod.ts';

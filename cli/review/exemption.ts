@@ -1,4 +1,4 @@
-import type { AdmissionWorld } from '#shared/domain/admission/admission-world.ts';
+import type { AdmissionWorld } from '#shared/domain/admission/cluster-state.ts';
 import type { Requester } from '#shared/domain/admission/request.ts';
 import { JUDGED_NAMESPACES, OWN_ACCOUNTS } from '#shared/kube/webhook-configurations.ts';
 

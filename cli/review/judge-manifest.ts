@@ -5,7 +5,7 @@ import { decideValidation } from '#shared/domain/admission/decide-validation.ts'
 import { allow, type AdmissionDecision, type Allowed } from '#shared/domain/admission/decision.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 import type { Requester } from '#shared/domain/admission/request.ts';
-import { malformed } from '#shared/domain/admission/unacceptable.ts';
+import { malformed } from '#shared/domain/admission/refusals/invalid-request.ts';
 import { withPriority } from '#shared/domain/admission/with-priority.ts';
 import { withDefaultRequests } from '#shared/domain/model/default-requests.ts';
 import { decodePodRequest } from '#shared/kube/decode-pod-request.ts';

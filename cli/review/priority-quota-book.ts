@@ -1,13 +1,13 @@
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
-import { priorityQuotaExceeded } from '#shared/domain/admission/priority-quota-exceeded.ts';
+import { priorityQuotaExceeded } from '#shared/domain/admission/refusals/priority-quota-exceeded.ts';
 import { addAmounts, NO_AMOUNTS } from '#shared/domain/model/amounts.ts';
 import type { Instant, Pod } from '#shared/domain/model/pod.ts';
 import { chargeToPriorityQuota } from '#shared/domain/quota/charge.ts';
-import { largestHolders } from '#shared/domain/quota/largest-holders.ts';
-import { openLedger } from '#shared/domain/quota/ledger.ts';
-import { EMPTY_LEDGER, type LedgerState } from '#shared/domain/quota/ledger-state.ts';
-import { limitedAmounts } from '#shared/domain/quota/limited-amounts.ts';
+import { largestHolders } from '#shared/domain/quota/ledger/largest-holders.ts';
+import { openLedger } from '#shared/domain/quota/ledger/ledger.ts';
+import { EMPTY_LEDGER, type LedgerState } from '#shared/domain/quota/ledger/ledger-state.ts';
+import { limitedAmounts } from '#shared/domain/quota/ledger/limited-amounts.ts';
 import { countsPod } from '#shared/domain/quota/priority-quota.ts';
 import { QUOTA_NAMESPACES } from '#shared/kube/webhook-configurations.ts';
 import type { CountedQuota } from './surroundings.ts';

@@ -1,7 +1,7 @@
-import { classQuotasOf } from '#shared/domain/admission/class-quotas.ts';
+import { classQuotasOf } from '#shared/domain/admission/rules/class-quotas.ts';
 import type { Instant, Pod } from '#shared/domain/model/pod.ts';
-import { checkQuotas } from '#shared/domain/quota/check-quotas.ts';
-import type { ResourceQuota } from '#shared/domain/quota/resource-quota.ts';
+import { checkQuotas } from '#shared/domain/quota/resource-quota/check-quotas.ts';
+import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 
 /** The ResourceQuotas and what the pods admitted so far cost them. */
 export interface ResourceQuotaBook {

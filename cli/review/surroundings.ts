@@ -3,7 +3,7 @@ import type { Namespace } from '#shared/domain/model/namespace.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
-import type { ResourceQuota } from '#shared/domain/quota/resource-quota.ts';
+import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { decodeNamespace } from '#shared/kube/decode-namespace.ts';
 import { decodePriorityClass } from '#shared/kube/decode-priority-class.ts';
 import { decodePriorityPolicy } from '#shared/kube/decode-priority-policy.ts';

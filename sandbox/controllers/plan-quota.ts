@@ -3,7 +3,7 @@ import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
 import { ZERO } from '#shared/domain/model/quantity.ts';
 import { charge } from '#shared/domain/quota/charge.ts';
-import { matchesQuota } from '#shared/domain/quota/scopes.ts';
+import { matchesQuota } from '#shared/domain/quota/resource-quota/scopes.ts';
 import { decodePod } from '#shared/kube/decode-pod.ts';
 import { decodeResourceQuota } from '#shared/kube/decode-resource-quota.ts';
 import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';

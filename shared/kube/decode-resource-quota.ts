@@ -1,5 +1,5 @@
 import { NO_AMOUNTS } from '#shared/domain/model/amounts.ts';
-import type { LimitedResource, ResourceQuota, ScopeTerm } from '#shared/domain/quota/resource-quota.ts';
+import type { LimitedResource, ResourceQuota, ScopeTerm } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import type { Decoded } from './decoded.ts';
 import type { WireObject } from './wire-object.ts';
 import { decodeObject, readAmounts, readList, readObject, readText, readTexts } from './wire-object.ts';

@@ -1,5 +1,5 @@
 import { NO_AMOUNTS } from '#shared/domain/model/amounts.ts';
-import type { Slice } from '#shared/domain/quota/slice.ts';
+import type { Slice } from '#shared/domain/quota/ledger/slice.ts';
 import { readAmounts, readBoolean, readInteger, readText, type WireObject } from './wire-object.ts';
 
 /** Reads an entry of `status.slices` of a `plimsoll.dev/v1alpha1` PriorityQuota. */

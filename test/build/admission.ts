@@ -1,4 +1,4 @@
-import type { AdmissionWorld } from '#shared/domain/admission/admission-world.ts';
+import type { AdmissionWorld } from '#shared/domain/admission/cluster-state.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 import type { Requester } from '#shared/domain/admission/request.ts';
 import { prepareSelector } from '#shared/domain/model/label-selector.ts';
@@ -6,7 +6,7 @@ import type { Pod } from '#shared/domain/model/pod.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
-import type { ResourceQuota } from '#shared/domain/quota/resource-quota.ts';
+import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { QUOTA_NAMESPACES } from '#shared/kube/webhook-configurations.ts';
 import { amountsOf, buildPod, selectorOf, type PodFields } from './cluster.ts';
 

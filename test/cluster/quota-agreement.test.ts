@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkQuotas } from '#shared/domain/quota/check-quotas.ts';
-import type { ResourceQuota } from '#shared/domain/quota/resource-quota.ts';
+import { checkQuotas } from '#shared/domain/quota/resource-quota/check-quotas.ts';
+import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { decodePod } from '#shared/kube/decode-pod.ts';
 import { decodeResourceQuota } from '#shared/kube/decode-resource-quota.ts';
 import { at, contractHarness, eventually, pod, uniqueName } from '#test/contract/harness.ts';

@@ -102,7 +102,7 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
     {
       answer: answerQuotaScope,
       answerFields: ['matches', 'error'],
-      decision: 'shared/domain/quota/scopes.ts#matchesQuota',
+      decision: 'shared/domain/quota/resource-quota/scopes.ts#matchesQuota',
       runBy: ['webhook'],
     },
   ],
@@ -111,7 +111,7 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
     {
       answer: answerQuotaCheck,
       answerFields: ['want'],
-      decision: 'shared/domain/quota/check-quotas.ts#checkQuotas',
+      decision: 'shared/domain/quota/resource-quota/check-quotas.ts#checkQuotas',
       runBy: ['webhook'],
       notRun: ['decodeLimitedResource'],
     },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { StoredObject } from '#test/fakes/object-server.ts';
-import { pod, readAnswer, review, type Answer } from './reviews.ts';
-import { NAMESPACES, PODS, runWebhook, type RunningWebhook } from './webhook-process.ts';
+import { pod, readAnswer, review, type Answer } from './support/reviews.ts';
+import { NAMESPACES, PODS, runWebhook, type RunningWebhook } from './support/webhook-process.ts';
 
 const AGENT = 'system:serviceaccount:plimsoll-node:plimsoll-agent';
 const OTHER_ACCOUNT = 'system:serviceaccount:plimsoll-system:plimsoll-scheduler';

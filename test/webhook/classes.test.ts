@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StoredObject } from '#test/fakes/object-server.ts';
-import { pod, readAnswer, review, type Answer } from './reviews.ts';
-import { CLASSES, NAMESPACES, PODS, POLICIES, runWebhook, type RunningWebhook } from './webhook-process.ts';
+import { pod, readAnswer, review, type Answer } from './support/reviews.ts';
+import { CLASSES, NAMESPACES, PODS, POLICIES, runWebhook, type RunningWebhook } from './support/webhook-process.ts';
 
 const STANDARD = { metadata: { name: 'standard' }, value: 100, globalDefault: true };
 const LOW = { metadata: { name: 'low' }, value: 10 };

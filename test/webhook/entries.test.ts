@@ -10,7 +10,7 @@ import { reviewRequest } from '#sandbox/api-server/webhooks/encode-review.ts';
 import { checkConditions, isWanted } from '#sandbox/api-server/webhooks/match-webhook.ts';
 import { webhooksOf } from '#sandbox/api-server/webhooks/webhook.ts';
 import { NOW } from '#test/build/admission.ts';
-import { pod } from './reviews.ts';
+import { pod } from './support/reviews.ts';
 
 const CONFIGURATIONS = webhookConfigurations({
   target: { kind: 'url', url: 'https://127.0.0.1:10250' },

@@ -5,8 +5,8 @@ import { keepLastValid, selectPolicy } from '#agent/policy/node-policies.ts';
 import { DEFAULT_POLICY } from '#agent/policy/policy.ts';
 import { decodePod } from '#shared/kube/decode-pod.ts';
 import type { StoredObject } from '#test/fakes/object-server.ts';
-import { pod, readAnswer, review, type Answer } from './reviews.ts';
-import { CLASSES, NAMESPACES, PODS, runWebhook, type RunningWebhook } from './webhook-process.ts';
+import { pod, readAnswer, review, type Answer } from './support/reviews.ts';
+import { CLASSES, NAMESPACES, PODS, runWebhook, type RunningWebhook } from './support/webhook-process.ts';
 
 const AGENT = 'system:serviceaccount:plimsoll-node:plimsoll-agent';
 const SCHEDULER = 'system:kube-scheduler';

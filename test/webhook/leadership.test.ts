@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { objectServer, type ObjectServer } from '#test/fakes/object-server.ts';
-import { startInProcess, type InProcessWebhook } from './in-process.ts';
-import { POLICIES } from './webhook-process.ts';
+import { startInProcess, type InProcessWebhook } from './support/in-process.ts';
+import { POLICIES } from './support/webhook-process.ts';
 
 const LEASES = '/apis/coordination.k8s.io/v1/leases';
 const LEASE = 'plimsoll-system/plimsoll-webhook';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ObjectServer, StoredObject } from '#test/fakes/object-server.ts';
-import type { Settings } from './in-process.ts';
-import { createPodReview, pod, readAnswer, review, type Answer } from './reviews.ts';
+import type { Settings } from './support/in-process.ts';
+import { createPodReview, pod, readAnswer, review, type Answer } from './support/reviews.ts';
 import {
   CLASSES,
   NAMESPACES,
@@ -11,7 +11,7 @@ import {
   QUOTAS,
   runWebhook,
   type RunningWebhook,
-} from './webhook-process.ts';
+} from './support/webhook-process.ts';
 
 const HIGH = { priorityClassName: 'high', priority: 1_000, preemptionPolicy: 'PreemptLowerPriority' };
 const LABELS = { 'plimsoll.dev/priority-quota': 'enforced' };

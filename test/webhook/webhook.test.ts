@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ObjectServer, StoredObject } from '#test/fakes/object-server.ts';
-import { createPodReview, pod, readAnswer, type Answer } from './reviews.ts';
-import { CLASSES, NAMESPACES, PODS, QUOTAS, runWebhook, type RunningWebhook } from './webhook-process.ts';
+import { createPodReview, pod, readAnswer, type Answer } from './support/reviews.ts';
+import { CLASSES, NAMESPACES, PODS, QUOTAS, runWebhook, type RunningWebhook } from './support/webhook-process.ts';
 
 const HIGH = { priorityClassName: 'high', priority: 1_000, preemptionPolicy: 'PreemptLowerPriority' };
 const STANDARD = { priorityClassName: 'standard', priority: 100, preemptionPolicy: 'PreemptLowerPriority' };

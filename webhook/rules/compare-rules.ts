@@ -4,7 +4,7 @@ import type { KubeClient } from '#shared/kube/client.ts';
 import { encodePriorityRules, storedBytes } from '#shared/kube/encode-priority-rules.ts';
 import { PRIORITY_RULES_NAMES } from '#shared/kube/wire-names.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';
-import type { Rules } from '#webhook/read-rules.ts';
+import type { Rules } from '#webhook/cluster-state/read-rules.ts';
 import { isCurrent, readRulesObject, type RulesObject } from './stored-rules.ts';
 
 /** What policies and classes come to, beside what is stored. */

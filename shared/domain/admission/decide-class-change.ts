@@ -1,9 +1,9 @@
 import { classMentions } from '#shared/domain/priority/class-mentions.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import { because } from './admission-code.ts';
-import type { AdmissionWorld } from './admission-world.ts';
+import type { AdmissionWorld } from './cluster-state.ts';
 import { allow, refuse, type AdmissionDecision } from './decision.ts';
-import { listSome } from './list-some.ts';
+import { listSome } from './refusals/list-some.ts';
 
 /** What is about to happen to a priority class: `after` is absent in a deletion, `before` in a creation. */
 export interface ClassChange {

@@ -1,12 +1,12 @@
 import { resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
 import { severalDefaults } from '#shared/domain/priority/several-defaults.ts';
 import { because, type AdmissionCode } from './admission-code.ts';
-import type { AdmissionWorld } from './admission-world.ts';
+import type { AdmissionWorld } from './cluster-state.ts';
 import { chooseClass, type ClassChoice } from './choose-class.ts';
 import { allow, refuse, type AdmissionDecision, type PriorityFields } from './decision.ts';
 import type { PodRequest } from './pod-request.ts';
-import { policiesFor } from './policies-for.ts';
-import { priorityRefusal } from './priority-refusal.ts';
+import { policiesFor } from './rules/policies-for.ts';
+import { priorityRefusal } from './refusals/priority-refusal.ts';
 
 /**
  * What a new pod's class, number and preemption policy become. A pod that contradicts itself is refused as the API

@@ -1,13 +1,13 @@
 import { isPersonal, type PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
-import type { AdmissionWorld } from './admission-world.ts';
+import type { AdmissionWorld } from './cluster-state.ts';
 import { because } from './admission-code.ts';
 import { chooseClass } from './choose-class.ts';
 import type { AdmissionDecision } from './decision.ts';
-import { lintPod } from './lint-pod.ts';
+import { lintPod } from './warnings/pod-warnings.ts';
 import type { PodRequest } from './pod-request.ts';
-import { policiesFor } from './policies-for.ts';
-import { violationsOf } from './policy-violations.ts';
-import { breaksUnknownClassRule } from './unknown-class-rule.ts';
+import { policiesFor } from './rules/policies-for.ts';
+import { violationsOf } from './rules/policy-violations.ts';
+import { breaksUnknownClassRule } from './rules/unknown-class-rule.ts';
 import { decideByViolations, type Violation } from './violation.ts';
 import { withPriority } from './with-priority.ts';
 

@@ -1,13 +1,13 @@
-import type { AdmissionWorld } from './admission-world.ts';
+import type { AdmissionWorld } from './cluster-state.ts';
 import { because } from './admission-code.ts';
 import type { AdmissionDecision } from './decision.ts';
-import { lintPod } from './lint-pod.ts';
+import { lintPod } from './warnings/pod-warnings.ts';
 import type { PodRequest } from './pod-request.ts';
-import { policiesFor } from './policies-for.ts';
-import { violationsOf } from './policy-violations.ts';
-import { breaksPriorityRule } from './priority-rule.ts';
-import { breaksQosRule } from './qos-rule.ts';
-import { breaksResourceQuotaRule } from './resource-quota-rule.ts';
+import { policiesFor } from './rules/policies-for.ts';
+import { violationsOf } from './rules/policy-violations.ts';
+import { breaksPriorityRule } from './rules/priority-rule.ts';
+import { breaksQosRule } from './rules/qos-rule.ts';
+import { breaksResourceQuotaRule } from './rules/resource-quota-rule.ts';
 import { decideByViolations, type Violation } from './violation.ts';
 
 /**

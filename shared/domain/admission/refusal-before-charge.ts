@@ -1,9 +1,9 @@
 import type { Pod } from '#shared/domain/model/pod.ts';
-import type { AdmissionWorld } from './admission-world.ts';
+import type { AdmissionWorld } from './cluster-state.ts';
 import { violationsOfPod } from './decide-validation.ts';
 import { refuse, type Refused } from './decision.ts';
 import type { PodRequest } from './pod-request.ts';
-import { breaksAnyResourceQuota } from './resource-quota-rule.ts';
+import { breaksAnyResourceQuota } from './rules/resource-quota-rule.ts';
 
 /** A new pod, or a pod that is resized. */
 export interface ChargeRequest {

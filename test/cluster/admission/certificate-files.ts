@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { createAuthority, issueServerCertificate } from '#shared/http/certificates.ts';
 import { type Harness, uniqueName } from '#test/contract/harness.ts';
-import { registerCaBundle } from '#webhook/register.ts';
+import { registerCaBundle } from '#webhook/registration/register.ts';
 
 /** Where a webhook finds its certificate, and a way to have it renewed. */
 export interface CertificateFiles {

@@ -3,7 +3,7 @@ import { startWebhookProcess, type WebhookProcess } from '#test/cluster/webhook-
 import { type Answer, eventually, type Harness, pod } from '#test/contract/harness.ts';
 import { ADMISSION } from '#test/contract/webhook-registrar.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';
-import { registerFully } from '#webhook/register.ts';
+import { registerFully } from '#webhook/registration/register.ts';
 import { installRules } from './install-rules.ts';
 import { spread } from './spread.ts';
 

@@ -18,7 +18,7 @@ import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
 import { inFlight } from '#test/cluster/in-flight.ts';
 import { valueOf } from '#test/cluster/value-of.ts';
 import { contractHarness } from '#test/contract/harness.ts';
-import { WORKLOAD_KINDS, workloadKind } from '#test/webhook/workloads.ts';
+import { WORKLOAD_KINDS, workloadKind } from '#test/webhook/support/workloads.ts';
 import type { AnswerOfUser } from './as-user.ts';
 import { registeredWebhooks } from './registered-webhooks.ts';
 import { ruleArena, verdictOf } from './rule-arena.ts';

@@ -10,7 +10,7 @@ import {
   type Written,
   type WrittenPolicy,
 } from '#test/build/rule-cases.ts';
-import { collectionPath, workloadKind } from '#test/webhook/workloads.ts';
+import { collectionPath, workloadKind } from '#test/webhook/support/workloads.ts';
 import { asUser, type AnswerOfUser } from './as-user.ts';
 import { clusterObjects, POLICIES, PRIORITY_CLASSES } from './cluster-objects.ts';
 

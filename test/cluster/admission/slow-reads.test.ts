@@ -2,8 +2,8 @@ import { describe } from 'vitest';
 import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
 import { contractHarness } from '#test/contract/harness.ts';
 import { stage } from '#test/webhook/adversary/stage.ts';
-import { slowReads } from '#test/webhook/slow-reads.ts';
-import { slowConnection } from '#test/webhook/slow-connection.ts';
+import { slowReads } from '#test/webhook/slow-reads/slow-reads.ts';
+import { slowConnection } from '#test/webhook/slow-reads/slow-connection.ts';
 import { registeredWebhooks } from './registered-webhooks.ts';
 
 describe.skipIf(!hasCluster())('the webhook and a slow API server', () => {

@@ -1,8 +1,8 @@
 import { describe } from 'vitest';
 import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
 import { contractHarness } from '#test/contract/harness.ts';
-import { noWayRound } from '#test/webhook/no-way-round.ts';
-import { untilEnforced } from '#test/webhook/until-enforced.ts';
+import { noWayRound } from '#test/webhook/no-way-round/no-way-round.ts';
+import { untilEnforced } from '#test/webhook/no-way-round/until-enforced.ts';
 import { registeredWebhooks } from './registered-webhooks.ts';
 
 describe.skipIf(!hasCluster())('a class that somebody may not use, while the webhook is dead', () => {

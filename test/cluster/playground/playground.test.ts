@@ -15,7 +15,7 @@ import { isRunning } from '#test/cluster/process-identity.ts';
 import { listRuns, type Run } from '#test/cluster/run-folder.ts';
 import { markedProcesses } from '#test/cluster/run-processes.ts';
 import { eventually } from '#test/contract/harness.ts';
-import { COMPILE_CACHE } from '#test/webhook/server-process.ts';
+import { COMPILE_CACHE } from '#test/webhook/support/server-process.ts';
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 const UP_WITHIN_MS = 300_000;

@@ -1,4 +1,4 @@
-import { WORKLOAD_KINDS, workloadKind } from '#test/webhook/workloads.ts';
+import { WORKLOAD_KINDS, workloadKind } from '#test/webhook/support/workloads.ts';
 import type { RandomSource } from '#test/fakes/random-source.ts';
 import { dearTexts, mutated, type Json } from './mutated-json.ts';
 import type { AskedOfPolicies } from './policy-evaluator.ts';

@@ -1,4 +1,4 @@
-import { checkQuotas } from '#shared/domain/quota/check-quotas.ts';
+import { checkQuotas } from '#shared/domain/quota/resource-quota/check-quotas.ts';
 import { decodePod } from '#shared/kube/decode-pod.ts';
 import { decodeLimitedResource, decodeResourceQuota } from '#shared/kube/decode-resource-quota.ts';
 import type { WireObject } from '#shared/kube/wire-object.ts';

@@ -1,4 +1,4 @@
-import { matchesQuota } from '#shared/domain/quota/scopes.ts';
+import { matchesQuota } from '#shared/domain/quota/resource-quota/scopes.ts';
 import { decodePod } from '#shared/kube/decode-pod.ts';
 import { decodeResourceQuota } from '#shared/kube/decode-resource-quota.ts';
 import { readCase, required } from '#test/conformance/required.ts';

@@ -23,7 +23,7 @@ import {
   type Written,
   type WrittenPolicy,
 } from '#test/build/rule-cases.ts';
-import { WORKLOAD_KINDS, workloadKind } from '#test/webhook/workloads.ts';
+import { WORKLOAD_KINDS, workloadKind } from '#test/webhook/support/workloads.ts';
 
 const [PODS, TEMPLATES] = ['priority.plimsoll.dev', 'templates.plimsoll.dev'].map(policyNamed);
 const RUNS = 400;

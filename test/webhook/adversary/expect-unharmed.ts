@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { shippedMemoryMiB } from '#test/webhook/shipped-webhook.ts';
-import { peakMiBOf } from '#test/webhook/process-figures.ts';
+import { shippedMemoryMiB } from '#test/webhook/support/shipped-webhook.ts';
+import { peakMiBOf } from '#test/webhook/support/process-figures.ts';
 import type { HonestResult } from './honest-users.ts';
 import type { Stage } from './stage.ts';
 

@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { systemClock } from '#shared/runtime/clock.ts';
-import { peakMiBOf } from '#test/webhook/process-figures.ts';
+import { peakMiBOf } from '#test/webhook/support/process-figures.ts';
 import { permittedPod, type Stage } from './stage.ts';
 
 /** What honest users of another namespace got while an attack ran. */

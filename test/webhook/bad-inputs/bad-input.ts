@@ -1,4 +1,4 @@
-import { createPodReview, pod, type Raw } from '#test/webhook/reviews.ts';
+import { createPodReview, pod, type Raw } from '#test/webhook/support/reviews.ts';
 
 /** What must be answered: a status code of HTTP, and for a review what it says. */
 export interface Expected {

@@ -1,5 +1,5 @@
 import type { ObjectServer } from '#test/fakes/object-server.ts';
-import { CLASSES, NAMESPACES, QUOTAS } from '#test/webhook/webhook-process.ts';
+import { CLASSES, NAMESPACES, QUOTAS } from '#test/webhook/support/webhook-process.ts';
 import type { BadInput } from './bad-input.ts';
 import { EVICTION_INPUTS } from './eviction-inputs.ts';
 import { POD_INPUTS } from './pod-inputs.ts';

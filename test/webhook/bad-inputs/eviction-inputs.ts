@@ -1,4 +1,4 @@
-import { review } from '#test/webhook/reviews.ts';
+import { review } from '#test/webhook/support/reviews.ts';
 import { ALLOWED, badInput, DENIED_400, DENIED_403, DENIED_409, PODS, type BadInput } from './bad-input.ts';
 
 const AGENT = {

@@ -1,4 +1,4 @@
-import { createPodReview, pod } from '#test/webhook/reviews.ts';
+import { createPodReview, pod } from '#test/webhook/support/reviews.ts';
 import {
   ALLOWED,
   badInput,

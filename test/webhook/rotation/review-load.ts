@@ -2,7 +2,7 @@ import { request as httpsRequest } from 'node:https';
 import { WEBHOOK_PATHS } from '#shared/kube/webhook-configurations.ts';
 import { systemClock as clock } from '#shared/runtime/clock.ts';
 import { FITTING } from '#test/webhook/bad-inputs/bad-input.ts';
-import { createPodReview, pod, readAnswer } from '#test/webhook/reviews.ts';
+import { createPodReview, pod, readAnswer } from '#test/webhook/support/reviews.ts';
 
 /** A review and how it must be answered; each is decided from caches, so no other server's delay is in the answer. */
 interface Question {

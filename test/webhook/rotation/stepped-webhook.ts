@@ -6,13 +6,13 @@ import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import type { ObjectServer } from '#test/fakes/object-server.ts';
 import { openAdmissionPort } from '#webhook/admission-port.ts';
-import { createCaches, eachCache } from '#webhook/caches.ts';
-import { createCertificateKeeper } from '#webhook/certificates/certificate-keeper.ts';
+import { createCaches, eachCache } from '#webhook/cluster-state/caches.ts';
+import { createCertificateKeeper } from '#webhook/certificates/certificate-rotator.ts';
 import type { CertificateSource } from '#webhook/certificates/certificate-source.ts';
 import { webhookSchema } from '#webhook/configuration.ts';
-import { createJudgeSources } from '#webhook/judge-sources.ts';
-import { Ledgers } from '#webhook/ledger/ledgers.ts';
-import { createRegistration } from '#webhook/registration.ts';
+import { createJudgeSources } from '#webhook/handler-sources.ts';
+import { Ledgers } from '#webhook/quota/ledgers.ts';
+import { createRegistration } from '#webhook/registration/registration.ts';
 
 /** A webhook that answers reviews, and looks at its certificate when the test says so. */
 export interface SteppedWebhook {

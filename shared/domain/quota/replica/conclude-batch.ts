@@ -1,11 +1,11 @@
 import { NO_AMOUNTS, type Amounts } from '#shared/domain/model/amounts.ts';
-import type { Reservation } from '#shared/domain/quota/ledger-state.ts';
-import { limitedAmounts } from '#shared/domain/quota/limited-amounts.ts';
+import type { Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
+import { limitedAmounts } from '#shared/domain/quota/ledger/limited-amounts.ts';
 import type { LedgerEffect } from './event.ts';
 import type { LedgerVersion } from './ledger-version.ts';
 import type { Replica, World } from './replica.ts';
-import type { Batch, Cancellation, PendingReservation, Settled, SettledBatch } from './settle-batch.ts';
-import type { Sight } from './sight.ts';
+import type { Batch, Cancellation, PendingReservation, Settled, SettledBatch } from './apply-batch.ts';
+import type { Sight } from './pod-observation.ts';
 
 /** A batch that nothing more has to be written for. */
 export interface ConcludedBatch {

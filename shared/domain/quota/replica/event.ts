@@ -1,7 +1,7 @@
-import type { LedgerState, Reservation } from '#shared/domain/quota/ledger-state.ts';
+import type { LedgerState, Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import type { ViewRevision } from '#shared/domain/quota/view/seen-pod.ts';
 import type { LedgerVersion } from './ledger-version.ts';
-import type { PendingReservation, Settled } from './settle-batch.ts';
+import type { PendingReservation, Settled } from './apply-batch.ts';
 
 /** Something that happened to a replica. */
 export type LedgerEvent =

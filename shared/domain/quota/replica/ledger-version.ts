@@ -1,4 +1,4 @@
-import type { LedgerState } from '#shared/domain/quota/ledger-state.ts';
+import type { LedgerState } from '#shared/domain/quota/ledger/ledger-state.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ViewRevision } from '#shared/domain/quota/view/seen-pod.ts';
 

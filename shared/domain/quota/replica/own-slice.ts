@@ -1,13 +1,13 @@
 import type { Amounts } from '#shared/domain/model/amounts.ts';
 import { addQuantities, subtractQuantities, ZERO, type Quantity } from '#shared/domain/model/quantity.ts';
-import { withoutClaim, type Reservation } from '#shared/domain/quota/ledger-state.ts';
-import { limitedReservation } from '#shared/domain/quota/limited-amounts.ts';
-import type { PlacedSlice } from '#shared/domain/quota/place-slice.ts';
-import { isSeen } from '#shared/domain/quota/pod-count.ts';
-import { covers, type Slice } from '#shared/domain/quota/slice.ts';
+import { withoutClaim, type Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
+import { limitedReservation } from '#shared/domain/quota/ledger/limited-amounts.ts';
+import type { PlacedSlice } from '#shared/domain/quota/ledger/place-slice.ts';
+import { isSeen } from '#shared/domain/quota/ledger/pod-count.ts';
+import { covers, type Slice } from '#shared/domain/quota/ledger/slice.ts';
 import { DemandMeter } from './demand-meter.ts';
 import type { LedgerVersion } from './ledger-version.ts';
-import type { Cancellation, Count, PendingReservation, Settled, SharedSlice } from './settle-batch.ts';
+import type { Cancellation, Count, PendingReservation, Settled, SharedSlice } from './apply-batch.ts';
 
 /** What the cache last heard of the quota. */
 export interface QuotaNews {

@@ -1,12 +1,12 @@
 import type { QuotaCount } from '#shared/domain/quota/view/quota-counter.ts';
-import { Absence } from './absence.ts';
+import { Absence } from './expiry-tracker.ts';
 import { WIDEST_BATCH } from './batch-size.ts';
 import type { LedgerVersion } from './ledger-version.ts';
 import { OwnSlice, type Moment, type OwnSliceSettings, type QuotaNews } from './own-slice.ts';
 import { ReservationQueue } from './reservation-queue.ts';
-import type { Batch, Cancellation, SettledBatch } from './settle-batch.ts';
-import type { Sight } from './sight.ts';
-import { debtsAt, NOTHING_UNSEEN, type UnseenRecord } from '#shared/domain/quota/unseen.ts';
+import type { Batch, Cancellation, SettledBatch } from './apply-batch.ts';
+import type { Sight } from './pod-observation.ts';
+import { debtsAt, NOTHING_UNSEEN, type UnseenRecord } from '#shared/domain/quota/ledger/wasted-reservations.ts';
 
 export interface ReplicaSettings extends OwnSliceSettings {
   /** How long a pod may take to appear after it was admitted. */

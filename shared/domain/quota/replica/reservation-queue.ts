@@ -1,4 +1,4 @@
-import type { PendingReservation } from './settle-batch.ts';
+import type { PendingReservation } from './apply-batch.ts';
 
 /**
  * Reservations that somebody waits for, in the order in which they came. They are queued for the next write, or deferred

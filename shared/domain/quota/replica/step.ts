@@ -1,11 +1,11 @@
-import type { Reservation } from '#shared/domain/quota/ledger-state.ts';
+import type { Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { narrowed, WIDEST_BATCH, widened } from './batch-size.ts';
 import { answer, cancellationOf, concludeBatch } from './conclude-batch.ts';
 import type { LedgerEffect, LedgerEvent, LedgerPart, Read, Written } from './event.ts';
 import type { LedgerVersion } from './ledger-version.ts';
-import { lookAtPods } from './look-at-pods.ts';
+import { lookAtPods } from './observe-pods.ts';
 import { debtsOf, type Phase, type Replica, type World } from './replica.ts';
-import { settleBatch, type Batch, type Count, type PendingReservation, type Settled } from './settle-batch.ts';
+import { settleBatch, type Batch, type Count, type PendingReservation, type Settled } from './apply-batch.ts';
 import { tick } from './tick.ts';
 
 type Effects = readonly LedgerEffect[];

@@ -1,6 +1,6 @@
 import type { LedgerEffect, LedgerEvent } from './event.ts';
 import type { Replica, World } from './replica.ts';
-import type { Settled } from './settle-batch.ts';
+import type { Settled } from './apply-batch.ts';
 
 type Passing = Extract<LedgerEvent, { readonly kind: 'observed' | 'ticked' | 'closed' }>;
 

@@ -7,9 +7,9 @@ import {
   ZERO,
   type Quantity,
 } from '#shared/domain/model/quantity.ts';
-import { largestNamespaces, largestShare } from '#shared/domain/quota/largest-namespaces.ts';
-import { ledgerPlaces } from '#shared/domain/quota/ledger-size.ts';
-import type { PodCount } from '#shared/domain/quota/pod-count.ts';
+import { largestNamespaces, largestShare } from '#shared/domain/quota/ledger/largest-namespaces.ts';
+import { ledgerPlaces } from '#shared/domain/quota/ledger/ledger-size.ts';
+import type { PodCount } from '#shared/domain/quota/ledger/pod-count.ts';
 import { isInScope, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { Cost } from './cost-table.ts';
 import type { PodFollower } from './pod-follower.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { decideClassChange, type ClassChange } from '#shared/domain/admission/decide-class-change.ts';
 import { prepareSelector } from '#shared/domain/model/label-selector.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
-import type { ResourceQuota } from '#shared/domain/quota/resource-quota.ts';
+import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { buildClass, buildClassQuota, buildPolicy, buildWorld, type WorldFields } from '#test/build/admission.ts';
 import { amountsOf, buildPod, selectorOf } from '#test/build/cluster.ts';
 

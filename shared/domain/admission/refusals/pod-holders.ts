@@ -1,0 +1,28 @@
+import type { Instant, Pod } from '#shared/domain/model/pod.ts';
+import { compareQuantities, quantitySign, ZERO } from '#shared/domain/model/quantity.ts';
+import { charge } from '#shared/domain/quota/charge.ts';
+import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
+import { listSome } from './list-some.ts';
+import { readableQuantity } from './readable-quantity.ts';
+
+/**
+ * The pods that hold most of a resource, in words: `` `a` (2Gi), `b` (1Gi) and 3 more ``; empty where none is known.
+ * `isCounted` says which of the known pods the quota counts.
+ */
+export function describePodHolders(
+  { pods, isPartial }: KnownPods,
+  isCounted: (pod: Pod) => boolean,
+  resource: string,
+  now: Instant,
+): string {
+  const holders = pods
+    .filter(isCounted)
+    .map((pod) => ({ name: pod.name, amount: charge(pod, now).get(resource) ?? ZERO }))
+    .filter(({ amount }) => quantitySign(amount) > 0)
+    .sort((a, b) => compareQuantities(b.amount, a.amount) || (a.name < b.name ? -1 : 1));
+  if (holders.length === 0) return '';
+  return listSome(
+    holders.map(({ name, amount }) => `\`${name}\` (${readableQuantity(amount)})`),
+    isPartial,
+  );
+}

@@ -1,0 +1,43 @@
+import type { Instant, Pod } from '#shared/domain/model/pod.ts';
+import { countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
+import type { Excess } from '#shared/domain/quota/refusal.ts';
+import { refuse, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
+import { describePodHolders } from './pod-holders.ts';
+import { quotaExceeded } from './quota-exceeded.ts';
+
+/** Who holds a PriorityQuota, as far as it is known. */
+export interface QuotaHolders {
+  /** The namespaces that hold most of the first resource exceeded, largest first. */
+  readonly namespaces: readonly string[];
+  readonly knownPods: KnownPods;
+  readonly now: Instant;
+}
+
+/**
+ * The refusal of a pod for which a PriorityQuota has no room; `undefined` where nothing is exceeded. Of other
+ * namespaces only the names are told: their pods are nobody else's business.
+ */
+export function priorityQuotaExceeded(
+  quota: PriorityQuota,
+  pod: Pod,
+  [first, ...more]: readonly Excess[],
+  holders: QuotaHolders,
+): AdmissionDecision | undefined {
+  if (first === undefined) return undefined;
+  const { name } = quota;
+  const holdersOf = (resource: string) => [
+    ...clause('held most by', holders.namespaces.map((namespace) => `\`${namespace}\``).join(', ')),
+    ...clause(`in \`${pod.namespace}\` by pods`, podHolders(quota, pod.namespace, holders, resource)),
+  ];
+  const full = { kind: 'PriorityQuota', name, where: 'over all its namespaces', holdersOf } as const;
+  return refuse(403, quotaExceeded(full, pod, [first, ...more]));
+}
+
+function podHolders({ scope }: PriorityQuota, own: string, { knownPods, now }: QuotaHolders, resource: string): string {
+  return describePodHolders(knownPods, (pod) => pod.namespace === own && countsPod(scope, pod), resource, now);
+}
+
+function clause(lead: string, text: string): readonly string[] {
+  return text === '' ? [] : [`${lead} ${text}`];
+}

@@ -1,0 +1,46 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Pod } from '#shared/domain/model/pod.ts';
+import { quantitySign, subtractQuantities } from '#shared/domain/model/quantity.ts';
+import type { Excess } from '#shared/domain/quota/refusal.ts';
+import { because } from '#shared/domain/admission/admission-code.ts';
+import { readableQuantity } from './readable-quantity.ts';
+
+/** A quota without room, as a refusal tells of it. */
+export interface FullQuota {
+  readonly kind: 'ResourceQuota' | 'PriorityQuota';
+  readonly name: string;
+  /** `in namespace …`, `over all its namespaces`. */
+  readonly where: string;
+  /** Who holds a resource, in clauses; none where that is not known. */
+  readonly holdersOf: (resource: string) => readonly string[];
+}
+
+/** The one resource that is told of, in words that name quota, used, asked and hard; the others are named after it. */
+export function quotaExceeded(quota: FullQuota, pod: Pod, exceeded: readonly [Excess, ...Excess[]]): Because {
+  const [{ resource, asked, used, hard }, ...more] = exceeded;
+  const { priorityClassName = '' } = pod.spec;
+  const free = subtractQuantities(hard, used);
+  const room = quantitySign(free) > 0 ? `at most ${readableQuantity(free)} would fit` : 'nothing is left';
+  const others = more.length === 0 ? [] : [`also exceeded: ${backquoted(more.map((excess) => excess.resource))}`];
+  const text = [
+    `quota \`${quota.name}\` ${quota.where}: \`${resource}\` must be less than or equal to ${readableQuantity(hard)}`,
+    `used ${readableQuantity(used)}, this pod asks ${readableQuantity(asked)} (priority class \`${priorityClassName}\`)`,
+    room,
+    ...others,
+    ...quota.holdersOf(resource),
+  ].join('; ');
+  return because('QuotaExceeded', text, {
+    quota: quota.name,
+    quotaKind: quota.kind,
+    namespace: pod.namespace,
+    priorityClassName,
+    resource,
+    used: readableQuantity(used),
+    asked: readableQuantity(asked),
+    hard: readableQuantity(hard),
+  });
+}
+
+function backquoted(names: readonly string[]): string {
+  return names.map((name) => `\`${name}\``).join(', ');
+}

@@ -1,0 +1,26 @@
+import { PREEMPT_LOWER_PRIORITY, type PriorityClasses } from '#shared/domain/priority/priority-class.ts';
+import { resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
+import type { Because } from '#shared/domain/model/because.ts';
+import { because } from '#shared/domain/admission/admission-code.ts';
+import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
+import { priorityRefusal } from '#shared/domain/admission/refusals/priority-refusal.ts';
+
+/**
+ * A stored pod whose number or policy is not its class's. The API server does not look again after the second round of
+ * mutating webhooks, so that one of them can store class `low` with priority 4242 (real-kubernetes.md 5.1).
+ */
+export function breaksPriorityRule({ pod }: PodRequest, classes: PriorityClasses): Because | undefined {
+  if (pod.spec.priorityClassName === undefined) return breaksClasslessRule(pod.spec);
+  const resolved = resolvePriority(pod, classes);
+  if (resolved.kind === 'resolved') return undefined;
+  const refusal = priorityRefusal(pod, resolved, classes);
+  return { ...refusal, text: `${refusal.text}; if the class has just been changed, try again` };
+}
+
+/** A pod that got no class keeps priority 0, also when a default class has appeared since. */
+function breaksClasslessRule(spec: PodRequest['pod']['spec']): Because | undefined {
+  const { priority = 0, preemptionPolicy = PREEMPT_LOWER_PRIORITY } = spec;
+  if (priority === 0 && preemptionPolicy === PREEMPT_LOWER_PRIORITY) return undefined;
+  const text = `a pod without a priority class must have priority 0 and preemptionPolicy \`${PREEMPT_LOWER_PRIORITY}\`, not ${priority} and \`${preemptionPolicy}\``;
+  return because('PriorityMismatch', text, { priority, preemptionPolicy });
+}

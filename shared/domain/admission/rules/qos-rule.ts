@@ -1,0 +1,20 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import { qosClass } from '#shared/domain/model/qos.ts';
+import { because } from '#shared/domain/admission/admission-code.ts';
+import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
+
+/**
+ * A QoS class that does not follow from the spec. Quota scopes believe `status.qosClass`, so that a forged one takes a
+ * pod out of a BestEffort quota (oddity S3).
+ */
+export function breaksQosRule({ pod }: PodRequest): Because | undefined {
+  const { qosClass: given } = pod.status;
+  const computed = qosClass(pod);
+  if (given === undefined || given === computed) return undefined;
+  const shown = given.length > LONGEST_SHOWN ? 'a longer text' : `\`${given}\``;
+  const text = `status.qosClass must be \`${computed}\`, which follows from the pod's requests and limits, not ${shown}`;
+  return because('ForgedQosClass', text, { given: given.slice(0, LONGEST_SHOWN), computed });
+}
+
+/** No QoS class is longer, and what a caller sends need not come back in full. */
+const LONGEST_SHOWN = 40;

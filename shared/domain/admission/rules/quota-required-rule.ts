@@ -1,0 +1,37 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Pod } from '#shared/domain/model/pod.ts';
+import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
+import { countsPods } from '#shared/domain/quota/charged-names.ts';
+import { countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
+import { because } from '#shared/domain/admission/admission-code.ts';
+import type { AdmissionWorld } from '#shared/domain/admission/cluster-state.ts';
+import { classQuotasOf } from './class-quotas.ts';
+import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
+
+const NO_LABELS: ReadonlyMap<string, string> = new Map();
+
+/**
+ * A class that may be used only where a quota covers it, for a pod that no quota limits: what `limitedResources` of the
+ * API server's own plugin does by a flag. A ResourceQuota with a PriorityClass scope covers the pods that it counts, a
+ * PriorityQuota those in namespaces where it is in force.
+ */
+export function breaksQuotaRequiredRule(
+  { pod }: PodRequest,
+  policy: PriorityPolicy,
+  world: AdmissionWorld,
+): Because | undefined {
+  const { priorityClassName } = pod.spec;
+  if (priorityClassName === undefined || !policy.requireQuotaFor.includes(priorityClassName)) return undefined;
+  if (classQuotasOf(pod, world.resourceQuotas(pod.namespace)).length > 0) return undefined;
+  const labels = world.namespaceLabels(pod.namespace) ?? NO_LABELS;
+  const selecting = world.priorityQuotas.find((quota) => limitsPod(quota, pod, labels));
+  if (selecting !== undefined && world.quotaNamespaces.matches(labels)) return undefined;
+  const text = `policy \`${policy.name}\` allows priority class \`${priorityClassName}\` only where a quota covers it, and no quota in namespace \`${pod.namespace}\` does`;
+  const why =
+    selecting === undefined ? '' : `: quota \`${selecting.name}\` selects the namespace but is not in force there`;
+  return because('QuotaRequired', text + why, { policy: policy.name, namespace: pod.namespace, priorityClassName });
+}
+
+function limitsPod({ namespaces, scope, hard }: PriorityQuota, pod: Pod, labels: ReadonlyMap<string, string>): boolean {
+  return namespaces.matches(labels) && countsPod(scope, pod) && [...hard.keys()].some(countsPods);
+}

@@ -1,0 +1,37 @@
+import { prepareTerms, selectsNamespace, termSize } from '#shared/domain/model/affinity-term.ts';
+import type { PodAffinityTerm } from '#shared/domain/model/pod.ts';
+import { createWorkLimit } from '#shared/domain/model/work-limit.ts';
+import type { AdmissionWorld } from '#shared/domain/admission/cluster-state.ts';
+import type { PodSearch } from '#shared/domain/admission/known-pods.ts';
+import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
+
+/** A lint is not worth more: a pod may have any number of terms. */
+export const MOST_LINTED_TERMS = 8;
+/** Comparisons of a label with a requirement: some milliseconds. */
+const MOST_WORK = 20_000;
+const NO_LABELS: ReadonlyMap<string, string> = new Map();
+
+/**
+ * Which pods of its own namespace a pod must run beside, found within a limit of work; empty for nearly every pod. What
+ * runs in other namespaces, and how those are labelled, the caller may have no right to read, so a warning must not
+ * depend on it.
+ */
+export function partnerSearches({ pod }: PodRequest, world: AdmissionWorld): readonly PodSearch[] {
+  const labels = world.namespaceLabels(pod.namespace) ?? NO_LABELS;
+  const limit = createWorkLimit(MOST_WORK);
+  const searches: PodSearch[] = [];
+  for (const term of lintedTerms(pod.spec.scheduling.podAffinity)) {
+    // A term without a label selector selects no pod.
+    if (term.labelSelector === undefined) continue;
+    if (!limit.take(1 + termSize(term))) break;
+    const [prepared] = prepareTerms(pod, [term]);
+    const isOwn = prepared !== undefined && selectsNamespace(prepared, pod.namespace, labels);
+    if (isOwn) searches.push({ namespace: pod.namespace, selector: term.labelSelector });
+  }
+  return searches;
+}
+
+/** The terms that are looked at. */
+export function lintedTerms(terms: readonly PodAffinityTerm[]): readonly PodAffinityTerm[] {
+  return terms.slice(0, MOST_LINTED_TERMS);
+}

@@ -1,0 +1,50 @@
+import type { Amounts } from '#shared/domain/model/amounts.ts';
+import { addQuantities, compareQuantities, quantitySign, ZERO } from '#shared/domain/model/quantity.ts';
+import type { Reservation } from './ledger-state.ts';
+import { placesFor, wastesRoom, type Standing } from './namespace-bounds.ts';
+import type { Excess } from '#shared/domain/quota/refusal.ts';
+
+/** Why nothing is reserved for a pod. */
+export type Objection =
+  | { readonly kind: 'exceeded'; readonly exceeded: readonly Excess[] }
+  /** The limits name resources that they did not name when others were admitted, and what those cost is not known yet. */
+  | { readonly kind: 'unknown' }
+  /** Too much was reserved for pods of its namespace that never came. */
+  | { readonly kind: 'wasted' }
+  /** The list of reservations, or its namespace's part of it, is as long as it may get. */
+  | { readonly kind: 'full' };
+
+const UNKNOWN: Objection = { kind: 'unknown' };
+const WASTED: Objection = { kind: 'wasted' };
+const FULL: Objection = { kind: 'full' };
+const NO_EXCESS: readonly Excess[] = [];
+
+/** What stands against a reservation for a pod that has none; `undefined` is nothing. */
+export function objectionTo(reservation: Reservation, standing: Standing): Objection | undefined {
+  const { used, hard, reservations } = standing;
+  const exceeded = findExcess(used, reservation.amounts, hard);
+  if (exceeded.length > 0) return { kind: 'exceeded', exceeded };
+  if (!isKnown(used, reservation.amounts, hard)) return UNKNOWN;
+  if (wastesRoom(reservation, standing)) return WASTED;
+  return reservations.size >= placesFor(reservation.namespace, standing) ? FULL : undefined;
+}
+
+/** The resources for which an addition leaves no room; what the quota is over anyway does not block others (oddity K7). */
+function findExcess(used: Amounts, added: Amounts, hard: Amounts): readonly Excess[] {
+  let exceeded: Excess[] | undefined;
+  for (const [resource, limit] of hard) {
+    const asked = added.get(resource);
+    if (asked === undefined || quantitySign(asked) <= 0) continue;
+    const present = used.get(resource);
+    if (present === undefined) continue;
+    if (compareQuantities(addQuantities(present, asked), limit) > 0)
+      (exceeded ??= []).push({ resource, asked, used: present, hard: limit });
+  }
+  return exceeded ?? NO_EXCESS;
+}
+
+/** Whether it is known how much is used of every limited resource that is asked for. */
+function isKnown(used: Amounts, asked: Amounts, hard: Amounts): boolean {
+  if (used.size === hard.size) return true;
+  return [...hard.keys()].every((name) => used.has(name) || quantitySign(asked.get(name) ?? ZERO) <= 0);
+}

@@ -1,0 +1,165 @@
+import { equalAmounts, NO_AMOUNTS, type Amounts } from '#shared/domain/model/amounts.ts';
+import { addQuantities, subtractQuantities, type Quantity } from '#shared/domain/model/quantity.ts';
+import { heldByNamespace, hold, type Held } from './held-by-namespace.ts';
+import { ledgerPlaces } from './ledger-size.ts';
+import { limitedAmounts, limitedReservation, onlyLimited, sumOfKnown } from './limited-amounts.ts';
+import { withoutClaim, type LedgerState, type Reservation } from './ledger-state.ts';
+import { isSeen, type PodCount } from './pod-count.ts';
+import type { Standing } from './namespace-bounds.ts';
+import { objectionTo, type Objection } from './denial-reason.ts';
+import type { Slice } from './slice.ts';
+
+export type ReserveOutcome =
+  | { readonly kind: 'reserved' }
+  /** By another request for the same pod: it costs nothing more. */
+  | { readonly kind: 'alreadyReserved' }
+  | Objection;
+
+/** A ledger being changed. What it says is lost unless `state` is written before anybody else writes. */
+export interface Ledger {
+  reserve(reservation: Reservation): ReserveOutcome;
+  /** What `reserve` would say; changes nothing. */
+  preview(reservation: Reservation): ReserveOutcome;
+  /** Takes a reservation back, if it is still its claim's alone; only for a pod that will never exist. */
+  cancel(reservation: Pick<Reservation, 'uid' | 'claim'>): void;
+  /** Counts anew from all pods that exist; on top stay reservations and slices that are not over. Whether that is news. */
+  recount(count: PodCount, over: Over): boolean;
+  /** Puts a charge among the reservations that its slice has paid for so far; false when there is no place. */
+  adopt(reservation: Reservation): boolean;
+  /** Whether anything but a recount has changed it. */
+  readonly isChanged: boolean;
+  state(): LedgerState;
+}
+
+/** What a count need not keep beside the pods that it found. */
+export interface Over {
+  /** Whether the shares of namespaces are wanted as they are now, and are news by themselves. */
+  readonly isExact: boolean;
+  /** A reservation whose pod will never appear any more. */
+  readonly isExpired: (uid: string) => boolean;
+  /** A slice whose holder is no more, and all whose pods are there or will never appear. */
+  readonly isDead: (slice: Slice) => boolean;
+}
+
+const RESERVED: ReserveOutcome = { kind: 'reserved' };
+const ALREADY_RESERVED: ReserveOutcome = { kind: 'alreadyReserved' };
+const NO_DEBTS: Standing['debts'] = new Map();
+
+/**
+ * Opens a ledger for changes. A reservation is forgotten by `cancel` and `recount` alone. A recount is right only if it
+ * shows all that the last one showed: then a pod whose reservation is gone is in it (docs/decisions/0006). Nothing here
+ * depends on how many namespaces there are. `debts` are those of `unseen.ts`.
+ */
+export function openLedger(state: LedgerState, hard: Amounts, debts = NO_DEBTS): Ledger {
+  const places = ledgerPlaces(hard).reservations;
+  let used = new Map(onlyLimited(state.used, hard));
+  let { byNamespace } = state;
+  const reservations = new Map(state.reservations);
+  let { slices } = state;
+  /** Worked out when it is asked for first. */
+  let held: Map<string, Held> | undefined;
+  let isChanged = false;
+
+  function heldBy(namespace: string): Held | undefined {
+    held ??= heldByNamespace(reservations.values());
+    return held.get(namespace);
+  }
+
+  function preview(reservation: Reservation): ReserveOutcome {
+    const present = reservations.get(reservation.uid);
+    if (present !== undefined) return isClaimedBy(present, reservation.claim) ? RESERVED : ALREADY_RESERVED;
+    return objectionTo(reservation, { used, hard, reservations, places, heldBy, debts }) ?? RESERVED;
+  }
+
+  function reserve(reservation: Reservation): ReserveOutcome {
+    const outcome = preview(reservation);
+    const present = reservations.get(reservation.uid);
+    if (present !== undefined) disclaim(present, reservation);
+    else if (outcome.kind === 'reserved') put(limitedReservation(reservation, hard));
+    return outcome;
+  }
+
+  function put(reservation: Reservation): void {
+    isChanged = true;
+    reservations.set(reservation.uid, reservation);
+    if (held !== undefined) hold(held, reservation);
+    change(used, reservation.amounts, addQuantities);
+    // What it does not tell is not known of all of them together.
+    for (const name of used.keys()) if (!reservation.amounts.has(name)) used.delete(name);
+  }
+
+  function adopt(reservation: Reservation): boolean {
+    const present = reservations.get(reservation.uid);
+    if (present !== undefined) disclaim(present, reservation);
+    else if (reservations.size < places) put(trimmed(reservation));
+    else return false;
+    return true;
+  }
+
+  /** Two requests rely on it: neither knows whether the other one's answer counts, so neither may take it back. */
+  function disclaim(present: Reservation, { claim }: Reservation): void {
+    if (present.claim === undefined || isClaimedBy(present, claim)) return;
+    isChanged = true;
+    reservations.set(present.uid, withoutClaim(present));
+  }
+
+  function cancel({ uid, claim }: Pick<Reservation, 'uid' | 'claim'>): void {
+    const present = reservations.get(uid);
+    if (present === undefined || !isClaimedBy(present, claim)) return;
+    isChanged = true;
+    held = undefined;
+    reservations.delete(uid);
+    change(used, present.amounts, subtractQuantities);
+  }
+
+  function recount(count: PodCount, { isExact, isExpired, isDead }: Over): boolean {
+    const before = { used, byNamespace, places: reservations.size + slices.size };
+    held = undefined;
+    slices = new Map([...slices].filter(([, slice]) => !isDead(slice)));
+    byNamespace = count.byNamespace(isExact);
+    for (const [uid, reservation] of reservations) {
+      if (isSeen(count, reservation) || isExpired(uid)) reservations.delete(uid);
+      else reservations.set(uid, trimmed(reservation));
+    }
+    const uncounted = [...slices.values(), ...reservations.values()].map(({ amounts }) => amounts);
+    used = new Map(sumOfKnown([limitedAmounts(count.total, hard), ...uncounted]));
+    if (before.places !== reservations.size + slices.size || !equalAmounts(before.used, used)) return true;
+    return isExact && !areEqualShares(before.byNamespace, byNamespace);
+  }
+
+  /** What the limits no longer name only makes the object larger. */
+  function trimmed(reservation: Reservation): Reservation {
+    const amounts = onlyLimited(reservation.amounts, hard);
+    return amounts === reservation.amounts ? reservation : { ...reservation, amounts };
+  }
+
+  return {
+    reserve,
+    preview,
+    cancel,
+    recount,
+    adopt,
+    get isChanged() {
+      return isChanged;
+    },
+    state: () => ({ used, byNamespace, reservations, slices }),
+  };
+}
+
+function isClaimedBy(reservation: Reservation, claim: string | undefined): boolean {
+  return claim !== undefined && reservation.claim === claim;
+}
+
+function areEqualShares(a: LedgerState['byNamespace'], b: LedgerState['byNamespace']): boolean {
+  return (
+    a.size === b.size && [...a].every(([namespace, amounts]) => equalAmounts(amounts, b.get(namespace) ?? NO_AMOUNTS))
+  );
+}
+
+/** Adds to or takes from the resources that a sum has, and no others. */
+function change(sum: Map<string, Quantity>, amounts: Amounts, by: (a: Quantity, b: Quantity) => Quantity): void {
+  for (const [name, present] of sum) {
+    const amount = amounts.get(name);
+    if (amount !== undefined) sum.set(name, by(present, amount));
+  }
+}

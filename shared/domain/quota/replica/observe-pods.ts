@@ -1,0 +1,75 @@
+import { podUidOf } from '#shared/domain/quota/ledger/ledger-state.ts';
+import { isSeen } from '#shared/domain/quota/ledger/pod-count.ts';
+import type { QuotaCount } from '#shared/domain/quota/view/quota-counter.ts';
+import { noteCount } from '#shared/domain/quota/ledger/wasted-reservations.ts';
+import { hasReached } from '#shared/domain/quota/view/seen-pod.ts';
+import type { LedgerVersion } from './ledger-version.ts';
+import type { LedgerView, Replica, World } from './replica.ts';
+import type { Count } from './apply-batch.ts';
+import type { Sight } from './pod-observation.ts';
+
+/**
+ * Counts the pods for a ledger. A pod whose reservation has been forgotten was in the view from which some recount was
+ * made, and no view of a recount since then was older. So a view that has reached what the last one held has it too,
+ * unless the pod is gone (docs/decisions/0006).
+ */
+export function lookAtPods(replica: Replica, base: LedgerVersion, { view, now }: World): Sight {
+  const pods = view.count(base);
+  if (pods === undefined) return { kind: 'blind' };
+  replica.unreadable = pods.unreadable;
+  noteAbsence(replica, base, pods, { view, now });
+  const isBehind = !showsLastRecount(replica, base, pods, view.provenAt);
+  replica.behindSince = isBehind ? (replica.behindSince ?? now.monotonic) : undefined;
+  if (isBehind) return { kind: 'behind' };
+  noteUnseen(replica, base, pods, { view, now });
+  return { kind: 'counted', count: countOf(replica, pods, view) };
+}
+
+function countOf({ absence }: Replica, pods: QuotaCount, { provenAt, isGone }: LedgerView): Count {
+  return {
+    pods,
+    holds: pods.holds,
+    isExpired: (uid) => isGone(podUidOf(uid)) || absence.isExpired(uid, provenAt),
+    isDead: (slice) => absence.isDead(slice, provenAt),
+  };
+}
+
+function noteAbsence(
+  { absence, slice }: Replica,
+  { state }: LedgerVersion,
+  pods: QuotaCount,
+  { view, now }: Pick<World, 'view' | 'now'>,
+): void {
+  const awaited = [...state.reservations.values(), ...slice.spent.values()];
+  const missing = awaited.filter((each) => !isSeen(pods, each) && !view.isGone(podUidOf(each.uid)));
+  absence.missing(
+    missing.map(({ uid }) => uid),
+    now.monotonic,
+  );
+  absence.slices(state.slices.values(), now.monotonic);
+}
+
+function noteUnseen(
+  replica: Replica,
+  { state, quota: { hard } }: LedgerVersion,
+  pods: QuotaCount,
+  { view, now }: Pick<World, 'view' | 'now'>,
+): void {
+  const { slice, unseen, settings } = replica;
+  const counted = { state, spent: slice.spent.values(), hard, pods, provenAt: view.provenAt };
+  replica.unseen = noteCount(unseen, counted, { now: now.monotonic, reservationMs: settings.reservationMs });
+}
+
+/**
+ * Where it is not known what the last recount held (a replica of an older version made it, or the cluster was restored),
+ * the view must be current as of a time when that recount was known.
+ */
+function showsLastRecount(
+  { lastRecount }: Replica,
+  { recounts, counted }: LedgerVersion,
+  { reached }: QuotaCount,
+  provenAt: number,
+): boolean {
+  if (recounts === 0 || lastRecount.seenAt <= provenAt) return true;
+  return counted !== undefined && hasReached(reached, counted);
+}

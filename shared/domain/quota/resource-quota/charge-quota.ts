@@ -1,0 +1,50 @@
+import type { Amounts } from '#shared/domain/model/amounts.ts';
+import type { Pod } from '#shared/domain/model/pod.ts';
+import { addAmounts, filterAmounts } from '#shared/domain/model/amounts.ts';
+import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
+import { addQuantities, compareQuantities, ZERO } from '#shared/domain/model/quantity.ts';
+import type { Excess, QuotaRefusal } from '#shared/domain/quota/refusal.ts';
+import { forbid } from '#shared/domain/quota/refusal.ts';
+import type { ResourceQuota } from './resource-quota.ts';
+
+/** What a quota is charged for a request. */
+export interface Charged {
+  readonly kind: 'charged';
+  /** The addition to what the quota limits; may be empty. */
+  readonly asked: Amounts;
+  /** `used` with it; what the request does not touch stays as it is (oddity K10). */
+  readonly used: Amounts;
+}
+
+/**
+ * Charges an addition to a quota, or refuses it. Only what the request adds is compared: a quota that is over its
+ * limit otherwise does not block (oddity K7).
+ * `apiserver/pkg/admission/plugin/resourcequota/controller.go` CheckRequest.
+ */
+export function chargeQuota(pod: Pod, quota: ResourceQuota, addition: Amounts): Charged | QuotaRefusal {
+  const exceeded = findExcesses(quota, addition);
+  if (exceeded.length > 0) return refuseExcesses(pod, quota.name, exceeded);
+  const asked = filterAmounts(addition, (name) => quota.hard.has(name));
+  return { kind: 'charged', asked, used: addAmounts(quota.used, asked) };
+}
+
+function findExcesses(quota: ResourceQuota, addition: Amounts): readonly Excess[] {
+  const excesses: Excess[] = [];
+  for (const [resource, hard] of quota.hard) {
+    const asked = addition.get(resource);
+    if (asked === undefined) continue;
+    const used = quota.used.get(resource) ?? ZERO;
+    if (compareQuantities(addQuantities(used, asked), hard) > 0) excesses.push({ resource, asked, used, hard });
+  }
+  return excesses.sort((a, b) => (a.resource < b.resource ? -1 : 1));
+}
+
+/** Each amount in its own spelling and format (oddity K9). */
+function refuseExcesses(pod: Pod, quota: string, exceeded: readonly Excess[]): QuotaRefusal {
+  const print = (amount: 'asked' | 'used' | 'hard') => {
+    return exceeded.map((excess) => `${excess.resource}=${formatQuantity(excess[amount])}`).join(',');
+  };
+  const facts = { quota, requested: print('asked'), used: print('used'), limited: print('hard') };
+  const amounts = `requested: ${facts.requested}, used: ${facts.used}, limited: ${facts.limited}`;
+  return { ...forbid(pod, 'QuotaExceeded', `exceeded quota: ${quota}, ${amounts}`, facts), exceeded };
+}

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest';
+import { describePodHolders } from '#shared/domain/admission/refusals/pod-holders.ts';
+import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
+import { priorityQuotaExceeded } from '#shared/domain/admission/refusals/priority-quota-exceeded.ts';
+import { prepareSelector } from '#shared/domain/model/label-selector.ts';
+import type { Pod } from '#shared/domain/model/pod.ts';
+import { buildClass, buildClassQuota, buildRequest, buildWorld, NOW } from '#test/build/admission.ts';
+import { amountsOf, buildPod, selectorOf } from '#test/build/cluster.ts';
+
+function holder(name: string, memory: string, priorityClassName = 'high', namespace = 'team-a'): Pod {
+  const spec = { priorityClassName, priority: 1_000 };
+  return buildPod({ name, namespace, requests: { memory }, spec });
+}
+
+const PODS = [
+  holder('small', '512Mi'),
+  holder('big', '2Gi'),
+  holder('even', '2Gi'),
+  holder('tiny', '1Mi'),
+  holder('idle', '0'),
+];
+
+function describeHolders(pods: readonly Pod[], isPartial = false): string {
+  return describePodHolders({ pods, isPartial }, ({ name }) => name !== 'not-counted', 'requests.memory', NOW);
+}
+
+describe('describePodHolders', () => {
+  test.each([
+    [
+      'the largest first, equal ones by name, and how many more hold some',
+      PODS,
+      '`big` (2Gi), `even` (2Gi), `small` (512Mi) and 1 more',
+    ],
+    ['the same whatever comes first', PODS.toReversed(), '`big` (2Gi), `even` (2Gi), `small` (512Mi) and 1 more'],
+    ['nobody where none is known', [], ''],
+    ['nobody whom the quota does not count', [holder('not-counted', '1Gi')], ''],
+  ])('names %s', (_, pods, text) => {
+    expect(describeHolders(pods)).toBe(text);
+  });
+
+  test('says when not all pods were looked at', () => {
+    expect([describeHolders(PODS, true), describeHolders([holder('one', '1Gi')], true)]).toEqual([
+      '`big` (2Gi), `even` (2Gi), `small` (512Mi) and at least 1 more',
+      '`one` (1Gi) and perhaps more',
+    ]);
+  });
+});
+
+describe('a refusal by quota', () => {
+  const request = buildRequest(
+    { priorityClassName: 'high', priority: 1_000, preemptionPolicy: 'PreemptLowerPriority' },
+    {},
+    { requests: { memory: '1Gi' } },
+  );
+
+  test('of a class in the namespace tells which of its pods hold it', () => {
+    const world = buildWorld({
+      classes: [buildClass('high', 1_000)],
+      quotas: [
+        buildClassQuota('high-tier', 'high', {
+          hard: { 'requests.memory': '5Gi' },
+          used: { 'requests.memory': '4609Mi' },
+        }),
+      ],
+      knownPods: [...PODS, holder('low', '9Gi', 'low'), holder('away', '9Gi', 'high', 'team-b')],
+    });
+    expect(decideValidation(request, world).because.text).toBe(
+      'quota `high-tier` in namespace `team-a`: `requests.memory` must be less than or equal to 5Gi; ' +
+        'used 4609Mi, this pod asks 1Gi (priority class `high`); at most 511Mi would fit; ' +
+        'held by pods `big` (2Gi), `even` (2Gi), `small` (512Mi) and 1 more',
+    );
+  });
+
+  test('over many namespaces names those and the own pods, and nobody else’s', () => {
+    const quota = {
+      name: 'high-tier',
+      namespaces: prepareSelector(selectorOf({})),
+      scope: { kind: 'classes', names: new Set(['high']) },
+      hard: amountsOf({ 'requests.memory': '8Gi' }),
+    } as const;
+    const [asked, used, hard] = [...amountsOf({ asked: '1Gi', used: '8Gi', hard: '8Gi' }).values()];
+    if (asked === undefined || used === undefined || hard === undefined) throw new Error('three amounts');
+    const exceeded = [{ resource: 'requests.memory', asked, used, hard }];
+    const holders = {
+      namespaces: ['team-b', 'team-a'],
+      knownPods: { pods: [...PODS, holder('away', '9Gi', 'high', 'team-b')], isPartial: false },
+      now: NOW,
+    };
+    expect(priorityQuotaExceeded(quota, request.pod, exceeded, holders)?.because.text).toBe(
+      'quota `high-tier` over all its namespaces: `requests.memory` must be less than or equal to 8Gi; ' +
+        'used 8Gi, this pod asks 1Gi (priority class `high`); nothing is left; held most by `team-b`, `team-a`; ' +
+        'in `team-a` by pods `big` (2Gi), `even` (2Gi), `small` (512Mi) and 1 more',
+    );
+  });
+});

@@ -1,0 +1,190 @@
+import { describe, expect, test } from 'vitest';
+import { decideTemplate } from '#shared/domain/admission/decide-template.ts';
+import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
+import type { PodSearch } from '#shared/domain/admission/known-pods.ts';
+import { partnerSearches } from '#shared/domain/admission/warnings/affinity-searches.ts';
+import type { Pod, PodAffinityTerm } from '#shared/domain/model/pod.ts';
+import { buildClass, buildRequest, buildWorld, type WorldFields } from '#test/build/admission.ts';
+import { buildPod, buildTerm, selectorOf } from '#test/build/cluster.ts';
+
+const CACHE = { app: 'cache' };
+const HIGH = { priorityClassName: 'high', priority: 1_000, preemptionPolicy: 'PreemptLowerPriority' };
+const PATH = 'spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution';
+
+function partner(name: string, priority: number, more: Partial<Parameters<typeof buildPod>[0]> = {}): Pod {
+  return buildPod({ name, namespace: 'team-a', labels: CACHE, priority, ...more });
+}
+
+function requestBeside(...podAffinity: readonly PodAffinityTerm[]) {
+  return buildRequest(HIGH, {}, { scheduling: { podAffinity } });
+}
+
+function warningsOf(terms: readonly PodAffinityTerm[], world: WorldFields): readonly string[] {
+  const built = buildWorld({ classes: [buildClass('high', 1_000)], ...world });
+  return decideValidation(requestBeside(...terms), built).warnings;
+}
+
+function sentence(index: number, names: string): string {
+  return `${PATH}[${index}]: of the pods that this one (priority 1000) must run beside, these have a lower priority: ${names}; no room is made for it by preempting them, and where they are preempted by others it cannot be placed`;
+}
+
+describe('a pod that must run beside pods of lower priority', () => {
+  const told: Record<string, { terms: PodAffinityTerm[]; knownPods: Pod[]; says: string[] }> = {
+    'is told which': {
+      terms: [buildTerm(CACHE)],
+      knownPods: [partner('c-1', 10), partner('c-2', 1_000), partner('c-3', 999)],
+      says: [sentence(0, '`c-1` (10), `c-3` (999)')],
+    },
+    'is told the first few of many': {
+      terms: [buildTerm(CACHE)],
+      knownPods: [1, 2, 3, 4, 5].map((each) => partner(`c-${each}`, each)),
+      says: [sentence(0, '`c-1` (1), `c-2` (2), `c-3` (3) and 2 more')],
+    },
+    'is told of each term by its place': {
+      terms: [buildTerm({ app: 'none' }), buildTerm(CACHE)],
+      knownPods: [partner('c', 10)],
+      says: [sentence(1, '`c` (10)')],
+    },
+    'takes a pod without a stored priority for 0': {
+      terms: [buildTerm(CACHE)],
+      knownPods: [buildPod({ name: 'c', namespace: 'team-a', labels: CACHE })],
+      says: [sentence(0, '`c` (0)')],
+    },
+    'hears nothing about pods of other namespaces, not even how many there are': {
+      terms: [{ ...buildTerm(CACHE), namespaces: ['team-a', 'team-b'] }],
+      knownPods: [partner('c', 10), partner('d', 10, { namespace: 'team-b' })],
+      says: [sentence(0, '`c` (10)')],
+    },
+    'hears nothing where all of them are in other namespaces': {
+      terms: [{ ...buildTerm(CACHE), namespaces: ['team-b'] }],
+      knownPods: [partner('d', 10, { namespace: 'team-b' })],
+      says: [],
+    },
+    'hears nothing about equals and betters': {
+      terms: [buildTerm(CACHE)],
+      knownPods: [partner('c', 1_000), partner('d', 2_000)],
+      says: [],
+    },
+    'hears nothing about pods that have ended, live elsewhere or are not meant': {
+      terms: [buildTerm(CACHE)],
+      knownPods: [
+        partner('done', 10, { phase: 'Succeeded' }),
+        partner('away', 10, { namespace: 'team-b' }),
+        partner('other', 10, { labels: { app: 'web' } }),
+      ],
+      says: [],
+    },
+    'hears nothing where it must run beside nobody': { terms: [], knownPods: [partner('c', 10)], says: [] },
+  };
+  test.each(Object.entries(told))('%s', (_, { terms, knownPods, says }) => {
+    expect(warningsOf(terms, { knownPods })).toEqual(says);
+  });
+
+  test('is told that there may be more than were looked at', () => {
+    const world = { knownPods: [partner('c', 10)], isPartial: true };
+    expect(warningsOf([buildTerm(CACHE)], world)).toEqual([sentence(0, '`c` (10) and perhaps more')]);
+  });
+
+  test('is told when its template is written, for warnings about a controller’s pods reach nobody', () => {
+    const world = buildWorld({ classes: [buildClass('high', 1_000)], knownPods: [partner('c', 10)] });
+    expect(decideTemplate(requestBeside(buildTerm(CACHE)), world)).toMatchObject({
+      kind: 'allowed',
+      warnings: [sentence(0, '`c` (10)')],
+    });
+  });
+});
+
+describe('partnerSearches', () => {
+  const selector = selectorOf(CACHE);
+  const cases: Record<string, { terms: readonly PodAffinityTerm[]; searches: readonly PodSearch[] }> = {
+    'nothing without required affinity': { terms: [], searches: [] },
+    'the own namespace where a term names none': {
+      terms: [buildTerm(CACHE)],
+      searches: [{ namespace: 'team-a', selector }],
+    },
+    'the own namespace where a term names it among others': {
+      terms: [{ ...buildTerm(CACHE), namespaces: ['x', 'team-a', 'y'] }],
+      searches: [{ namespace: 'team-a', selector }],
+    },
+    'the own namespace where a term selects it': {
+      terms: [{ ...buildTerm(CACHE), namespaceSelector: selectorOf({ tier: 'shared' }) }],
+      searches: [{ namespace: 'team-a', selector }],
+    },
+    'nothing where a term names other namespaces': {
+      terms: [{ ...buildTerm(CACHE), namespaces: ['x', 'y'] }],
+      searches: [],
+    },
+    'nothing where a term selects other namespaces': {
+      terms: [{ ...buildTerm(CACHE), namespaceSelector: selectorOf({ tier: 'other' }) }],
+      searches: [],
+    },
+    'nothing where a term selects no pod': { terms: [{ ...buildTerm(CACHE), labelSelector: undefined }], searches: [] },
+    'the pods of the first eight of many terms': {
+      terms: Array.from({ length: 2_000 }, () => buildTerm(CACHE)),
+      searches: Array.from({ length: 8 }, () => ({ namespace: 'team-a', selector })),
+    },
+  };
+  test.each(Object.entries(cases))('looks for %s', (_, { terms, searches }) => {
+    expect(partnerSearches(requestBeside(...terms), buildWorld({ labels: { tier: 'shared' } }))).toEqual(searches);
+  });
+});
+
+describe('affinity that is dear to look at', () => {
+  const EVERYWHERE = { ...buildTerm(CACHE), namespaceSelector: selectorOf({}) };
+  const NOWHERE = { ...buildTerm(CACHE), namespaceSelector: selectorOf({ no: 'where' }) };
+  const names = Array.from({ length: 10_000 }, (_, index) => `n${index}`);
+  const values = Array.from({ length: 5_000 }, (_, index) => `v${index}`);
+  const dear = { matchLabels: new Map(), matchExpressions: [{ key: 'k', operator: 'In', values }] };
+
+  function worldOf(knownPods: readonly Pod[] = []) {
+    const asked = { labels: 0 };
+    const namespaceLabels = (): ReadonlyMap<string, string> => {
+      asked.labels += 1;
+      return new Map([['k', 'v']]);
+    };
+    const world = buildWorld({ classes: [buildClass('high', 1_000)], knownPods });
+    return { asked, world: { ...world, namespaceNames: () => names, namespaceLabels } };
+  }
+
+  const cases: Record<string, { terms: readonly PodAffinityTerm[]; searches: number }> = {
+    'terms that select every namespace': { terms: Array.from({ length: 6_000 }, () => EVERYWHERE), searches: 8 },
+    'terms that select no namespace': { terms: Array.from({ length: 6_000 }, () => NOWHERE), searches: 0 },
+    'the own namespace again and again': {
+      terms: [{ ...buildTerm(CACHE), namespaces: names.map(() => 'team-a') }],
+      searches: 1,
+    },
+    'a namespace selector with many values': {
+      terms: Array.from({ length: 100 }, () => ({ ...EVERYWHERE, namespaceSelector: dear })),
+      searches: 0,
+    },
+    'a pod selector with many values': {
+      terms: Array.from({ length: 100 }, () => ({ ...NOWHERE, labelSelector: dear })),
+      searches: 0,
+    },
+  };
+  test.each(Object.entries(cases))('searches for partners within a limit of work: %s', (_, { terms, searches }) => {
+    const { asked, world } = worldOf();
+    expect(partnerSearches(requestBeside(...terms), world)).toHaveLength(searches);
+    expect(asked.labels).toBeLessThanOrEqual(20_000);
+  });
+
+  test('lints within a limit of work, after the verdict', () => {
+    const partners = Array.from({ length: 4_000 }, (_, index) => partner(`c-${index}`, 10));
+    const { asked, world } = worldOf(partners);
+    const terms = Array.from({ length: 6_000 }, () => NOWHERE);
+    expect(decideValidation(requestBeside(...terms), world)).toMatchObject({ kind: 'allowed', warnings: [] });
+    expect(asked.labels).toBeLessThanOrEqual(20_000);
+  });
+
+  test('tells of the first few terms', () => {
+    const { world } = worldOf([partner('c', 10)]);
+    const terms = Array.from({ length: 100 }, () => EVERYWHERE);
+    expect(decideValidation(requestBeside(...terms), world).warnings).toHaveLength(8);
+  });
+
+  test('does not lint what is refused', () => {
+    const { world } = worldOf([partner('c', 10)]);
+    const request = buildRequest({ ...HIGH, priority: 5 }, {}, { scheduling: { podAffinity: [EVERYWHERE] } });
+    expect(decideValidation(request, world)).toMatchObject({ kind: 'refused', warnings: [] });
+  });
+});

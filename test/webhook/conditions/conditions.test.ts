@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { NAMESPACES, PODS, POLICIES, PRIORITY_QUOTAS, runWebhook } from '#test/webhook/support/webhook-process.ts';
+
+interface Status {
+  readonly conditions?: readonly {
+    readonly type: string;
+    readonly status: string;
+    readonly reason: string;
+    readonly message: string;
+  }[];
+}
+
+test(
+  'the webhook tells in conditions what cannot take effect or be read, and where a quota is not in force',
+  { timeout: 60_000 },
+  async () => {
+    const webhook = await runWebhook((api) => {
+      api.put(NAMESPACES, { metadata: { name: 'team-a', labels: { 'plimsoll.dev/priority-quota': 'enforced' } } });
+      api.put(NAMESPACES, { metadata: { name: 'team-b', labels: {} } });
+      api.put(PODS, {
+        metadata: { name: 'odd', namespace: 'team-a', uid: 'odd' },
+        spec: { priorityClassName: 'high', containers: 'none' },
+      });
+      api.put(POLICIES, { metadata: { name: 'p', generation: 3 }, spec: { defaultPriorityClassName: 'gone' } });
+      api.put(PRIORITY_QUOTAS, {
+        metadata: { name: 'q', generation: 1 },
+        spec: { priorityClassNames: ['high'], hard: { pods: '1' } },
+      });
+    });
+    const conditionsOf = (collection: string, name: string) => {
+      const status = webhook.api.get(collection, name)?.['status'] as Status | undefined;
+      const own = status?.conditions?.filter(({ type }) => type !== 'EnforcedByAPIServer');
+      return own?.map(({ type, status: value, reason, message }) => ({
+        type,
+        status: value,
+        reason,
+        message,
+      }));
+    };
+    await expect
+      .poll(() => conditionsOf(POLICIES, 'p'))
+      .toEqual([
+        {
+          type: 'Ready',
+          status: 'False',
+          reason: 'SettingsWithoutEffect',
+          message: 'defaultPriorityClassName: there is no class `gone`',
+        },
+        { type: 'Conflicting', status: 'False', reason: 'NoConflict', message: 'No other policy says otherwise' },
+      ]);
+    // The leader may look before the pods have been counted; it looks again within 20 s.
+    await expect
+      .poll(() => conditionsOf(PRIORITY_QUOTAS, 'q'), { timeout: 30_000 })
+      .toEqual([
+        {
+          type: 'Ready',
+          status: 'False',
+          reason: 'NotEnforcedEverywhere',
+          message:
+            'Not in force where label plimsoll.dev/priority-quota=enforced is missing: team-b; ' +
+            'priorityClassNames: there is no class `high`',
+        },
+        {
+          type: 'PodsReadable',
+          status: 'False',
+          reason: 'UnreadablePods',
+          message: 'Each charged as much as the quota limits, because it cannot be read: team-a/odd',
+        },
+      ]);
+    await webhook.stop();
+  },
+);

@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest';
+import { because } from '#shared/domain/admission/admission-code.ts';
+import { decideDisruption } from '#shared/domain/admission/decide-disruption.ts';
+import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
+import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import { priorityQuotaExceeded } from '#shared/domain/admission/refusals/priority-quota-exceeded.ts';
+import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
+import { prepareSelector } from '#shared/domain/model/label-selector.ts';
+import { quantityFromInteger } from '#shared/domain/model/quantity.ts';
+import { refusalEvent } from '#webhook/events/denial-event.ts';
+import {
+  ALICE,
+  buildClass,
+  buildClassQuota,
+  buildPolicy,
+  buildRequest,
+  buildWorld,
+  NOW,
+} from '#test/build/admission.ts';
+import { amountsOf, buildPod, selectorOf } from '#test/build/cluster.ts';
+
+const REQUEST: AdmissionRequest = {
+  uid: 'u',
+  operation: 'CREATE',
+  group: '',
+  resource: 'pods',
+  subresource: '',
+  namespace: 'team-a',
+  name: 'web',
+  requester: ALICE,
+  isDryRun: false,
+};
+const HIGH = { priorityClassName: 'high', priority: 1_000, preemptionPolicy: 'PreemptLowerPriority' };
+const ONE = quantityFromInteger(1, 'DecimalSI');
+const CLASSES = [buildClass('high', 1_000)];
+
+function byPolicy(): AdmissionDecision {
+  const world = buildWorld({ classes: CLASSES, policies: [buildPolicy('tenants', { maxPriority: 10 })] });
+  return decideValidation(buildRequest(HIGH), world);
+}
+
+function byResourceQuota(): AdmissionDecision {
+  const quota = buildClassQuota('high-tier', 'high', { hard: { pods: '1' }, used: { pods: '1' } });
+  return decideValidation(buildRequest(HIGH), buildWorld({ classes: CLASSES, quotas: [quota] }));
+}
+
+function byPriorityQuota(): AdmissionDecision | undefined {
+  const quota = {
+    name: 'wide',
+    namespaces: prepareSelector(selectorOf({})),
+    scope: { kind: 'classes', names: new Set(['high']) },
+    hard: amountsOf({ pods: '1' }),
+  } as const;
+  const exceeded = [{ resource: 'pods', asked: ONE, used: ONE, hard: ONE }];
+  const holders = { namespaces: [], knownPods: { pods: [], isPartial: false }, now: NOW };
+  return priorityQuotaExceeded(quota, buildRequest(HIGH).pod, exceeded, holders);
+}
+
+function byGate(caller: 'plimsoll' | 'scheduler'): AdmissionDecision {
+  return decideDisruption({
+    kind: caller === 'scheduler' ? 'deletion' : 'eviction',
+    caller,
+    callerNode: undefined,
+    pod: buildPod({ name: 'web', namespace: 'team-a' }),
+    expectedUid: 'uid-web',
+    gracePeriodSeconds: undefined,
+    wishes: { mayBeEvicted: false, mayBePreempted: false },
+    protectedNamespaces: new Set(),
+    optOutCeiling: 100,
+    policy: undefined,
+  });
+}
+
+describe('the Event of a refusal', () => {
+  test.each([
+    [
+      'by policy is about the policy',
+      byPolicy(),
+      {
+        regarding: { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'PriorityPolicy', name: 'tenants' },
+        type: 'Warning',
+        reason: 'PolicyViolated',
+        action: 'Admit',
+        note: 'Refused pods in namespace team-a: policy `tenants` allows a priority of at most 10 here; priority class `high` has 1000',
+      },
+    ],
+    [
+      'by ResourceQuota is about the quota, and the same for every pod',
+      byResourceQuota(),
+      {
+        regarding: { apiVersion: 'v1', kind: 'ResourceQuota', name: 'high-tier', namespace: 'team-a' },
+        type: 'Warning',
+        reason: 'QuotaExceeded',
+        action: 'Admit',
+        note: 'Refused pods of class high in namespace team-a: no room for pods within 1',
+      },
+    ],
+    [
+      'by PriorityQuota is about the quota',
+      byPriorityQuota(),
+      {
+        regarding: { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'PriorityQuota', name: 'wide' },
+        type: 'Warning',
+        reason: 'QuotaExceeded',
+        action: 'Admit',
+        note: 'Refused pods of class high in namespace team-a: no room for pods within 1',
+      },
+    ],
+    [
+      'of the scheduler’s deletion is about the pod, and speaks of preemption',
+      byGate('scheduler'),
+      {
+        regarding: { apiVersion: 'v1', kind: 'Pod', name: 'web', namespace: 'team-a', uid: 'uid-web' },
+        type: 'Warning',
+        reason: 'PreemptionRefused',
+        action: 'Preempt',
+        note: "Refused preemption by scheduler: the pod's owner asked that it never be preempted",
+      },
+    ],
+    [
+      'of our own eviction is about the pod, and speaks of eviction',
+      byGate('plimsoll'),
+      {
+        regarding: { apiVersion: 'v1', kind: 'Pod', name: 'web', namespace: 'team-a', uid: 'uid-web' },
+        type: 'Warning',
+        reason: 'EvictionFailed',
+        action: 'Evict',
+        note: 'Refused removal by plimsoll: the pod asked never to be evicted',
+      },
+    ],
+  ])('%s', (_, decision, event) => {
+    if (decision === undefined) throw new Error('refused');
+    expect(refusalEvent(REQUEST, decision)).toEqual(event);
+  });
+
+  test('there is none of what is allowed, of a dry run, and of what only the asker needs to know', () => {
+    const unknown = decideValidation(buildRequest({ priorityClassName: 'gone', priority: 1 }), buildWorld());
+    expect(unknown.kind).toBe('refused');
+    expect([
+      refusalEvent(REQUEST, allow(because('PriorityAccepted', ''))),
+      refusalEvent({ ...REQUEST, isDryRun: true }, byPolicy()),
+      refusalEvent(REQUEST, unknown),
+    ]).toEqual([undefined, undefined, undefined]);
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import { because, type AdmissionCode } from '#shared/domain/admission/admission-code.ts';
+import { refuse, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
+import type { EventRecord } from '#shared/kube/event-series.ts';
+import type { Outcome } from '#shared/kube/outcome.ts';
+import { createRefusalTeller } from '#webhook/events/denial-events.ts';
+import { ALICE } from '#test/build/admission.ts';
+import { manualClock } from '#test/fakes/manual-clock.ts';
+
+const REQUEST: AdmissionRequest = {
+  uid: 'u',
+  operation: 'CREATE',
+  group: '',
+  resource: 'pods',
+  subresource: '',
+  namespace: 'team-a',
+  name: 'web',
+  requester: ALICE,
+  isDryRun: false,
+};
+
+function refusal(code: AdmissionCode, facts: Record<string, string>): AdmissionDecision {
+  return refuse(403, because(code, 'why', facts));
+}
+
+const BY_POLICY = refusal('ClassNotAllowed', { policy: 'p' });
+
+function tellerWith(outcome: Outcome<unknown>) {
+  const asked: string[] = [];
+  const recorded: EventRecord[] = [];
+  const request: KubeClient['request'] = ({ path }) => {
+    asked.push(path);
+    return Promise.resolve(outcome);
+  };
+  const clock = manualClock();
+  const client: Pick<KubeClient, 'request'> = { request };
+  const events = { record: (event: EventRecord) => void recorded.push(event) };
+  const tell = createRefusalTeller({ client: client as KubeClient, events, clock });
+  return { tell, asked, recorded, clock };
+}
+
+const FOUND = { kind: 'ok', object: { metadata: { name: 'p', uid: 'uid-p' } } } as Outcome<unknown>;
+
+describe('telling refusals', () => {
+  test('looks the UID up once a minute, however many are refused', async () => {
+    const { tell, asked, recorded, clock } = tellerWith(FOUND);
+    for (let each = 0; each < 5; each += 1) tell(REQUEST, BY_POLICY);
+    await clock.advance(59_999);
+    tell(REQUEST, BY_POLICY);
+    expect(asked).toEqual(['/apis/plimsoll.dev/v1alpha1/prioritypolicies/p']);
+    await clock.advance(1);
+    tell(REQUEST, BY_POLICY);
+    await clock.advance(0);
+    expect(asked.length).toBe(2);
+    expect(recorded.map(({ regarding }) => regarding.uid)).toEqual(Array(7).fill('uid-p'));
+  });
+
+  test('says nothing about what is no more, or cannot be read', async () => {
+    const { tell, recorded, clock } = tellerWith({ kind: 'notFound', message: 'gone' });
+    tell(REQUEST, BY_POLICY);
+    await clock.advance(0);
+    expect(recorded).toEqual([]);
+  });
+
+  test('knows a pod that stays without asking', () => {
+    const { tell, asked, recorded } = tellerWith(FOUND);
+    tell(
+      REQUEST,
+      refusal('DisruptionUnwanted', { caller: 'scheduler', namespace: 'team-a', name: 'web', uid: 'uid-web' }),
+    );
+    expect([asked, recorded.length]).toEqual([[], 1]);
+  });
+});

@@ -1,0 +1,178 @@
+import { describe, expect, test } from 'vitest';
+import type { AdmissionWorld } from '#shared/domain/admission/cluster-state.ts';
+import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import type { PodSearch } from '#shared/domain/admission/known-pods.ts';
+import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
+import {
+  decideThenConfirm,
+  MUTATION,
+  VALIDATION,
+  type Phase,
+  type PodSources,
+} from '#webhook/handlers/decide-then-confirm.ts';
+import { createPendingReviews } from '#webhook/server/pending-reviews.ts';
+import { buildClass, buildClassQuota, buildPolicy, buildRequest, buildWorld } from '#test/build/admission.ts';
+import { buildPod, buildTerm } from '#test/build/cluster.ts';
+import { manualClock } from '#test/fakes/manual-clock.ts';
+import { encodeReview } from '#webhook/server/encode-review.ts';
+
+const CLASSES = [buildClass('high', 1_000)];
+const HIGH = { priorityClassName: 'high', priority: 1_000, preemptionPolicy: 'PreemptLowerPriority' };
+const FULL = buildClassQuota('q', 'high', { hard: { pods: '1' }, used: { pods: '1' } });
+const ROOMY = buildClassQuota('q', 'high', { hard: { pods: '1' }, used: { pods: '0' } });
+const HOLDER = buildPod({ name: 'holder', namespace: 'team-a', spec: HIGH });
+
+const FITS = buildWorld({ classes: CLASSES, quotas: [ROOMY] });
+const IS_FULL = buildWorld({ classes: CLASSES, quotas: [FULL] });
+const REQUEST = buildRequest(HIGH);
+
+const REVIEW = {
+  request: { namespace: 'team-a', requester: { name: 'alice', groups: [] } },
+  answerBy: 1_500,
+  heldBytes: 1_000,
+};
+
+interface Scene {
+  readonly live?: AdmissionWorld | Promise<AdmissionWorld>;
+  readonly request?: PodRequest;
+  readonly phase?: Phase;
+  readonly more?: Partial<PodSources>;
+}
+
+/** Decides with these caches; whatever is read live is `live`, or fails. */
+function decideWith(cached: AdmissionWorld, { live, request = REQUEST, phase = VALIDATION, more = {} }: Scene = {}) {
+  const asked = { live: 0, searches: [] as PodSearch[] };
+  const sources: PodSources = {
+    world: () => cached,
+    cacheAgeSeconds: () => 12,
+    liveWorld: () => {
+      asked.live += 1;
+      return live === undefined ? Promise.reject(new Error('unreachable')) : Promise.resolve(live);
+    },
+    lookUpPods: (searches: readonly PodSearch[]) => {
+      asked.searches.push(...searches);
+      return Promise.resolve({ pods: [HOLDER], isPartial: false });
+    },
+    pending: createPendingReviews(8),
+    clock: manualClock(),
+    ...more,
+  };
+  const review = REVIEW as unknown as Parameters<typeof decideThenConfirm>[0]['review'];
+  return { answer: decideThenConfirm({ review, request, phase }, sources), asked };
+}
+
+const UNKNOWN_PLACE = { ...REQUEST, pod: { ...REQUEST.pod, namespace: 'new' } };
+const NEVER = new Promise<AdmissionWorld>(() => undefined);
+const FULL_UP: Partial<PodSources> = { pending: { begin: () => undefined } };
+
+describe('deciding', () => {
+  test('allows from the caches at once, asking nobody', () => {
+    const { answer, asked } = decideWith(FITS);
+    expect([answer, asked]).toMatchObject([{ kind: 'allowed' }, { live: 0, searches: [] }]);
+  });
+
+  test('checks a refusal from cached numbers live before it is given', async () => {
+    const { answer, asked } = decideWith(IS_FULL, { live: FITS });
+    expect([await answer, asked]).toMatchObject([{ kind: 'allowed' }, { live: 1, searches: [] }]);
+  });
+
+  test('checks a refusal by a cached policy live too', async () => {
+    const strict = buildWorld({ classes: CLASSES, policies: [buildPolicy('p', { maxPriority: 0 })] });
+    expect(await decideWith(strict, { live: FITS }).answer).toMatchObject({ kind: 'allowed' });
+  });
+
+  test('refuses what is refused live, with the pods that hold the quota', async () => {
+    const { answer, asked } = decideWith(FITS, { live: IS_FULL, request: buildRequest({ ...HIGH, priority: 5 }) });
+    expect(await answer).toMatchObject({ kind: 'refused', because: { code: 'PriorityMismatch' } });
+    expect(asked.searches).toEqual([]);
+    const full = decideWith(IS_FULL, { live: IS_FULL });
+    expect((await full.answer).because.text).toMatch(/; nothing is left; held by pods `holder` \(1\)$/);
+    expect(full.asked).toEqual({ live: 1, searches: [{ namespace: 'team-a', selector: undefined }] });
+  });
+
+  test('judges nothing in a namespace that the caches have not heard of before it has been read', async () => {
+    const policies = [buildPolicy('p', { maxPriority: 0 })];
+    const live = { ...buildWorld({ classes: CLASSES, policies }), namespaceLabels: () => new Map<string, string>() };
+    expect(await decideWith(FITS, { live, request: UNKNOWN_PLACE }).answer).toMatchObject({ kind: 'refused' });
+  });
+
+  test('looks the partners of an affinity up without reading anything else live', async () => {
+    const beside = buildRequest(HIGH, {}, { scheduling: { podAffinity: [buildTerm({ app: 'x' })] } });
+    const { answer, asked } = decideWith(FITS, { request: beside });
+    expect(await answer).toMatchObject({ kind: 'allowed', warnings: [] });
+    expect(asked).toMatchObject({ live: 0, searches: [{ namespace: 'team-a' }] });
+  });
+
+  test('looks nothing up in the mutating phase, where no warning is final', () => {
+    const beside = buildRequest(HIGH, {}, { scheduling: { podAffinity: [buildTerm({ app: 'x' })] } });
+    const { answer, asked } = decideWith(FITS, { request: beside, phase: MUTATION });
+    expect([answer, asked]).toMatchObject([{ kind: 'allowed' }, { live: 0, searches: [] }]);
+  });
+});
+
+describe('when the API server cannot be asked', () => {
+  const CAUSES: Record<string, { scene: Scene; cause: string }> = {
+    'because reading fails': { scene: {}, cause: 'unreachable' },
+    'in time': {
+      scene: { live: NEVER, more: { clock: { ...manualClock(), monotonic: () => 1_440 } } },
+      cause: 'not done within 10 ms',
+    },
+    'because the time is over': {
+      scene: { live: NEVER, more: { clock: { ...manualClock(), monotonic: () => 9_999 } } },
+      cause: 'not done within 0 ms',
+    },
+    'because too many wait for it': {
+      scene: { more: FULL_UP },
+      cause: 'too many requests are waiting for the API server',
+    },
+  };
+
+  test.each(Object.entries(CAUSES))('%s, a refusal stands, and says as of when', async (_, { scene, cause }) => {
+    const decision: AdmissionDecision = await decideWith(IS_FULL, scene).answer;
+    expect(decision).toMatchObject({
+      kind: 'refused',
+      because: { code: 'QuotaExceeded' },
+      unconfirmed: `as of 12 s ago: cannot read the current state: ${cause}`,
+    });
+    expect(encodeReview('u', decision, undefined)).toContain(
+      `; as of 12 s ago: cannot read the current state: ${cause}"`,
+    );
+  });
+
+  test.each(Object.entries(CAUSES))(
+    '%s, nothing is let into a namespace that is not known',
+    async (_, { scene, cause }) => {
+      expect(await decideWith(FITS, { ...scene, request: UNKNOWN_PLACE }).answer).toMatchObject({
+        kind: 'refused',
+        code: 429,
+        retryAfterSeconds: 1,
+        because: {
+          code: 'NamespaceUnknown',
+          text: `cannot read namespace \`new\`, whose policies are not known yet: ${cause}; try again`,
+        },
+      });
+    },
+  );
+
+  test('the same refusal reads the same in Events, whatever the age of the caches', async () => {
+    const text = async (ageSeconds: number | undefined) =>
+      (await decideWith(IS_FULL, { more: { cacheAgeSeconds: () => ageSeconds } }).answer).because.text;
+    expect(await text(1)).toBe(await text(undefined));
+  });
+
+  test('what is allowed stays so without the pods that would say more', async () => {
+    const beside = buildRequest(HIGH, {}, { scheduling: { podAffinity: [buildTerm({ app: 'x' })] } });
+    for (const more of [FULL_UP, { clock: { ...manualClock(), monotonic: () => 1_300 } }]) {
+      const { answer, asked } = decideWith(FITS, { request: beside, more });
+      expect([await answer, asked.searches]).toMatchObject([{ kind: 'allowed' }, []]);
+    }
+  });
+
+  test('places are given back, whatever comes of it', async () => {
+    const more = { pending: createPendingReviews(2) };
+    for (let count = 0; count < 3; count += 1) {
+      expect(await decideWith(IS_FULL, { live: FITS, more }).answer).toMatchObject({ kind: 'allowed' });
+      expect(await decideWith(IS_FULL, { more }).answer).toMatchObject({ kind: 'refused' });
+    }
+  });
+});

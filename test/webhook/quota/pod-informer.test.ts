@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startApiServer, type ApiServer } from '#sandbox/api-server/start-api-server.ts';
+import { createClient, type ByteStream, type KubeClient } from '#shared/kube/client.ts';
+import { directConnection } from '#shared/kube/connection.ts';
+import { createObject } from '#shared/kube/objects.ts';
+import { failureOf } from '#shared/kube/outcome.ts';
+import { NAMESPACES, PODS } from '#shared/kube/resource.ts';
+import { systemClock as clock } from '#shared/runtime/clock.ts';
+import { createLog } from '#shared/runtime/log.ts';
+import { createMetrics } from '#shared/runtime/metrics.ts';
+import { PodInformer } from '#webhook/quota/pod-informer.ts';
+
+const log = createLog({ component: 'test', level: 'silent', format: 'json' });
+const WAIT = { timeout: 30_000 };
+const TIMEOUT_MS = 60_000;
+
+let server: ApiServer;
+let api: KubeClient;
+let names: readonly string[];
+let areNamespacesKnown: boolean;
+/** Whether watches are refused as too old; those that are open end. */
+let isCutOff: boolean;
+let watches: ByteStream[];
+
+beforeAll(async () => {
+  server = await startApiServer({ host: '127.0.0.1', port: 0, clock, log });
+  const connection = directConnection({ server: server.url, token: server.token, ca: server.caPem });
+  api = createClient(connection, { userAgent: 'test' });
+});
+afterAll(async () => {
+  api.close();
+  await server.close();
+});
+beforeEach(() => {
+  names = ['pods'];
+  areNamespacesKnown = true;
+  isCutOff = false;
+  watches = [];
+});
+
+function informer(): PodInformer {
+  return new PodInformer({
+    client: { ...api, stream },
+    chargedNames: () => names,
+    areNamespacesKnown: () => Promise.resolve(areNamespacesKnown),
+    clock,
+    random: Math.random,
+    log,
+    metrics: createMetrics('test'),
+  });
+}
+
+const stream: KubeClient['stream'] = async (request) => {
+  if (request.query?.['watch'] !== true) return api.stream(request);
+  if (isCutOff) return failureOf(410, { message: 'too old resource version' });
+  const opened = await api.stream(request);
+  if (opened.kind === 'ok') watches.push(opened.object);
+  return opened;
+};
+
+function cutOff(): void {
+  isCutOff = true;
+  for (const watch of watches.splice(0)) watch.close();
+}
+
+async function running(pods: PodInformer, body: () => Promise<void>): Promise<void> {
+  const stop = new AbortController();
+  const run = pods.run(stop.signal);
+  try {
+    await body();
+  } finally {
+    stop.abort();
+    await run;
+  }
+}
+
+let last = 0;
+
+async function newNamespace(): Promise<string> {
+  const name = `team-${(last += 1)}`;
+  await createObject(api, { resource: NAMESPACES }, { metadata: { name } });
+  return name;
+}
+
+/** Resolves with its UID. */
+async function newPod(namespace: string, name: string): Promise<string> {
+  const spec = { terminationGracePeriodSeconds: 0, containers: [{ name: 'main', image: 'registry.test/idle:1' }] };
+  const created = await createObject(api, { resource: PODS, namespace }, { metadata: { name }, spec });
+  if (created.kind !== 'ok') throw new Error(created.message);
+  return created.object.metadata.uid ?? '';
+}
+
+async function removePod(namespace: string, name: string): Promise<void> {
+  const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
+  const deleted = await api.request({ method: 'DELETE', path, body: { gracePeriodSeconds: 0 } });
+  if (deleted.kind !== 'ok') throw new Error(deleted.message);
+}
+
+function govern(pods: PodInformer, name: string): void {
+  pods.view.govern({ name, labels: new Map(), revision: 1 });
+  pods.namespacesChanged();
+}
+
+describe('PodInformer', { timeout: TIMEOUT_MS }, () => {
+  test('knows the pods of governed namespaces, those that were there and those that come and go, and no others', async () => {
+    const pods = informer();
+    const [ours, others] = [await newNamespace(), await newNamespace()];
+    const before = await newPod(ours, 'before');
+    const foreign = await newPod(others, 'foreign');
+    govern(pods, ours);
+    await running(pods, async () => {
+      await expect.poll(() => pods.view.get(before)?.generation, WAIT).toBe(1);
+      const after = await newPod(ours, 'after');
+      await expect.poll(() => pods.view.get(after)?.group.home.name, WAIT).toBe(ours);
+      await removePod(ours, 'before');
+      await expect.poll(() => [pods.view.get(before), pods.view.isGone(before)], WAIT).toEqual([undefined, true]);
+      expect([pods.view.get(foreign), pods.view.size, pods.view.isWhole]).toEqual([undefined, 1, true]);
+    });
+  });
+
+  test('lists a namespace that is governed later', async () => {
+    const pods = informer();
+    const [first, second] = [await newNamespace(), await newNamespace()];
+    const uid = await newPod(second, 'there');
+    govern(pods, first);
+    await running(pods, async () => {
+      await expect.poll(() => pods.view.isWhole, WAIT).toBe(true);
+      govern(pods, second);
+      await expect.poll(() => pods.view.get(uid)?.group.home.name, WAIT).toBe(second);
+    });
+  });
+
+  test('lists again after a watch that cannot go on, and drops what went meanwhile', async () => {
+    const pods = informer();
+    const namespace = await newNamespace();
+    const gone = await newPod(namespace, 'gone');
+    govern(pods, namespace);
+    await running(pods, async () => {
+      await expect.poll(() => pods.view.get(gone), WAIT).toBeDefined();
+      cutOff();
+      await removePod(namespace, 'gone');
+      const come = await newPod(namespace, 'come');
+      isCutOff = false;
+      await expect.poll(() => pods.view.get(come), WAIT).toBeDefined();
+      await expect.poll(() => pods.view.get(gone), WAIT).toBeUndefined();
+    });
+  });
+
+  test('starts over when quotas limit something else', async () => {
+    const pods = informer();
+    const namespace = await newNamespace();
+    const uid = await newPod(namespace, 'there');
+    govern(pods, namespace);
+    await running(pods, async () => {
+      await expect.poll(() => pods.view.get(uid), WAIT).toBeDefined();
+      const { life } = pods.view;
+      names = ['pods', 'requests.cpu'];
+      await expect.poll(() => pods.view.names, WAIT).toEqual(names);
+      await expect.poll(() => [pods.view.life > life, pods.view.get(uid) !== undefined], WAIT).toEqual([true, true]);
+    });
+  });
+
+  test('proves that nothing is missing up to when it was asked, and not while it cannot be so', async () => {
+    const pods = informer();
+    govern(pods, await newNamespace());
+    await running(pods, async () => {
+      await expect.poll(() => pods.view.isWhole, WAIT).toBe(true);
+      expect(pods.provenAt).toBe(-Infinity);
+      const askedAt = clock.monotonic();
+      pods.prove();
+      await expect.poll(() => pods.provenAt, WAIT).toBeGreaterThanOrEqual(askedAt);
+      areNamespacesKnown = false;
+      const { provenAt } = pods;
+      await expect
+        .poll(() => {
+          pods.prove();
+          return clock.monotonic() - askedAt;
+        }, WAIT)
+        .toBeGreaterThan(3_000);
+      expect(pods.provenAt).toBe(provenAt);
+    });
+  });
+
+  test('proves nothing from a watch that is silent until it has caught up', async () => {
+    const pods = informer();
+    const namespace = await newNamespace();
+    govern(pods, namespace);
+    await running(pods, async () => {
+      await expect.poll(() => pods.view.isWhole, WAIT).toBe(true);
+      cutOff();
+      const uid = await newPod(namespace, 'missed');
+      const askedAt = clock.monotonic();
+      pods.prove();
+      await expect.poll(() => clock.monotonic() - askedAt, WAIT).toBeGreaterThan(1_500);
+      const [provenAt, isKnown] = [pods.provenAt, pods.view.get(uid) !== undefined];
+      expect(provenAt < askedAt || isKnown).toBe(true);
+      isCutOff = false;
+      await expect.poll(() => pods.provenAt, WAIT).toBeGreaterThanOrEqual(askedAt);
+      expect(pods.view.get(uid)).toBeDefined();
+    });
+  });
+});

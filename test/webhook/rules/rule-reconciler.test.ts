@@ -1,0 +1,235 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { startApiServer } from '#sandbox/api-server/start-api-server.ts';
+import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
+import { createClient, type KubeClient } from '#shared/kube/client.ts';
+import { directConnection } from '#shared/kube/connection.ts';
+import { createObject, deleteObject, getObject, patchObject } from '#shared/kube/objects.ts';
+import type { Outcome } from '#shared/kube/outcome.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS, PRIORITY_POLICIES, PRIORITY_RULES } from '#shared/kube/resource.ts';
+import { systemClock as clock } from '#shared/runtime/clock.ts';
+import { createLog } from '#shared/runtime/log.ts';
+import { createMetrics } from '#shared/runtime/metrics.ts';
+import { at } from '#test/contract/harness.ts';
+import { createCaches, type Caches } from '#webhook/cluster-state/caches.ts';
+import { createRuleKeeper, type RuleKeeper } from '#webhook/rules/rule-reconciler.ts';
+
+const WITHIN = { timeout: 5_000 };
+/** Several times what it takes the leader to see a change and to write. */
+const QUIET_MS = 1_000;
+const log = createLog({ component: 'test', level: 'silent', format: 'json' });
+
+describe('the keeper of the rules, on the sandbox API server', () => {
+  let server: Awaited<ReturnType<typeof startApiServer>>;
+  let client: KubeClient;
+  const running: AbortController[] = [];
+
+  beforeAll(async () => {
+    server = await startApiServer({ host: '127.0.0.1', port: 0, clock, log });
+    const connection = directConnection({ server: server.url, token: server.token, ca: server.caPem });
+    client = createClient(connection, { userAgent: 'test' });
+    await installPlimsoll(client);
+  });
+  afterEach(async () => {
+    for (const each of running.splice(0)) each.abort();
+    for (const name of ['a', 'b', 'warns']) await deleteObject(client, { resource: PRIORITY_POLICIES, name });
+    for (const name of ['plimsoll', 'plimsoll-warnings'])
+      await deleteObject(client, { resource: PRIORITY_RULES, name });
+  });
+  afterAll(async () => {
+    client.close();
+    await server.close();
+  });
+
+  interface Replica {
+    readonly keeper: RuleKeeper;
+    readonly caches: Caches;
+    /** Begins to lead; answers how to lose the lease without ending. */
+    readonly lead: () => { lose: () => void };
+    readonly behindSeconds: () => Promise<number>;
+  }
+
+  async function replica(mode: 'Enforce' | 'DryRun' = 'Enforce', through: KubeClient = client): Promise<Replica> {
+    const end = new AbortController();
+    running.push(end);
+    const metrics = createMetrics('webhook');
+    const caches = createCaches({ client, clock, random: () => 0, log, metrics });
+    for (const cache of [caches.policies, caches.classes]) void cache.run(end.signal);
+    await Promise.all([caches.policies.synced, caches.classes.synced]);
+    const keeper = createRuleKeeper({ client: through, caches, mode, clock, log, metrics });
+    void keeper.run(end.signal);
+    return {
+      keeper,
+      caches,
+      lead: () => {
+        let isHeld = true;
+        void keeper.duty.run(end.signal, { fencingToken: randomUUID(), isHeld: () => isHeld });
+        return {
+          lose: () => {
+            isHeld = false;
+          },
+        };
+      },
+      behindSeconds: async () => {
+        const [, value] = /^plimsoll_priority_rules_behind_seconds (\S+)$/m.exec(await metrics.text()) ?? [];
+        return Number(value);
+      },
+    };
+  }
+
+  async function write(name: string, spec: object): Promise<void> {
+    const address = { resource: PRIORITY_POLICIES, name };
+    const object = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'PriorityPolicy', metadata: { name }, spec };
+    const made = await createObject(client, { resource: PRIORITY_POLICIES }, object);
+    expect(
+      made.kind === 'alreadyExists' ? await patchObject(client, address, { spec }, { type: 'merge' }) : made,
+    ).toMatchObject({ kind: 'ok' });
+  }
+
+  async function rulesIn(name: string): Promise<unknown> {
+    const found = await getObject(client, { resource: PRIORITY_RULES, name });
+    if (found.kind !== 'ok') return found.kind;
+    const rules = at(found.object, 'spec.rules') as readonly {
+      readonly policy: string;
+      readonly maxPriority?: number;
+    }[];
+    return rules.map(({ policy, maxPriority }) => [policy, maxPriority]);
+  }
+
+  function eventuallyRules(name: string, wanted: unknown): Promise<void> {
+    return vi.waitFor(async () => expect(await rulesIn(name)).toEqual(wanted), WITHIN);
+  }
+
+  test('every change of a policy becomes a change of the rules, and the status says what they hold', async () => {
+    await write('a', { maxPriority: 1 });
+    const { lead } = await replica();
+    lead();
+    await eventuallyRules('plimsoll', [['a', 1]]);
+    await write('b', { maxPriority: 2 });
+    await write('a', { maxPriority: 3 });
+    await eventuallyRules('plimsoll', [
+      ['a', 3],
+      ['b', 2],
+    ]);
+    await deleteObject(client, { resource: PRIORITY_POLICIES, name: 'b' });
+    await eventuallyRules('plimsoll', [['a', 3]]);
+    await vi.waitFor(async () => {
+      const found = await getObject(client, { resource: PRIORITY_RULES, name: 'plimsoll' });
+      expect(at(found, 'object.status')).toMatchObject({
+        policies: 1,
+        observedGeneration: at(found, 'object.metadata.generation'),
+        conditions: [{ type: 'Current', status: 'True', message: 'Compiled from 1 PriorityPolicies' }],
+      });
+    }, WITHIN);
+  });
+
+  test('what warns is in an object that is there only as long as something warns', async () => {
+    await write('warns', { maxPriority: 1, onViolation: 'Warn' });
+    const { lead } = await replica();
+    lead();
+    await eventuallyRules('plimsoll-warnings', [['warns', 1]]);
+    await eventuallyRules('plimsoll', []);
+    await write('warns', { maxPriority: 1, onViolation: 'Deny' });
+    await eventuallyRules('plimsoll', [['warns', 1]]);
+    await eventuallyRules('plimsoll-warnings', 'notFound');
+  });
+
+  test('in dry run nothing refuses, and what refused before goes last', async () => {
+    await write('a', { maxPriority: 1 });
+    const before = await replica();
+    before.lead();
+    await eventuallyRules('plimsoll', [['a', 1]]);
+    running.splice(0).forEach((each) => each.abort());
+    const asked: string[] = [];
+    const { lead } = await replica('DryRun', recording(client, asked));
+    lead();
+    await eventuallyRules('plimsoll', 'notFound');
+    expect(await rulesIn('plimsoll-warnings')).toEqual([['a', 1]]);
+    expect(asked.filter((each) => /^(POST|DELETE)/.test(each))).toEqual([
+      'POST /apis/plimsoll.dev/v1alpha1/priorityrules',
+      'DELETE /apis/plimsoll.dev/v1alpha1/priorityrules/plimsoll',
+    ]);
+  });
+
+  test('rules that somebody else has changed or deleted are put right', async () => {
+    await write('a', { maxPriority: 1 });
+    const first = await replica();
+    first.lead();
+    await eventuallyRules('plimsoll', [['a', 1]]);
+    const address = { resource: PRIORITY_RULES, name: 'plimsoll' };
+    await patchObject(client, address, { spec: { rules: [], everywhere: [] } }, { type: 'merge' });
+    const second = await replica();
+    second.lead();
+    await eventuallyRules('plimsoll', [['a', 1]]);
+    await deleteObject(client, address);
+    (await replica()).lead();
+    await eventuallyRules('plimsoll', [['a', 1]]);
+  });
+
+  test('a replica that does not lead, or no longer, writes nothing: the last rules stay in force, and their age shows', async () => {
+    await write('a', { maxPriority: 1 });
+    const leader = await replica();
+    const term = leader.lead();
+    const other = await replica();
+    await eventuallyRules('plimsoll', [['a', 1]]);
+    await vi.waitFor(async () => expect(await other.behindSeconds()).toBe(0), WITHIN);
+    term.lose();
+    await write('a', { maxPriority: 2 });
+    await new Promise((resolve) => setTimeout(resolve, 2 * QUIET_MS));
+    expect(await rulesIn('plimsoll')).toEqual([['a', 1]]);
+    await vi.waitFor(async () => {
+      expect(await other.behindSeconds()).toBeGreaterThan(0.5);
+      expect(await leader.behindSeconds()).toBeGreaterThan(0.5);
+    }, WITHIN);
+    other.lead();
+    await eventuallyRules('plimsoll', [['a', 2]]);
+    await vi.waitFor(async () => expect(await leader.behindSeconds()).toBe(0), WITHIN);
+  });
+
+  test('what is written comes from live objects: a cache that is behind takes nothing back', async () => {
+    await write('a', { maxPriority: 1 });
+    const stale = await replica();
+    running.splice(0).forEach((each) => each.abort());
+    await write('a', { maxPriority: 2 });
+    const fresh = await replica();
+    fresh.lead();
+    await eventuallyRules('plimsoll', [['a', 2]]);
+    running.splice(0).forEach((each) => each.abort());
+    const end = new AbortController();
+    running.push(end);
+    expect([...stale.caches.policies.values()].map(({ maxPriority }) => maxPriority)).toEqual([1]);
+    void stale.keeper.duty.run(end.signal, { fencingToken: 'late', isHeld: () => true });
+    await new Promise((resolve) => setTimeout(resolve, QUIET_MS));
+    expect(await rulesIn('plimsoll')).toEqual([['a', 2]]);
+  });
+
+  test('without its kind nothing can be written, which is said, and it is written once the kind is there', async () => {
+    const address = { resource: CUSTOM_RESOURCE_DEFINITIONS, name: 'priorityrules.plimsoll.dev' };
+    const definition = await getObject(client, address);
+    await deleteObject(client, address);
+    await write('a', { maxPriority: 1 });
+    const { lead, keeper, caches } = await replica();
+    lead();
+    const condition = (): unknown => keeper.conditionOf([...caches.policies.values()][0] as never);
+    await vi.waitFor(() => expect(condition()).toMatchObject({ status: 'False', reason: 'NotCompiled' }), {
+      timeout: 10_000,
+    });
+    const spec = at(definition, 'object.spec');
+    const { apiVersion, kind } = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' };
+    const again = { apiVersion, kind, metadata: { name: address.name }, spec };
+    expect(await createObject(client, { resource: CUSTOM_RESOURCE_DEFINITIONS }, again)).toMatchObject({ kind: 'ok' });
+    await vi.waitFor(async () => expect(await rulesIn('plimsoll')).toEqual([['a', 1]]), { timeout: 15_000 });
+    await vi.waitFor(() => expect(condition()).toMatchObject({ status: 'True', reason: 'Compiled' }), WITHIN);
+  }, 40_000);
+});
+
+/** Notes each request on its way. */
+function recording(client: KubeClient, asked: string[]): KubeClient {
+  return {
+    ...client,
+    request: (request): Promise<Outcome<unknown>> => {
+      asked.push(`${request.method ?? 'GET'} ${request.path}`);
+      return client.request(request);
+    },
+  };
+}

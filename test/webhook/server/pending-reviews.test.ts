@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest';
+import { because } from '#shared/domain/admission/admission-code.ts';
+import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import { decodeReview, type Review } from '#webhook/server/decode-review.ts';
+import { createPendingReviews } from '#webhook/server/pending-reviews.ts';
+import { whilePending } from '#webhook/handlers/limit-concurrency.ts';
+import { createPodReview, pod } from '#test/webhook/support/reviews.ts';
+
+const ALLOWED = allow(because('PriorityAccepted', 'fine'));
+const MIB = 1024 * 1024;
+
+function reviewOf(namespace: string, username: string, heldBytes = 1_000): Review {
+  const body: unknown = JSON.parse(createPodReview(pod(), { namespace, userInfo: { username } }));
+  const decoded = decodeReview(body, { answerBy: 0, heldBytes });
+  if (decoded.kind !== 'review') throw new Error(decoded.kind);
+  return decoded.review;
+}
+
+describe('createPendingReviews', () => {
+  test('lets no namespace and no user wait in all places', () => {
+    const pending = createPendingReviews(8);
+    const begin = (namespace: string, username: string) => pending.begin(reviewOf(namespace, username)) !== undefined;
+    const greedy = Array.from({ length: 5 }, (_, index) => begin('a', `user-${index}`));
+    expect(greedy).toEqual([true, true, true, true, false]);
+    expect([begin('b', 'v'), begin('c', 'v'), begin('d', 'v')]).toEqual([true, true, false]);
+  });
+
+  test('has fewer places where reviews are large, and one for each that is alone', () => {
+    const pending = createPendingReviews(128);
+    const large = pending.begin(reviewOf('a', 'u', 100 * MIB));
+    expect(large).toBeDefined();
+    expect(pending.begin(reviewOf('b', 'v', 100 * MIB))).toBeDefined();
+    expect(pending.begin(reviewOf('c', 'w'))).toBeUndefined();
+    large?.end();
+    expect(pending.begin(reviewOf('c', 'w'))).toBeDefined();
+  });
+});
+
+describe('whilePending', () => {
+  test('refuses what finds no place, without judging it', async () => {
+    const open: ((decision: AdmissionDecision) => void)[] = [];
+    const judge = whilePending(() => new Promise((resolve) => open.push(resolve)), createPendingReviews(2));
+    const first = judge(reviewOf('a', 'u'));
+    expect(judge(reviewOf('a', 'u'))).toMatchObject({
+      kind: 'refused',
+      code: 429,
+      retryAfterSeconds: 1,
+      because: { code: 'Overloaded', text: 'too many requests are waiting for the API server; try again' },
+    });
+    expect(open).toHaveLength(1);
+    open[0]?.(ALLOWED);
+    expect(await first).toBe(ALLOWED);
+    expect(judge(reviewOf('a', 'u'))).toBeInstanceOf(Promise);
+  });
+
+  test('gives the place back when a judge rejects, throws or answers at once', async () => {
+    let next = (): AdmissionDecision | Promise<AdmissionDecision> => Promise.reject(new Error('on purpose'));
+    const judge = whilePending(() => next(), createPendingReviews(2));
+    await expect(judge(reviewOf('a', 'u'))).rejects.toThrow('on purpose');
+    next = () => {
+      throw new Error('at once');
+    };
+    expect(() => judge(reviewOf('a', 'u'))).toThrow('at once');
+    next = () => ALLOWED;
+    expect([judge(reviewOf('a', 'u')), judge(reviewOf('a', 'u'))]).toEqual([ALLOWED, ALLOWED]);
+  });
+});

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import { createRefusals } from '#webhook/server/refuse-unread.ts';
+
+const BOUNDS = { maxBytes: 5, limits: { depth: 3, values: 4 } };
+const START = { uid: 'u', namespace: 'team-a', username: 'alice' };
+const AGENT = { ...START, username: 'system:serviceaccount:plimsoll-node:plimsoll-agent' };
+const BUSY = { code: 429, message: 'Too busy' } as const;
+const TOO_LARGE = { code: 413, message: 'Too large' } as const;
+const NO_JSON = { code: 400, message: 'No JSON' } as const;
+const LETTING_IN = ['/mutate', '/validate', '/validate/quota', '/validate/templates'];
+const OTHERS = ['/validate/classes', '/validate/evictions', '/validate/deletions'];
+
+describe('a review that cannot be read', () => {
+  const refusals = createRefusals('Enforce', BOUNDS);
+
+  test.each(LETTING_IN)('is refused on %s, whatever is wrong with it', (path) => {
+    const refused = [TOO_LARGE, NO_JSON, BUSY].map((failure) => refusals.unread(path, START, failure));
+    expect(refused).toEqual([
+      expect.objectContaining({
+        kind: 'refused',
+        code: 413,
+        because: { code: 'ReviewTooLarge', text: 'Too large', facts: {} },
+      }),
+      expect.objectContaining({
+        kind: 'refused',
+        code: 400,
+        because: { code: 'MalformedRequest', text: 'No JSON', facts: {} },
+      }),
+      expect.objectContaining({
+        kind: 'refused',
+        code: 429,
+        retryAfterSeconds: 1,
+        because: { code: 'Overloaded', text: 'Too busy; try again', facts: {} },
+      }),
+    ]);
+  });
+
+  test.each(OTHERS)(
+    'is left to its failure policy on %s, but told to come again when that is what is wrong',
+    (path) => {
+      expect([TOO_LARGE, NO_JSON, BUSY].map((failure) => refusals.unread(path, START, failure)?.kind)).toEqual([
+        undefined,
+        undefined,
+        'refused',
+      ]);
+    },
+  );
+});
+
+describe('in a dry run', () => {
+  const refusals = createRefusals('DryRun', BOUNDS);
+
+  test('it is let in with a warning', () => {
+    expect(refusals.unread('/mutate', START, TOO_LARGE)).toMatchObject({
+      kind: 'allowed',
+      warnings: ['(dry run) Too large'],
+    });
+    expect(refusals.malformed('Nonsense')).toMatchObject({ kind: 'allowed', warnings: ['(dry run) Nonsense'] });
+  });
+
+  test('our own accounts, and whoever may be one of them, still remove nothing unread', () => {
+    const evictedBy = (username: string | undefined) =>
+      refusals.unread('/validate/evictions', { ...START, username }, BUSY)?.kind;
+    expect([evictedBy(AGENT.username), evictedBy(undefined), evictedBy('alice')]).toEqual([
+      'refused',
+      'refused',
+      'allowed',
+    ]);
+    expect(refusals.unread('/mutate', AGENT, BUSY)?.kind).toBe('allowed');
+  });
+});
+
+test('what is wrong with a body is told in numbers', () => {
+  const refusals = createRefusals('Enforce', BOUNDS);
+  expect(
+    (['tooLarge', 'values', 'depth', 'tooMany', 'tooSlow'] as const).map((why) => refusals.failureOf(why)),
+  ).toEqual([
+    { code: 413, message: 'Request body is too large: at most 5 bytes' },
+    { code: 413, message: 'Request body is too large: at most 4 values' },
+    { code: 400, message: 'Request body is nested deeper than 3' },
+    { code: 429, message: 'Too many large requests at once' },
+    { code: 429, message: 'Request waited too long to be read' },
+  ]);
+  expect(refusals.malformed('Nonsense')).toMatchObject({ kind: 'refused', code: 400 });
+});

@@ -1,0 +1,51 @@
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { at, eventually } from '#test/contract/harness.ts';
+import type { DelayingProxy } from '#test/fakes/delaying-proxy.ts';
+import { onlyIn } from '#test/cluster/admission/cluster-objects.ts';
+import { forbiddenPod, permittedPod, type Stage } from '#test/webhook/adversary/stage.ts';
+
+/** Longer than a read of the webhook may take, shorter than the API server waits for an answer. */
+const DELAY_MS = 950;
+const AS_OF = /; as of \d+ s ago: cannot read the current state: .+$/;
+
+/**
+ * The webhook reads from an API server that answers late, whatever the reason. Registers tests in the present
+ * `describe`; `proxy` stands between the webhook and the API server.
+ */
+export function slowReads(stage: Stage, proxy: () => DelayingProxy): void {
+  describe(`an API server that answers ${DELAY_MS} ms late`, () => {
+    const ask = (pod: object, place = stage.honest) =>
+      place.post(place.core('pods'), pod, { query: { dryRun: 'All' } });
+    let covered = '';
+    /** Without the quota that its class needs, which the webhook alone finds out. */
+    const uncoveredPod = () => forbiddenPod(stage, { priorityClassName: covered });
+
+    beforeAll(async () => {
+      covered = await stage.objects.priorityClass('covered', 10);
+      await stage.objects.policy('covered', { namespaceSelector: onlyIn(stage.honest), requireQuotaFor: [covered] });
+      await eventually(async () => expect((await ask(uncoveredPod())).status).toBe(403));
+    });
+    afterEach(() => {
+      proxy().delayMs = 0;
+    });
+
+    test('refuses on what it read before, and says as of when', async () => {
+      proxy().delayMs = DELAY_MS;
+      const answers = await Promise.all(Array.from({ length: 10 }, () => ask(uncoveredPod())));
+      for (const { status, body } of answers) {
+        expect([status, at(body, 'message')]).toEqual([403, expect.stringMatching(AS_OF)]);
+      }
+    });
+
+    test('lets in what needs no read', async () => {
+      proxy().delayMs = DELAY_MS;
+      expect((await ask(permittedPod(stage))).status).toBe(201);
+      expect((await ask(permittedPod(stage), stage.tenant)).status).toBe(201);
+    });
+
+    test('says nothing of that when it is in time again', async () => {
+      const { status, body } = await ask(uncoveredPod());
+      expect([status, at(body, 'message')]).toEqual([403, expect.not.stringMatching(AS_OF)]);
+    });
+  });
+}

@@ -1,0 +1,129 @@
+import { type Amounts, NO_AMOUNTS } from '#shared/domain/model/amounts.ts';
+import type { Namespace } from '#shared/domain/model/namespace.ts';
+import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
+import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
+import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
+import type { Slice } from '#shared/domain/quota/ledger/slice.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
+import { decodeNamespace } from '#shared/kube/decode-namespace.ts';
+import { type AnnotatedClass, decodeAnnotatedClass } from '#shared/kube/decode-priority-class.ts';
+import { decodePriorityPolicy } from '#shared/kube/decode-priority-policy.ts';
+import { decodePriorityQuota } from '#shared/kube/decode-priority-quota.ts';
+import { decodeResourceQuota } from '#shared/kube/decode-resource-quota.ts';
+import { readSlice } from '#shared/kube/decode-slice.ts';
+import type { Decoded } from '#shared/kube/decoded.ts';
+import { fieldOf } from '#shared/kube/field-of.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { createReflector, type Reflector } from '#shared/kube/reflector.ts';
+import { PROMPT_BACKOFF } from '#shared/kube/reflector-plan.ts';
+import { readRevision } from '#shared/kube/revision.ts';
+import {
+  NAMESPACES,
+  PRIORITY_CLASSES,
+  PRIORITY_POLICIES,
+  PRIORITY_QUOTAS,
+  RESOURCE_QUOTAS,
+  type Resource,
+} from '#shared/kube/resource.ts';
+import {
+  decodeObject,
+  readAmounts,
+  readInteger,
+  readList,
+  readObject,
+  readText,
+  type WireObject,
+} from '#shared/kube/wire-object.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import type { Metrics } from '#shared/runtime/metrics.ts';
+
+/** A namespace and its resourceVersion; 0 where that is no decimal number. */
+export interface CachedNamespace extends Namespace {
+  readonly revision: number;
+}
+
+/** A quota with what its ledger says to the replicas. */
+export interface CachedQuota extends PriorityQuota {
+  readonly uid: string;
+  readonly generation: number;
+  /** By holder. */
+  readonly slices: ReadonlyMap<string, Slice>;
+  /** As far as it can be read; nothing is decided by it. */
+  readonly used: Amounts;
+}
+
+/** Live copies of everything that admission decides from. */
+export interface Caches {
+  readonly classes: Reflector<AnnotatedClass>;
+  readonly namespaces: Reflector<CachedNamespace>;
+  readonly resourceQuotas: Reflector<ResourceQuota>;
+  readonly policies: Reflector<PriorityPolicy>;
+  readonly priorityQuotas: Reflector<CachedQuota>;
+}
+
+export interface CacheOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** Reflectors that have not begun yet. */
+export function createCaches(options: CacheOptions): Caches {
+  const reflect = <T>(resource: Resource, decode: (raw: unknown) => Decoded<T>): Reflector<T> =>
+    createReflector({ ...options, resource, slim: decodeWith(decode), backoff: PROMPT_BACKOFF });
+  return {
+    classes: reflect(PRIORITY_CLASSES, decodeAnnotatedClass),
+    namespaces: reflect(NAMESPACES, decodeCachedNamespace),
+    resourceQuotas: reflect(RESOURCE_QUOTAS, decodeResourceQuota),
+    policies: reflect(PRIORITY_POLICIES, decodePriorityPolicy),
+    priorityQuotas: reflect(PRIORITY_QUOTAS, decodeCachedQuota),
+  };
+}
+
+/** Every cache, to be run and waited for. */
+export function eachCache(caches: Caches): readonly Reflector<unknown>[] {
+  const all: readonly Reflector<unknown>[] = Object.values(caches);
+  return all;
+}
+
+/** Reads a raw Namespace. */
+export function decodeCachedNamespace(raw: unknown): Decoded<CachedNamespace> {
+  const decoded = decodeNamespace(raw);
+  if (!decoded.ok) return decoded;
+  const version = fieldOf(fieldOf(raw, 'metadata'), 'resourceVersion');
+  return { ok: true, value: { ...decoded.value, revision: readRevision(String(version)) ?? 0 } };
+}
+
+/** Reads a raw PriorityQuota. */
+export function decodeCachedQuota(raw: unknown): Decoded<CachedQuota> {
+  const decoded = decodePriorityQuota(raw);
+  if (!decoded.ok) return decoded;
+  return decodeObject(raw, (object) => ({
+    ...decoded.value,
+    uid: readObject(object, 'metadata', (metadata) => readText(metadata, 'uid')) ?? '',
+    generation: readObject(object, 'metadata', (metadata) => readInteger(metadata, 'generation')) ?? 0,
+    slices: new Map(readObject(object, 'status', readSlices)),
+    used: usedOf(raw),
+  }));
+}
+
+function usedOf(raw: unknown): Amounts {
+  const used = decodeObject(raw, (object) => readObject(object, 'status', (status) => readAmounts(status, 'used')));
+  return (used.ok ? used.value : undefined) ?? NO_AMOUNTS;
+}
+
+function readSlices(status: WireObject): readonly (readonly [string, Slice])[] {
+  return readList(status, 'slices', readSlice).map((slice) => [slice.holder, slice]);
+}
+
+/** Throws what cannot be read, which the reflector counts and logs. */
+function decodeWith<T>(decode: (raw: unknown) => Decoded<T>): (raw: KubeObject) => T {
+  return (raw) => {
+    const decoded = decode(raw);
+    if (decoded.ok) return decoded.value;
+    throw new Error(`${decoded.field}: ${decoded.message}`);
+  };
+}

@@ -1,0 +1,64 @@
+import type { AdmissionWorld } from '#shared/domain/admission/cluster-state.ts';
+import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
+import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
+import { decodeResourceQuota } from '#shared/kube/decode-resource-quota.ts';
+import { RESOURCE_QUOTAS } from '#shared/kube/resource.ts';
+import { readAll } from './list-readable.ts';
+import { readNamespaceLabels } from './read-namespace-labels.ts';
+import { readRules } from './read-rules.ts';
+import { byName, type WorldReader } from './cached-state.ts';
+
+/**
+ * Reads classes, policies and the namespace with its quotas from the API server, because a cache may be a moment behind
+ * and nobody shall be refused for that, or let in. Rejects when they cannot be read, or too many namespaces are being
+ * read already; callers who ask at the same time for the same share one read.
+ */
+export function createLiveWorldReader(
+  client: KubeClient,
+  world: WorldReader,
+  timeoutMs: number,
+): (request: PodRequest) => Promise<AdmissionWorld> {
+  const rules = sharedReads(() => readRules(client, timeoutMs));
+  const read = sharedReads((namespace) => readNamespace(client, namespace, timeoutMs));
+  return async ({ pod }) => {
+    const [{ classes, policies }, { quotas, labels }] = await Promise.all([rules(''), read(pod.namespace)]);
+    const cached = world();
+    return {
+      ...cached,
+      classes,
+      policies,
+      resourceQuotas: () => quotas,
+      namespaceLabels: (name) => (name === pod.namespace ? labels : cached.namespaceLabels(name)),
+    };
+  };
+}
+
+interface LiveNamespace {
+  readonly quotas: readonly ResourceQuota[];
+  readonly labels: ReadonlyMap<string, string> | undefined;
+}
+
+async function readNamespace(client: KubeClient, namespace: string, timeoutMs: number): Promise<LiveNamespace> {
+  const [quotas, labels] = await Promise.all([
+    readAll(client, { resource: RESOURCE_QUOTAS, namespace }, decodeResourceQuota, timeoutMs),
+    readNamespaceLabels(client, namespace, timeoutMs),
+  ]);
+  return { quotas: quotas.toSorted(byName), labels };
+}
+
+/** More would make the API server slower for all of them. */
+const MOST_AT_ONCE = 16;
+
+/** One read at a time per key: who asks while it is under way gets its result. */
+function sharedReads<T>(read: (key: string) => Promise<T>): (key: string) => Promise<T> {
+  const underWay = new Map<string, Promise<T>>();
+  return (key) => {
+    const running = underWay.get(key);
+    if (running !== undefined) return running;
+    if (underWay.size >= MOST_AT_ONCE) return Promise.reject(new Error(`${MOST_AT_ONCE} reads are under way already`));
+    const started = read(key).finally(() => underWay.delete(key));
+    underWay.set(key, started);
+    return started;
+  };
+}

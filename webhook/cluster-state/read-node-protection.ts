@@ -1,0 +1,37 @@
+import { protectionOnNode, type Protection } from '#shared/domain/eviction/node-protection.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
+import { decodeNode } from '#shared/kube/decode-node.ts';
+import { decodeNodeProtection } from '#shared/kube/decode-node-protection.ts';
+import { getObject } from '#shared/kube/objects.ts';
+import { NODE_PRESSURE_POLICIES, NODES } from '#shared/kube/resource.ts';
+import { readEvery } from './list-strictly.ts';
+
+const NO_LABELS: ReadonlyMap<string, string> = new Map();
+
+/**
+ * What the policy of a node says of our evictions there, from the API server itself: they are few, and a cache would be
+ * one more that can be behind. A pod on no node is judged as on one without labels. Rejects when anything cannot be
+ * read, one of the policies included: it may be the one for this node.
+ */
+export async function readNodeProtection(
+  client: KubeClient,
+  nodeName: string | undefined,
+  timeoutMs: number,
+): Promise<Protection> {
+  const policies = await readEvery(client, { resource: NODE_PRESSURE_POLICIES }, decodeNodeProtection, timeoutMs);
+  const isLabelled = nodeName !== undefined && policies.length > 0;
+  return protectionOnNode(policies, isLabelled ? await readNodeLabels(client, nodeName, timeoutMs) : NO_LABELS);
+}
+
+async function readNodeLabels(
+  client: KubeClient,
+  name: string,
+  timeoutMs: number,
+): Promise<ReadonlyMap<string, string>> {
+  const found = await getObject(client, { resource: NODES, name }, { timeoutMs });
+  if (found.kind === 'notFound') return NO_LABELS;
+  if (found.kind !== 'ok') throw new Error(`Could not read node "${name}": ${found.message}`);
+  const decoded = decodeNode(found.object);
+  if (!decoded.ok) throw new Error(`Could not read node "${name}": ${decoded.field}: ${decoded.message}`);
+  return decoded.value.labels;
+}

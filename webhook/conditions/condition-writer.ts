@@ -1,0 +1,115 @@
+import type { KubeClient } from '#shared/kube/client.ts';
+import { conditionsPatch, type Condition } from '#shared/kube/conditions.ts';
+import type { EventRecorder } from '#shared/kube/event-recorder.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import type { LeaseTerm } from '#shared/kube/leader-lease.ts';
+import { listObjects, patchObject } from '#shared/kube/objects.ts';
+import { apiVersionOf, PRIORITY_POLICIES, PRIORITY_QUOTAS, type Resource } from '#shared/kube/resource.ts';
+import { COMPONENT_NAMES, EVENT_REASONS } from '#shared/kube/wire-names.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import { repeat } from '#shared/runtime/repeat.ts';
+import type { Caches } from '#webhook/cluster-state/caches.ts';
+import { createDefaultTeller } from '#webhook/events/default-class-events.ts';
+import { podsCondition } from './describe-conditions.ts';
+import type { LeaderDuty } from '#webhook/leadership.ts';
+import type { RuleKeeper } from '#webhook/rules/rule-reconciler.ts';
+import { wantedPolicyConditions, wantedQuotaConditions } from './wanted-conditions.ts';
+
+export interface ConditionWriterOptions {
+  readonly client: KubeClient;
+  readonly caches: Caches;
+  readonly events: Pick<EventRecorder, 'record'>;
+  readonly rules: Pick<RuleKeeper, 'conditionOf'>;
+  /** Some pods that a quota counts and that cannot be read; `undefined` while its pods have not been counted. */
+  readonly unreadable: (quota: string) => readonly string[] | undefined;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+}
+
+/** A round of the leader: what it does is abandoned with the signal, and nothing is written after the term. */
+interface Round {
+  readonly signal: AbortSignal;
+  readonly term: LeaseTerm;
+}
+
+const PERIOD_MS = 10_000;
+const DEADLINE_MS = 10_000;
+
+/** Tells administrators in the conditions of policies and quotas what is wrong with them. */
+export function createConditionWriter(options: ConditionWriterOptions): LeaderDuty {
+  const { client, caches, events, rules, unreadable, clock, random, log } = options;
+  const tellDefaults = createDefaultTeller(events);
+  const wantedOfPolicies = wantedPolicyConditions(caches, clock);
+  const wantedOfQuotas = wantedQuotaConditions(caches, clock);
+
+  async function look(round: Round): Promise<void> {
+    tellDefaults(new Map(Array.from(caches.classes.values(), (each) => [each.name, each])));
+    await writeAll(PRIORITY_POLICIES, enforcedAs(await wantedOfPolicies(round.signal)), round);
+    await writeAll(PRIORITY_QUOTAS, withPods(await wantedOfQuotas(round.signal)), round);
+  }
+
+  function withPods(conditions: ReadonlyMap<string, readonly Condition[]>): ReadonlyMap<string, readonly Condition[]> {
+    return new Map(Array.from(conditions, ([quota, others]) => [quota, [...others, podsCondition(unreadable(quota))]]));
+  }
+
+  /** With what is known of the API server's own rules, which changes without a change of policies, too. */
+  function enforcedAs(
+    conditions: ReadonlyMap<string, readonly Condition[]>,
+  ): ReadonlyMap<string, readonly Condition[]> {
+    const entries = Array.from(conditions, ([name, own]): [string, readonly Condition[]] => {
+      const policy = caches.policies.get(name);
+      const enforcement = policy === undefined ? undefined : rules.conditionOf(policy);
+      return [name, enforcement === undefined ? own : [...own, enforcement]];
+    });
+    return new Map(entries);
+  }
+
+  async function writeAll(
+    resource: Resource,
+    conditions: ReadonlyMap<string, readonly Condition[]>,
+    { signal, term }: Round,
+  ): Promise<void> {
+    if (conditions.size === 0) return;
+    const listed = await listObjects(client, { resource }, { signal });
+    if (listed.kind !== 'ok') throw new Error(`Could not list ${resource.plural}: ${listed.message}`);
+    for (const object of listed.object.items) {
+      const name = object.metadata.name ?? '';
+      const wanted = conditions.get(name) ?? [];
+      const patch = conditionsPatch(object, wanted, clock.now());
+      if (patch === undefined) continue;
+      if (!term.isHeld()) return;
+      const options = { type: 'merge', fieldManager: COMPONENT_NAMES.webhook, signal } as const;
+      const outcome = await patchObject(client, { resource, name, subresource: 'status' }, patch, options);
+      if (outcome.kind !== 'ok')
+        throw new Error(`Could not write conditions of ${resource.kind} "${name}": ${outcome.message}`);
+      tellConflict(resource, object, wanted);
+    }
+  }
+
+  /** Once per change of the condition. */
+  function tellConflict(resource: Resource, { metadata }: KubeObject, conditions: readonly Condition[]): void {
+    const conflict = conditions.find(({ type, status }) => type === 'Conflicting' && status === 'True');
+    if (conflict === undefined) return;
+    const { name = '', uid } = metadata;
+    events.record({
+      regarding: { apiVersion: apiVersionOf(resource), kind: resource.kind, name, ...(uid !== undefined && { uid }) },
+      type: 'Warning',
+      reason: EVENT_REASONS.policyConflict,
+      note: conflict.message,
+      action: 'Review',
+    });
+  }
+
+  function onError(error: unknown): void {
+    log.warn({ err: error }, 'Could not write conditions');
+  }
+
+  return {
+    run: (end, term) => {
+      const task = (signal: AbortSignal): Promise<void> => look({ signal, term });
+      return repeat({ task, periodMs: () => PERIOD_MS * (1 + random()), deadlineMs: DEADLINE_MS, onError, clock }, end);
+    },
+  };
+}

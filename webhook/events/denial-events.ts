@@ -1,0 +1,61 @@
+import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
+import type { EventRecorder } from '#shared/kube/event-recorder.ts';
+import type { ObjectReference } from '#shared/kube/event-series.ts';
+import { getObject } from '#shared/kube/objects.ts';
+import { PRIORITY_POLICIES, PRIORITY_QUOTAS, RESOURCE_QUOTAS, type Resource } from '#shared/kube/resource.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import { refusalEvent } from './denial-event.ts';
+
+/** Told of every decision; writes Events about the refusals that deserve one. Nobody waits for it. */
+export type TellRefusal = (request: AdmissionRequest, decision: AdmissionDecision) => void;
+
+export interface RefusalTellerOptions {
+  readonly client: KubeClient;
+  readonly events: Pick<EventRecorder, 'record'>;
+  readonly clock: Pick<Clock, 'monotonic'>;
+}
+
+interface KnownUid {
+  readonly uid: Promise<string | undefined>;
+  readonly at: number;
+}
+
+const READ_MS = 1_000;
+const FRESH_MS = 60_000;
+const MOST_REMEMBERED = 200;
+const REFUSING_KINDS: readonly Resource[] = [PRIORITY_POLICIES, PRIORITY_QUOTAS, RESOURCE_QUOTAS];
+
+/** `kubectl describe` shows only Events with the object's own UID, which a refusal does not know: it is looked up. */
+export function createRefusalTeller({ client, events, clock }: RefusalTellerOptions): TellRefusal {
+  const known = new Map<string, KnownUid>();
+
+  function uidOf(reference: ObjectReference): Promise<string | undefined> {
+    const key = `${reference.kind}/${reference.namespace ?? ''}/${reference.name}`;
+    const before = known.get(key);
+    if (before !== undefined && clock.monotonic() - before.at < FRESH_MS) return before.uid;
+    if (known.size >= MOST_REMEMBERED) known.clear();
+    const uid = readUid(client, reference);
+    known.set(key, { uid, at: clock.monotonic() });
+    return uid;
+  }
+
+  return (request, decision) => {
+    const event = refusalEvent(request, decision);
+    if (event === undefined) return;
+    const { regarding } = event;
+    if (regarding.uid !== undefined) events.record(event);
+    else
+      void uidOf(regarding).then(
+        (uid) => uid !== undefined && events.record({ ...event, regarding: { ...regarding, uid } }),
+      );
+  };
+}
+
+async function readUid(client: KubeClient, { kind, namespace, name }: ObjectReference): Promise<string | undefined> {
+  const resource = REFUSING_KINDS.find((each) => each.kind === kind);
+  if (resource === undefined) return undefined;
+  const found = await getObject(client, { resource, namespace, name }, { timeoutMs: READ_MS });
+  return found.kind === 'ok' ? found.object.metadata.uid : undefined;
+}

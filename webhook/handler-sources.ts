@@ -1,0 +1,87 @@
+import type { Namespace } from '#shared/domain/model/namespace.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
+import type { EventRecorder } from '#shared/kube/event-recorder.ts';
+import type { Reflector } from '#shared/kube/reflector.ts';
+import { LABEL_IGNORE, LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/wire-names.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { Caches } from './cluster-state/caches.ts';
+import type { WebhookConfiguration } from './configuration.ts';
+import type { JudgeSources } from './handlers/handlers.ts';
+import { createEvictionCounter } from './evictions/eviction-counter.ts';
+import { evictionStore } from './evictions/eviction-store.ts';
+import { findUnharmed } from './evictions/find-survivors.ts';
+import type { Ledgers } from './quota/ledgers.ts';
+import { createLiveClassesReader } from './cluster-state/live-classes.ts';
+import { createLiveWorldReader } from './cluster-state/live-state.ts';
+import { createPendingReviews } from './server/pending-reviews.ts';
+import { createPodLookUp } from './cluster-state/pod-look-up.ts';
+import { findPodsOfClass } from './cluster-state/pods-of-class.ts';
+import { readNamespaceLabels } from './cluster-state/read-namespace-labels.ts';
+import { readNodeProtection } from './cluster-state/read-node-protection.ts';
+import { createRefusalTeller } from './events/denial-events.ts';
+import { cacheAgeSeconds, createWorldReader } from './cluster-state/cached-state.ts';
+
+const LONGEST_LIVE_READ_MS = 1_000;
+/** Of the request's deadline; the answer, and finding out who holds a quota, need a part of it too. */
+const SHARE_FOR_RESERVING = 0.7;
+/** Reading comes before reserving. */
+const SHARE_FOR_READING = 0.6;
+
+interface Parts {
+  readonly client: KubeClient;
+  readonly caches: Caches;
+  readonly ledgers: Ledgers;
+  readonly clock: Clock;
+  readonly events: EventRecorder;
+}
+
+/** Everything the judges look at, from caches and where need be from the API server. */
+export function createJudgeSources(
+  { mode, requestSeconds, concurrentRequests, evictions, quotaHoldersNamed }: WebhookConfiguration,
+  { client, caches, ledgers, clock, events }: Parts,
+): JudgeSources {
+  const world = createWorldReader(caches, clock);
+  const deadlineMs = requestSeconds * 1_000;
+  const liveReadMs = Math.min(LONGEST_LIVE_READ_MS, deadlineMs * SHARE_FOR_READING);
+  return {
+    mode,
+    pending: createPendingReviews(concurrentRequests),
+    pendingOnLedger: createPendingReviews(concurrentRequests),
+    protectionOnNode: (nodeName, timeoutMs) => readNodeProtection(client, nodeName, timeoutMs),
+    evictions: createEvictionCounter({
+      store: evictionStore(client, evictions),
+      findUnharmed: (found, timeoutMs) => findUnharmed(client, found, timeoutMs),
+      clock,
+    }),
+    evictionsPerMinute: evictions.perMinute,
+    client,
+    ledgers,
+    clock,
+    world,
+    cacheAgeSeconds: () => cacheAgeSeconds(caches, clock),
+    liveWorld: createLiveWorldReader(client, world, liveReadMs),
+    lookUpPods: createPodLookUp(client, clock),
+    holdersNamed: quotaHoldersNamed,
+    tellRefusal: createRefusalTeller({ client, events, clock }),
+    liveClasses: createLiveClassesReader(client, world, liveReadMs),
+    podsOfClass: (name) => findPodsOfClass(client, clock, name),
+    withinMs: deadlineMs * SHARE_FOR_RESERVING,
+    classAnnotations: (name) => caches.classes.get(name)?.annotations,
+    isIgnored: async (namespace, timeoutMs) =>
+      (await readNamespaceLabels(client, namespace, timeoutMs))?.get(LABEL_IGNORE) === 'true',
+    enforcedLabels: (namespace) => readEnforcedLabels(namespace, caches.namespaces, { client, liveReadMs }),
+  };
+}
+
+/** The API server sends us only namespaces that are labelled: a cache that knows nothing of the label is behind. */
+async function readEnforcedLabels(
+  name: string,
+  namespaces: Reflector<Namespace>,
+  { client, liveReadMs }: { readonly client: KubeClient; readonly liveReadMs: number },
+): Promise<ReadonlyMap<string, string>> {
+  const cached = namespaces.get(name)?.labels;
+  if (cached?.get(LABEL_PRIORITY_QUOTA) === PRIORITY_QUOTA_ENFORCED) return cached;
+  const labels = await readNamespaceLabels(client, name, liveReadMs);
+  if (labels === undefined) throw new Error(`Could not read namespace "${name}": there is none`);
+  return labels;
+}

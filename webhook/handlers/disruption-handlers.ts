@@ -1,0 +1,155 @@
+import { because } from '#shared/domain/admission/admission-code.ts';
+import { decideDisruption, type Disruption } from '#shared/domain/admission/decide-disruption.ts';
+import { allow, refuse, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import { malformed, unexpectedResource } from '#shared/domain/admission/refusals/invalid-request.ts';
+import { DEFAULT_OPT_OUT_CEILING, type Protection } from '#shared/domain/eviction/node-protection.ts';
+import type { Pod } from '#shared/domain/model/pod.ts';
+import { decodePod } from '#shared/kube/decode-pod.ts';
+import { ownerWishes } from '#shared/kube/owner-wishes.ts';
+import { AGENT_ACCOUNT, OWN_ACCOUNTS, SCHEDULERS } from '#shared/kube/webhook-configurations.ts';
+import { PROTECTED_NAMESPACES } from '#shared/kube/wire-names.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import { errorText } from '#shared/runtime/describe-error.ts';
+import type { Review } from '#webhook/server/decode-review.ts';
+import { findEvictedPod } from '#webhook/evictions/find-evicted-pod.ts';
+import { evictionProblem, readEviction } from '#webhook/evictions/read-eviction.ts';
+import { unclearEviction, withinLimits, type LimitSources } from '#webhook/evictions/within-limits.ts';
+import type { Judge } from '#webhook/server/review-listener.ts';
+
+export interface DisruptionSources extends LimitSources {
+  /** What holds for our evictions on a node. Rejects when it cannot be read. */
+  readonly protectionOnNode: (nodeName: string | undefined, timeoutMs: number) => Promise<Protection>;
+  /** Annotations of a priority class. */
+  readonly classAnnotations: (name: string) => ReadonlyMap<string, string> | undefined;
+  /** Whether a namespace is labelled to be ignored. Rejects when it cannot be read. */
+  readonly isIgnored: (namespace: string, timeoutMs: number) => Promise<boolean>;
+  /** How long one decision may take, in milliseconds. */
+  readonly withinMs: number;
+  readonly clock: Clock;
+}
+
+/** Judges deletions of pods; the pod stands in oldObject, also where a whole collection is deleted. */
+export function judgeDeletions(sources: DisruptionSources): Judge {
+  return ({ request, oldObject }) => {
+    if (request.resource !== 'pods' || request.subresource !== '') return unexpectedResource(request, 'pods');
+    if (request.operation !== 'DELETE') return allow(because('NothingToDecide', `${request.operation} removes no pod`));
+    const decoded = decodePod(oldObject);
+    if (!decoded.ok) return unreadable(request, decoded);
+    return decideDisruption(disruptionOf('deletion', decoded.value, request, sources));
+  };
+}
+
+/**
+ * Our own accounts remove nothing that they cannot read. Other callers may: above all the scheduler, for otherwise a pod
+ * would keep its place by being written in a way that we cannot read.
+ */
+function unreadable(request: Request, fault: { readonly field: string; readonly message: string }): AdmissionDecision {
+  const { namespace, name } = request;
+  const text = `cannot read the pod: ${fault.field}: ${fault.message}`;
+  if (isOwn(request)) return refuse(403, because('DisruptionUnwanted', text, { namespace, name }));
+  return allow(because('DisruptionAccepted', text, { namespace, name }));
+}
+
+/**
+ * Judges evictions. The review does not hold the pod, so it is looked up for our own accounts, which are held to laws
+ * about it. Whatever keeps such a decision from being made refuses the eviction (docs/security.md).
+ */
+export function judgeEvictions(sources: DisruptionSources): Judge {
+  return (review) => {
+    const { request, object } = review;
+    const { resource, subresource, namespace, name } = request;
+    if (resource !== 'pods' || subresource !== 'eviction') return unexpectedResource(request, 'pods/eviction');
+    const problem = evictionProblem(object, name);
+    if (problem !== undefined) return malformed('object', problem);
+    if (!isOwn(request))
+      return allow(because('DisruptionAccepted', 'no rule forbids this eviction', { namespace, name }));
+    const facts = { kind: 'eviction', caller: callerOf(request), namespace, name };
+    return judgeOwnEviction(sources, review).catch((error: unknown) => unclearEviction(errorText(error), facts));
+  };
+}
+
+/** How long a decision may still take. */
+interface Deadline {
+  /** By the monotonic clock. */
+  readonly giveUpAt: number;
+  /** In milliseconds, at least one. */
+  readonly timeLeft: () => number;
+}
+
+async function judgeOwnEviction(sources: DisruptionSources, review: Review): Promise<AdmissionDecision> {
+  const { client, clock, withinMs } = sources;
+  const giveUpAt = clock.monotonic() + withinMs;
+  const deadline = { giveUpAt, timeLeft: () => Math.max(1, giveUpAt - clock.monotonic()) };
+  const found = await findEvictedPod(client, review.request, deadline.timeLeft());
+  if (found === undefined) return missingPod(review);
+  return found.ok ? judgeEvictionOf(sources, found.value, review, deadline) : unreadable(review.request, found);
+}
+
+/** Without a UID the eviction would take a pod that gets this name in the next moment. */
+function missingPod({ request, object }: Review): AdmissionDecision {
+  const { namespace, name } = request;
+  if (readEviction(object).expectedUid !== undefined)
+    return allow(because('NothingToDecide', 'there is no such pod', { namespace, name }));
+  const text = 'there is no such pod, and the eviction names no UID';
+  return refuse(409, because('DisruptionOfOtherPod', text, { namespace, name }));
+}
+
+async function judgeEvictionOf(
+  sources: DisruptionSources,
+  pod: Pod,
+  { request, object }: Review,
+  deadline: Deadline,
+): Promise<AdmissionDecision> {
+  const wanted = readEviction(object);
+  const { limits, ...protection } = await protectionOf(pod, sources, deadline);
+  const disruption = { ...disruptionOf('eviction', pod, request, sources), ...wanted, ...protection };
+  const decision = decideDisruption(disruption);
+  // A pod that is on its way out already is not lost by this eviction.
+  const isCounted = !request.isDryRun && !wanted.isDryRun && pod.deletion === undefined;
+  if (decision.kind === 'refused' || !isCounted) return decision;
+  const ofNode = disruption.caller === 'agent' ? limits : undefined;
+  return withinLimits(sources, { pod, limits: ofNode, resource: wanted.resource, accepted: decision, ...deadline });
+}
+
+/** What the agent of the pod's node goes by, from the API server itself. */
+async function protectionOf({ namespace, spec }: Pod, sources: DisruptionSources, { timeLeft }: Deadline) {
+  const [{ namespaces, ...rest }, isIgnored] = await Promise.all([
+    sources.protectionOnNode(spec.nodeName, timeLeft()),
+    sources.isIgnored(namespace, timeLeft()),
+  ]);
+  const spared = [...PROTECTED_NAMESPACES, ...namespaces, ...(isIgnored ? [namespace] : [])];
+  return { ...rest, protectedNamespaces: new Set(spared) };
+}
+
+type Request = Review['request'];
+
+function disruptionOf(
+  kind: Disruption['kind'],
+  pod: Pod,
+  request: Request,
+  { classAnnotations }: DisruptionSources,
+): Disruption {
+  return {
+    kind,
+    caller: callerOf(request),
+    callerNode: request.requester.nodeName,
+    pod,
+    expectedUid: undefined,
+    gracePeriodSeconds: undefined,
+    wishes: ownerWishes(pod.annotations, classAnnotations(pod.spec.priorityClassName ?? '')),
+    protectedNamespaces: new Set(PROTECTED_NAMESPACES),
+    optOutCeiling: DEFAULT_OPT_OUT_CEILING,
+    policy: undefined,
+  };
+}
+
+function isOwn({ requester }: Request): boolean {
+  return OWN_ACCOUNTS.includes(requester.name);
+}
+
+function callerOf(request: Request): Disruption['caller'] {
+  const { name } = request.requester;
+  if (name === AGENT_ACCOUNT) return 'agent';
+  if (isOwn(request)) return 'plimsoll';
+  return SCHEDULERS.includes(name) ? 'scheduler' : 'other';
+}

@@ -1,0 +1,18 @@
+import { overloaded } from '#shared/domain/admission/refusals/overloaded.ts';
+import type { PendingReviews } from '#webhook/server/pending-reviews.ts';
+import type { Judge } from '#webhook/server/review-listener.ts';
+
+/** A judge that waits for the API server, within these places. */
+export function whilePending(judge: Judge, pending: PendingReviews): Judge {
+  return (review) => {
+    const share = pending.begin(review);
+    if (share === undefined) return overloaded('too many requests are waiting for the API server');
+    let decision: ReturnType<Judge> | undefined;
+    try {
+      decision = judge(review);
+    } finally {
+      if (!(decision instanceof Promise)) share.end();
+    }
+    return decision instanceof Promise ? decision.finally(() => share.end()) : decision;
+  };
+}

@@ -1,0 +1,26 @@
+import { because } from '#shared/domain/admission/admission-code.ts';
+import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import { malformed, unexpectedResource } from '#shared/domain/admission/refusals/invalid-request.ts';
+import { decodePodRequest } from '#shared/kube/decode-pod-request.ts';
+import type { Review } from '#webhook/server/decode-review.ts';
+import type { Judge } from '#webhook/server/review-listener.ts';
+import { decideThenConfirm, type Phase, type PodSources } from './decide-then-confirm.ts';
+
+/** Judges the creation of pods; a refusal from cached objects is decided again on live ones. */
+export function judgePods(sources: PodSources, phase: Phase): Judge {
+  return (review) => {
+    const unexpected = notACreatedPod(review);
+    if (unexpected !== undefined) return unexpected;
+    const { requester, namespace } = review.request;
+    const decoded = decodePodRequest(review.object, requester, namespace);
+    if (!decoded.ok) return malformed('object', decoded);
+    return decideThenConfirm({ review, request: decoded.value, phase }, sources);
+  };
+}
+
+/** A rule that sends us anything else is wrong, and is told so instead of letting it pass. */
+function notACreatedPod({ request }: Review): AdmissionDecision | undefined {
+  const { group, resource, subresource, operation } = request;
+  if (group !== '' || resource !== 'pods' || subresource !== '') return unexpectedResource(request, 'pods');
+  return operation === 'CREATE' ? undefined : allow(because('NothingToDecide', `${operation} changes no priority`));
+}

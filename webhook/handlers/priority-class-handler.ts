@@ -1,0 +1,59 @@
+import { because } from '#shared/domain/admission/admission-code.ts';
+import type { AdmissionWorld } from '#shared/domain/admission/cluster-state.ts';
+import { decideClassChange, type ClassChange } from '#shared/domain/admission/decide-class-change.ts';
+import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
+import { malformed, unexpectedResource } from '#shared/domain/admission/refusals/invalid-request.ts';
+import { standsUnconfirmed } from '#shared/domain/admission/refusals/unconfirmed.ts';
+import { decodeAnnotatedClass, decodePriorityClass } from '#shared/kube/decode-priority-class.ts';
+import { wishMistakesOfClass } from '#shared/kube/wish-mistakes.ts';
+import { errorText } from '#shared/runtime/describe-error.ts';
+import type { Review } from '#webhook/server/decode-review.ts';
+import type { Judge } from '#webhook/server/review-listener.ts';
+import type { WorldReader } from '#webhook/cluster-state/cached-state.ts';
+
+export interface ClassSources {
+  readonly world: WorldReader;
+  /** How long ago the API server was last heard about what decisions follow from. */
+  readonly cacheAgeSeconds: () => number | undefined;
+  /** The world with everything that names classes read from the API server: asked before a refusal is given. */
+  readonly liveClasses: () => Promise<AdmissionWorld>;
+  /** Pods of a class, as far as they are found in time. Never rejects. */
+  readonly podsOfClass: (name: string) => Promise<KnownPods>;
+}
+
+const NO_CLASS = { ok: true, value: undefined } as const;
+
+/** Judges what happens to priority classes that policies, quotas and pods depend on. */
+export function judgeClasses({ world, cacheAgeSeconds, liveClasses, podsOfClass }: ClassSources): Judge {
+  return async (review) => {
+    const { group, resource, operation } = review.request;
+    if (group !== 'scheduling.k8s.io' || resource !== 'priorityclasses') {
+      return unexpectedResource(review.request, 'priorityclasses');
+    }
+    const change = readChange(review);
+    if ('kind' in change) return change;
+    const decision = decideClassChange(change, world());
+    if (decision.kind === 'refused') {
+      const live = await liveClasses().catch(errorText);
+      return typeof live === 'string'
+        ? standsUnconfirmed(decision, { cause: live, ageSeconds: cacheAgeSeconds() })
+        : decideClassChange(change, live);
+    }
+    if (operation !== 'DELETE' || change.before === undefined) return decision;
+    return decideClassChange(change, { ...world(), knownPods: await podsOfClass(change.before.name) });
+  };
+}
+
+/** The object of an update or deletion stands in oldObject, also where a whole collection is deleted. */
+function readChange({ request, object, oldObject }: Review): ClassChange | AdmissionDecision {
+  const { operation } = request;
+  if (operation === 'CONNECT') return allow(because('NothingToDecide', 'CONNECT changes no class'));
+  const before = operation === 'CREATE' ? NO_CLASS : decodePriorityClass(oldObject);
+  if (!before.ok) return malformed('oldObject', before);
+  if (operation === 'DELETE') return { before: before.value, after: undefined };
+  const after = decodeAnnotatedClass(object);
+  if (!after.ok) return malformed('object', after);
+  const wishMistakes = wishMistakesOfClass(after.value.annotations);
+  return { before: before.value, after: after.value, wishMistakes };
+}

@@ -1,0 +1,133 @@
+import { because } from '#shared/domain/admission/admission-code.ts';
+import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import { priorityQuotaExceeded } from '#shared/domain/admission/refusals/priority-quota-exceeded.ts';
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Pod } from '#shared/domain/model/pod.ts';
+import type { Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
+import { countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
+import type { Settled } from '#shared/domain/quota/replica/apply-batch.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import { errorText } from '#shared/runtime/describe-error.ts';
+import type { WebhookConfiguration } from '#webhook/configuration.ts';
+import type { JudgeBeforeCharge } from './check-before-charge.ts';
+import type { Ledgers } from '#webhook/quota/ledgers.ts';
+import type { PodLookUp } from '#webhook/cluster-state/pod-look-up.ts';
+import { readQuotaReview } from './quota-reservation.ts';
+import type { Judge } from '#webhook/server/review-listener.ts';
+import type { WorldReader } from '#webhook/cluster-state/cached-state.ts';
+
+export interface QuotaSources {
+  readonly world: WorldReader;
+  readonly ledgers: Ledgers;
+  /** Labels of a namespace in which the quota entry is in force; read anew where the cache does not know of that. */
+  readonly enforcedLabels: (namespace: string) => Promise<ReadonlyMap<string, string>>;
+  readonly lookUpPods: PodLookUp;
+  /** Which namespaces a refusal names as the quota's largest holders. */
+  readonly holdersNamed: WebhookConfiguration['quotaHoldersNamed'];
+  /** How long it may take until all is reserved, reading included, in milliseconds. */
+  readonly withinMs: number;
+  readonly clock: Clock;
+}
+
+const ASK_AGAIN_SECONDS = 1;
+const ASK_MUCH_LATER_SECONDS = 60;
+
+/**
+ * Charges new pods, and the growth of resized ones, to every PriorityQuota that counts them; all of them or none. What
+ * something else will refuse is refused here too, and not charged.
+ */
+export function judgeQuota(sources: QuotaSources, judgeFirst: JudgeBeforeCharge): Judge {
+  return async (review) => {
+    const giveUpAt = sources.clock.monotonic() + sources.withinMs;
+    const read = readQuotaReview(review, sources.clock.now());
+    if ('kind' in read) return read;
+    const { reservation } = read;
+    const { pod } = read.request;
+    const quotas = await quotasOf(sources, pod);
+    if ('kind' in quotas) return quotas;
+    if (quotas.length === 0 || reservation.amounts.size === 0) {
+      return allow(because('NothingToDecide', 'no quota counts this'));
+    }
+    const refusal = await judgeFirst(read);
+    if (refusal !== undefined) return refusal;
+    return reserveAll(sources, { quotas, pod, reservation, isDryRun: review.request.isDryRun, giveUpAt });
+  };
+}
+
+/** A namespace that cannot be read in time is no reason to fail: whoever asks again is answered. */
+async function quotasOf(
+  { world, enforcedLabels }: QuotaSources,
+  pod: Pod,
+): Promise<readonly PriorityQuota[] | AdmissionDecision> {
+  const labels = await enforcedLabels(pod.namespace).catch(errorText);
+  if (typeof labels === 'string') return busy(`quotas could not be looked up: ${labels}`, { namespace: pod.namespace });
+  return world().priorityQuotas.filter(({ namespaces, scope }) => namespaces.matches(labels) && countsPod(scope, pod));
+}
+
+interface Charge {
+  readonly quotas: readonly PriorityQuota[];
+  readonly pod: Pod;
+  readonly reservation: Reservation;
+  readonly isDryRun: boolean;
+  /** By the monotonic clock. */
+  readonly giveUpAt: number;
+}
+
+/**
+ * One quota after the other, in order of their names, within the time for all of them; what was reserved is taken back
+ * when a later one refuses.
+ */
+async function reserveAll(sources: QuotaSources, wanted: Charge): Promise<AdmissionDecision> {
+  const { ledgers, clock } = sources;
+  const { quotas, pod, reservation, isDryRun, giveUpAt } = wanted;
+  const reserved: PriorityQuota[] = [];
+  for (const quota of quotas) {
+    const withinMs = giveUpAt - clock.monotonic();
+    const settled = await ledgers.ledger(quota.name).reserve(reservation, { withinMs, isDryRun });
+    if (settled.kind === 'reserved' && !isDryRun) reserved.push(quota);
+    const refusal = await refusalOf(sources, settled, quota, pod);
+    if (refusal === undefined) continue;
+    for (const { name } of reserved) ledgers.ledger(name).cancel(reservation);
+    return refusal;
+  }
+  const names = quotas.map(({ name }) => name).join(', ');
+  return allow(because('QuotaReserved', `charged to quota ${names}`, { quotas: names, uid: reservation.uid }));
+}
+
+async function refusalOf(
+  { world, lookUpPods, holdersNamed }: QuotaSources,
+  settled: Settled,
+  quota: PriorityQuota,
+  pod: Pod,
+): Promise<AdmissionDecision | undefined> {
+  switch (settled.kind) {
+    case 'reserved':
+    case 'alreadyReserved':
+    case 'gone':
+      return undefined;
+    case 'exceeded': {
+      const knownPods = await lookUpPods([{ namespace: pod.namespace, selector: undefined }]);
+      const namespaces = settled.holders.filter((name) => holdersNamed === 'All' || name === pod.namespace);
+      const holders = { namespaces, knownPods, now: world().now };
+      return priorityQuotaExceeded(quota, pod, settled.exceeded, holders);
+    }
+    case 'wasted':
+      return wasted(quota, pod);
+    case 'busy':
+      return busy(`quota \`${quota.name}\` could not be charged: ${settled.why}`, { quota: quota.name });
+  }
+}
+
+/** What was reserved in vain is given back after some minutes, and what is owed for it is paid off in some more. */
+function wasted({ name }: PriorityQuota, { namespace }: Pod): AdmissionDecision {
+  const text =
+    `quota \`${name}\` is not charged for namespace \`${namespace}\` at present: too many of its pods were charged and ` +
+    'then not created, because something else refused them or their names were taken; try again in some minutes';
+  const reason = because('QuotaWasted', text, { quota: name, namespace });
+  return { kind: 'refused', code: 429, because: reason, warnings: [], retryAfterSeconds: ASK_MUCH_LATER_SECONDS };
+}
+
+function busy(why: string, facts: Because['facts']): AdmissionDecision {
+  const reason = because('QuotaBusy', `${why}; try again`, facts);
+  return { kind: 'refused', code: 429, because: reason, warnings: [], retryAfterSeconds: ASK_AGAIN_SECONDS };
+}

@@ -1,0 +1,28 @@
+import { because } from '#shared/domain/admission/admission-code.ts';
+import { refuse, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import { subdomainFaults } from '#shared/domain/model/subdomain-faults.ts';
+import { fieldOf } from '#shared/kube/field-of.ts';
+import type { Review } from '#webhook/server/decode-review.ts';
+import type { Judge } from '#webhook/server/review-listener.ts';
+
+/**
+ * A judge for the validating phase: the API server has checked names before it asks, so a wrong one was not sent by it
+ * (B-22). The mutating phase comes before that check and leaves names alone.
+ */
+export function withValidNames(judge: Judge): Judge {
+  return (review) => nameProblem(review) ?? judge(review);
+}
+
+function nameProblem({ request, object }: Review): AdmissionDecision | undefined {
+  const metadata = fieldOf(object, 'metadata');
+  const names: readonly (readonly [string, unknown])[] = [
+    ['request.name', request.name],
+    ['request.namespace', request.namespace],
+    ['object.metadata.name', fieldOf(metadata, 'name')],
+    ['object.metadata.namespace', fieldOf(metadata, 'namespace')],
+  ];
+  const wrong = names.find(([, name]) => typeof name === 'string' && name !== '' && subdomainFaults(name).length > 0);
+  if (wrong === undefined) return undefined;
+  const [field, name] = wrong;
+  return refuse(400, because('MalformedRequest', `${field}: ${subdomainFaults(String(name)).join(', ')}`, { field }));
+}

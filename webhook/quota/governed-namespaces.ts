@@ -1,0 +1,50 @@
+import type { PodView } from '#shared/domain/quota/view/pod-view.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
+import { fieldOf } from '#shared/kube/field-of.ts';
+import { parseItem } from '#shared/kube/list-scanner.ts';
+import { createPageSize } from '#shared/kube/page-size.ts';
+import { readPages } from '#shared/kube/read-pages.ts';
+import type { Reflector } from '#shared/kube/reflector.ts';
+import { NAMESPACES } from '#shared/kube/resource.ts';
+import { readRevision } from '#shared/kube/revision.ts';
+import { LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/wire-names.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { CachedNamespace } from '#webhook/cluster-state/caches.ts';
+
+const PAGE_SIZE = 500;
+
+/** Keeps a view's namespaces to those in which quotas are in force, as the cache hears of them. */
+export function governNamespaces(namespaces: Reflector<CachedNamespace>, view: PodView, changed: () => void): void {
+  const take = (namespace: CachedNamespace): void => {
+    if (namespace.labels.get(LABEL_PRIORITY_QUOTA) === PRIORITY_QUOTA_ENFORCED) view.govern(namespace);
+    else view.release(namespace.name);
+  };
+  for (const namespace of namespaces.values()) take(namespace);
+  namespaces.onChange(({ kind, value }) => {
+    if (kind === 'deleted') view.release(value.name);
+    else take(value);
+    changed();
+  });
+}
+
+/** Whether a view knows every namespace in which quotas are in force, as storage has it now. Rejects when it cannot be read. */
+export async function areNamespacesKnown(
+  { client, clock, view }: { readonly client: KubeClient; readonly clock: Clock; readonly view: PodView },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const labelSelector = `${LABEL_PRIORITY_QUOTA}=${PRIORITY_QUOTA_ENFORCED}`;
+  const source = { client, clock, resource: NAMESPACES, labelSelector };
+  let areKnown = true;
+  const pages = await readPages(source, { pageSize: createPageSize(PAGE_SIZE), signal }, (json) => {
+    areKnown &&= isKnown(view, parseItem(json));
+  });
+  if (pages.kind === 'read') return areKnown;
+  throw new Error(`cannot list namespaces: ${pages.kind === 'refused' ? pages.failure.message : pages.kind}`);
+}
+
+function isKnown(view: PodView, raw: unknown): boolean {
+  const metadata = fieldOf(raw, 'metadata');
+  const known = view.homes.get(String(fieldOf(metadata, 'name')));
+  const revision = readRevision(String(fieldOf(metadata, 'resourceVersion')));
+  return known !== undefined && revision !== undefined && known.revision >= revision;
+}

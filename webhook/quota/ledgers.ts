@@ -1,0 +1,199 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { LedgerPart } from '#shared/domain/quota/replica/event.ts';
+import type { QuotaNews } from '#shared/domain/quota/replica/own-slice.ts';
+import type { LedgerView } from '#shared/domain/quota/replica/replica.ts';
+import { QuotaCounter } from '#shared/domain/quota/view/quota-counter.ts';
+import type { HealthCheck } from '#shared/http/health.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
+import type { Reflector } from '#shared/kube/reflector.ts';
+import { readRevision } from '#shared/kube/revision.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import type { Metrics } from '#shared/runtime/metrics.ts';
+import { nextTurn } from '#shared/runtime/next-turn.ts';
+import { repeat } from '#shared/runtime/repeat.ts';
+import type { CachedNamespace, CachedQuota } from '#webhook/cluster-state/caches.ts';
+import { areNamespacesKnown, governNamespaces } from './governed-namespaces.ts';
+import { PodInformer } from './pod-informer.ts';
+import { createLedgerStore } from './ledger-store.ts';
+import { QuotaLedger } from './quota-ledger.ts';
+
+export interface LedgersOptions {
+  readonly client: KubeClient;
+  readonly quotas: Reflector<CachedQuota>;
+  readonly namespaces: Reflector<CachedNamespace>;
+  /** How long a pod may take to appear after it was admitted; more than the API server gives a request. */
+  readonly reservationMs: number;
+  /** A replica younger than this charges every pod by a write of its own. */
+  readonly sliceAfterMs: number;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+const LOOK_EVERY_MS = 1_000;
+/** So late a refusal may hear of room, and readiness of the first count. */
+const OBSERVE_MS = 25;
+const LOOK_DEADLINE_MS = 30_000;
+const SLICE_LIFE_MS = 10_000;
+const HOLDER_LENGTH = 8;
+const NO_NEWS: QuotaNews = { uid: '', generation: 0, slices: new Map() };
+
+interface KeptLedger {
+  readonly ledger: QuotaLedger;
+  readonly counter: QuotaCounter;
+}
+
+/** The ledgers of all PriorityQuotas, and the view of pods that they share. */
+export class Ledgers {
+  readonly #options: LedgersOptions;
+  readonly #pods: PodInformer;
+  readonly #ledgers = new Map<string, KeptLedger>();
+  readonly #bornAt: number;
+  readonly #metrics: ReturnType<typeof ledgerMetrics>;
+  #hasLooked = false;
+  #isObserving = false;
+  #haveCounted = false;
+
+  constructor(options: LedgersOptions) {
+    const { client, quotas, namespaces, clock, metrics } = options;
+    this.#options = options;
+    this.#bornAt = clock.monotonic();
+    this.#metrics = ledgerMetrics(metrics);
+    this.#pods = new PodInformer({
+      ...options,
+      chargedNames: () => [...new Set([...quotas.values()].flatMap(({ hard }) => [...hard.keys()]))].sort(),
+      areNamespacesKnown: (signal) => areNamespacesKnown({ client, clock, view: this.#pods.view }, signal),
+    });
+    governNamespaces(namespaces, this.#pods.view, () => this.#pods.namespacesChanged());
+    quotas.onChange(({ key }) => this.#ledgers.get(key)?.ledger.observe());
+    this.#pods.onAdvance(() => void this.#observeSoon());
+  }
+
+  /** Holds once the pods of every quota have been counted, and from then on. */
+  readonly check: HealthCheck = {
+    name: 'ledger',
+    problem: () => {
+      this.#haveCounted ||= this.#hasLooked && [...this.#ledgers.values()].every(({ ledger }) => ledger.hasCounted);
+      return this.#haveCounted ? undefined : 'quotas have not been counted yet';
+    },
+  };
+
+  ledger(name: string): QuotaLedger {
+    const found = this.#ledgers.get(name) ?? this.#create(name);
+    this.#ledgers.set(name, found);
+    return found.ledger;
+  }
+
+  /** As `QuotaLedger.unreadable`. */
+  unreadable(name: string): readonly string[] | undefined {
+    return this.#ledgers.get(name)?.ledger.unreadable;
+  }
+
+  /** Follows the pods, and looks after every quota so that what is wrong heals without anybody asking. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#options;
+    const looking = {
+      task: () => this.#look(),
+      periodMs: LOOK_EVERY_MS,
+      deadlineMs: LOOK_DEADLINE_MS,
+      onError: (error: unknown) => log.error({ err: error }, 'Cannot look after the quotas'),
+      clock,
+    };
+    await Promise.all([repeat(looking, signal), this.#pods.run(signal)]);
+  }
+
+  /** Gives back what only this replica could spend; to be called when no request comes any more. */
+  async close(): Promise<void> {
+    await Promise.all(Array.from(this.#ledgers.values(), ({ ledger }) => ledger.close()));
+  }
+
+  async #look(): Promise<void> {
+    const names = new Set([...this.#options.quotas.values()].map(({ name }) => name));
+    for (const name of this.#ledgers.keys()) if (!names.has(name)) this.#drop(name);
+    for (const name of names) this.ledger(name);
+    await this.#eachInTurn((ledger) => ledger.tick());
+    this.#hasLooked = true;
+  }
+
+  /** Together for all that changes within a moment: each of them is as dear as hundreds of changes. */
+  async #observeSoon(): Promise<void> {
+    if (this.#isObserving) return;
+    this.#isObserving = true;
+    await this.#options.clock.sleep(OBSERVE_MS);
+    this.#isObserving = false;
+    await this.#eachInTurn((ledger) => ledger.observe());
+  }
+
+  /** Between two ledgers, and two pieces of a count, what came in meanwhile is looked at. */
+  async #eachInTurn(work: (ledger: QuotaLedger) => void): Promise<void> {
+    for (const [name, { ledger, counter }] of [...this.#ledgers]) {
+      while (!counter.takeUp()) await nextTurn();
+      if (this.#ledgers.get(name)?.ledger === ledger) work(ledger);
+      await nextTurn();
+    }
+  }
+
+  #drop(name: string): void {
+    this.#ledgers.get(name)?.counter.close();
+    this.#ledgers.delete(name);
+  }
+
+  #create(name: string): KeptLedger {
+    const { client, clock, quotas } = this.#options;
+    const counter = new QuotaCounter(this.#pods.view);
+    const ledger = new QuotaLedger({
+      ...this.#options,
+      // Never the same twice, also when the process is the same and the quota another.
+      holder: `${hostname()}-${randomUUID().slice(0, HOLDER_LENGTH)}`,
+      store: createLedgerStore(client, name, (parts) => this.#reportLost(name, parts)),
+      view: this.#viewOf(counter),
+      news: () => quotas.get(name) ?? NO_NEWS,
+      sliceLifeMs: SLICE_LIFE_MS,
+      sliceAfterMs: Math.max(0, this.#options.sliceAfterMs - (clock.monotonic() - this.#bornAt)),
+      prove: () => this.#pods.prove(),
+      charged: (path) => this.#metrics.charges.add({ path }),
+      recounted: (result) => this.#metrics.recounts.add({ result }),
+    });
+    return { ledger, counter };
+  }
+
+  #reportLost(quota: string, parts: readonly LedgerPart[]): void {
+    const { log } = this.#options;
+    log.warn({ quota, parts }, 'Ledger is not stored as it was written: the CustomResourceDefinition is outdated');
+  }
+
+  #viewOf(counter: QuotaCounter): LedgerView {
+    const pods = this.#pods;
+    return {
+      count: ({ quota, uid, generation }) => {
+        const count = counter.count(quota, `${uid} ${generation}`, this.#namespacesReached());
+        if (!counter.isTakenUp) void this.#observeSoon();
+        return count;
+      },
+      isGone: (uid) => pods.view.isGone(uid),
+      get provenAt() {
+        return pods.provenAt;
+      },
+    };
+  }
+
+  #namespacesReached(): number {
+    return readRevision(this.#options.namespaces.position()) ?? 0;
+  }
+}
+
+function ledgerMetrics(metrics: Metrics) {
+  return {
+    recounts: metrics.counter('plimsoll_quota_recounts_total', 'Counts of a PriorityQuota from the pods that exist', [
+      'result',
+    ]),
+    charges: metrics.counter(
+      'plimsoll_quota_charges_total',
+      'Charges to a PriorityQuota, by whether they took a write of the ledger or came out of a slice',
+      ['path'],
+    ),
+  };
+}

@@ -1,0 +1,236 @@
+import { PodView } from '#shared/domain/quota/view/pod-view.ts';
+import { ViewProof } from '#shared/domain/quota/view/view-proof.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
+import { createPageSize } from '#shared/kube/page-size.ts';
+import { reflectorMetrics, type ReflectorMetrics } from '#shared/kube/reflector-metrics.ts';
+import { isFailure, planAfter, PROMPT_BACKOFF, type Plan, type Reading } from '#shared/kube/reflector-plan.ts';
+import { PODS, resourceLabel } from '#shared/kube/resource.ts';
+import { backoffDelay } from '#shared/runtime/backoff.ts';
+import { type Clock, LONGEST_DELAY_MS } from '#shared/runtime/clock.ts';
+import { forwardAbort } from '#shared/runtime/forward-abort.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import type { Metrics } from '#shared/runtime/metrics.ts';
+import { latestRevision } from './latest-revision.ts';
+import { loadUnlisted } from './load-pods.ts';
+import { isListDue } from './relist-due.ts';
+import { watchPods } from './watch-pods.ts';
+
+export interface PodInformerOptions {
+  readonly client: KubeClient;
+  /** Quota entries that any quota limits, in a stable order; without any, nothing is asked of the API server. */
+  readonly chargedNames: () => readonly string[];
+  /** Whether every namespace that is governed now, as storage has it, is known as it is. Rejects when it cannot be read. */
+  readonly areNamespacesKnown: (signal: AbortSignal) => Promise<boolean>;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+const LOOK_EVERY_MS = 1_000;
+/** A proof is asked for so often at most, and never for more than a fiftieth of the time. */
+const PROVE_EVERY_MS = 1_000;
+const PAUSES_PER_PROOF = 50;
+const PAGE_SIZE = 500;
+/** kube-apiserver sends a bookmark two seconds before a watch ends: a short one soon tells how far the server is. */
+const SHORT_WATCH_SECONDS = 3;
+const NEVER = new AbortController().signal;
+
+/**
+ * Keeps a view of the pods in governed namespaces. An epoch: a watch from the latest revision on, and beside it lists of
+ * all that has not been listed since. It ends, and the next one begins, when the watch cannot go on, when quotas limit
+ * other things, and when `isListDue`.
+ */
+export class PodInformer {
+  readonly view = new PodView();
+  readonly #proof = new ViewProof();
+  readonly #options: PodInformerOptions;
+  readonly #metrics: ReflectorMetrics;
+  readonly #pageSize = createPageSize(PAGE_SIZE);
+  readonly #listeners = new Set<() => void>();
+  /** Of the present epoch. */
+  #begunAt = 0;
+  #isListed = false;
+  /** How long its lists took, or those of the one before. */
+  #listMs: number | undefined;
+  #watch = new AbortController();
+  /** When the next proof may be asked for; never while one is. */
+  #nextProofAt = -Infinity;
+  #wakeLoader: () => void = () => undefined;
+
+  constructor(options: PodInformerOptions) {
+    this.#options = options;
+    this.#metrics = reflectorMetrics(options.metrics, resourceLabel(PODS), options.clock);
+  }
+
+  /** The monotonic time as of which the view is proven to show everything. */
+  get provenAt(): number {
+    return this.#proof.provenAt;
+  }
+
+  /** Calls back whenever the view may have moved on. */
+  onAdvance(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Namespaces have been governed or released. */
+  namespacesChanged(): void {
+    this.#wakeLoader();
+    this.#advanced();
+  }
+
+  /** Asks for a proof that the view is current, unless one is under way or was a moment ago; a later advance may bring it. */
+  prove(): void {
+    const now = this.#options.clock.monotonic();
+    if (this.#proof.awaitedSince !== undefined || now < this.#nextProofAt) return;
+    this.#nextProofAt = Infinity;
+    this.#askForProof(now)
+      .catch((error: unknown) => this.#warn(error, 'Cannot prove that the view of pods is current'))
+      .finally(() => this.#pauseProofs(now));
+  }
+
+  #pauseProofs(askedAt: number): void {
+    const now = this.#options.clock.monotonic();
+    this.#nextProofAt = now + Math.max(PROVE_EVERY_MS, PAUSES_PER_PROOF * (now - askedAt));
+  }
+
+  /** Never rejects, and ends with `signal` alone. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { chargedNames, clock, random } = this.#options;
+    let failures = 0;
+    while (!signal.aborted) {
+      const isNeeded = chargedNames().length > 0;
+      failures = !isNeeded || (await this.#runEpoch(signal)) ? 0 : failures + 1;
+      const pauseMs = failures === 0 ? 0 : backoffDelay(PROMPT_BACKOFF, failures - 1, random());
+      await clock.sleep(isNeeded ? pauseMs : LOOK_EVERY_MS, signal);
+    }
+  }
+
+  /** Resolves when it is over, with whether it ever began. */
+  async #runEpoch(signal: AbortSignal): Promise<boolean> {
+    const { client, clock, chargedNames } = this.#options;
+    const epoch = new AbortController();
+    const release = forwardAbort(signal, epoch);
+    try {
+      const names = chargedNames();
+      this.view.begin(await latestRevision(client, signal), names);
+      this.#begunAt = clock.monotonic();
+      this.#isListed = false;
+      await Promise.all([this.#follow(epoch), this.#load(epoch.signal), this.#lookAfter(epoch)]);
+      return true;
+    } catch (error) {
+      if (!signal.aborted) this.#warn(error, 'Cannot follow pods');
+      return false;
+    } finally {
+      epoch.abort();
+      release();
+    }
+  }
+
+  /** Watches until only a list helps; then the epoch is over. */
+  async #follow(epoch: AbortController): Promise<void> {
+    let plan: Plan = { step: 'watch', failures: 0, retryAfterMs: 0 };
+    while (plan.step === 'watch' && !epoch.signal.aborted) {
+      const reading = await this.#watchOnce(epoch.signal);
+      if (reading !== undefined) plan = planAfter(reading, plan.failures, false);
+      if (reading !== undefined && isFailure(reading.ending)) await this.#pause(plan, reading, epoch.signal);
+    }
+    epoch.abort();
+  }
+
+  /** `undefined` where we ended it ourselves. */
+  async #watchOnce(signal: AbortSignal): Promise<Reading | undefined> {
+    this.#metrics.began('watch');
+    const watch = new AbortController();
+    this.#watch = watch;
+    const release = forwardAbort(signal, watch);
+    const reading = await watchPods({ ...this.#options, ...this.#watching() }, watch.signal);
+    release();
+    return watch.signal.aborted ? undefined : reading;
+  }
+
+  #watching() {
+    return {
+      view: this.view,
+      heard: (): void => this.#advanced(),
+      watchSeconds: () => (this.#proof.awaitedSince === undefined ? undefined : SHORT_WATCH_SECONDS),
+    };
+  }
+
+  /** Lists whatever is not listed, now and whenever namespaces come. */
+  async #load(signal: AbortSignal): Promise<void> {
+    const { clock, random } = this.#options;
+    let failures = 0;
+    while (!signal.aborted) {
+      if (this.view.isWhole) await this.#untilWoken(signal);
+      else if (await this.#loadSome(signal)) failures = 0;
+      else await clock.sleep(backoffDelay(PROMPT_BACKOFF, failures++, random()), signal);
+    }
+  }
+
+  async #loadSome(signal: AbortSignal): Promise<boolean> {
+    const { client, clock } = this.#options;
+    this.#metrics.began('list');
+    const pages = await loadUnlisted({ client, clock, view: this.view, pageSize: this.#pageSize }, signal);
+    if (pages.kind === 'read') this.#listed();
+    else if (!signal.aborted) this.#options.log.warn({ ending: pages }, 'Cannot list pods');
+    return pages.kind === 'read';
+  }
+
+  #listed(): void {
+    if (this.view.isWhole && !this.#isListed) {
+      this.#isListed = true;
+      this.#listMs = this.#options.clock.monotonic() - this.#begunAt;
+    }
+    this.#advanced();
+  }
+
+  async #untilWoken(signal: AbortSignal): Promise<void> {
+    const woken = new AbortController();
+    const release = forwardAbort(signal, woken);
+    this.#wakeLoader = () => woken.abort();
+    await this.#options.clock.sleep(LONGEST_DELAY_MS, woken.signal);
+    release();
+  }
+
+  /** Ends the epoch when another one is due. */
+  async #lookAfter(epoch: AbortController): Promise<void> {
+    const { clock, random, chargedNames } = this.#options;
+    const spread = random();
+    while (!epoch.signal.aborted) {
+      await clock.sleep(LOOK_EVERY_MS, epoch.signal);
+      const [now, { awaitedSince }] = [clock.monotonic(), this.#proof];
+      const isOutdated = chargedNames().some((name) => !this.view.names.includes(name));
+      const times = { now, begunAt: this.#begunAt, listMs: this.#listMs, awaitedSince };
+      if (isOutdated || isListDue(times, spread)) epoch.abort();
+    }
+  }
+
+  /** The namespaces first: a pod in one that is not known to be governed would be missing however far the watch is. */
+  async #askForProof(askedAt: number): Promise<void> {
+    const { client, areNamespacesKnown } = this.#options;
+    if (!(await areNamespacesKnown(NEVER))) return;
+    this.#proof.await(askedAt, await latestRevision(client, NEVER), this.view);
+    if (this.#proof.awaitedSince === undefined) this.#advanced();
+    else this.#watch.abort();
+  }
+
+  #advanced(): void {
+    this.#metrics.heard();
+    this.#proof.update(this.view);
+    for (const listener of this.#listeners) listener();
+  }
+
+  async #pause(plan: Plan, { ending }: Reading, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    const { clock, random, log } = this.#options;
+    const delayMs = Math.max(plan.retryAfterMs, backoffDelay(PROMPT_BACKOFF, plan.failures - 1, random()));
+    this.#metrics.restarted(ending.kind);
+    log.warn({ ending, next: plan.step, delayMs }, 'Watch of pods lost');
+    await clock.sleep(delayMs, signal);
+  }
+
+  #warn(error: unknown, what: string): void {
+    this.#options.log.warn({ err: error }, what);
+  }
+}

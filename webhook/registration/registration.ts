@@ -1,0 +1,94 @@
+import type { HealthCheck } from '#shared/http/health.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
+import type { WebhookTarget } from '#shared/kube/webhook-configurations.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import { errorText } from '#shared/runtime/describe-error.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import { repeat } from '#shared/runtime/repeat.ts';
+import type { WebhookConfiguration } from '#webhook/configuration.ts';
+import { registerCaBundle, registerFully } from './register.ts';
+
+export interface RegistrationSources {
+  readonly client: KubeClient;
+  readonly configuration: WebhookConfiguration;
+  /** Where we really listen. */
+  readonly port: number;
+  readonly caBundlePem: () => string | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Keeps the webhook configurations pointing at us with our authority, and says whether they do. */
+export interface Registration {
+  run(signal: AbortSignal): Promise<void>;
+  /** Registers now if anything has changed or has not been looked at for a while. */
+  look(): Promise<void>;
+  /** Whether every configuration carries exactly this bundle, as far as we know. */
+  isTrusted(caBundlePem: string): boolean;
+  readonly check: HealthCheck;
+}
+
+const LOOK_EVERY_MS = 1_000;
+/** Whoever overwrites our entries is noticed after this long. */
+const VERIFY_EVERY_MS = 30_000;
+const DEADLINE_MS = 10_000;
+const BACKOFF = { initialMs: 200, maxMs: 30_000, factor: 2, jitter: 0.5 };
+
+/** Nothing is written before `run` or `look`. */
+export function createRegistration(sources: RegistrationSources): Registration {
+  const { clock, log, configuration, caBundlePem } = sources;
+  const isOurs = configuration.registration.mode !== 'None';
+  let problem: string | undefined = isOurs ? 'not registered yet' : undefined;
+  let registered: { readonly pem: string | undefined; readonly at: number } | undefined;
+
+  async function look(): Promise<void> {
+    const pem = caBundlePem();
+    if (!isOurs || isCurrent(pem)) return;
+    await registerOnce(sources, pem);
+    if (registered?.pem !== pem) log.info({ mode: configuration.registration.mode }, 'Webhook registered');
+    registered = { pem, at: clock.monotonic() };
+    problem = undefined;
+  }
+
+  function isCurrent(pem: string | undefined): boolean {
+    return registered !== undefined && registered.pem === pem && clock.monotonic() - registered.at < VERIFY_EVERY_MS;
+  }
+
+  function onError(error: unknown, failuresInARow: number): void {
+    registered = undefined;
+    problem = errorText(error);
+    log.warn({ err: error, failuresInARow }, 'Could not register');
+  }
+  return {
+    run: (signal) =>
+      repeat(
+        { task: look, periodMs: LOOK_EVERY_MS, deadlineMs: DEADLINE_MS, backoff: BACKOFF, onError, clock },
+        signal,
+      ),
+    look,
+    isTrusted: (pem) => registered?.pem === pem,
+    check: { name: 'registration', problem: () => problem },
+  };
+}
+
+async function registerOnce(
+  { client, configuration, port }: RegistrationSources,
+  pem: string | undefined,
+): Promise<void> {
+  const { mode, failurePolicy } = configuration.registration;
+  if (mode === 'CaBundle' && pem !== undefined) await registerCaBundle(client, pem);
+  if (mode !== 'Full') return;
+  await registerFully(client, {
+    target: targetOf(configuration, port),
+    failurePolicy,
+    gatedCallers: configuration.gatedCallers,
+    ...(pem !== undefined && { caBundlePem: pem }),
+  });
+}
+
+/** A registered address may leave the port to us, for we may have taken a free one. */
+function targetOf({ registration }: WebhookConfiguration, port: number): WebhookTarget {
+  const { url, serviceNamespace: namespace, serviceName: name, servicePort } = registration;
+  if (url === undefined) return { kind: 'service', namespace, name, port: servicePort };
+  return { kind: 'url', url: url.replace(/:0\/?$/, `:${port}`).replace(/\/$/, '') };
+}

@@ -1,0 +1,111 @@
+import type { HealthCheck } from '#shared/http/health.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
+import { fieldOf } from '#shared/kube/field-of.ts';
+import { getObject } from '#shared/kube/objects.ts';
+import { MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS } from '#shared/kube/resource.ts';
+import { WEBHOOK_CONFIGURATION } from '#shared/kube/wire-names.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import { errorText } from '#shared/runtime/describe-error.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import { repeat } from '#shared/runtime/repeat.ts';
+import { handshakeProblem, type HandshakeTarget } from '#webhook/certificates/handshake.ts';
+
+export interface TrustSources {
+  readonly client: KubeClient;
+  /** Where we listen, as we reach ourselves. */
+  readonly host: string;
+  readonly port: number;
+  /** Whether the configurations must be there; without it they are somebody else's to make. */
+  readonly isRegistered: boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Proves that whoever acts on the registered configurations trusts the certificate that is served (F-14). */
+export interface TrustCheck {
+  run(signal: AbortSignal): Promise<void>;
+  look(): Promise<void>;
+  readonly check: HealthCheck;
+}
+
+const LOOK_EVERY_MS = 10_000;
+const DEADLINE_MS = 30_000;
+const BACKOFF = { initialMs: 100, maxMs: 10_000, factor: 2, jitter: 0.5 };
+/** Right after the start nothing is registered yet. */
+const QUIET_FAILURES = 5;
+
+/** Reads the configurations back and shakes hands with ourselves as the API server would. */
+export function createTrustCheck(sources: TrustSources): TrustCheck {
+  const { clock, log } = sources;
+  let problem: string | undefined = 'not proven yet';
+
+  async function look(): Promise<void> {
+    const targets = await readTargets(sources);
+    const found = await Promise.all(targets.map(handshakeProblem));
+    const at = found.findIndex((each) => each !== undefined);
+    problem =
+      at < 0 ? undefined : `callers for "${targets[at]?.serverName}" do not trust our certificate: ${found[at]}`;
+    if (problem !== undefined) throw new Error(problem);
+  }
+
+  return {
+    run: (signal) =>
+      repeat(
+        {
+          task: look,
+          periodMs: LOOK_EVERY_MS,
+          deadlineMs: DEADLINE_MS,
+          backoff: BACKOFF,
+          // What cannot be read says nothing about trust: the last verdict stays.
+          onError: (error, failuresInARow) => {
+            const level = failuresInARow > QUIET_FAILURES ? 'warn' : 'debug';
+            log[level]({ reason: errorText(error), failuresInARow }, 'Could not prove that callers trust us');
+          },
+          clock,
+        },
+        signal,
+      ),
+    look,
+    check: { name: 'trust', problem: () => problem },
+  };
+}
+
+/** Each combination of name and bundle in the entries of both configurations, once. */
+async function readTargets(sources: TrustSources): Promise<readonly HandshakeTarget[]> {
+  const found = await Promise.all(
+    [MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS].map((resource) => readEntries(sources, resource)),
+  );
+  const targets = found.flat().map((entry) => targetOf(sources, entry));
+  return [...new Map(targets.map((target) => [JSON.stringify(target), target])).values()];
+}
+
+async function readEntries(
+  { client, isRegistered }: TrustSources,
+  resource: typeof MUTATING_WEBHOOKS,
+): Promise<readonly unknown[]> {
+  const outcome = await getObject(client, { resource, name: WEBHOOK_CONFIGURATION });
+  if (outcome.kind === 'notFound' && !isRegistered) return [];
+  if (outcome.kind !== 'ok') throw new Error(`Could not read ${resource.kind}: ${outcome.message}`);
+  const entries = outcome.object['webhooks'];
+  return Array.isArray(entries) ? (entries as readonly unknown[]) : [];
+}
+
+/** How the API server would call this entry, but on our own address. */
+function targetOf({ host, port }: TrustSources, entry: unknown): HandshakeTarget {
+  const clientConfig = fieldOf(entry, 'clientConfig');
+  const caBundle = fieldOf(clientConfig, 'caBundle');
+  return {
+    host,
+    port,
+    serverName: serverNameOf(clientConfig),
+    caBundlePem:
+      typeof caBundle === 'string' && caBundle !== '' ? Buffer.from(caBundle, 'base64').toString() : undefined,
+  };
+}
+
+function serverNameOf(clientConfig: unknown): string {
+  const url = fieldOf(clientConfig, 'url');
+  if (typeof url === 'string' && URL.canParse(url)) return new URL(url).hostname.replace(/^\[|\]$/g, '');
+  const service = fieldOf(clientConfig, 'service');
+  return `${String(fieldOf(service, 'name'))}.${String(fieldOf(service, 'namespace'))}.svc`;
+}

@@ -1,0 +1,146 @@
+import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
+import type { KubeClient } from '#shared/kube/client.ts';
+import type { Condition } from '#shared/kube/conditions.ts';
+import type { LeaseTerm } from '#shared/kube/leader-lease.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import { errorText } from '#shared/runtime/describe-error.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import type { Metrics } from '#shared/runtime/metrics.ts';
+import { repeat } from '#shared/runtime/repeat.ts';
+import type { Caches } from '#webhook/cluster-state/caches.ts';
+import type { WebhookConfiguration } from '#webhook/configuration.ts';
+import type { LeaderDuty } from '#webhook/leadership.ts';
+import { readRules, type Rules } from '#webhook/cluster-state/read-rules.ts';
+import { compareRules, type Comparison } from './compare-rules.ts';
+import { missingPolicies } from './enforcing-policies.ts';
+import { enforcementCondition, type RuleState } from './rule-conditions.ts';
+import { writeRules } from './write-rules.ts';
+
+export interface RuleKeeperOptions {
+  readonly client: KubeClient;
+  readonly caches: Pick<Caches, 'policies' | 'classes'>;
+  readonly mode: WebhookConfiguration['mode'];
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** Keeps the rules that the API server enforces by itself those of the policies. */
+export interface RuleKeeper {
+  /** Every replica sees for itself how long the API server has enforced something else. */
+  run(signal: AbortSignal): Promise<void>;
+  /** The leader alone writes. */
+  readonly duty: LeaderDuty;
+  /** What to tell of a policy, as far as it is known. */
+  conditionOf(policy: PriorityPolicy): Condition | undefined;
+}
+
+const COMPARE_EVERY_MS = 1_000;
+const WRITE_EVERY_MS = 250;
+/** Whoever changes our objects is noticed after this long. */
+const VERIFY_EVERY_MS = 10_000;
+const DEADLINE_MS = 10_000;
+const READ_MS = 5_000;
+const TELL_AFTER_MS = 5_000;
+const BACKOFF = { initialMs: 250, maxMs: 10_000, factor: 2, jitter: 0.5 };
+
+/** Nothing is compared before `run`, and nothing written before the duty is. */
+export function createRuleKeeper(options: RuleKeeperOptions): RuleKeeper {
+  const { client, caches, mode, clock, log, metrics } = options;
+  const age = metrics.gauge(
+    'plimsoll_priority_rules_behind_seconds',
+    'How long the API server has enforced other rules than those of the PriorityPolicies; 0 while they are the same',
+  );
+  const writes = metrics.counter('plimsoll_priority_rules_writes_total', 'Writes of PriorityRules', ['result']);
+  let state: RuleState = { ...UNKNOWN, isDryRun: mode === 'DryRun' };
+  let behindSince: number | undefined;
+  const compareDue = dueAfter(caches, clock);
+  const writeDue = dueAfter(caches, clock);
+
+  function note({ compiled, isCurrent }: Comparison): void {
+    state = { ...state, isCurrent, leftOut: compiled.leftOut, ...(isCurrent && { problem: undefined }) };
+    behindSince = isCurrent ? undefined : (behindSince ?? clock.monotonic());
+  }
+
+  /** Every change makes the rules differ for a moment, which is not worth a word. */
+  function isJustBehind(): boolean {
+    return behindSince !== undefined && clock.monotonic() - behindSince < TELL_AFTER_MS;
+  }
+
+  async function compare(signal: AbortSignal): Promise<void> {
+    if (compareDue.begin()) {
+      const comparison = await compareRules(client, cached(caches), mode, signal);
+      note(comparison);
+      compareDue.again(comparison.isCurrent ? VERIFY_EVERY_MS : COMPARE_EVERY_MS);
+    }
+    age.set(behindSince === undefined ? 0 : (clock.monotonic() - behindSince) / 1_000);
+  }
+
+  async function write(signal: AbortSignal, term: LeaseTerm): Promise<void> {
+    if (!writeDue.begin()) return;
+    const seen = await compareRules(client, cached(caches), mode, signal);
+    // Caches may be behind, also behind what another leader has written: what is written is compiled from live objects.
+    const live = seen.isCurrent ? seen : await compareRules(client, await readRules(client, READ_MS), mode, signal);
+    note(live);
+    await writeRules(client, live, {
+      signal,
+      term,
+      now: clock.now(),
+      written: () => writes.add({ result: 'written' }),
+    });
+    note({ ...live, isCurrent: true });
+    state = { ...state, missing: await missingPolicies(client, signal) };
+    writeDue.again(VERIFY_EVERY_MS);
+  }
+
+  const onCompareError = (error: unknown): void => {
+    behindSince ??= clock.monotonic();
+    compareDue.again(0);
+    log.warn({ err: error }, 'Priority rules could not be compared');
+  };
+  const onWriteError = (error: unknown, failuresInARow: number): void => {
+    state = { ...state, isCurrent: false, problem: errorText(error) };
+    behindSince ??= clock.monotonic();
+    writes.add({ result: 'failed' });
+    writeDue.again(0);
+    log.warn({ err: error, failuresInARow }, 'Priority rules not written');
+  };
+  const round = { deadlineMs: DEADLINE_MS, backoff: BACKOFF, clock };
+  return {
+    run: (signal) => repeat({ ...round, task: compare, periodMs: COMPARE_EVERY_MS, onError: onCompareError }, signal),
+    duty: {
+      run: (end, term) => {
+        writeDue.again(0);
+        const task = (signal: AbortSignal): Promise<void> => write(signal, term);
+        return repeat({ ...round, task, periodMs: WRITE_EVERY_MS, onError: onWriteError }, end);
+      },
+    },
+    conditionOf: (policy) => (isJustBehind() ? undefined : enforcementCondition(policy, state)),
+  };
+}
+
+const UNKNOWN = { isCurrent: undefined, problem: undefined, missing: [], leftOut: new Map() };
+
+function cached({ policies, classes }: RuleKeeperOptions['caches']): Rules {
+  return {
+    policies: [...policies.values()],
+    classes: new Map(Array.from(classes.values(), (each) => [each.name, each])),
+  };
+}
+
+/** Says when to look: after a change of policies or classes, also one that comes while looking, and after a while. */
+function dueAfter({ policies, classes }: RuleKeeperOptions['caches'], clock: Clock) {
+  let dueAt = -Infinity;
+  for (const cache of [policies, classes]) cache.onChange(() => (dueAt = -Infinity));
+  return {
+    /** Whether to look now; if so, only a change or `again` makes it due once more. */
+    begin: (): boolean => {
+      if (clock.monotonic() < dueAt) return false;
+      dueAt = Infinity;
+      return true;
+    },
+    again: (pauseMs: number): void => {
+      dueAt = Math.min(dueAt, clock.monotonic() + pauseMs);
+    },
+  };
+}

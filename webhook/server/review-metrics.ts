@@ -1,0 +1,114 @@
+import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import type { Metrics } from '#shared/runtime/metrics.ts';
+import type { ReviewStart } from '#webhook/request-body/review-start.ts';
+
+/** How answers are counted and logged. */
+export interface ReviewMetrics {
+  decided(path: string, request: AdmissionRequest, decision: AdmissionDecision, elapsedMs: number): void;
+  /** The same of a review of which only the beginning is known. */
+  decidedUnread(path: string, start: ReviewStart, decision: AdmissionDecision): void;
+  answered(path: string, code: number): void;
+  /** One uid, two requests: the API server never does that. */
+  uidUsedTwice(path: string, request: AdmissionRequest): void;
+}
+
+/** Refusals are logged one by one; what is allowed only on level debug, for it is nearly everything. */
+export function createReviewMetrics(metrics: Metrics, log: Log): ReviewMetrics {
+  const { requests, durations, decisions, repeatedUids } = registerMetrics(metrics);
+  const requestSeries = remembered((webhook, code) => requests.series({ webhook, code }));
+  const decisionSeries = remembered((webhook, reason) => decisions.series({ webhook, reason }));
+  const allowedSeries = remembered((webhook, operation) => durations.series({ webhook, operation, allowed: 'true' }));
+  const refusedSeries = remembered((webhook, operation) => durations.series({ webhook, operation, allowed: 'false' }));
+
+  const logUnread = onceASecond((fields, more) => log.info({ ...fields, more }, 'Request answered unread'));
+
+  return {
+    decided: (webhook, request, decision, elapsedMs) => {
+      const series = decision.kind === 'allowed' ? allowedSeries : refusedSeries;
+      series(webhook, request.operation).observe(elapsedMs / 1_000);
+      decisionSeries(webhook, decision.because.code).add();
+      if (decision.kind === 'refused') log.info(describe(request, decision, elapsedMs), 'Request refused');
+      else if (log.isLevelEnabled('debug')) log.debug(describe(request, decision, elapsedMs), 'Request allowed');
+    },
+    decidedUnread: (webhook, start, { because }) => {
+      decisionSeries(webhook, because.code).add();
+      logUnread({ ...start, path: webhook, because });
+    },
+    answered: (webhook, code) => requestSeries(webhook, String(code)).add(),
+    uidUsedTwice: (webhook, request) => {
+      repeatedUids.add({ webhook });
+      log.warn(identify(request), 'Request uid came twice with different content');
+    },
+  };
+}
+
+function registerMetrics(metrics: Metrics) {
+  return {
+    requests: metrics.counter('plimsoll_webhook_requests_total', 'Admission requests by path and HTTP status', [
+      'webhook',
+      'code',
+    ]),
+    durations: metrics.histogram(
+      'plimsoll_webhook_request_duration_seconds',
+      'From the first byte of an admission request to its decision',
+      ['webhook', 'operation', 'allowed'],
+    ),
+    decisions: metrics.counter('plimsoll_webhook_decisions_total', 'Admission decisions by path and reason', [
+      'webhook',
+      'reason',
+    ]),
+    repeatedUids: metrics.counter(
+      'plimsoll_webhook_repeated_uids_total',
+      'Requests whose uid had come before with different content',
+      ['webhook'],
+    ),
+  };
+}
+
+/** There may be thousands a second: of those in between only the number is told. */
+function onceASecond(write: (fields: object, more: number) => void): (fields: object) => void {
+  let lastAt = Number.NEGATIVE_INFINITY;
+  let more = 0;
+  return (fields) => {
+    if (performance.now() - lastAt < 1_000) {
+      more += 1;
+      return;
+    }
+    lastAt = performance.now();
+    write(fields, more);
+    more = 0;
+  };
+}
+
+/** Makes the value of each pair of keys once. Both keys come from fixed sets, so it stays small. */
+function remembered<T>(make: (first: string, second: string) => T): (first: string, second: string) => T {
+  const byFirst = new Map<string, Map<string, T>>();
+  return (first, second) => {
+    const bySecond = byFirst.get(first) ?? new Map<string, T>();
+    const known = bySecond.get(second);
+    if (known !== undefined) return known;
+    const made = make(first, second);
+    byFirst.set(first, bySecond.set(second, made));
+    return made;
+  };
+}
+
+function describe(request: AdmissionRequest, decision: AdmissionDecision, elapsedMs: number) {
+  return {
+    ...identify(request),
+    because: decision.because,
+    milliseconds: Math.round(elapsedMs * 1_000) / 1_000,
+  };
+}
+
+function identify({ uid, operation, resource, subresource, namespace, name, requester }: AdmissionRequest) {
+  return {
+    uid,
+    operation,
+    resource: subresource === '' ? resource : `${resource}/${subresource}`,
+    pod: { namespace, name },
+    user: requester.name,
+  };
+}
