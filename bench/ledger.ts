@@ -10,7 +10,7 @@ import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
 import { ZERO } from '#shared/domain/model/quantity.ts';
 import type { LedgerState, Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import type { LedgerView } from '#shared/domain/quota/replica/replica.ts';
-import { settleBatch, type Batch } from '#shared/domain/quota/replica/apply-batch.ts';
+import { applyBatch, type Batch } from '#shared/domain/quota/replica/apply-batch.ts';
 import type { PodView } from '#shared/domain/quota/view/pod-view.ts';
 import { QuotaCounter, type QuotaCount } from '#shared/domain/quota/view/quota-counter.ts';
 import { systemClock as clock } from '#shared/runtime/clock.ts';
@@ -141,14 +141,14 @@ function reserveAndCommit(of: Subject): BlockTimes {
 
 function chargeAll(ledger: LedgerObject, batch: readonly Reservation[]): LedgerState {
   const pending = batch.map((each) => ({ reservation: each, isDryRun: false, giveUpAt: Infinity }));
-  const { settled, state } = settleBatch(ledger, { ...NOTHING_DUE, pending });
+  const { settled, state } = applyBatch(ledger, { ...NOTHING_DUE, pending });
   if (settled.some(({ kind }) => kind !== 'reserved')) throw new Error('a pod was refused');
   return state;
 }
 
 function countAll(ledger: LedgerObject, cluster: Cluster): LedgerObject {
   const pods = cluster.count();
-  const { state } = settleBatch(ledger, { ...NOTHING_DUE, count: { pods, holds: pods.holds, ...NOTHING_OVER } });
+  const { state } = applyBatch(ledger, { ...NOTHING_DUE, count: { pods, holds: pods.holds, ...NOTHING_OVER } });
   if (state.reservations.size > 0) throw new Error('a pod was not committed');
   return { ...ledger, state };
 }
@@ -185,7 +185,7 @@ async function throughLedger(of: Subject, sliceAfterMs: number): Promise<number>
     view,
     reservationMs: 60_000,
     holder: 'bench',
-    news: () => ({ uid: 'q', generation: 1, slices: new Map() }),
+    observed: () => ({ uid: 'q', generation: 1, slices: new Map() }),
     sliceAfterMs,
     sliceLifeMs: 10_000,
     prove: () => undefined,

@@ -1,7 +1,7 @@
 /** What one review costs by pieces, without a network: each on the 6 KB pod of the other benchmarks. JSON on stdout. */
 import { crc32 } from 'node:zlib';
 import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
-import type { AdmissionWorld } from '#shared/domain/admission/cluster-state.ts';
+import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import { NO_KNOWN_PODS } from '#shared/domain/admission/known-pods.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import { decodePodRequest } from '#shared/kube/decode-pod-request.ts';
@@ -31,7 +31,7 @@ function priorityClass(name: string, value: number): readonly [string, PriorityC
 }
 
 const quotas = [expectDecoded(decodeResourceQuota(BENCH_QUOTA))];
-const world: AdmissionWorld = {
+const world: ClusterState = {
   now: Date.now(),
   classes: new Map([priorityClass('high', 1_000), priorityClass('standard', 100), priorityClass('batch', 10)]),
   policies: [expectDecoded(decodePriorityPolicy(BENCH_POLICY))],

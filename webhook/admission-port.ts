@@ -4,14 +4,14 @@ import type { Metrics } from '#shared/runtime/metrics.ts';
 import { createBodyReader } from './request-body/body-budget.ts';
 import type { WebhookConfiguration } from './configuration.ts';
 import { fallbackApp } from './server/fallback-app.ts';
-import { createJudges, type JudgeSources } from './handlers/handlers.ts';
-import { onlyCallers } from './server/require-client-name.ts';
+import { createHandlers, type HandlerSources } from './handlers/handlers.ts';
+import { requireClientName } from './server/require-client-name.ts';
 import { createRefusals } from './server/refuse-unread.ts';
 import { reviewListener } from './server/review-listener.ts';
 import { createReviewMetrics } from './server/review-metrics.ts';
 
 export interface AdmissionPortParts {
-  readonly sources: JudgeSources;
+  readonly sources: HandlerSources;
   readonly tls: TlsOptions;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -32,7 +32,7 @@ export function openAdmissionPort(
   const deadlineMs = configuration.requestSeconds * 1_000;
   const bounds = { maxBytes: bodyLimitBytes, limits: REVIEW_LIMITS };
   const answer = reviewListener({
-    judges: createJudges(sources),
+    judges: createHandlers(sources),
     refusals: createRefusals(mode, bounds),
     fallback: fallbackApp(log),
     readBody: createBodyReader({ ...bounds, patienceMs: deadlineMs }),
@@ -44,7 +44,7 @@ export function openAdmissionPort(
   return serve({
     host,
     port,
-    handler: onlyCallers(configuration.tls.clientNames, answer),
+    handler: requireClientName(configuration.tls.clientNames, answer),
     tls,
     maxConnections: connections,
   });

@@ -6,20 +6,20 @@ import { LABEL_IGNORE, LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#sh
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Caches } from './cluster-state/caches.ts';
 import type { WebhookConfiguration } from './configuration.ts';
-import type { JudgeSources } from './handlers/handlers.ts';
+import type { HandlerSources } from './handlers/handlers.ts';
 import { createEvictionCounter } from './evictions/eviction-counter.ts';
 import { evictionStore } from './evictions/eviction-store.ts';
-import { findUnharmed } from './evictions/find-survivors.ts';
+import { findSurvivors } from './evictions/find-survivors.ts';
 import type { Ledgers } from './quota/ledgers.ts';
 import { createLiveClassesReader } from './cluster-state/live-classes.ts';
-import { createLiveWorldReader } from './cluster-state/live-state.ts';
+import { createLiveStateReader } from './cluster-state/live-state.ts';
 import { createPendingReviews } from './server/pending-reviews.ts';
 import { createPodLookUp } from './cluster-state/pod-look-up.ts';
 import { findPodsOfClass } from './cluster-state/pods-of-class.ts';
 import { readNamespaceLabels } from './cluster-state/read-namespace-labels.ts';
 import { readNodeProtection } from './cluster-state/read-node-protection.ts';
-import { createRefusalTeller } from './events/denial-events.ts';
-import { cacheAgeSeconds, createWorldReader } from './cluster-state/cached-state.ts';
+import { createDenialEvents } from './events/denial-events.ts';
+import { cacheAgeSeconds, createStateReader } from './cluster-state/cached-state.ts';
 
 const LONGEST_LIVE_READ_MS = 1_000;
 /** Of the request's deadline; the answer, and finding out who holds a quota, need a part of it too. */
@@ -36,11 +36,11 @@ interface Parts {
 }
 
 /** Everything the judges look at, from caches and where need be from the API server. */
-export function createJudgeSources(
+export function createHandlerSources(
   { mode, requestSeconds, concurrentRequests, evictions, quotaHoldersNamed }: WebhookConfiguration,
   { client, caches, ledgers, clock, events }: Parts,
-): JudgeSources {
-  const world = createWorldReader(caches, clock);
+): HandlerSources {
+  const cluster = createStateReader(caches, clock);
   const deadlineMs = requestSeconds * 1_000;
   const liveReadMs = Math.min(LONGEST_LIVE_READ_MS, deadlineMs * SHARE_FOR_READING);
   return {
@@ -50,20 +50,20 @@ export function createJudgeSources(
     protectionOnNode: (nodeName, timeoutMs) => readNodeProtection(client, nodeName, timeoutMs),
     evictions: createEvictionCounter({
       store: evictionStore(client, evictions),
-      findUnharmed: (found, timeoutMs) => findUnharmed(client, found, timeoutMs),
+      findSurvivors: (found, timeoutMs) => findSurvivors(client, found, timeoutMs),
       clock,
     }),
     evictionsPerMinute: evictions.perMinute,
     client,
     ledgers,
     clock,
-    world,
+    cluster,
     cacheAgeSeconds: () => cacheAgeSeconds(caches, clock),
-    liveWorld: createLiveWorldReader(client, world, liveReadMs),
+    liveState: createLiveStateReader(client, cluster, liveReadMs),
     lookUpPods: createPodLookUp(client, clock),
     holdersNamed: quotaHoldersNamed,
-    tellRefusal: createRefusalTeller({ client, events, clock }),
-    liveClasses: createLiveClassesReader(client, world, liveReadMs),
+    recordDenial: createDenialEvents({ client, events, clock }),
+    liveClasses: createLiveClassesReader(client, cluster, liveReadMs),
     podsOfClass: (name) => findPodsOfClass(client, clock, name),
     withinMs: deadlineMs * SHARE_FOR_RESERVING,
     classAnnotations: (name) => caches.classes.get(name)?.annotations,

@@ -10,16 +10,16 @@ import type { Surroundings } from '#shared/runtime/run-program.ts';
 import { openAdmissionPort } from './admission-port.ts';
 import { createCaches, eachCache, type Caches } from './cluster-state/caches.ts';
 import type { WebhookConfiguration } from './configuration.ts';
-import { createCertificateKeeper } from './certificates/certificate-rotator.ts';
+import { createCertificateRotator } from './certificates/certificate-rotator.ts';
 import { createConditionWriter } from './conditions/condition-writer.ts';
 import { createCertificateSource } from './certificates/create-certificate-source.ts';
-import { createJudgeSources } from './handler-sources.ts';
+import { createHandlerSources } from './handler-sources.ts';
 import { createLeadership } from './leadership.ts';
 import { Ledgers } from './quota/ledgers.ts';
 import { exportQuotas } from './quota/quota-gauges.ts';
 import { cachesCheck, stoppingCheck } from './readiness.ts';
 import { createRegistration } from './registration/registration.ts';
-import { createRuleKeeper } from './rules/rule-reconciler.ts';
+import { createRuleReconciler } from './rules/rule-reconciler.ts';
 import { createTrustCheck } from './registration/trust-check.ts';
 
 /** Where a started webhook listens, and what it does with what breaks a rule. */
@@ -56,13 +56,13 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
     instance: hostname(),
   });
   shutdown.onRelease('events', () => events.flush());
-  const sources = createJudgeSources(configuration, { client, caches, ledgers, clock, events });
+  const sources = createHandlerSources(configuration, { client, caches, ledgers, clock, events });
   const certificates = createCertificateSource(configuration, { client, clock });
   const first = await certificates.look(() => false);
   const server = await openAdmissionPort(configuration, { sources, tls: first.tls, metrics, log });
   shutdown.onRelease('admission port', () => server.close());
 
-  const keeper = createCertificateKeeper({
+  const keeper = createCertificateRotator({
     source: certificates,
     isTrusted: (caBundlePem) => registration.isTrusted(caBundlePem),
     use: ({ tls }) => server.setCertificate(tls),
@@ -109,7 +109,7 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
 
   for (const cache of eachCache(caches)) void cache.run(shutdown.signal);
   void keeper.run(shutdown.signal);
-  const rules = createRuleKeeper({ ...surroundings, client, caches, mode: configuration.mode, metrics });
+  const rules = createRuleReconciler({ ...surroundings, client, caches, mode: configuration.mode, metrics });
   const unreadable = (quota: string) => ledgers.unreadable(quota);
   const conditions = createConditionWriter({ ...surroundings, client, caches, events, rules, unreadable });
   const leadership = createLeadership({

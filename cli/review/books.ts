@@ -1,4 +1,4 @@
-import type { AdmissionWorld } from '#shared/domain/admission/cluster-state.ts';
+import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { NO_KNOWN_PODS, type KnownPods } from '#shared/domain/admission/known-pods.ts';
 import type { Instant, Pod } from '#shared/domain/model/pod.ts';
@@ -9,7 +9,7 @@ import type { Surroundings } from './surroundings.ts';
 
 /** What pods are judged by, as it is after the pods that were admitted before. */
 export interface Books {
-  readonly world: AdmissionWorld;
+  readonly world: ClusterState;
   /** Charges a pod to all its quotas, or to none where a PriorityQuota refuses it. */
   charge(pod: Pod): AdmissionDecision | undefined;
 }

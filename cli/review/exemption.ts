@@ -1,4 +1,4 @@
-import type { AdmissionWorld } from '#shared/domain/admission/cluster-state.ts';
+import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import type { Requester } from '#shared/domain/admission/request.ts';
 import { JUDGED_NAMESPACES, OWN_ACCOUNTS } from '#shared/kube/webhook-configurations.ts';
 
@@ -11,7 +11,7 @@ interface Creation {
 /** Why the API server would not ask the webhook at all: its registered selectors and conditions, in words. */
 export function findExemption(
   { isPod, requester, namespace }: Creation,
-  { namespaceLabels }: AdmissionWorld,
+  { namespaceLabels }: ClusterState,
 ): string | undefined {
   if (!JUDGED_NAMESPACES.matches(namespaceLabels(namespace) ?? new Map()))
     return `namespace \`${namespace}\` is exempt`;

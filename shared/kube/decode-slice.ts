@@ -8,6 +8,6 @@ export function readSlice(entry: WireObject): Slice {
     holder: readText(entry, 'holder') ?? '',
     amounts: readAmounts(entry, 'amounts') ?? NO_AMOUNTS,
     renewals: readInteger(entry, 'renewals') ?? 0,
-    isWanted: readBoolean(entry, 'wanted'),
+    recallRequested: readBoolean(entry, 'wanted'),
   };
 }

@@ -1,4 +1,4 @@
-import type { AdmissionWorld } from '#shared/domain/admission/cluster-state.ts';
+import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 import type { Requester } from '#shared/domain/admission/request.ts';
 import { prepareSelector } from '#shared/domain/model/label-selector.ts';
@@ -61,7 +61,7 @@ export interface WorldFields {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-export function buildWorld(fields: WorldFields = {}): AdmissionWorld {
+export function buildWorld(fields: WorldFields = {}): ClusterState {
   const labels = new Map(Object.entries(fields.labels ?? {}));
   return {
     now: NOW,

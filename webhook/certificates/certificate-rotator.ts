@@ -7,7 +7,7 @@ import type { Metrics } from '#shared/runtime/metrics.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import type { CertificateSource, ServingCertificate } from './certificate-source.ts';
 
-export interface KeeperOptions {
+export interface RotatorOptions {
   readonly source: CertificateSource;
   readonly isTrusted: (caBundlePem: string) => boolean;
   /** Serves with another certificate from now on. */
@@ -20,7 +20,7 @@ export interface KeeperOptions {
 }
 
 /** Keeps the certificate that is served valid. */
-export interface CertificateKeeper {
+export interface CertificateRotator {
   run(signal: AbortSignal): Promise<void>;
   /** Looks now, as `run` does every so often. */
   look(): Promise<void>;
@@ -33,7 +33,7 @@ const LOOK_EVERY_MS = 20_000;
 const LOOK_DEADLINE_MS = 15_000;
 const BACKOFF = { initialMs: 500, maxMs: 20_000, factor: 2, jitter: 0.5 };
 
-export function createCertificateKeeper(options: KeeperOptions): CertificateKeeper {
+export function createCertificateRotator(options: RotatorOptions): CertificateRotator {
   const { source, clock, log, metrics } = options;
   let served = options.first;
   let problem: string | undefined;

@@ -1,4 +1,4 @@
-import type { AdmissionWorld } from '#shared/domain/admission/cluster-state.ts';
+import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import { NO_KNOWN_PODS } from '#shared/domain/admission/known-pods.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import type { Reflector } from '#shared/kube/reflector.ts';
@@ -7,11 +7,11 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import { byNamespace } from './by-namespace.ts';
 import type { Caches } from './caches.ts';
 
-/** Gives the world as the caches know it now; throws while any of them has not been filled. */
-export type WorldReader = () => AdmissionWorld;
+/** Gives the cluster as the caches know it now; throws while any of them has not been filled. */
+export type StateReader = () => ClusterState;
 
 /** A reader whose indexes are renewed only when something has changed. */
-export function createWorldReader(caches: Caches, clock: Clock): WorldReader {
+export function createStateReader(caches: Caches, clock: Clock): StateReader {
   const classes = derived(
     caches.classes,
     (all): ReadonlyMap<string, PriorityClass> => new Map(all.map((each) => [each.name, each])),

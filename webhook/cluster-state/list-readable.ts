@@ -3,7 +3,7 @@ import type { Decoded } from '#shared/kube/decoded.ts';
 import { listObjects, type CollectionAddress } from '#shared/kube/objects.ts';
 
 /** All objects of a kind, from the API server itself; those that cannot be decoded are left out. Rejects when it fails. */
-export async function readAll<T>(
+export async function listReadable<T>(
   client: KubeClient,
   collection: CollectionAddress,
   decode: (raw: unknown) => Decoded<T>,

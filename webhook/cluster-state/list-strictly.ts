@@ -6,7 +6,7 @@ import { listObjects, type CollectionAddress } from '#shared/kube/objects.ts';
  * All objects of a kind, from the API server itself. Rejects when it fails, and also when one of them cannot be
  * decoded: for rules of which none may be missed.
  */
-export async function readEvery<T>(
+export async function listStrictly<T>(
   client: KubeClient,
   collection: CollectionAddress,
   decode: (raw: unknown) => Decoded<T>,

@@ -1,29 +1,29 @@
-import type { AdmissionWorld } from '#shared/domain/admission/cluster-state.ts';
+import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
 import { decodeResourceQuota } from '#shared/kube/decode-resource-quota.ts';
 import { RESOURCE_QUOTAS } from '#shared/kube/resource.ts';
-import { readAll } from './list-readable.ts';
+import { listReadable } from './list-readable.ts';
 import { readNamespaceLabels } from './read-namespace-labels.ts';
 import { readRules } from './read-rules.ts';
-import { byName, type WorldReader } from './cached-state.ts';
+import { byName, type StateReader } from './cached-state.ts';
 
 /**
  * Reads classes, policies and the namespace with its quotas from the API server, because a cache may be a moment behind
  * and nobody shall be refused for that, or let in. Rejects when they cannot be read, or too many namespaces are being
  * read already; callers who ask at the same time for the same share one read.
  */
-export function createLiveWorldReader(
+export function createLiveStateReader(
   client: KubeClient,
-  world: WorldReader,
+  cluster: StateReader,
   timeoutMs: number,
-): (request: PodRequest) => Promise<AdmissionWorld> {
+): (request: PodRequest) => Promise<ClusterState> {
   const rules = sharedReads(() => readRules(client, timeoutMs));
   const read = sharedReads((namespace) => readNamespace(client, namespace, timeoutMs));
   return async ({ pod }) => {
     const [{ classes, policies }, { quotas, labels }] = await Promise.all([rules(''), read(pod.namespace)]);
-    const cached = world();
+    const cached = cluster();
     return {
       ...cached,
       classes,
@@ -41,7 +41,7 @@ interface LiveNamespace {
 
 async function readNamespace(client: KubeClient, namespace: string, timeoutMs: number): Promise<LiveNamespace> {
   const [quotas, labels] = await Promise.all([
-    readAll(client, { resource: RESOURCE_QUOTAS, namespace }, decodeResourceQuota, timeoutMs),
+    listReadable(client, { resource: RESOURCE_QUOTAS, namespace }, decodeResourceQuota, timeoutMs),
     readNamespaceLabels(client, namespace, timeoutMs),
   ]);
   return { quotas: quotas.toSorted(byName), labels };

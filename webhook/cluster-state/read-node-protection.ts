@@ -4,7 +4,7 @@ import { decodeNode } from '#shared/kube/decode-node.ts';
 import { decodeNodeProtection } from '#shared/kube/decode-node-protection.ts';
 import { getObject } from '#shared/kube/objects.ts';
 import { NODE_PRESSURE_POLICIES, NODES } from '#shared/kube/resource.ts';
-import { readEvery } from './list-strictly.ts';
+import { listStrictly } from './list-strictly.ts';
 
 const NO_LABELS: ReadonlyMap<string, string> = new Map();
 
@@ -18,7 +18,7 @@ export async function readNodeProtection(
   nodeName: string | undefined,
   timeoutMs: number,
 ): Promise<Protection> {
-  const policies = await readEvery(client, { resource: NODE_PRESSURE_POLICIES }, decodeNodeProtection, timeoutMs);
+  const policies = await listStrictly(client, { resource: NODE_PRESSURE_POLICIES }, decodeNodeProtection, timeoutMs);
   const isLabelled = nodeName !== undefined && policies.length > 0;
   return protectionOnNode(policies, isLabelled ? await readNodeLabels(client, nodeName, timeoutMs) : NO_LABELS);
 }

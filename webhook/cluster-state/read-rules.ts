@@ -1,18 +1,18 @@
-import type { AdmissionWorld } from '#shared/domain/admission/cluster-state.ts';
+import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
 import { decodePriorityClass } from '#shared/kube/decode-priority-class.ts';
 import { decodePriorityPolicy } from '#shared/kube/decode-priority-policy.ts';
 import { PRIORITY_CLASSES, PRIORITY_POLICIES } from '#shared/kube/resource.ts';
-import { readAll } from './list-readable.ts';
+import { listReadable } from './list-readable.ts';
 import { byName } from './cached-state.ts';
 
-export type Rules = Pick<AdmissionWorld, 'classes' | 'policies'>;
+export type Rules = Pick<ClusterState, 'classes' | 'policies'>;
 
 /** Classes and policies from the API server itself. Rejects when they cannot be read. */
 export async function readRules(client: KubeClient, timeoutMs: number): Promise<Rules> {
   const [classes, policies] = await Promise.all([
-    readAll(client, { resource: PRIORITY_CLASSES }, decodePriorityClass, timeoutMs),
-    readAll(client, { resource: PRIORITY_POLICIES }, decodePriorityPolicy, timeoutMs),
+    listReadable(client, { resource: PRIORITY_CLASSES }, decodePriorityClass, timeoutMs),
+    listReadable(client, { resource: PRIORITY_POLICIES }, decodePriorityPolicy, timeoutMs),
   ]);
   return { classes: new Map(classes.map((each) => [each.name, each])), policies: policies.toSorted(byName) };
 }

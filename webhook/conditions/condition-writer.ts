@@ -10,17 +10,17 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import type { Caches } from '#webhook/cluster-state/caches.ts';
-import { createDefaultTeller } from '#webhook/events/default-class-events.ts';
+import { createDefaultClassEvents } from '#webhook/events/default-class-events.ts';
 import { podsCondition } from './describe-conditions.ts';
 import type { LeaderDuty } from '#webhook/leadership.ts';
-import type { RuleKeeper } from '#webhook/rules/rule-reconciler.ts';
+import type { RuleReconciler } from '#webhook/rules/rule-reconciler.ts';
 import { wantedPolicyConditions, wantedQuotaConditions } from './wanted-conditions.ts';
 
 export interface ConditionWriterOptions {
   readonly client: KubeClient;
   readonly caches: Caches;
   readonly events: Pick<EventRecorder, 'record'>;
-  readonly rules: Pick<RuleKeeper, 'conditionOf'>;
+  readonly rules: Pick<RuleReconciler, 'conditionOf'>;
   /** Some pods that a quota counts and that cannot be read; `undefined` while its pods have not been counted. */
   readonly unreadable: (quota: string) => readonly string[] | undefined;
   readonly clock: Clock;
@@ -40,7 +40,7 @@ const DEADLINE_MS = 10_000;
 /** Tells administrators in the conditions of policies and quotas what is wrong with them. */
 export function createConditionWriter(options: ConditionWriterOptions): LeaderDuty {
   const { client, caches, events, rules, unreadable, clock, random, log } = options;
-  const tellDefaults = createDefaultTeller(events);
+  const tellDefaults = createDefaultClassEvents(events);
   const wantedOfPolicies = wantedPolicyConditions(caches, clock);
   const wantedOfQuotas = wantedQuotaConditions(caches, clock);
 

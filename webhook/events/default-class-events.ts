@@ -5,7 +5,7 @@ import { apiVersionOf, PRIORITY_CLASSES } from '#shared/kube/resource.ts';
 import { EVENT_REASONS } from '#shared/kube/wire-names.ts';
 
 /** Tells in an Event of the class that counts that there are several global defaults, once per change (B-18). */
-export function createDefaultTeller(events: Pick<EventRecorder, 'record'>): (classes: PriorityClasses) => void {
+export function createDefaultClassEvents(events: Pick<EventRecorder, 'record'>): (classes: PriorityClasses) => void {
   let told: string | undefined;
   return (classes) => {
     const note = severalDefaults(classes);

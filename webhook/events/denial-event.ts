@@ -17,7 +17,7 @@ import { EVENT_REASONS } from '#shared/kube/wire-names.ts';
  * The Event that a refusal deserves; none where only the one who asked needs to know. It is about what refused (policy
  * or quota) or about the pod that stays, and says the same of every like refusal, so that those become one series.
  */
-export function refusalEvent(
+export function denialEvent(
   { isDryRun, namespace }: AdmissionRequest,
   decision: AdmissionDecision,
 ): EventRecord | undefined {

@@ -6,12 +6,12 @@ import type { ObjectReference } from '#shared/kube/event-series.ts';
 import { getObject } from '#shared/kube/objects.ts';
 import { PRIORITY_POLICIES, PRIORITY_QUOTAS, RESOURCE_QUOTAS, type Resource } from '#shared/kube/resource.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import { refusalEvent } from './denial-event.ts';
+import { denialEvent } from './denial-event.ts';
 
 /** Told of every decision; writes Events about the refusals that deserve one. Nobody waits for it. */
-export type TellRefusal = (request: AdmissionRequest, decision: AdmissionDecision) => void;
+export type RecordDenial = (request: AdmissionRequest, decision: AdmissionDecision) => void;
 
-export interface RefusalTellerOptions {
+export interface DenialEventsOptions {
   readonly client: KubeClient;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly clock: Pick<Clock, 'monotonic'>;
@@ -28,7 +28,7 @@ const MOST_REMEMBERED = 200;
 const REFUSING_KINDS: readonly Resource[] = [PRIORITY_POLICIES, PRIORITY_QUOTAS, RESOURCE_QUOTAS];
 
 /** `kubectl describe` shows only Events with the object's own UID, which a refusal does not know: it is looked up. */
-export function createRefusalTeller({ client, events, clock }: RefusalTellerOptions): TellRefusal {
+export function createDenialEvents({ client, events, clock }: DenialEventsOptions): RecordDenial {
   const known = new Map<string, KnownUid>();
 
   function uidOf(reference: ObjectReference): Promise<string | undefined> {
@@ -42,7 +42,7 @@ export function createRefusalTeller({ client, events, clock }: RefusalTellerOpti
   }
 
   return (request, decision) => {
-    const event = refusalEvent(request, decision);
+    const event = denialEvent(request, decision);
     if (event === undefined) return;
     const { regarding } = event;
     if (regarding.uid !== undefined) events.record(event);

@@ -24,7 +24,7 @@ export interface EvictionCounter {
 export interface EvictionCounterOptions {
   readonly store: EvictionStore;
   /** Of these evictions, the UIDs of pods that live on unharmed: they were let through here and refused elsewhere. */
-  readonly findUnharmed: (evictions: readonly CountedEviction[], timeoutMs: number) => Promise<ReadonlySet<string>>;
+  readonly findSurvivors: (evictions: readonly CountedEviction[], timeoutMs: number) => Promise<ReadonlySet<string>>;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
@@ -74,13 +74,13 @@ async function countOne(attempt: Attempt, options: EvictionCounterOptions): Prom
 async function decide(
   { evictions }: StoredEvictions,
   { wanted, bounds, giveUpAt }: Attempt,
-  { findUnharmed, clock }: EvictionCounterOptions,
+  { findSurvivors, clock }: EvictionCounterOptions,
 ): Promise<CountOutcome> {
   const now = clock.now();
   const first = countEviction(evictions, { ...wanted, at: now }, bounds);
   if (first.kind === 'counted') return first;
   const settled = first.filledBy.filter(({ at }) => now - at >= SETTLED_MS).slice(-MOST_LOOKED_AT);
-  const unharmed = await findUnharmed(settled, Math.max(1, giveUpAt - clock.monotonic()));
+  const unharmed = await findSurvivors(settled, Math.max(1, giveUpAt - clock.monotonic()));
   if (unharmed.size === 0) return first;
   const effective = evictions.filter(({ uid }) => !unharmed.has(uid));
   return countEviction(effective, { ...wanted, at: now }, bounds);

@@ -4,7 +4,7 @@ import { getObject } from '#shared/kube/objects.ts';
 import { PODS } from '#shared/kube/resource.ts';
 
 /** Of these evictions the UIDs of pods that live on and are not ending; a pod that cannot be read is not among them. */
-export async function findUnharmed(
+export async function findSurvivors(
   client: KubeClient,
   evictions: readonly CountedEviction[],
   timeoutMs: number,

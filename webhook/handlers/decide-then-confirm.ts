@@ -1,10 +1,10 @@
-import type { AdmissionWorld } from '#shared/domain/admission/cluster-state.ts';
+import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import { decideMutation } from '#shared/domain/admission/decide-mutation.ts';
 import { decideTemplate } from '#shared/domain/admission/decide-template.ts';
 import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { PodSearch } from '#shared/domain/admission/known-pods.ts';
-import { partnerSearches } from '#shared/domain/admission/warnings/affinity-searches.ts';
+import { affinitySearches } from '#shared/domain/admission/warnings/affinity-searches.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 import { refuseUnknownNamespace, standsUnconfirmed } from '#shared/domain/admission/refusals/unconfirmed.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
@@ -13,14 +13,14 @@ import type { Review } from '#webhook/server/decode-review.ts';
 import type { PendingReviews } from '#webhook/server/pending-reviews.ts';
 import { LONGEST_LOOK_UP_MS, type PodLookUp } from '#webhook/cluster-state/pod-look-up.ts';
 import { withinTime } from '#webhook/server/within-time.ts';
-import type { WorldReader } from '#webhook/cluster-state/cached-state.ts';
+import type { StateReader } from '#webhook/cluster-state/cached-state.ts';
 
 export interface PodSources {
-  readonly world: WorldReader;
+  readonly cluster: StateReader;
   /** How long ago the API server was last heard about what decisions follow from. */
   readonly cacheAgeSeconds: () => number | undefined;
-  /** The world for one pod with what may be out of date read from the API server: asked before a refusal is given. */
-  readonly liveWorld: (request: PodRequest) => Promise<AdmissionWorld>;
+  /** The cluster for one pod with what may be out of date read from the API server: asked before a refusal is given. */
+  readonly liveState: (request: PodRequest) => Promise<ClusterState>;
   readonly lookUpPods: PodLookUp;
   readonly pending: PendingReviews;
   readonly clock: Clock;
@@ -28,7 +28,7 @@ export interface PodSources {
 
 /** How pods are decided about in one phase of admission. */
 export interface Phase {
-  readonly decide: (request: PodRequest, world: AdmissionWorld) => AdmissionDecision;
+  readonly decide: (request: PodRequest, cluster: ClusterState) => AdmissionDecision;
   /** Whether pods are looked up that make a warning or a refusal more helpful. */
   readonly explains: boolean;
 }
@@ -56,14 +56,14 @@ const ANSWER_MS = 50;
  */
 export function decideThenConfirm(asked: Case, sources: PodSources): AdmissionDecision | Promise<AdmissionDecision> {
   const { request, phase, review } = asked;
-  const world = sources.world();
-  const decision = phase.decide(request, world);
-  const isKnown = world.namespaceLabels(request.pod.namespace) !== undefined;
+  const cluster = sources.cluster();
+  const decision = phase.decide(request, cluster);
+  const isKnown = cluster.namespaceLabels(request.pod.namespace) !== undefined;
   const isFirm = decision.kind === 'allowed' && isKnown;
-  if (isFirm && searchesFor(asked, decision, world, sources).length === 0) return decision;
+  if (isFirm && searchesFor(asked, decision, cluster, sources).length === 0) return decision;
   const share = sources.pending.begin(review);
   if (share === undefined) return isFirm ? decision : unconfirmed(asked, decision, TOO_MANY, sources);
-  const pending = isFirm ? explain(asked, decision, world, sources) : confirm(asked, decision, sources);
+  const pending = isFirm ? explain(asked, decision, cluster, sources) : confirm(asked, decision, sources);
   return pending.finally(() => share.end());
 }
 
@@ -72,7 +72,7 @@ const TOO_MANY = 'too many requests are waiting for the API server';
 async function confirm(asked: Case, cached: AdmissionDecision, sources: PodSources): Promise<AdmissionDecision> {
   const { request, phase, review } = asked;
   const leftMs = review.answerBy - sources.clock.monotonic() - ANSWER_MS;
-  const live = await withinTime(sources.liveWorld(request), leftMs).catch(errorText);
+  const live = await withinTime(sources.liveState(request), leftMs).catch(errorText);
   if (typeof live === 'string') return unconfirmed(asked, cached, live, sources);
   return explain(asked, phase.decide(request, live), live, sources);
 }
@@ -93,28 +93,28 @@ function unconfirmed(
 async function explain(
   asked: Case,
   decision: AdmissionDecision,
-  world: AdmissionWorld,
+  cluster: ClusterState,
   sources: PodSources,
 ): Promise<AdmissionDecision> {
-  const searches = searchesFor(asked, decision, world, sources);
+  const searches = searchesFor(asked, decision, cluster, sources);
   if (searches.length === 0) return decision;
-  return asked.phase.decide(asked.request, { ...world, knownPods: await sources.lookUpPods(searches) });
+  return asked.phase.decide(asked.request, { ...cluster, knownPods: await sources.lookUpPods(searches) });
 }
 
 /** None where there is no time for them. */
 function searchesFor(
   { request, phase, review }: Case,
   decision: AdmissionDecision,
-  world: AdmissionWorld,
+  cluster: ClusterState,
   { clock }: PodSources,
 ): readonly PodSearch[] {
   const isInTime = review.answerBy - clock.monotonic() > LONGEST_LOOK_UP_MS + ANSWER_MS;
-  return phase.explains && isInTime ? usefulSearches(decision, request, world) : [];
+  return phase.explains && isInTime ? usefulSearches(decision, request, cluster) : [];
 }
 
 /** Which pods would say more: those that hold the quota that is full, those that the pod must run beside. */
-function usefulSearches(decision: AdmissionDecision, request: PodRequest, world: AdmissionWorld): readonly PodSearch[] {
-  if (decision.kind === 'allowed') return partnerSearches(request, world);
+function usefulSearches(decision: AdmissionDecision, request: PodRequest, cluster: ClusterState): readonly PodSearch[] {
+  if (decision.kind === 'allowed') return affinitySearches(request, cluster);
   const { namespace } = request.pod;
   return decision.because.code === 'QuotaExceeded' ? [{ namespace, selector: undefined }] : [];
 }

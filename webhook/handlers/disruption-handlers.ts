@@ -14,7 +14,7 @@ import type { Review } from '#webhook/server/decode-review.ts';
 import { findEvictedPod } from '#webhook/evictions/find-evicted-pod.ts';
 import { evictionProblem, readEviction } from '#webhook/evictions/read-eviction.ts';
 import { unclearEviction, withinLimits, type LimitSources } from '#webhook/evictions/within-limits.ts';
-import type { Judge } from '#webhook/server/review-listener.ts';
+import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
 
 export interface DisruptionSources extends LimitSources {
   /** What holds for our evictions on a node. Rejects when it cannot be read. */
@@ -29,7 +29,7 @@ export interface DisruptionSources extends LimitSources {
 }
 
 /** Judges deletions of pods; the pod stands in oldObject, also where a whole collection is deleted. */
-export function judgeDeletions(sources: DisruptionSources): Judge {
+export function deletionHandler(sources: DisruptionSources): AdmissionHandler {
   return ({ request, oldObject }) => {
     if (request.resource !== 'pods' || request.subresource !== '') return unexpectedResource(request, 'pods');
     if (request.operation !== 'DELETE') return allow(because('NothingToDecide', `${request.operation} removes no pod`));
@@ -54,7 +54,7 @@ function unreadable(request: Request, fault: { readonly field: string; readonly 
  * Judges evictions. The review does not hold the pod, so it is looked up for our own accounts, which are held to laws
  * about it. Whatever keeps such a decision from being made refuses the eviction (docs/security.md).
  */
-export function judgeEvictions(sources: DisruptionSources): Judge {
+export function evictionHandler(sources: DisruptionSources): AdmissionHandler {
   return (review) => {
     const { request, object } = review;
     const { resource, subresource, namespace, name } = request;
@@ -64,7 +64,7 @@ export function judgeEvictions(sources: DisruptionSources): Judge {
     if (!isOwn(request))
       return allow(because('DisruptionAccepted', 'no rule forbids this eviction', { namespace, name }));
     const facts = { kind: 'eviction', caller: callerOf(request), namespace, name };
-    return judgeOwnEviction(sources, review).catch((error: unknown) => unclearEviction(errorText(error), facts));
+    return decideOwnEviction(sources, review).catch((error: unknown) => unclearEviction(errorText(error), facts));
   };
 }
 
@@ -76,13 +76,13 @@ interface Deadline {
   readonly timeLeft: () => number;
 }
 
-async function judgeOwnEviction(sources: DisruptionSources, review: Review): Promise<AdmissionDecision> {
+async function decideOwnEviction(sources: DisruptionSources, review: Review): Promise<AdmissionDecision> {
   const { client, clock, withinMs } = sources;
   const giveUpAt = clock.monotonic() + withinMs;
   const deadline = { giveUpAt, timeLeft: () => Math.max(1, giveUpAt - clock.monotonic()) };
   const found = await findEvictedPod(client, review.request, deadline.timeLeft());
   if (found === undefined) return missingPod(review);
-  return found.ok ? judgeEvictionOf(sources, found.value, review, deadline) : unreadable(review.request, found);
+  return found.ok ? decideEvictionOf(sources, found.value, review, deadline) : unreadable(review.request, found);
 }
 
 /** Without a UID the eviction would take a pod that gets this name in the next moment. */
@@ -94,7 +94,7 @@ function missingPod({ request, object }: Review): AdmissionDecision {
   return refuse(409, because('DisruptionOfOtherPod', text, { namespace, name }));
 }
 
-async function judgeEvictionOf(
+async function decideEvictionOf(
   sources: DisruptionSources,
   pod: Pod,
   { request, object }: Review,

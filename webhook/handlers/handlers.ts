@@ -3,44 +3,44 @@ import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 import { OWN_ACCOUNTS, WEBHOOK_PATHS } from '#shared/kube/webhook-configurations.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';
 import { MUTATION, VALIDATION, type PodSources } from './decide-then-confirm.ts';
-import { judgeBeforeCharge, judgeNothing } from './check-before-charge.ts';
-import { judgeClasses, type ClassSources } from './priority-class-handler.ts';
-import { judgeDeletions, judgeEvictions, type DisruptionSources } from './disruption-handlers.ts';
-import { judgePods } from './pod-handler.ts';
-import { judgeQuota, type QuotaSources } from './quota-handler.ts';
-import { judgeTemplates } from './template-handler.ts';
+import { checkBeforeCharge, checkNothing } from './check-before-charge.ts';
+import { priorityClassHandler, type ClassSources } from './priority-class-handler.ts';
+import { deletionHandler, evictionHandler, type DisruptionSources } from './disruption-handlers.ts';
+import { podHandler } from './pod-handler.ts';
+import { quotaHandler, type QuotaSources } from './quota-handler.ts';
+import { templateHandler } from './template-handler.ts';
 import { markOneOfSeveral } from './one-of-several.ts';
 import type { PendingReviews } from '#webhook/server/pending-reviews.ts';
-import type { Judge } from '#webhook/server/review-listener.ts';
-import type { TellRefusal } from '#webhook/events/denial-events.ts';
+import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
+import type { RecordDenial } from '#webhook/events/denial-events.ts';
 import { withValidNames } from './valid-names.ts';
-import { whilePending } from './limit-concurrency.ts';
+import { limitConcurrency } from './limit-concurrency.ts';
 
-export interface JudgeSources extends PodSources, DisruptionSources, QuotaSources, ClassSources {
+export interface HandlerSources extends PodSources, DisruptionSources, QuotaSources, ClassSources {
   /** `DryRun` turns every refusal into a warning. */
   readonly mode: WebhookConfiguration['mode'];
-  readonly tellRefusal: TellRefusal;
+  readonly recordDenial: RecordDenial;
   /** Of those that wait for a quota to be charged, which must not keep the others from being decided. */
   readonly pendingOnLedger: PendingReviews;
 }
 
 /** Who judges what, by path. */
-export function createJudges(sources: JudgeSources): ReadonlyMap<string, Judge> {
-  const judgeFirst = sources.mode === 'DryRun' ? judgeNothing : judgeBeforeCharge(sources);
-  const judges: readonly (readonly [string, Judge])[] = [
-    [WEBHOOK_PATHS.mutate, judgePods(sources, MUTATION)],
-    [WEBHOOK_PATHS.validate, withValidNames(judgePods(sources, VALIDATION))],
-    [WEBHOOK_PATHS.quota, withValidNames(whilePending(judgeQuota(sources, judgeFirst), sources.pendingOnLedger))],
-    [WEBHOOK_PATHS.templates, judgeTemplates(sources)],
-    [WEBHOOK_PATHS.classes, whilePending(judgeClasses(sources), sources.pending)],
-    [WEBHOOK_PATHS.evictions, whilePending(judgeEvictions(sources), sources.pending)],
-    [WEBHOOK_PATHS.deletions, whilePending(judgeDeletions(sources), sources.pending)],
+export function createHandlers(sources: HandlerSources): ReadonlyMap<string, AdmissionHandler> {
+  const checkFirst = sources.mode === 'DryRun' ? checkNothing : checkBeforeCharge(sources);
+  const judges: readonly (readonly [string, AdmissionHandler])[] = [
+    [WEBHOOK_PATHS.mutate, podHandler(sources, MUTATION)],
+    [WEBHOOK_PATHS.validate, withValidNames(podHandler(sources, VALIDATION))],
+    [WEBHOOK_PATHS.quota, withValidNames(limitConcurrency(quotaHandler(sources, checkFirst), sources.pendingOnLedger))],
+    [WEBHOOK_PATHS.templates, templateHandler(sources)],
+    [WEBHOOK_PATHS.classes, limitConcurrency(priorityClassHandler(sources), sources.pending)],
+    [WEBHOOK_PATHS.evictions, limitConcurrency(evictionHandler(sources), sources.pending)],
+    [WEBHOOK_PATHS.deletions, limitConcurrency(deletionHandler(sources), sources.pending)],
   ];
-  const inMode = (judge: Judge) => (sources.mode === 'DryRun' ? inDryRun(judge) : telling(judge, sources.tellRefusal));
+  const inMode = (judge: AdmissionHandler) => (sources.mode === 'DryRun' ? inDryRun(judge) : telling(judge, sources.recordDenial));
   return new Map(judges.map(([path, judge]) => [path, marked(path, inMode(judge))]));
 }
 
-function marked(path: string, judge: Judge): Judge {
+function marked(path: string, judge: AdmissionHandler): AdmissionHandler {
   return (review) => {
     const mark = (decision: AdmissionDecision) => markOneOfSeveral(path, review.request, decision);
     const decision = judge(review);
@@ -48,7 +48,7 @@ function marked(path: string, judge: Judge): Judge {
   };
 }
 
-function telling(judge: Judge, tell: TellRefusal): Judge {
+function telling(judge: AdmissionHandler, tell: RecordDenial): AdmissionHandler {
   return (review) => {
     const decision = judge(review);
     if (decision instanceof Promise)
@@ -62,7 +62,7 @@ function telling(judge: Judge, tell: TellRefusal): Judge {
 }
 
 /** The laws that our own accounts are held to when they remove pods are no rule that an administrator tries out. */
-function inDryRun(judge: Judge): Judge {
+function inDryRun(judge: AdmissionHandler): AdmissionHandler {
   return (review) => {
     const decision = judge(review);
     if (isOwnRemoval(review.request)) return decision;

@@ -1,13 +1,13 @@
 import { overloaded } from '#shared/domain/admission/refusals/overloaded.ts';
 import type { PendingReviews } from '#webhook/server/pending-reviews.ts';
-import type { Judge } from '#webhook/server/review-listener.ts';
+import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
 
 /** A judge that waits for the API server, within these places. */
-export function whilePending(judge: Judge, pending: PendingReviews): Judge {
+export function limitConcurrency(judge: AdmissionHandler, pending: PendingReviews): AdmissionHandler {
   return (review) => {
     const share = pending.begin(review);
     if (share === undefined) return overloaded('too many requests are waiting for the API server');
-    let decision: ReturnType<Judge> | undefined;
+    let decision: ReturnType<AdmissionHandler> | undefined;
     try {
       decision = judge(review);
     } finally {

@@ -3,11 +3,11 @@ import { allow, type AdmissionDecision } from '#shared/domain/admission/decision
 import { malformed, unexpectedResource } from '#shared/domain/admission/refusals/invalid-request.ts';
 import { decodePodRequest } from '#shared/kube/decode-pod-request.ts';
 import type { Review } from '#webhook/server/decode-review.ts';
-import type { Judge } from '#webhook/server/review-listener.ts';
+import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
 import { decideThenConfirm, type Phase, type PodSources } from './decide-then-confirm.ts';
 
 /** Judges the creation of pods; a refusal from cached objects is decided again on live ones. */
-export function judgePods(sources: PodSources, phase: Phase): Judge {
+export function podHandler(sources: PodSources, phase: Phase): AdmissionHandler {
   return (review) => {
     const unexpected = notACreatedPod(review);
     if (unexpected !== undefined) return unexpected;

@@ -1,5 +1,5 @@
 import { because } from '#shared/domain/admission/admission-code.ts';
-import type { AdmissionWorld } from '#shared/domain/admission/cluster-state.ts';
+import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import { decideClassChange, type ClassChange } from '#shared/domain/admission/decide-class-change.ts';
 import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
@@ -9,15 +9,15 @@ import { decodeAnnotatedClass, decodePriorityClass } from '#shared/kube/decode-p
 import { wishMistakesOfClass } from '#shared/kube/wish-mistakes.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Review } from '#webhook/server/decode-review.ts';
-import type { Judge } from '#webhook/server/review-listener.ts';
-import type { WorldReader } from '#webhook/cluster-state/cached-state.ts';
+import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
+import type { StateReader } from '#webhook/cluster-state/cached-state.ts';
 
 export interface ClassSources {
-  readonly world: WorldReader;
+  readonly cluster: StateReader;
   /** How long ago the API server was last heard about what decisions follow from. */
   readonly cacheAgeSeconds: () => number | undefined;
-  /** The world with everything that names classes read from the API server: asked before a refusal is given. */
-  readonly liveClasses: () => Promise<AdmissionWorld>;
+  /** The cluster with everything that names classes read from the API server: asked before a refusal is given. */
+  readonly liveClasses: () => Promise<ClusterState>;
   /** Pods of a class, as far as they are found in time. Never rejects. */
   readonly podsOfClass: (name: string) => Promise<KnownPods>;
 }
@@ -25,7 +25,7 @@ export interface ClassSources {
 const NO_CLASS = { ok: true, value: undefined } as const;
 
 /** Judges what happens to priority classes that policies, quotas and pods depend on. */
-export function judgeClasses({ world, cacheAgeSeconds, liveClasses, podsOfClass }: ClassSources): Judge {
+export function priorityClassHandler({ cluster, cacheAgeSeconds, liveClasses, podsOfClass }: ClassSources): AdmissionHandler {
   return async (review) => {
     const { group, resource, operation } = review.request;
     if (group !== 'scheduling.k8s.io' || resource !== 'priorityclasses') {
@@ -33,7 +33,7 @@ export function judgeClasses({ world, cacheAgeSeconds, liveClasses, podsOfClass 
     }
     const change = readChange(review);
     if ('kind' in change) return change;
-    const decision = decideClassChange(change, world());
+    const decision = decideClassChange(change, cluster());
     if (decision.kind === 'refused') {
       const live = await liveClasses().catch(errorText);
       return typeof live === 'string'
@@ -41,7 +41,7 @@ export function judgeClasses({ world, cacheAgeSeconds, liveClasses, podsOfClass 
         : decideClassChange(change, live);
     }
     if (operation !== 'DELETE' || change.before === undefined) return decision;
-    return decideClassChange(change, { ...world(), knownPods: await podsOfClass(change.before.name) });
+    return decideClassChange(change, { ...cluster(), knownPods: await podsOfClass(change.before.name) });
   };
 }
 

@@ -5,19 +5,19 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { Pod } from '#shared/domain/model/pod.ts';
 import type { Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
-import type { Settled } from '#shared/domain/quota/replica/apply-batch.ts';
+import type { ReservationResult } from '#shared/domain/quota/replica/apply-batch.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';
-import type { JudgeBeforeCharge } from './check-before-charge.ts';
+import type { CheckBeforeCharge } from './check-before-charge.ts';
 import type { Ledgers } from '#webhook/quota/ledgers.ts';
 import type { PodLookUp } from '#webhook/cluster-state/pod-look-up.ts';
 import { readQuotaReview } from './quota-reservation.ts';
-import type { Judge } from '#webhook/server/review-listener.ts';
-import type { WorldReader } from '#webhook/cluster-state/cached-state.ts';
+import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
+import type { StateReader } from '#webhook/cluster-state/cached-state.ts';
 
 export interface QuotaSources {
-  readonly world: WorldReader;
+  readonly cluster: StateReader;
   readonly ledgers: Ledgers;
   /** Labels of a namespace in which the quota entry is in force; read anew where the cache does not know of that. */
   readonly enforcedLabels: (namespace: string) => Promise<ReadonlyMap<string, string>>;
@@ -36,7 +36,7 @@ const ASK_MUCH_LATER_SECONDS = 60;
  * Charges new pods, and the growth of resized ones, to every PriorityQuota that counts them; all of them or none. What
  * something else will refuse is refused here too, and not charged.
  */
-export function judgeQuota(sources: QuotaSources, judgeFirst: JudgeBeforeCharge): Judge {
+export function quotaHandler(sources: QuotaSources, checkFirst: CheckBeforeCharge): AdmissionHandler {
   return async (review) => {
     const giveUpAt = sources.clock.monotonic() + sources.withinMs;
     const read = readQuotaReview(review, sources.clock.now());
@@ -48,7 +48,7 @@ export function judgeQuota(sources: QuotaSources, judgeFirst: JudgeBeforeCharge)
     if (quotas.length === 0 || reservation.amounts.size === 0) {
       return allow(because('NothingToDecide', 'no quota counts this'));
     }
-    const refusal = await judgeFirst(read);
+    const refusal = await checkFirst(read);
     if (refusal !== undefined) return refusal;
     return reserveAll(sources, { quotas, pod, reservation, isDryRun: review.request.isDryRun, giveUpAt });
   };
@@ -56,12 +56,12 @@ export function judgeQuota(sources: QuotaSources, judgeFirst: JudgeBeforeCharge)
 
 /** A namespace that cannot be read in time is no reason to fail: whoever asks again is answered. */
 async function quotasOf(
-  { world, enforcedLabels }: QuotaSources,
+  { cluster, enforcedLabels }: QuotaSources,
   pod: Pod,
 ): Promise<readonly PriorityQuota[] | AdmissionDecision> {
   const labels = await enforcedLabels(pod.namespace).catch(errorText);
   if (typeof labels === 'string') return busy(`quotas could not be looked up: ${labels}`, { namespace: pod.namespace });
-  return world().priorityQuotas.filter(({ namespaces, scope }) => namespaces.matches(labels) && countsPod(scope, pod));
+  return cluster().priorityQuotas.filter(({ namespaces, scope }) => namespaces.matches(labels) && countsPod(scope, pod));
 }
 
 interface Charge {
@@ -95,8 +95,8 @@ async function reserveAll(sources: QuotaSources, wanted: Charge): Promise<Admiss
 }
 
 async function refusalOf(
-  { world, lookUpPods, holdersNamed }: QuotaSources,
-  settled: Settled,
+  { cluster, lookUpPods, holdersNamed }: QuotaSources,
+  settled: ReservationResult,
   quota: PriorityQuota,
   pod: Pod,
 ): Promise<AdmissionDecision | undefined> {
@@ -108,7 +108,7 @@ async function refusalOf(
     case 'exceeded': {
       const knownPods = await lookUpPods([{ namespace: pod.namespace, selector: undefined }]);
       const namespaces = settled.holders.filter((name) => holdersNamed === 'All' || name === pod.namespace);
-      const holders = { namespaces, knownPods, now: world().now };
+      const holders = { namespaces, knownPods, now: cluster().now };
       return priorityQuotaExceeded(quota, pod, settled.exceeded, holders);
     }
     case 'wasted':

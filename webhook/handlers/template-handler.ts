@@ -4,14 +4,14 @@ import { allow } from '#shared/domain/admission/decision.ts';
 import { malformed, unexpectedResource } from '#shared/domain/admission/refusals/invalid-request.ts';
 import { decodeTemplate, rawTemplate } from '#shared/kube/decode-template.ts';
 import { decideThenConfirm, TEMPLATE, type PodSources } from './decide-then-confirm.ts';
-import type { Judge } from '#webhook/server/review-listener.ts';
+import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
 
 const RESOURCES: readonly string[] = [
   ...['deployments', 'statefulsets', 'daemonsets', 'replicasets', 'replicationcontrollers', 'jobs', 'cronjobs'],
 ];
 
 /** Judges workloads by the pods they would make; an update that leaves the template alone (scaling) concerns nobody. */
-export function judgeTemplates(sources: PodSources): Judge {
+export function templateHandler(sources: PodSources): AdmissionHandler {
   return (review) => {
     const { request, object, oldObject } = review;
     if (!RESOURCES.includes(request.resource)) return unexpectedResource(request, 'a workload');

@@ -3,13 +3,13 @@ import { refuse, type AdmissionDecision } from '#shared/domain/admission/decisio
 import { subdomainFaults } from '#shared/domain/model/subdomain-faults.ts';
 import { fieldOf } from '#shared/kube/field-of.ts';
 import type { Review } from '#webhook/server/decode-review.ts';
-import type { Judge } from '#webhook/server/review-listener.ts';
+import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
 
 /**
  * A judge for the validating phase: the API server has checked names before it asks, so a wrong one was not sent by it
  * (B-22). The mutating phase comes before that check and leaves names alone.
  */
-export function withValidNames(judge: Judge): Judge {
+export function withValidNames(judge: AdmissionHandler): AdmissionHandler {
   return (review) => nameProblem(review) ?? judge(review);
 }
 

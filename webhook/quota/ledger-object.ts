@@ -134,8 +134,8 @@ function encodeState({ used, byNamespace, reservations, slices }: LedgerState) {
   };
 }
 
-function encodeSlice({ holder, amounts, renewals, isWanted }: Slice) {
-  return { holder, amounts: encodeAmounts(amounts), renewals, ...(isWanted && { wanted: true }) };
+function encodeSlice({ holder, amounts, renewals, recallRequested }: Slice) {
+  return { holder, amounts: encodeAmounts(amounts), renewals, ...(recallRequested && { wanted: true }) };
 }
 
 /** Each is written again and again while it stands, and never changes. */

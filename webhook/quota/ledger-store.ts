@@ -6,7 +6,7 @@ import type { Failure } from '#shared/kube/outcome.ts';
 import { PRIORITY_QUOTAS } from '#shared/kube/resource.ts';
 import { COMPONENT_NAMES } from '#shared/kube/wire-names.ts';
 import { atRevision, decodeLedgerObject, withLedger, type LedgerObject } from './ledger-object.ts';
-import { lostParts } from './pruned-parts.ts';
+import { prunedParts } from './pruned-parts.ts';
 
 /** The ledger object of one quota in the API server. */
 export interface LedgerStore {
@@ -47,7 +47,7 @@ export function createLedgerStore(
 export function writtenAs(next: LedgerObject, stored: KubeObject): Written {
   const { resourceVersion } = stored.metadata;
   if (resourceVersion === undefined) return { kind: 'trouble', message: 'the answer names no resourceVersion' };
-  const lost = lostParts(next.raw, stored);
+  const lost = prunedParts(next.raw, stored);
   if (lost.length === 0) return { kind: 'written', version: atRevision(next, resourceVersion) };
   const read = decoded(stored);
   return read.kind === 'read' ? { kind: 'pruned', version: read.version, lost } : read;

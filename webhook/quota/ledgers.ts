@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { LedgerPart } from '#shared/domain/quota/replica/event.ts';
-import type { QuotaNews } from '#shared/domain/quota/replica/own-slice.ts';
+import type { ObservedQuota } from '#shared/domain/quota/replica/own-slice.ts';
 import type { LedgerView } from '#shared/domain/quota/replica/replica.ts';
 import { QuotaCounter } from '#shared/domain/quota/view/quota-counter.ts';
 import type { HealthCheck } from '#shared/http/health.ts';
@@ -39,7 +39,7 @@ const OBSERVE_MS = 25;
 const LOOK_DEADLINE_MS = 30_000;
 const SLICE_LIFE_MS = 10_000;
 const HOLDER_LENGTH = 8;
-const NO_NEWS: QuotaNews = { uid: '', generation: 0, slices: new Map() };
+const NOTHING_OBSERVED: ObservedQuota = { uid: '', generation: 0, slices: new Map() };
 
 interface KeptLedger {
   readonly ledger: QuotaLedger;
@@ -150,7 +150,7 @@ export class Ledgers {
       holder: `${hostname()}-${randomUUID().slice(0, HOLDER_LENGTH)}`,
       store: createLedgerStore(client, name, (parts) => this.#reportLost(name, parts)),
       view: this.#viewOf(counter),
-      news: () => quotas.get(name) ?? NO_NEWS,
+      observed: () => quotas.get(name) ?? NOTHING_OBSERVED,
       sliceLifeMs: SLICE_LIFE_MS,
       sliceAfterMs: Math.max(0, this.#options.sliceAfterMs - (clock.monotonic() - this.#bornAt)),
       prove: () => this.#pods.prove(),

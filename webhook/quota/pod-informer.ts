@@ -12,7 +12,7 @@ import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { latestRevision } from './latest-revision.ts';
 import { loadUnlisted } from './load-pods.ts';
-import { isListDue } from './relist-due.ts';
+import { isRelistDue } from './relist-due.ts';
 import { watchPods } from './watch-pods.ts';
 
 export interface PodInformerOptions {
@@ -39,7 +39,7 @@ const NEVER = new AbortController().signal;
 /**
  * Keeps a view of the pods in governed namespaces. An epoch: a watch from the latest revision on, and beside it lists of
  * all that has not been listed since. It ends, and the next one begins, when the watch cannot go on, when quotas limit
- * other things, and when `isListDue`.
+ * other things, and when `isRelistDue`.
  */
 export class PodInformer {
   readonly view = new PodView();
@@ -202,7 +202,7 @@ export class PodInformer {
       const [now, { awaitedSince }] = [clock.monotonic(), this.#proof];
       const isOutdated = chargedNames().some((name) => !this.view.names.includes(name));
       const times = { now, begunAt: this.#begunAt, listMs: this.#listMs, awaitedSince };
-      if (isOutdated || isListDue(times, spread)) epoch.abort();
+      if (isOutdated || isRelistDue(times, spread)) epoch.abort();
     }
   }
 

@@ -9,7 +9,7 @@ const PARTS: readonly LedgerPart[] = ['observedGeneration', 'recounts', 'used', 
  * Which parts of a ledger are not stored as they were sent. An API server leaves out in silence what its
  * CustomResourceDefinition does not name, as after an upgrade that has brought new replicas and not the new CRD.
  */
-export function lostParts(sent: KubeObject, stored: KubeObject): readonly LedgerPart[] {
+export function prunedParts(sent: KubeObject, stored: KubeObject): readonly LedgerPart[] {
   return PARTS.filter((part) => !isDeepStrictEqual(essence(sent, part), essence(stored, part)));
 }
 

@@ -1,14 +1,14 @@
 import type { Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import type { LedgerEffect, LedgerEvent } from '#shared/domain/quota/replica/event.ts';
-import type { QuotaNews } from '#shared/domain/quota/replica/own-slice.ts';
+import type { ObservedQuota } from '#shared/domain/quota/replica/own-slice.ts';
 import {
   createReplica,
   type LedgerView,
   type Replica,
   type ReplicaSettings,
-  type World,
+  type StepContext,
 } from '#shared/domain/quota/replica/replica.ts';
-import type { PendingReservation, Settled } from '#shared/domain/quota/replica/apply-batch.ts';
+import type { PendingReservation, ReservationResult } from '#shared/domain/quota/replica/apply-batch.ts';
 import { step } from '#shared/domain/quota/replica/step.ts';
 import { backoffDelay, type Backoff } from '#shared/runtime/backoff.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
@@ -17,7 +17,7 @@ import type { LedgerStore } from './ledger-store.ts';
 export interface QuotaLedgerOptions extends ReplicaSettings {
   readonly store: LedgerStore;
   readonly view: LedgerView;
-  readonly news: () => QuotaNews;
+  readonly observed: () => ObservedQuota;
   readonly clock: Clock;
   readonly random: () => number;
   /** Asks for a proof that the view is current. */
@@ -46,7 +46,7 @@ const TURNS_TO_CLOSE = 12;
 export class QuotaLedger {
   readonly #options: QuotaLedgerOptions;
   readonly #replica: Replica;
-  readonly #waiting = new Map<PendingReservation, (settled: Settled) => void>();
+  readonly #waiting = new Map<PendingReservation, (settled: ReservationResult) => void>();
   readonly #underWay = new Set<Promise<void>>();
   #isTicking = false;
 
@@ -56,7 +56,7 @@ export class QuotaLedger {
   }
 
   /** Reserves, or in a dry run only says whether it could; `busy` when that takes longer than `withinMs`. */
-  reserve(reservation: Reservation, { withinMs, isDryRun }: ReserveOptions): Promise<Settled> {
+  reserve(reservation: Reservation, { withinMs, isDryRun }: ReserveOptions): Promise<ReservationResult> {
     const pending = { reservation, isDryRun, giveUpAt: this.#options.clock.monotonic() + withinMs };
     return new Promise((settle) => {
       this.#waiting.set(pending, settle);
@@ -100,7 +100,7 @@ export class QuotaLedger {
   }
 
   #handle(event: LedgerEvent): void {
-    for (const effect of step(this.#replica, event, this.#world())) this.#carryOut(effect);
+    for (const effect of step(this.#replica, event, this.#context())) this.#carryOut(effect);
   }
 
   #carryOut(effect: LedgerEffect): void {
@@ -160,12 +160,12 @@ export class QuotaLedger {
     this.#isTicking = false;
   }
 
-  #world(): World {
-    const { news, view } = this.#options;
-    return { now: this.#now(), news: news(), view };
+  #context(): StepContext {
+    const { observed, view } = this.#options;
+    return { now: this.#now(), observed: observed(), view };
   }
 
-  #now(): World['now'] {
+  #now(): StepContext['now'] {
     const { clock } = this.#options;
     return { monotonic: clock.monotonic(), wall: clock.now() };
   }

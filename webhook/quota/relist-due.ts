@@ -18,7 +18,7 @@ const INTERVALS_PER_LIST = 300;
 const WAITS_PER_LIST = 50;
 
 /** Whether everything should be listed again though the watch goes on; `spread` is in [0, 1). */
-export function isListDue({ now, begunAt, listMs, awaitedSince }: EpochTimes, spread: number): boolean {
+export function isRelistDue({ now, begunAt, listMs, awaitedSince }: EpochTimes, spread: number): boolean {
   if (listMs === undefined) return false;
   const intervalMs = SHORTEST_INTERVAL_MS + spread * INTERVAL_SPREAD_MS;
   if (now - begunAt >= Math.max(intervalMs, INTERVALS_PER_LIST * listMs)) return true;

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { keepReading } from '#shared/http/linger.ts';
 import { createFairShares, type Share } from './fair-shares.ts';
-import { freePiece } from './free-chunk.ts';
+import { freeChunk } from './free-chunk.ts';
 import { DROPPED, incomingBody, type BodySink, type IncomingBody } from './incoming-body.ts';
 import { holdersOf } from './review-holders.ts';
 import { advanceScan, startScan, type ReviewScan, type ScanLimits } from './review-scan.ts';
 import { reviewStart, type ReviewStart } from './review-start.ts';
-import { createSameDeadline } from './shared-timeout.ts';
-import { createTurns } from './fair-queue.ts';
+import { createSharedTimeout } from './shared-timeout.ts';
+import { createFairQueue } from './fair-queue.ts';
 
 /** Why a body was not read to its end. */
 export type Unread = 'tooLarge' | 'tooMany' | 'tooSlow' | NonNullable<ReviewScan['beyond']>;
@@ -65,8 +65,8 @@ interface Reading {
  */
 export function createBodyReader({ maxBytes, limits, patienceMs }: BodyBudget): ReadBody {
   const together = createFairShares(TOGETHER_BYTES);
-  const turns = createTurns(LONGEST_LINE);
-  const deadline = createSameDeadline(patienceMs);
+  const turns = createFairQueue(LONGEST_LINE);
+  const deadline = createSharedTimeout(patienceMs);
   /** Made when the first large body comes, and used for each. */
   let buffer: Buffer | undefined;
 
@@ -78,7 +78,7 @@ export function createBodyReader({ maxBytes, limits, patienceMs }: BodyBudget): 
     if (announcedBytes > maxBytes) refuse(reading, beyondIn(first, limits) ?? 'tooLarge');
     else if (announcedBytes <= SMALL_BYTES) keep(reading, limits, first);
     else if (announcedBytes <= MEDIUM_BYTES) keepMedium(reading, first);
-    else takeTurn(reading, first);
+    else enqueue(reading, first);
   }
 
   function keepMedium(reading: Reading, first: Buffer): void {
@@ -87,7 +87,7 @@ export function createBodyReader({ maxBytes, limits, patienceMs }: BodyBudget): 
     else keep(reading, limits, first);
   }
 
-  function takeTurn(reading: Reading, first: Buffer): void {
+  function enqueue(reading: Reading, first: Buffer): void {
     reading.body.pause();
     reading.share = turns.enter(holdersOf(startOf(reading) ?? UNKNOWN), (turn) => {
       reading.share = turn;
@@ -144,7 +144,7 @@ function fill(reading: Reading, buffer: Buffer, limits: ScanLimits): BodySink {
       return;
     }
     size += bytes.copy(buffer, size);
-    if (bytes !== reading.first) freePiece(bytes);
+    if (bytes !== reading.first) freeChunk(bytes);
     advanceScan(scan, buffer, size);
     if (scan.beyond !== undefined) refuse(reading, scan.beyond);
   };

@@ -1,7 +1,7 @@
 import { createFairShares, type Share } from './fair-shares.ts';
 
 /** One at a time, the others in line. */
-export interface Turns {
+export interface FairQueue {
   /**
    * Calls `begin` when it is one's turn: at once, or later. Returns how to end the turn, or to leave the line; begin is
    * given the same. `undefined` when too many are in line already.
@@ -19,7 +19,7 @@ interface Entry {
 const NO_PLACE: Share = { end: () => undefined };
 
 /** A line of at most `longest`, which no holder may fill alone; holders take turns, so that none waits for all of another. */
-export function createTurns(longest: number): Turns {
+export function createFairQueue(longest: number): FairQueue {
   const places = createFairShares(longest);
   /** By holder; the one whose turn was last stands last. */
   const lines = new Map<string, readonly Entry[]>();

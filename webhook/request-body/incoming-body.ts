@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { freePiece } from './free-chunk.ts';
+import { freeChunk } from './free-chunk.ts';
 
 /** Takes a body piece by piece. */
 export interface BodySink {
@@ -10,7 +10,7 @@ export interface BodySink {
 }
 
 /** Frees what comes. */
-export const DROPPED: BodySink = { piece: freePiece, end: () => undefined, gone: () => undefined };
+export const DROPPED: BodySink = { piece: freeChunk, end: () => undefined, gone: () => undefined };
 
 /** A body on its way, which one sink after the other can take. */
 export interface IncomingBody {

@@ -1,5 +1,5 @@
 /** Many waits of the same length. */
-export interface SameDeadline {
+export interface SharedTimeout {
   /** Calls back when the time is over; returns how to prevent that. */
   add(onLate: () => void): () => void;
 }
@@ -10,7 +10,7 @@ interface Wait {
 }
 
 /** One timer for all of them, for one each would be dear for every request: those that began first are over first. */
-export function createSameDeadline(ms: number): SameDeadline {
+export function createSharedTimeout(ms: number): SharedTimeout {
   const waits = new Set<Wait>();
   let isArmed = false;
 

@@ -16,7 +16,7 @@ import { missingPolicies } from './enforcing-policies.ts';
 import { enforcementCondition, type RuleState } from './rule-conditions.ts';
 import { writeRules } from './write-rules.ts';
 
-export interface RuleKeeperOptions {
+export interface RuleReconcilerOptions {
   readonly client: KubeClient;
   readonly caches: Pick<Caches, 'policies' | 'classes'>;
   readonly mode: WebhookConfiguration['mode'];
@@ -26,7 +26,7 @@ export interface RuleKeeperOptions {
 }
 
 /** Keeps the rules that the API server enforces by itself those of the policies. */
-export interface RuleKeeper {
+export interface RuleReconciler {
   /** Every replica sees for itself how long the API server has enforced something else. */
   run(signal: AbortSignal): Promise<void>;
   /** The leader alone writes. */
@@ -45,7 +45,7 @@ const TELL_AFTER_MS = 5_000;
 const BACKOFF = { initialMs: 250, maxMs: 10_000, factor: 2, jitter: 0.5 };
 
 /** Nothing is compared before `run`, and nothing written before the duty is. */
-export function createRuleKeeper(options: RuleKeeperOptions): RuleKeeper {
+export function createRuleReconciler(options: RuleReconcilerOptions): RuleReconciler {
   const { client, caches, mode, clock, log, metrics } = options;
   const age = metrics.gauge(
     'plimsoll_priority_rules_behind_seconds',
@@ -121,7 +121,7 @@ export function createRuleKeeper(options: RuleKeeperOptions): RuleKeeper {
 
 const UNKNOWN = { isCurrent: undefined, problem: undefined, missing: [], leftOut: new Map() };
 
-function cached({ policies, classes }: RuleKeeperOptions['caches']): Rules {
+function cached({ policies, classes }: RuleReconcilerOptions['caches']): Rules {
   return {
     policies: [...policies.values()],
     classes: new Map(Array.from(classes.values(), (each) => [each.name, each])),
@@ -129,7 +129,7 @@ function cached({ policies, classes }: RuleKeeperOptions['caches']): Rules {
 }
 
 /** Says when to look: after a change of policies or classes, also one that comes while looking, and after a while. */
-function dueAfter({ policies, classes }: RuleKeeperOptions['caches'], clock: Clock) {
+function dueAfter({ policies, classes }: RuleReconcilerOptions['caches'], clock: Clock) {
   let dueAt = -Infinity;
   for (const cache of [policies, classes]) cache.onChange(() => (dueAt = -Infinity));
   return {

@@ -9,7 +9,7 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
  * Lets only callers through whose certificate bears one of these names; anybody else gets 403 before the body is read
  * (C-02). The handshake has checked the certificate itself. No names: everybody.
  */
-export function onlyCallers(names: readonly string[], handler: Handler): Handler {
+export function requireClientName(names: readonly string[], handler: Handler): Handler {
   if (names.length === 0) return handler;
   const allowed = new Set(names);
   const verdicts = new WeakMap<object, boolean>();

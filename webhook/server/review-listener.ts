@@ -17,11 +17,11 @@ import { createUidMemory } from './uid-memory.ts';
 import { LateError, withinTime } from './within-time.ts';
 
 /** Decides one review. What it throws or rejects with is a bug or a missing cache: HTTP 500, so that `failurePolicy` decides. */
-export type Judge = (review: Review) => AdmissionDecision | Promise<AdmissionDecision>;
+export type AdmissionHandler = (review: Review) => AdmissionDecision | Promise<AdmissionDecision>;
 
 export interface ReviewListenerOptions {
   /** Judges by path. */
-  readonly judges: ReadonlyMap<string, Judge>;
+  readonly judges: ReadonlyMap<string, AdmissionHandler>;
   readonly refusals: Refusals;
   /** Answers every other path. */
   readonly fallback: (request: IncomingMessage, response: ServerResponse) => void;
@@ -36,7 +36,7 @@ export interface ReviewListenerOptions {
 /** One request, of which the head has been read. */
 interface Asked {
   readonly path: string;
-  readonly judge: Judge;
+  readonly judge: AdmissionHandler;
   readonly startedAt: number;
 }
 
@@ -72,19 +72,19 @@ export function reviewListener(
     }
     const { request } = decoded.review;
     if (uids.isReused(request.uid, crc32(body.bytes))) metrics.uidUsedTwice(asked.path, request);
-    return body.values > MANY_VALUES ? judgeLater(asked, decoded.review) : judgeReview(asked, decoded.review);
+    return body.values > MANY_VALUES ? handleLater(asked, decoded.review) : handleReview(asked, decoded.review);
   }
 
   /** Parsing and judging are each a moment: what waits for an answer meanwhile gets it in between. */
-  async function judgeLater(asked: Asked, review: Review): Promise<Answer> {
+  async function handleLater(asked: Asked, review: Review): Promise<Answer> {
     const share = options.pending.begin(review);
     if (share === undefined) return refuseStart(asked, startOf(review), BUSY);
     await nextTurn();
     share.end();
-    return judgeReview(asked, review);
+    return handleReview(asked, review);
   }
 
-  function judgeReview({ path, judge, startedAt }: Asked, review: Review): Answer | Promise<Answer> {
+  function handleReview({ path, judge, startedAt }: Asked, review: Review): Answer | Promise<Answer> {
     const { request, object, answerBy } = review;
     const encode = (decision: AdmissionDecision): Answer => {
       metrics.decided(path, request, decision, performance.now() - startedAt);

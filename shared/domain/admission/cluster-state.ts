@@ -7,7 +7,7 @@ import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource
 import type { KnownPods } from './known-pods.ts';
 
 /** What an admission decision knows of the cluster. */
-export interface AdmissionWorld {
+export interface ClusterState {
   readonly now: Instant;
   readonly classes: PriorityClasses;
   /** In order of their names, so that the first violation told is always the same. */

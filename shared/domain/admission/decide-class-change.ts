@@ -1,7 +1,7 @@
 import { classMentions } from '#shared/domain/priority/class-mentions.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import { because } from './admission-code.ts';
-import type { AdmissionWorld } from './cluster-state.ts';
+import type { ClusterState } from './cluster-state.ts';
 import { allow, refuse, type AdmissionDecision } from './decision.ts';
 import { listSome } from './refusals/list-some.ts';
 
@@ -19,24 +19,24 @@ export interface ClassChange {
  * through at once. Value and policy of a class never change in Kubernetes. What only pods and ResourceQuotas notice is
  * warned of.
  */
-export function decideClassChange(change: ClassChange, world: AdmissionWorld): AdmissionDecision {
+export function decideClassChange(change: ClassChange, cluster: ClusterState): AdmissionDecision {
   const { before, after, wishMistakes = [] } = change;
-  if (after === undefined) return before === undefined ? accepted('', []) : decideDeletion(before, world);
-  const refused = after.isGlobalDefault ? refuseSecondDefault(after, world) : undefined;
+  if (after === undefined) return before === undefined ? accepted('', []) : decideDeletion(before, cluster);
+  const refused = after.isGlobalDefault ? refuseSecondDefault(after, cluster) : undefined;
   if (refused !== undefined) return refused;
   const isDefaultGone = before?.isGlobalDefault === true && !after.isGlobalDefault;
   return accepted(after.name, [...(isDefaultGone ? [noDefault()] : []), ...wishMistakes]);
 }
 
-function decideDeletion({ name }: PriorityClass, world: AdmissionWorld): AdmissionDecision {
-  const mentions = classMentions(name, world.policies, world.priorityQuotas);
-  if (mentions.length === 0) return accepted(name, [...podWarnings(name, world), ...quotaWarnings(name, world)]);
+function decideDeletion({ name }: PriorityClass, cluster: ClusterState): AdmissionDecision {
+  const mentions = classMentions(name, cluster.policies, cluster.priorityQuotas);
+  if (mentions.length === 0) return accepted(name, [...userWarnings(name, cluster), ...quotaWarnings(name, cluster)]);
   const text = `priority class \`${name}\` cannot be deleted: it is named by ${listSome(mentions)}; change those first`;
   return refuse(403, because('ClassInUse', text, { priorityClassName: name, mentions: mentions.length }));
 }
 
 /** The class with the lowest value counts of several (oddity P3), so that a second one may change nothing, or all. */
-function refuseSecondDefault({ name }: PriorityClass, { classes }: AdmissionWorld): AdmissionDecision | undefined {
+function refuseSecondDefault({ name }: PriorityClass, { classes }: ClusterState): AdmissionDecision | undefined {
   const other = [...classes.values()].find((each) => each.isGlobalDefault && each.name !== name);
   if (other === undefined) return undefined;
   const text = `priority class \`${name}\` cannot be the global default: \`${other.name}\` is already; only one can be`;
@@ -53,7 +53,7 @@ function noDefault(): string {
 }
 
 /** Pods keep their number when their class goes; whoever recreates them cannot (S1-8). */
-function podWarnings(name: string, { knownPods: { pods, isPartial } }: AdmissionWorld): readonly string[] {
+function userWarnings(name: string, { knownPods: { pods, isPartial } }: ClusterState): readonly string[] {
   const users = pods.filter(({ spec }) => spec.priorityClassName === name);
   if (users.length === 0) return [];
   const names = users.map((pod) => `\`${pod.namespace}/${pod.name}\``);
@@ -62,9 +62,9 @@ function podWarnings(name: string, { knownPods: { pods, isPartial } }: Admission
   ];
 }
 
-function quotaWarnings(name: string, world: AdmissionWorld): readonly string[] {
-  const naming = [...world.namespaceNames()]
-    .flatMap((namespace) => world.resourceQuotas(namespace))
+function quotaWarnings(name: string, cluster: ClusterState): readonly string[] {
+  const naming = [...cluster.namespaceNames()]
+    .flatMap((namespace) => cluster.resourceQuotas(namespace))
     .filter(({ scopes }) => scopes.some((term) => term.scopeName === 'PriorityClass' && term.values.includes(name)))
     .map((quota) => `\`${quota.namespace}/${quota.name}\``)
     .sort();

@@ -1,7 +1,7 @@
 import { resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
 import { severalDefaults } from '#shared/domain/priority/several-defaults.ts';
 import { because, type AdmissionCode } from './admission-code.ts';
-import type { AdmissionWorld } from './cluster-state.ts';
+import type { ClusterState } from './cluster-state.ts';
 import { chooseClass, type ClassChoice } from './choose-class.ts';
 import { allow, refuse, type AdmissionDecision, type PriorityFields } from './decision.ts';
 import type { PodRequest } from './pod-request.ts';
@@ -12,12 +12,12 @@ import { priorityRefusal } from './refusals/priority-refusal.ts';
  * What a new pod's class, number and preemption policy become. A pod that contradicts itself is refused as the API
  * server would; whether its class is allowed is judged on the final pod, in the validating phase.
  */
-export function decideMutation(request: PodRequest, world: AdmissionWorld): AdmissionDecision {
-  const resolved = resolvePriority(request.pod, world.classes);
-  if (resolved.kind === 'refused') return refuse(403, priorityRefusal(request.pod, resolved, world.classes));
-  const choice = chooseClass(request, policiesFor(request, world), world.classes);
+export function decideMutation(request: PodRequest, cluster: ClusterState): AdmissionDecision {
+  const resolved = resolvePriority(request.pod, cluster.classes);
+  if (resolved.kind === 'refused') return refuse(403, priorityRefusal(request.pod, resolved, cluster.classes));
+  const choice = chooseClass(request, policiesFor(request, cluster), cluster.classes);
   const reason = because(CODES[choice.source], describe(choice), { ...choice.fields });
-  const warning = choice.source === 'globalDefault' ? severalDefaults(world.classes) : undefined;
+  const warning = choice.source === 'globalDefault' ? severalDefaults(cluster.classes) : undefined;
   const accepted = allow(reason, warning === undefined ? [] : [warning]);
   return hasFields(request, choice.fields) ? accepted : { ...accepted, change: choice.fields };
 }

@@ -1,9 +1,9 @@
 import { isPersonal, type PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
-import type { AdmissionWorld } from './cluster-state.ts';
+import type { ClusterState } from './cluster-state.ts';
 import { because } from './admission-code.ts';
 import { chooseClass } from './choose-class.ts';
 import type { AdmissionDecision } from './decision.ts';
-import { lintPod } from './warnings/pod-warnings.ts';
+import { podWarnings } from './warnings/pod-warnings.ts';
 import type { PodRequest } from './pod-request.ts';
 import { policiesFor } from './rules/policies-for.ts';
 import { violationsOf } from './rules/policy-violations.ts';
@@ -16,16 +16,16 @@ import { withPriority } from './with-priority.ts';
  * a controller the person is no longer known; everything else is decided for each pod, and only told here: warnings
  * about a controller's pods are shown to nobody.
  */
-export function decideTemplate(template: PodRequest, world: AdmissionWorld): AdmissionDecision {
+export function decideTemplate(template: PodRequest, cluster: ClusterState): AdmissionDecision {
   const accepted = because('TemplateAccepted', 'the template may be used; each pod is judged when it is created');
-  const policies = policiesFor(template, world);
-  const unknown = unknownClass(template, world);
+  const policies = policiesFor(template, cluster);
+  const unknown = unknownClass(template, cluster);
   if (unknown !== undefined) return decideByViolations(accepted, [unknown, ...unknownToPersons(template, policies)]);
-  const pod = asCreated(template, policies, world);
-  const violations = violationsOf({ ...template, pod }, policies, world).map((violation) =>
+  const pod = asCreated(template, policies, cluster);
+  const violations = violationsOf({ ...template, pod }, policies, cluster).map((violation) =>
     isPersonal(violation.policy) ? violation : asWarning(violation),
   );
-  return decideByViolations(accepted, violations, () => lintPod({ ...template, pod }, world));
+  return decideByViolations(accepted, violations, () => podWarnings({ ...template, pod }, cluster));
 }
 
 function asWarning(violation: Violation): Violation {
@@ -33,7 +33,7 @@ function asWarning(violation: Violation): Violation {
   return { because: { ...reason, text: `pods of this template would be refused: ${text}` }, response: 'Warn' };
 }
 
-function unknownClass({ pod }: PodRequest, { classes }: AdmissionWorld): Violation | undefined {
+function unknownClass({ pod }: PodRequest, { classes }: ClusterState): Violation | undefined {
   const { priorityClassName } = pod.spec;
   if (priorityClassName === undefined || classes.has(priorityClassName)) return undefined;
   const text = `pods of this template would be refused: no PriorityClass with name ${priorityClassName} was found`;
@@ -51,8 +51,8 @@ function unknownToPersons(template: PodRequest, policies: readonly PriorityPolic
 function asCreated(
   template: PodRequest,
   policies: readonly PriorityPolicy[],
-  world: AdmissionWorld,
+  cluster: ClusterState,
 ): PodRequest['pod'] {
   const lasting = policies.filter((policy) => !isPersonal(policy));
-  return withPriority(template.pod, chooseClass(template, lasting, world.classes).fields);
+  return withPriority(template.pod, chooseClass(template, lasting, cluster.classes).fields);
 }

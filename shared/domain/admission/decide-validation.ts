@@ -1,7 +1,7 @@
-import type { AdmissionWorld } from './cluster-state.ts';
+import type { ClusterState } from './cluster-state.ts';
 import { because } from './admission-code.ts';
 import type { AdmissionDecision } from './decision.ts';
-import { lintPod } from './warnings/pod-warnings.ts';
+import { podWarnings } from './warnings/pod-warnings.ts';
 import type { PodRequest } from './pod-request.ts';
 import { policiesFor } from './rules/policies-for.ts';
 import { violationsOf } from './rules/policy-violations.ts';
@@ -14,19 +14,19 @@ import { decideByViolations, type Violation } from './violation.ts';
  * Whether a new pod, as it is about to be stored, may exist: its priority is its class's, its policies allow it, and
  * the quotas for its class have room. Everything another webhook changed in between is seen here.
  */
-export function decideValidation(request: PodRequest, world: AdmissionWorld): AdmissionDecision {
+export function decideValidation(request: PodRequest, cluster: ClusterState): AdmissionDecision {
   const { priorityClassName = '', priority = 0 } = request.pod.spec;
   const text =
     priorityClassName === '' ? 'pod without a priority class' : `priority class \`${priorityClassName}\` may be used`;
   const accepted = because('PriorityAccepted', text, { priorityClassName, priority });
-  return decideByViolations(accepted, violationsOfPod(request, world), () => lintPod(request, world));
+  return decideByViolations(accepted, violationsOfPod(request, cluster), () => podWarnings(request, cluster));
 }
 
 /** Every rule that a new pod breaks, as it is about to be stored. */
-export function violationsOfPod(request: PodRequest, world: AdmissionWorld): readonly Violation[] {
-  const rules = [breaksPriorityRule(request, world.classes), breaksQosRule(request)];
-  const quota = breaksResourceQuotaRule(request, world);
-  return [...rules.flatMap(denying), ...violationsOf(request, policiesFor(request, world), world), ...denying(quota)];
+export function violationsOfPod(request: PodRequest, cluster: ClusterState): readonly Violation[] {
+  const rules = [breaksPriorityRule(request, cluster.classes), breaksQosRule(request)];
+  const quota = breaksResourceQuotaRule(request, cluster);
+  return [...rules.flatMap(denying), ...violationsOf(request, policiesFor(request, cluster), cluster), ...denying(quota)];
 }
 
 function denying(because: Violation['because'] | undefined): readonly Violation[] {

@@ -1,5 +1,5 @@
 import type { Pod } from '#shared/domain/model/pod.ts';
-import type { AdmissionWorld } from './cluster-state.ts';
+import type { ClusterState } from './cluster-state.ts';
 import { violationsOfPod } from './decide-validation.ts';
 import { refuse, type Refused } from './decision.ts';
 import type { PodRequest } from './pod-request.ts';
@@ -18,9 +18,9 @@ export interface ChargeRequest {
  * and then refused holds room for minutes; whoever may not use a class must not be able to fill its quota. Webhooks of
  * others, and a name that is taken, cannot be known.
  */
-export function refusalBeforeCharge({ request, before }: ChargeRequest, world: AdmissionWorld): Refused | undefined {
-  const rules = before === undefined ? violationsOfPod(request, world) : [];
+export function refusalBeforeCharge({ request, before }: ChargeRequest, cluster: ClusterState): Refused | undefined {
+  const rules = before === undefined ? violationsOfPod(request, cluster) : [];
   const denied = rules.find(({ response }) => response === 'Deny')?.because;
-  const because = denied ?? breaksAnyResourceQuota(request.pod, before, world);
+  const because = denied ?? breaksAnyResourceQuota(request.pod, before, cluster);
   return because === undefined ? undefined : refuse(403, because);
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createAuthority, issueServerCertificate } from '#shared/http/certificates.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
-import { createCertificateKeeper } from '#webhook/certificates/certificate-rotator.ts';
+import { createCertificateRotator } from '#webhook/certificates/certificate-rotator.ts';
 import type { ServingCertificate } from '#webhook/certificates/certificate-source.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 
@@ -22,12 +22,12 @@ function serving(days: number, clientCaPem?: string): ServingCertificate {
   return { tls, notBefore: now, notAfter, caBundlePem: authority.certPem };
 }
 
-describe('createCertificateKeeper', () => {
+describe('createCertificateRotator', () => {
   function start(first: ServingCertificate) {
     const metrics = createMetrics('webhook');
     const used: ServingCertificate[] = [];
     let next = first;
-    const keeper = createCertificateKeeper({
+    const keeper = createCertificateRotator({
       source: { look: () => Promise.resolve(next) },
       isTrusted: () => true,
       use: (certificate) => void used.push(certificate),

@@ -7,7 +7,7 @@ import { priorityQuotaExceeded } from '#shared/domain/admission/refusals/priorit
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 import { prepareSelector } from '#shared/domain/model/label-selector.ts';
 import { quantityFromInteger } from '#shared/domain/model/quantity.ts';
-import { refusalEvent } from '#webhook/events/denial-event.ts';
+import { denialEvent } from '#webhook/events/denial-event.ts';
 import {
   ALICE,
   buildClass,
@@ -130,16 +130,16 @@ describe('the Event of a refusal', () => {
     ],
   ])('%s', (_, decision, event) => {
     if (decision === undefined) throw new Error('refused');
-    expect(refusalEvent(REQUEST, decision)).toEqual(event);
+    expect(denialEvent(REQUEST, decision)).toEqual(event);
   });
 
   test('there is none of what is allowed, of a dry run, and of what only the asker needs to know', () => {
     const unknown = decideValidation(buildRequest({ priorityClassName: 'gone', priority: 1 }), buildWorld());
     expect(unknown.kind).toBe('refused');
     expect([
-      refusalEvent(REQUEST, allow(because('PriorityAccepted', ''))),
-      refusalEvent({ ...REQUEST, isDryRun: true }, byPolicy()),
-      refusalEvent(REQUEST, unknown),
+      denialEvent(REQUEST, allow(because('PriorityAccepted', ''))),
+      denialEvent({ ...REQUEST, isDryRun: true }, byPolicy()),
+      denialEvent(REQUEST, unknown),
     ]).toEqual([undefined, undefined, undefined]);
   });
 });

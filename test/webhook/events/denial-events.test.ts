@@ -5,7 +5,7 @@ import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 import type { KubeClient } from '#shared/kube/client.ts';
 import type { EventRecord } from '#shared/kube/event-series.ts';
 import type { Outcome } from '#shared/kube/outcome.ts';
-import { createRefusalTeller } from '#webhook/events/denial-events.ts';
+import { createDenialEvents } from '#webhook/events/denial-events.ts';
 import { ALICE } from '#test/build/admission.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 
@@ -37,7 +37,7 @@ function tellerWith(outcome: Outcome<unknown>) {
   const clock = manualClock();
   const client: Pick<KubeClient, 'request'> = { request };
   const events = { record: (event: EventRecord) => void recorded.push(event) };
-  const tell = createRefusalTeller({ client: client as KubeClient, events, clock });
+  const tell = createDenialEvents({ client: client as KubeClient, events, clock });
   return { tell, asked, recorded, clock };
 }
 

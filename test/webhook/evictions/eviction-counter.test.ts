@@ -25,7 +25,7 @@ function sharedStore(): EvictionStore & { readonly evictions: () => readonly Cou
 
 function counterOn(store: EvictionStore, more: Partial<Parameters<typeof createEvictionCounter>[0]> = {}) {
   const clock = { now: () => 1_000_000, monotonic: () => 0 };
-  return createEvictionCounter({ store, findUnharmed: NOBODY, clock, ...more });
+  return createEvictionCounter({ store, findSurvivors: NOBODY, clock, ...more });
 }
 
 function pod(index: number, node = 'a'): Omit<CountedEviction, 'at'> {
@@ -77,12 +77,12 @@ describe('an eviction counter', () => {
 
     test('leaves out evictions that came to nothing, once that is sure', async () => {
       const asked: string[] = [];
-      const findUnharmed = (evictions: readonly CountedEviction[]) => {
+      const findSurvivors = (evictions: readonly CountedEviction[]) => {
         asked.push(...evictions.map(({ uid }) => uid));
         return Promise.resolve(new Set(evictions.map(({ uid }) => uid)));
       };
       const shared = await store();
-      expect(await kinds(counterOn(shared, { findUnharmed }), [pod(3)])).toEqual(['counted']);
+      expect(await kinds(counterOn(shared, { findSurvivors }), [pod(3)])).toEqual(['counted']);
       expect(asked).toEqual(['uid-1']);
       expect(shared.evictions().map(({ uid }) => uid)).toEqual(['uid-2', 'uid-3']);
     });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AdmissionWorld } from '#shared/domain/admission/cluster-state.ts';
+import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { PodSearch } from '#shared/domain/admission/known-pods.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
@@ -33,19 +33,19 @@ const REVIEW = {
 };
 
 interface Scene {
-  readonly live?: AdmissionWorld | Promise<AdmissionWorld>;
+  readonly live?: ClusterState | Promise<ClusterState>;
   readonly request?: PodRequest;
   readonly phase?: Phase;
   readonly more?: Partial<PodSources>;
 }
 
 /** Decides with these caches; whatever is read live is `live`, or fails. */
-function decideWith(cached: AdmissionWorld, { live, request = REQUEST, phase = VALIDATION, more = {} }: Scene = {}) {
+function decideWith(cached: ClusterState, { live, request = REQUEST, phase = VALIDATION, more = {} }: Scene = {}) {
   const asked = { live: 0, searches: [] as PodSearch[] };
   const sources: PodSources = {
-    world: () => cached,
+    cluster: () => cached,
     cacheAgeSeconds: () => 12,
-    liveWorld: () => {
+    liveState: () => {
       asked.live += 1;
       return live === undefined ? Promise.reject(new Error('unreachable')) : Promise.resolve(live);
     },
@@ -62,7 +62,7 @@ function decideWith(cached: AdmissionWorld, { live, request = REQUEST, phase = V
 }
 
 const UNKNOWN_PLACE = { ...REQUEST, pod: { ...REQUEST.pod, namespace: 'new' } };
-const NEVER = new Promise<AdmissionWorld>(() => undefined);
+const NEVER = new Promise<ClusterState>(() => undefined);
 const FULL_UP: Partial<PodSources> = { pending: { begin: () => undefined } };
 
 describe('deciding', () => {

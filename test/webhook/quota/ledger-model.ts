@@ -1,8 +1,8 @@
 import type { Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { resizeReservationUid } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { filterAmounts, NO_AMOUNTS, type Amounts } from '#shared/domain/model/amounts.ts';
-import type { QuotaNews } from '#shared/domain/quota/replica/own-slice.ts';
-import type { Settled } from '#shared/domain/quota/replica/apply-batch.ts';
+import type { ObservedQuota } from '#shared/domain/quota/replica/own-slice.ts';
+import type { ReservationResult } from '#shared/domain/quota/replica/apply-batch.ts';
 import { QuotaLedger } from '#webhook/quota/quota-ledger.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { createModelApiServer, costOf, total, unitsOf, type Lifetime } from './model-api-server.ts';
@@ -149,7 +149,7 @@ function createModel({
   let last = 0;
   let isEbb = true;
   /** What the caches know of the quota, some time late. */
-  let heard: QuotaNews = { uid: 'quota', generation: 0, slices: new Map() };
+  let heard: ObservedQuota = { uid: 'quota', generation: 0, slices: new Map() };
 
   function startReplica(): Replica {
     const lifetime: Lifetime = { isAlive: true, cutOffUntil: 0, stoppedUntil: 0 };
@@ -181,7 +181,7 @@ function createModel({
       clock,
       random: random.next,
       holder: `replica-${number}`,
-      news: () => heard,
+      observed: () => heard,
       sliceAfterMs: isWrong ? Infinity : random.pick([0, 20_000]),
       // Three of such lives and a reservation's are no time at all.
       sliceLifeMs: isWrong ? -RESERVATION_MS / 3 : SLICE_LIFE_MS,
@@ -197,12 +197,12 @@ function createModel({
     return time.now() < stoppedUntil;
   }
 
-  async function ask(reservation: Reservation, isDryRun = false): Promise<Settled> {
+  async function ask(reservation: Reservation, isDryRun = false): Promise<ReservationResult> {
     const claim = bug === 'everybodyTakesBack' ? 'everybody' : `claim-${(last += 1)}`;
     const replica = random.pick(replicas);
     const { ledger, lifetime } = replica;
     const askedAt = time.now();
-    const settled = await new Promise<Settled>((answer) => {
+    const settled = await new Promise<ReservationResult>((answer) => {
       const withinMs = 5_000;
       // A process that is stopped reads it once it goes on.
       time.whenAwake(
@@ -225,7 +225,7 @@ function createModel({
   }
 
   /** Now and then two calls are made for one request, and the API server hears the answer of one of them. */
-  function askOnceOrTwice(reservation: Reservation): Promise<Settled> {
+  function askOnceOrTwice(reservation: Reservation): Promise<ReservationResult> {
     if (!random.chance(0.2)) return ask(reservation);
     counts.duplicates += 1;
     const answers = [ask(reservation), ask(reservation)];
@@ -429,6 +429,6 @@ function createModel({
   return { act, rest, report, violation };
 }
 
-function isAllowed({ kind }: Settled): boolean {
+function isAllowed({ kind }: ReservationResult): boolean {
   return kind === 'reserved' || kind === 'alreadyReserved';
 }

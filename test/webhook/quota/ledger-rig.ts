@@ -2,7 +2,7 @@ import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
 import type { Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import type { LedgerWrite, Read, Written } from '#shared/domain/quota/replica/event.ts';
 import type { LedgerView } from '#shared/domain/quota/replica/replica.ts';
-import type { Settled } from '#shared/domain/quota/replica/apply-batch.ts';
+import type { ReservationResult } from '#shared/domain/quota/replica/apply-batch.ts';
 import type { ViewRevision } from '#shared/domain/quota/view/seen-pod.ts';
 import { decodeLedgerObject, withLedger, type LedgerObject } from '#webhook/quota/ledger-object.ts';
 import { writtenAs, type LedgerStore } from '#webhook/quota/ledger-store.ts';
@@ -146,7 +146,7 @@ export function createLedgerRig() {
       store: store(),
       reservationMs: 120_000,
       holder: `replica-${(last += 1)}`,
-      news: () => ({ uid: rig.object.uid, generation: rig.object.generation, slices: rig.object.state.slices }),
+      observed: () => ({ uid: rig.object.uid, generation: rig.object.generation, slices: rig.object.state.slices }),
       sliceAfterMs: Infinity,
       sliceLifeMs: 10_000,
       prove: () => {
@@ -162,7 +162,7 @@ export function createLedgerRig() {
     return created;
   }
 
-  async function reserve(from: QuotaLedger, each: Reservation, isDryRun = false): Promise<Settled> {
+  async function reserve(from: QuotaLedger, each: Reservation, isDryRun = false): Promise<ReservationResult> {
     const settled = from.reserve(each, { withinMs: 1_000, isDryRun });
     await clock.advance(2_000);
     return settled;

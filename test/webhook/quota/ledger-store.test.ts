@@ -12,7 +12,7 @@ const QUOTA = {
   status: { observedGeneration: 1, recounts: 3, used: { memory: '0' } },
 };
 
-const SLICE = { holder: 'replica', amounts: reservation('x').amounts, renewals: 1, isWanted: false };
+const SLICE = { holder: 'replica', amounts: reservation('x').amounts, renewals: 1, recallRequested: false };
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -2,10 +2,10 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
 import type { LedgerStore } from '#webhook/quota/ledger-store.ts';
 import type { QuotaLedger } from '#webhook/quota/quota-ledger.ts';
-import type { Settled } from '#shared/domain/quota/replica/apply-batch.ts';
+import type { ReservationResult } from '#shared/domain/quota/replica/apply-batch.ts';
 import { createLedgerRig, pod, reservation, type LedgerRig } from './ledger-rig.ts';
 
-const RESERVED: Settled = { kind: 'reserved' };
+const RESERVED: ReservationResult = { kind: 'reserved' };
 const SLICES = { sliceAfterMs: 0 };
 
 describe('the slice of a replica', () => {
@@ -17,8 +17,8 @@ describe('the slice of a replica', () => {
   });
 
   /** As many small pods at once, one after the other in time. */
-  async function admit(replica: QuotaLedger, names: readonly string[]): Promise<readonly Settled['kind'][]> {
-    const kinds: Settled['kind'][] = [];
+  async function admit(replica: QuotaLedger, names: readonly string[]): Promise<readonly ReservationResult['kind'][]> {
+    const kinds: ReservationResult['kind'][] = [];
     for (const name of names) {
       const settled = replica.reserve(reservation(name), { withinMs: 1_000, isDryRun: false });
       await rig.clock.advance(100);
@@ -34,9 +34,9 @@ describe('the slice of a replica', () => {
   }
 
   function slices() {
-    return Array.from(rig.object.state.slices.values(), ({ amounts, isWanted }) => {
+    return Array.from(rig.object.state.slices.values(), ({ amounts, recallRequested }) => {
       const memory = amounts.get('memory');
-      return { memory: memory && formatQuantity(memory), isWanted };
+      return { memory: memory && formatQuantity(memory), recallRequested };
     });
   }
 
@@ -47,7 +47,7 @@ describe('the slice of a replica', () => {
   test('is taken with the fifth pod in ten seconds, twice as large as what was asked for, and is in used at once', async () => {
     await busyReplica();
     expect({ slices: slices(), used: rig.used(), reserved: reserved() }).toEqual({
-      slices: [{ memory: '10Gi', isWanted: false }],
+      slices: [{ memory: '10Gi', recallRequested: false }],
       used: '16Gi',
       reserved: ['a', 'b', 'c', 'd', 'e', 'f'],
     });
@@ -98,7 +98,7 @@ describe('the slice of a replica', () => {
     rig.pods = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((uid) => pod(uid));
     await rig.recount(replica);
     expect({ slices: slices(), used: rig.used(), reserved: reserved() }).toEqual({
-      slices: [{ memory: '14Gi', isWanted: false }],
+      slices: [{ memory: '14Gi', recallRequested: false }],
       used: '21Gi',
       reserved: [],
     });
@@ -111,7 +111,7 @@ describe('the slice of a replica', () => {
     const other = rig.ledger();
     const asked = other.reserve(reservation('large', '92Gi'), { withinMs: 3_000, isDryRun: false });
     await rig.clock.advance(0);
-    expect(slices()).toEqual([{ memory: '10Gi', isWanted: true }]);
+    expect(slices()).toEqual([{ memory: '10Gi', recallRequested: true }]);
     holder.tick();
     await rig.clock.advance(2_000);
     expect(await asked).toEqual(RESERVED);
@@ -239,7 +239,7 @@ describe('the slice of a replica', () => {
 
   test('has room again when a pod is refused after all, and none for whom two requests rely on', async () => {
     const replica = await busyReplica();
-    const spend = (uid: string, claim: string): Promise<Settled> =>
+    const spend = (uid: string, claim: string): Promise<ReservationResult> =>
       replica.reserve({ ...reservation(uid), claim }, { withinMs: 1_000, isDryRun: false });
     expect(await spend('twin', 'one')).toEqual(RESERVED);
     expect(await spend('twin', 'two')).toEqual({ kind: 'alreadyReserved' });

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Read } from '#shared/domain/quota/replica/event.ts';
-import type { Settled } from '#shared/domain/quota/replica/apply-batch.ts';
+import type { ReservationResult } from '#shared/domain/quota/replica/apply-batch.ts';
 import { amountsOf } from '#test/build/cluster.ts';
 import type { QuotaLedger } from '#webhook/quota/quota-ledger.ts';
 import { createLedgerRig, decode, pod, reservation, type LedgerRig, type RigView } from './ledger-rig.ts';
@@ -155,7 +155,7 @@ describe('QuotaLedger', () => {
 
   test('says busy in time while a call hangs, and takes back what comes of it', async () => {
     rig.faults = ['late'];
-    const told: [number, Settled][] = [];
+    const told: [number, ReservationResult][] = [];
     const settled = rig.ledger().reserve(reservation('a'), { withinMs: 1_000, isDryRun: false });
     void settled.then((outcome) => told.push([rig.clock.monotonic(), outcome]));
     await rig.clock.advance(1_100);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isListDue, type EpochTimes } from '#webhook/quota/relist-due.ts';
+import { isRelistDue, type EpochTimes } from '#webhook/quota/relist-due.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -7,7 +7,7 @@ function times(more: Partial<EpochTimes>): EpochTimes {
   return { now: 0, begunAt: 0, listMs: 1_000, awaitedSince: undefined, ...more };
 }
 
-describe('isListDue', () => {
+describe('isRelistDue', () => {
   test.each<[string, Partial<EpochTimes>, number, boolean]>([
     ['not while the first lists are under way', { now: 600 * MINUTE_MS, listMs: undefined }, 0, false],
     ['not before half an hour', { now: 30 * MINUTE_MS - 1 }, 0, false],
@@ -26,6 +26,6 @@ describe('isListDue', () => {
       true,
     ],
   ])('%s', (_, more, spread, isDue) => {
-    expect(isListDue(times(more), spread)).toBe(isDue);
+    expect(isRelistDue(times(more), spread)).toBe(isDue);
   });
 });

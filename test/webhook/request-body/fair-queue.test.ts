@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Share } from '#webhook/request-body/fair-shares.ts';
-import { createTurns } from '#webhook/request-body/fair-queue.ts';
+import { createFairQueue } from '#webhook/request-body/fair-queue.ts';
 
 /** A line whose turns are told by name. */
 function line(longest: number) {
-  const turns = createTurns(longest);
+  const turns = createFairQueue(longest);
   const begun: string[] = [];
   const entered = new Map<string, Share | undefined>();
   return {
@@ -23,7 +23,7 @@ function line(longest: number) {
   };
 }
 
-describe('createTurns', () => {
+describe('createFairQueue', () => {
   test('one begins at once, the next when its turn is over', () => {
     const { begun, enter, end } = line(8);
     enter('a1', 'a2');
@@ -68,7 +68,7 @@ describe('createTurns', () => {
   });
 
   test('one that ends as it begins does not hold up the others', () => {
-    const turns = createTurns(8);
+    const turns = createFairQueue(8);
     const begun: string[] = [];
     const first = turns.enter(['a'], () => begun.push('first'));
     turns.enter(['a'], (turn) => {

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createSameDeadline } from '#webhook/request-body/shared-timeout.ts';
+import { createSharedTimeout } from '#webhook/request-body/shared-timeout.ts';
 
 beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(() => vi.useRealTimers());
 
 test('each wait is over after the same time, unless it is prevented', () => {
-  const deadline = createSameDeadline(100);
+  const deadline = createSharedTimeout(100);
   const late: string[] = [];
   deadline.add(() => late.push('first'));
   const prevent = deadline.add(() => late.push('prevented'));
@@ -23,7 +23,7 @@ test('each wait is over after the same time, unless it is prevented', () => {
 });
 
 test('one timer serves all of them', () => {
-  const deadline = createSameDeadline(100);
+  const deadline = createSharedTimeout(100);
   const prevents = Array.from({ length: 1_000 }, () => deadline.add(() => undefined));
   expect(vi.getTimerCount()).toBe(1);
   for (const prevent of prevents) prevent();

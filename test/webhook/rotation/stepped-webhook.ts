@@ -7,10 +7,10 @@ import { createMetrics } from '#shared/runtime/metrics.ts';
 import type { ObjectServer } from '#test/fakes/object-server.ts';
 import { openAdmissionPort } from '#webhook/admission-port.ts';
 import { createCaches, eachCache } from '#webhook/cluster-state/caches.ts';
-import { createCertificateKeeper } from '#webhook/certificates/certificate-rotator.ts';
+import { createCertificateRotator } from '#webhook/certificates/certificate-rotator.ts';
 import type { CertificateSource } from '#webhook/certificates/certificate-source.ts';
 import { webhookSchema } from '#webhook/configuration.ts';
-import { createJudgeSources } from '#webhook/handler-sources.ts';
+import { createHandlerSources } from '#webhook/handler-sources.ts';
 import { Ledgers } from '#webhook/quota/ledgers.ts';
 import { createRegistration } from '#webhook/registration/registration.ts';
 
@@ -49,12 +49,12 @@ export async function openSteppedWebhook(api: ObjectServer, certificates: Certif
   };
   const ledgers = new Ledgers({ ...around, ...quotas });
   const events = createEventRecorder({ ...around, component: 'test', instance: 'test' });
-  const sources = createJudgeSources(configuration, { client, caches, ledgers, clock, events });
+  const sources = createHandlerSources(configuration, { client, caches, ledgers, clock, events });
   const first = await certificates.look(() => false);
   const server = await openAdmissionPort(configuration, { sources, tls: first.tls, metrics, log });
   const caBundlePem = (): string | undefined => keeper.caBundlePem();
   const registration = createRegistration({ client, configuration, port: server.port, caBundlePem, clock, log });
-  const keeper = createCertificateKeeper({
+  const keeper = createCertificateRotator({
     ...around,
     source: certificates,
     isTrusted: (pem) => registration.isTrusted(pem),

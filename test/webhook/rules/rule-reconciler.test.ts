@@ -12,7 +12,7 @@ import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { at } from '#test/contract/harness.ts';
 import { createCaches, type Caches } from '#webhook/cluster-state/caches.ts';
-import { createRuleKeeper, type RuleKeeper } from '#webhook/rules/rule-reconciler.ts';
+import { createRuleReconciler, type RuleReconciler } from '#webhook/rules/rule-reconciler.ts';
 
 const WITHIN = { timeout: 5_000 };
 /** Several times what it takes the leader to see a change and to write. */
@@ -42,7 +42,7 @@ describe('the keeper of the rules, on the sandbox API server', () => {
   });
 
   interface Replica {
-    readonly keeper: RuleKeeper;
+    readonly keeper: RuleReconciler;
     readonly caches: Caches;
     /** Begins to lead; answers how to lose the lease without ending. */
     readonly lead: () => { lose: () => void };
@@ -56,7 +56,7 @@ describe('the keeper of the rules, on the sandbox API server', () => {
     const caches = createCaches({ client, clock, random: () => 0, log, metrics });
     for (const cache of [caches.policies, caches.classes]) void cache.run(end.signal);
     await Promise.all([caches.policies.synced, caches.classes.synced]);
-    const keeper = createRuleKeeper({ client: through, caches, mode, clock, log, metrics });
+    const keeper = createRuleReconciler({ client: through, caches, mode, clock, log, metrics });
     void keeper.run(end.signal);
     return {
       keeper,

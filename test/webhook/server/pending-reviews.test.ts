@@ -3,7 +3,7 @@ import { because } from '#shared/domain/admission/admission-code.ts';
 import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { decodeReview, type Review } from '#webhook/server/decode-review.ts';
 import { createPendingReviews } from '#webhook/server/pending-reviews.ts';
-import { whilePending } from '#webhook/handlers/limit-concurrency.ts';
+import { limitConcurrency } from '#webhook/handlers/limit-concurrency.ts';
 import { createPodReview, pod } from '#test/webhook/support/reviews.ts';
 
 const ALLOWED = allow(because('PriorityAccepted', 'fine'));
@@ -36,10 +36,10 @@ describe('createPendingReviews', () => {
   });
 });
 
-describe('whilePending', () => {
+describe('limitConcurrency', () => {
   test('refuses what finds no place, without judging it', async () => {
     const open: ((decision: AdmissionDecision) => void)[] = [];
-    const judge = whilePending(() => new Promise((resolve) => open.push(resolve)), createPendingReviews(2));
+    const judge = limitConcurrency(() => new Promise((resolve) => open.push(resolve)), createPendingReviews(2));
     const first = judge(reviewOf('a', 'u'));
     expect(judge(reviewOf('a', 'u'))).toMatchObject({
       kind: 'refused',
@@ -55,7 +55,7 @@ describe('whilePending', () => {
 
   test('gives the place back when a judge rejects, throws or answers at once', async () => {
     let next = (): AdmissionDecision | Promise<AdmissionDecision> => Promise.reject(new Error('on purpose'));
-    const judge = whilePending(() => next(), createPendingReviews(2));
+    const judge = limitConcurrency(() => next(), createPendingReviews(2));
     await expect(judge(reviewOf('a', 'u'))).rejects.toThrow('on purpose');
     next = () => {
       throw new Error('at once');

@@ -7,19 +7,19 @@ import {
   type CertificatePair,
 } from '#shared/http/certificates.ts';
 import { serve, type Server } from '#shared/http/serve.ts';
-import { onlyCallers } from '#webhook/server/require-client-name.ts';
+import { requireClientName } from '#webhook/server/require-client-name.ts';
 
 const now = Date.now();
 const authority = createAuthority({ commonName: 'ca', days: 1, now });
 const leaf = issueServerCertificate(authority, { dnsNames: ['localhost'], ipAddresses: [], days: 1, now });
 const byName = (commonName: string) => issueClientCertificate(authority, { commonName, days: 1, now });
-describe('onlyCallers', () => {
+describe('requireClientName', () => {
   let server: Server | undefined;
   afterEach(() => server?.close());
 
   async function call(names: readonly string[], caller: CertificatePair): Promise<{ status: number; body: string }> {
     let bytesRead = 0;
-    const handler = onlyCallers(names, (request, response) => {
+    const handler = requireClientName(names, (request, response) => {
       request
         .on('data', (chunk: Buffer) => (bytesRead += chunk.length))
         .on('end', () => response.end(String(bytesRead)));

@@ -8,7 +8,7 @@ import { createMetrics } from '#shared/runtime/metrics.ts';
 import { createBodyReader } from '#webhook/request-body/body-budget.ts';
 import { createPendingReviews } from '#webhook/server/pending-reviews.ts';
 import { createRefusals } from '#webhook/server/refuse-unread.ts';
-import { reviewListener, type Judge, type ReviewListenerOptions } from '#webhook/server/review-listener.ts';
+import { reviewListener, type AdmissionHandler, type ReviewListenerOptions } from '#webhook/server/review-listener.ts';
 import { createReviewMetrics } from '#webhook/server/review-metrics.ts';
 import { createPodReview, pod, readAnswer } from '#test/webhook/support/reviews.ts';
 
@@ -31,7 +31,7 @@ interface Listening {
   readonly post: (body: string | Buffer, path?: string) => Promise<Answered>;
 }
 
-async function listen(judge: Judge, options: Partial<ReviewListenerOptions> = {}): Promise<Listening> {
+async function listen(judge: AdmissionHandler, options: Partial<ReviewListenerOptions> = {}): Promise<Listening> {
   const logged: string[] = [];
   const destination = { write: (line: string) => void logged.push(line) };
   const log = createLog({ component: 'webhook', level: 'info', format: 'json', destination });
@@ -140,7 +140,7 @@ describe('whatever begins as a review', () => {
       setImmediate(() => order.push('something else'));
       return { end: () => order.push('given back') };
     };
-    const judge: Judge = () => {
+    const judge: AdmissionHandler = () => {
       order.push('judged');
       return ALLOWED;
     };
@@ -169,14 +169,14 @@ describe('reviewListener', () => {
     expect({ status, connection: headers['connection'] }).toEqual({ status: 413, connection: 'close' });
   });
 
-  const failing: Record<string, Judge> = {
+  const failing: Record<string, AdmissionHandler> = {
     'a judge that throws': () => {
       throw new Error('on purpose');
     },
     'a judge that rejects': () => Promise.reject(new Error('on purpose')),
   };
   test.each(Object.entries(failing))('answers 500 for %s, and the next request as ever', async (_, judge) => {
-    let next: Judge = judge;
+    let next: AdmissionHandler = judge;
     const { post, logged } = await listen((review) => next(review));
     const answers = [await post(createPodReview(pod())), await post(createPodReview(pod()))];
     next = () => ALLOWED;

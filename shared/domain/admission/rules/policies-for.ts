@@ -1,5 +1,5 @@
 import type { PriorityPolicy, Subject } from '#shared/domain/priority/priority-policy.ts';
-import type { AdmissionWorld } from '#shared/domain/admission/cluster-state.ts';
+import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 
 const NO_LABELS: ReadonlyMap<string, string> = new Map();
@@ -8,9 +8,9 @@ const NO_LABELS: ReadonlyMap<string, string> = new Map();
  * The policies that hold for a pod: its namespace is selected, and so is who asks or the service account that the pod
  * runs as (behind a controller the person is not known; the template was judged when the person wrote it).
  */
-export function policiesFor(request: PodRequest, world: AdmissionWorld): readonly PriorityPolicy[] {
-  const labels = world.namespaceLabels(request.pod.namespace) ?? NO_LABELS;
-  return world.policies.filter(
+export function policiesFor(request: PodRequest, cluster: ClusterState): readonly PriorityPolicy[] {
+  const labels = cluster.namespaceLabels(request.pod.namespace) ?? NO_LABELS;
+  return cluster.policies.filter(
     ({ namespaces, subjects }) =>
       namespaces.matches(labels) && (subjects.length === 0 || subjects.some((each) => isSubject(each, request))),
   );

@@ -1,5 +1,5 @@
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
-import type { AdmissionWorld } from '#shared/domain/admission/cluster-state.ts';
+import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import { breaksClassRule } from './class-rule.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 import { breaksPreemptionRule } from './preemption-rule.ts';
@@ -15,13 +15,13 @@ export interface PolicyViolation extends Violation {
 export function violationsOf(
   request: PodRequest,
   policies: readonly PriorityPolicy[],
-  world: AdmissionWorld,
+  cluster: ClusterState,
 ): readonly PolicyViolation[] {
   return policies.flatMap((policy) => {
     const broken = [
       breaksClassRule(request, policy),
       breaksPreemptionRule(request, policy),
-      breaksQuotaRequiredRule(request, policy, world),
+      breaksQuotaRequiredRule(request, policy, cluster),
     ];
     return broken.flatMap((because) =>
       because === undefined ? [] : [{ because, response: policy.onViolation, policy }],

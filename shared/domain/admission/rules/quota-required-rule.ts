@@ -4,7 +4,7 @@ import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts'
 import { countsPods } from '#shared/domain/quota/charged-names.ts';
 import { countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import { because } from '#shared/domain/admission/admission-code.ts';
-import type { AdmissionWorld } from '#shared/domain/admission/cluster-state.ts';
+import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import { classQuotasOf } from './class-quotas.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 
@@ -18,14 +18,14 @@ const NO_LABELS: ReadonlyMap<string, string> = new Map();
 export function breaksQuotaRequiredRule(
   { pod }: PodRequest,
   policy: PriorityPolicy,
-  world: AdmissionWorld,
+  cluster: ClusterState,
 ): Because | undefined {
   const { priorityClassName } = pod.spec;
   if (priorityClassName === undefined || !policy.requireQuotaFor.includes(priorityClassName)) return undefined;
-  if (classQuotasOf(pod, world.resourceQuotas(pod.namespace)).length > 0) return undefined;
-  const labels = world.namespaceLabels(pod.namespace) ?? NO_LABELS;
-  const selecting = world.priorityQuotas.find((quota) => limitsPod(quota, pod, labels));
-  if (selecting !== undefined && world.quotaNamespaces.matches(labels)) return undefined;
+  if (classQuotasOf(pod, cluster.resourceQuotas(pod.namespace)).length > 0) return undefined;
+  const labels = cluster.namespaceLabels(pod.namespace) ?? NO_LABELS;
+  const selecting = cluster.priorityQuotas.find((quota) => limitsPod(quota, pod, labels));
+  if (selecting !== undefined && cluster.quotaNamespaces.matches(labels)) return undefined;
   const text = `policy \`${policy.name}\` allows priority class \`${priorityClassName}\` only where a quota covers it, and no quota in namespace \`${pod.namespace}\` does`;
   const why =
     selecting === undefined ? '' : `: quota \`${selecting.name}\` selects the namespace but is not in force there`;

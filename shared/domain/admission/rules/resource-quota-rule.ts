@@ -4,7 +4,7 @@ import { checkQuotas } from '#shared/domain/quota/resource-quota/check-quotas.ts
 import type { QuotaRequest } from '#shared/domain/quota/resource-quota/request.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { because } from '#shared/domain/admission/admission-code.ts';
-import type { AdmissionWorld } from '#shared/domain/admission/cluster-state.ts';
+import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import { classQuotasOf } from './class-quotas.ts';
 import { describePodHolders } from '#shared/domain/admission/refusals/pod-holders.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
@@ -14,14 +14,14 @@ import { quotaExceeded } from '#shared/domain/admission/refusals/quota-exceeded.
  * A pod for which a quota of its class has no room: the ResourceQuota plugin's verdict, which comes after us, told in
  * a way that helps. Quotas without a PriorityClass scope are left to the plugin.
  */
-export function breaksResourceQuotaRule({ pod }: PodRequest, world: AdmissionWorld): Because | undefined {
-  const ofClass = world.resourceQuotas(pod.namespace).filter(limitsClasses);
-  return breaksQuotas(requestFor(pod, undefined, world.now), ofClass, world);
+export function breaksResourceQuotaRule({ pod }: PodRequest, cluster: ClusterState): Because | undefined {
+  const ofClass = cluster.resourceQuotas(pod.namespace).filter(limitsClasses);
+  return breaksQuotas(requestFor(pod, undefined, cluster.now), ofClass, cluster);
 }
 
 /** What the plugin will refuse of a new pod, or of a resize of `before`, by any quota of the namespace. */
-export function breaksAnyResourceQuota(pod: Pod, before: Pod | undefined, world: AdmissionWorld): Because | undefined {
-  return breaksQuotas(requestFor(pod, before, world.now), world.resourceQuotas(pod.namespace), world);
+export function breaksAnyResourceQuota(pod: Pod, before: Pod | undefined, cluster: ClusterState): Because | undefined {
+  return breaksQuotas(requestFor(pod, before, cluster.now), cluster.resourceQuotas(pod.namespace), cluster);
 }
 
 function requestFor(pod: Pod, oldPod: Pod | undefined, now: Instant): QuotaRequest {
@@ -32,7 +32,7 @@ function requestFor(pod: Pod, oldPod: Pod | undefined, now: Instant): QuotaReque
 function breaksQuotas(
   request: QuotaRequest,
   quotas: readonly ResourceQuota[],
-  world: AdmissionWorld,
+  cluster: ClusterState,
 ): Because | undefined {
   if (quotas.length === 0) return undefined;
   const { pod } = request;
@@ -44,7 +44,7 @@ function breaksQuotas(
   if (first === undefined) return because('QuotaUnusable', message, reason.facts);
   const name = String(reason.facts['quota']);
   const full = quotas.filter((quota) => quota.name === name);
-  const holdersOf = (resource: string) => describeHolders(full, namespace, resource, world);
+  const holdersOf = (resource: string) => describeHolders(full, namespace, resource, cluster);
   const where = `in namespace \`${namespace}\``;
   return quotaExceeded({ kind: 'ResourceQuota', name, where, holdersOf }, pod, [first, ...more]);
 }
@@ -57,7 +57,7 @@ function describeHolders(
   full: readonly ResourceQuota[],
   namespace: string,
   resource: string,
-  { knownPods, now }: AdmissionWorld,
+  { knownPods, now }: ClusterState,
 ): readonly string[] {
   const isCounted = (pod: Pod) => pod.namespace === namespace && classQuotasOf(pod, full).length > 0;
   const holders = describePodHolders(knownPods, isCounted, resource, now);

@@ -1,12 +1,12 @@
 import { prepareTerms, selectsNamespace, termSize } from '#shared/domain/model/affinity-term.ts';
 import type { PodAffinityTerm } from '#shared/domain/model/pod.ts';
 import { createWorkLimit } from '#shared/domain/model/work-limit.ts';
-import type { AdmissionWorld } from '#shared/domain/admission/cluster-state.ts';
+import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import type { PodSearch } from '#shared/domain/admission/known-pods.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 
 /** A lint is not worth more: a pod may have any number of terms. */
-export const MOST_LINTED_TERMS = 8;
+export const MOST_CHECKED_TERMS = 8;
 /** Comparisons of a label with a requirement: some milliseconds. */
 const MOST_WORK = 20_000;
 const NO_LABELS: ReadonlyMap<string, string> = new Map();
@@ -16,11 +16,11 @@ const NO_LABELS: ReadonlyMap<string, string> = new Map();
  * runs in other namespaces, and how those are labelled, the caller may have no right to read, so a warning must not
  * depend on it.
  */
-export function partnerSearches({ pod }: PodRequest, world: AdmissionWorld): readonly PodSearch[] {
-  const labels = world.namespaceLabels(pod.namespace) ?? NO_LABELS;
+export function affinitySearches({ pod }: PodRequest, cluster: ClusterState): readonly PodSearch[] {
+  const labels = cluster.namespaceLabels(pod.namespace) ?? NO_LABELS;
   const limit = createWorkLimit(MOST_WORK);
   const searches: PodSearch[] = [];
-  for (const term of lintedTerms(pod.spec.scheduling.podAffinity)) {
+  for (const term of checkedTerms(pod.spec.scheduling.podAffinity)) {
     // A term without a label selector selects no pod.
     if (term.labelSelector === undefined) continue;
     if (!limit.take(1 + termSize(term))) break;
@@ -32,6 +32,6 @@ export function partnerSearches({ pod }: PodRequest, world: AdmissionWorld): rea
 }
 
 /** The terms that are looked at. */
-export function lintedTerms(terms: readonly PodAffinityTerm[]): readonly PodAffinityTerm[] {
-  return terms.slice(0, MOST_LINTED_TERMS);
+export function checkedTerms(terms: readonly PodAffinityTerm[]): readonly PodAffinityTerm[] {
+  return terms.slice(0, MOST_CHECKED_TERMS);
 }

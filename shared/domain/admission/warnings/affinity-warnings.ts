@@ -1,9 +1,9 @@
 import { prepareTerms, selectsPod, termSize, type AffinityTerm } from '#shared/domain/model/affinity-term.ts';
 import type { Pod, PodAffinityTerm } from '#shared/domain/model/pod.ts';
 import { createWorkLimit } from '#shared/domain/model/work-limit.ts';
-import type { AdmissionWorld } from '#shared/domain/admission/cluster-state.ts';
+import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import { listSome } from '#shared/domain/admission/refusals/list-some.ts';
-import { lintedTerms } from './affinity-searches.ts';
+import { checkedTerms } from './affinity-searches.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 
 const NO_LABELS: ReadonlyMap<string, string> = new Map();
@@ -17,31 +17,31 @@ const MOST_WORK = 20_000;
  * pod's own namespace are named, as found within a limit of work: of others the caller may have no right to read
  * anything, not even their number.
  */
-export function lintPartners({ pod }: PodRequest, world: AdmissionWorld): readonly string[] {
-  const known = world.knownPods.pods.length;
+export function affinityWarnings({ pod }: PodRequest, cluster: ClusterState): readonly string[] {
+  const known = cluster.knownPods.pods.length;
   if (known === 0) return [];
   const warnings: string[] = [];
   const limit = createWorkLimit(MOST_WORK);
-  for (const [index, term] of lintedTerms(pod.spec.scheduling.podAffinity).entries()) {
+  for (const [index, term] of checkedTerms(pod.spec.scheduling.podAffinity).entries()) {
     if (!limit.take((1 + termSize(term)) * (1 + known))) break;
-    warnings.push(...lintTerm(pod, index, term, world));
+    warnings.push(...lintTerm(pod, index, term, cluster));
   }
   return warnings;
 }
 
-function lintTerm(pod: Pod, index: number, term: PodAffinityTerm, world: AdmissionWorld): readonly string[] {
+function lintTerm(pod: Pod, index: number, term: PodAffinityTerm, cluster: ClusterState): readonly string[] {
   const { priority = 0 } = pod.spec;
-  const partners = prepareTerms(pod, [term]).flatMap((prepared) => partnersOf(prepared, pod.namespace, world));
+  const partners = prepareTerms(pod, [term]).flatMap((prepared) => partnersOf(prepared, pod.namespace, cluster));
   const lower = partners.filter(({ spec }) => (spec.priority ?? 0) < priority);
   if (lower.length === 0) return [];
   const path = `spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[${index}]`;
-  const described = listSome(lower.map(describe), world.knownPods.isPartial);
+  const described = listSome(lower.map(describe), cluster.knownPods.isPartial);
   return [
     `${path}: of the pods that this one (priority ${priority}) must run beside, these have a lower priority: ${described}; no room is made for it by preempting them, and where they are preempted by others it cannot be placed`,
   ];
 }
 
-function partnersOf(term: AffinityTerm, own: string, { knownPods, namespaceLabels }: AdmissionWorld): readonly Pod[] {
+function partnersOf(term: AffinityTerm, own: string, { knownPods, namespaceLabels }: ClusterState): readonly Pod[] {
   const labels = namespaceLabels(own) ?? NO_LABELS;
   const inOwn = knownPods.pods.filter(({ namespace }) => namespace === own);
   return inOwn.filter((pod) => !ENDED.includes(pod.status.phase) && selectsPod(term, pod, labels));

@@ -1,24 +1,24 @@
 import { areAllZero } from '#shared/domain/model/amounts.ts';
 import { PREEMPT_LOWER_PRIORITY, PREEMPT_NEVER } from '#shared/domain/priority/priority-class.ts';
-import type { AdmissionWorld } from '#shared/domain/admission/cluster-state.ts';
+import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import { classQuotasOf } from '#shared/domain/admission/rules/class-quotas.ts';
-import { lintPartners } from './affinity-warnings.ts';
+import { affinityWarnings } from './affinity-warnings.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 
 const LONG_GRACE_SECONDS = 600;
 
 /** What is allowed and probably not meant, in sentences for the person who asked. */
-export function lintPod(request: PodRequest, world: AdmissionWorld): readonly string[] {
+export function podWarnings(request: PodRequest, cluster: ClusterState): readonly string[] {
   return [
     ...request.wishMistakes,
-    ...lintGracePeriod(request, world),
-    ...lintUnusedRoom(request, world),
-    ...lintPartners(request, world),
+    ...lintGracePeriod(request, cluster),
+    ...lintUnusedRoom(request, cluster),
+    ...affinityWarnings(request, cluster),
   ];
 }
 
 /** A pod that others may preempt keeps them waiting for its whole grace period (S1-16). */
-function lintGracePeriod({ pod }: PodRequest, { classes }: AdmissionWorld): readonly string[] {
+function lintGracePeriod({ pod }: PodRequest, { classes }: ClusterState): readonly string[] {
   const { terminationGracePeriodSeconds: seconds = 0, priority = 0 } = pod.spec;
   if (seconds <= LONG_GRACE_SECONDS) return [];
   const [preemptor] = [...classes.values()]
@@ -31,10 +31,10 @@ function lintGracePeriod({ pod }: PodRequest, { classes }: AdmissionWorld): read
 }
 
 /** A quota that nobody draws on promises room, which a pod that never preempts cannot claim from others. */
-function lintUnusedRoom({ pod }: PodRequest, world: AdmissionWorld): readonly string[] {
+function lintUnusedRoom({ pod }: PodRequest, cluster: ClusterState): readonly string[] {
   const { priorityClassName, preemptionPolicy } = pod.spec;
   if (preemptionPolicy !== PREEMPT_NEVER || priorityClassName === undefined) return [];
-  const unused = classQuotasOf(pod, world.resourceQuotas(pod.namespace)).find(({ used }) => areAllZero(used));
+  const unused = classQuotasOf(pod, cluster.resourceQuotas(pod.namespace)).find(({ used }) => areAllZero(used));
   if (unused === undefined) return [];
   return [
     `priority class \`${priorityClassName}\` never preempts: the room that quota \`${unused.name}\` promises it must be free already`,

@@ -1,11 +1,11 @@
 import type { Amounts } from '#shared/domain/model/amounts.ts';
 import { addQuantities, compareQuantities, quantitySign, ZERO } from '#shared/domain/model/quantity.ts';
 import type { Reservation } from './ledger-state.ts';
-import { placesFor, wastesRoom, type Standing } from './namespace-bounds.ts';
+import { placesFor, wastesRoom, type ReservationContext } from './namespace-bounds.ts';
 import type { Excess } from '#shared/domain/quota/refusal.ts';
 
 /** Why nothing is reserved for a pod. */
-export type Objection =
+export type DenialReason =
   | { readonly kind: 'exceeded'; readonly exceeded: readonly Excess[] }
   /** The limits name resources that they did not name when others were admitted, and what those cost is not known yet. */
   | { readonly kind: 'unknown' }
@@ -14,13 +14,13 @@ export type Objection =
   /** The list of reservations, or its namespace's part of it, is as long as it may get. */
   | { readonly kind: 'full' };
 
-const UNKNOWN: Objection = { kind: 'unknown' };
-const WASTED: Objection = { kind: 'wasted' };
-const FULL: Objection = { kind: 'full' };
+const UNKNOWN: DenialReason = { kind: 'unknown' };
+const WASTED: DenialReason = { kind: 'wasted' };
+const FULL: DenialReason = { kind: 'full' };
 const NO_EXCESS: readonly Excess[] = [];
 
 /** What stands against a reservation for a pod that has none; `undefined` is nothing. */
-export function objectionTo(reservation: Reservation, standing: Standing): Objection | undefined {
+export function denialReasonFor(reservation: Reservation, standing: ReservationContext): DenialReason | undefined {
   const { used, hard, reservations } = standing;
   const exceeded = findExcess(used, reservation.amounts, hard);
   if (exceeded.length > 0) return { kind: 'exceeded', exceeded };

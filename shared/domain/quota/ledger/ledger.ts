@@ -5,15 +5,15 @@ import { ledgerPlaces } from './ledger-size.ts';
 import { limitedAmounts, limitedReservation, onlyLimited, sumOfKnown } from './limited-amounts.ts';
 import { withoutClaim, type LedgerState, type Reservation } from './ledger-state.ts';
 import { isSeen, type PodCount } from './pod-count.ts';
-import type { Standing } from './namespace-bounds.ts';
-import { objectionTo, type Objection } from './denial-reason.ts';
+import type { ReservationContext } from './namespace-bounds.ts';
+import { denialReasonFor, type DenialReason } from './denial-reason.ts';
 import type { Slice } from './slice.ts';
 
 export type ReserveOutcome =
   | { readonly kind: 'reserved' }
   /** By another request for the same pod: it costs nothing more. */
   | { readonly kind: 'alreadyReserved' }
-  | Objection;
+  | DenialReason;
 
 /** A ledger being changed. What it says is lost unless `state` is written before anybody else writes. */
 export interface Ledger {
@@ -23,7 +23,7 @@ export interface Ledger {
   /** Takes a reservation back, if it is still its claim's alone; only for a pod that will never exist. */
   cancel(reservation: Pick<Reservation, 'uid' | 'claim'>): void;
   /** Counts anew from all pods that exist; on top stay reservations and slices that are not over. Whether that is news. */
-  recount(count: PodCount, over: Over): boolean;
+  recount(count: PodCount, over: RecountOptions): boolean;
   /** Puts a charge among the reservations that its slice has paid for so far; false when there is no place. */
   adopt(reservation: Reservation): boolean;
   /** Whether anything but a recount has changed it. */
@@ -32,7 +32,7 @@ export interface Ledger {
 }
 
 /** What a count need not keep beside the pods that it found. */
-export interface Over {
+export interface RecountOptions {
   /** Whether the shares of namespaces are wanted as they are now, and are news by themselves. */
   readonly isExact: boolean;
   /** A reservation whose pod will never appear any more. */
@@ -43,7 +43,7 @@ export interface Over {
 
 const RESERVED: ReserveOutcome = { kind: 'reserved' };
 const ALREADY_RESERVED: ReserveOutcome = { kind: 'alreadyReserved' };
-const NO_DEBTS: Standing['debts'] = new Map();
+const NO_DEBTS: ReservationContext['debts'] = new Map();
 
 /**
  * Opens a ledger for changes. A reservation is forgotten by `cancel` and `recount` alone. A recount is right only if it
@@ -68,7 +68,7 @@ export function openLedger(state: LedgerState, hard: Amounts, debts = NO_DEBTS):
   function preview(reservation: Reservation): ReserveOutcome {
     const present = reservations.get(reservation.uid);
     if (present !== undefined) return isClaimedBy(present, reservation.claim) ? RESERVED : ALREADY_RESERVED;
-    return objectionTo(reservation, { used, hard, reservations, places, heldBy, debts }) ?? RESERVED;
+    return denialReasonFor(reservation, { used, hard, reservations, places, heldBy, debts }) ?? RESERVED;
   }
 
   function reserve(reservation: Reservation): ReserveOutcome {
@@ -112,7 +112,7 @@ export function openLedger(state: LedgerState, hard: Amounts, debts = NO_DEBTS):
     change(used, present.amounts, subtractQuantities);
   }
 
-  function recount(count: PodCount, { isExact, isExpired, isDead }: Over): boolean {
+  function recount(count: PodCount, { isExact, isExpired, isDead }: RecountOptions): boolean {
     const before = { used, byNamespace, places: reservations.size + slices.size };
     held = undefined;
     slices = new Map([...slices].filter(([, slice]) => !isDead(slice)));

@@ -10,7 +10,7 @@ import type { LedgerState, Reservation } from './ledger-state.ts';
  */
 
 /** What a reservation is held against. */
-export interface Standing extends Pick<LedgerState, 'used' | 'reservations'> {
+export interface ReservationContext extends Pick<LedgerState, 'used' | 'reservations'> {
   readonly hard: Amounts;
   /** How many reservations the object may hold. */
   readonly places: number;
@@ -28,7 +28,7 @@ const SMALLEST_ROOM = 1 / 4;
 const MOST_DEBT = 2;
 
 /** How long the list of reservations may be for a pod of a namespace that may have half of what others leave. */
-export function placesFor(namespace: string, { reservations, places, heldBy }: Standing): number {
+export function placesFor(namespace: string, { reservations, places, heldBy }: ReservationContext): number {
   // Nobody has more than half of the rest where all together have less than a third.
   if (reservations.size * 3 < places) return places;
   const others = reservations.size - (heldBy(namespace)?.count ?? 0);
@@ -36,7 +36,7 @@ export function placesFor(namespace: string, { reservations, places, heldBy }: S
 }
 
 /** Whether a namespace that lately reserved room in vain would hold too much of it again. */
-export function wastesRoom({ namespace, amounts }: Reservation, standing: Standing): boolean {
+export function wastesRoom({ namespace, amounts }: Reservation, standing: ReservationContext): boolean {
   const debt = standing.debts.get(namespace);
   if (debt === undefined) return false;
   const { amounts: own } = standing.heldBy(namespace) ?? NOTHING_HELD;
@@ -47,7 +47,7 @@ export function wastesRoom({ namespace, amounts }: Reservation, standing: Standi
  * The largest share that something is, or would be, of what is free of a limited resource without what its namespace
  * holds already (`own`): 0 to 1.
  */
-export function shareOfRoom(amounts: Amounts, own: Amounts, { used, hard }: Pick<Standing, 'used' | 'hard'>): number {
+export function shareOfRoom(amounts: Amounts, own: Amounts, { used, hard }: Pick<ReservationContext, 'used' | 'hard'>): number {
   let largest = 0;
   for (const [name, limit] of hard) {
     const asked = numberOf(amounts, name);

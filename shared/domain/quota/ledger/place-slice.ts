@@ -11,7 +11,7 @@ import { roomLeft, withSlice } from './slices.ts';
 export interface OwnShare {
   readonly holder: string;
   /** Whether there is a slice of it in the ledger. */
-  readonly isStanding: boolean;
+  readonly isStored: boolean;
   /** Of the slice once it is written. */
   readonly renewals: number;
   /** Charged to the slice and not yet counted. */
@@ -33,9 +33,9 @@ export interface PlacedSlice {
 }
 
 /** The ledger with only that in a replica's slice which it has spent: the rest is free for everybody. */
-export function withoutFree(state: LedgerState, { holder, isStanding, spent, renewals }: OwnShare): LedgerState {
-  if (!isStanding) return state;
-  return withSlice(state, { holder, amounts: sumOfKnown(amountsOf(spent)), renewals, isWanted: false });
+export function withoutFree(state: LedgerState, { holder, isStored, spent, renewals }: OwnShare): LedgerState {
+  if (!isStored) return state;
+  return withSlice(state, { holder, amounts: sumOfKnown(amountsOf(spent)), renewals, recallRequested: false });
 }
 
 /**
@@ -45,12 +45,12 @@ export function withoutFree(state: LedgerState, { holder, isStanding, spent, ren
 export function placeSlice(state: LedgerState, hard: Amounts, own: OwnShare): PlacedSlice | undefined {
   const grant = grantOf(state, hard, own);
   if (grant !== undefined) return enlarged(state, own, grant);
-  return own.isStanding || own.spent.length > 0 ? takenApart(state, hard, own) : undefined;
+  return own.isStored || own.spent.length > 0 ? takenApart(state, hard, own) : undefined;
 }
 
-function grantOf(state: LedgerState, hard: Amounts, { isStanding, demand }: OwnShare): Grant | undefined {
+function grantOf(state: LedgerState, hard: Amounts, { isStored, demand }: OwnShare): Grant | undefined {
   if (demand === undefined) return undefined;
-  if (!isStanding && state.slices.size >= ledgerPlaces(hard).slices) return undefined;
+  if (!isStored && state.slices.size >= ledgerPlaces(hard).slices) return undefined;
   return sizeSlice({ ...demand, largest: limitedAmounts(demand.largest, hard) }, roomLeft(state, hard));
 }
 
@@ -58,7 +58,7 @@ function enlarged(state: LedgerState, own: OwnShare, grant: Grant): PlacedSlice 
   const { holder, renewals } = own;
   const amounts = sumOfKnown([grant.amounts, ...amountsOf(own.spent)]);
   return {
-    state: withSlice(state, { holder, amounts, renewals, isWanted: false }),
+    state: withSlice(state, { holder, amounts, renewals, recallRequested: false }),
     free: grant.amounts,
     pods: grant.pods,
     adopted: [],
@@ -67,7 +67,7 @@ function enlarged(state: LedgerState, own: OwnShare, grant: Grant): PlacedSlice 
 }
 
 function takenApart(state: LedgerState, hard: Amounts, { holder, spent, renewals }: OwnShare): PlacedSlice {
-  const none = { holder, amounts: NO_AMOUNTS, renewals, isWanted: false };
+  const none = { holder, amounts: NO_AMOUNTS, renewals, recallRequested: false };
   const ledger = openLedger(withSlice(state, none), hard);
   const adopted = new Set(spent.filter((each) => ledger.adopt(each)).map(({ uid }) => uid));
   const rest = spent.filter(({ uid }) => !adopted.has(uid));

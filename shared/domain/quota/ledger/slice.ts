@@ -10,7 +10,7 @@ export interface Slice {
   /** Rises with every write of the holder, so that others see it live. */
   readonly renewals: number;
   /** Somebody else needs the room: the holder shall give it back at once. */
-  readonly isWanted: boolean;
+  readonly recallRequested: boolean;
 }
 
 /** What one replica has been asked for lately. */

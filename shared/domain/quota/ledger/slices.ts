@@ -16,12 +16,12 @@ export function withSlice(state: LedgerState, slice: Slice): LedgerState {
 }
 
 /** The ledger in which everybody but one is asked to give back his slice; the same where all have been asked. */
-export function wantSlices(state: LedgerState, exceptHolder: string | undefined): LedgerState {
-  const isUnasked = ({ holder, isWanted }: Slice): boolean => holder !== exceptHolder && !isWanted;
+export function requestRecall(state: LedgerState, exceptHolder: string | undefined): LedgerState {
+  const isUnasked = ({ holder, recallRequested }: Slice): boolean => holder !== exceptHolder && !recallRequested;
   if (![...state.slices.values()].some(isUnasked)) return state;
   const slices = new Map(state.slices);
   for (const slice of state.slices.values()) {
-    if (isUnasked(slice)) slices.set(slice.holder, { ...slice, isWanted: true });
+    if (isUnasked(slice)) slices.set(slice.holder, { ...slice, recallRequested: true });
   }
   return { ...state, slices };
 }

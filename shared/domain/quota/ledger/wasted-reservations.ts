@@ -11,7 +11,7 @@ import { isSeen, type PodCount } from './pod-count.ts';
  *
  * reserved → (a count without its pod) missed → (a count that has all pods of ten seconds later) owed → (its pod after all) paid back
  */
-export interface UnseenRecord {
+export interface WasteRecord {
   /** By UID of the reservation. */
   readonly missed: ReadonlyMap<string, Missed>;
   /** By namespace. */
@@ -47,14 +47,14 @@ export interface Terms {
   readonly reservationMs: number;
 }
 
-export const NOTHING_UNSEEN: UnseenRecord = { missed: new Map(), debts: new Map() };
+export const NO_WASTE: WasteRecord = { missed: new Map(), debts: new Map() };
 
 /** The API server stores a pod within moments of its admission. */
 export const OWED_AFTER_MS = 10_000;
 const LIVES_TO_PAY = 8;
 
 /** The record after another count. */
-export function noteCount(record: UnseenRecord, counted: Counted, terms: Terms): UnseenRecord {
+export function noteCount(record: WasteRecord, counted: Counted, terms: Terms): WasteRecord {
   const held = heldByNamespace(counted.state.reservations.values());
   const missed = new Map<string, Missed>();
   const changes = new Map<string, number>();
@@ -72,7 +72,7 @@ export function noteCount(record: UnseenRecord, counted: Counted, terms: Terms):
 }
 
 /** What each namespace owes now; those that owe nothing are not in it. */
-export function debtsAt({ debts }: UnseenRecord, terms: Terms): ReadonlyMap<string, number> {
+export function debtsAt({ debts }: WasteRecord, terms: Terms): ReadonlyMap<string, number> {
   const unpaid = Array.from(debts, ([namespace, debt]): [string, number] => [namespace, remaining(debt, terms)]);
   return new Map(unpaid.filter(([, share]) => share > 0));
 }
@@ -101,7 +101,7 @@ function shareOf({ namespace, amounts }: Reservation, { state, hard }: Counted, 
 }
 
 function changed(
-  debts: UnseenRecord['debts'],
+  debts: WasteRecord['debts'],
   changes: ReadonlyMap<string, number>,
   terms: Terms,
 ): ReadonlyMap<string, Debt> {

@@ -1,15 +1,15 @@
 import { largestHolders } from '#shared/domain/quota/ledger/largest-holders.ts';
-import { openLedger, type Over, type ReserveOutcome } from '#shared/domain/quota/ledger/ledger.ts';
+import { openLedger, type RecountOptions, type ReserveOutcome } from '#shared/domain/quota/ledger/ledger.ts';
 import type { LedgerState, Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import type { PodCount } from '#shared/domain/quota/ledger/pod-count.ts';
 import { placeSlice, withoutFree, type OwnShare, type PlacedSlice } from '#shared/domain/quota/ledger/place-slice.ts';
 import type { Excess } from '#shared/domain/quota/refusal.ts';
-import { isHeldElsewhere, wantSlices } from '#shared/domain/quota/ledger/slices.ts';
+import { isHeldElsewhere, requestRecall } from '#shared/domain/quota/ledger/slices.ts';
 import type { ViewRevision } from '#shared/domain/quota/view/seen-pod.ts';
 import type { LedgerVersion } from './ledger-version.ts';
 
 /** What became of a pending reservation. `busy` means that nothing could be settled in time. */
-export type Settled =
+export type ReservationResult =
   | { readonly kind: 'reserved' }
   /** By another request for the same pod, so that the charge is not ours to take back. */
   | { readonly kind: 'alreadyReserved' }
@@ -29,7 +29,7 @@ export interface PendingReservation {
 }
 
 /** A count of the pods that may be written over the ledger, and what else of the ledger is over. */
-export interface Count extends Omit<Over, 'isExact'> {
+export interface Count extends Omit<RecountOptions, 'isExact'> {
   readonly pods: PodCount;
   /** What the view held that was counted. */
   readonly holds: ViewRevision;
@@ -58,37 +58,37 @@ export interface Batch {
   readonly own: SharedSlice | undefined;
 }
 
-export interface SettledBatch {
+export interface AppliedBatch {
   readonly state: LedgerState;
   /** What the write is; `undefined` when nothing has to be written. */
   readonly write: 'charge' | 'recount' | undefined;
   /** In the order of the pending reservations; true once the state is written. */
-  readonly settled: readonly Settled[];
+  readonly settled: readonly ReservationResult[];
   /** What the write makes of the slice of this replica. */
   readonly slice: PlacedSlice | undefined;
 }
 
-const FULL: Settled = { kind: 'busy', why: 'too many pods were admitted that have not been seen yet' };
-const UNKNOWN: Settled = {
+const FULL: ReservationResult = { kind: 'busy', why: 'too many pods were admitted that have not been seen yet' };
+const UNKNOWN: ReservationResult = {
   kind: 'busy',
   why: 'its limits have changed, and what was admitted before has not been counted yet',
 };
-const HELD: Settled = { kind: 'busy', why: 'other replicas were asked to give back the room that they hold' };
+const HELD: ReservationResult = { kind: 'busy', why: 'other replicas were asked to give back the room that they hold' };
 
 /** Applies a batch to the ledger as it stands. */
-export function settleBatch(base: LedgerVersion, batch: Batch): SettledBatch {
+export function applyBatch(base: LedgerVersion, batch: Batch): AppliedBatch {
   const { pending, own, count } = batch;
   const { ledger, isRecounted } = openWithout(base, batch);
   const outcomes = pending.map(({ reservation, isDryRun }) => ledger[isDryRun ? 'preview' : 'reserve'](reservation));
   const charged = ledger.state();
   const settled = settledBy(outcomes, charged, own?.holder);
-  const asked = settled.some(isInSlices) ? wantSlices(charged, own?.holder) : charged;
+  const asked = settled.some(isInSlices) ? requestRecall(charged, own?.holder) : charged;
   const slice = own && placeSlice(asked, base.quota.hard, own);
   const isWritten = [isRecounted, ledger.isChanged, asked !== charged, own?.isDue].includes(true);
   return { state: slice?.state ?? asked, write: isWritten ? writeOf(count) : undefined, settled, slice };
 }
 
-function writeOf(count: Count | undefined): SettledBatch['write'] {
+function writeOf(count: Count | undefined): AppliedBatch['write'] {
   return count === undefined ? 'charge' : 'recount';
 }
 
@@ -105,7 +105,7 @@ function openWithout({ state, quota, isCounted }: LedgerVersion, { own, count, c
 }
 
 /** Whether the others must give back their slices first: those of earlier limits do not tell what they hold. */
-function isInSlices(settled: Settled): boolean {
+function isInSlices(settled: ReservationResult): boolean {
   return settled === HELD || settled === UNKNOWN;
 }
 
@@ -114,7 +114,7 @@ function settledBy(
   outcomes: readonly ReserveOutcome[],
   charged: LedgerState,
   holder: string | undefined,
-): readonly Settled[] {
+): readonly ReservationResult[] {
   const holdersOf = remembered((resource) => largestHolders(charged, resource));
   return outcomes.map((outcome) => {
     if (outcome.kind === 'full') return FULL;

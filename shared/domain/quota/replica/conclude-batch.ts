@@ -3,15 +3,15 @@ import type { Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { limitedAmounts } from '#shared/domain/quota/ledger/limited-amounts.ts';
 import type { LedgerEffect } from './event.ts';
 import type { LedgerVersion } from './ledger-version.ts';
-import type { Replica, World } from './replica.ts';
-import type { Batch, Cancellation, PendingReservation, Settled, SettledBatch } from './apply-batch.ts';
-import type { Sight } from './pod-observation.ts';
+import type { Replica, StepContext } from './replica.ts';
+import type { Batch, Cancellation, PendingReservation, ReservationResult, AppliedBatch } from './apply-batch.ts';
+import type { PodObservation } from './pod-observation.ts';
 
 /** A batch that nothing more has to be written for. */
 export interface ConcludedBatch {
   readonly batch: Batch;
-  readonly settled: SettledBatch;
-  readonly sight: Sight;
+  readonly settled: AppliedBatch;
+  readonly sight: PodObservation;
   /** Whether the state that it was decided on is what is stored. */
   readonly isTrue: boolean;
 }
@@ -20,13 +20,13 @@ export interface ConcludedBatch {
  * Answers what is settled. A refusal on an old state is settled again on a new one; what only another replica, a holder
  * of a slice or the next pods can change is deferred. Nobody is refused while not all pods are known.
  */
-export function concludeBatch(replica: Replica, concluded: ConcludedBatch, world: World): readonly LedgerEffect[] {
+export function concludeBatch(replica: Replica, concluded: ConcludedBatch, context: StepContext): readonly LedgerEffect[] {
   const { batch, settled, sight, isTrue } = concluded;
   const unsure: PendingReservation[] = [];
   replica.hasCounted ||= isTrue && sight.kind !== 'blind';
   const effects = batch.pending.flatMap((pending, index) => {
     const outcome = settled.settled[index];
-    if (outcome !== undefined && isFinal(outcome, concluded)) return answer(replica, pending, outcome, world);
+    if (outcome !== undefined && isFinal(outcome, concluded)) return answer(replica, pending, outcome, context);
     unsure.push(pending);
     return [];
   });
@@ -36,7 +36,7 @@ export function concludeBatch(replica: Replica, concluded: ConcludedBatch, world
 }
 
 /** Whoever is behind is refused by the last count, which is newer; where we could count, we must have. */
-function isFinal({ kind }: Settled, { batch, sight, isTrue }: ConcludedBatch): boolean {
+function isFinal({ kind }: ReservationResult, { batch, sight, isTrue }: ConcludedBatch): boolean {
   if (kind === 'exceeded' || kind === 'wasted') return isTrue && (batch.count !== undefined || sight.kind === 'behind');
   return kind !== 'busy';
 }
@@ -47,7 +47,7 @@ function readAgain(replica: Replica, unsure: readonly PendingReservation[]): voi
 }
 
 /** Whoever is behind leaves the count to those who are not. */
-function recounted({ kind }: Sight): LedgerEffect {
+function recounted({ kind }: PodObservation): LedgerEffect {
   return { kind: 'recounted', result: kind === 'blind' ? 'failed' : 'done' };
 }
 
@@ -55,13 +55,13 @@ function recounted({ kind }: Sight): LedgerEffect {
 export function answer(
   replica: Replica,
   pending: PendingReservation,
-  settled: Settled,
-  world: World,
+  settled: ReservationResult,
+  context: StepContext,
 ): readonly LedgerEffect[] {
   const { queue, slice } = replica;
   const isCharged = settled.kind === 'reserved' && !pending.isDryRun;
   const charged: readonly LedgerEffect[] = isCharged ? [{ kind: 'charged', path: 'ledger' }] : [];
-  if (isCharged) slice.chargedElsewhere(limitedTo(replica.known, pending), world);
+  if (isCharged) slice.chargedElsewhere(limitedTo(replica.known, pending), context);
   if (queue.close(pending)) return [...charged, { kind: 'answer', pending, settled }];
   if (isCharged) replica.cancelled = [...replica.cancelled, cancellationOf(pending.reservation)];
   return charged;

@@ -1,7 +1,7 @@
 import type { LedgerState, Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import type { ViewRevision } from '#shared/domain/quota/view/seen-pod.ts';
 import type { LedgerVersion } from './ledger-version.ts';
-import type { PendingReservation, Settled } from './apply-batch.ts';
+import type { PendingReservation, ReservationResult } from './apply-batch.ts';
 
 /** Something that happened to a replica. */
 export type LedgerEvent =
@@ -30,7 +30,7 @@ export type LedgerEffect =
   | { readonly kind: 'write'; readonly write: LedgerWrite }
   /** Answered by `pauseEnded`, after a pause at random that grows with the failures in a row. */
   | { readonly kind: 'pause'; readonly failures: number }
-  | { readonly kind: 'answer'; readonly pending: PendingReservation; readonly settled: Settled }
+  | { readonly kind: 'answer'; readonly pending: PendingReservation; readonly settled: ReservationResult }
   /** A pod was charged, by a write or not. */
   | { readonly kind: 'charged'; readonly path: 'slice' | 'ledger' }
   /** The pods were counted for their own sake, or could not be. */

@@ -10,7 +10,7 @@ interface Silence {
  * Reservations whose pods have not appeared, and slices whose holders have not written, and since when: by the monotonic
  * clock of this process alone, for whoever reserved may live in another time.
  */
-export class Absence {
+export class ExpiryTracker {
   #missedSince: ReadonlyMap<string, number> = new Map();
   #silentSince: ReadonlyMap<string, Silence> = new Map();
   readonly #reservationMs: number;

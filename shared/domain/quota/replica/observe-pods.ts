@@ -4,16 +4,16 @@ import type { QuotaCount } from '#shared/domain/quota/view/quota-counter.ts';
 import { noteCount } from '#shared/domain/quota/ledger/wasted-reservations.ts';
 import { hasReached } from '#shared/domain/quota/view/seen-pod.ts';
 import type { LedgerVersion } from './ledger-version.ts';
-import type { LedgerView, Replica, World } from './replica.ts';
+import type { LedgerView, Replica, StepContext } from './replica.ts';
 import type { Count } from './apply-batch.ts';
-import type { Sight } from './pod-observation.ts';
+import type { PodObservation } from './pod-observation.ts';
 
 /**
  * Counts the pods for a ledger. A pod whose reservation has been forgotten was in the view from which some recount was
  * made, and no view of a recount since then was older. So a view that has reached what the last one held has it too,
  * unless the pod is gone (docs/decisions/0006).
  */
-export function lookAtPods(replica: Replica, base: LedgerVersion, { view, now }: World): Sight {
+export function observePods(replica: Replica, base: LedgerVersion, { view, now }: StepContext): PodObservation {
   const pods = view.count(base);
   if (pods === undefined) return { kind: 'blind' };
   replica.unreadable = pods.unreadable;
@@ -38,7 +38,7 @@ function noteAbsence(
   { absence, slice }: Replica,
   { state }: LedgerVersion,
   pods: QuotaCount,
-  { view, now }: Pick<World, 'view' | 'now'>,
+  { view, now }: Pick<StepContext, 'view' | 'now'>,
 ): void {
   const awaited = [...state.reservations.values(), ...slice.spent.values()];
   const missing = awaited.filter((each) => !isSeen(pods, each) && !view.isGone(podUidOf(each.uid)));
@@ -53,7 +53,7 @@ function noteUnseen(
   replica: Replica,
   { state, quota: { hard } }: LedgerVersion,
   pods: QuotaCount,
-  { view, now }: Pick<World, 'view' | 'now'>,
+  { view, now }: Pick<StepContext, 'view' | 'now'>,
 ): void {
   const { slice, unseen, settings } = replica;
   const counted = { state, spent: slice.spent.values(), hard, pods, provenAt: view.provenAt };

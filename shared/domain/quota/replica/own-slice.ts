@@ -7,10 +7,10 @@ import { isSeen } from '#shared/domain/quota/ledger/pod-count.ts';
 import { covers, type Slice } from '#shared/domain/quota/ledger/slice.ts';
 import { DemandMeter } from './demand-meter.ts';
 import type { LedgerVersion } from './ledger-version.ts';
-import type { Cancellation, Count, PendingReservation, Settled, SharedSlice } from './apply-batch.ts';
+import type { Cancellation, Count, PendingReservation, ReservationResult, SharedSlice } from './apply-batch.ts';
 
 /** What the cache last heard of the quota. */
-export interface QuotaNews {
+export interface ObservedQuota {
   readonly uid: string;
   readonly generation: number;
   /** By holder. */
@@ -35,7 +35,7 @@ export interface Moment {
 /** What a decision about a slice looks at. */
 export interface SliceContext {
   readonly now: Moment;
-  readonly news: QuotaNews;
+  readonly observed: ObservedQuota;
 }
 
 /** Less is not worth it. */
@@ -44,9 +44,9 @@ const FEWEST_PODS = 5;
 const COOLDOWN_MS = 30_000;
 /** An administrator has brought the CRD up to date by then, perhaps. */
 const FORGONE_MS = 600_000;
-const RESERVED: Settled = { kind: 'reserved' };
+const RESERVED: ReservationResult = { kind: 'reserved' };
 
-interface Standing {
+interface HeldSlice {
   /** Of the quota: one that was made anew has the same name and the same generation. */
   readonly quotaUid: string;
   readonly generation: number;
@@ -59,7 +59,7 @@ interface Standing {
   readonly hard: Amounts;
 }
 
-interface Proposal extends Standing {
+interface Proposal extends HeldSlice {
   /** The only revision over which it can be written. */
   readonly base: string;
   /** Counted, expired or put among the reservations: no longer ours once this is written. */
@@ -77,7 +77,7 @@ export class OwnSlice {
   readonly #spent = new Map<string, Reservation>();
   readonly #demand: DemandMeter;
   readonly #bornAt: number;
-  #standing: Standing | undefined;
+  #standing: HeldSlice | undefined;
   #proposal: Proposal | undefined;
   /** Of the quota that it was last seen in. */
   #quotaUid: string | undefined;
@@ -116,7 +116,7 @@ export class OwnSlice {
     { reservation, isDryRun }: PendingReservation,
     context: SliceContext,
     isIndebted: boolean,
-  ): Settled | undefined {
+  ): ReservationResult | undefined {
     const present = this.#spent.get(reservation.uid);
     if (present !== undefined) return isDryRun ? RESERVED : this.#again(present, reservation);
     if (this.#standing === undefined || isIndebted) return undefined;
@@ -146,11 +146,11 @@ export class OwnSlice {
     const { holder } = this.#settings;
     const stored = base.state.slices.get(holder);
     const now = context.now.monotonic;
-    if (this.#isRecalled(context) || stored?.isWanted === true) this.#cooldownUntil = now + COOLDOWN_MS;
+    if (this.#isRecalled(context) || stored?.recallRequested === true) this.#cooldownUntil = now + COOLDOWN_MS;
     const over = new Set(count === undefined ? [] : this.#settledBy(count));
     return {
       holder,
-      isStanding: stored !== undefined,
+      isStored: stored !== undefined,
       renewals: this.#renewals + 1,
       spent: [...this.#spent.values()].filter(({ uid }) => !over.has(uid)),
       demand: this.#isWorthwhile(now) ? this.#demand.lately(now) : undefined,
@@ -212,13 +212,13 @@ export class OwnSlice {
   }
 
   /** Neither of two requests for one pod knows whether the other one's answer counts. */
-  #again(present: Reservation, { claim }: Reservation): Settled {
+  #again(present: Reservation, { claim }: Reservation): ReservationResult {
     if (present.claim !== undefined && present.claim === claim) return RESERVED;
     this.#spent.set(present.uid, withoutClaim(present));
     return { kind: 'alreadyReserved' };
   }
 
-  #mayBeSpent(standing: Standing, amounts: Amounts, context: SliceContext): boolean {
+  #mayBeSpent(standing: HeldSlice, amounts: Amounts, context: SliceContext): boolean {
     if (age(standing, context.now) >= this.#settings.sliceLifeMs) return false;
     if (this.#isRecalled(context) || isOutdated(standing, context)) return false;
     return covers(standing.free, amounts) && (this.#proposal === undefined || covers(this.#proposal.free, amounts));
@@ -237,9 +237,9 @@ export class OwnSlice {
   }
 
   /** What the cache says may be older than our last write. */
-  #isRecalled({ news }: SliceContext): boolean {
-    const heard = news.slices.get(this.#settings.holder);
-    return heard?.isWanted === true && heard.renewals === this.#standing?.renewals;
+  #isRecalled({ observed }: SliceContext): boolean {
+    const heard = observed.slices.get(this.#settings.holder);
+    return heard?.recallRequested === true && heard.renewals === this.#standing?.renewals;
   }
 
   #isWorthwhile(now: number): boolean {
@@ -262,11 +262,11 @@ export class OwnSlice {
 }
 
 /** The limits have been changed since, or the quota is another one. */
-function isOutdated({ quotaUid, generation }: Standing, { news }: SliceContext): boolean {
-  return news.uid !== quotaUid || news.generation > generation;
+function isOutdated({ quotaUid, generation }: HeldSlice, { observed }: SliceContext): boolean {
+  return observed.uid !== quotaUid || observed.generation > generation;
 }
 
 /** A machine that slept may have stopped one clock, and the other may have been set back. */
-function age({ writtenAt }: Standing, { monotonic, wall }: Moment): number {
+function age({ writtenAt }: HeldSlice, { monotonic, wall }: Moment): number {
   return Math.max(monotonic - writtenAt.monotonic, wall - writtenAt.wall);
 }

@@ -1,12 +1,12 @@
 import type { QuotaCount } from '#shared/domain/quota/view/quota-counter.ts';
-import { Absence } from './expiry-tracker.ts';
+import { ExpiryTracker } from './expiry-tracker.ts';
 import { WIDEST_BATCH } from './batch-size.ts';
 import type { LedgerVersion } from './ledger-version.ts';
-import { OwnSlice, type Moment, type OwnSliceSettings, type QuotaNews } from './own-slice.ts';
+import { OwnSlice, type Moment, type OwnSliceSettings, type ObservedQuota } from './own-slice.ts';
 import { ReservationQueue } from './reservation-queue.ts';
-import type { Batch, Cancellation, SettledBatch } from './apply-batch.ts';
-import type { Sight } from './pod-observation.ts';
-import { debtsAt, NOTHING_UNSEEN, type UnseenRecord } from '#shared/domain/quota/ledger/wasted-reservations.ts';
+import type { Batch, Cancellation, AppliedBatch } from './apply-batch.ts';
+import type { PodObservation } from './pod-observation.ts';
+import { debtsAt, NO_WASTE, type WasteRecord } from '#shared/domain/quota/ledger/wasted-reservations.ts';
 
 export interface ReplicaSettings extends OwnSliceSettings {
   /** How long a pod may take to appear after it was admitted. */
@@ -24,9 +24,9 @@ export interface LedgerView {
 }
 
 /** What a step looks at beside its own state. */
-export interface World {
+export interface StepContext {
   readonly now: Moment;
-  readonly news: QuotaNews;
+  readonly observed: ObservedQuota;
   readonly view: LedgerView;
 }
 
@@ -34,7 +34,7 @@ export interface World {
 export type Phase =
   | { readonly kind: 'idle' }
   | { readonly kind: 'reading' }
-  | { readonly kind: 'writing'; readonly batch: Batch; readonly settled: SettledBatch; readonly sight: Sight }
+  | { readonly kind: 'writing'; readonly batch: Batch; readonly settled: AppliedBatch; readonly sight: PodObservation }
   | { readonly kind: 'pausing' };
 
 /** The ledger of one quota as one replica of the webhook deals with it. Only `step` changes it. */
@@ -42,9 +42,9 @@ export interface Replica {
   readonly settings: ReplicaSettings;
   readonly queue: ReservationQueue;
   readonly slice: OwnSlice;
-  readonly absence: Absence;
+  readonly absence: ExpiryTracker;
   /** What namespaces have reserved in vain, as this replica saw it; nothing is known of the time before the process began. */
-  unseen: UnseenRecord;
+  unseen: WasteRecord;
   phase: Phase;
   /** The state last read or written; `undefined` when it may be old. */
   known: LedgerVersion | undefined;
@@ -89,8 +89,8 @@ export function createReplica(settings: ReplicaSettings, now: Moment): Replica {
     settings,
     queue: new ReservationQueue(),
     slice: new OwnSlice(settings, now.monotonic),
-    absence: new Absence(reservationMs, LIVES_WAITED * sliceLifeMs + reservationMs),
-    unseen: NOTHING_UNSEEN,
+    absence: new ExpiryTracker(reservationMs, LIVES_WAITED * sliceLifeMs + reservationMs),
+    unseen: NO_WASTE,
     phase: IDLE,
     known: undefined,
     isScheduled: false,
@@ -113,6 +113,6 @@ export function createReplica(settings: ReplicaSettings, now: Moment): Replica {
 }
 
 /** What each namespace owes now for room that it has wasted. */
-export function debtsOf({ unseen, settings }: Replica, { now }: Pick<World, 'now'>): ReadonlyMap<string, number> {
+export function debtsOf({ unseen, settings }: Replica, { now }: Pick<StepContext, 'now'>): ReadonlyMap<string, number> {
   return debtsAt(unseen, { now: now.monotonic, reservationMs: settings.reservationMs });
 }

@@ -3,9 +3,9 @@ import { narrowed, WIDEST_BATCH, widened } from './batch-size.ts';
 import { answer, cancellationOf, concludeBatch } from './conclude-batch.ts';
 import type { LedgerEffect, LedgerEvent, LedgerPart, Read, Written } from './event.ts';
 import type { LedgerVersion } from './ledger-version.ts';
-import { lookAtPods } from './observe-pods.ts';
-import { debtsOf, type Phase, type Replica, type World } from './replica.ts';
-import { settleBatch, type Batch, type Count, type PendingReservation, type Settled } from './apply-batch.ts';
+import { observePods } from './observe-pods.ts';
+import { debtsOf, type Phase, type Replica, type StepContext } from './replica.ts';
+import { applyBatch, type Batch, type Count, type PendingReservation, type ReservationResult } from './apply-batch.ts';
 import { tick } from './tick.ts';
 
 type Effects = readonly LedgerEffect[];
@@ -15,7 +15,7 @@ type Pruned = Extract<Written, { readonly kind: 'pruned' }>;
 const NOTHING: Effects = [];
 
 /**
- * Takes in an event: changes the replica and says what is to be done. The same events in the same world lead to the same
+ * Takes in an event: changes the replica and says what is to be done. The same events in the same context lead to the same
  * state and effects.
  *
  * Charges the slice of the replica where there is room in it. Else the ledger is changed by compare-and-swap: everybody
@@ -24,38 +24,38 @@ const NOTHING: Effects = [];
  *
  * idle → (asked, cancelled, count or slice due) → read unless known → settle → write if changed → answer → idle
  */
-export function step(replica: Replica, event: LedgerEvent, world: World): Effects {
+export function step(replica: Replica, event: LedgerEvent, context: StepContext): Effects {
   switch (event.kind) {
     case 'asked':
-      return ask(replica, event.pending, world);
+      return ask(replica, event.pending, context);
     case 'cancelled':
       return cancel(replica, event.reservation);
     case 'turnCame':
       replica.isScheduled = false;
-      return proceed(replica, world);
+      return proceed(replica, context);
     case 'read':
-      return takeRead(replica, event.result, world);
+      return takeRead(replica, event.result, context);
     case 'wrote':
-      return takeWritten(replica, event.result, world);
+      return takeWritten(replica, event.result, context);
     case 'pauseEnded':
       replica.phase = { kind: 'idle' };
-      return proceed(replica, world);
+      return proceed(replica, context);
     case 'observed':
     case 'ticked':
     case 'closed':
-      return [...tick(replica, event, world), ...proceed(replica, world)];
+      return [...tick(replica, event, context), ...proceed(replica, context)];
   }
 }
 
-function ask(replica: Replica, pending: PendingReservation, world: World): Effects {
+function ask(replica: Replica, pending: PendingReservation, context: StepContext): Effects {
   const { slice, queue } = replica;
-  const spent = slice.spend(pending, world, debtsOf(replica, world).has(pending.reservation.namespace));
+  const spent = slice.spend(pending, context, debtsOf(replica, context).has(pending.reservation.namespace));
   if (spent === undefined) {
     queue.add(pending);
     return takeTurn(replica);
   }
   const charged: Effects = pending.isDryRun ? NOTHING : [{ kind: 'charged', path: 'slice' }];
-  replica.isSliceDue ||= slice.isDue(world);
+  replica.isSliceDue ||= slice.isDue(context);
   return [
     { kind: 'answer', pending, settled: spent },
     ...charged,
@@ -76,53 +76,53 @@ function takeTurn(replica: Replica): Effects {
   return [{ kind: 'takeTurn' }];
 }
 
-function proceed(replica: Replica, world: World): Effects {
+function proceed(replica: Replica, context: StepContext): Effects {
   const { queue, cancelled, isSliceDue, isCountDue } = replica;
   const hasWork = !queue.isEmpty || cancelled.length > 0 || isSliceDue || isCountDue;
   if (replica.phase.kind !== 'idle' || !hasWork) return NOTHING;
-  if (replica.known !== undefined) return settle(replica, replica.known, false, world);
+  if (replica.known !== undefined) return settle(replica, replica.known, false, context);
   replica.phase = { kind: 'reading' };
   return [{ kind: 'read' }];
 }
 
-function takeRead(replica: Replica, result: Read, world: World): Effects {
+function takeRead(replica: Replica, result: Read, context: StepContext): Effects {
   replica.phase = { kind: 'idle' };
-  if (result.kind === 'read') return settle(replica, remember(replica, result.version, world), true, world);
+  if (result.kind === 'read') return settle(replica, remember(replica, result.version, context), true, context);
   replica.cancelled = [];
   if (result.kind === 'trouble') return [...countFailed(replica), ...pause(replica)];
   replica.queue.resume();
   replica.isSliceDue = replica.isCountDue = false;
-  return replica.queue.take().flatMap((pending) => answer(replica, pending, { kind: 'gone' }, world));
+  return replica.queue.take().flatMap((pending) => answer(replica, pending, { kind: 'gone' }, context));
 }
 
 /** `isFresh` where the base has just been read. Nothing is reserved under limits for which nothing has been counted. */
-function settle(replica: Replica, base: LedgerVersion, isFresh: boolean, world: World): Effects {
-  const sight = lookAtPods(replica, base, world);
+function settle(replica: Replica, base: LedgerVersion, isFresh: boolean, context: StepContext): Effects {
+  const sight = observePods(replica, base, context);
   const count = sight.kind === 'counted' ? sight.count : undefined;
   if (!base.isCounted && count === undefined) return defer(replica);
   const batch = isNarrow(replica)
-    ? takeNarrowBatch(replica, base, count, world)
-    : takeBatch(replica, base, count, world);
-  const settled = settleBatch(base, batch);
+    ? takeNarrowBatch(replica, base, count, context)
+    : takeBatch(replica, base, count, context);
+  const settled = applyBatch(base, batch);
   if (settled.write === undefined) {
-    const concluded = concludeBatch(replica, { batch, settled, sight, isTrue: isFresh }, world);
-    return [...concluded, ...proceed(replica, world)];
+    const concluded = concludeBatch(replica, { batch, settled, sight, isTrue: isFresh }, context);
+    return [...concluded, ...proceed(replica, context)];
   }
   if (batch.own !== undefined && settled.slice !== undefined)
-    replica.slice.propose(base, batch.own, settled.slice, world);
+    replica.slice.propose(base, batch.own, settled.slice, context);
   replica.phase = { kind: 'writing', batch, settled, sight };
   const counted = settled.write === 'recount' ? count?.holds : undefined;
   return [{ kind: 'write', write: { base, state: settled.state, counted } }];
 }
 
-function takeBatch(replica: Replica, base: LedgerVersion, count: Count | undefined, world: World): Batch {
+function takeBatch(replica: Replica, base: LedgerVersion, count: Count | undefined, context: StepContext): Batch {
   const { queue, slice } = replica;
   return {
     pending: queue.take(),
     ...takeDue(replica),
     count,
-    debts: debtsOf(replica, world),
-    own: slice.share(base, count, world),
+    debts: debtsOf(replica, context),
+    own: slice.share(base, count, context),
   };
 }
 
@@ -131,9 +131,9 @@ function takeNarrowBatch(
   replica: Replica,
   { isCounted }: LedgerVersion,
   count: Count | undefined,
-  world: World,
+  context: StepContext,
 ): Batch {
-  const nothing = { cancelled: [], isCountDue: false, own: undefined, debts: debtsOf(replica, world) };
+  const nothing = { cancelled: [], isCountDue: false, own: undefined, debts: debtsOf(replica, context) };
   if (!isCounted) return { ...nothing, pending: [], count };
   return { ...nothing, pending: replica.queue.take(replica.mostInBatch), count: undefined };
 }
@@ -161,42 +161,42 @@ function countFailed({ isCountDue }: Replica): Effects {
   return isCountDue ? [{ kind: 'recounted', result: 'failed' }] : NOTHING;
 }
 
-function takeWritten(replica: Replica, result: Written, world: World): Effects {
+function takeWritten(replica: Replica, result: Written, context: StepContext): Effects {
   const { phase } = replica;
   if (phase.kind !== 'writing') return NOTHING;
   replica.phase = { kind: 'idle' };
-  if (result.kind === 'refused') return isolate(replica, phase.batch, result.message, world);
-  if (result.kind === 'pruned') return takePruned(replica, phase, result, world);
+  if (result.kind === 'refused') return isolate(replica, phase.batch, result.message, context);
+  if (result.kind === 'pruned') return takePruned(replica, phase, result, context);
   if (result.kind !== 'written') return takeUpAgain(replica, phase.batch, result.kind === 'conflict');
-  remember(replica, result.version, world);
+  remember(replica, result.version, context);
   replica.failures = 0;
   replica.mostInBatch = widened(replica.mostInBatch);
   // The write went through, so what it was decided on was the truth: its refusals need no second look.
-  return [...concludeBatch(replica, { ...phase, isTrue: true }, world), ...proceed(replica, world)];
+  return [...concludeBatch(replica, { ...phase, isTrue: true }, context), ...proceed(replica, context)];
 }
 
 /**
  * The API server does not know parts of the ledger. What it has stored counts: without slices each pod is charged by a
  * write of its own, and without anything else nothing can be charged at all.
  */
-function takePruned(replica: Replica, { batch, sight }: Writing, { version, lost }: Pruned, world: World): Effects {
-  replica.slice.forgo(world);
-  remember(replica, version, world);
+function takePruned(replica: Replica, { batch, sight }: Writing, { version, lost }: Pruned, context: StepContext): Effects {
+  replica.slice.forgo(context);
+  remember(replica, version, context);
   replica.hasCounted ||= sight.kind !== 'blind';
   const paused = pause(replica);
   if (lost.some((part) => part !== 'slices'))
-    return [...batch.pending.flatMap((pending) => answer(replica, pending, outdated(lost), world)), ...paused];
+    return [...batch.pending.flatMap((pending) => answer(replica, pending, outdated(lost), context)), ...paused];
   replica.queue.putBack(batch.pending);
   return paused;
 }
 
-function outdated(lost: readonly LedgerPart[]): Settled {
+function outdated(lost: readonly LedgerPart[]): ReservationResult {
   const fields = lost.map((part) => `status.${part}`).join(', ');
   return { kind: 'busy', why: `the CustomResourceDefinition of PriorityQuotas does not name ${fields}` };
 }
 
 /** No reservation fails for the sake of another: half of them are written again, and in the end the one to blame alone. */
-function isolate(replica: Replica, batch: Batch, why: string, world: World): Effects {
+function isolate(replica: Replica, batch: Batch, why: string, context: StepContext): Effects {
   const [only, ...others] = batch.pending;
   replica.known = undefined;
   replica.slice.withdraw();
@@ -206,13 +206,13 @@ function isolate(replica: Replica, batch: Batch, why: string, world: World): Eff
   if (only === undefined) return pause(replica);
   if (replica.mostInBatch < WIDEST_BATCH && others.length === 0) {
     replica.mostInBatch = widened(replica.mostInBatch);
-    const settled: Settled = { kind: 'busy', why: `the API server refuses the charge: ${why}` };
-    return [...answer(replica, only, settled, world), ...proceed(replica, world)];
+    const settled: ReservationResult = { kind: 'busy', why: `the API server refuses the charge: ${why}` };
+    return [...answer(replica, only, settled, context), ...proceed(replica, context)];
   }
   replica.mostInBatch = narrowed(batch.pending.length);
   replica.queue.putBack(batch.pending);
   restoreDue(replica, batch);
-  return proceed(replica, world);
+  return proceed(replica, context);
 }
 
 function restoreDue(replica: Replica, { cancelled, own, isCountDue }: Batch): void {
@@ -238,7 +238,7 @@ function pause(replica: Replica): Effects {
   return [{ kind: 'pause', failures: replica.failures }];
 }
 
-function remember(replica: Replica, version: LedgerVersion, { now }: World): LedgerVersion {
+function remember(replica: Replica, version: LedgerVersion, { now }: StepContext): LedgerVersion {
   const id = `${version.uid} ${version.recounts}`;
   if (id !== replica.lastRecount.id) replica.lastRecount = { id, seenAt: now.monotonic };
   replica.slice.recognise(version);

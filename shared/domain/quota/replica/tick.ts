@@ -1,6 +1,6 @@
 import type { LedgerEffect, LedgerEvent } from './event.ts';
-import type { Replica, World } from './replica.ts';
-import type { Settled } from './apply-batch.ts';
+import type { Replica, StepContext } from './replica.ts';
+import type { ReservationResult } from './apply-batch.ts';
 
 type Passing = Extract<LedgerEvent, { readonly kind: 'observed' | 'ticked' | 'closed' }>;
 
@@ -11,21 +11,21 @@ const CROWDED = 300;
 const RESUME_MS = { observed: 50, unobserved: 1_000 } as const;
 /** A view catches up by itself, unless what it is compared with makes no sense. */
 const BEHIND_MS = 2_000;
-const LATE: Settled = { kind: 'busy', why: 'it could not be settled in time' };
+const LATE: ReservationResult = { kind: 'busy', why: 'it could not be settled in time' };
 
 /** Finds out what is due as time passes and things change. */
-export function tick(replica: Replica, event: Passing, world: World): readonly LedgerEffect[] {
+export function tick(replica: Replica, event: Passing, context: StepContext): readonly LedgerEffect[] {
   const { queue, slice } = replica;
-  const now = world.now.monotonic;
+  const now = context.now.monotonic;
   const late = queue.takeLate(now).map((pending): LedgerEffect => ({ kind: 'answer', pending, settled: LATE }));
   if (event.kind === 'closed') slice.close();
   replica.hasObserved ||= event.kind === 'observed';
   resumeIfDue(replica, now);
-  if (event.kind === 'ticked') countIfDue(replica, event.random, world);
+  if (event.kind === 'ticked') countIfDue(replica, event.random, context);
   const isFirst = event.kind === 'observed' && !replica.hasCounted;
-  if (isNewlyProven(replica, world) || isFirst) count(replica);
-  replica.isSliceDue ||= slice.isDue(world);
-  return needsProof(replica, world) ? [...late, { kind: 'prove' }] : late;
+  if (isNewlyProven(replica, context) || isFirst) count(replica);
+  replica.isSliceDue ||= slice.isDue(context);
+  return needsProof(replica, context) ? [...late, { kind: 'prove' }] : late;
 }
 
 function resumeIfDue(replica: Replica, now: number): void {
@@ -36,8 +36,8 @@ function resumeIfDue(replica: Replica, now: number): void {
   replica.queue.resume();
 }
 
-function countIfDue(replica: Replica, random: number, { now, news }: World): void {
-  const open = replica.openReservations + news.slices.size;
+function countIfDue(replica: Replica, random: number, { now, observed }: StepContext): void {
+  const open = replica.openReservations + observed.slices.size;
   if (now.monotonic - replica.countedAt < pauseAfter(open) * replica.spread) return;
   replica.countedAt = now.monotonic;
   replica.spread = 0.75 + random / 2;
@@ -51,7 +51,7 @@ function count(replica: Replica): void {
 }
 
 /** What had waited for a proof is over with the next count. */
-function isNewlyProven(replica: Replica, { view: { provenAt } }: World): boolean {
+function isNewlyProven(replica: Replica, { view: { provenAt } }: StepContext): boolean {
   if (provenAt <= replica.provenAt) return false;
   replica.provenAt = provenAt;
   return true;
@@ -59,7 +59,7 @@ function isNewlyProven(replica: Replica, { view: { provenAt } }: World): boolean
 
 function needsProof(
   { absence, behindSince }: Replica,
-  { now: { monotonic: now }, view: { provenAt } }: World,
+  { now: { monotonic: now }, view: { provenAt } }: StepContext,
 ): boolean {
   return absence.needsProof(now, provenAt) || (behindSince !== undefined && now - behindSince >= BEHIND_MS);
 }

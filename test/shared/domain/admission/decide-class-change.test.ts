@@ -21,38 +21,38 @@ function both(name: string): ResourceQuota {
   return { ...quota, scopes: [...quota.scopes, { scopeName: 'NotBestEffort', operator: 'Exists', values: [] }] };
 }
 
-function decide(change: ClassChange, world: WorldFields) {
-  return decideClassChange(change, buildWorld({ classes: [HIGH, STANDARD], ...world }));
+function decide(change: ClassChange, cluster: WorldFields) {
+  return decideClassChange(change, buildWorld({ classes: [HIGH, STANDARD], ...cluster }));
 }
 
 describe('decideClassChange', () => {
-  const named: Record<string, { world: WorldFields; by: string }> = {
+  const named: Record<string, { cluster: WorldFields; by: string }> = {
     'the default of a policy': {
-      world: { policies: [buildPolicy('p', { defaultClassName: 'high' })] },
+      cluster: { policies: [buildPolicy('p', { defaultClassName: 'high' })] },
       by: 'PriorityPolicy `p` (defaultPriorityClassName)',
     },
     'among the classes that a policy allows': {
-      world: { policies: [buildPolicy('p', { allowedClassNames: ['low', 'high'] })] },
+      cluster: { policies: [buildPolicy('p', { allowedClassNames: ['low', 'high'] })] },
       by: 'PriorityPolicy `p` (allowedPriorityClassNames)',
     },
     'replaced by a policy': {
-      world: { policies: [buildPolicy('p', { substitutes: new Map([['high', 'x']]) })] },
+      cluster: { policies: [buildPolicy('p', { substitutes: new Map([['high', 'x']]) })] },
       by: 'PriorityPolicy `p` (substitutePriorityClassNames)',
     },
     'a policy’s substitute': {
-      world: { policies: [buildPolicy('p', { substitutes: new Map([['x', 'high']]) })] },
+      cluster: { policies: [buildPolicy('p', { substitutes: new Map([['x', 'high']]) })] },
       by: 'PriorityPolicy `p` (substitutePriorityClassNames)',
     },
     'one that a policy demands a quota for': {
-      world: { policies: [buildPolicy('p', { requireQuotaFor: ['high'] })] },
+      cluster: { policies: [buildPolicy('p', { requireQuotaFor: ['high'] })] },
       by: 'PriorityPolicy `p` (requireQuotaFor)',
     },
     'counted by a quota': {
-      world: { priorityQuotas: [quota({ kind: 'classes', names: new Set(['high']) })] },
+      cluster: { priorityQuotas: [quota({ kind: 'classes', names: new Set(['high']) })] },
       by: 'PriorityQuota `tier` (priorityClassNames)',
     },
     'named by several': {
-      world: {
+      cluster: {
         policies: ['a', 'b', 'c', 'd'].map((name) => buildPolicy(name, { defaultClassName: 'high' })),
       },
       by:
@@ -60,8 +60,8 @@ describe('decideClassChange', () => {
         ' and 1 more',
     },
   };
-  test.each(Object.entries(named))('refuses to delete a class that is %s', (_, { world, by }) => {
-    expect(decide(DELETED, world)).toMatchObject({
+  test.each(Object.entries(named))('refuses to delete a class that is %s', (_, { cluster, by }) => {
+    expect(decide(DELETED, cluster)).toMatchObject({
       kind: 'refused',
       code: 403,
       because: {
@@ -83,16 +83,16 @@ describe('decideClassChange', () => {
     }
   });
 
-  const allowed: Record<string, { change: ClassChange; world?: WorldFields; warnings: readonly string[] }> = {
+  const allowed: Record<string, { change: ClassChange; cluster?: WorldFields; warnings: readonly string[] }> = {
     'the deletion of a class that nobody names': { change: DELETED, warnings: [] },
     'the deletion of a class whose priority a quota counts by number': {
       change: DELETED,
-      world: { priorityQuotas: [quota({ kind: 'range', min: 0, max: 2_000 })] },
+      cluster: { priorityQuotas: [quota({ kind: 'range', min: 0, max: 2_000 })] },
       warnings: [],
     },
     'the deletion of a class in use, with the pods': {
       change: DELETED,
-      world: {
+      cluster: {
         knownPods: [
           buildPod({ name: 'web', namespace: 'team-a', spec: { priorityClassName: 'high' } }),
           buildPod({ name: 'db', namespace: 'team-a', spec: { priorityClassName: 'low' } }),
@@ -104,12 +104,12 @@ describe('decideClassChange', () => {
     },
     'the deletion of a class that ResourceQuotas name, with those': {
       change: DELETED,
-      world: { quotas: [buildClassQuota('q', 'high', { hard: {}, used: {} })] },
+      cluster: { quotas: [buildClassQuota('q', 'high', { hard: {}, used: {} })] },
       warnings: ['ResourceQuotas name priority class `high`: `team-a/q`'],
     },
     'the deletion of a class that some of the ResourceQuotas name, with those by name': {
       change: DELETED,
-      world: {
+      cluster: {
         quotas: [
           buildClassQuota('z', 'high', { hard: {}, used: {} }),
           buildClassQuota('other', 'low', { hard: {}, used: {} }),
@@ -128,7 +128,7 @@ describe('decideClassChange', () => {
     },
     'the first global default': {
       change: { before: undefined, after: STANDARD },
-      world: { classes: [HIGH] },
+      cluster: { classes: [HIGH] },
       warnings: [],
     },
     'another text for the global default': { change: { before: STANDARD, after: STANDARD }, warnings: [] },
@@ -140,8 +140,8 @@ describe('decideClassChange', () => {
     },
     'a class that was never the default': { change: { before: undefined, after: PLAIN }, warnings: [] },
   };
-  test.each(Object.entries(allowed))('allows %s', (_, { change, world = {}, warnings }) => {
-    expect(decide(change, world)).toMatchObject({
+  test.each(Object.entries(allowed))('allows %s', (_, { change, cluster = {}, warnings }) => {
+    expect(decide(change, cluster)).toMatchObject({
       kind: 'allowed',
       because: { code: 'ClassChangeAccepted' },
       warnings,

@@ -20,7 +20,7 @@ const HIGH = { priorityClassName: 'high', priority: 1_000, preemptionPolicy: PRE
 interface Case {
   readonly spec?: Partial<PodRequest['pod']['spec']>;
   readonly request?: Partial<PodRequest>;
-  readonly world?: WorldFields;
+  readonly cluster?: WorldFields;
   readonly change: PriorityFields | undefined;
   readonly code: string;
 }
@@ -37,30 +37,30 @@ describe('decideMutation', () => {
       change: { priorityClassName: '', priority: 0, preemptionPolicy: PREEMPT },
       code: 'PriorityAccepted',
     },
-    'gives the global default': { world: { classes: DEFAULTED }, change: STANDARD, code: 'PriorityAccepted' },
+    'gives the global default': { cluster: { classes: DEFAULTED }, change: STANDARD, code: 'PriorityAccepted' },
     'lets the policy’s default win over the global default that the API server filled in': {
       spec: STANDARD,
       request: { classNamedBy: 'default' },
-      world: { classes: DEFAULTED, policies: [buildPolicy('p', { defaultClassName: 'batch' })] },
+      cluster: { classes: DEFAULTED, policies: [buildPolicy('p', { defaultClassName: 'batch' })] },
       change: { priorityClassName: 'batch', priority: -5, preemptionPolicy: PREEMPT },
       code: 'PriorityFromPolicy',
     },
     'keeps the global default that a person named': {
       spec: STANDARD,
       request: { classNamedBy: 'person' },
-      world: { classes: DEFAULTED, policies: [buildPolicy('p', { defaultClassName: 'batch' })] },
+      cluster: { classes: DEFAULTED, policies: [buildPolicy('p', { defaultClassName: 'batch' })] },
       change: undefined,
       code: 'PriorityAccepted',
     },
     'takes the lowest class of several policies with a default': {
-      world: {
+      cluster: {
         policies: [buildPolicy('a', { defaultClassName: 'high' }), buildPolicy('b', { defaultClassName: 'batch' })],
       },
       change: { priorityClassName: 'batch', priority: -5, preemptionPolicy: PREEMPT },
       code: 'PriorityFromPolicy',
     },
     'takes the first by name of classes with the same value': {
-      world: {
+      cluster: {
         policies: [
           buildPolicy('a', { defaultClassName: 'high' }),
           buildPolicy('b', { defaultClassName: 'high-never' }),
@@ -70,7 +70,7 @@ describe('decideMutation', () => {
       code: 'PriorityFromPolicy',
     },
     'takes the first by name whatever policy comes first': {
-      world: {
+      cluster: {
         policies: [
           buildPolicy('a', { defaultClassName: 'high-never' }),
           buildPolicy('b', { defaultClassName: 'high' }),
@@ -81,13 +81,13 @@ describe('decideMutation', () => {
     },
     'leaves a class that preempts where the policy allows preemption, whatever its substitutes': {
       spec: HIGH,
-      world: { policies: [buildPolicy('p', { preemption: 'Allow', substitutes: new Map([['high', 'high-never']]) })] },
+      cluster: { policies: [buildPolicy('p', { preemption: 'Allow', substitutes: new Map([['high', 'high-never']]) })] },
       change: undefined,
       code: 'PriorityAccepted',
     },
     'leaves a class that never preempts, whatever its substitutes': {
       spec: { priorityClassName: 'high-never', priority: 1_000, preemptionPolicy: 'Never' },
-      world: {
+      cluster: {
         classes: [...CLASSES, buildClass('low-never', 1, { preemptionPolicy: 'Never' })],
         policies: [buildPolicy('p', { preemption: 'Never', substitutes: new Map([['high-never', 'low-never']]) })],
       },
@@ -95,25 +95,25 @@ describe('decideMutation', () => {
       code: 'PriorityAccepted',
     },
     'passes over a policy whose default class does not exist': {
-      world: { policies: [buildPolicy('a', { defaultClassName: 'gone' })] },
+      cluster: { policies: [buildPolicy('a', { defaultClassName: 'gone' })] },
       change: { priorityClassName: '', priority: 0, preemptionPolicy: PREEMPT },
       code: 'PriorityAccepted',
     },
     'puts the substitute in the place of a class that preempts': {
       spec: HIGH,
-      world: { policies: [buildPolicy('p', { preemption: 'Never', substitutes: new Map([['high', 'high-never']]) })] },
+      cluster: { policies: [buildPolicy('p', { preemption: 'Never', substitutes: new Map([['high', 'high-never']]) })] },
       change: { priorityClassName: 'high-never', priority: 1_000, preemptionPolicy: 'Never' },
       code: 'PrioritySubstituted',
     },
     'does not take a substitute that preempts itself': {
       spec: HIGH,
-      world: { policies: [buildPolicy('p', { preemption: 'Never', substitutes: new Map([['high', 'standard']]) })] },
+      cluster: { policies: [buildPolicy('p', { preemption: 'Never', substitutes: new Map([['high', 'standard']]) })] },
       change: undefined,
       code: 'PriorityAccepted',
     },
   };
-  test.each(Object.entries(accepted))('%s', (_, { spec, request, world, change, code }) => {
-    const decision = decideMutation(buildRequest(spec, request), buildWorld({ classes: CLASSES, ...world }));
+  test.each(Object.entries(accepted))('%s', (_, { spec, request, cluster, change, code }) => {
+    const decision = decideMutation(buildRequest(spec, request), buildWorld({ classes: CLASSES, ...cluster }));
     expect(decision).toMatchObject({ kind: 'allowed', change, because: { code } });
   });
 
@@ -173,12 +173,12 @@ describe('decideMutation', () => {
   test('mutating twice is mutating once, and the API server agrees with the result', () => {
     fc.assert(
       fc.property(requests, policies, ({ named, classNamedBy, isDefaulted }, drawn) => {
-        const world = buildWorld({
+        const cluster = buildWorld({
           classes: isDefaulted ? DEFAULTED : CLASSES,
           policies: drawn.map((fields, index) => buildPolicy(`p${index}`, fields)),
         });
         const request = buildRequest({ priorityClassName: named }, { classNamedBy });
-        const first = decideMutation(request, world);
+        const first = decideMutation(request, cluster);
         if (first.kind === 'refused') throw new Error(first.because.text);
         const { priorityClassName, ...rest } = first.change ?? { priorityClassName: named ?? '' };
         const spec = {
@@ -187,8 +187,8 @@ describe('decideMutation', () => {
           priorityClassName: priorityClassName === '' ? undefined : priorityClassName,
         };
         const changed = { ...request, pod: { ...request.pod, spec } };
-        expect(decideMutation(changed, world)).toMatchObject({ kind: 'allowed', change: undefined });
-        expect(resolvePriority(changed.pod, world.classes)).toMatchObject({ kind: 'resolved' });
+        expect(decideMutation(changed, cluster)).toMatchObject({ kind: 'allowed', change: undefined });
+        expect(resolvePriority(changed.pod, cluster.classes)).toMatchObject({ kind: 'resolved' });
       }),
       { numRuns: 2_000 },
     );
@@ -201,13 +201,13 @@ describe('decideMutation', () => {
   test('what a pod asks for, and so its QoS class, changes nothing about its priority', () => {
     fc.assert(
       fc.property(requests, policies, amounts, ({ named, classNamedBy, isDefaulted }, drawn, fields) => {
-        const world = buildWorld({
+        const cluster = buildWorld({
           classes: isDefaulted ? DEFAULTED : CLASSES,
           policies: drawn.map((each, index) => buildPolicy(`p${index}`, each)),
         });
         const spec = { priorityClassName: named };
-        const plain = decideMutation(buildRequest(spec, { classNamedBy }), world);
-        expect(decideMutation(buildRequest(spec, { classNamedBy }, fields), world)).toEqual(plain);
+        const plain = decideMutation(buildRequest(spec, { classNamedBy }), cluster);
+        expect(decideMutation(buildRequest(spec, { classNamedBy }, fields), cluster)).toEqual(plain);
       }),
       { numRuns: 500 },
     );

@@ -23,11 +23,11 @@ const NONE = { priority: 0, preemptionPolicy: 'PreemptLowerPriority' };
 
 interface Case {
   readonly request: PodRequest;
-  readonly world?: WorldFields;
+  readonly cluster?: WorldFields;
 }
 
-function decide({ request, world }: Case) {
-  return decideValidation(request, buildWorld({ classes: CLASSES, ...world }));
+function decide({ request, cluster }: Case) {
+  return decideValidation(request, buildWorld({ classes: CLASSES, ...cluster }));
 }
 
 describe('decideValidation', () => {
@@ -54,25 +54,25 @@ describe('decideValidation', () => {
     },
     'a class outside the list': {
       request: buildRequest(HIGH),
-      world: { policies: [buildPolicy('tenants', { allowedClassNames: ['low'] })] },
+      cluster: { policies: [buildPolicy('tenants', { allowedClassNames: ['low'] })] },
       code: 'ClassNotAllowed',
       text: 'policy `tenants` does not allow priority class `high` here; allowed: `low`',
     },
     'a pod without a class where only some classes are allowed': {
       request: buildRequest(NONE),
-      world: { policies: [buildPolicy('tenants', { allowedClassNames: [] })] },
+      cluster: { policies: [buildPolicy('tenants', { allowedClassNames: [] })] },
       code: 'ClassNotAllowed',
       text: 'policy `tenants` does not allow pods without a priority class here; allowed: none',
     },
     'a priority above the ceiling': {
       request: buildRequest(HIGH),
-      world: { policies: [buildPolicy('tenants', { maxPriority: 999 })] },
+      cluster: { policies: [buildPolicy('tenants', { maxPriority: 999 })] },
       code: 'PriorityAboveCeiling',
       text: 'policy `tenants` allows a priority of at most 999 here; priority class `high` has 1000',
     },
     'a class that preempts where nobody may': {
       request: buildRequest(HIGH),
-      world: {
+      cluster: {
         policies: [buildPolicy('tenants', { preemption: 'Never', substitutes: new Map([['high', 'high-never']]) })],
       },
       code: 'PreemptionNotAllowed',
@@ -80,13 +80,13 @@ describe('decideValidation', () => {
     },
     'a class that needs a quota where there is none': {
       request: buildRequest(HIGH),
-      world: { policies: [buildPolicy('tenants', { requireQuotaFor: ['high'] })] },
+      cluster: { policies: [buildPolicy('tenants', { requireQuotaFor: ['high'] })] },
       code: 'QuotaRequired',
       text: 'policy `tenants` allows priority class `high` only where a quota covers it, and no quota in namespace `team-a` does',
     },
     'what the strictest of several policies forbids': {
       request: buildRequest(HIGH),
-      world: {
+      cluster: {
         policies: [buildPolicy('a', { allowedClassNames: ['high'] }), buildPolicy('b', { allowedClassNames: ['low'] })],
       },
       code: 'ClassNotAllowed',
@@ -94,7 +94,7 @@ describe('decideValidation', () => {
     },
     'what exceeds several limits of a quota': {
       request: buildRequest(HIGH, {}, { requests: { cpu: '2', memory: '1Gi' } }),
-      world: {
+      cluster: {
         quotas: [
           buildClassQuota('q', 'high', {
             hard: { 'requests.cpu': '1', pods: '0' },
@@ -109,7 +109,7 @@ describe('decideValidation', () => {
     },
     'a pod that states nothing of what its class’s quota limits': {
       request: buildRequest(HIGH),
-      world: {
+      cluster: {
         quotas: [buildClassQuota('q', 'high', { hard: { 'requests.cpu': '1' }, used: { 'requests.cpu': '0' } })],
       },
       code: 'QuotaUnusable',
@@ -125,38 +125,38 @@ describe('decideValidation', () => {
   const allowed: Record<string, Case & { warnings?: readonly string[] }> = {
     'a pod that got no class before a default appeared': {
       request: buildRequest(NONE),
-      world: { classes: [...CLASSES, buildClass('new', 50, { isGlobalDefault: true })] },
+      cluster: { classes: [...CLASSES, buildClass('new', 50, { isGlobalDefault: true })] },
     },
     'a class that a quota covers': {
       request: buildRequest(HIGH),
-      world: {
+      cluster: {
         policies: [buildPolicy('tenants', { requireQuotaFor: ['high'] })],
         quotas: [buildClassQuota('q', 'high', { hard: { pods: '9' }, used: { pods: '1' } })],
       },
     },
     'a priority at the ceiling': {
       request: buildRequest(HIGH),
-      world: { policies: [buildPolicy('tenants', { maxPriority: 1_000 })] },
+      cluster: { policies: [buildPolicy('tenants', { maxPriority: 1_000 })] },
     },
     'what exceeds a quota that names no class, which the plugin refuses in its own words': {
       request: buildRequest(HIGH),
-      world: {
+      cluster: {
         quotas: [{ ...buildClassQuota('q', 'high', { hard: { pods: '0' }, used: { pods: '0' } }), scopes: [] }],
       },
     },
     'what a policy for other namespaces forbids': {
       request: buildRequest(HIGH),
-      world: {
+      cluster: {
         policies: [buildPolicy('p', { maxPriority: 0, namespaces: prepareSelector(selectorOf({ tier: 'x' })) })],
       },
     },
     'what a policy for other people forbids': {
       request: buildRequest(HIGH),
-      world: { policies: [buildPolicy('p', { maxPriority: 0, subjects: [{ kind: 'User', name: 'bob' }] })] },
+      cluster: { policies: [buildPolicy('p', { maxPriority: 0, subjects: [{ kind: 'User', name: 'bob' }] })] },
     },
     'what a policy only warns about, with the warning': {
       request: buildRequest(HIGH),
-      world: { policies: [buildPolicy('p', { maxPriority: 0, onViolation: 'Warn' })] },
+      cluster: { policies: [buildPolicy('p', { maxPriority: 0, onViolation: 'Warn' })] },
       warnings: ['policy `p` allows a priority of at most 0 here; priority class `high` has 1000'],
     },
     'a long grace period below a class that preempts, with a warning': {
@@ -167,7 +167,7 @@ describe('decideValidation', () => {
     },
     'a long grace period below several classes, with the lowest and first by name that preempts': {
       request: buildRequest({ priorityClassName: 'low', priority: 10, terminationGracePeriodSeconds: 601 }),
-      world: {
+      cluster: {
         classes: [
           ...CLASSES,
           buildClass('mid-b', 20),
@@ -188,7 +188,7 @@ describe('decideValidation', () => {
     },
     'a class that never preempts while nobody uses its quota, with a warning': {
       request: buildRequest(NEVER),
-      world: { quotas: [buildClassQuota('q', 'high-never', { hard: { pods: '9' }, used: { pods: '0' } })] },
+      cluster: { quotas: [buildClassQuota('q', 'high-never', { hard: { pods: '9' }, used: { pods: '0' } })] },
       warnings: [
         'priority class `high-never` never preempts: the room that quota `q` promises it must be free already',
       ],
@@ -214,7 +214,7 @@ describe('decideValidation', () => {
         { kind: 'ServiceAccount', name: 'robot', namespace: 'ci' },
       ],
     });
-    expect(decide({ request, world: { policies: [policy] } })).toMatchObject({ kind: 'refused' });
+    expect(decide({ request, cluster: { policies: [policy] } })).toMatchObject({ kind: 'refused' });
   });
 
   test('holds a policy against the service account that the pod runs as, whoever creates the pod', () => {
@@ -224,7 +224,7 @@ describe('decideValidation', () => {
     });
     const controller = { name: 'system:serviceaccount:kube-system:replicaset-controller', groups: [] };
     const request = buildRequest(HIGH, { serviceAccountName: 'robot', requester: controller });
-    expect(decide({ request, world: { policies: [policy] } })).toMatchObject({ kind: 'refused' });
+    expect(decide({ request, cluster: { policies: [policy] } })).toMatchObject({ kind: 'refused' });
   });
 });
 

@@ -54,7 +54,7 @@ describe('a refusal by quota', () => {
   );
 
   test('of a class in the namespace tells which of its pods hold it', () => {
-    const world = buildWorld({
+    const cluster = buildWorld({
       classes: [buildClass('high', 1_000)],
       quotas: [
         buildClassQuota('high-tier', 'high', {
@@ -64,7 +64,7 @@ describe('a refusal by quota', () => {
       ],
       knownPods: [...PODS, holder('low', '9Gi', 'low'), holder('away', '9Gi', 'high', 'team-b')],
     });
-    expect(decideValidation(request, world).because.text).toBe(
+    expect(decideValidation(request, cluster).because.text).toBe(
       'quota `high-tier` in namespace `team-a`: `requests.memory` must be less than or equal to 5Gi; ' +
         'used 4609Mi, this pod asks 1Gi (priority class `high`); at most 511Mi would fit; ' +
         'held by pods `big` (2Gi), `even` (2Gi), `small` (512Mi) and 1 more',

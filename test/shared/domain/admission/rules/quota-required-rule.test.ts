@@ -24,7 +24,7 @@ function resourceQuota(more: Partial<ResourceQuota> = {}): ResourceQuota {
 }
 
 describe('a class that needs a quota', () => {
-  test.each<[what: string, world: WorldFields, text: string | undefined]>([
+  test.each<[what: string, cluster: WorldFields, text: string | undefined]>([
     ['has none', { labels: ENFORCED }, REFUSAL],
     ['has a PriorityQuota in force', { labels: ENFORCED, priorityQuotas: [priorityQuota()] }, undefined],
     ['has one without the label', { labels: TENANT, priorityQuotas: [priorityQuota()] }, NOT_IN_FORCE],
@@ -68,8 +68,8 @@ describe('a class that needs a quota', () => {
       REFUSAL,
     ],
     ['has one that no class is in', { quotas: [resourceQuota({ scopes: [] })] }, REFUSAL],
-  ])('%s', (_, world, text) => {
+  ])('%s', (_, cluster, text) => {
     const policy = buildPolicy('tenants', { requireQuotaFor: ['high'] });
-    expect(breaksQuotaRequiredRule(buildRequest(HIGH), policy, buildWorld(world))?.text).toBe(text);
+    expect(breaksQuotaRequiredRule(buildRequest(HIGH), policy, buildWorld(cluster))?.text).toBe(text);
   });
 });

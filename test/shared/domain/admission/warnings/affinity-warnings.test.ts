@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { decideTemplate } from '#shared/domain/admission/decide-template.ts';
 import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
 import type { PodSearch } from '#shared/domain/admission/known-pods.ts';
-import { partnerSearches } from '#shared/domain/admission/warnings/affinity-searches.ts';
+import { affinitySearches } from '#shared/domain/admission/warnings/affinity-searches.ts';
 import type { Pod, PodAffinityTerm } from '#shared/domain/model/pod.ts';
 import { buildClass, buildRequest, buildWorld, type WorldFields } from '#test/build/admission.ts';
 import { buildPod, buildTerm, selectorOf } from '#test/build/cluster.ts';
@@ -19,8 +19,8 @@ function requestBeside(...podAffinity: readonly PodAffinityTerm[]) {
   return buildRequest(HIGH, {}, { scheduling: { podAffinity } });
 }
 
-function warningsOf(terms: readonly PodAffinityTerm[], world: WorldFields): readonly string[] {
-  const built = buildWorld({ classes: [buildClass('high', 1_000)], ...world });
+function warningsOf(terms: readonly PodAffinityTerm[], cluster: WorldFields): readonly string[] {
+  const built = buildWorld({ classes: [buildClass('high', 1_000)], ...cluster });
   return decideValidation(requestBeside(...terms), built).warnings;
 }
 
@@ -81,20 +81,20 @@ describe('a pod that must run beside pods of lower priority', () => {
   });
 
   test('is told that there may be more than were looked at', () => {
-    const world = { knownPods: [partner('c', 10)], isPartial: true };
-    expect(warningsOf([buildTerm(CACHE)], world)).toEqual([sentence(0, '`c` (10) and perhaps more')]);
+    const cluster = { knownPods: [partner('c', 10)], isPartial: true };
+    expect(warningsOf([buildTerm(CACHE)], cluster)).toEqual([sentence(0, '`c` (10) and perhaps more')]);
   });
 
   test('is told when its template is written, for warnings about a controller’s pods reach nobody', () => {
-    const world = buildWorld({ classes: [buildClass('high', 1_000)], knownPods: [partner('c', 10)] });
-    expect(decideTemplate(requestBeside(buildTerm(CACHE)), world)).toMatchObject({
+    const cluster = buildWorld({ classes: [buildClass('high', 1_000)], knownPods: [partner('c', 10)] });
+    expect(decideTemplate(requestBeside(buildTerm(CACHE)), cluster)).toMatchObject({
       kind: 'allowed',
       warnings: [sentence(0, '`c` (10)')],
     });
   });
 });
 
-describe('partnerSearches', () => {
+describe('affinitySearches', () => {
   const selector = selectorOf(CACHE);
   const cases: Record<string, { terms: readonly PodAffinityTerm[]; searches: readonly PodSearch[] }> = {
     'nothing without required affinity': { terms: [], searches: [] },
@@ -125,7 +125,7 @@ describe('partnerSearches', () => {
     },
   };
   test.each(Object.entries(cases))('looks for %s', (_, { terms, searches }) => {
-    expect(partnerSearches(requestBeside(...terms), buildWorld({ labels: { tier: 'shared' } }))).toEqual(searches);
+    expect(affinitySearches(requestBeside(...terms), buildWorld({ labels: { tier: 'shared' } }))).toEqual(searches);
   });
 });
 
@@ -142,8 +142,8 @@ describe('affinity that is dear to look at', () => {
       asked.labels += 1;
       return new Map([['k', 'v']]);
     };
-    const world = buildWorld({ classes: [buildClass('high', 1_000)], knownPods });
-    return { asked, world: { ...world, namespaceNames: () => names, namespaceLabels } };
+    const cluster = buildWorld({ classes: [buildClass('high', 1_000)], knownPods });
+    return { asked, cluster: { ...cluster, namespaceNames: () => names, namespaceLabels } };
   }
 
   const cases: Record<string, { terms: readonly PodAffinityTerm[]; searches: number }> = {
@@ -163,28 +163,28 @@ describe('affinity that is dear to look at', () => {
     },
   };
   test.each(Object.entries(cases))('searches for partners within a limit of work: %s', (_, { terms, searches }) => {
-    const { asked, world } = worldOf();
-    expect(partnerSearches(requestBeside(...terms), world)).toHaveLength(searches);
+    const { asked, cluster } = worldOf();
+    expect(affinitySearches(requestBeside(...terms), cluster)).toHaveLength(searches);
     expect(asked.labels).toBeLessThanOrEqual(20_000);
   });
 
   test('lints within a limit of work, after the verdict', () => {
     const partners = Array.from({ length: 4_000 }, (_, index) => partner(`c-${index}`, 10));
-    const { asked, world } = worldOf(partners);
+    const { asked, cluster } = worldOf(partners);
     const terms = Array.from({ length: 6_000 }, () => NOWHERE);
-    expect(decideValidation(requestBeside(...terms), world)).toMatchObject({ kind: 'allowed', warnings: [] });
+    expect(decideValidation(requestBeside(...terms), cluster)).toMatchObject({ kind: 'allowed', warnings: [] });
     expect(asked.labels).toBeLessThanOrEqual(20_000);
   });
 
   test('tells of the first few terms', () => {
-    const { world } = worldOf([partner('c', 10)]);
+    const { cluster } = worldOf([partner('c', 10)]);
     const terms = Array.from({ length: 100 }, () => EVERYWHERE);
-    expect(decideValidation(requestBeside(...terms), world).warnings).toHaveLength(8);
+    expect(decideValidation(requestBeside(...terms), cluster).warnings).toHaveLength(8);
   });
 
   test('does not lint what is refused', () => {
-    const { world } = worldOf([partner('c', 10)]);
+    const { cluster } = worldOf([partner('c', 10)]);
     const request = buildRequest({ ...HIGH, priority: 5 }, {}, { scheduling: { podAffinity: [EVERYWHERE] } });
-    expect(decideValidation(request, world)).toMatchObject({ kind: 'refused', warnings: [] });
+    expect(decideValidation(request, cluster)).toMatchObject({ kind: 'refused', warnings: [] });
   });
 });

@@ -193,7 +193,7 @@ describe('openLedger', () => {
     });
 
     test('does not take for nothing what was spent from a slice of before', () => {
-      const slice = { holder: 'a', amounts: amountsOf({ pods: '1' }), renewals: 1, isWanted: false };
+      const slice = { holder: 'a', amounts: amountsOf({ pods: '1' }), renewals: 1, recallRequested: false };
       const ledger = recounted({ ...COUNTED, slices: new Map([['a', slice]]) });
       expect(texts(ledger).used).toEqual({ pods: '1' });
       expect(ledger.reserve(asking('new', '1'))).toEqual({ kind: 'unknown' });

@@ -6,15 +6,15 @@ import { EMPTY_LEDGER, type LedgerState } from '#shared/domain/quota/ledger/ledg
 import { limitedAmounts } from '#shared/domain/quota/ledger/limited-amounts.ts';
 import { placeSlice, withoutFree, type OwnShare } from '#shared/domain/quota/ledger/place-slice.ts';
 import { covers, sizeSlice, type Slice } from '#shared/domain/quota/ledger/slice.ts';
-import { isHeldElsewhere, wantSlices, withSlice } from '#shared/domain/quota/ledger/slices.ts';
+import { isHeldElsewhere, requestRecall, withSlice } from '#shared/domain/quota/ledger/slices.ts';
 import { amountsOf } from '#test/build/cluster.ts';
 
 const MOST_RESERVATIONS = 1_000;
 const LARGEST = amountsOf({ pods: '1', memory: '1Gi', cpu: '500m' });
 const HARD = amountsOf({ pods: '1000', memory: '1000Gi' });
 
-function slice(holder: string, memory: string, isWanted = false): Slice {
-  return { holder, amounts: amountsOf({ memory }), renewals: 1, isWanted };
+function slice(holder: string, memory: string, recallRequested = false): Slice {
+  return { holder, amounts: amountsOf({ memory }), renewals: 1, recallRequested };
 }
 
 function print(amounts: LedgerState['used'] = new Map()) {
@@ -94,9 +94,9 @@ describe('slices in a ledger', () => {
   });
 
   test('everybody else is asked once', () => {
-    const asked = wantSlices(withSlice(before, slice('b', '1Gi')), 'b');
-    expect([...asked.slices.values()].map(({ isWanted }) => isWanted)).toEqual([true, false]);
-    expect(wantSlices(asked, 'b')).toBe(asked);
+    const asked = requestRecall(withSlice(before, slice('b', '1Gi')), 'b');
+    expect([...asked.slices.values()].map(({ recallRequested }) => recallRequested)).toEqual([true, false]);
+    expect(requestRecall(asked, 'b')).toBe(asked);
   });
 
   test.each<[string, string, string | undefined, boolean]>([
@@ -114,7 +114,7 @@ describe('placeSlice', () => {
   const spent = ['x', 'y'].map((uid) => ({ uid, namespace: 'a', pod: uid, amounts: LARGEST, admittedAt: 0 }));
   const own: OwnShare = {
     holder: 'a',
-    isStanding: true,
+    isStored: true,
     renewals: 2,
     spent,
     demand: { pods: 10, largest: LARGEST },
@@ -160,11 +160,11 @@ describe('placeSlice', () => {
   });
 
   test('does nothing for who has none and needs none', () => {
-    const none = { ...own, isStanding: false, spent: [], demand: undefined };
+    const none = { ...own, isStored: false, spent: [], demand: undefined };
     expect(place(none, state({ used: amountsOf({ memory: '1Gi' }) }))).toBeUndefined();
   });
 
-  const newcomer = { ...own, isStanding: false, spent: [] };
+  const newcomer = { ...own, isStored: false, spent: [] };
   const sliced = (count: number, used: LedgerState['used']) => {
     const slices = Array.from({ length: count }, (_, index) => slice(`other-${index}`, '1Gi'));
     return state({ used, slices: new Map(slices.map((each) => [each.holder, each])) });

@@ -6,8 +6,8 @@ import { EMPTY_LEDGER, type LedgerState, type Reservation } from '#shared/domain
 import {
   debtsAt,
   noteCount,
-  NOTHING_UNSEEN,
-  type UnseenRecord,
+  NO_WASTE,
+  type WasteRecord,
 } from '#shared/domain/quota/ledger/wasted-reservations.ts';
 import { amountsOf } from '#test/build/cluster.ts';
 import { countOf, type CountedPod } from '#test/build/pod-count.ts';
@@ -21,7 +21,7 @@ const ONE = amountsOf({ pods: '1' });
 function createQuota(hard = HARD) {
   const used = new Map(Array.from(hard.keys(), (name) => [name, ZERO] as const));
   let state: LedgerState = { ...EMPTY_LEDGER, used };
-  let record: UnseenRecord = NOTHING_UNSEEN;
+  let record: WasteRecord = NO_WASTE;
   let now = 0;
   let last = 0;
   const pods: CountedPod[] = [];
@@ -180,7 +180,7 @@ describe('what a namespace wastes of a quota', () => {
     };
     const count = { state, spent: [], hard: HARD, pods: countOf(HARD, []) };
     const at = (now: number) => ({ now, reservationMs: RESERVATION_MS });
-    const missed = noteCount(NOTHING_UNSEEN, { ...count, provenAt: 0 }, at(0));
+    const missed = noteCount(NO_WASTE, { ...count, provenAt: 0 }, at(0));
     const owed = noteCount(missed, { ...count, provenAt: 10_000 }, at(10_000));
     expect([...debtsAt(owed, at(10_000))]).toEqual([['b', 1]]);
   });
@@ -190,7 +190,7 @@ describe('what a namespace wastes of a quota', () => {
     const state = { ...EMPTY_LEDGER, used: HARD, reservations: new Map([['late', late]]) };
     const count = { state, spent: [], hard: HARD, pods: countOf(HARD, []), provenAt: 9_999 };
     const at = (now: number) => ({ now, reservationMs: RESERVATION_MS });
-    const missed = noteCount(noteCount(NOTHING_UNSEEN, count, at(0)), count, at(60_000));
+    const missed = noteCount(noteCount(NO_WASTE, count, at(0)), count, at(60_000));
     expect([...debtsAt(missed, at(60_000))]).toEqual([]);
     expect([...debtsAt(noteCount(missed, { ...count, provenAt: 10_000 }, at(60_000)), at(60_000))]).toEqual([['a', 1]]);
   });
