@@ -141,8 +141,8 @@ function reserveAndCommit(of: Subject): BlockTimes {
 
 function chargeAll(ledger: LedgerObject, batch: readonly Reservation[]): LedgerState {
   const pending = batch.map((each) => ({ reservation: each, isDryRun: false, giveUpAt: Infinity }));
-  const { settled, state } = applyBatch(ledger, { ...NOTHING_DUE, pending });
-  if (settled.some(({ kind }) => kind !== 'reserved')) throw new Error('a pod was refused');
+  const { results, state } = applyBatch(ledger, { ...NOTHING_DUE, pending });
+  if (results.some(({ kind }) => kind !== 'reserved')) throw new Error('a pod was refused');
   return state;
 }
 

@@ -32,7 +32,7 @@ export function openAdmissionPort(
   const deadlineMs = configuration.requestSeconds * 1_000;
   const bounds = { maxBytes: bodyLimitBytes, limits: REVIEW_LIMITS };
   const answer = reviewListener({
-    judges: createHandlers(sources),
+    handlers: createHandlers(sources),
     refusals: createRefusals(mode, bounds),
     fallback: fallbackApp(log),
     readBody: createBodyReader({ ...bounds, patienceMs: deadlineMs }),

@@ -58,11 +58,11 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
   shutdown.onRelease('events', () => events.flush());
   const sources = createHandlerSources(configuration, { client, caches, ledgers, clock, events });
   const certificates = createCertificateSource(configuration, { client, clock });
-  const first = await certificates.look(() => false);
+  const first = await certificates.load(() => false);
   const server = await openAdmissionPort(configuration, { sources, tls: first.tls, metrics, log });
   shutdown.onRelease('admission port', () => server.close());
 
-  const keeper = createCertificateRotator({
+  const rotator = createCertificateRotator({
     source: certificates,
     isTrusted: (caBundlePem) => registration.isTrusted(caBundlePem),
     use: ({ tls }) => server.setCertificate(tls),
@@ -72,7 +72,7 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
     metrics,
   });
   const registration = createRegistration({
-    caBundlePem: () => keeper.caBundlePem(),
+    caBundlePem: () => rotator.caBundlePem(),
     client,
     configuration,
     port: server.port,
@@ -91,7 +91,7 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
     stoppingCheck(shutdown),
     cachesCheck(caches),
     ledgers.check,
-    keeper.check,
+    rotator.check,
     registration.check,
     trust.check,
   ];
@@ -108,7 +108,7 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
   });
 
   for (const cache of eachCache(caches)) void cache.run(shutdown.signal);
-  void keeper.run(shutdown.signal);
+  void rotator.run(shutdown.signal);
   const rules = createRuleReconciler({ ...surroundings, client, caches, mode: configuration.mode, metrics });
   const unreadable = (quota: string) => ledgers.unreadable(quota);
   const conditions = createConditionWriter({ ...surroundings, client, caches, events, rules, unreadable });

@@ -23,14 +23,14 @@ export interface RotatorOptions {
 export interface CertificateRotator {
   run(signal: AbortSignal): Promise<void>;
   /** Looks now, as `run` does every so often. */
-  look(): Promise<void>;
+  refresh(): Promise<void>;
   caBundlePem(): string | undefined;
   readonly check: HealthCheck;
 }
 
 /** Short enough that a process which was paused does not go on with a certificate that ended meanwhile. */
-const LOOK_EVERY_MS = 20_000;
-const LOOK_DEADLINE_MS = 15_000;
+const REFRESH_EVERY_MS = 20_000;
+const REFRESH_DEADLINE_MS = 15_000;
 const BACKOFF = { initialMs: 500, maxMs: 20_000, factor: 2, jitter: 0.5 };
 
 export function createCertificateRotator(options: RotatorOptions): CertificateRotator {
@@ -41,10 +41,10 @@ export function createCertificateRotator(options: RotatorOptions): CertificateRo
   const notAfter = metrics.gauge('plimsoll_certificate_not_after_timestamp_seconds', 'When the certificate ends', [
     'purpose',
   ]);
-  tellEnds(served);
+  exportEnds(served);
 
-  async function look(): Promise<void> {
-    const next = await source.look(options.isTrusted);
+  async function refresh(): Promise<void> {
+    const next = await source.load(options.isTrusted);
     problem = undefined;
     if (!isSame(next, served)) options.use(next);
     if (next.tls.certPem !== served.tls.certPem) {
@@ -53,10 +53,10 @@ export function createCertificateRotator(options: RotatorOptions): CertificateRo
     }
     if (next.tls.clientCaPem !== served.tls.clientCaPem) log.info('Authority of callers replaced');
     served = next;
-    tellEnds(served);
+    exportEnds(served);
   }
 
-  function tellEnds({ notAfter: servingEnds, caBundlePem, tls }: ServingCertificate): void {
+  function exportEnds({ notAfter: servingEnds, caBundlePem, tls }: ServingCertificate): void {
     notAfter.set(servingEnds / 1_000, { purpose: 'serving' });
     const authorities = { ca: caBundlePem, 'client-ca': tls.clientCaPem };
     for (const [purpose, pem] of Object.entries(authorities)) {
@@ -72,10 +72,17 @@ export function createCertificateRotator(options: RotatorOptions): CertificateRo
   return {
     run: (signal) =>
       repeat(
-        { task: look, periodMs: LOOK_EVERY_MS, deadlineMs: LOOK_DEADLINE_MS, backoff: BACKOFF, onError, clock },
+        {
+          task: refresh,
+          periodMs: REFRESH_EVERY_MS,
+          deadlineMs: REFRESH_DEADLINE_MS,
+          backoff: BACKOFF,
+          onError,
+          clock,
+        },
         signal,
       ),
-    look,
+    refresh,
     caBundlePem: () => served.caBundlePem,
     check: { name: 'certificate', problem: () => validityProblem(served, clock.now(), problem) },
   };

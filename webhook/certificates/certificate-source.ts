@@ -16,5 +16,5 @@ export interface CertificateSource {
    * The certificate to serve from now on. `isTrusted` says whether every webhook configuration carries a bundle, and
    * since when. Rejects when there is none to be had.
    */
-  look(isTrusted: (caBundlePem: string) => boolean): Promise<ServingCertificate>;
+  load(isTrusted: (caBundlePem: string) => boolean): Promise<ServingCertificate>;
 }

@@ -8,10 +8,10 @@ import { readText } from './file-certificates.ts';
  */
 export function withClientAuthority(source: CertificateSource, file: string): CertificateSource {
   return {
-    look: async (isTrusted) => {
+    load: async (isTrusted) => {
       const clientCaPem = await readText(file);
       assertCertificate(clientCaPem, file);
-      const served = await source.look(isTrusted);
+      const served = await source.load(isTrusted);
       return { ...served, tls: { ...served.tls, clientCaPem } };
     },
   };

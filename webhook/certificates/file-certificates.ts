@@ -11,7 +11,7 @@ export interface CertificateFiles {
 /** Certificates that somebody else puts into files and renews there: cert-manager, or an administrator. */
 export function fileCertificates({ certFile, keyFile, caFile }: CertificateFiles): CertificateSource {
   return {
-    look: async () => {
+    load: async () => {
       const [certPem, keyPem] = await Promise.all([readText(certFile), readText(keyFile)]);
       const caBundlePem = caFile === undefined ? undefined : await readText(caFile);
       return { tls: { certPem, keyPem }, ...certificateValidity(certPem), caBundlePem };

@@ -31,7 +31,7 @@ export function selfSignedCertificates(options: SelfSignedOptions): CertificateS
   let leaf: (CertificatePair & { readonly issuer: string }) | undefined;
   let trusted: { readonly bundle: string; readonly since: number } | undefined;
 
-  async function look(isTrusted: (caBundlePem: string) => boolean): Promise<ServingCertificate> {
+  async function load(isTrusted: (caBundlePem: string) => boolean): Promise<ServingCertificate> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const stored = await store.read();
       const planned = apply(plan(stored, isTrusted), stored);
@@ -87,5 +87,5 @@ export function selfSignedCertificates(options: SelfSignedOptions): CertificateS
     return { tls: { certPem, keyPem }, ...certificateValidity(certPem), caBundlePem: bundleOf(authorities) };
   }
 
-  return { look };
+  return { load };
 }

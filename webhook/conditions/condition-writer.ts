@@ -40,12 +40,12 @@ const DEADLINE_MS = 10_000;
 /** Tells administrators in the conditions of policies and quotas what is wrong with them. */
 export function createConditionWriter(options: ConditionWriterOptions): LeaderDuty {
   const { client, caches, events, rules, unreadable, clock, random, log } = options;
-  const tellDefaults = createDefaultClassEvents(events);
+  const recordDefaults = createDefaultClassEvents(events);
   const wantedOfPolicies = wantedPolicyConditions(caches, clock);
   const wantedOfQuotas = wantedQuotaConditions(caches, clock);
 
-  async function look(round: Round): Promise<void> {
-    tellDefaults(new Map(Array.from(caches.classes.values(), (each) => [each.name, each])));
+  async function reconcile(round: Round): Promise<void> {
+    recordDefaults(new Map(Array.from(caches.classes.values(), (each) => [each.name, each])));
     await writeAll(PRIORITY_POLICIES, enforcedAs(await wantedOfPolicies(round.signal)), round);
     await writeAll(PRIORITY_QUOTAS, withPods(await wantedOfQuotas(round.signal)), round);
   }
@@ -84,12 +84,12 @@ export function createConditionWriter(options: ConditionWriterOptions): LeaderDu
       const outcome = await patchObject(client, { resource, name, subresource: 'status' }, patch, options);
       if (outcome.kind !== 'ok')
         throw new Error(`Could not write conditions of ${resource.kind} "${name}": ${outcome.message}`);
-      tellConflict(resource, object, wanted);
+      recordConflict(resource, object, wanted);
     }
   }
 
   /** Once per change of the condition. */
-  function tellConflict(resource: Resource, { metadata }: KubeObject, conditions: readonly Condition[]): void {
+  function recordConflict(resource: Resource, { metadata }: KubeObject, conditions: readonly Condition[]): void {
     const conflict = conditions.find(({ type, status }) => type === 'Conflicting' && status === 'True');
     if (conflict === undefined) return;
     const { name = '', uid } = metadata;
@@ -108,7 +108,7 @@ export function createConditionWriter(options: ConditionWriterOptions): LeaderDu
 
   return {
     run: (end, term) => {
-      const task = (signal: AbortSignal): Promise<void> => look({ signal, term });
+      const task = (signal: AbortSignal): Promise<void> => reconcile({ signal, term });
       return repeat({ task, periodMs: () => PERIOD_MS * (1 + random()), deadlineMs: DEADLINE_MS, onError, clock }, end);
     },
   };

@@ -117,8 +117,8 @@ async function protectionOf({ namespace, spec }: Pod, sources: DisruptionSources
     sources.protectionOnNode(spec.nodeName, timeLeft()),
     sources.isIgnored(namespace, timeLeft()),
   ]);
-  const spared = [...PROTECTED_NAMESPACES, ...namespaces, ...(isIgnored ? [namespace] : [])];
-  return { ...rest, protectedNamespaces: new Set(spared) };
+  const protectedNamespaces = [...PROTECTED_NAMESPACES, ...namespaces, ...(isIgnored ? [namespace] : [])];
+  return { ...rest, protectedNamespaces: new Set(protectedNamespaces) };
 }
 
 type Request = Review['request'];

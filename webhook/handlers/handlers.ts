@@ -24,10 +24,10 @@ export interface HandlerSources extends PodSources, DisruptionSources, QuotaSour
   readonly pendingOnLedger: PendingReviews;
 }
 
-/** Who judges what, by path. */
+/** Who handlers what, by path. */
 export function createHandlers(sources: HandlerSources): ReadonlyMap<string, AdmissionHandler> {
   const checkFirst = sources.mode === 'DryRun' ? checkNothing : checkBeforeCharge(sources);
-  const judges: readonly (readonly [string, AdmissionHandler])[] = [
+  const handlers: readonly (readonly [string, AdmissionHandler])[] = [
     [WEBHOOK_PATHS.mutate, podHandler(sources, MUTATION)],
     [WEBHOOK_PATHS.validate, withValidNames(podHandler(sources, VALIDATION))],
     [WEBHOOK_PATHS.quota, withValidNames(limitConcurrency(quotaHandler(sources, checkFirst), sources.pendingOnLedger))],
@@ -36,35 +36,36 @@ export function createHandlers(sources: HandlerSources): ReadonlyMap<string, Adm
     [WEBHOOK_PATHS.evictions, limitConcurrency(evictionHandler(sources), sources.pending)],
     [WEBHOOK_PATHS.deletions, limitConcurrency(deletionHandler(sources), sources.pending)],
   ];
-  const inMode = (judge: AdmissionHandler) => (sources.mode === 'DryRun' ? inDryRun(judge) : telling(judge, sources.recordDenial));
-  return new Map(judges.map(([path, judge]) => [path, marked(path, inMode(judge))]));
+  const inMode = (handle: AdmissionHandler) =>
+    sources.mode === 'DryRun' ? inDryRun(handle) : recording(handle, sources.recordDenial);
+  return new Map(handlers.map(([path, handle]) => [path, marked(path, inMode(handle))]));
 }
 
-function marked(path: string, judge: AdmissionHandler): AdmissionHandler {
+function marked(path: string, handle: AdmissionHandler): AdmissionHandler {
   return (review) => {
     const mark = (decision: AdmissionDecision) => markOneOfSeveral(path, review.request, decision);
-    const decision = judge(review);
+    const decision = handle(review);
     return decision instanceof Promise ? decision.then(mark) : mark(decision);
   };
 }
 
-function telling(judge: AdmissionHandler, tell: RecordDenial): AdmissionHandler {
+function recording(handle: AdmissionHandler, record: RecordDenial): AdmissionHandler {
   return (review) => {
-    const decision = judge(review);
+    const decision = handle(review);
     if (decision instanceof Promise)
       void decision.then(
-        (decided) => tell(review.request, decided),
+        (decided) => record(review.request, decided),
         () => undefined,
       );
-    else tell(review.request, decision);
+    else record(review.request, decision);
     return decision;
   };
 }
 
 /** The laws that our own accounts are held to when they remove pods are no rule that an administrator tries out. */
-function inDryRun(judge: AdmissionHandler): AdmissionHandler {
+function inDryRun(handle: AdmissionHandler): AdmissionHandler {
   return (review) => {
-    const decision = judge(review);
+    const decision = handle(review);
     if (isOwnRemoval(review.request)) return decision;
     return decision instanceof Promise ? decision.then(asDryRun) : asDryRun(decision);
   };

@@ -2,14 +2,14 @@ import { overloaded } from '#shared/domain/admission/refusals/overloaded.ts';
 import type { PendingReviews } from '#webhook/server/pending-reviews.ts';
 import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
 
-/** A judge that waits for the API server, within these places. */
-export function limitConcurrency(judge: AdmissionHandler, pending: PendingReviews): AdmissionHandler {
+/** A handle that waits for the API server, within these places. */
+export function limitConcurrency(handle: AdmissionHandler, pending: PendingReviews): AdmissionHandler {
   return (review) => {
     const share = pending.begin(review);
     if (share === undefined) return overloaded('too many requests are waiting for the API server');
     let decision: ReturnType<AdmissionHandler> | undefined;
     try {
-      decision = judge(review);
+      decision = handle(review);
     } finally {
       if (!(decision instanceof Promise)) share.end();
     }

@@ -61,7 +61,9 @@ async function quotasOf(
 ): Promise<readonly PriorityQuota[] | AdmissionDecision> {
   const labels = await enforcedLabels(pod.namespace).catch(errorText);
   if (typeof labels === 'string') return busy(`quotas could not be looked up: ${labels}`, { namespace: pod.namespace });
-  return cluster().priorityQuotas.filter(({ namespaces, scope }) => namespaces.matches(labels) && countsPod(scope, pod));
+  return cluster().priorityQuotas.filter(
+    ({ namespaces, scope }) => namespaces.matches(labels) && countsPod(scope, pod),
+  );
 }
 
 interface Charge {
@@ -83,9 +85,9 @@ async function reserveAll(sources: QuotaSources, wanted: Charge): Promise<Admiss
   const reserved: PriorityQuota[] = [];
   for (const quota of quotas) {
     const withinMs = giveUpAt - clock.monotonic();
-    const settled = await ledgers.ledger(quota.name).reserve(reservation, { withinMs, isDryRun });
-    if (settled.kind === 'reserved' && !isDryRun) reserved.push(quota);
-    const refusal = await refusalOf(sources, settled, quota, pod);
+    const result = await ledgers.ledger(quota.name).reserve(reservation, { withinMs, isDryRun });
+    if (result.kind === 'reserved' && !isDryRun) reserved.push(quota);
+    const refusal = await refusalOf(sources, result, quota, pod);
     if (refusal === undefined) continue;
     for (const { name } of reserved) ledgers.ledger(name).cancel(reservation);
     return refusal;
@@ -96,25 +98,25 @@ async function reserveAll(sources: QuotaSources, wanted: Charge): Promise<Admiss
 
 async function refusalOf(
   { cluster, lookUpPods, holdersNamed }: QuotaSources,
-  settled: ReservationResult,
+  result: ReservationResult,
   quota: PriorityQuota,
   pod: Pod,
 ): Promise<AdmissionDecision | undefined> {
-  switch (settled.kind) {
+  switch (result.kind) {
     case 'reserved':
     case 'alreadyReserved':
     case 'gone':
       return undefined;
     case 'exceeded': {
       const knownPods = await lookUpPods([{ namespace: pod.namespace, selector: undefined }]);
-      const namespaces = settled.holders.filter((name) => holdersNamed === 'All' || name === pod.namespace);
+      const namespaces = result.holders.filter((name) => holdersNamed === 'All' || name === pod.namespace);
       const holders = { namespaces, knownPods, now: cluster().now };
-      return priorityQuotaExceeded(quota, pod, settled.exceeded, holders);
+      return priorityQuotaExceeded(quota, pod, result.exceeded, holders);
     }
     case 'wasted':
       return wasted(quota, pod);
     case 'busy':
-      return busy(`quota \`${quota.name}\` could not be charged: ${settled.why}`, { quota: quota.name });
+      return busy(`quota \`${quota.name}\` could not be charged: ${result.why}`, { quota: quota.name });
   }
 }
 

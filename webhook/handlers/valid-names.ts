@@ -6,11 +6,11 @@ import type { Review } from '#webhook/server/decode-review.ts';
 import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
 
 /**
- * A judge for the validating phase: the API server has checked names before it asks, so a wrong one was not sent by it
+ * A handle for the validating phase: the API server has checked names before it asks, so a wrong one was not sent by it
  * (B-22). The mutating phase comes before that check and leaves names alone.
  */
-export function withValidNames(judge: AdmissionHandler): AdmissionHandler {
-  return (review) => nameProblem(review) ?? judge(review);
+export function withValidNames(handle: AdmissionHandler): AdmissionHandler {
+  return (review) => nameProblem(review) ?? handle(review);
 }
 
 function nameProblem({ request, object }: Review): AdmissionDecision | undefined {

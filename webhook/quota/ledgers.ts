@@ -33,10 +33,10 @@ export interface LedgersOptions {
   readonly metrics: Metrics;
 }
 
-const LOOK_EVERY_MS = 1_000;
+const RECONCILE_EVERY_MS = 1_000;
 /** So late a refusal may hear of room, and readiness of the first count. */
 const OBSERVE_MS = 25;
-const LOOK_DEADLINE_MS = 30_000;
+const RECONCILE_DEADLINE_MS = 30_000;
 const SLICE_LIFE_MS = 10_000;
 const HOLDER_LENGTH = 8;
 const NOTHING_OBSERVED: ObservedQuota = { uid: '', generation: 0, slices: new Map() };
@@ -53,7 +53,7 @@ export class Ledgers {
   readonly #ledgers = new Map<string, KeptLedger>();
   readonly #bornAt: number;
   readonly #metrics: ReturnType<typeof ledgerMetrics>;
-  #hasLooked = false;
+  #hasReconciled = false;
   #isObserving = false;
   #haveCounted = false;
 
@@ -76,7 +76,7 @@ export class Ledgers {
   readonly check: HealthCheck = {
     name: 'ledger',
     problem: () => {
-      this.#haveCounted ||= this.#hasLooked && [...this.#ledgers.values()].every(({ ledger }) => ledger.hasCounted);
+      this.#haveCounted ||= this.#hasReconciled && [...this.#ledgers.values()].every(({ ledger }) => ledger.hasCounted);
       return this.#haveCounted ? undefined : 'quotas have not been counted yet';
     },
   };
@@ -95,14 +95,14 @@ export class Ledgers {
   /** Follows the pods, and looks after every quota so that what is wrong heals without anybody asking. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
-    const looking = {
-      task: () => this.#look(),
-      periodMs: LOOK_EVERY_MS,
-      deadlineMs: LOOK_DEADLINE_MS,
+    const reconciling = {
+      task: () => this.#reconcile(),
+      periodMs: RECONCILE_EVERY_MS,
+      deadlineMs: RECONCILE_DEADLINE_MS,
       onError: (error: unknown) => log.error({ err: error }, 'Cannot look after the quotas'),
       clock,
     };
-    await Promise.all([repeat(looking, signal), this.#pods.run(signal)]);
+    await Promise.all([repeat(reconciling, signal), this.#pods.run(signal)]);
   }
 
   /** Gives back what only this replica could spend; to be called when no request comes any more. */
@@ -110,12 +110,12 @@ export class Ledgers {
     await Promise.all(Array.from(this.#ledgers.values(), ({ ledger }) => ledger.close()));
   }
 
-  async #look(): Promise<void> {
+  async #reconcile(): Promise<void> {
     const names = new Set([...this.#options.quotas.values()].map(({ name }) => name));
     for (const name of this.#ledgers.keys()) if (!names.has(name)) this.#drop(name);
     for (const name of names) this.ledger(name);
     await this.#eachInTurn((ledger) => ledger.tick());
-    this.#hasLooked = true;
+    this.#hasReconciled = true;
   }
 
   /** Together for all that changes within a moment: each of them is as dear as hundreds of changes. */

@@ -27,7 +27,7 @@ export interface PodInformerOptions {
   readonly metrics: Metrics;
 }
 
-const LOOK_EVERY_MS = 1_000;
+const CHECK_EVERY_MS = 1_000;
 /** A proof is asked for so often at most, and never for more than a fiftieth of the time. */
 const PROVE_EVERY_MS = 1_000;
 const PAUSES_PER_PROOF = 50;
@@ -102,7 +102,7 @@ export class PodInformer {
       const isNeeded = chargedNames().length > 0;
       failures = !isNeeded || (await this.#runEpoch(signal)) ? 0 : failures + 1;
       const pauseMs = failures === 0 ? 0 : backoffDelay(PROMPT_BACKOFF, failures - 1, random());
-      await clock.sleep(isNeeded ? pauseMs : LOOK_EVERY_MS, signal);
+      await clock.sleep(isNeeded ? pauseMs : CHECK_EVERY_MS, signal);
     }
   }
 
@@ -116,7 +116,7 @@ export class PodInformer {
       this.view.begin(await latestRevision(client, signal), names);
       this.#begunAt = clock.monotonic();
       this.#isListed = false;
-      await Promise.all([this.#follow(epoch), this.#load(epoch.signal), this.#lookAfter(epoch)]);
+      await Promise.all([this.#follow(epoch), this.#load(epoch.signal), this.#endWhenDue(epoch)]);
       return true;
     } catch (error) {
       if (!signal.aborted) this.#warn(error, 'Cannot follow pods');
@@ -194,11 +194,11 @@ export class PodInformer {
   }
 
   /** Ends the epoch when another one is due. */
-  async #lookAfter(epoch: AbortController): Promise<void> {
+  async #endWhenDue(epoch: AbortController): Promise<void> {
     const { clock, random, chargedNames } = this.#options;
     const spread = random();
     while (!epoch.signal.aborted) {
-      await clock.sleep(LOOK_EVERY_MS, epoch.signal);
+      await clock.sleep(CHECK_EVERY_MS, epoch.signal);
       const [now, { awaitedSince }] = [clock.monotonic(), this.#proof];
       const isOutdated = chargedNames().some((name) => !this.view.names.includes(name));
       const times = { now, begunAt: this.#begunAt, listMs: this.#listMs, awaitedSince };

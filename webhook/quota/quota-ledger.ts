@@ -46,7 +46,7 @@ const TURNS_TO_CLOSE = 12;
 export class QuotaLedger {
   readonly #options: QuotaLedgerOptions;
   readonly #replica: Replica;
-  readonly #waiting = new Map<PendingReservation, (settled: ReservationResult) => void>();
+  readonly #waiting = new Map<PendingReservation, (result: ReservationResult) => void>();
   readonly #underWay = new Set<Promise<void>>();
   #isTicking = false;
 
@@ -107,7 +107,7 @@ export class QuotaLedger {
     const { charged, recounted, prove } = this.#options;
     switch (effect.kind) {
       case 'answer':
-        this.#waiting.get(effect.pending)?.(effect.settled);
+        this.#waiting.get(effect.pending)?.(effect.result);
         this.#waiting.delete(effect.pending);
         return;
       case 'charged':

@@ -22,26 +22,26 @@ export interface RegistrationSources {
 export interface Registration {
   run(signal: AbortSignal): Promise<void>;
   /** Registers now if anything has changed or has not been looked at for a while. */
-  look(): Promise<void>;
+  reconcile(): Promise<void>;
   /** Whether every configuration carries exactly this bundle, as far as we know. */
   isTrusted(caBundlePem: string): boolean;
   readonly check: HealthCheck;
 }
 
-const LOOK_EVERY_MS = 1_000;
+const RECONCILE_EVERY_MS = 1_000;
 /** Whoever overwrites our entries is noticed after this long. */
 const VERIFY_EVERY_MS = 30_000;
 const DEADLINE_MS = 10_000;
 const BACKOFF = { initialMs: 200, maxMs: 30_000, factor: 2, jitter: 0.5 };
 
-/** Nothing is written before `run` or `look`. */
+/** Nothing is written before `run` or `reconcile`. */
 export function createRegistration(sources: RegistrationSources): Registration {
   const { clock, log, configuration, caBundlePem } = sources;
   const isOurs = configuration.registration.mode !== 'None';
   let problem: string | undefined = isOurs ? 'not registered yet' : undefined;
   let registered: { readonly pem: string | undefined; readonly at: number } | undefined;
 
-  async function look(): Promise<void> {
+  async function reconcile(): Promise<void> {
     const pem = caBundlePem();
     if (!isOurs || isCurrent(pem)) return;
     await registerOnce(sources, pem);
@@ -62,10 +62,10 @@ export function createRegistration(sources: RegistrationSources): Registration {
   return {
     run: (signal) =>
       repeat(
-        { task: look, periodMs: LOOK_EVERY_MS, deadlineMs: DEADLINE_MS, backoff: BACKOFF, onError, clock },
+        { task: reconcile, periodMs: RECONCILE_EVERY_MS, deadlineMs: DEADLINE_MS, backoff: BACKOFF, onError, clock },
         signal,
       ),
-    look,
+    reconcile,
     isTrusted: (pem) => registered?.pem === pem,
     check: { name: 'registration', problem: () => problem },
   };

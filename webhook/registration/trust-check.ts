@@ -24,11 +24,11 @@ export interface TrustSources {
 /** Proves that whoever acts on the registered configurations trusts the certificate that is served (F-14). */
 export interface TrustCheck {
   run(signal: AbortSignal): Promise<void>;
-  look(): Promise<void>;
+  verify(): Promise<void>;
   readonly check: HealthCheck;
 }
 
-const LOOK_EVERY_MS = 10_000;
+const VERIFY_EVERY_MS = 10_000;
 const DEADLINE_MS = 30_000;
 const BACKOFF = { initialMs: 100, maxMs: 10_000, factor: 2, jitter: 0.5 };
 /** Right after the start nothing is registered yet. */
@@ -39,7 +39,7 @@ export function createTrustCheck(sources: TrustSources): TrustCheck {
   const { clock, log } = sources;
   let problem: string | undefined = 'not proven yet';
 
-  async function look(): Promise<void> {
+  async function verify(): Promise<void> {
     const targets = await readTargets(sources);
     const found = await Promise.all(targets.map(handshakeProblem));
     const at = found.findIndex((each) => each !== undefined);
@@ -52,8 +52,8 @@ export function createTrustCheck(sources: TrustSources): TrustCheck {
     run: (signal) =>
       repeat(
         {
-          task: look,
-          periodMs: LOOK_EVERY_MS,
+          task: verify,
+          periodMs: VERIFY_EVERY_MS,
           deadlineMs: DEADLINE_MS,
           backoff: BACKOFF,
           // What cannot be read says nothing about trust: the last verdict stays.
@@ -65,7 +65,7 @@ export function createTrustCheck(sources: TrustSources): TrustCheck {
         },
         signal,
       ),
-    look,
+    verify,
     check: { name: 'trust', problem: () => problem },
   };
 }

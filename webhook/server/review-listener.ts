@@ -21,7 +21,7 @@ export type AdmissionHandler = (review: Review) => AdmissionDecision | Promise<A
 
 export interface ReviewListenerOptions {
   /** Judges by path. */
-  readonly judges: ReadonlyMap<string, AdmissionHandler>;
+  readonly handlers: ReadonlyMap<string, AdmissionHandler>;
   readonly refusals: Refusals;
   /** Answers every other path. */
   readonly fallback: (request: IncomingMessage, response: ServerResponse) => void;
@@ -36,7 +36,7 @@ export interface ReviewListenerOptions {
 /** One request, of which the head has been read. */
 interface Asked {
   readonly path: string;
-  readonly judge: AdmissionHandler;
+  readonly handle: AdmissionHandler;
   readonly startedAt: number;
 }
 
@@ -47,14 +47,14 @@ const NO_JSON: Failure = { code: 400, message: 'Request body is not valid JSON' 
 
 /**
  * The listener of the admission port. Reviews are answered here and not by a router, and without a promise unless the
- * judge needs one: both cost more than the decision itself (docs/decisions/0008). Whatever begins as a review is answered
+ * handle needs one: both cost more than the decision itself (docs/decisions/0008). Whatever begins as a review is answered
  * as one: the entries ignore failures, so that anything but an answer lets in what a tenant sent
  * (docs/decisions/0017).
  */
 export function reviewListener(
   options: ReviewListenerOptions,
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  const { judges, fallback, readBody, refusals, metrics, log } = options;
+  const { handlers, fallback, readBody, refusals, metrics, log } = options;
   const uids = createUidMemory();
 
   function answerBody(asked: Asked, body: Exclude<ReviewBody, { kind: 'gone' }>): Answer | Promise<Answer> {
@@ -84,16 +84,16 @@ export function reviewListener(
     return handleReview(asked, review);
   }
 
-  function handleReview({ path, judge, startedAt }: Asked, review: Review): Answer | Promise<Answer> {
+  function handleReview({ path, handle, startedAt }: Asked, review: Review): Answer | Promise<Answer> {
     const { request, object, answerBy } = review;
     const encode = (decision: AdmissionDecision): Answer => {
       metrics.decided(path, request, decision, performance.now() - startedAt);
       return { code: 200, body: encodeReview(request.uid, decision, object) };
     };
-    const decision = judge(review);
+    const decision = handle(review);
     if (!(decision instanceof Promise)) return encode(decision);
     return withinTime(decision, answerBy - performance.now()).then(encode, (error: unknown) => {
-      if (error instanceof LateError) return refuseStart({ path, judge, startedAt }, startOf(review), LATE);
+      if (error instanceof LateError) return refuseStart({ path, handle, startedAt }, startOf(review), LATE);
       throw error;
     });
   }
@@ -136,12 +136,12 @@ export function reviewListener(
 
   return (request, response) => {
     const path = pathOf(request.url);
-    const judge = judges.get(path);
-    if (judge === undefined) {
+    const handle = handlers.get(path);
+    if (handle === undefined) {
       fallback(request, response);
       return;
     }
-    serveReview({ path, judge, startedAt: performance.now() }, request, (answer) => {
+    serveReview({ path, handle, startedAt: performance.now() }, request, (answer) => {
       metrics.answered(path, answer.code);
       sendAnswer(response, answer);
     });

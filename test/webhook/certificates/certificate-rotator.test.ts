@@ -27,8 +27,8 @@ describe('createCertificateRotator', () => {
     const metrics = createMetrics('webhook');
     const used: ServingCertificate[] = [];
     let next = first;
-    const keeper = createCertificateRotator({
-      source: { look: () => Promise.resolve(next) },
+    const rotator = createCertificateRotator({
+      source: { load: () => Promise.resolve(next) },
       isTrusted: () => true,
       use: (certificate) => void used.push(certificate),
       first,
@@ -36,30 +36,30 @@ describe('createCertificateRotator', () => {
       log: createLog({ component: 'test', level: 'silent', format: 'json' }),
       metrics,
     });
-    const look = (found: ServingCertificate): Promise<void> => {
+    const refresh = (found: ServingCertificate): Promise<void> => {
       next = found;
-      return keeper.look();
+      return rotator.refresh();
     };
     const series = async (name: string) => (await metrics.text()).match(new RegExp(`^${name}.*`, 'gm'));
-    return { used, look, series };
+    return { used, refresh, series };
   }
 
   test('serves what has changed, the authority of callers too, and counts the certificates alone', async () => {
     const first = serving(5, clientAuthority.certPem);
-    const { used, look, series } = start(first);
-    await look(first);
+    const { used, refresh, series } = start(first);
+    await refresh(first);
     expect(used).toEqual([]);
     const otherCallers = { ...first, tls: { ...first.tls, clientCaPem: authority.certPem } };
-    await look(otherCallers);
+    await refresh(otherCallers);
     const renewed = serving(6, authority.certPem);
-    await look(renewed);
+    await refresh(renewed);
     expect(used).toEqual([otherCallers, renewed]);
     expect(await series('plimsoll_certificate_rotations_total')).toEqual(['plimsoll_certificate_rotations_total 1']);
   });
 
   test('tells when each certificate ends', async () => {
-    const { look, series } = start(serving(5));
-    await look(serving(6, clientAuthority.certPem));
+    const { refresh, series } = start(serving(5));
+    await refresh(serving(6, clientAuthority.certPem));
     const ends = (purpose: string, days: number): string =>
       `plimsoll_certificate_not_after_timestamp_seconds{purpose="${purpose}"} ${(now + days * DAY) / 1_000}`;
     expect(await series('plimsoll_certificate_not_after_timestamp_seconds')).toEqual([

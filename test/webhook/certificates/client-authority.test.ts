@@ -23,19 +23,19 @@ describe('withClientAuthority', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   test('reads the authority at every look', async () => {
-    const source = withClientAuthority({ look: () => Promise.resolve(SERVED) }, file);
+    const source = withClientAuthority({ load: () => Promise.resolve(SERVED) }, file);
     for (const commonName of ['first', 'second']) {
       const { certPem } = createAuthority({ commonName, days: 1, now: Date.now() });
       writeFileSync(file, certPem);
-      expect((await source.look(() => true)).tls).toEqual({ ...SERVED.tls, clientCaPem: certPem });
+      expect((await source.load(() => true)).tls).toEqual({ ...SERVED.tls, clientCaPem: certPem });
     }
   });
 
   test('does not take a file without a certificate for an authority that certified nobody', async () => {
-    const source = withClientAuthority({ look: () => Promise.resolve(SERVED) }, file);
-    await expect(source.look(() => true)).rejects.toThrow(`Could not read certificate file "${file}"`);
+    const source = withClientAuthority({ load: () => Promise.resolve(SERVED) }, file);
+    await expect(source.load(() => true)).rejects.toThrow(`Could not read certificate file "${file}"`);
     writeFileSync(file, 'half a cert');
-    await expect(source.look(() => true)).rejects.toThrow(
+    await expect(source.load(() => true)).rejects.toThrow(
       `Could not use "${file}" as authority of callers: it holds no certificate`,
     );
   });

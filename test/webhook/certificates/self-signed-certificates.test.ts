@@ -26,23 +26,23 @@ function isSignedBy(certPem: string, bundle: string | undefined): boolean {
 describe('selfSignedCertificates', () => {
   test('serves the same certificate until two thirds of its life are over', async () => {
     const { source, clock } = start();
-    const first = await source.look(trusted);
+    const first = await source.load(trusted);
     await clock.advance(4 * DAY - 1);
-    expect((await source.look(trusted)).tls).toEqual(first.tls);
+    expect((await source.load(trusted)).tls).toEqual(first.tls);
     await clock.advance(1);
-    const second = await source.look(trusted);
+    const second = await source.load(trusted);
     expect(second.tls).not.toEqual(first.tls);
     expect(second.caBundlePem).toBe(first.caBundlePem);
   });
 
   test('at every look of many rotations, serves what the bundle of the look before already trusted', async () => {
     const { source, clock } = start();
-    let bundle = (await source.look(trusted)).caBundlePem;
+    let bundle = (await source.load(trusted)).caBundlePem;
     const served = new Set<string>();
     const bundles = new Set<string>();
     for (let hours = 0; hours < 24 * 120; hours += 1) {
       await clock.advance(DAY / 24);
-      const { tls, caBundlePem } = await source.look((pem) => pem === bundle);
+      const { tls, caBundlePem } = await source.load((pem) => pem === bundle);
       expect(isSignedBy(tls.certPem, bundle)).toBe(true);
       expect(new X509Certificate(tls.certPem).validToDate.getTime()).toBeGreaterThan(clock.now());
       served.add(tls.certPem);
@@ -55,22 +55,22 @@ describe('selfSignedCertificates', () => {
 
   test('does not sign by an authority that nobody trusts yet', async () => {
     const { source, clock } = start();
-    const first = await source.look(trusted);
+    const first = await source.load(trusted);
     await clock.advance(20 * DAY);
-    await source.look(() => false);
+    await source.load(() => false);
     await clock.advance(5 * DAY);
-    const { tls } = await source.look(() => false);
+    const { tls } = await source.load(() => false);
     expect(isSignedBy(tls.certPem, first.caBundlePem)).toBe(true);
   });
 
   test('rotates by its age alone an authority that somebody else registers', async () => {
     const { source, clock } = start(memoryAuthorityStore(), manualClock(), false);
-    const first = await source.look(() => false);
+    const first = await source.load(() => false);
     await clock.advance(20 * DAY);
-    const announced = await source.look(() => false);
+    const announced = await source.load(() => false);
     await clock.advance(5 * DAY);
-    await source.look(() => false);
-    const promoted = await source.look(() => false);
+    await source.load(() => false);
+    const promoted = await source.load(() => false);
     expect(isSignedBy(promoted.tls.certPem, first.caBundlePem)).toBe(false);
     expect(isSignedBy(promoted.tls.certPem, announced.caBundlePem)).toBe(true);
   });
@@ -79,10 +79,10 @@ describe('selfSignedCertificates', () => {
     const store = memoryAuthorityStore();
     const clock = manualClock();
     const [one, other] = await Promise.all([
-      start(store, clock).source.look(trusted),
-      start(store, clock).source.look(trusted),
+      start(store, clock).source.load(trusted),
+      start(store, clock).source.load(trusted),
     ]);
-    const again = await start(store, clock).source.look(trusted);
+    const again = await start(store, clock).source.load(trusted);
     expect(again.caBundlePem).toBe(other.caBundlePem);
     expect(again.tls.keyPem).not.toBe(one.tls.keyPem);
   });
@@ -96,11 +96,11 @@ describe('selfSignedCertificates', () => {
       write: async (authorities, version) => {
         if (!isFirst) return shared.write(authorities, version);
         isFirst = false;
-        await winner.look(trusted);
+        await winner.load(trusted);
         return false;
       },
     };
-    const { caBundlePem } = await start(contested).source.look(trusted);
-    expect(caBundlePem).toBe((await winner.look(trusted)).caBundlePem);
+    const { caBundlePem } = await start(contested).source.load(trusted);
+    expect(caBundlePem).toBe((await winner.load(trusted)).caBundlePem);
   });
 });

@@ -27,7 +27,7 @@ function refusal(code: AdmissionCode, facts: Record<string, string>): AdmissionD
 
 const BY_POLICY = refusal('ClassNotAllowed', { policy: 'p' });
 
-function tellerWith(outcome: Outcome<unknown>) {
+function denialEventsWith(outcome: Outcome<unknown>) {
   const asked: string[] = [];
   const recorded: EventRecord[] = [];
   const request: KubeClient['request'] = ({ path }) => {
@@ -37,36 +37,36 @@ function tellerWith(outcome: Outcome<unknown>) {
   const clock = manualClock();
   const client: Pick<KubeClient, 'request'> = { request };
   const events = { record: (event: EventRecord) => void recorded.push(event) };
-  const tell = createDenialEvents({ client: client as KubeClient, events, clock });
-  return { tell, asked, recorded, clock };
+  const record = createDenialEvents({ client: client as KubeClient, events, clock });
+  return { record, asked, recorded, clock };
 }
 
 const FOUND = { kind: 'ok', object: { metadata: { name: 'p', uid: 'uid-p' } } } as Outcome<unknown>;
 
 describe('telling refusals', () => {
   test('looks the UID up once a minute, however many are refused', async () => {
-    const { tell, asked, recorded, clock } = tellerWith(FOUND);
-    for (let each = 0; each < 5; each += 1) tell(REQUEST, BY_POLICY);
+    const { record, asked, recorded, clock } = denialEventsWith(FOUND);
+    for (let each = 0; each < 5; each += 1) record(REQUEST, BY_POLICY);
     await clock.advance(59_999);
-    tell(REQUEST, BY_POLICY);
+    record(REQUEST, BY_POLICY);
     expect(asked).toEqual(['/apis/plimsoll.dev/v1alpha1/prioritypolicies/p']);
     await clock.advance(1);
-    tell(REQUEST, BY_POLICY);
+    record(REQUEST, BY_POLICY);
     await clock.advance(0);
     expect(asked.length).toBe(2);
     expect(recorded.map(({ regarding }) => regarding.uid)).toEqual(Array(7).fill('uid-p'));
   });
 
   test('says nothing about what is no more, or cannot be read', async () => {
-    const { tell, recorded, clock } = tellerWith({ kind: 'notFound', message: 'gone' });
-    tell(REQUEST, BY_POLICY);
+    const { record, recorded, clock } = denialEventsWith({ kind: 'notFound', message: 'gone' });
+    record(REQUEST, BY_POLICY);
     await clock.advance(0);
     expect(recorded).toEqual([]);
   });
 
   test('knows a pod that stays without asking', () => {
-    const { tell, asked, recorded } = tellerWith(FOUND);
-    tell(
+    const { record, asked, recorded } = denialEventsWith(FOUND);
+    record(
       REQUEST,
       refusal('DisruptionUnwanted', { caller: 'scheduler', namespace: 'team-a', name: 'web', uid: 'uid-web' }),
     );

@@ -202,7 +202,7 @@ function createModel({
     const replica = random.pick(replicas);
     const { ledger, lifetime } = replica;
     const askedAt = time.now();
-    const settled = await new Promise<ReservationResult>((answer) => {
+    const result = await new Promise<ReservationResult>((answer) => {
       const withinMs = 5_000;
       // A process that is stopped reads it once it goes on.
       time.whenAwake(
@@ -214,10 +214,10 @@ function createModel({
       counts.tooLate += 1;
       return { kind: 'busy', why: 'the API server has given up' };
     }
-    if (settled.kind === 'exceeded') counts.refused += 1;
-    if (settled.kind === 'busy') counts.busy += 1;
-    if (settled.kind === 'wasted') counts.wasted += 1;
-    if (settled.kind !== 'reserved' || isDryRun || !random.chance(0.1)) return settled;
+    if (result.kind === 'exceeded') counts.refused += 1;
+    if (result.kind === 'busy') counts.busy += 1;
+    if (result.kind === 'wasted') counts.wasted += 1;
+    if (result.kind !== 'reserved' || isDryRun || !random.chance(0.1)) return result;
     // Another quota refuses the pod.
     counts.takenBack += 1;
     ledger.cancel({ ...reservation, claim });
@@ -243,8 +243,8 @@ function createModel({
       const uid = `pod-${(last += 1)}`;
       const reservation = reservationOf(uid, 1 + random.below(4));
       const { namespace, amounts } = reservation;
-      const settled = await askOnceOrTwice(reservation);
-      if (!isAllowed(settled)) return;
+      const result = await askOnceOrTwice(reservation);
+      if (!isAllowed(result)) return;
       counts.admitted += 1;
       const store = (): void => api.putPod({ uid, namespace, amounts });
       if (random.chance(0.9)) {
@@ -279,9 +279,9 @@ function createModel({
     }
     const uid = resizeReservationUid(before.uid, String((last += 1)));
     const growth = filterAmounts(costOf(1), (name) => name !== 'pods');
-    const settled = await ask({ ...reservationOf(uid, 1), amounts: growth, generation: expected });
+    const result = await ask({ ...reservationOf(uid, 1), amounts: growth, generation: expected });
     const cost = (): Amounts => (isUnchanged() ? growth : NO_AMOUNTS);
-    if (isAllowed(settled)) promise({ uid: before.uid, cost, store: () => store(1) }, 0.95);
+    if (isAllowed(result)) promise({ uid: before.uid, cost, store: () => store(1) }, 0.95);
   }
 
   function crash(): void {

@@ -163,9 +163,9 @@ export function createLedgerRig() {
   }
 
   async function reserve(from: QuotaLedger, each: Reservation, isDryRun = false): Promise<ReservationResult> {
-    const settled = from.reserve(each, { withinMs: 1_000, isDryRun });
+    const result = from.reserve(each, { withinMs: 1_000, isDryRun });
     await clock.advance(2_000);
-    return settled;
+    return result;
   }
 
   /** Lets so much time pass that a count is due, and lets it be made. */

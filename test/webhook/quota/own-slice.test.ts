@@ -20,9 +20,9 @@ describe('the slice of a replica', () => {
   async function admit(replica: QuotaLedger, names: readonly string[]): Promise<readonly ReservationResult['kind'][]> {
     const kinds: ReservationResult['kind'][] = [];
     for (const name of names) {
-      const settled = replica.reserve(reservation(name), { withinMs: 1_000, isDryRun: false });
+      const result = replica.reserve(reservation(name), { withinMs: 1_000, isDryRun: false });
       await rig.clock.advance(100);
-      kinds.push((await settled).kind);
+      kinds.push((await result).kind);
     }
     return kinds;
   }
@@ -258,8 +258,8 @@ describe('the slice of a replica', () => {
     const replica = await busyReplica();
     const { writes } = rig;
     for (let index = 0; index < 40; index += 1) {
-      const settled = replica.reserve(reservation(`dry-${index}`), { withinMs: 1_000, isDryRun: true });
-      expect(await settled).toEqual(RESERVED);
+      const result = replica.reserve(reservation(`dry-${index}`), { withinMs: 1_000, isDryRun: true });
+      expect(await result).toEqual(RESERVED);
     }
     expect(rig.writes).toBe(writes);
   });
@@ -271,8 +271,8 @@ describe('the slice of a replica', () => {
       rig.faults = [fault];
       let admitted = 6;
       for (let index = 0; index < 60; index += 1) {
-        const settled = replica.reserve(reservation(`pod-${index}`), { withinMs: 5_000, isDryRun: false });
-        void settled.then(({ kind }) => (admitted += kind === 'reserved' ? 1 : 0));
+        const result = replica.reserve(reservation(`pod-${index}`), { withinMs: 5_000, isDryRun: false });
+        void result.then(({ kind }) => (admitted += kind === 'reserved' ? 1 : 0));
         await rig.clock.advance(100);
         expect(Number.parseInt(rig.used() ?? '0', 10)).toBeGreaterThanOrEqual(admitted);
       }

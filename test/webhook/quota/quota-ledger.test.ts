@@ -28,8 +28,8 @@ describe('QuotaLedger', () => {
 
   test('refuses what does not fit, naming who holds most, after counting the pods themselves', async () => {
     rig.pods = [pod('old', '3584Mi')];
-    const settled = await rig.reserve(rig.ledger(), reservation('new'));
-    expect(settled).toMatchObject({ kind: 'exceeded', exceeded: [{ resource: 'memory' }], holders: ['team-a'] });
+    const result = await rig.reserve(rig.ledger(), reservation('new'));
+    expect(result).toMatchObject({ kind: 'exceeded', exceeded: [{ resource: 'memory' }], holders: ['team-a'] });
   });
 
   test('does not refuse for pods that have gone', async () => {
@@ -38,9 +38,9 @@ describe('QuotaLedger', () => {
     await rig.recount(one);
     expect(rig.used()).toBe('4Gi');
     rig.pods = [];
-    const settled = one.reserve(reservation('second'), { withinMs: 1_000, isDryRun: false });
+    const result = one.reserve(reservation('second'), { withinMs: 1_000, isDryRun: false });
     await rig.clock.advance(0);
-    expect(await settled).toEqual({ kind: 'reserved' });
+    expect(await result).toEqual({ kind: 'reserved' });
   });
 
   test('gives a hundred places to three hundred pods that ask five replicas at once, and refuses the others', async () => {
@@ -52,8 +52,8 @@ describe('QuotaLedger', () => {
       ),
     );
     await rig.clock.advance(60_000);
-    const settled = Map.groupBy(await Promise.all(asked), ({ kind }) => kind);
-    expect({ reserved: settled.get('reserved')?.length, exceeded: settled.get('exceeded')?.length }).toEqual({
+    const result = Map.groupBy(await Promise.all(asked), ({ kind }) => kind);
+    expect({ reserved: result.get('reserved')?.length, exceeded: result.get('exceeded')?.length }).toEqual({
       reserved: 100,
       exceeded: 200,
     });
@@ -108,9 +108,9 @@ describe('QuotaLedger', () => {
     const names = ['a', 'b', 'poison', 'c', 'd', 'e', 'poison-too', 'f'];
     const asked = names.map((uid) => one.reserve(reservation(uid, '1Mi'), { withinMs: 1_000, isDryRun: false }));
     await rig.clock.advance(500);
-    const settled = await Promise.all(asked);
+    const result = await Promise.all(asked);
     const why = 'the API server refuses the charge: status.reservations[0].uid: too long';
-    expect(settled).toEqual(
+    expect(result).toEqual(
       names.map((uid) => (uid.startsWith('poison') ? { kind: 'busy', why } : { kind: 'reserved' })),
     );
     expect([...rig.object.state.reservations.keys()]).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
@@ -144,8 +144,8 @@ describe('QuotaLedger', () => {
     await rig.reserve(one, reservation('a'));
     await rig.recount(one);
     await rig.clock.advance(1_000);
-    const settled = await rig.reserve(one, reservation('b'));
-    expect(settled.kind).toBe('busy');
+    const result = await rig.reserve(one, reservation('b'));
+    expect(result.kind).toBe('busy');
   });
 
   test('says busy, and no more, when it cannot write in time', async () => {
@@ -155,11 +155,11 @@ describe('QuotaLedger', () => {
 
   test('says busy in time while a call hangs, and takes back what comes of it', async () => {
     rig.faults = ['late'];
-    const told: [number, ReservationResult][] = [];
-    const settled = rig.ledger().reserve(reservation('a'), { withinMs: 1_000, isDryRun: false });
-    void settled.then((outcome) => told.push([rig.clock.monotonic(), outcome]));
+    const answers: [number, ReservationResult][] = [];
+    const result = rig.ledger().reserve(reservation('a'), { withinMs: 1_000, isDryRun: false });
+    void result.then((outcome) => answers.push([rig.clock.monotonic(), outcome]));
     await rig.clock.advance(1_100);
-    expect(told).toEqual([[1_000, { kind: 'busy', why: 'it could not be settled in time' }]]);
+    expect(answers).toEqual([[1_000, { kind: 'busy', why: 'it could not be settled in time' }]]);
     await rig.clock.advance(5_000);
     expect({ used: rig.used(), writes: rig.writes }).toEqual({ used: '0', writes: 2 });
   });
@@ -181,9 +181,9 @@ describe('QuotaLedger', () => {
     await rig.recount(one);
     const { writes, reads } = rig;
     for (const uid of ['a', 'b', 'c']) {
-      const settled = one.reserve(reservation(uid), { withinMs: 1_000, isDryRun: false });
+      const result = one.reserve(reservation(uid), { withinMs: 1_000, isDryRun: false });
       await rig.clock.advance(0);
-      expect(await settled).toMatchObject({ kind: 'exceeded' });
+      expect(await result).toMatchObject({ kind: 'exceeded' });
     }
     expect([rig.writes - writes, rig.reads - reads]).toEqual([0, 3]);
   });
@@ -271,9 +271,9 @@ describe('QuotaLedger', () => {
     test('refuses all the same, by the count that is newer', async () => {
       const view = await counted();
       const slow = rig.ledger({ view });
-      const settled = slow.reserve(reservation('large', '4Gi'), { withinMs: 1_000, isDryRun: false });
+      const result = slow.reserve(reservation('large', '4Gi'), { withinMs: 1_000, isDryRun: false });
       await rig.clock.advance(0);
-      expect(await settled).toMatchObject({ kind: 'exceeded' });
+      expect(await result).toMatchObject({ kind: 'exceeded' });
     });
 
     test.each<[string, object | undefined]>([

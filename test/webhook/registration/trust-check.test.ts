@@ -57,7 +57,7 @@ describe('createTrustCheck', () => {
   }
 
   async function verdict(trust: TrustCheck): Promise<string | undefined> {
-    await trust.look().catch(() => undefined);
+    await trust.verify().catch(() => undefined);
     return trust.check.problem();
   }
 

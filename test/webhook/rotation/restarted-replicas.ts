@@ -43,10 +43,10 @@ export function restartedReplicas(
   return {
     leaves,
     authorities,
-    look: async (isTrusted: (pem: string) => boolean): Promise<ServingCertificate> => {
-      if (leaves.size % leavesPerAuthority === 0) await replica(aged(store)).look(() => false);
-      await lasting.look(isTrusted);
-      const served = await replica(store).look(isTrusted);
+    load: async (isTrusted: (pem: string) => boolean): Promise<ServingCertificate> => {
+      if (leaves.size % leavesPerAuthority === 0) await replica(aged(store)).load(() => false);
+      await lasting.load(isTrusted);
+      const served = await replica(store).load(isTrusted);
       leaves.add(served.tls.certPem);
       authorities.add((await store.read()).authorities?.current.certPem ?? '');
       return served;

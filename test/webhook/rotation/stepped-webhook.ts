@@ -19,7 +19,7 @@ export interface SteppedWebhook {
   readonly port: number;
   /** Lines of its log from level warn up. */
   readonly logged: readonly string[];
-  /** What the keeper and the registration do every so often. */
+  /** What the rotator and the registration do every so often. */
   look(): Promise<void>;
   /** What the readiness checks of both say. */
   problem(): string | undefined;
@@ -50,11 +50,11 @@ export async function openSteppedWebhook(api: ObjectServer, certificates: Certif
   const ledgers = new Ledgers({ ...around, ...quotas });
   const events = createEventRecorder({ ...around, component: 'test', instance: 'test' });
   const sources = createHandlerSources(configuration, { client, caches, ledgers, clock, events });
-  const first = await certificates.look(() => false);
+  const first = await certificates.load(() => false);
   const server = await openAdmissionPort(configuration, { sources, tls: first.tls, metrics, log });
-  const caBundlePem = (): string | undefined => keeper.caBundlePem();
+  const caBundlePem = (): string | undefined => rotator.caBundlePem();
   const registration = createRegistration({ client, configuration, port: server.port, caBundlePem, clock, log });
-  const keeper = createCertificateRotator({
+  const rotator = createCertificateRotator({
     ...around,
     source: certificates,
     isTrusted: (pem) => registration.isTrusted(pem),
@@ -67,10 +67,10 @@ export async function openSteppedWebhook(api: ObjectServer, certificates: Certif
     port: server.port,
     logged,
     look: async (): Promise<void> => {
-      await keeper.look();
-      await registration.look();
+      await rotator.refresh();
+      await registration.reconcile();
     },
-    problem: () => keeper.check.problem() ?? registration.check.problem(),
+    problem: () => rotator.check.problem() ?? registration.check.problem(),
     rotations: async () => Number(/^plimsoll_certificate_rotations_total (\d+)$/m.exec(await metrics.text())?.[1]),
     close: async (): Promise<void> => {
       stop.abort();

@@ -19,7 +19,7 @@ const WITHIN = { timeout: 5_000 };
 const QUIET_MS = 1_000;
 const log = createLog({ component: 'test', level: 'silent', format: 'json' });
 
-describe('the keeper of the rules, on the sandbox API server', () => {
+describe('the reconciler of the rules, on the sandbox API server', () => {
   let server: Awaited<ReturnType<typeof startApiServer>>;
   let client: KubeClient;
   const running: AbortController[] = [];
@@ -42,7 +42,7 @@ describe('the keeper of the rules, on the sandbox API server', () => {
   });
 
   interface Replica {
-    readonly keeper: RuleReconciler;
+    readonly reconciler: RuleReconciler;
     readonly caches: Caches;
     /** Begins to lead; answers how to lose the lease without ending. */
     readonly lead: () => { lose: () => void };
@@ -56,14 +56,14 @@ describe('the keeper of the rules, on the sandbox API server', () => {
     const caches = createCaches({ client, clock, random: () => 0, log, metrics });
     for (const cache of [caches.policies, caches.classes]) void cache.run(end.signal);
     await Promise.all([caches.policies.synced, caches.classes.synced]);
-    const keeper = createRuleReconciler({ client: through, caches, mode, clock, log, metrics });
-    void keeper.run(end.signal);
+    const reconciler = createRuleReconciler({ client: through, caches, mode, clock, log, metrics });
+    void reconciler.run(end.signal);
     return {
-      keeper,
+      reconciler,
       caches,
       lead: () => {
         let isHeld = true;
-        void keeper.duty.run(end.signal, { fencingToken: randomUUID(), isHeld: () => isHeld });
+        void reconciler.duty.run(end.signal, { fencingToken: randomUUID(), isHeld: () => isHeld });
         return {
           lose: () => {
             isHeld = false;
@@ -198,7 +198,7 @@ describe('the keeper of the rules, on the sandbox API server', () => {
     const end = new AbortController();
     running.push(end);
     expect([...stale.caches.policies.values()].map(({ maxPriority }) => maxPriority)).toEqual([1]);
-    void stale.keeper.duty.run(end.signal, { fencingToken: 'late', isHeld: () => true });
+    void stale.reconciler.duty.run(end.signal, { fencingToken: 'late', isHeld: () => true });
     await new Promise((resolve) => setTimeout(resolve, QUIET_MS));
     expect(await rulesIn('plimsoll')).toEqual([['a', 2]]);
   });
@@ -208,9 +208,9 @@ describe('the keeper of the rules, on the sandbox API server', () => {
     const definition = await getObject(client, address);
     await deleteObject(client, address);
     await write('a', { maxPriority: 1 });
-    const { lead, keeper, caches } = await replica();
+    const { lead, reconciler, caches } = await replica();
     lead();
-    const condition = (): unknown => keeper.conditionOf([...caches.policies.values()][0] as never);
+    const condition = (): unknown => reconciler.conditionOf([...caches.policies.values()][0] as never);
     await vi.waitFor(() => expect(condition()).toMatchObject({ status: 'False', reason: 'NotCompiled' }), {
       timeout: 10_000,
     });

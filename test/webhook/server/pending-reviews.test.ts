@@ -39,9 +39,9 @@ describe('createPendingReviews', () => {
 describe('limitConcurrency', () => {
   test('refuses what finds no place, without judging it', async () => {
     const open: ((decision: AdmissionDecision) => void)[] = [];
-    const judge = limitConcurrency(() => new Promise((resolve) => open.push(resolve)), createPendingReviews(2));
-    const first = judge(reviewOf('a', 'u'));
-    expect(judge(reviewOf('a', 'u'))).toMatchObject({
+    const handle = limitConcurrency(() => new Promise((resolve) => open.push(resolve)), createPendingReviews(2));
+    const first = handle(reviewOf('a', 'u'));
+    expect(handle(reviewOf('a', 'u'))).toMatchObject({
       kind: 'refused',
       code: 429,
       retryAfterSeconds: 1,
@@ -50,18 +50,18 @@ describe('limitConcurrency', () => {
     expect(open).toHaveLength(1);
     open[0]?.(ALLOWED);
     expect(await first).toBe(ALLOWED);
-    expect(judge(reviewOf('a', 'u'))).toBeInstanceOf(Promise);
+    expect(handle(reviewOf('a', 'u'))).toBeInstanceOf(Promise);
   });
 
-  test('gives the place back when a judge rejects, throws or answers at once', async () => {
+  test('gives the place back when a handle rejects, throws or answers at once', async () => {
     let next = (): AdmissionDecision | Promise<AdmissionDecision> => Promise.reject(new Error('on purpose'));
-    const judge = limitConcurrency(() => next(), createPendingReviews(2));
-    await expect(judge(reviewOf('a', 'u'))).rejects.toThrow('on purpose');
+    const handle = limitConcurrency(() => next(), createPendingReviews(2));
+    await expect(handle(reviewOf('a', 'u'))).rejects.toThrow('on purpose');
     next = () => {
       throw new Error('at once');
     };
-    expect(() => judge(reviewOf('a', 'u'))).toThrow('at once');
+    expect(() => handle(reviewOf('a', 'u'))).toThrow('at once');
     next = () => ALLOWED;
-    expect([judge(reviewOf('a', 'u')), judge(reviewOf('a', 'u'))]).toEqual([ALLOWED, ALLOWED]);
+    expect([handle(reviewOf('a', 'u')), handle(reviewOf('a', 'u'))]).toEqual([ALLOWED, ALLOWED]);
   });
 });

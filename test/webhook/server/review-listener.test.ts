@@ -31,13 +31,13 @@ interface Listening {
   readonly post: (body: string | Buffer, path?: string) => Promise<Answered>;
 }
 
-async function listen(judge: AdmissionHandler, options: Partial<ReviewListenerOptions> = {}): Promise<Listening> {
+async function listen(handle: AdmissionHandler, options: Partial<ReviewListenerOptions> = {}): Promise<Listening> {
   const logged: string[] = [];
   const destination = { write: (line: string) => void logged.push(line) };
   const log = createLog({ component: 'webhook', level: 'info', format: 'json', destination });
   const metrics = createMetrics('webhook');
   const handler = reviewListener({
-    judges: new Map(PATHS.map((path) => [path, judge])),
+    handlers: new Map(PATHS.map((path) => [path, handle])),
     refusals: createRefusals('Enforce', BOUNDS),
     fallback: (_, response) => response.writeHead(404).end(),
     readBody: createBodyReader({ ...BOUNDS, patienceMs: 30_000 }),
@@ -134,22 +134,22 @@ describe('whatever begins as a review', () => {
 
   const DEAR = createPodReview(pod({ many: Array.from({ length: 5_000 }, () => 1) }));
 
-  test('and is dear to judge lets others be answered between parsing and judging', async () => {
+  test('and is dear to handle lets others be answered between parsing and judging', async () => {
     const order: string[] = [];
     const begin = () => {
       setImmediate(() => order.push('something else'));
       return { end: () => order.push('given back') };
     };
-    const judge: AdmissionHandler = () => {
+    const handle: AdmissionHandler = () => {
       order.push('judged');
       return ALLOWED;
     };
-    const { post } = await listen(judge, { pending: { begin } });
+    const { post } = await listen(handle, { pending: { begin } });
     expect(readAnswer((await post(DEAR)).body).allowed).toBe(true);
     expect(order).toEqual(['something else', 'given back', 'judged']);
   });
 
-  test('and is dear to judge is turned away where too many wait, and others are judged', async () => {
+  test('and is dear to handle is turned away where too many wait, and others are judged', async () => {
     const { post } = await listen(() => ALLOWED, { pending: { begin: () => undefined } });
     expect(readAnswer((await post(DEAR)).body)).toMatchObject({ allowed: false, code: 429 });
     expect(readAnswer((await post(text)).body)).toMatchObject({ allowed: true });
@@ -170,13 +170,13 @@ describe('reviewListener', () => {
   });
 
   const failing: Record<string, AdmissionHandler> = {
-    'a judge that throws': () => {
+    'a handle that throws': () => {
       throw new Error('on purpose');
     },
-    'a judge that rejects': () => Promise.reject(new Error('on purpose')),
+    'a handle that rejects': () => Promise.reject(new Error('on purpose')),
   };
-  test.each(Object.entries(failing))('answers 500 for %s, and the next request as ever', async (_, judge) => {
-    let next: AdmissionHandler = judge;
+  test.each(Object.entries(failing))('answers 500 for %s, and the next request as ever', async (_, handle) => {
+    let next: AdmissionHandler = handle;
     const { post, logged } = await listen((review) => next(review));
     const answers = [await post(createPodReview(pod())), await post(createPodReview(pod()))];
     next = () => ALLOWED;
@@ -185,7 +185,7 @@ describe('reviewListener', () => {
     expect(logged.filter((line) => line.includes('Could not decide'))).toHaveLength(2);
   });
 
-  test('B-09: judges each of two requests with one uid by its own object, and reports it', async () => {
+  test('B-09: handlers each of two requests with one uid by its own object, and reports it', async () => {
     const { post, logged, metricsText } = await listen((review) => {
       const { metadata } = review.object as { metadata: { name: string } };
       return { ...ALLOWED, warnings: [metadata.name] };

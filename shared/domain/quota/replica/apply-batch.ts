@@ -39,7 +39,7 @@ export interface Count extends Omit<RecountOptions, 'isExact'> {
 export interface SharedSlice extends OwnShare {
   readonly isDue: boolean;
   /** UIDs that were counted or have expired. */
-  readonly settled: readonly string[];
+  readonly cleared: readonly string[];
 }
 
 /** A reservation that is taken back by whom it was made for. */
@@ -63,7 +63,7 @@ export interface AppliedBatch {
   /** What the write is; `undefined` when nothing has to be written. */
   readonly write: 'charge' | 'recount' | undefined;
   /** In the order of the pending reservations; true once the state is written. */
-  readonly settled: readonly ReservationResult[];
+  readonly results: readonly ReservationResult[];
   /** What the write makes of the slice of this replica. */
   readonly slice: PlacedSlice | undefined;
 }
@@ -81,11 +81,11 @@ export function applyBatch(base: LedgerVersion, batch: Batch): AppliedBatch {
   const { ledger, isRecounted } = openWithout(base, batch);
   const outcomes = pending.map(({ reservation, isDryRun }) => ledger[isDryRun ? 'preview' : 'reserve'](reservation));
   const charged = ledger.state();
-  const settled = settledBy(outcomes, charged, own?.holder);
-  const asked = settled.some(isInSlices) ? requestRecall(charged, own?.holder) : charged;
+  const results = resultsOf(outcomes, charged, own?.holder);
+  const asked = results.some(isInSlices) ? requestRecall(charged, own?.holder) : charged;
   const slice = own && placeSlice(asked, base.quota.hard, own);
   const isWritten = [isRecounted, ledger.isChanged, asked !== charged, own?.isDue].includes(true);
-  return { state: slice?.state ?? asked, write: isWritten ? writeOf(count) : undefined, settled, slice };
+  return { state: slice?.state ?? asked, write: isWritten ? writeOf(count) : undefined, results, slice };
 }
 
 function writeOf(count: Count | undefined): AppliedBatch['write'] {
@@ -105,12 +105,12 @@ function openWithout({ state, quota, isCounted }: LedgerVersion, { own, count, c
 }
 
 /** Whether the others must give back their slices first: those of earlier limits do not tell what they hold. */
-function isInSlices(settled: ReservationResult): boolean {
-  return settled === HELD || settled === UNKNOWN;
+function isInSlices(result: ReservationResult): boolean {
+  return result === HELD || result === UNKNOWN;
 }
 
 /** Nobody is refused for room that somebody else only might need. */
-function settledBy(
+function resultsOf(
   outcomes: readonly ReserveOutcome[],
   charged: LedgerState,
   holder: string | undefined,

@@ -10,8 +10,8 @@ import type { PodObservation } from './pod-observation.ts';
 /** A batch that nothing more has to be written for. */
 export interface ConcludedBatch {
   readonly batch: Batch;
-  readonly settled: AppliedBatch;
-  readonly sight: PodObservation;
+  readonly applied: AppliedBatch;
+  readonly observation: PodObservation;
   /** Whether the state that it was decided on is what is stored. */
   readonly isTrue: boolean;
 }
@@ -20,24 +20,29 @@ export interface ConcludedBatch {
  * Answers what is settled. A refusal on an old state is settled again on a new one; what only another replica, a holder
  * of a slice or the next pods can change is deferred. Nobody is refused while not all pods are known.
  */
-export function concludeBatch(replica: Replica, concluded: ConcludedBatch, context: StepContext): readonly LedgerEffect[] {
-  const { batch, settled, sight, isTrue } = concluded;
+export function concludeBatch(
+  replica: Replica,
+  concluded: ConcludedBatch,
+  context: StepContext,
+): readonly LedgerEffect[] {
+  const { batch, applied, observation, isTrue } = concluded;
   const unsure: PendingReservation[] = [];
-  replica.hasCounted ||= isTrue && sight.kind !== 'blind';
+  replica.hasCounted ||= isTrue && observation.kind !== 'blind';
   const effects = batch.pending.flatMap((pending, index) => {
-    const outcome = settled.settled[index];
-    if (outcome !== undefined && isFinal(outcome, concluded)) return answer(replica, pending, outcome, context);
+    const result = applied.results[index];
+    if (result !== undefined && isFinal(result, concluded)) return answer(replica, pending, result, context);
     unsure.push(pending);
     return [];
   });
   if (isTrue) replica.queue.defer(unsure);
   else if (unsure.length > 0) readAgain(replica, unsure);
-  return batch.isCountDue ? [...effects, recounted(sight)] : effects;
+  return batch.isCountDue ? [...effects, recounted(observation)] : effects;
 }
 
 /** Whoever is behind is refused by the last count, which is newer; where we could count, we must have. */
-function isFinal({ kind }: ReservationResult, { batch, sight, isTrue }: ConcludedBatch): boolean {
-  if (kind === 'exceeded' || kind === 'wasted') return isTrue && (batch.count !== undefined || sight.kind === 'behind');
+function isFinal({ kind }: ReservationResult, { batch, observation, isTrue }: ConcludedBatch): boolean {
+  if (kind === 'exceeded' || kind === 'wasted')
+    return isTrue && (batch.count !== undefined || observation.kind === 'behind');
   return kind !== 'busy';
 }
 
@@ -55,14 +60,14 @@ function recounted({ kind }: PodObservation): LedgerEffect {
 export function answer(
   replica: Replica,
   pending: PendingReservation,
-  settled: ReservationResult,
+  result: ReservationResult,
   context: StepContext,
 ): readonly LedgerEffect[] {
   const { queue, slice } = replica;
-  const isCharged = settled.kind === 'reserved' && !pending.isDryRun;
+  const isCharged = result.kind === 'reserved' && !pending.isDryRun;
   const charged: readonly LedgerEffect[] = isCharged ? [{ kind: 'charged', path: 'ledger' }] : [];
   if (isCharged) slice.chargedElsewhere(limitedTo(replica.known, pending), context);
-  if (queue.close(pending)) return [...charged, { kind: 'answer', pending, settled }];
+  if (queue.close(pending)) return [...charged, { kind: 'answer', pending, result }];
   if (isCharged) replica.cancelled = [...replica.cancelled, cancellationOf(pending.reservation)];
   return charged;
 }

@@ -30,7 +30,7 @@ export type LedgerEffect =
   | { readonly kind: 'write'; readonly write: LedgerWrite }
   /** Answered by `pauseEnded`, after a pause at random that grows with the failures in a row. */
   | { readonly kind: 'pause'; readonly failures: number }
-  | { readonly kind: 'answer'; readonly pending: PendingReservation; readonly settled: ReservationResult }
+  | { readonly kind: 'answer'; readonly pending: PendingReservation; readonly result: ReservationResult }
   /** A pod was charged, by a write or not. */
   | { readonly kind: 'charged'; readonly path: 'slice' | 'ledger' }
   /** The pods were counted for their own sake, or could not be. */

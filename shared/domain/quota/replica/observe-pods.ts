@@ -17,47 +17,47 @@ export function observePods(replica: Replica, base: LedgerVersion, { view, now }
   const pods = view.count(base);
   if (pods === undefined) return { kind: 'blind' };
   replica.unreadable = pods.unreadable;
-  noteAbsence(replica, base, pods, { view, now });
+  noteMissing(replica, base, pods, { view, now });
   const isBehind = !showsLastRecount(replica, base, pods, view.provenAt);
   replica.behindSince = isBehind ? (replica.behindSince ?? now.monotonic) : undefined;
   if (isBehind) return { kind: 'behind' };
-  noteUnseen(replica, base, pods, { view, now });
+  noteWaste(replica, base, pods, { view, now });
   return { kind: 'counted', count: countOf(replica, pods, view) };
 }
 
-function countOf({ absence }: Replica, pods: QuotaCount, { provenAt, isGone }: LedgerView): Count {
+function countOf({ expiry }: Replica, pods: QuotaCount, { provenAt, isGone }: LedgerView): Count {
   return {
     pods,
     holds: pods.holds,
-    isExpired: (uid) => isGone(podUidOf(uid)) || absence.isExpired(uid, provenAt),
-    isDead: (slice) => absence.isDead(slice, provenAt),
+    isExpired: (uid) => isGone(podUidOf(uid)) || expiry.isExpired(uid, provenAt),
+    isDead: (slice) => expiry.isDead(slice, provenAt),
   };
 }
 
-function noteAbsence(
-  { absence, slice }: Replica,
+function noteMissing(
+  { expiry, slice }: Replica,
   { state }: LedgerVersion,
   pods: QuotaCount,
   { view, now }: Pick<StepContext, 'view' | 'now'>,
 ): void {
   const awaited = [...state.reservations.values(), ...slice.spent.values()];
   const missing = awaited.filter((each) => !isSeen(pods, each) && !view.isGone(podUidOf(each.uid)));
-  absence.missing(
+  expiry.missing(
     missing.map(({ uid }) => uid),
     now.monotonic,
   );
-  absence.slices(state.slices.values(), now.monotonic);
+  expiry.slices(state.slices.values(), now.monotonic);
 }
 
-function noteUnseen(
+function noteWaste(
   replica: Replica,
   { state, quota: { hard } }: LedgerVersion,
   pods: QuotaCount,
   { view, now }: Pick<StepContext, 'view' | 'now'>,
 ): void {
-  const { slice, unseen, settings } = replica;
+  const { slice, waste, settings } = replica;
   const counted = { state, spent: slice.spent.values(), hard, pods, provenAt: view.provenAt };
-  replica.unseen = noteCount(unseen, counted, { now: now.monotonic, reservationMs: settings.reservationMs });
+  replica.waste = noteCount(waste, counted, { now: now.monotonic, reservationMs: settings.reservationMs });
 }
 
 /**

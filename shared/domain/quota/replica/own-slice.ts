@@ -63,7 +63,7 @@ interface Proposal extends HeldSlice {
   /** The only revision over which it can be written. */
   readonly base: string;
   /** Counted, expired or put among the reservations: no longer ours once this is written. */
-  readonly settled: ReadonlySet<string>;
+  readonly cleared: ReadonlySet<string>;
   readonly isGivenBack: boolean;
 }
 
@@ -133,7 +133,7 @@ export class OwnSlice {
   /** Takes back what was spent; false where it was not spent here. */
   cancel({ uid, claim }: Cancellation): boolean {
     const present = this.#spent.get(uid);
-    if (present === undefined || this.#proposal?.settled.has(uid) === true) return false;
+    if (present === undefined || this.#proposal?.cleared.has(uid) === true) return false;
     if (claim === undefined || present.claim !== claim) return true;
     this.#spent.delete(uid);
     this.#changeFree(present.amounts, addQuantities);
@@ -147,7 +147,7 @@ export class OwnSlice {
     const stored = base.state.slices.get(holder);
     const now = context.now.monotonic;
     if (this.#isRecalled(context) || stored?.recallRequested === true) this.#cooldownUntil = now + COOLDOWN_MS;
-    const over = new Set(count === undefined ? [] : this.#settledBy(count));
+    const over = new Set(count === undefined ? [] : this.#clearedBy(count));
     return {
       holder,
       isStored: stored !== undefined,
@@ -155,7 +155,7 @@ export class OwnSlice {
       spent: [...this.#spent.values()].filter(({ uid }) => !over.has(uid)),
       demand: this.#isWorthwhile(now) ? this.#demand.lately(now) : undefined,
       isDue: this.isDue(context),
-      settled: [...over],
+      cleared: [...over],
     };
   }
 
@@ -170,7 +170,7 @@ export class OwnSlice {
       pods: placed.pods,
       free: new Map(placed.free),
       hard: base.quota.hard,
-      settled: new Set([...shared.settled, ...placed.adopted]),
+      cleared: new Set([...shared.cleared, ...placed.adopted]),
       isGivenBack: placed.isGivenBack,
       writtenAt: now,
     };
@@ -231,9 +231,9 @@ export class OwnSlice {
     }
   }
 
-  #settledBy({ pods, isExpired }: Count): readonly string[] {
-    const settled = [...this.#spent.values()].filter((each) => isSeen(pods, each) || isExpired(each.uid));
-    return settled.map(({ uid }) => uid);
+  #clearedBy({ pods, isExpired }: Count): readonly string[] {
+    const cleared = [...this.#spent.values()].filter((each) => isSeen(pods, each) || isExpired(each.uid));
+    return cleared.map(({ uid }) => uid);
   }
 
   /** What the cache says may be older than our last write. */
@@ -255,7 +255,7 @@ export class OwnSlice {
   }
 
   #confirm(written: Proposal): void {
-    for (const uid of written.settled) this.#spent.delete(uid);
+    for (const uid of written.cleared) this.#spent.delete(uid);
     this.#standing = written.isGivenBack ? undefined : written;
     this.#spentSince = 0;
   }

@@ -34,7 +34,12 @@ export interface StepContext {
 export type Phase =
   | { readonly kind: 'idle' }
   | { readonly kind: 'reading' }
-  | { readonly kind: 'writing'; readonly batch: Batch; readonly settled: AppliedBatch; readonly sight: PodObservation }
+  | {
+      readonly kind: 'writing';
+      readonly batch: Batch;
+      readonly applied: AppliedBatch;
+      readonly observation: PodObservation;
+    }
   | { readonly kind: 'pausing' };
 
 /** The ledger of one quota as one replica of the webhook deals with it. Only `step` changes it. */
@@ -42,9 +47,9 @@ export interface Replica {
   readonly settings: ReplicaSettings;
   readonly queue: ReservationQueue;
   readonly slice: OwnSlice;
-  readonly absence: ExpiryTracker;
+  readonly expiry: ExpiryTracker;
   /** What namespaces have reserved in vain, as this replica saw it; nothing is known of the time before the process began. */
-  unseen: WasteRecord;
+  waste: WasteRecord;
   phase: Phase;
   /** The state last read or written; `undefined` when it may be old. */
   known: LedgerVersion | undefined;
@@ -89,8 +94,8 @@ export function createReplica(settings: ReplicaSettings, now: Moment): Replica {
     settings,
     queue: new ReservationQueue(),
     slice: new OwnSlice(settings, now.monotonic),
-    absence: new ExpiryTracker(reservationMs, LIVES_WAITED * sliceLifeMs + reservationMs),
-    unseen: NO_WASTE,
+    expiry: new ExpiryTracker(reservationMs, LIVES_WAITED * sliceLifeMs + reservationMs),
+    waste: NO_WASTE,
     phase: IDLE,
     known: undefined,
     isScheduled: false,
@@ -113,6 +118,6 @@ export function createReplica(settings: ReplicaSettings, now: Moment): Replica {
 }
 
 /** What each namespace owes now for room that it has wasted. */
-export function debtsOf({ unseen, settings }: Replica, { now }: Pick<StepContext, 'now'>): ReadonlyMap<string, number> {
-  return debtsAt(unseen, { now: now.monotonic, reservationMs: settings.reservationMs });
+export function debtsOf({ waste, settings }: Replica, { now }: Pick<StepContext, 'now'>): ReadonlyMap<string, number> {
+  return debtsAt(waste, { now: now.monotonic, reservationMs: settings.reservationMs });
 }

@@ -57,7 +57,7 @@ function ask(replica: Replica, pending: PendingReservation, context: StepContext
   const charged: Effects = pending.isDryRun ? NOTHING : [{ kind: 'charged', path: 'slice' }];
   replica.isSliceDue ||= slice.isDue(context);
   return [
-    { kind: 'answer', pending, settled: spent },
+    { kind: 'answer', pending, result: spent },
     ...charged,
     ...(replica.isSliceDue ? takeTurn(replica) : NOTHING),
   ];
@@ -80,14 +80,14 @@ function proceed(replica: Replica, context: StepContext): Effects {
   const { queue, cancelled, isSliceDue, isCountDue } = replica;
   const hasWork = !queue.isEmpty || cancelled.length > 0 || isSliceDue || isCountDue;
   if (replica.phase.kind !== 'idle' || !hasWork) return NOTHING;
-  if (replica.known !== undefined) return settle(replica, replica.known, false, context);
+  if (replica.known !== undefined) return commit(replica, replica.known, false, context);
   replica.phase = { kind: 'reading' };
   return [{ kind: 'read' }];
 }
 
 function takeRead(replica: Replica, result: Read, context: StepContext): Effects {
   replica.phase = { kind: 'idle' };
-  if (result.kind === 'read') return settle(replica, remember(replica, result.version, context), true, context);
+  if (result.kind === 'read') return commit(replica, remember(replica, result.version, context), true, context);
   replica.cancelled = [];
   if (result.kind === 'trouble') return [...countFailed(replica), ...pause(replica)];
   replica.queue.resume();
@@ -96,23 +96,23 @@ function takeRead(replica: Replica, result: Read, context: StepContext): Effects
 }
 
 /** `isFresh` where the base has just been read. Nothing is reserved under limits for which nothing has been counted. */
-function settle(replica: Replica, base: LedgerVersion, isFresh: boolean, context: StepContext): Effects {
-  const sight = observePods(replica, base, context);
-  const count = sight.kind === 'counted' ? sight.count : undefined;
+function commit(replica: Replica, base: LedgerVersion, isFresh: boolean, context: StepContext): Effects {
+  const observation = observePods(replica, base, context);
+  const count = observation.kind === 'counted' ? observation.count : undefined;
   if (!base.isCounted && count === undefined) return defer(replica);
   const batch = isNarrow(replica)
     ? takeNarrowBatch(replica, base, count, context)
     : takeBatch(replica, base, count, context);
-  const settled = applyBatch(base, batch);
-  if (settled.write === undefined) {
-    const concluded = concludeBatch(replica, { batch, settled, sight, isTrue: isFresh }, context);
+  const applied = applyBatch(base, batch);
+  if (applied.write === undefined) {
+    const concluded = concludeBatch(replica, { batch, applied, observation, isTrue: isFresh }, context);
     return [...concluded, ...proceed(replica, context)];
   }
-  if (batch.own !== undefined && settled.slice !== undefined)
-    replica.slice.propose(base, batch.own, settled.slice, context);
-  replica.phase = { kind: 'writing', batch, settled, sight };
-  const counted = settled.write === 'recount' ? count?.holds : undefined;
-  return [{ kind: 'write', write: { base, state: settled.state, counted } }];
+  if (batch.own !== undefined && applied.slice !== undefined)
+    replica.slice.propose(base, batch.own, applied.slice, context);
+  replica.phase = { kind: 'writing', batch, applied, observation };
+  const counted = applied.write === 'recount' ? count?.holds : undefined;
+  return [{ kind: 'write', write: { base, state: applied.state, counted } }];
 }
 
 function takeBatch(replica: Replica, base: LedgerVersion, count: Count | undefined, context: StepContext): Batch {
@@ -179,10 +179,15 @@ function takeWritten(replica: Replica, result: Written, context: StepContext): E
  * The API server does not know parts of the ledger. What it has stored counts: without slices each pod is charged by a
  * write of its own, and without anything else nothing can be charged at all.
  */
-function takePruned(replica: Replica, { batch, sight }: Writing, { version, lost }: Pruned, context: StepContext): Effects {
+function takePruned(
+  replica: Replica,
+  { batch, observation }: Writing,
+  { version, lost }: Pruned,
+  context: StepContext,
+): Effects {
   replica.slice.forgo(context);
   remember(replica, version, context);
-  replica.hasCounted ||= sight.kind !== 'blind';
+  replica.hasCounted ||= observation.kind !== 'blind';
   const paused = pause(replica);
   if (lost.some((part) => part !== 'slices'))
     return [...batch.pending.flatMap((pending) => answer(replica, pending, outdated(lost), context)), ...paused];
@@ -206,8 +211,8 @@ function isolate(replica: Replica, batch: Batch, why: string, context: StepConte
   if (only === undefined) return pause(replica);
   if (replica.mostInBatch < WIDEST_BATCH && others.length === 0) {
     replica.mostInBatch = widened(replica.mostInBatch);
-    const settled: ReservationResult = { kind: 'busy', why: `the API server refuses the charge: ${why}` };
-    return [...answer(replica, only, settled, context), ...proceed(replica, context)];
+    const result: ReservationResult = { kind: 'busy', why: `the API server refuses the charge: ${why}` };
+    return [...answer(replica, only, result, context), ...proceed(replica, context)];
   }
   replica.mostInBatch = narrowed(batch.pending.length);
   replica.queue.putBack(batch.pending);

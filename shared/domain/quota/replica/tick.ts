@@ -17,7 +17,7 @@ const LATE: ReservationResult = { kind: 'busy', why: 'it could not be settled in
 export function tick(replica: Replica, event: Passing, context: StepContext): readonly LedgerEffect[] {
   const { queue, slice } = replica;
   const now = context.now.monotonic;
-  const late = queue.takeLate(now).map((pending): LedgerEffect => ({ kind: 'answer', pending, settled: LATE }));
+  const late = queue.takeLate(now).map((pending): LedgerEffect => ({ kind: 'answer', pending, result: LATE }));
   if (event.kind === 'closed') slice.close();
   replica.hasObserved ||= event.kind === 'observed';
   resumeIfDue(replica, now);
@@ -58,10 +58,10 @@ function isNewlyProven(replica: Replica, { view: { provenAt } }: StepContext): b
 }
 
 function needsProof(
-  { absence, behindSince }: Replica,
+  { expiry, behindSince }: Replica,
   { now: { monotonic: now }, view: { provenAt } }: StepContext,
 ): boolean {
-  return absence.needsProof(now, provenAt) || (behindSince !== undefined && now - behindSince >= BEHIND_MS);
+  return expiry.needsProof(now, provenAt) || (behindSince !== undefined && now - behindSince >= BEHIND_MS);
 }
 
 function pauseAfter(open: number): number {
