@@ -18,12 +18,13 @@ export interface AdmissionPortParts {
 }
 
 /**
- * What may stand in a review beside managedFields. Ten containers with fifty references to Secrets each are 3,000 values
- * (of both objects of an update 6,000); the dearest ones take some 15 ms of processor time (docs/decisions/0010).
+ * Limits of a review, not counting managedFields. Ten containers with fifty references to Secrets each are 3,000 values
+ * (6,000 for both objects of an update); the most expensive reviews within these limits take about 15 ms of CPU time
+ * (docs/decisions/0010).
  */
 const REVIEW_LIMITS = { depth: 200, values: 10_500 } as const;
 
-/** Starts to answer reviews. Rejects with a sentence when the port cannot be had. */
+/** Starts answering reviews. Rejects with a message when it cannot listen on the port. */
 export function openAdmissionPort(
   configuration: WebhookConfiguration,
   { sources, tls, metrics, log }: AdmissionPortParts,

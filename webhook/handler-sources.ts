@@ -22,9 +22,9 @@ import { createDenialEvents } from './events/denial-events.ts';
 import { cacheAgeSeconds, createStateReader } from './cluster-state/cached-state.ts';
 
 const LONGEST_LIVE_READ_MS = 1_000;
-/** Of the request's deadline; the answer, and finding out who holds a quota, need a part of it too. */
+/** Share of the request's deadline; the answer and the look-up of quota holders need the rest. */
 const SHARE_FOR_RESERVING = 0.7;
-/** Reading comes before reserving. */
+/** Share of the request's deadline; reading comes before reserving. */
 const SHARE_FOR_READING = 0.6;
 
 interface Parts {
@@ -35,7 +35,7 @@ interface Parts {
   readonly events: EventRecorder;
 }
 
-/** Everything the judges look at, from caches and where need be from the API server. */
+/** Everything that the handlers read, from caches and, if necessary, from the API server. */
 export function createHandlerSources(
   { mode, requestSeconds, concurrentRequests, evictions, quotaHoldersNamed }: WebhookConfiguration,
   { client, caches, ledgers, clock, events }: Parts,
@@ -73,7 +73,7 @@ export function createHandlerSources(
   };
 }
 
-/** The API server sends us only namespaces that are labelled: a cache that knows nothing of the label is behind. */
+/** The API server calls us only for labelled namespaces: a cache without the label is behind. */
 async function readEnforcedLabels(
   name: string,
   namespaces: Reflector<Namespace>,

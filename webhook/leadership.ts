@@ -7,7 +7,7 @@ import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import type { WebhookConfiguration } from './configuration.ts';
 
-/** Work that one replica does for all of them. It ends with the signal, and checks `isHeld` before each write. */
+/** Work that only the leader does. It ends with the signal, and checks `isHeld` before each write. */
 export interface LeaderDuty {
   run(signal: AbortSignal, term: LeaseTerm): Promise<void>;
 }
@@ -26,7 +26,7 @@ export interface LeadershipOptions {
 export interface Leadership {
   /** Takes part until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
-  /** Resolves when this replica no longer leads and the lease is given back. */
+  /** Resolves when this replica no longer leads and has released the lease. */
   close(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export function createLeadership(options: LeadershipOptions): Leadership {
 
   return {
     run: (signal) => {
-      // A restarted container has the name of its predecessor, two replicas on one machine share it.
+      // A restarted container keeps its host name, and two replicas on one machine share it.
       const identity = `${hostname()}_${randomUUID()}`;
       running = runWithLease({ ...options, name: lease.name, namespace: lease.namespace, identity, lead }, signal);
       return running;

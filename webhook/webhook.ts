@@ -29,7 +29,7 @@ export interface Webhook {
   readonly mode: WebhookConfiguration['mode'];
 }
 
-/** Builds and starts the webhook; everything ends with the shutdown. Rejects with what to mend. */
+/** Builds and starts the webhook; everything ends with the shutdown. Rejects with an error that says what to fix. */
 export async function startWebhook(configuration: WebhookConfiguration, surroundings: Surroundings): Promise<Webhook> {
   const { clock, log, env, shutdown } = surroundings;
   const metrics = createMetrics('webhook');
@@ -101,7 +101,7 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
     port: configuration.healthPort,
   });
   shutdown.onRelease('health port', () => health.close());
-  // Registered last and so released first: unready, but answering, until the Service has stopped sending.
+  // Registered last and so released first: not ready, but still answering until the Service stops routing here.
   shutdown.onRelease('drain', () => {
     server.stopKeepingAlive();
     return clock.sleep(configuration.drainSeconds * 1_000);
@@ -125,7 +125,7 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
   return { port: server.port, healthPort: health.port, mode: configuration.mode };
 }
 
-/** How we reach ourselves: an address that stands for all of them is none to connect to everywhere. */
+/** The address to reach this process: not every platform can connect to a wildcard address. */
 function ownAddress(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   return host === '::' ? '::1' : host;

@@ -1,39 +1,39 @@
 import type { CertificatePair } from '#shared/http/certificates.ts';
 
-/** The self-made authorities that replicas share. */
+/** The self-signed CAs that replicas share. */
 export interface Authorities {
-  /** Signs the certificates that are served. */
+  /** The CA that signs the served certificates. */
   readonly current: CertificatePair;
-  /** Will sign them once every caller trusts it. */
+  /** The CA that will sign them once every client trusts it. */
   readonly next: CertificatePair | undefined;
-  /** PEM; signed them until lately, so callers go on trusting it. */
+  /** PEM of the CA that signed them before; clients go on trusting it. */
   readonly previousPem: string;
 }
 
-/** What shall become of the authorities. */
+/** The next step of the CA rotation. */
 export type AuthorityPlan =
   { readonly kind: 'keep' } | { readonly kind: 'make' } | { readonly kind: 'announce' } | { readonly kind: 'promote' };
 
 export interface AuthorityView {
   readonly now: number;
-  /** The authority's whole life in milliseconds. */
+  /** The CA's lifetime in milliseconds. */
   readonly lifeMs: number;
-  /** Since when every webhook configuration has carried `next`; `undefined` while one does not. */
+  /** Since when every webhook configuration has contained `next`; `undefined` while one does not. */
   readonly nextTrustedSince: number | undefined;
-  /** How long after that other API servers may still act on what they read before. */
+  /** How long after that other API servers may still use an older configuration. */
   readonly overlapMs: number;
-  /** Whether we register our authorities ourselves; who does not cannot know what callers trust. */
+  /** Whether we register the CAs ourselves; otherwise it is unknown what clients trust. */
   readonly isRegistered: boolean;
 }
 
 const RENEWED_AT = 2 / 3;
-/** Where somebody else registers the bundle: a sixth of the authority's life to do so, and a sixth to spare. */
+/** When an administrator registers the bundle: one sixth of the CA's lifetime to do so, and one sixth to spare. */
 const PROMOTED_UNSEEN_AT = 5 / 6;
 
 /**
- * A new authority is announced before it signs anything (F-14): none → make → (at two thirds of its life) announce next →
- * (trusted everywhere for the overlap, or unseen at five sixths) promote it. The old one stays trusted until the next
- * rotation.
+ * Plans the CA rotation. A new CA is announced before it signs anything (F-14): none → make → (at two thirds of its
+ * lifetime) announce next → (trusted everywhere for the overlap, or at five sixths if trust is unknown) promote it. The
+ * old CA stays trusted until the next rotation.
  */
 export function planAuthorities(authorities: Authorities | undefined, view: AuthorityView): AuthorityPlan {
   if (authorities === undefined || authorities.current.notAfter <= view.now) return { kind: 'make' };
@@ -48,17 +48,17 @@ function isNextDue({ notAfter }: CertificatePair, view: AuthorityView): boolean 
   return nextTrustedSince !== undefined && now - nextTrustedSince >= overlapMs;
 }
 
-/** Whether two thirds of a certificate's life are over. */
+/** Whether two thirds of a certificate's lifetime are over. */
 export function isDue(notAfter: number, lifeMs: number, now: number): boolean {
   return now >= notAfter - lifeMs * (1 - RENEWED_AT);
 }
 
-/** Everything that callers must trust. */
+/** All CAs that clients must trust. */
 export function bundleOf({ current, next, previousPem }: Authorities): string {
   return [current.certPem, next?.certPem ?? '', previousPem].join('');
 }
 
-/** The authorities after a rotation. */
+/** The CAs after a promotion. */
 export function promoted({ current, next }: Authorities): Authorities | undefined {
   return next && { current: next, next: undefined, previousPem: current.certPem };
 }

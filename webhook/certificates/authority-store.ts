@@ -8,13 +8,13 @@ import { SECRETS } from '#shared/kube/resource.ts';
 import { COMPONENT_NAMES } from '#shared/kube/wire-names.ts';
 import type { Authorities } from './authorities.ts';
 
-/** What was read, and the version that a write must still find. */
+/** The stored value and the resourceVersion that a write requires. */
 export interface StoredAuthorities {
   readonly authorities: Authorities | undefined;
   readonly version: string | undefined;
 }
 
-/** Where replicas keep their authorities. */
+/** Where replicas keep their CAs. */
 export interface AuthorityStore {
   /** Rejects when it cannot be read. */
   read(): Promise<StoredAuthorities>;
@@ -22,7 +22,7 @@ export interface AuthorityStore {
   write(authorities: Authorities, version: string | undefined): Promise<boolean>;
 }
 
-/** For one replica alone: forgotten at its end. */
+/** For a single replica: lost when the process ends. */
 export function memoryAuthorityStore(): AuthorityStore {
   let authorities: Authorities | undefined;
   return {
@@ -35,8 +35,8 @@ export function memoryAuthorityStore(): AuthorityStore {
 }
 
 /**
- * For all replicas: a Secret. The manifests hold it empty, for the right to create one cannot be limited by name; where
- * it is missing it is made if that is allowed.
+ * A Secret that all replicas share. The manifests create it empty, because RBAC cannot limit the right to create by
+ * name; if it is missing, it is created if that is allowed.
  */
 export function secretAuthorityStore(client: KubeClient, namespace: string, name: string): AuthorityStore {
   const address = { resource: SECRETS, namespace, name };

@@ -15,20 +15,20 @@ export interface RotatorOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** What is served already. */
+  /** The certificate that is served at the start. */
   readonly first: ServingCertificate;
 }
 
-/** Keeps the certificate that is served valid. */
+/** Keeps the served certificate valid. */
 export interface CertificateRotator {
   run(signal: AbortSignal): Promise<void>;
-  /** Looks now, as `run` does every so often. */
+  /** Refreshes once, as `run` does periodically. */
   refresh(): Promise<void>;
   caBundlePem(): string | undefined;
   readonly check: HealthCheck;
 }
 
-/** Short enough that a process which was paused does not go on with a certificate that ended meanwhile. */
+/** Short enough that a process which was paused does not keep serving an expired certificate. */
 const REFRESH_EVERY_MS = 20_000;
 const REFRESH_DEADLINE_MS = 15_000;
 const BACKOFF = { initialMs: 500, maxMs: 20_000, factor: 2, jitter: 0.5 };

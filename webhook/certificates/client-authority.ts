@@ -3,8 +3,8 @@ import type { CertificateSource } from './certificate-source.ts';
 import { readText } from './file-certificates.ts';
 
 /**
- * Adds the authority that callers must be certified by. It is read at every look, so a new one is in force without a
- * restart (F-15); a file that holds no certificate makes the look fail, and the last good one stays.
+ * Adds the CA that must have signed client certificates. It is read on every load, so a new CA takes effect without a
+ * restart (F-15); a file without a certificate makes the load fail, and the last valid one stays in use.
  */
 export function withClientAuthority(source: CertificateSource, file: string): CertificateSource {
   return {
@@ -17,7 +17,7 @@ export function withClientAuthority(source: CertificateSource, file: string): Ce
   };
 }
 
-/** TLS would take a text without certificates for an authority that has signed nobody. */
+/** TLS would treat a text without certificates as a CA that has signed no client. */
 function assertCertificate(pem: string, file: string): void {
   try {
     certificateValidity(pem);

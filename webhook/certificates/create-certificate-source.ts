@@ -12,7 +12,7 @@ interface Surroundings {
   readonly clock: Clock;
 }
 
-/** The source of certificates that the configuration names. */
+/** Creates the certificate source that the configuration selects. */
 export function createCertificateSource(configuration: WebhookConfiguration, around: Surroundings): CertificateSource {
   const { clientCaFile } = configuration.tls;
   const source = servingSource(configuration, around);

@@ -8,7 +8,7 @@ export interface CertificateFiles {
   readonly caFile: string | undefined;
 }
 
-/** Certificates that somebody else puts into files and renews there: cert-manager, or an administrator. */
+/** Certificates in files that cert-manager or an administrator creates and renews. */
 export function fileCertificates({ certFile, keyFile, caFile }: CertificateFiles): CertificateSource {
   return {
     load: async () => {
@@ -19,7 +19,7 @@ export function fileCertificates({ certFile, keyFile, caFile }: CertificateFiles
   };
 }
 
-/** Rejects with the file's name. */
+/** Rejects with the name of the file. */
 export async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');

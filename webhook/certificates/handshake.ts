@@ -4,17 +4,17 @@ import { checkServerIdentity, connect } from 'node:tls';
 export interface HandshakeTarget {
   readonly host: string;
   readonly port: number;
-  /** The name or address that the caller expects to find in the certificate. */
+  /** The name or address that the client expects in the certificate. */
   readonly serverName: string;
-  /** PEM of what the caller trusts; `undefined` is what the machine trusts. */
+  /** PEM of the CAs that the client trusts; `undefined` means the system's CAs. */
   readonly caBundlePem: string | undefined;
 }
 
 const TIMEOUT_MS = 5_000;
 
 /**
- * What keeps a caller with this bundle from trusting the certificate that is served; `undefined` when nothing does.
- * Rejects when nobody answers, which says nothing about trust.
+ * Why a client with this bundle does not trust the served certificate; `undefined` if it does. Rejects when the
+ * connection fails, which says nothing about trust.
  */
 export function handshakeProblem({
   host,
@@ -26,14 +26,14 @@ export function handshakeProblem({
     const socket = connect({
       host,
       port,
-      // An address is not sent, but looked for in the certificate all the same.
+      // SNI does not carry addresses, but the certificate is still checked for the address.
       ...(isIP(serverName) === 0 && { servername: serverName }),
       checkServerIdentity: (_, certificate) => checkServerIdentity(serverName, certificate),
       ca: caBundlePem,
       ALPNProtocols: ['http/1.1'],
-      // With 1.3 the server shows its certificate before it asks for ours, which we may not have.
+      // With TLS 1.3 the server sends its certificate before it asks for ours, which we may not have.
       minVersion: 'TLSv1.3',
-      // The verdict is read below, for an error here could as well be one of the network.
+      // The result is read below, because an error here could also be a network error.
       rejectUnauthorized: false,
       timeout: TIMEOUT_MS,
     });

@@ -17,15 +17,15 @@ export interface SelfSignedOptions {
   readonly authorityDays: number;
   readonly leafDays: number;
   readonly overlapSeconds: number;
-  /** Whether we register the bundle ourselves, and so learn what callers trust. */
+  /** Whether we register the bundle ourselves and so know what clients trust. */
   readonly isRegistered: boolean;
 }
 
 const DAY_MS = 86_400_000;
-/** Another replica may be faster this often before we wait for the next look. */
+/** How often another replica may write first before we wait for the next load. */
 const ATTEMPTS = 3;
 
-/** Certificates of an authority that the replicas make and share; the certificate itself never leaves the process. */
+/** Certificates signed by a CA that the replicas create and share; a certificate's key never leaves its process. */
 export function selfSignedCertificates(options: SelfSignedOptions): CertificateSource {
   const { store, clock, dnsNames, ipAddresses, authorityDays, leafDays } = options;
   let leaf: (CertificatePair & { readonly issuer: string }) | undefined;
@@ -70,7 +70,7 @@ export function selfSignedCertificates(options: SelfSignedOptions): CertificateS
 
   function makeAuthority(): CertificatePair {
     const now = clock.now();
-    // The name tells authorities apart for people; what counts is the key.
+    // The name distinguishes CAs for people; TLS uses the key.
     const commonName = `plimsoll-webhook-ca ${new Date(now).toISOString()}`;
     return createAuthority({ commonName, days: authorityDays, now });
   }

@@ -6,8 +6,8 @@ interface Namespaced {
 }
 
 /**
- * The objects of a namespace by name, kept current change by change: one that changes with every pod, such as a
- * ResourceQuota, costs its own namespace a sort and all others nothing.
+ * The objects of a namespace, sorted by name and updated change by change: an object that changes with every pod, such
+ * as a ResourceQuota, costs its own namespace one sort and other namespaces nothing.
  */
 export function byNamespace<T extends Namespaced>(reflector: Reflector<T>): (namespace: string) => readonly T[] {
   const groups = new Map<string, Map<string, T>>();

@@ -7,10 +7,10 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import { byNamespace } from './by-namespace.ts';
 import type { Caches } from './caches.ts';
 
-/** Gives the cluster as the caches know it now; throws while any of them has not been filled. */
+/** Returns the cluster state from the caches; throws until all of them are synced. */
 export type StateReader = () => ClusterState;
 
-/** A reader whose indexes are renewed only when something has changed. */
+/** A reader whose indexes are rebuilt only after a change. */
 export function createStateReader(caches: Caches, clock: Clock): StateReader {
   const classes = derived(
     caches.classes,
@@ -28,7 +28,7 @@ export function createStateReader(caches: Caches, clock: Clock): StateReader {
   let isFilled = false;
   return () => {
     if (!isFilled) assertSynced(caches);
-    // A cache that has been filled once stays so.
+    // A cache that has synced once stays synced.
     isFilled = true;
     return {
       now: clock.now(),
@@ -40,7 +40,10 @@ export function createStateReader(caches: Caches, clock: Clock): StateReader {
   };
 }
 
-/** How many seconds ago the API server was last heard about whatever pods are decided by; `undefined` before that. */
+/**
+ * Seconds since the API server last sent anything about the objects that pod decisions use; `undefined` before the
+ * first contact.
+ */
 export function cacheAgeSeconds(caches: Caches, clock: Pick<Clock, 'monotonic'>): number | undefined {
   const { classes, namespaces, resourceQuotas, policies, priorityQuotas } = caches;
   const contacts = [classes, namespaces, resourceQuotas, policies, priorityQuotas].map((each) => each.lastContactMs());
@@ -49,7 +52,7 @@ export function cacheAgeSeconds(caches: Caches, clock: Pick<Clock, 'monotonic'>)
   return Math.round((clock.monotonic() - Math.min(...known)) / 1_000);
 }
 
-/** The caches that have not been filled yet, by name. */
+/** The names of the caches that are not synced yet. */
 export function unsyncedCaches(caches: Caches): readonly string[] {
   return Object.entries(caches).flatMap(([name, cache]: [string, Reflector<unknown>]) =>
     cache.isSynced() ? [] : [name],
@@ -61,7 +64,7 @@ function assertSynced(caches: Caches): void {
   if (missing.length > 0) throw new Error(`Could not decide: not yet read: ${missing.join(', ')}`);
 }
 
-/** Something computed from all objects of a kind, and again only after a change. */
+/** A value computed from all objects of a kind, recomputed only after a change. */
 function derived<T, R>(reflector: Reflector<T>, compute: (all: readonly T[]) => R): () => R {
   let current: { readonly value: R } | undefined;
   reflector.onChange(() => (current = undefined));

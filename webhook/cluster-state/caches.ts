@@ -38,22 +38,22 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 
-/** A namespace and its resourceVersion; 0 where that is no decimal number. */
+/** A namespace and its resourceVersion; 0 if that is not a decimal number. */
 export interface CachedNamespace extends Namespace {
   readonly revision: number;
 }
 
-/** A quota with what its ledger says to the replicas. */
+/** A quota with the parts of its ledger that replicas read from the cache. */
 export interface CachedQuota extends PriorityQuota {
   readonly uid: string;
   readonly generation: number;
   /** By holder. */
   readonly slices: ReadonlyMap<string, Slice>;
-  /** As far as it can be read; nothing is decided by it. */
+  /** As far as it can be read; informational only, no decision uses it. */
   readonly used: Amounts;
 }
 
-/** Live copies of everything that admission decides from. */
+/** Live copies of everything that admission decisions use. */
 export interface Caches {
   readonly classes: Reflector<AnnotatedClass>;
   readonly namespaces: Reflector<CachedNamespace>;
@@ -70,7 +70,7 @@ export interface CacheOptions {
   readonly metrics: Metrics;
 }
 
-/** Reflectors that have not begun yet. */
+/** Creates reflectors that have not started yet. */
 export function createCaches(options: CacheOptions): Caches {
   const reflect = <T>(resource: Resource, decode: (raw: unknown) => Decoded<T>): Reflector<T> =>
     createReflector({ ...options, resource, slim: decodeWith(decode), backoff: PROMPT_BACKOFF });
@@ -83,7 +83,7 @@ export function createCaches(options: CacheOptions): Caches {
   };
 }
 
-/** Every cache, to be run and waited for. */
+/** Every cache, to run and to wait for. */
 export function eachCache(caches: Caches): readonly Reflector<unknown>[] {
   const all: readonly Reflector<unknown>[] = Object.values(caches);
   return all;
@@ -119,7 +119,7 @@ function readSlices(status: WireObject): readonly (readonly [string, Slice])[] {
   return readList(status, 'slices', readSlice).map((slice) => [slice.holder, slice]);
 }
 
-/** Throws what cannot be read, which the reflector counts and logs. */
+/** Throws for an object that cannot be read; the reflector counts and logs it. */
 function decodeWith<T>(decode: (raw: unknown) => Decoded<T>): (raw: KubeObject) => T {
   return (raw) => {
     const decoded = decode(raw);

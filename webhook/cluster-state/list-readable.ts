@@ -2,7 +2,9 @@ import type { KubeClient } from '#shared/kube/client.ts';
 import type { Decoded } from '#shared/kube/decoded.ts';
 import { listObjects, type CollectionAddress } from '#shared/kube/objects.ts';
 
-/** All objects of a kind, from the API server itself; those that cannot be decoded are left out. Rejects when it fails. */
+/**
+ * Lists all objects of a kind from the API server and skips those that cannot be decoded. Rejects when the list fails.
+ */
 export async function listReadable<T>(
   client: KubeClient,
   collection: CollectionAddress,

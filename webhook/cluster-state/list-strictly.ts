@@ -3,8 +3,8 @@ import type { Decoded } from '#shared/kube/decoded.ts';
 import { listObjects, type CollectionAddress } from '#shared/kube/objects.ts';
 
 /**
- * All objects of a kind, from the API server itself. Rejects when it fails, and also when one of them cannot be
- * decoded: for rules of which none may be missed.
+ * Lists all objects of a kind from the API server. Rejects when the list fails or when an object cannot be decoded: for
+ * rules of which none may be missed.
  */
 export async function listStrictly<T>(
   client: KubeClient,

@@ -6,7 +6,10 @@ import { listReadable } from './list-readable.ts';
 import { readRules } from './read-rules.ts';
 import { byName, type StateReader } from './cached-state.ts';
 
-/** Reads classes and whatever of ours names them, so that nobody is refused for a policy that has just gone. */
+/**
+ * Reads classes and our objects that name them, so that no request is refused because of a policy that was just
+ * deleted.
+ */
 export function createLiveClassesReader(
   client: KubeClient,
   cluster: StateReader,

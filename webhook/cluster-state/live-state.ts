@@ -10,9 +10,9 @@ import { readRules } from './read-rules.ts';
 import { byName, type StateReader } from './cached-state.ts';
 
 /**
- * Reads classes, policies and the namespace with its quotas from the API server, because a cache may be a moment behind
- * and nobody shall be refused for that, or let in. Rejects when they cannot be read, or too many namespaces are being
- * read already; callers who ask at the same time for the same share one read.
+ * Reads classes, policies and the namespace with its quotas from the API server, because a cache may lag and must not
+ * cause a wrong decision. Rejects when they cannot be read or when too many reads are in progress; concurrent calls for
+ * the same namespace share one read.
  */
 export function createLiveStateReader(
   client: KubeClient,
@@ -47,10 +47,10 @@ async function readNamespace(client: KubeClient, namespace: string, timeoutMs: n
   return { quotas: quotas.toSorted(byName), labels };
 }
 
-/** More would make the API server slower for all of them. */
+/** More concurrent reads would only slow the API server down. */
 const MOST_AT_ONCE = 16;
 
-/** One read at a time per key: who asks while it is under way gets its result. */
+/** One read at a time per key: calls made while it is in progress share its result. */
 function sharedReads<T>(read: (key: string) => Promise<T>): (key: string) => Promise<T> {
   const underWay = new Map<string, Promise<T>>();
   return (key) => {

@@ -6,29 +6,32 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import { withDeadline } from '#shared/runtime/deadline.ts';
 
 /**
- * Finds pods where a sentence gets better by them and nothing depends on them. Never rejects: what cannot be read in
- * time is not known. All that are found, of all searches together.
+ * Finds pods that make a message more helpful; no verdict depends on them. Never rejects: pods that cannot be read in
+ * time are left out. Returns the pods of all searches together.
  */
 export type PodLookUp = (searches: readonly PodSearch[]) => Promise<KnownPods>;
 
 interface Found {
   readonly pods: Promise<KnownPods>;
   readonly at: number;
-  /** Of JSON; 0 until it is known. */
+  /** Size of the JSON; 0 until it is known. */
   bytes: number;
 }
 
-/** How long a look-up takes at most: far below a request's deadline, for the answer and the decision need time too. */
+/** Time limit of a look-up: far below a request's deadline, because the decision and the answer need time too. */
 export const LONGEST_LOOK_UP_MS = 250;
 const FRESH_MS = 5_000;
 const MOST_REMEMBERED = 16;
-/** Of JSON; what is made of it takes some times as much. */
+/** Size of the JSON; decoded objects take a few times as much. */
 const MOST_REMEMBERED_BYTES = 4 * 1024 * 1024;
 const MOST_AT_ONCE = 8;
 const LONGEST_SELECTOR = 2_000;
 const NEVER = new AbortController().signal;
 
-/** A look-up without a cache of all pods: asked on demand, remembered for a few seconds, bounded in everything. */
+/**
+ * A look-up without a cache of all pods: reads on demand, remembers results for a few seconds, and bounds time, memory
+ * and concurrency.
+ */
 export function createPodLookUp(client: KubeClient, clock: Clock): PodLookUp {
   const found = new Map<string, Found>();
   let underWay = 0;

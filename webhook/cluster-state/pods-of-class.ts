@@ -10,14 +10,14 @@ import { withDeadline } from '#shared/runtime/deadline.ts';
 const PAGE_SIZE = 500;
 const MOST_PAGES = 4;
 const MOST_BYTES = 32 * 1024 * 1024;
-/** Found ones are held until the answer is given; nobody reads a longer list. */
+/** Pods found are held until the answer is sent; a longer list would not be read. */
 const MOST_FOUND = 100;
 const DEADLINE_MS = 800;
 const NEVER = new AbortController().signal;
 
 /**
- * Finds pods that use a class, in all namespaces; there is no selector for that, so only the first pages are looked
- * through, and only for a moment. Never rejects: what was found until then is what is known.
+ * Finds pods that use a class, in all namespaces. There is no selector for that, so only the first pages are read, and
+ * only for a short time. Never rejects: returns what was found by then.
  */
 export function findPodsOfClass(client: KubeClient, clock: Clock, name: string): Promise<KnownPods> {
   return withDeadline((signal) => findUntil(client, name, signal), DEADLINE_MS, clock, NEVER);

@@ -3,7 +3,10 @@ import { decodeNamespace } from '#shared/kube/decode-namespace.ts';
 import { getObject } from '#shared/kube/objects.ts';
 import { NAMESPACES } from '#shared/kube/resource.ts';
 
-/** Labels of a namespace as the API server has them; `undefined` where there is none. Rejects when it cannot be read. */
+/**
+ * The labels of a namespace, read from the API server; `undefined` if the namespace does not exist. Rejects when it
+ * cannot be read.
+ */
 export async function readNamespaceLabels(
   client: KubeClient,
   name: string,

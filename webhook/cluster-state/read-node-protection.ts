@@ -9,9 +9,9 @@ import { listStrictly } from './list-strictly.ts';
 const NO_LABELS: ReadonlyMap<string, string> = new Map();
 
 /**
- * What the policy of a node says of our evictions there, from the API server itself: they are few, and a cache would be
- * one more that can be behind. A pod on no node is judged as on one without labels. Rejects when anything cannot be
- * read, one of the policies included: it may be the one for this node.
+ * The protection rules that the policy of a node sets for our evictions, read from the API server: evictions are few,
+ * and another cache could lag. A pod without a node is treated as on a node without labels. Rejects when anything
+ * cannot be read, including any of the policies, which may be the one for this node.
  */
 export async function readNodeProtection(
   client: KubeClient,

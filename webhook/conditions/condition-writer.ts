@@ -21,14 +21,14 @@ export interface ConditionWriterOptions {
   readonly caches: Caches;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly rules: Pick<RuleReconciler, 'conditionOf'>;
-  /** Some pods that a quota counts and that cannot be read; `undefined` while its pods have not been counted. */
+  /** Some pods that a quota counts but that cannot be read; `undefined` until its pods have been counted. */
   readonly unreadable: (quota: string) => readonly string[] | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
 }
 
-/** A round of the leader: what it does is abandoned with the signal, and nothing is written after the term. */
+/** One round of the leader: the signal aborts it, and nothing is written after the leader's term. */
 interface Round {
   readonly signal: AbortSignal;
   readonly term: LeaseTerm;
@@ -37,7 +37,7 @@ interface Round {
 const PERIOD_MS = 10_000;
 const DEADLINE_MS = 10_000;
 
-/** Tells administrators in the conditions of policies and quotas what is wrong with them. */
+/** Writes the conditions of policies and quotas, which tell administrators what is wrong with them. */
 export function createConditionWriter(options: ConditionWriterOptions): LeaderDuty {
   const { client, caches, events, rules, unreadable, clock, random, log } = options;
   const recordDefaults = createDefaultClassEvents(events);
@@ -54,7 +54,7 @@ export function createConditionWriter(options: ConditionWriterOptions): LeaderDu
     return new Map(Array.from(conditions, ([quota, others]) => [quota, [...others, podsCondition(unreadable(quota))]]));
   }
 
-  /** With what is known of the API server's own rules, which changes without a change of policies, too. */
+  /** Adds the state of the rules that the API server enforces, which can change without a change of policies. */
   function enforcedAs(
     conditions: ReadonlyMap<string, readonly Condition[]>,
   ): ReadonlyMap<string, readonly Condition[]> {
@@ -88,7 +88,7 @@ export function createConditionWriter(options: ConditionWriterOptions): LeaderDu
     }
   }
 
-  /** Once per change of the condition. */
+  /** Records one Event per change of the condition. */
   function recordConflict(resource: Resource, { metadata }: KubeObject, conditions: readonly Condition[]): void {
     const conflict = conditions.find(({ type, status }) => type === 'Conflicting' && status === 'True');
     if (conflict === undefined) return;

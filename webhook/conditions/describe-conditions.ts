@@ -35,8 +35,8 @@ export function policyConditions({ ineffective, conflicts }: PolicyReview): read
 }
 
 /**
- * The condition of a PriorityQuota. In a namespace that is selected the API server asks us only where the label says so
- * and nothing exempts it; elsewhere its pods are not held to the quota.
+ * The condition of a PriorityQuota. In a selected namespace, the API server calls the quota webhook only if the
+ * namespace has the label and is not exempt; otherwise the quota is not enforced there.
  */
 export function quotaConditions(
   quota: PriorityQuota,
@@ -51,7 +51,10 @@ export function quotaConditions(
   return [{ type: 'Ready', status: reason === 'Enforced' ? 'True' : 'False', reason, message: message.join('; ') }];
 }
 
-/** Whether all pods that a quota counts can be read; `unreadable` names some that cannot, `undefined` before a count. */
+/**
+ * Whether all pods that a quota counts can be read; `unreadable` names some that cannot, and is `undefined` before the
+ * first count.
+ */
 export function podsCondition(unreadable: readonly string[] | undefined): Condition {
   if (unreadable === undefined)
     return { type: 'PodsReadable', status: 'Unknown', reason: 'NotCounted', message: 'Pods have not been counted yet' };
@@ -72,7 +75,7 @@ function quotaReason(selected: number, gaps: number, ineffective: number): strin
   return ineffective > 0 ? 'SettingsWithoutEffect' : 'Enforced';
 }
 
-/** Namespaces where the quota entry is not in force, and what would have to change there. */
+/** Namespaces where the quota is not enforced, and what would have to change there. */
 interface Gap {
   readonly where: string;
   readonly names: readonly string[];
@@ -85,7 +88,7 @@ const GAPS: readonly { readonly where: string; readonly has: (namespace: Namespa
   { where: `where label ${ENFORCED_LABEL} is missing`, has: ({ labels }) => !QUOTA_NAMESPACES.matches(labels) },
 ];
 
-/** Each namespace stands at the first gap that it is in: what is exempt need not be labelled. */
+/** Each namespace is listed under the first gap that applies: an exempt namespace needs no label. */
 function gapsIn(selected: readonly Namespace[]): readonly Gap[] {
   const reasons = selected.map((namespace) => GAPS.find(({ has }) => has(namespace)));
   return GAPS.toReversed().flatMap((gap) => {

@@ -9,19 +9,19 @@ import type { Caches } from '#webhook/cluster-state/caches.ts';
 import { policyConditions, quotaConditions } from './describe-conditions.ts';
 import { byName } from '#webhook/cluster-state/cached-state.ts';
 
-/** Conditions by the name of their object. Rejects when the signal aborts. */
+/** Conditions by object name. Rejects when the signal aborts. */
 export type WantedConditions = (signal: AbortSignal) => Promise<ReadonlyMap<string, readonly Condition[]>>;
 
 /**
- * What the conditions of policies should be. With hundreds of policies and 10,000 namespaces that is a second of work:
- * it is done in slices, and only after a change.
+ * Computes the conditions of policies. With hundreds of policies and 10,000 namespaces this is a second of work, so it
+ * runs in small steps, and only after a change.
  */
 export function wantedPolicyConditions(caches: Caches, clock: Clock): WantedConditions {
   const { classes, namespaces, policies } = caches;
   return untilChanged([classes, namespaces, policies], (signal) => inSlices(reviewAllPolicies(caches), clock, signal));
 }
 
-/** The same for quotas. */
+/** Computes the conditions of quotas. */
 export function wantedQuotaConditions(caches: Caches, clock: Clock): WantedConditions {
   const { classes, namespaces, priorityQuotas } = caches;
   const inputs = [classes, namespaces, priorityQuotas];
@@ -52,7 +52,7 @@ function classesOf({ classes }: Caches): ReadonlyMap<string, PriorityClass> {
   return new Map(Array.from(classes.values(), (each) => [each.name, each]));
 }
 
-/** Remembers a result until one of its inputs changes; a change while it is computed counts as one after it. */
+/** Caches a result until one of its inputs changes; a change during the computation invalidates it too. */
 function untilChanged<T>(
   inputs: readonly Pick<Reflector<unknown>, 'onChange'>[],
   compute: (signal: AbortSignal) => Promise<T>,

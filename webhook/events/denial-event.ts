@@ -14,8 +14,8 @@ import {
 import { EVENT_REASONS } from '#shared/kube/wire-names.ts';
 
 /**
- * The Event that a refusal deserves; none where only the one who asked needs to know. It is about what refused (policy
- * or quota) or about the pod that stays, and says the same of every like refusal, so that those become one series.
+ * The Event for a refusal; `undefined` if only the requester needs to know. It regards the policy or quota that
+ * refused, or the pod that stays, and has the same text for similar refusals, so that they form one series.
  */
 export function denialEvent(
   { isDryRun, namespace }: AdmissionRequest,
@@ -50,7 +50,7 @@ function refusedPod(regarding: ObjectReference, reason: string, note: string): E
   return { regarding, type: 'Warning', reason, note: `Refused pods ${note}`, action: 'Admit' };
 }
 
-/** Used and asked differ from pod to pod: a series cannot tell them. */
+/** Used and requested amounts differ from pod to pod, so a series of Events leaves them out. */
 function quotaNote({ facts }: Because): string {
   const { namespace, priorityClassName, resource, hard } = facts;
   return `of class ${textOf(priorityClassName)} in namespace ${textOf(namespace)}: no room for ${textOf(resource)} within ${textOf(hard)}`;

@@ -8,7 +8,7 @@ import { PRIORITY_POLICIES, PRIORITY_QUOTAS, RESOURCE_QUOTAS, type Resource } fr
 import type { Clock } from '#shared/runtime/clock.ts';
 import { denialEvent } from './denial-event.ts';
 
-/** Told of every decision; writes Events about the refusals that deserve one. Nobody waits for it. */
+/** Receives every decision and records Events for refusals. Runs in the background. */
 export type RecordDenial = (request: AdmissionRequest, decision: AdmissionDecision) => void;
 
 export interface DenialEventsOptions {
@@ -27,7 +27,10 @@ const FRESH_MS = 60_000;
 const MOST_REMEMBERED = 200;
 const REFUSING_KINDS: readonly Resource[] = [PRIORITY_POLICIES, PRIORITY_QUOTAS, RESOURCE_QUOTAS];
 
-/** `kubectl describe` shows only Events with the object's own UID, which a refusal does not know: it is looked up. */
+/**
+ * Records denial Events. `kubectl describe` shows only Events with the object's UID, which a refusal does not carry, so
+ * it is looked up.
+ */
 export function createDenialEvents({ client, events, clock }: DenialEventsOptions): RecordDenial {
   const known = new Map<string, KnownUid>();
 

@@ -9,28 +9,28 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { EvictionStore, StoredEvictions } from './eviction-store.ts';
 
-/** Whether an eviction is within the limits, and was counted. `unclear`: that could not be found out in time. */
+/** Whether an eviction is within the limits and was counted. `unclear`: this could not be determined in time. */
 export type Count =
   | { readonly kind: 'counted' }
   | { readonly kind: 'exceeded'; readonly because: Pick<Because, 'text' | 'facts'>; readonly retryAfterMs: number }
   | { readonly kind: 'unclear'; readonly message: string };
 
-/** Counts evictions over all replicas, one after another. */
+/** Counts evictions across all replicas, one after another. */
 export interface EvictionCounter {
-  /** Never rejects; takes until `giveUpAt` by the monotonic clock at the longest. */
+  /** Never rejects; returns by `giveUpAt` of the monotonic clock at the latest. */
   count(wanted: Omit<CountedEviction, 'at'>, bounds: EvictionBounds, giveUpAt: number): Promise<Count>;
 }
 
 export interface EvictionCounterOptions {
   readonly store: EvictionStore;
-  /** Of these evictions, the UIDs of pods that live on unharmed: they were let through here and refused elsewhere. */
+  /** Returns the UIDs of pods that still run although their eviction was allowed here: something else refused it. */
   readonly findSurvivors: (evictions: readonly CountedEviction[], timeoutMs: number) => Promise<ReadonlySet<string>>;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
-/** The API server carries an eviction out within milliseconds; a pod that lives after this long was not evicted. */
+/** The API server executes an eviction within milliseconds; a pod that still runs after this time was not evicted. */
 const SETTLED_MS = 2_000;
-/** More would be asked of the API server than the answer is worth. */
+/** Limits how many pods are read for one decision. */
 const MOST_LOOKED_AT = 16;
 const MOST_WAITING = 64;
 
@@ -42,7 +42,7 @@ interface Attempt {
   readonly giveUpAt: number;
 }
 
-/** One count at a time per replica; replicas meet in the store, where the slower one looks again. */
+/** Counts one eviction at a time per replica; when two replicas write at once, the slower one reads again. */
 export function createEvictionCounter(options: EvictionCounterOptions): EvictionCounter {
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
@@ -70,7 +70,7 @@ async function countOne(attempt: Attempt, options: EvictionCounterOptions): Prom
   return unclear('the count was not settled in time');
 }
 
-/** A limit that seems reached is looked at again without the evictions that came to nothing. */
+/** A limit that seems reached is checked again without the evictions that were not executed. */
 async function decide(
   { evictions }: StoredEvictions,
   { wanted, bounds, giveUpAt }: Attempt,

@@ -6,13 +6,13 @@ import { createObject, getObject, replaceObject } from '#shared/kube/objects.ts'
 import { CONFIG_MAPS } from '#shared/kube/resource.ts';
 import { COMPONENT_NAMES } from '#shared/kube/wire-names.ts';
 
-/** What was read, and the version that a write must still find. */
+/** The stored value and the resourceVersion that a write requires. */
 export interface StoredEvictions {
   readonly evictions: readonly CountedEviction[];
   readonly version: string | undefined;
 }
 
-/** Where replicas keep the evictions that they let through. */
+/** Where replicas keep the evictions that they allowed. */
 export interface EvictionStore {
   /** Rejects when it cannot be read. */
   read(timeoutMs: number): Promise<StoredEvictions>;
@@ -20,13 +20,13 @@ export interface EvictionStore {
   write(stored: StoredEvictions, timeoutMs: number): Promise<boolean>;
 }
 
-/** Where the count is shared, if it is. */
+/** Where the count is shared, if at all. */
 export interface EvictionStoreSettings {
   readonly configMapName?: string | undefined;
   readonly configMapNamespace: string;
 }
 
-/** The store that the settings name. */
+/** The store that the settings select. */
 export function evictionStore(
   client: KubeClient,
   { configMapName, configMapNamespace }: EvictionStoreSettings,
@@ -35,7 +35,7 @@ export function evictionStore(
   return configMapEvictionStore(client, configMapNamespace, configMapName);
 }
 
-/** For one replica alone: forgotten at its end. */
+/** For a single replica: lost when the process ends. */
 export function memoryEvictionStore(): EvictionStore {
   let evictions: readonly CountedEviction[] = [];
   return {
@@ -50,8 +50,8 @@ export function memoryEvictionStore(): EvictionStore {
 const KEY = 'evictions.json';
 
 /**
- * For all replicas: a ConfigMap. The manifests hold it empty, for the right to create one cannot be limited by name;
- * where it is missing it is made if that is allowed.
+ * A ConfigMap that all replicas share. The manifests create it empty, because RBAC cannot limit the right to create by
+ * name; if it is missing, it is created if that is allowed.
  */
 export function configMapEvictionStore(client: KubeClient, namespace: string, name: string): EvictionStore {
   const address = { resource: CONFIG_MAPS, namespace, name };
@@ -93,7 +93,7 @@ function encodeEvictions(evictions: readonly CountedEviction[], { namespace, nam
   };
 }
 
-/** Throws for what we did not write: a count that is not known is none to go by. */
+/** Throws for data that we did not write: an unknown count must not allow evictions. */
 function decodeEvictions(configMap: KubeObject, what: string): readonly CountedEviction[] {
   const text = fieldOf(fieldOf(configMap, 'data'), KEY);
   if (text === undefined) return [];

@@ -5,7 +5,10 @@ import type { Decoded } from '#shared/kube/decoded.ts';
 import { getObject } from '#shared/kube/objects.ts';
 import { PODS } from '#shared/kube/resource.ts';
 
-/** The pod that an eviction names, which the review does not hold; `undefined` where there is none. Rejects when the API server does not say. */
+/**
+ * Reads the pod that an eviction names, which the review does not contain; `undefined` if it does not exist. Rejects
+ * when it cannot be read.
+ */
 export async function findEvictedPod(
   client: KubeClient,
   { namespace, name }: { readonly namespace: string; readonly name: string },

@@ -3,7 +3,7 @@ import type { KubeClient } from '#shared/kube/client.ts';
 import { getObject } from '#shared/kube/objects.ts';
 import { PODS } from '#shared/kube/resource.ts';
 
-/** Of these evictions the UIDs of pods that live on and are not ending; a pod that cannot be read is not among them. */
+/** The UIDs of the evicted pods that still run and are not terminating; a pod that cannot be read is left out. */
 export async function findSurvivors(
   client: KubeClient,
   evictions: readonly CountedEviction[],

@@ -4,17 +4,17 @@ import { KUBELET_SIGNALS, OWN_SIGNALS, resourceOf } from '#shared/domain/pressur
 import { fieldOf } from '#shared/kube/field-of.ts';
 import { ANNOTATION_EVICTION_SIGNAL } from '#shared/kube/wire-names.ts';
 
-/** What an Eviction asks for, without the pod itself. */
+/** The options of an Eviction, without the pod itself. */
 export interface EvictionRequest extends Pick<Disruption, 'expectedUid' | 'gracePeriodSeconds'> {
-  /** By its own options; those of the URL stand in the review. */
+  /** From the Eviction's own options; those of the URL are in the review. */
   readonly isDryRun: boolean;
-  /** What our own agent says was short; absent for others, and where it is nothing that an agent evicts for. */
+  /** The resource under pressure, as our agent reports it; `undefined` for other callers and for unknown signals. */
   readonly resource: CountedResource | undefined;
 }
 
 const EVICTION_VERSIONS: readonly unknown[] = ['policy/v1', 'policy/v1beta1'];
 
-/** What is wrong with an Eviction of the pod with this name; `undefined` when nothing is. */
+/** What is wrong with an Eviction of the pod with this name; `undefined` if it is valid. */
 export function evictionProblem(
   eviction: unknown,
   name: string,
@@ -28,7 +28,7 @@ export function evictionProblem(
   return { field: 'metadata.name', message: 'expected the name in the URL' };
 }
 
-/** Reads the options of an Eviction; what has another type is as absent. */
+/** Reads the options of an Eviction; values of another type count as absent. */
 export function readEviction(eviction: unknown): EvictionRequest {
   const options = fieldOf(eviction, 'deleteOptions');
   const uid = fieldOf(fieldOf(options, 'preconditions'), 'uid');
@@ -49,7 +49,7 @@ function resourceIn(signal: unknown): CountedResource | undefined {
   return COUNTED_RESOURCES.find((resource) => known !== undefined && resource === resourceOf(known));
 }
 
-/** The one value that the API server knows; anything else is taken for an eviction that happens. */
+/** `All` is the only value that the API server accepts; anything else counts as a real eviction. */
 function isAll(dryRun: unknown): boolean {
   return Array.isArray(dryRun) && dryRun.length === 1 && dryRun[0] === 'All';
 }

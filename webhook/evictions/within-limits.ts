@@ -21,9 +21,9 @@ export interface LimitSources {
 /** An eviction that no other rule forbids. */
 export interface LimitedEviction {
   readonly pod: Pod;
-  /** Of the pod's node, for its agent; other accounts are bound by the cluster's limit alone. */
+  /** The limits of the pod's node, for its agent; other accounts have only the cluster-wide limit. */
   readonly limits: Protection['limits'] | undefined;
-  /** What was short, as its agent says. */
+  /** The resource under pressure, as the agent reports it. */
   readonly resource: CountedResource | undefined;
   readonly accepted: Allowed;
   /** By the monotonic clock. */
@@ -36,9 +36,9 @@ const ASK_AGAIN_SECONDS = 1;
 const MOST_BUDGETS = 200;
 
 /**
- * Counts an eviction against the limits of the pod's node and of the cluster. One that a PodDisruptionBudget forbids is
- * refused without being counted, in the words of the API server, which would refuse it a moment later: an agent that
- * looks for a pod that may go shall not use up its limits meanwhile.
+ * Counts an eviction against the limits of the pod's node and of the cluster. An eviction that a PodDisruptionBudget
+ * forbids is refused without being counted, with the message of the API server, which would refuse it next: an agent
+ * that tries one pod after another must not use up its limits on refusals.
  */
 export async function withinLimits(sources: LimitSources, eviction: LimitedEviction): Promise<Allowed | Refused> {
   const { client, evictions, evictionsPerMinute: inClusterPerMinute } = sources;
@@ -55,7 +55,7 @@ export async function withinLimits(sources: LimitSources, eviction: LimitedEvict
   return count.kind === 'counted' ? accepted : uncounted(eviction, count);
 }
 
-/** Budgets belong to tenants: what cannot be read of them is left to the API server, which looks at them anyway. */
+/** Budgets belong to tenants: those that cannot be read are left to the API server, which enforces them anyway. */
 async function readBudgets(
   client: KubeClient,
   namespace: string,
@@ -87,7 +87,7 @@ function uncounted({ accepted }: LimitedEviction, count: Exclude<Count, { kind: 
   return { kind: 'refused', code: 429, because: reason, warnings: [], retryAfterSeconds };
 }
 
-/** The refusal of an eviction about which something could not be found out: whoever asks again is answered. */
+/** The refusal of an eviction that could not be decided; 429, so that the client retries. */
 export function unclearEviction(why: string, facts: Refused['because']['facts']): Refused {
   const reason = because('DisruptionUnclear', `cannot judge the eviction: ${why}; try again`, facts);
   return { kind: 'refused', code: 429, because: reason, warnings: [], retryAfterSeconds: ASK_AGAIN_SECONDS };

@@ -3,16 +3,19 @@ import { refusalBeforeCharge, type ChargeRequest } from '#shared/domain/admissio
 import { OWN_ACCOUNTS } from '#shared/kube/webhook-configurations.ts';
 import type { PodSources } from './decide-then-confirm.ts';
 
-/** Says why a pod must not be charged, if so; it never fails. */
+/** Returns why a pod must not be charged, if there is a reason; never rejects. */
 export type CheckBeforeCharge = (charge: ChargeRequest) => Promise<Refused | undefined>;
 
 /**
- * Judges from the caches, and a refusal again on live objects: a cache may be a moment behind. Where those cannot be read
- * the refusal stands, for charging would be the worse mistake.
+ * Decides from the caches, and checks a refusal on live objects because a cache may lag. If those cannot be read, the
+ * refusal stands: charging by mistake would be worse.
  */
-export function checkBeforeCharge({ cluster, liveState }: Pick<PodSources, 'cluster' | 'liveState'>): CheckBeforeCharge {
+export function checkBeforeCharge({
+  cluster,
+  liveState,
+}: Pick<PodSources, 'cluster' | 'liveState'>): CheckBeforeCharge {
   return async (charge) => {
-    // The entry that judges pods is not asked about our own accounts.
+    // The webhook entry for pods does not cover our own accounts.
     if (OWN_ACCOUNTS.includes(charge.request.requester.name)) return undefined;
     const refusal = refusalBeforeCharge(charge, cluster());
     if (refusal === undefined) return undefined;
@@ -21,5 +24,5 @@ export function checkBeforeCharge({ cluster, liveState }: Pick<PodSources, 'clus
   };
 }
 
-/** In a dry run of the whole webhook what would be refused is let in, and so it is charged. */
+/** In DryRun mode, a pod that would be refused is admitted, so it is charged. */
 export const checkNothing: CheckBeforeCharge = () => Promise.resolve(undefined);

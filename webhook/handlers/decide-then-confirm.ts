@@ -17,41 +17,44 @@ import type { StateReader } from '#webhook/cluster-state/cached-state.ts';
 
 export interface PodSources {
   readonly cluster: StateReader;
-  /** How long ago the API server was last heard about what decisions follow from. */
+  /** Seconds since the API server last sent anything about the objects that decisions use. */
   readonly cacheAgeSeconds: () => number | undefined;
-  /** The cluster for one pod with what may be out of date read from the API server: asked before a refusal is given. */
+  /**
+   * The cluster state for one pod, with everything that may be out of date read from the API server; used before a
+   * refusal is returned.
+   */
   readonly liveState: (request: PodRequest) => Promise<ClusterState>;
   readonly lookUpPods: PodLookUp;
   readonly pending: PendingReviews;
   readonly clock: Clock;
 }
 
-/** How pods are decided about in one phase of admission. */
+/** How one phase of admission decides about pods. */
 export interface Phase {
   readonly decide: (request: PodRequest, cluster: ClusterState) => AdmissionDecision;
-  /** Whether pods are looked up that make a warning or a refusal more helpful. */
+  /** Whether pods are looked up to make a warning or a refusal more helpful. */
   readonly explains: boolean;
 }
 
-/** What pods become; whether they may exist is decided in the validating phase. */
+/** Sets the priority fields; the validating phase decides whether the pod may exist. */
 export const MUTATION: Phase = { decide: decideMutation, explains: false };
 export const VALIDATION: Phase = { decide: decideValidation, explains: true };
 export const TEMPLATE: Phase = { decide: decideTemplate, explains: true };
 
-/** A pod that is decided about. */
+/** A pod to decide about. */
 interface Case {
   readonly review: Pick<Review, 'request' | 'answerBy' | 'heldBytes'>;
   readonly request: PodRequest;
   readonly phase: Phase;
 }
 
-/** What it takes to decide and answer once everything is known. */
+/** Time reserved for deciding and answering once all data is read. */
 const ANSWER_MS = 50;
 
 /**
- * Decides from the caches where they suffice, which is nearly always. A refusal, and anything in a namespace that they
- * do not know, is decided again on live objects, because a cache may be a moment behind. What cannot be read in time
- * lets nothing in: the refusal stands, and an unknown namespace has to wait. Then pods are looked up that make a
+ * Decides from the caches when they suffice, which is nearly always. A refusal, and any decision in a namespace that
+ * the caches do not know, is made again on live objects, because a cache may lag. Nothing is admitted because a read
+ * failed: the refusal stands, and a pod in an unknown namespace must wait. Finally, pods are looked up that make a
  * warning or a refusal more helpful.
  */
 export function decideThenConfirm(asked: Case, sources: PodSources): AdmissionDecision | Promise<AdmissionDecision> {
@@ -89,7 +92,7 @@ function unconfirmed(
     : refuseUnknownNamespace(request.pod.namespace, why);
 }
 
-/** Decides once more with the pods that can be looked up. */
+/** Decides again with the pods that were looked up. */
 async function explain(
   asked: Case,
   decision: AdmissionDecision,
@@ -101,7 +104,7 @@ async function explain(
   return asked.phase.decide(asked.request, { ...cluster, knownPods: await sources.lookUpPods(searches) });
 }
 
-/** None where there is no time for them. */
+/** Empty when there is no time for searches. */
 function searchesFor(
   { request, phase, review }: Case,
   decision: AdmissionDecision,
@@ -112,7 +115,7 @@ function searchesFor(
   return phase.explains && isInTime ? usefulSearches(decision, request, cluster) : [];
 }
 
-/** Which pods would say more: those that hold the quota that is full, those that the pod must run beside. */
+/** The pods to look up: the largest holders of a full quota, or the pods that the new pod must be co-located with. */
 function usefulSearches(decision: AdmissionDecision, request: PodRequest, cluster: ClusterState): readonly PodSearch[] {
   if (decision.kind === 'allowed') return affinitySearches(request, cluster);
   const { namespace } = request.pod;

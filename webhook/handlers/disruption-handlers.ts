@@ -17,18 +17,18 @@ import { unclearEviction, withinLimits, type LimitSources } from '#webhook/evict
 import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
 
 export interface DisruptionSources extends LimitSources {
-  /** What holds for our evictions on a node. Rejects when it cannot be read. */
+  /** The protection rules for our evictions on a node. Rejects when they cannot be read. */
   readonly protectionOnNode: (nodeName: string | undefined, timeoutMs: number) => Promise<Protection>;
-  /** Annotations of a priority class. */
+  /** The annotations of a priority class. */
   readonly classAnnotations: (name: string) => ReadonlyMap<string, string> | undefined;
-  /** Whether a namespace is labelled to be ignored. Rejects when it cannot be read. */
+  /** Whether a namespace has the ignore label. Rejects when it cannot be read. */
   readonly isIgnored: (namespace: string, timeoutMs: number) => Promise<boolean>;
   /** How long one decision may take, in milliseconds. */
   readonly withinMs: number;
   readonly clock: Clock;
 }
 
-/** Judges deletions of pods; the pod stands in oldObject, also where a whole collection is deleted. */
+/** Handles deletions of pods; the pod is in oldObject, also when a whole collection is deleted. */
 export function deletionHandler(sources: DisruptionSources): AdmissionHandler {
   return ({ request, oldObject }) => {
     if (request.resource !== 'pods' || request.subresource !== '') return unexpectedResource(request, 'pods');
@@ -40,8 +40,8 @@ export function deletionHandler(sources: DisruptionSources): AdmissionHandler {
 }
 
 /**
- * Our own accounts remove nothing that they cannot read. Other callers may: above all the scheduler, for otherwise a pod
- * would keep its place by being written in a way that we cannot read.
+ * Our own accounts must not remove a pod that we cannot read. Other callers may, above all the scheduler: otherwise a
+ * pod could avoid preemption by being unreadable to us.
  */
 function unreadable(request: Request, fault: { readonly field: string; readonly message: string }): AdmissionDecision {
   const { namespace, name } = request;
@@ -51,8 +51,8 @@ function unreadable(request: Request, fault: { readonly field: string; readonly 
 }
 
 /**
- * Judges evictions. The review does not hold the pod, so it is looked up for our own accounts, which are held to laws
- * about it. Whatever keeps such a decision from being made refuses the eviction (docs/security.md).
+ * Handles evictions. The review does not contain the pod, so it is read for our own accounts, which must follow rules
+ * about it. If such a decision cannot be made for any reason, the eviction is refused (docs/security.md).
  */
 export function evictionHandler(sources: DisruptionSources): AdmissionHandler {
   return (review) => {
@@ -68,7 +68,7 @@ export function evictionHandler(sources: DisruptionSources): AdmissionHandler {
   };
 }
 
-/** How long a decision may still take. */
+/** The time left for a decision. */
 interface Deadline {
   /** By the monotonic clock. */
   readonly giveUpAt: number;
@@ -85,7 +85,7 @@ async function decideOwnEviction(sources: DisruptionSources, review: Review): Pr
   return found.ok ? decideEvictionOf(sources, found.value, review, deadline) : unreadable(review.request, found);
 }
 
-/** Without a UID the eviction would take a pod that gets this name in the next moment. */
+/** Without a UID, the eviction could hit a new pod with the same name. */
 function missingPod({ request, object }: Review): AdmissionDecision {
   const { namespace, name } = request;
   if (readEviction(object).expectedUid !== undefined)
@@ -104,14 +104,14 @@ async function decideEvictionOf(
   const { limits, ...protection } = await protectionOf(pod, sources, deadline);
   const disruption = { ...disruptionOf('eviction', pod, request, sources), ...wanted, ...protection };
   const decision = decideDisruption(disruption);
-  // A pod that is on its way out already is not lost by this eviction.
+  // A pod that is already terminating is not counted: this eviction does not disrupt it.
   const isCounted = !request.isDryRun && !wanted.isDryRun && pod.deletion === undefined;
   if (decision.kind === 'refused' || !isCounted) return decision;
   const ofNode = disruption.caller === 'agent' ? limits : undefined;
   return withinLimits(sources, { pod, limits: ofNode, resource: wanted.resource, accepted: decision, ...deadline });
 }
 
-/** What the agent of the pod's node goes by, from the API server itself. */
+/** The rules that the agent of the pod's node follows, read from the API server. */
 async function protectionOf({ namespace, spec }: Pod, sources: DisruptionSources, { timeLeft }: Deadline) {
   const [{ namespaces, ...rest }, isIgnored] = await Promise.all([
     sources.protectionOnNode(spec.nodeName, timeLeft()),

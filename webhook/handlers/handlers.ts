@@ -20,7 +20,7 @@ export interface HandlerSources extends PodSources, DisruptionSources, QuotaSour
   /** `DryRun` turns every refusal into a warning. */
   readonly mode: WebhookConfiguration['mode'];
   readonly recordDenial: RecordDenial;
-  /** Of those that wait for a quota to be charged, which must not keep the others from being decided. */
+  /** Limit of reviews that wait for a quota to be charged; separate, so that they do not block other reviews. */
   readonly pendingOnLedger: PendingReviews;
 }
 
@@ -62,7 +62,10 @@ function recording(handle: AdmissionHandler, record: RecordDenial): AdmissionHan
   };
 }
 
-/** The laws that our own accounts are held to when they remove pods are no rule that an administrator tries out. */
+/**
+ * DryRun does not apply to the rules for removals by our own accounts: these are safety rules, not policies under
+ * trial.
+ */
 function inDryRun(handle: AdmissionHandler): AdmissionHandler {
   return (review) => {
     const decision = handle(review);

@@ -2,7 +2,7 @@ import { overloaded } from '#shared/domain/admission/refusals/overloaded.ts';
 import type { PendingReviews } from '#webhook/server/pending-reviews.ts';
 import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
 
-/** A handle that waits for the API server, within these places. */
+/** Wraps a handler that waits for the API server so that at most as many run as `pending` has slots. */
 export function limitConcurrency(handle: AdmissionHandler, pending: PendingReviews): AdmissionHandler {
   return (review) => {
     const share = pending.begin(review);

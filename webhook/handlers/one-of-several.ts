@@ -3,8 +3,8 @@ import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 import { WEBHOOK_PATHS } from '#shared/kube/webhook-configurations.ts';
 
 /**
- * Marks an answer after which the same entry may be asked again within one API request: a mutation, which another
- * round and the validating phase follow unless it is refused, or one object of a collection that is deleted.
+ * Marks an answer that is not the only one of its webhook entry for one API request: an allowed mutation, which may be
+ * followed by a reinvocation, or one object of a deleted collection.
  */
 export function markOneOfSeveral(
   path: string,

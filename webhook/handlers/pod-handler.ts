@@ -6,7 +6,7 @@ import type { Review } from '#webhook/server/decode-review.ts';
 import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
 import { decideThenConfirm, type Phase, type PodSources } from './decide-then-confirm.ts';
 
-/** Judges the creation of pods; a refusal from cached objects is decided again on live ones. */
+/** Handles the creation of pods; a refusal based on cached objects is checked on live ones. */
 export function podHandler(sources: PodSources, phase: Phase): AdmissionHandler {
   return (review) => {
     const unexpected = notACreatedPod(review);
@@ -18,7 +18,10 @@ export function podHandler(sources: PodSources, phase: Phase): AdmissionHandler 
   };
 }
 
-/** A rule that sends us anything else is wrong, and is told so instead of letting it pass. */
+/**
+ * Refuses anything but the creation of a pod: a webhook rule that sends it is misconfigured, which must not go
+ * unnoticed.
+ */
 function notACreatedPod({ request }: Review): AdmissionDecision | undefined {
   const { group, resource, subresource, operation } = request;
   if (group !== '' || resource !== 'pods' || subresource !== '') return unexpectedResource(request, 'pods');

@@ -14,18 +14,25 @@ import type { StateReader } from '#webhook/cluster-state/cached-state.ts';
 
 export interface ClassSources {
   readonly cluster: StateReader;
-  /** How long ago the API server was last heard about what decisions follow from. */
+  /** Seconds since the API server last sent anything about the objects that decisions use. */
   readonly cacheAgeSeconds: () => number | undefined;
-  /** The cluster with everything that names classes read from the API server: asked before a refusal is given. */
+  /**
+   * The cluster state with everything that names classes read from the API server; used before a refusal is returned.
+   */
   readonly liveClasses: () => Promise<ClusterState>;
-  /** Pods of a class, as far as they are found in time. Never rejects. */
+  /** Pods of a class, as far as they can be found in time. Never rejects. */
   readonly podsOfClass: (name: string) => Promise<KnownPods>;
 }
 
 const NO_CLASS = { ok: true, value: undefined } as const;
 
-/** Judges what happens to priority classes that policies, quotas and pods depend on. */
-export function priorityClassHandler({ cluster, cacheAgeSeconds, liveClasses, podsOfClass }: ClassSources): AdmissionHandler {
+/** Handles changes of priority classes that policies, quotas and pods depend on. */
+export function priorityClassHandler({
+  cluster,
+  cacheAgeSeconds,
+  liveClasses,
+  podsOfClass,
+}: ClassSources): AdmissionHandler {
   return async (review) => {
     const { group, resource, operation } = review.request;
     if (group !== 'scheduling.k8s.io' || resource !== 'priorityclasses') {
@@ -45,7 +52,7 @@ export function priorityClassHandler({ cluster, cacheAgeSeconds, liveClasses, po
   };
 }
 
-/** The object of an update or deletion stands in oldObject, also where a whole collection is deleted. */
+/** For an update or deletion the existing object is in oldObject, also when a whole collection is deleted. */
 function readChange({ request, object, oldObject }: Review): ClassChange | AdmissionDecision {
   const { operation } = request;
   if (operation === 'CONNECT') return allow(because('NothingToDecide', 'CONNECT changes no class'));

@@ -19,12 +19,15 @@ import type { StateReader } from '#webhook/cluster-state/cached-state.ts';
 export interface QuotaSources {
   readonly cluster: StateReader;
   readonly ledgers: Ledgers;
-  /** Labels of a namespace in which the quota entry is in force; read anew where the cache does not know of that. */
+  /**
+   * The labels of a namespace in which the quota entry is enforced; read from the API server if the cache does not show
+   * the label yet.
+   */
   readonly enforcedLabels: (namespace: string) => Promise<ReadonlyMap<string, string>>;
   readonly lookUpPods: PodLookUp;
-  /** Which namespaces a refusal names as the quota's largest holders. */
+  /** Which namespaces a refusal lists as the quota's largest holders. */
   readonly holdersNamed: WebhookConfiguration['quotaHoldersNamed'];
-  /** How long it may take until all is reserved, reading included, in milliseconds. */
+  /** How long reserving may take, reading included, in milliseconds. */
   readonly withinMs: number;
   readonly clock: Clock;
 }
@@ -33,8 +36,8 @@ const ASK_AGAIN_SECONDS = 1;
 const ASK_MUCH_LATER_SECONDS = 60;
 
 /**
- * Charges new pods, and the growth of resized ones, to every PriorityQuota that counts them; all of them or none. What
- * something else will refuse is refused here too, and not charged.
+ * Charges new pods, and the growth of resized ones, to every PriorityQuota that counts them; to all of them or to none.
+ * A pod that something else will refuse is refused here too and not charged.
  */
 export function quotaHandler(sources: QuotaSources, checkFirst: CheckBeforeCharge): AdmissionHandler {
   return async (review) => {
@@ -54,7 +57,7 @@ export function quotaHandler(sources: QuotaSources, checkFirst: CheckBeforeCharg
   };
 }
 
-/** A namespace that cannot be read in time is no reason to fail: whoever asks again is answered. */
+/** A namespace that cannot be read in time is answered with 429, so that the client retries. */
 async function quotasOf(
   { cluster, enforcedLabels }: QuotaSources,
   pod: Pod,
@@ -76,8 +79,8 @@ interface Charge {
 }
 
 /**
- * One quota after the other, in order of their names, within the time for all of them; what was reserved is taken back
- * when a later one refuses.
+ * Reserves in one quota after the other, in order of their names, within one deadline; if a quota refuses, earlier
+ * reservations are cancelled.
  */
 async function reserveAll(sources: QuotaSources, wanted: Charge): Promise<AdmissionDecision> {
   const { ledgers, clock } = sources;
@@ -120,7 +123,7 @@ async function refusalOf(
   }
 }
 
-/** What was reserved in vain is given back after some minutes, and what is owed for it is paid off in some more. */
+/** Wasted reservations expire after some minutes, and the debt for them decays in a few more. */
 function wasted({ name }: PriorityQuota, { namespace }: Pod): AdmissionDecision {
   const text =
     `quota \`${name}\` is not charged for namespace \`${namespace}\` at present: too many of its pods were charged and ` +

@@ -13,20 +13,20 @@ import { decodePod } from '#shared/kube/decode-pod.ts';
 import { fieldOf } from '#shared/kube/field-of.ts';
 import type { Review } from '#webhook/server/decode-review.ts';
 
-/** What a review asks a PriorityQuota for; its pod is in the request's namespace. */
+/** The reservation that a review needs; its pod is in the request's namespace. */
 export interface QuotaReview extends ChargeRequest {
   readonly reservation: Reservation;
 }
 
-/** Enough to tell apart the few requests that ever ask for the same pod. */
+/** Long enough to distinguish the few requests that ask for the same pod. */
 const CLAIM_LENGTH = 8;
-/** As the API server makes them (RFC 9562). */
+/** As the API server generates them (RFC 9562). */
 const UID = /^[\w-]{1,36}$/;
 const LONGEST_NAMESPACE = 63;
 
 /**
- * Reads the review of a new pod or of a resize, or says what is wrong with it. Whatever comes of it can be stored beside
- * the reservations of others: the API server's UIDs and names are no longer than a ledger takes.
+ * Reads the review of a new pod or of a resize, or returns a refusal. The resulting reservation always fits into a
+ * ledger: longer UIDs and names than the API server generates are refused.
  */
 export function readQuotaReview(review: Review, now: Instant): QuotaReview | AdmissionDecision {
   const pods = readPods(review);
@@ -47,7 +47,7 @@ function readPods({ request, object, oldObject }: Review): ChargeRequest | Admis
   return before.ok ? { request: asked, before: before.value } : malformed('oldObject', before);
 }
 
-/** Names are checked before (valid-names.ts), for every entry alike. */
+/** Names are checked earlier, for every entry alike (valid-names.ts). */
 function unstorable({ request }: Review, pod: Pod): AdmissionDecision | undefined {
   if (!UID.test(pod.uid)) return unlike('object.metadata.uid', 'a UID of at most 36 characters');
   if (!UID.test(request.uid)) return unlike('request.uid', 'a UID of at most 36 characters');
@@ -59,7 +59,10 @@ function unlike(field: string, expected: string): AdmissionDecision {
   return refuse(400, because('MalformedRequest', `${field}: expected ${expected}`, { field }));
 }
 
-/** Keyed by the pod's UID, which is final here; a resize by the request, for it adds to what the pod costs already. */
+/**
+ * The reservation of a new pod is keyed by the pod's UID, which is final here; the one of a resize also by the request,
+ * because it adds to what the pod already costs.
+ */
 function reservationFor(
   { request, object, oldObject }: Review,
   { request: { pod }, before }: ChargeRequest,
@@ -78,7 +81,7 @@ function reservationFor(
   return { ...shared, uid, ...(generation !== undefined && { generation }) };
 }
 
-/** An API server that numbers the specs of pods (1.33 on) has done so before it asks. */
+/** An API server that sets metadata.generation of pods (1.33 and later) has done so before it calls us. */
 function generationAfter(before: unknown, after: unknown): number | undefined {
   const [old, next] = [before, after].map((raw) => fieldOf(fieldOf(raw, 'metadata'), 'generation'));
   return Number.isSafeInteger(next) && Number(next) > Number(old) ? Number(next) : undefined;

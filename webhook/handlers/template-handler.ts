@@ -10,7 +10,9 @@ const RESOURCES: readonly string[] = [
   ...['deployments', 'statefulsets', 'daemonsets', 'replicasets', 'replicationcontrollers', 'jobs', 'cronjobs'],
 ];
 
-/** Judges workloads by the pods they would make; an update that leaves the template alone (scaling) concerns nobody. */
+/**
+ * Handles workloads by the pods they would create; an update that leaves the template unchanged (scaling) is allowed.
+ */
 export function templateHandler(sources: PodSources): AdmissionHandler {
   return (review) => {
     const { request, object, oldObject } = review;

@@ -6,8 +6,8 @@ import type { Review } from '#webhook/server/decode-review.ts';
 import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
 
 /**
- * A handle for the validating phase: the API server has checked names before it asks, so a wrong one was not sent by it
- * (B-22). The mutating phase comes before that check and leaves names alone.
+ * A handler for the validating phase that refuses invalid names: the API server has already validated them, so it
+ * cannot have sent such a request (B-22). The mutating phase runs before that validation and does not check names.
  */
 export function withValidNames(handle: AdmissionHandler): AdmissionHandler {
   return (review) => nameProblem(review) ?? handle(review);

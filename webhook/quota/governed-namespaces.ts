@@ -13,7 +13,7 @@ import type { CachedNamespace } from '#webhook/cluster-state/caches.ts';
 
 const PAGE_SIZE = 500;
 
-/** Keeps a view's namespaces to those in which quotas are in force, as the cache hears of them. */
+/** Keeps the view's namespaces equal to those in which quotas are enforced, following the cache. */
 export function governNamespaces(namespaces: Reflector<CachedNamespace>, view: PodView, changed: () => void): void {
   const take = (namespace: CachedNamespace): void => {
     if (namespace.labels.get(LABEL_PRIORITY_QUOTA) === PRIORITY_QUOTA_ENFORCED) view.govern(namespace);
@@ -27,7 +27,7 @@ export function governNamespaces(namespaces: Reflector<CachedNamespace>, view: P
   });
 }
 
-/** Whether a view knows every namespace in which quotas are in force, as storage has it now. Rejects when it cannot be read. */
+/** Whether a view has every namespace in which quotas are enforced, as stored now. Rejects when they cannot be read. */
 export async function areNamespacesKnown(
   { client, clock, view }: { readonly client: KubeClient; readonly clock: Clock; readonly view: PodView },
   signal: AbortSignal,

@@ -3,7 +3,9 @@ import { listObjects } from '#shared/kube/objects.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import { readRevision } from '#shared/kube/revision.ts';
 
-/** At which revision storage is now: every change of a pod that is over has no later one. Rejects when it cannot be read. */
+/**
+ * The current revision of the storage: no completed change of a pod has a later one. Rejects when it cannot be read.
+ */
 export async function latestRevision(client: KubeClient, signal: AbortSignal): Promise<number> {
   const page = await listObjects(client, { resource: PODS }, { limit: 1, signal });
   if (page.kind !== 'ok') throw new Error(`cannot list pods: ${page.message}`);

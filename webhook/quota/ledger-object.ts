@@ -22,12 +22,12 @@ import {
 } from '#shared/kube/wire-object.ts';
 
 /**
- * What a ledger of this program means. To be raised with whatever an earlier program would misread: it then leaves the
- * ledger alone, and lets nobody in under this quota, while a later one has written there.
+ * The version of the ledger format. Raise it with every change that an earlier version of the webhook would misread: an
+ * earlier version then leaves the ledger alone and refuses the pods of this quota.
  */
 const LEDGER_VERSION = 1;
 
-/** A version of a ledger with the object that it was read from. */
+/** A version of a ledger with the object it was read from. */
 export interface LedgerObject extends LedgerVersion {
   readonly raw: KubeObject;
 }
@@ -56,11 +56,11 @@ export function decodeLedgerObject(raw: KubeObject): Decoded<LedgerObject> {
 }
 
 /**
- * The object with another ledger. The API server takes of its raw form the status alone, and only at this revision; the
- * object is what is stored then, but for the new revision.
+ * The object with another ledger. The API server takes only the status of its raw form, and only at this revision;
+ * afterwards the object is what is stored, apart from the new revision.
  */
 export function withLedger({ base, state, counted }: LedgerWrite): LedgerObject {
-  // Every version that is written over was read here.
+  // Every base version was decoded in this file.
   const { raw } = base as LedgerObject;
   const isRecount = counted !== undefined;
   const recounts = base.recounts + (isRecount ? 1 : 0);
@@ -75,7 +75,7 @@ export function withLedger({ base, state, counted }: LedgerWrite): LedgerObject 
   return { ...base, raw: { ...raw, status }, state, isCounted, recounts, counted: counted ?? base.counted };
 }
 
-/** The object as it was stored under a revision of its own. */
+/** The object under the revision at which it was stored. */
 export function atRevision(object: LedgerObject, resourceVersion: string): LedgerObject {
   const { raw } = object;
   return { ...object, raw: { ...raw, metadata: { ...raw.metadata, resourceVersion } }, revision: resourceVersion };
@@ -90,7 +90,7 @@ function assertVersion(status: WireObject): void {
   );
 }
 
-/** A replica of an older version counts without saying from what. */
+/** A replica of an older version does not record the revisions that it counted. */
 function readCounted(counted: WireObject, recounts: number): ViewRevision | undefined {
   if (readInteger(counted, 'recount') !== recounts) return undefined;
   const [pods, namespaces] = [readInteger(counted, 'pods'), readInteger(counted, 'namespaces')];
@@ -138,7 +138,7 @@ function encodeSlice({ holder, amounts, renewals, recallRequested }: Slice) {
   return { holder, amounts: encodeAmounts(amounts), renewals, ...(recallRequested && { wanted: true }) };
 }
 
-/** Each is written again and again while it stands, and never changes. */
+/** A reservation never changes and is written many times, so its encoding is kept. */
 const encodedReservations = new WeakMap<Reservation, object>();
 
 function encodeReservation(reservation: Reservation): object {

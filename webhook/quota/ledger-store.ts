@@ -11,13 +11,13 @@ import { prunedParts } from './pruned-parts.ts';
 /** The ledger object of one quota in the API server. */
 export interface LedgerStore {
   read(): Promise<Read>;
-  /** Writes another state in place of the one read, if nobody was faster. */
+  /** Writes a new state, unless another client has written since the read. */
   write(write: LedgerWrite): Promise<Written>;
 }
 
 const CALL_MS = 1_000;
 
-/** `lost` hears of what the API server does not store. */
+/** `lost` is called with the parts that the API server does not store. */
 export function createLedgerStore(
   client: KubeClient,
   name: string,
@@ -43,7 +43,9 @@ export function createLedgerStore(
   };
 }
 
-/** What an answer to a write says. Nobody else has written since the base, so that only what is pruned can differ. */
+/**
+ * The result of a write, from its answer. No other client has written since the base, so only pruned parts can differ.
+ */
 export function writtenAs(next: LedgerObject, stored: KubeObject): Written {
   const { resourceVersion } = stored.metadata;
   if (resourceVersion === undefined) return { kind: 'trouble', message: 'the answer names no resourceVersion' };

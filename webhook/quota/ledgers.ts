@@ -23,9 +23,9 @@ export interface LedgersOptions {
   readonly client: KubeClient;
   readonly quotas: Reflector<CachedQuota>;
   readonly namespaces: Reflector<CachedNamespace>;
-  /** How long a pod may take to appear after it was admitted; more than the API server gives a request. */
+  /** How long a pod may take to appear after its admission; longer than the API server's request timeout. */
   readonly reservationMs: number;
-  /** A replica younger than this charges every pod by a write of its own. */
+  /** A replica younger than this charges every pod with a write. */
   readonly sliceAfterMs: number;
   readonly clock: Clock;
   readonly random: () => number;
@@ -34,7 +34,7 @@ export interface LedgersOptions {
 }
 
 const RECONCILE_EVERY_MS = 1_000;
-/** So late a refusal may hear of room, and readiness of the first count. */
+/** Delay until changes of the pods are observed. */
 const OBSERVE_MS = 25;
 const RECONCILE_DEADLINE_MS = 30_000;
 const SLICE_LIFE_MS = 10_000;
@@ -46,7 +46,7 @@ interface KeptLedger {
   readonly counter: QuotaCounter;
 }
 
-/** The ledgers of all PriorityQuotas, and the view of pods that they share. */
+/** The ledgers of all PriorityQuotas and the view of pods that they share. */
 export class Ledgers {
   readonly #options: LedgersOptions;
   readonly #pods: PodInformer;
@@ -72,7 +72,7 @@ export class Ledgers {
     this.#pods.onAdvance(() => void this.#observeSoon());
   }
 
-  /** Holds once the pods of every quota have been counted, and from then on. */
+  /** Ready once the pods of every quota have been counted, and from then on. */
   readonly check: HealthCheck = {
     name: 'ledger',
     problem: () => {
@@ -87,12 +87,12 @@ export class Ledgers {
     return found.ledger;
   }
 
-  /** As `QuotaLedger.unreadable`. */
+  /** Same as `QuotaLedger.unreadable`. */
   unreadable(name: string): readonly string[] | undefined {
     return this.#ledgers.get(name)?.ledger.unreadable;
   }
 
-  /** Follows the pods, and looks after every quota so that what is wrong heals without anybody asking. */
+  /** Follows the pods and reconciles every quota, so that errors heal without a request. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
     const reconciling = {
@@ -105,7 +105,7 @@ export class Ledgers {
     await Promise.all([repeat(reconciling, signal), this.#pods.run(signal)]);
   }
 
-  /** Gives back what only this replica could spend; to be called when no request comes any more. */
+  /** Gives back the slices of this replica; call it when no more requests arrive. */
   async close(): Promise<void> {
     await Promise.all(Array.from(this.#ledgers.values(), ({ ledger }) => ledger.close()));
   }
@@ -118,7 +118,7 @@ export class Ledgers {
     this.#hasReconciled = true;
   }
 
-  /** Together for all that changes within a moment: each of them is as dear as hundreds of changes. */
+  /** Once for all changes within a short time: one observation costs as much as hundreds of changes. */
   async #observeSoon(): Promise<void> {
     if (this.#isObserving) return;
     this.#isObserving = true;
@@ -127,7 +127,7 @@ export class Ledgers {
     await this.#eachInTurn((ledger) => ledger.observe());
   }
 
-  /** Between two ledgers, and two pieces of a count, what came in meanwhile is looked at. */
+  /** Yields between two ledgers, and between two parts of a count, so that requests are not delayed. */
   async #eachInTurn(work: (ledger: QuotaLedger) => void): Promise<void> {
     for (const [name, { ledger, counter }] of [...this.#ledgers]) {
       while (!counter.takeUp()) await nextTurn();
@@ -146,7 +146,7 @@ export class Ledgers {
     const counter = new QuotaCounter(this.#pods.view);
     const ledger = new QuotaLedger({
       ...this.#options,
-      // Never the same twice, also when the process is the same and the quota another.
+      // Unique per process and quota.
       holder: `${hostname()}-${randomUUID().slice(0, HOLDER_LENGTH)}`,
       store: createLedgerStore(client, name, (parts) => this.#reportLost(name, parts)),
       view: this.#viewOf(counter),

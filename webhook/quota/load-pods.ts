@@ -20,12 +20,12 @@ export interface LoadOptions {
   readonly pageSize: PageSize;
 }
 
-/** With more namespaces than this, one list of the whole cluster is cheaper than one of each. */
+/** With more namespaces than this, one list of the whole cluster is cheaper than one list per namespace. */
 const MOST_LISTS = 50;
 
 /**
- * Lists one namespace of a view that has not been listed, or where there are many, the whole cluster for all of them.
- * Read from storage and not from the server's cache: a list that is older than the watch would miss what came between.
+ * Lists one unlisted namespace of a view or, if there are many, the whole cluster for all of them. Reads from storage
+ * instead of the server's cache: a list older than the watch would miss the changes in between.
  */
 export async function loadUnlisted(
   { client, clock, view, pageSize }: LoadOptions,
@@ -62,7 +62,7 @@ function take({ view, load, format }: Taking, item: Buffer): void {
   view.putListed(load, decodeSeenPod(raw));
 }
 
-/** The resourceVersion of a pod of which the first bytes say that it is none of the view's. */
+/** The resourceVersion of a pod whose first bytes show that the view does not need it. */
 export function revisionElsewhere(view: PodView, pod: Buffer, format: WireFormat): string | undefined {
   const head = format === 'json' ? skimPod(pod) : skimPodMessage(pod);
   return head === undefined || view.homes.has(head.namespace) ? undefined : head.resourceVersion;

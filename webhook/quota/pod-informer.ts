@@ -17,9 +17,9 @@ import { watchPods } from './watch-pods.ts';
 
 export interface PodInformerOptions {
   readonly client: KubeClient;
-  /** Quota entries that any quota limits, in a stable order; without any, nothing is asked of the API server. */
+  /** Resource names that any quota limits, in a stable order; if empty, nothing is read from the API server. */
   readonly chargedNames: () => readonly string[];
-  /** Whether every namespace that is governed now, as storage has it, is known as it is. Rejects when it cannot be read. */
+  /** Whether the view has every governed namespace as it is stored now. Rejects when they cannot be read. */
   readonly areNamespacesKnown: (signal: AbortSignal) => Promise<boolean>;
   readonly clock: Clock;
   readonly random: () => number;
@@ -28,18 +28,20 @@ export interface PodInformerOptions {
 }
 
 const CHECK_EVERY_MS = 1_000;
-/** A proof is asked for so often at most, and never for more than a fiftieth of the time. */
+/** Minimum interval between proofs, which also never take more than 1/50 of the time. */
 const PROVE_EVERY_MS = 1_000;
 const PAUSES_PER_PROOF = 50;
 const PAGE_SIZE = 500;
-/** kube-apiserver sends a bookmark two seconds before a watch ends: a short one soon tells how far the server is. */
+/**
+ * kube-apiserver sends a bookmark two seconds before a watch ends: a short watch soon reports the server's revision.
+ */
 const SHORT_WATCH_SECONDS = 3;
 const NEVER = new AbortController().signal;
 
 /**
- * Keeps a view of the pods in governed namespaces. An epoch: a watch from the latest revision on, and beside it lists of
- * all that has not been listed since. It ends, and the next one begins, when the watch cannot go on, when quotas limit
- * other things, and when `isRelistDue`.
+ * Keeps a view of the pods in governed namespaces. An epoch is a watch from the latest revision on, with lists of all
+ * namespaces in parallel. A new epoch begins when the watch cannot continue, when quotas limit other resources, and
+ * when `isRelistDue`.
  */
 export class PodInformer {
   readonly view = new PodView();
@@ -48,13 +50,13 @@ export class PodInformer {
   readonly #metrics: ReflectorMetrics;
   readonly #pageSize = createPageSize(PAGE_SIZE);
   readonly #listeners = new Set<() => void>();
-  /** Of the present epoch. */
+  /** Start of the current epoch. */
   #begunAt = 0;
   #isListed = false;
-  /** How long its lists took, or those of the one before. */
+  /** How long its lists took, or those of the previous epoch. */
   #listMs: number | undefined;
   #watch = new AbortController();
-  /** When the next proof may be asked for; never while one is. */
+  /** When the next proof may be requested; infinite while one is in progress. */
   #nextProofAt = -Infinity;
   #wakeLoader: () => void = () => undefined;
 
@@ -63,23 +65,26 @@ export class PodInformer {
     this.#metrics = reflectorMetrics(options.metrics, resourceLabel(PODS), options.clock);
   }
 
-  /** The monotonic time as of which the view is proven to show everything. */
+  /** The monotonic time as of which the view is proven complete. */
   get provenAt(): number {
     return this.#proof.provenAt;
   }
 
-  /** Calls back whenever the view may have moved on. */
+  /** Calls back whenever the view may have advanced. */
   onAdvance(listener: () => void): void {
     this.#listeners.add(listener);
   }
 
-  /** Namespaces have been governed or released. */
+  /** Notifies that namespaces were governed or released. */
   namespacesChanged(): void {
     this.#wakeLoader();
     this.#advanced();
   }
 
-  /** Asks for a proof that the view is current, unless one is under way or was a moment ago; a later advance may bring it. */
+  /**
+   * Requests a proof that the view is current, unless one is in progress or was just made; a later advance may complete
+   * it.
+   */
   prove(): void {
     const now = this.#options.clock.monotonic();
     if (this.#proof.awaitedSince !== undefined || now < this.#nextProofAt) return;
@@ -94,7 +99,7 @@ export class PodInformer {
     this.#nextProofAt = now + Math.max(PROVE_EVERY_MS, PAUSES_PER_PROOF * (now - askedAt));
   }
 
-  /** Never rejects, and ends with `signal` alone. */
+  /** Never rejects, and ends only with `signal`. */
   async run(signal: AbortSignal): Promise<void> {
     const { chargedNames, clock, random } = this.#options;
     let failures = 0;
@@ -106,7 +111,7 @@ export class PodInformer {
     }
   }
 
-  /** Resolves when it is over, with whether it ever began. */
+  /** Resolves at the end of the epoch with whether it ever began. */
   async #runEpoch(signal: AbortSignal): Promise<boolean> {
     const { client, clock, chargedNames } = this.#options;
     const epoch = new AbortController();
@@ -127,7 +132,7 @@ export class PodInformer {
     }
   }
 
-  /** Watches until only a list helps; then the epoch is over. */
+  /** Watches until only a new list helps; then the epoch ends. */
   async #follow(epoch: AbortController): Promise<void> {
     let plan: Plan = { step: 'watch', failures: 0, retryAfterMs: 0 };
     while (plan.step === 'watch' && !epoch.signal.aborted) {
@@ -138,7 +143,7 @@ export class PodInformer {
     epoch.abort();
   }
 
-  /** `undefined` where we ended it ourselves. */
+  /** `undefined` if we ended it ourselves. */
   async #watchOnce(signal: AbortSignal): Promise<Reading | undefined> {
     this.#metrics.began('watch');
     const watch = new AbortController();
@@ -157,7 +162,7 @@ export class PodInformer {
     };
   }
 
-  /** Lists whatever is not listed, now and whenever namespaces come. */
+  /** Lists all unlisted namespaces, now and whenever new ones appear. */
   async #load(signal: AbortSignal): Promise<void> {
     const { clock, random } = this.#options;
     let failures = 0;
@@ -193,7 +198,7 @@ export class PodInformer {
     release();
   }
 
-  /** Ends the epoch when another one is due. */
+  /** Ends the epoch when the next one is due. */
   async #endWhenDue(epoch: AbortController): Promise<void> {
     const { clock, random, chargedNames } = this.#options;
     const spread = random();
@@ -206,7 +211,10 @@ export class PodInformer {
     }
   }
 
-  /** The namespaces first: a pod in one that is not known to be governed would be missing however far the watch is. */
+  /**
+   * Checks the namespaces first: a pod in a governed namespace that the view does not have would be missing, however
+   * current the watch.
+   */
   async #askForProof(askedAt: number): Promise<void> {
     const { client, areNamespacesKnown } = this.#options;
     if (!(await areNamespacesKnown(NEVER))) return;

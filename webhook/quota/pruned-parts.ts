@@ -6,14 +6,14 @@ import type { KubeObject } from '#shared/kube/kube-object.ts';
 const PARTS: readonly LedgerPart[] = ['observedGeneration', 'recounts', 'used', 'slices', 'reservations'];
 
 /**
- * Which parts of a ledger are not stored as they were sent. An API server leaves out in silence what its
- * CustomResourceDefinition does not name, as after an upgrade that has brought new replicas and not the new CRD.
+ * The parts of a ledger that were not stored as sent. An API server silently prunes fields that its
+ * CustomResourceDefinition does not have, for example when an upgrade brought new replicas but not the new CRD.
  */
 export function prunedParts(sent: KubeObject, stored: KubeObject): readonly LedgerPart[] {
   return PARTS.filter((part) => !isDeepStrictEqual(essence(sent, part), essence(stored, part)));
 }
 
-/** Of many reservations their UIDs will do: what names the one charges the other as well. */
+/** For reservations, comparing the UIDs is enough: the CRD stores a reservation completely or not at all. */
 function essence(object: KubeObject, part: LedgerPart): unknown {
   const value = fieldOf(object['status'], part);
   if (Array.isArray(value) && value.length === 0) return undefined;

@@ -7,8 +7,8 @@ import type { CachedQuota } from '#webhook/cluster-state/caches.ts';
 const LABELS = ['quota', 'resource'];
 
 /**
- * Exports what each PriorityQuota limits and what is used of it, in whole units (bytes, cores, pods), as the API server
- * last told it. What has not been counted yet is not exported. Every replica exports the same.
+ * Exports the limits and the usage of each PriorityQuota in whole units (bytes, cores, pods), as last read from the API
+ * server. Resources that have not been counted yet are not exported. Every replica exports the same values.
  */
 export function exportQuotas(quotas: Pick<Reflector<CachedQuota>, 'onChange'>, metrics: Metrics): void {
   const show = {
@@ -21,7 +21,7 @@ export function exportQuotas(quotas: Pick<Reflector<CachedQuota>, 'onChange'>, m
   });
 }
 
-/** Sets the series of one quota; those of resources that are no longer named go. */
+/** Sets the series of one quota and removes those of resources that it no longer names. */
 function createShow(gauge: GaugeMetric): (quota: string, amounts: Amounts) => void {
   const shown = new Map<string, readonly string[]>();
   return (quota, amounts) => {

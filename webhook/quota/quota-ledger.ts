@@ -20,11 +20,11 @@ export interface QuotaLedgerOptions extends ReplicaSettings {
   readonly observed: () => ObservedQuota;
   readonly clock: Clock;
   readonly random: () => number;
-  /** Asks for a proof that the view is current. */
+  /** Requests a proof that the view is current. */
   readonly prove: () => void;
-  /** Told of every charge, whether it took a write. */
+  /** Called for every charge; says whether it took a write. */
   readonly charged: (path: 'slice' | 'ledger') => void;
-  /** Told of every count that was due. */
+  /** Called for every recount that was due. */
   readonly recounted: (result: 'done' | 'failed') => void;
 }
 
@@ -35,14 +35,14 @@ interface ReserveOptions {
   readonly isDryRun: boolean;
 }
 
-/** Who is in another's way waits at random, longer each time: meanwhile others come who share the next write. */
+/** Random, growing pauses after conflicts: meanwhile more requests arrive that share the next write. */
 const PAUSES: Backoff = { initialMs: 25, maxMs: 200, factor: 2, jitter: 1 };
-/** How late a reservation may be given up. */
+/** How late a reservation may time out. */
 const TICK_MS = 50;
-/** A turn, a read and a write, and a few more where others write too; what is not given back comes back by itself. */
+/** Enough for a read, a write and some conflicts; slices that are not given back expire. */
 const TURNS_TO_CLOSE = 12;
 
-/** The ledger of one quota in this replica: brings events to `step` and carries out what it says. */
+/** The ledger of one quota in this replica: passes events to `step` and executes its effects. */
 export class QuotaLedger {
   readonly #options: QuotaLedgerOptions;
   readonly #replica: Replica;
@@ -55,7 +55,7 @@ export class QuotaLedger {
     this.#replica = createReplica(options, this.#now());
   }
 
-  /** Reserves, or in a dry run only says whether it could; `busy` when that takes longer than `withinMs`. */
+  /** Reserves, or in a dry run only says whether it could; `busy` if that takes longer than `withinMs`. */
   reserve(reservation: Reservation, { withinMs, isDryRun }: ReserveOptions): Promise<ReservationResult> {
     const pending = { reservation, isDryRun, giveUpAt: this.#options.clock.monotonic() + withinMs };
     return new Promise((settle) => {
@@ -65,17 +65,17 @@ export class QuotaLedger {
     });
   }
 
-  /** Takes a reservation back for a pod that was refused after all. */
+  /** Cancels a reservation for a pod that was refused after all. */
   cancel(reservation: Reservation): void {
     this.#handle({ kind: 'cancelled', reservation });
   }
 
-  /** To be called every now and then: does what is due. */
+  /** Call it regularly: does what is due. */
   tick(): void {
     this.#handle({ kind: 'ticked', random: this.#options.random() });
   }
 
-  /** To be called when the quota or the pods have changed. */
+  /** Call it when the quota or the pods have changed. */
   observe(): void {
     this.#handle({ kind: 'observed' });
   }
@@ -85,12 +85,15 @@ export class QuotaLedger {
     return this.#replica.hasCounted;
   }
 
-  /** Some pods, `namespace/name`, that cannot be read: each is charged as much as the quota limits. `undefined` before a count. */
+  /**
+   * Some pods, `namespace/name`, that cannot be read: each is charged the full limit of the quota. `undefined` before
+   * the first count.
+   */
   get unreadable(): readonly string[] | undefined {
     return this.#replica.unreadable;
   }
 
-  /** Gives back our slice; resolves when that was tried. */
+  /** Gives back our slice; resolves after the attempt. */
   async close(): Promise<void> {
     for (let turn = 0; turn < TURNS_TO_CLOSE; turn += 1) {
       this.#handle({ kind: 'closed' });
@@ -124,7 +127,7 @@ export class QuotaLedger {
     }
   }
 
-  /** What takes time leads to an event. */
+  /** Starts an asynchronous effect, which ends with an event. */
   #begin(effect: LastingEffect): void {
     const underWay = this.#resultOf(effect).then((event) => {
       this.#underWay.delete(underWay);
@@ -149,7 +152,7 @@ export class QuotaLedger {
     }
   }
 
-  /** So that each is answered in time, whatever else happens. */
+  /** Ticks while requests wait, so that each is answered in time. */
   async #tickWhileOpen(): Promise<void> {
     if (this.#isTicking || this.#waiting.size === 0) return;
     this.#isTicking = true;

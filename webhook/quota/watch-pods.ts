@@ -16,13 +16,13 @@ export interface WatchOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly view: PodView;
-  /** The server said something; the view may have moved on. */
+  /** The server sent something; the view may have advanced. */
   readonly heard: () => void;
-  /** How long a watch shall stay open; some minutes where it is not said. */
+  /** How long a watch stays open; some minutes if `undefined`. */
   readonly watchSeconds: () => number | undefined;
 }
 
-/** Takes the changes of pods into a view from where it stands, until the watch ends, whatever ends it. */
+/** Watches pods from the view's position on and applies their changes to it, until the watch ends for any reason. */
 export function watchPods(options: WatchOptions, signal: AbortSignal): Promise<Reading> {
   const { client, clock, random, view, heard, watchSeconds } = options;
   const target: Target = {

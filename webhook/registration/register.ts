@@ -10,13 +10,13 @@ import { COMPONENT_NAMES, WEBHOOK_CONFIGURATION } from '#shared/kube/wire-names.
 const RESOURCES: readonly [Resource, Resource] = [MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS];
 const FIELD_MANAGER = COMPONENT_NAMES.webhook;
 
-/** Writes both webhook configurations as a whole. Rejects with what the API server said. */
+/** Writes both webhook configurations completely. Rejects with the API server's message. */
 export async function registerFully(client: KubeClient, options: RegistrationOptions): Promise<void> {
   const wanted = webhookConfigurations(options);
   await Promise.all(wanted.map((object, index) => writeConfiguration(client, resourceAt(index), object)));
 }
 
-/** Puts the authority into both configurations, which must exist, where it is not there yet. */
+/** Adds the CA bundle to both configurations, which must exist, unless they already have it. */
 export async function registerCaBundle(client: KubeClient, caBundlePem: string): Promise<void> {
   const caBundle = Buffer.from(caBundlePem).toString('base64');
   await Promise.all(RESOURCES.map((resource) => patchCaBundle(client, resource, caBundle)));
@@ -41,7 +41,7 @@ async function patchCaBundle(client: KubeClient, resource: Resource, caBundle: s
       : [{ op: 'add', path: `/webhooks/${index}/clientConfig/caBundle`, value: caBundle }],
   );
   if (operations.length === 0) return;
-  // The version is tested first: somebody else's change of the list would move the entries.
+  // Test the version first: a concurrent change of the list could move the entries.
   const guard = { op: 'test', path: '/metadata/resourceVersion', value: current.metadata.resourceVersion };
   const patched = await patchObject(client, address, [guard, ...operations], {
     type: 'json',

@@ -11,25 +11,25 @@ import { registerCaBundle, registerFully } from './register.ts';
 export interface RegistrationSources {
   readonly client: KubeClient;
   readonly configuration: WebhookConfiguration;
-  /** Where we really listen. */
+  /** The port that the webhook listens on. */
   readonly port: number;
   readonly caBundlePem: () => string | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Keeps the webhook configurations pointing at us with our authority, and says whether they do. */
+/** Keeps the address and the CA bundle in the webhook configurations current, and reports whether they are. */
 export interface Registration {
   run(signal: AbortSignal): Promise<void>;
-  /** Registers now if anything has changed or has not been looked at for a while. */
+  /** Registers if anything has changed or was not verified for a while. */
   reconcile(): Promise<void>;
-  /** Whether every configuration carries exactly this bundle, as far as we know. */
+  /** Whether every configuration has exactly this bundle, as of the last write. */
   isTrusted(caBundlePem: string): boolean;
   readonly check: HealthCheck;
 }
 
 const RECONCILE_EVERY_MS = 1_000;
-/** Whoever overwrites our entries is noticed after this long. */
+/** A change of our entries by another client is noticed after this long. */
 const VERIFY_EVERY_MS = 30_000;
 const DEADLINE_MS = 10_000;
 const BACKOFF = { initialMs: 200, maxMs: 30_000, factor: 2, jitter: 0.5 };
@@ -86,7 +86,7 @@ async function registerOnce(
   });
 }
 
-/** A registered address may leave the port to us, for we may have taken a free one. */
+/** Port 0 in the registered URL stands for the port that the webhook listens on, which may have been chosen freely. */
 function targetOf({ registration }: WebhookConfiguration, port: number): WebhookTarget {
   const { url, serviceNamespace: namespace, serviceName: name, servicePort } = registration;
   if (url === undefined) return { kind: 'service', namespace, name, port: servicePort };

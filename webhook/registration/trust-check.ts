@@ -12,16 +12,16 @@ import { handshakeProblem, type HandshakeTarget } from '#webhook/certificates/ha
 
 export interface TrustSources {
   readonly client: KubeClient;
-  /** Where we listen, as we reach ourselves. */
+  /** The address on which the webhook can reach itself. */
   readonly host: string;
   readonly port: number;
-  /** Whether the configurations must be there; without it they are somebody else's to make. */
+  /** Whether the configurations must exist; otherwise an administrator creates them. */
   readonly isRegistered: boolean;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Proves that whoever acts on the registered configurations trusts the certificate that is served (F-14). */
+/** Verifies that a client which uses the registered configurations trusts the served certificate (F-14). */
 export interface TrustCheck {
   run(signal: AbortSignal): Promise<void>;
   verify(): Promise<void>;
@@ -31,10 +31,10 @@ export interface TrustCheck {
 const VERIFY_EVERY_MS = 10_000;
 const DEADLINE_MS = 30_000;
 const BACKOFF = { initialMs: 100, maxMs: 10_000, factor: 2, jitter: 0.5 };
-/** Right after the start nothing is registered yet. */
+/** Failures right after the start are expected: nothing is registered yet. */
 const QUIET_FAILURES = 5;
 
-/** Reads the configurations back and shakes hands with ourselves as the API server would. */
+/** Reads the configurations and makes a TLS handshake with this webhook as the API server would. */
 export function createTrustCheck(sources: TrustSources): TrustCheck {
   const { clock, log } = sources;
   let problem: string | undefined = 'not proven yet';
@@ -56,7 +56,7 @@ export function createTrustCheck(sources: TrustSources): TrustCheck {
           periodMs: VERIFY_EVERY_MS,
           deadlineMs: DEADLINE_MS,
           backoff: BACKOFF,
-          // What cannot be read says nothing about trust: the last verdict stays.
+          // A failed read says nothing about trust: the last result stays.
           onError: (error, failuresInARow) => {
             const level = failuresInARow > QUIET_FAILURES ? 'warn' : 'debug';
             log[level]({ reason: errorText(error), failuresInARow }, 'Could not prove that callers trust us');
@@ -70,7 +70,7 @@ export function createTrustCheck(sources: TrustSources): TrustCheck {
   };
 }
 
-/** Each combination of name and bundle in the entries of both configurations, once. */
+/** Each distinct combination of server name and bundle in the entries of both configurations. */
 async function readTargets(sources: TrustSources): Promise<readonly HandshakeTarget[]> {
   const found = await Promise.all(
     [MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS].map((resource) => readEntries(sources, resource)),
@@ -90,7 +90,7 @@ async function readEntries(
   return Array.isArray(entries) ? (entries as readonly unknown[]) : [];
 }
 
-/** How the API server would call this entry, but on our own address. */
+/** How the API server would connect to this entry, but at our own address. */
 function targetOf({ host, port }: TrustSources, entry: unknown): HandshakeTarget {
   const clientConfig = fieldOf(entry, 'clientConfig');
   const caBundle = fieldOf(clientConfig, 'caBundle');

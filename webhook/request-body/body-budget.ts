@@ -9,24 +9,24 @@ import { reviewStart, type ReviewStart } from './review-start.ts';
 import { createSharedTimeout } from './shared-timeout.ts';
 import { createFairQueue } from './fair-queue.ts';
 
-/** Why a body was not read to its end. */
+/** Why a body was not read completely. */
 export type Unread = 'tooLarge' | 'tooMany' | 'tooSlow' | NonNullable<ReviewScan['beyond']>;
 
 export type ReviewBody =
-  /** The bytes are there until the callback returns. */
+  /** The bytes are valid until the callback returns. */
   | { readonly kind: 'whole'; readonly bytes: Buffer; readonly values: number }
   | { readonly kind: 'unread'; readonly why: Unread; readonly start: ReviewStart | undefined }
-  /** The caller went away before it was complete. */
+  /** The client disconnected before the body was complete. */
   | { readonly kind: 'gone' };
 
-/** What is read at all. */
+/** Limits of what is read. */
 export interface BodyBounds {
   readonly maxBytes: number;
   readonly limits: ScanLimits;
 }
 
 export interface BodyBudget extends BodyBounds {
-  /** From the first piece of a body until all of it is there, waiting included. */
+  /** From the first chunk of a body to the last, waiting included. */
   readonly patienceMs: number;
 }
 
@@ -35,14 +35,14 @@ type Done = (body: ReviewBody) => void;
 /** Calls back exactly once. */
 export type ReadBody = (request: IncomingMessage, done: Done) => void;
 
-/** Nearly every review is smaller, and each connection brings one at a time: read at once, whoever sends it. */
+/** Nearly every review is smaller, and a connection carries one at a time: these are read at once, for any sender. */
 const SMALL_BYTES = 16 * 1024;
-/** Larger ones than these come one at a time, into one buffer. */
+/** Larger bodies are read one at a time, into one buffer. */
 const MEDIUM_BYTES = 128 * 1024;
-/** Of those in between. */
+/** Memory that bodies between the two sizes share. */
 const TOGETHER_BYTES = 16 * 1024 * 1024;
 const LONGEST_LINE = 64;
-/** Of a body that is not wanted so much is read, so that its connection can go on: a new one costs more. */
+/** Up to this much of a refused body is read and dropped, to keep the connection: a new one costs more. */
 const MOST_DROPPED_BYTES = 1024 * 1024;
 
 /** A request that is being read. */
@@ -50,27 +50,27 @@ interface Reading {
   readonly request: IncomingMessage;
   readonly body: IncomingBody;
   readonly done: Done;
-  /** How it begins, once something came. */
+  /** The first chunk, once it has arrived. */
   first: Buffer | undefined;
-  /** What it holds until it has been dealt with. */
+  /** The memory lease that it holds until it is done. */
   share: Share | undefined;
   stopWaiting: () => void;
   isOver: boolean;
 }
 
 /**
- * Reads bodies within the memory of the container. Small ones are read at once. Medium ones share an allowance, large
- * ones and those that do not say how large they are take turns, and wait with their sender; of both no namespace and no
- * user gets all. What is not read is told by its first bytes, so that it can be answered all the same.
+ * Reads bodies within the container's memory. Small bodies are read at once. Medium bodies share a budget; large
+ * bodies, and bodies of unknown size, wait in a queue, unread. No namespace and no user can take the whole budget or
+ * queue. A body that is not read is reported with its first bytes, so that it can still be answered as a review.
  */
 export function createBodyReader({ maxBytes, limits, patienceMs }: BodyBudget): ReadBody {
   const together = createFairShares(TOGETHER_BYTES);
   const turns = createFairQueue(LONGEST_LINE);
   const deadline = createSharedTimeout(patienceMs);
-  /** Made when the first large body comes, and used for each. */
+  /** Allocated for the first large body and reused. */
   let buffer: Buffer | undefined;
 
-  /** The first piece tells who sends it. */
+  /** The first chunk identifies the sender. */
   function sort(reading: Reading, first: Buffer): void {
     const { announcedBytes, receivedBytes } = reading.body;
     reading.first = first;
@@ -127,14 +127,14 @@ function startOf({ first }: Reading): ReviewStart | undefined {
   return first === undefined ? undefined : reviewStart(first);
 }
 
-/** Keeps the pieces as they come: most bodies come in one or two. */
+/** Keeps the chunks as they arrive: most bodies arrive in one or two. */
 function keep(reading: Reading, limits: ScanLimits, first: Buffer): void {
   const pieces = [first];
   const end = (): void => wholeBody(reading, pieces.length === 1 ? first : Buffer.concat(pieces), limits);
   reading.body.into(sink(reading, (piece) => void pieces.push(piece), end));
 }
 
-/** Copies each piece as it comes, frees it, and looks at it. */
+/** Copies each chunk, frees it, and scans it. */
 function fill(reading: Reading, buffer: Buffer, limits: ScanLimits): BodySink {
   const scan = startScan(limits);
   let size = 0;
@@ -162,7 +162,7 @@ function wholeBody(reading: Reading, bytes: Buffer, limits: ScanLimits): void {
   else refuse(reading, scan.beyond);
 }
 
-/** What is nested too deep is that from the beginning, and the better answer. */
+/** Excessive nesting shows in the first chunk and is the more helpful answer. */
 function beyondIn(first: Buffer, limits: ScanLimits): ReviewScan['beyond'] {
   const scan = startScan(limits);
   advanceScan(scan, first, first.length);
@@ -186,7 +186,7 @@ function finish(reading: Reading, body: ReviewBody): void {
   }
 }
 
-/** What is left of a body of unknown length is not read: its connection ends. */
+/** The rest of a body of unknown length is not read: its connection is closed. */
 function dropRest({ request, body }: Reading): void {
   if (!(body.announcedBytes - body.receivedBytes <= MOST_DROPPED_BYTES)) return;
   keepReading(request);

@@ -1,10 +1,10 @@
 import { createFairShares, type Share } from './fair-shares.ts';
 
-/** One at a time, the others in line. */
+/** Runs one entry at a time; the others wait. */
 export interface FairQueue {
   /**
-   * Calls `begin` when it is one's turn: at once, or later. Returns how to end the turn, or to leave the line; begin is
-   * given the same. `undefined` when too many are in line already.
+   * Calls `begin` at once or when the entry's turn comes. Returns a share that ends the turn or leaves the queue;
+   * `begin` receives the same. `undefined` when the queue is full.
    */
   enter(holders: readonly string[], begin: (turn: Share) => void): Share | undefined;
 }
@@ -12,16 +12,19 @@ export interface FairQueue {
 interface Entry {
   readonly holder: string;
   readonly begin: (turn: Share) => void;
-  /** In line. */
+  /** The slot in the queue. */
   readonly place: Share;
 }
 
 const NO_PLACE: Share = { end: () => undefined };
 
-/** A line of at most `longest`, which no holder may fill alone; holders take turns, so that none waits for all of another. */
+/**
+ * A queue of at most `longest` entries, which no holder can fill alone; holders are served in turn, so that none waits
+ * for all entries of another.
+ */
 export function createFairQueue(longest: number): FairQueue {
   const places = createFairShares(longest);
-  /** By holder; the one whose turn was last stands last. */
+  /** By holder; the one served last is last. */
   const lines = new Map<string, readonly Entry[]>();
   let current: Entry | undefined;
 

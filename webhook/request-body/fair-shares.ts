@@ -1,19 +1,19 @@
-/** A part that is held. */
+/** A share that a holder has taken. */
 export interface Share {
-  /** Gives it back; once is enough. */
+  /** Gives it back; further calls do nothing. */
   end(): void;
 }
 
-/** Something of which there is only so much, held by many who must not take it from one another. */
+/** A limited amount that many holders share fairly. */
 export interface FairShares {
-  /** A share of `cost`; `undefined` when one of the holders has as much as may be. */
+  /** Takes a share of `cost`; `undefined` when one of the holders has reached its limit. */
   take(holders: readonly string[], cost: number): Share | undefined;
 }
 
 /**
- * Nobody may hold more than what is left free, as switches share their buffers (Choudhury and Hahne, dynamic
- * thresholds): one holder alone gets half of `total`, of n greedy ones each gets 1/(n+1), and as much stays free for
- * whoever comes next.
+ * No holder may hold more than what is left free, as switches share their buffers (Choudhury and Hahne, dynamic
+ * thresholds): a single holder gets half of `total`, each of n greedy holders gets 1/(n+1), and as much stays free for
+ * the next one.
  */
 export function createFairShares(total: number): FairShares {
   const held = new Map<string, number>();

@@ -1,30 +1,30 @@
 import type { IncomingMessage } from 'node:http';
 import { freeChunk } from './free-chunk.ts';
 
-/** Takes a body piece by piece. */
+/** Receives a body chunk by chunk. */
 export interface BodySink {
   piece(bytes: Buffer): void;
   end(): void;
-  /** The caller went away before the body was complete. */
+  /** The client disconnected before the body was complete. */
   gone(): void;
 }
 
-/** Frees what comes. */
+/** Frees all chunks. */
 export const DROPPED: BodySink = { piece: freeChunk, end: () => undefined, gone: () => undefined };
 
-/** A body on its way, which one sink after the other can take. */
+/** A body that is arriving; its sink can be replaced. */
 export interface IncomingBody {
-  /** As announced; NaN where it was not. */
+  /** From Content-Length; NaN if it is missing. */
   readonly announcedBytes: number;
   /** So far. */
   readonly receivedBytes: number;
   into(sink: BodySink): void;
-  /** Leaves the rest with the sender for now. */
+  /** Stops reading for now. */
   pause(): void;
   resume(): void;
 }
 
-/** Begins to read a request. */
+/** Starts reading a request. */
 export function incomingBody(request: IncomingMessage, first: BodySink): IncomingBody {
   let sink = first;
   let receivedBytes = 0;
@@ -33,9 +33,9 @@ export function incomingBody(request: IncomingMessage, first: BodySink): Incomin
     sink.piece(bytes);
   });
   request.on('end', () => sink.end());
-  // Follows upon every end and every error.
+  // Emitted after every end and every error.
   request.on('close', () => sink.gone());
-  // What had ended before anybody listened tells nothing any more.
+  // A request that was destroyed before the listeners were added emits nothing.
   if (request.destroyed) process.nextTick(() => sink.gone());
   return {
     announcedBytes: Number(request.headers['content-length'] ?? Number.NaN),

@@ -2,7 +2,7 @@ import { StringDecoder } from 'node:string_decoder';
 
 const PIECE_BYTES = 256 * 1024;
 
-/** The JSON value of a body that has been scanned; `undefined` where it is no JSON. What is no UTF-8 becomes U+FFFD, as for Go. */
+/** The JSON value of a scanned body; `undefined` if it is not valid JSON. Invalid UTF-8 becomes U+FFFD, as in Go. */
 export function parseBody(bytes: Buffer): { readonly value: unknown } | undefined {
   try {
     return { value: JSON.parse(textOf(bytes)) as unknown };
@@ -11,7 +11,10 @@ export function parseBody(bytes: Buffer): { readonly value: unknown } | undefine
   }
 }
 
-/** In pieces: a text of a MiB or more is kept outside V8's heap, where the limit of the heap collects no garbage. */
+/**
+ * Decodes in pieces: V8 keeps a string of 1 MiB or more outside its heap, where the heap limit triggers no garbage
+ * collection.
+ */
 function textOf(bytes: Buffer): string {
   if (bytes.length <= PIECE_BYTES) return bytes.toString('utf8');
   const decoder = new StringDecoder('utf8');
@@ -20,7 +23,10 @@ function textOf(bytes: Buffer): string {
   return text + decoder.end();
 }
 
-/** What the values of a body may take in memory at most: texts with two bytes a character, and what is read out of them. */
+/**
+ * Upper bound of the memory that the values of a body take: strings with two bytes per character, and the objects
+ * decoded from them.
+ */
 export function parsedBytes(length: number, values: number): number {
   return length * 4 + values * 160;
 }

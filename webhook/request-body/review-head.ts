@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 
-/** A failure of the request itself: answered by status code where there is no review to answer. */
+/** A failure of the HTTP request: answered with a status code if there is no review to answer. */
 export interface Failure {
   readonly code: 400 | 405 | 413 | 415 | 429 | 500;
   readonly message: string;
 }
 
-/** What is wrong with method and headers of a review; `undefined` when nothing is. */
+/** What is wrong with the method and headers of a review; `undefined` if they are valid. */
 export function headProblem({ method, headers }: IncomingMessage): Failure | undefined {
   if (method !== 'POST') return { code: 405, message: 'Method not allowed: expected POST' };
   if (!isJson(headers['content-type'])) {
@@ -16,7 +16,7 @@ export function headProblem({ method, headers }: IncomingMessage): Failure | und
   return encoding === 'identity' ? undefined : { code: 415, message: 'Unsupported content encoding: expected none' };
 }
 
-/** What the API server sends is the plain name, compared first. */
+/** The API server sends the plain media type, which is compared first. */
 function isJson(contentType: string | undefined): boolean {
   if (contentType === 'application/json') return true;
   return contentType?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';

@@ -1,4 +1,4 @@
-/** Who a review comes from, as far as it is known. */
+/** The sender of a review, as far as it is known. */
 export interface ReviewSender {
   readonly namespace: string | undefined;
   readonly username: string | undefined;
@@ -8,8 +8,8 @@ const SERVICE_ACCOUNT = 'system:serviceaccount:';
 const CONTROLLER = `${SERVICE_ACCOUNT}kube-system:`;
 
 /**
- * Whom a review counts against where many share what is limited: its namespace, and its user unless that is a part of
- * Kubernetes, which acts for every namespace. A review of which neither is known counts as one of the unknown.
+ * The holders that a review counts against in a shared budget: its namespace, and its user unless that is a Kubernetes
+ * component, which acts for every namespace. Reviews of which neither is known share the holder `unknown`.
  */
 export function holdersOf({ namespace, username }: ReviewSender): readonly string[] {
   const holders = [

@@ -1,35 +1,35 @@
 import { Buffer } from 'node:buffer';
 
-/** How much JSON a review may hold; what stands below managedFields does not count. */
+/** How much JSON a review may contain, not counting managedFields. */
 export interface ScanLimits {
-  /** Arrays and objects inside one another. */
+  /** Nesting of arrays and objects. */
   readonly depth: number;
-  /** Arrays, objects, and the commas between what they hold; of the old object and of everything before it. */
+  /** Arrays, objects and commas, counted separately for the old object and for everything before it. */
   readonly values: number;
 }
 
-/** A review that is looked at while it arrives. */
+/** The state of scanning a review while it arrives. */
 export interface ReviewScan {
   readonly limits: ScanLimits;
-  /** What lies before has been looked at. */
+  /** Everything before this has been scanned. */
   position: number;
   depth: number;
   values: number;
-  /** Of what stands before the old object. */
+  /** The values before the old object. */
   valuesBefore: number;
-  /** Of the string that began last; it is still open while its end lies before its start. */
+  /** Of the latest string; it is open while its end lies before its start. */
   stringStart: number;
   stringEnd: number;
-  /** The managedFields that are being passed over. */
+  /** The managedFields that are being skipped. */
   region: Region | undefined;
-  /** The limit that was passed; nothing more is looked at then. */
+  /** The limit that was exceeded; scanning stops then. */
   beyond: keyof ScanLimits | undefined;
 }
 
 interface Region {
   readonly start: number;
   depth: number;
-  /** How many keys of `CLASS_PATH` lead to where we are. */
+  /** How many keys of `CLASS_PATH` lead to the current position. */
   path: number;
   isClassSent: boolean;
 }
@@ -68,11 +68,10 @@ export function startScan(limits: ScanLimits): ReviewScan {
 }
 
 /**
- * Looks at the bytes of a review up to `end`, going on where it stopped before. It bounds depth and values before
- * `JSON.parse` sees them, and takes out what stands below managedFields: there a tenant can put any JSON, 10,000 levels
- * deep and in any encoding, and the API server sends it on as it is. All that is read of it is whether a client sent the
- * class name, so it is replaced by spaces and the shortest JSON that says the same. Nothing here checks the grammar:
- * what is left is parsed.
+ * Scans the bytes of a review up to `end`, continuing where it stopped. It bounds depth and values before `JSON.parse`
+ * runs, and removes managedFields: a tenant can put any JSON there, 10,000 levels deep and in any encoding, and the API
+ * server forwards it unchanged. We only need to know whether a client sent the class name, so managedFields is replaced
+ * by the shortest JSON that says so, padded with spaces. The scan does not check the grammar: the rest is parsed.
  */
 export function advanceScan(scan: ReviewScan, bytes: Buffer, end: number): void {
   while (scan.position < end && scan.beyond === undefined) {
@@ -82,14 +81,14 @@ export function advanceScan(scan: ReviewScan, bytes: Buffer, end: number): void 
   }
 }
 
-/** A string that an earlier piece left open. */
+/** Skips a string that an earlier chunk left open. */
 function closeString(scan: ReviewScan, bytes: Buffer, end: number): void {
   const index = endOfString(bytes, scan.position, end);
   if (index < end) scan.stringEnd = index;
   scan.position = index < end ? index + 1 : index;
 }
 
-/** Up to the end, a string that stays open, the beginning of managedFields or a limit. The hot loop of every review. */
+/** Scans up to the end, an open string, the start of managedFields or a limit. The hot loop of every review. */
 function passCounted(scan: ReviewScan, bytes: Buffer, end: number): void {
   const { limits } = scan;
   let { position: index, depth, values } = scan;
@@ -143,14 +142,14 @@ function beginsRegion(scan: ReviewScan, bytes: Buffer, index: number): boolean {
   return true;
 }
 
-/** From here on the old object is counted: once, for what was counted before is never more than the limit. */
+/** Starts counting the values of the old object. */
 function noteOldObject(scan: ReviewScan, bytes: Buffer, index: number, values: number): void {
   if (!isKey(scan, bytes, index, OLD_OBJECT)) return;
   if (values > scan.limits.values) scan.beyond = 'values';
   scan.valuesBefore = values;
 }
 
-/** From the opening bracket to the closing one. */
+/** Skips from the opening bracket to the closing one. */
 function passRegion(scan: ReviewScan, region: Region, bytes: Buffer, end: number): void {
   let index = scan.position;
   for (; index < end; index += 1) {
@@ -174,7 +173,7 @@ function passRegion(scan: ReviewScan, region: Region, bytes: Buffer, end: number
   scan.region = undefined;
 }
 
-/** An object begins below a key: one more of the path, if all before it lead here. */
+/** An object begins below a key: extends the path if the key is the next one of it. */
 function followPath(scan: ReviewScan, region: Region, bytes: Buffer, index: number): void {
   const next = CLASS_PATH[region.path];
   if (next === undefined || bytes[index] !== OPEN_BRACE || region.depth !== DEPTH_OF_ENTRY + region.path) return;
@@ -183,7 +182,7 @@ function followPath(scan: ReviewScan, region: Region, bytes: Buffer, index: numb
   if (region.path === CLASS_PATH.length) region.isClassSent = true;
 }
 
-/** What is too short to be replaced holds nothing. */
+/** A region that is too short to be replaced is empty. */
 function replaceRegion(bytes: Buffer, { start, isClassSent }: Region, end: number): void {
   const replacement = isClassSent ? WITH_SENT_CLASS : WITH_OTHER_FIELDS;
   if (end - start < replacement.length) return;
@@ -204,7 +203,7 @@ function endOfString(bytes: Buffer, from: number, end: number): number {
   for (; index < end; index += 1) {
     const byte = bytes[index];
     if (byte === QUOTE) break;
-    // What is escaped may come with the next piece, which is then begun behind it.
+    // The escaped character may be in the next chunk; the scan then starts behind it.
     if (byte === BACKSLASH) index += 1;
   }
   return index;

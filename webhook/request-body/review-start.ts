@@ -1,7 +1,7 @@
-/** What the first bytes of an AdmissionReview tell. */
+/** What the first bytes of an AdmissionReview contain. */
 export interface ReviewStart {
   readonly uid: string;
-  /** `undefined` where it does not stand in these bytes: a name of any length comes before it. */
+  /** `undefined` if these bytes do not contain it: a name of any length precedes it. */
   readonly namespace: string | undefined;
   readonly username: string | undefined;
 }
@@ -16,7 +16,7 @@ const SENDER = new RegExp(
   String.raw`^,${KINDS}(?:"name":${TEXT},)?(?:"namespace":"([^"\\]*)",)?"operation":${TEXT},"userInfo":\{(?:"username":"([^"\\]*)")?`,
 );
 
-/** Reads how a body begins; `undefined` where it does not begin as the API server begins a review. */
+/** Reads the start of a body; `undefined` if it does not start as the API server writes a review. */
 export function reviewStart(bytes: Buffer): ReviewStart | undefined {
   const text = bytes.toString('latin1', 0, LOOKED_AT_BYTES);
   const found = UID.exec(text);

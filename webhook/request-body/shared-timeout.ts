@@ -1,6 +1,6 @@
-/** Many waits of the same length. */
+/** Many timeouts of the same length. */
 export interface SharedTimeout {
-  /** Calls back when the time is over; returns how to prevent that. */
+  /** Calls back after the timeout; returns a function that cancels it. */
   add(onLate: () => void): () => void;
 }
 
@@ -9,7 +9,7 @@ interface Wait {
   readonly onLate: () => void;
 }
 
-/** One timer for all of them, for one each would be dear for every request: those that began first are over first. */
+/** One timer for all of them, because one per request would be expensive: the oldest timeout ends first. */
 export function createSharedTimeout(ms: number): SharedTimeout {
   const waits = new Set<Wait>();
   let isArmed = false;

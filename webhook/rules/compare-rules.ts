@@ -7,10 +7,10 @@ import type { WebhookConfiguration } from '#webhook/configuration.ts';
 import type { Rules } from '#webhook/cluster-state/read-rules.ts';
 import { isCurrent, readRulesObject, type RulesObject } from './stored-rules.ts';
 
-/** What policies and classes come to, beside what is stored. */
+/** The rules compiled from policies and classes, and the stored objects to compare with. */
 export interface Comparison {
   readonly compiled: CompiledRules;
-  /** Those that should be there first, so that no rule is missing while another object goes. */
+  /** Objects to write first, objects to delete last, so that no rule is missing in between. */
   readonly objects: readonly RulesObject[];
   readonly isCurrent: boolean;
 }

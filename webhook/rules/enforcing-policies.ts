@@ -7,7 +7,7 @@ const INSTALLED = rulePolicies().map(({ kind, metadata: { name = '' } }) => {
   return { name, resource: kind === ADMISSION_POLICIES.kind ? ADMISSION_POLICIES : ADMISSION_POLICY_BINDINGS };
 });
 
-/** What must be installed for rules to be enforced and is not, as `KIND NAME`. Rejects when that cannot be found out. */
+/** The objects missing for the enforcement of rules, as `KIND NAME`. Rejects when they cannot be read. */
 export async function missingPolicies(client: KubeClient, signal: AbortSignal): Promise<readonly string[]> {
   const found = await Promise.all(INSTALLED.map((address) => getObject(client, address, { signal })));
   return INSTALLED.flatMap(({ name, resource }, index) => {

@@ -3,13 +3,13 @@ import { judges } from '#shared/domain/priority-rules/rule-of-policy.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { Condition } from '#shared/kube/conditions.ts';
 
-/** What is known of the rules that the API server enforces. */
+/** What is known about the rules that the API server enforces. */
 export interface RuleState {
-  /** Whether they are those of the policies; `undefined` as long as they have not been compared. */
+  /** Whether they match the policies; `undefined` until they have been compared. */
   readonly isCurrent: boolean | undefined;
-  /** Why they could not be written, if that was tried. */
+  /** Why the last write failed, if it did. */
   readonly problem: string | undefined;
-  /** ValidatingAdmissionPolicies and bindings that are not there, without which nothing is enforced. */
+  /** Missing ValidatingAdmissionPolicies and bindings, without which nothing is enforced. */
   readonly missing: readonly string[];
   readonly leftOut: ReadonlyMap<string, RuleLimit>;
   readonly isDryRun: boolean;
@@ -23,7 +23,7 @@ const LIMITS: Readonly<Record<RuleLimit, readonly [reason: string, text: string]
   groups: ['TooManyGroups', 'policies name too many different groups'],
 };
 
-/** Whether the API server holds pods to a policy by itself; nothing as long as that is not known. */
+/** Whether the API server itself enforces a policy; `undefined` until that is known. */
 export function enforcementCondition(policy: PriorityPolicy, state: RuleState): Condition | undefined {
   if (state.isCurrent === undefined) return undefined;
   if (!judges(policy)) {
@@ -54,7 +54,7 @@ function enforcedText({ requireQuotaFor, onViolation }: PriorityPolicy, { isDryR
   return `The API server ${does} what breaks it, also while no webhook answers${rest}`;
 }
 
-/** Whether a PriorityRules object holds all policies that it should. */
+/** Whether a PriorityRules object contains all its policies. */
 export function rulesCondition(leftOut: ReadonlyMap<string, RuleLimit>, policies: number): Condition {
   const names = [...leftOut.keys()].sort();
   const isComplete = names.length === 0;

@@ -25,26 +25,26 @@ export interface RuleReconcilerOptions {
   readonly metrics: Metrics;
 }
 
-/** Keeps the rules that the API server enforces by itself those of the policies. */
+/** Keeps the rules that the API server enforces equal to the policies. */
 export interface RuleReconciler {
-  /** Every replica sees for itself how long the API server has enforced something else. */
+  /** Compares the rules; every replica measures how long they have been outdated. */
   run(signal: AbortSignal): Promise<void>;
-  /** The leader alone writes. */
+  /** Writes the rules; only the leader runs it. */
   readonly duty: LeaderDuty;
-  /** What to tell of a policy, as far as it is known. */
+  /** The condition of a policy, if known. */
   conditionOf(policy: PriorityPolicy): Condition | undefined;
 }
 
 const COMPARE_EVERY_MS = 1_000;
 const WRITE_EVERY_MS = 250;
-/** Whoever changes our objects is noticed after this long. */
+/** A change of our objects by another client is noticed after this long. */
 const VERIFY_EVERY_MS = 10_000;
 const DEADLINE_MS = 10_000;
 const READ_MS = 5_000;
 const TELL_AFTER_MS = 5_000;
 const BACKOFF = { initialMs: 250, maxMs: 10_000, factor: 2, jitter: 0.5 };
 
-/** Nothing is compared before `run`, and nothing written before the duty is. */
+/** Compares nothing before `run` and writes nothing before its duty runs. */
 export function createRuleReconciler(options: RuleReconcilerOptions): RuleReconciler {
   const { client, caches, mode, clock, log, metrics } = options;
   const age = metrics.gauge(
@@ -62,7 +62,7 @@ export function createRuleReconciler(options: RuleReconcilerOptions): RuleReconc
     behindSince = isCurrent ? undefined : (behindSince ?? clock.monotonic());
   }
 
-  /** Every change makes the rules differ for a moment, which is not worth a word. */
+  /** Every change makes the rules differ for a moment, which is not reported. */
   function isJustBehind(): boolean {
     return behindSince !== undefined && clock.monotonic() - behindSince < TELL_AFTER_MS;
   }
@@ -79,7 +79,7 @@ export function createRuleReconciler(options: RuleReconcilerOptions): RuleReconc
   async function write(signal: AbortSignal, term: LeaseTerm): Promise<void> {
     if (!writeDue.begin()) return;
     const seen = await compareRules(client, cached(caches), mode, signal);
-    // Caches may be behind, also behind what another leader has written: what is written is compiled from live objects.
+    // Caches may lag, even behind what another leader has written, so writes are compiled from live objects.
     const live = seen.isCurrent ? seen : await compareRules(client, await readRules(client, READ_MS), mode, signal);
     note(live);
     await writeRules(client, live, {
@@ -128,12 +128,15 @@ function cached({ policies, classes }: RuleReconcilerOptions['caches']): Rules {
   };
 }
 
-/** Says when to look: after a change of policies or classes, also one that comes while looking, and after a while. */
+/**
+ * Tracks when a comparison is due: after a change of policies or classes, including one during a comparison, and after
+ * a pause.
+ */
 function dueAfter({ policies, classes }: RuleReconcilerOptions['caches'], clock: Clock) {
   let dueAt = -Infinity;
   for (const cache of [policies, classes]) cache.onChange(() => (dueAt = -Infinity));
   return {
-    /** Whether to look now; if so, only a change or `again` makes it due once more. */
+    /** Whether it is due now; if so, only a change or `again` makes it due again. */
     begin: (): boolean => {
       if (clock.monotonic() < dueAt) return false;
       dueAt = Infinity;

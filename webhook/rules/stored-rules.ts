@@ -8,12 +8,12 @@ import type { Outcome } from '#shared/kube/outcome.ts';
 import { PRIORITY_RULES } from '#shared/kube/resource.ts';
 import { API_VERSION, COMPONENT_NAMES } from '#shared/kube/wire-names.ts';
 
-/** One of the PriorityRules objects as it is and as it should be; `undefined` where there is or should be none. */
+/** One of the PriorityRules objects: stored and wanted state; `undefined` if it does not or should not exist. */
 export interface RulesObject {
   readonly name: string;
   readonly stored: KubeObject | undefined;
   readonly wanted: object | undefined;
-  /** How many policies are in it. */
+  /** How many policies it contains. */
   readonly policies: number;
 }
 
@@ -23,20 +23,23 @@ interface Call {
 
 const FIELD_MANAGER = COMPONENT_NAMES.webhook;
 
-/** The object as it is stored. Rejects when that cannot be found out. */
+/** The stored object. Rejects when it cannot be read. */
 export async function readRulesObject(client: KubeClient, name: string, call: Call): Promise<KubeObject | undefined> {
   const outcome = await getObject(client, { resource: PRIORITY_RULES, name }, call);
   if (outcome.kind === 'notFound') return undefined;
   return expectOk(outcome, 'read', name);
 }
 
-/** Whether the object is what it should be; order of fields aside. */
+/** Whether the stored object matches the wanted one, regardless of field order. */
 export function isCurrent({ stored, wanted }: RulesObject): boolean {
   if (stored === undefined || wanted === undefined) return stored === wanted;
   return isDeepStrictEqual(stored['spec'], JSON.parse(JSON.stringify(wanted)));
 }
 
-/** Creates, replaces or deletes it, unless somebody else has changed it since it was read. Rejects when it cannot. */
+/**
+ * Creates, replaces or deletes the object, unless another client has changed it since it was read. Rejects when it
+ * cannot.
+ */
 export async function writeRulesObject(
   client: KubeClient,
   { name, stored, wanted }: RulesObject,
@@ -65,7 +68,7 @@ export async function writeRulesObject(
     : expectOk(await replaceObject(client, address, object, options), 'replace', name);
 }
 
-/** Says in its status what it was compiled from, where that is not said yet. Rejects when it cannot. */
+/** Writes in its status what it was compiled from, unless it is current. Rejects when it cannot. */
 export async function writeRulesStatus(
   client: KubeClient,
   object: KubeObject,

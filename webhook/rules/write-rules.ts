@@ -8,11 +8,11 @@ export interface WritingTerm {
   readonly signal: AbortSignal;
   readonly term: LeaseTerm;
   readonly now: number;
-  /** Told of every object that was changed. */
+  /** Called for every object that was changed. */
   readonly written: () => void;
 }
 
-/** Writes what differs, and says in the status what it was compiled from. Rejects when it cannot, or no longer leads. */
+/** Writes the objects that differ, and their status. Rejects when it cannot, or no longer leads. */
 export async function writeRules(
   client: KubeClient,
   { compiled, objects }: Comparison,

@@ -5,9 +5,10 @@ import { bounded } from './bounded.ts';
 const HASH_DIGITS = 8;
 
 /**
- * The audit annotations of an answer, below the name of its entry. Of a key that is set twice for one API request the
- * API server keeps the first value and logs a warning. So only the answer that stands alone is filed under `decision`
- * and `because`; one of several has a key that follows from its content, and a mutation that changes nothing has none.
+ * The audit annotations of an answer; the API server prefixes them with the name of the webhook entry. When a key is
+ * set twice for one API request, the API server keeps the first value and logs a warning. So only a single answer uses
+ * the keys `decision` and `because`; one of several answers gets a key derived from its content, and a mutation that
+ * changes nothing gets no annotation.
  */
 export function auditAnnotations(decision: AdmissionDecision): Readonly<Record<string, string>> {
   const { because, oneOf } = decision;

@@ -1,41 +1,41 @@
 import type { AdmissionRequest, Operation, Requester } from '#shared/domain/admission/request.ts';
 import { isRecord } from '#shared/kube/kube-object.ts';
 
-/** An AdmissionReview taken apart; the objects stay raw until a rule knows what they are. */
+/** A decoded AdmissionReview; the objects stay raw until a handler decodes them. */
 export interface Review {
   readonly request: AdmissionRequest;
-  /** `undefined` where the wire has null or nothing. */
+  /** `undefined` if the request has null or no value. */
   readonly object: unknown;
   readonly oldObject: unknown;
-  /** When the answer is due, by the monotonic clock. */
+  /** Deadline of the answer, by the monotonic clock. */
   readonly answerBy: number;
-  /** What its values may take in memory. */
+  /** Upper bound of the memory that its values take. */
   readonly heldBytes: number;
 }
 
 export type DecodedReview =
   | { readonly kind: 'review'; readonly review: Review }
-  /** It is an AdmissionReview, but asks for what the API server never asks: an answer with the uid is due. */
+  /** An AdmissionReview that the API server would never send: the answer must carry its uid. */
   | { readonly kind: 'unacceptable'; readonly uid: string; readonly message: string }
-  /** It is no AdmissionReview v1. */
+  /** Not an AdmissionReview v1. */
   | { readonly kind: 'notAReview'; readonly message: string };
 
 type WireRecord = Readonly<Record<string, unknown>>;
 
-/** The claim of a service account's token that names the node of its pod. */
+/** The claim in a service account token that names the node of its pod. */
 const NODE_NAME_CLAIM = 'authentication.kubernetes.io/node-name';
 const API_VERSION = 'admission.k8s.io/v1';
 const LONGEST_UID = 128;
-/** Names of Kubernetes are far shorter; what a user is called depends on who says so. */
+/** Kubernetes names are far shorter; user names come from the authenticator and may be longer. */
 const LONGEST_TEXT = 4_096;
-/** In answers, logs and requests of our own. */
+/** Fields that are repeated in answers, logs and our own requests. */
 const REPEATED_TEXTS = ['namespace', 'name', 'resource.resource', 'subResource', 'userInfo.username'] as const;
-/** None of our rules asks for CONNECT. */
+/** None of our webhook rules includes CONNECT. */
 const OPERATIONS: readonly string[] = ['CREATE', 'UPDATE', 'DELETE'] satisfies Operation[];
 const NEEDS_OBJECT = ['CREATE', 'UPDATE'];
 const NEEDS_OLD_OBJECT = ['UPDATE', 'DELETE'];
 
-/** Reads a parsed body; unknown fields are passed over. */
+/** Decodes a parsed body; unknown fields are ignored. */
 export function decodeReview(body: unknown, terms: Pick<Review, 'answerBy' | 'heldBytes'>): DecodedReview {
   const wire = findRequest(body);
   if (typeof wire === 'string') return { kind: 'notAReview', message: wire };
@@ -53,7 +53,7 @@ export function decodeReview(body: unknown, terms: Pick<Review, 'answerBy' | 'he
   };
 }
 
-/** The request with its uid, or why there is none. */
+/** The request with its uid, or why it cannot be found. */
 function findRequest(body: unknown): WireRecord | string {
   if (!isRecord(body)) return 'Request body is not an AdmissionReview: expected an object';
   const { apiVersion, kind, request } = body;
@@ -114,7 +114,7 @@ function readRequester({ username, groups, extra }: WireRecord): Requester {
   return { name: text(username), groups: names.filter((group) => typeof group === 'string'), nodeName };
 }
 
-/** The API server gives every claim of a token as a list of one. */
+/** The API server sends every token claim as a list with one value. */
 function onlyText(values: unknown): string | undefined {
   const texts: readonly unknown[] = Array.isArray(values) ? values : [];
   const [first] = texts;

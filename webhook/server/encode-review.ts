@@ -3,7 +3,7 @@ import { priorityPatch } from '#shared/kube/priority-patch.ts';
 import { auditAnnotations } from './audit-annotations.ts';
 import { bounded } from './bounded.ts';
 
-/** An admission answer as JSON text. `object` is the raw pod that a change is to be applied to. */
+/** An admission answer as JSON text. `object` is the raw pod to which a change applies. */
 export function encodeReview(uid: string, decision: AdmissionDecision, object: unknown): string {
   const response = {
     uid,

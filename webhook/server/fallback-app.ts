@@ -2,7 +2,7 @@ import express, { type Express } from 'express';
 import { problemHandler, RequestProblem } from '#shared/http/problem.ts';
 import type { Log } from '#shared/runtime/log.ts';
 
-/** What the admission port answers to every path that is no webhook: a 404 that repeats nothing of the request. */
+/** The answer of the admission port to every unknown path: 404, without echoing the request. */
 export function fallbackApp(log: Log): Express {
   const app = express();
   app.disable('x-powered-by');

@@ -4,17 +4,20 @@ import { holdersOf } from '#webhook/request-body/review-holders.ts';
 
 /** Reviews whose decision has to wait for the API server. */
 export interface PendingReviews {
-  /** A place, until it has been decided; `undefined` when too many wait, or too many of the same namespace or user. */
+  /**
+   * Takes a slot until the review is decided; `undefined` when too many reviews wait, or too many of the same namespace
+   * or user.
+   */
   begin(review: Pick<Review, 'request' | 'heldBytes'>): Share | undefined;
 }
 
-/** What the reviews that wait together may hold. */
+/** Memory that waiting reviews may hold together. */
 const TOGETHER_BYTES = 16 * 1024 * 1024;
 
-/** One that may take more in memory than it should still gets its turn when no other waits. */
+/** A review larger than this still gets a slot when no other review waits. */
 const LARGEST_SHARE = TOGETHER_BYTES / 2;
 
-/** At most `most` at once, fewer where they are large. */
+/** At most `most` at once, fewer if they are large. */
 export function createPendingReviews(most: number): PendingReviews {
   const shares = createFairShares(TOGETHER_BYTES);
   return {

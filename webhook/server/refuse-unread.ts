@@ -7,19 +7,19 @@ import type { WebhookConfiguration } from '#webhook/configuration.ts';
 import type { Failure } from '#webhook/request-body/review-head.ts';
 import type { ReviewStart } from '#webhook/request-body/review-start.ts';
 
-/** Decides about reviews of which no rule can judge what they ask for. */
+/** Decides reviews that cannot be read or decoded. */
 export interface Refusals {
-  /** What is wrong with a body that was not read to its end. */
+  /** The failure for a body that was not read completely. */
   failureOf(why: Unread): Failure;
-  /** One that cannot be read, or not in time; `undefined` leaves it to the failure policy. */
+  /** The decision for a review that cannot be read, or not in time; `undefined` leaves it to the failure policy. */
   unread(path: string, start: ReviewStart, failure: Failure): AdmissionDecision | undefined;
-  /** One that asks for what the API server never asks for. */
+  /** The decision for a review that the API server would never send. */
   malformed(message: string): AdmissionDecision;
 }
 
 /**
- * Where something is let in, what cannot be read must not be. What is removed need not be read, and an administrator is
- * never kept from mending a class: there the registered failure policy decides.
+ * On entries that admit objects, an unreadable review is refused. A removal need not be readable, and an administrator
+ * must always be able to repair a class: there the registered failure policy decides.
  */
 const LETTING_IN: readonly string[] = [
   WEBHOOK_PATHS.mutate,
@@ -30,7 +30,10 @@ const LETTING_IN: readonly string[] = [
 
 const REMOVING: readonly string[] = [WEBHOOK_PATHS.evictions, WEBHOOK_PATHS.deletions];
 
-/** A tenant can make every entry too busy, and most ignore failures: for that a review is turned away on all of them. */
+/**
+ * A tenant can overload every entry, and most entries ignore failures: therefore an overloaded webhook refuses reviews
+ * on all of them.
+ */
 export function createRefusals(mode: WebhookConfiguration['mode'], bounds: BodyBounds): Refusals {
   const failures = failuresOf(bounds);
   const inMode = (refused: Refused): AdmissionDecision => (mode === 'DryRun' ? asDryRun(refused) : refused);
@@ -45,7 +48,7 @@ export function createRefusals(mode: WebhookConfiguration['mode'], bounds: BodyB
   };
 }
 
-/** What our own accounts are held to when they remove pods is no rule that an administrator tries out. */
+/** DryRun does not apply to the rules for removals by our own accounts. */
 function isOwnRemoval(path: string, username: string | undefined): boolean {
   return REMOVING.includes(path) && (username === undefined || OWN_ACCOUNTS.includes(username));
 }

@@ -6,8 +6,8 @@ import { failureStatus } from '#shared/http/status.ts';
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
- * Lets only callers through whose certificate bears one of these names; anybody else gets 403 before the body is read
- * (C-02). The handshake has checked the certificate itself. No names: everybody.
+ * Accepts only clients whose certificate has one of these common names; all others get 403 before the body is read
+ * (C-02). The TLS handshake has verified the certificate. An empty list accepts every client.
  */
 export function requireClientName(names: readonly string[], handler: Handler): Handler {
   if (names.length === 0) return handler;
@@ -22,7 +22,7 @@ export function requireClientName(names: readonly string[], handler: Handler): H
   };
 }
 
-/** The common name, by which Kubernetes too tells who holds a certificate. */
+/** The common name, which Kubernetes also uses as the user name of a client certificate. */
 function callerOf(socket: unknown): string | undefined {
   if (!(socket instanceof TLSSocket)) return undefined;
   const subject = socket.getPeerX509Certificate()?.subject ?? '';

@@ -3,10 +3,10 @@ import { endIfUnread } from '#shared/http/linger.ts';
 import { failureStatus } from '#shared/http/status.ts';
 import type { Failure } from '#webhook/request-body/review-head.ts';
 
-/** An encoded AdmissionReview, or a failure of the request where there is no review to answer. */
+/** An encoded AdmissionReview, or an HTTP failure if there is no review to answer. */
 export type Answer = Failure | { readonly code: 200; readonly body: string };
 
-/** Writes an answer; a caller that went away gets none. */
+/** Writes an answer, unless the client has disconnected. */
 export function sendAnswer(response: ServerResponse, answer: Answer): void {
   if (response.destroyed) return;
   const body = 'body' in answer ? answer.body : JSON.stringify(failureStatus(answer.code, answer.message));

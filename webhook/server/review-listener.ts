@@ -16,39 +16,42 @@ import { reviewStart, type ReviewStart } from '#webhook/request-body/review-star
 import { createUidMemory } from './uid-memory.ts';
 import { LateError, withinTime } from './within-time.ts';
 
-/** Decides one review. What it throws or rejects with is a bug or a missing cache: HTTP 500, so that `failurePolicy` decides. */
+/**
+ * Decides one review. If it throws or rejects (a bug, or a cache that is not synced), the answer is HTTP 500, so that
+ * `failurePolicy` decides.
+ */
 export type AdmissionHandler = (review: Review) => AdmissionDecision | Promise<AdmissionDecision>;
 
 export interface ReviewListenerOptions {
-  /** Judges by path. */
+  /** Handlers by path. */
   readonly handlers: ReadonlyMap<string, AdmissionHandler>;
   readonly refusals: Refusals;
-  /** Answers every other path. */
+  /** Answers all other paths. */
   readonly fallback: (request: IncomingMessage, response: ServerResponse) => void;
   readonly readBody: ReadBody;
   readonly pending: PendingReviews;
-  /** From the last byte of a request to its answer. */
+  /** Time from the last byte of a request to its answer. */
   readonly deadlineMs: number;
   readonly metrics: ReviewMetrics;
   readonly log: Log;
 }
 
-/** One request, of which the head has been read. */
+/** One request whose header has been read. */
 interface Asked {
   readonly path: string;
   readonly handle: AdmissionHandler;
   readonly startedAt: number;
 }
 
-/** Some milliseconds of parsing, and as much of judging. */
+/** Reviews above this take some milliseconds to parse, and as long to decide. */
 const MANY_VALUES = 3_000;
 const FAILED: Failure = { code: 500, message: 'Internal error' };
 const NO_JSON: Failure = { code: 400, message: 'Request body is not valid JSON' };
 
 /**
- * The listener of the admission port. Reviews are answered here and not by a router, and without a promise unless the
- * handle needs one: both cost more than the decision itself (docs/decisions/0008). Whatever begins as a review is answered
- * as one: the entries ignore failures, so that anything but an answer lets in what a tenant sent
+ * The listener of the admission port. It answers reviews without a router, and without a promise unless the handler
+ * needs one: both cost more than the decision itself (docs/decisions/0008). A body that begins as a review is always
+ * answered as one: the entries ignore failures, so anything but an answer would admit what a tenant sent
  * (docs/decisions/0017).
  */
 export function reviewListener(
@@ -75,7 +78,7 @@ export function reviewListener(
     return body.values > MANY_VALUES ? handleLater(asked, decoded.review) : handleReview(asked, decoded.review);
   }
 
-  /** Parsing and judging are each a moment: what waits for an answer meanwhile gets it in between. */
+  /** Yields between parsing and handling a large review, so that other answers are not delayed. */
   async function handleLater(asked: Asked, review: Review): Promise<Answer> {
     const share = options.pending.begin(review);
     if (share === undefined) return refuseStart(asked, startOf(review), BUSY);
@@ -98,7 +101,7 @@ export function reviewListener(
     });
   }
 
-  /** What cannot be read or decided in time is answered by how it begins. */
+  /** Answers a review that cannot be read or decided in time, based on its first bytes. */
   function refuseStart({ path }: Asked, start: ReviewStart | undefined, failure: Failure): Answer {
     const decision = start === undefined ? undefined : refusals.unread(path, start, failure);
     if (start === undefined || decision === undefined) return failure;
@@ -106,7 +109,7 @@ export function reviewListener(
     return { code: 200, body: encodeReview(start.uid, decision, undefined) };
   }
 
-  /** What it throws, now or later, is answered 500. */
+  /** Answers 500 for an error, thrown or rejected. */
   function guarded(asked: Asked, body: Exclude<ReviewBody, { kind: 'gone' }>): Answer | Promise<Answer> {
     const failed = (error: unknown): Answer => {
       log.error({ err: error, path: asked.path }, 'Could not decide');

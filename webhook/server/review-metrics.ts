@@ -4,17 +4,17 @@ import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import type { ReviewStart } from '#webhook/request-body/review-start.ts';
 
-/** How answers are counted and logged. */
+/** Counts and logs answers. */
 export interface ReviewMetrics {
   decided(path: string, request: AdmissionRequest, decision: AdmissionDecision, elapsedMs: number): void;
-  /** The same of a review of which only the beginning is known. */
+  /** The same for a review of which only the start is known. */
   decidedUnread(path: string, start: ReviewStart, decision: AdmissionDecision): void;
   answered(path: string, code: number): void;
-  /** One uid, two requests: the API server never does that. */
+  /** Two different requests with one uid, which the API server never sends. */
   uidUsedTwice(path: string, request: AdmissionRequest): void;
 }
 
-/** Refusals are logged one by one; what is allowed only on level debug, for it is nearly everything. */
+/** Refusals are logged one by one; allowed requests, which are nearly all, only at level debug. */
 export function createReviewMetrics(metrics: Metrics, log: Log): ReviewMetrics {
   const { requests, durations, decisions, repeatedUids } = registerMetrics(metrics);
   const requestSeries = remembered((webhook, code) => requests.series({ webhook, code }));
@@ -67,7 +67,7 @@ function registerMetrics(metrics: Metrics) {
   };
 }
 
-/** There may be thousands a second: of those in between only the number is told. */
+/** Writes at most one entry per second, with the number of entries skipped: there may be thousands per second. */
 function onceASecond(write: (fields: object, more: number) => void): (fields: object) => void {
   let lastAt = Number.NEGATIVE_INFINITY;
   let more = 0;
@@ -82,7 +82,7 @@ function onceASecond(write: (fields: object, more: number) => void): (fields: ob
   };
 }
 
-/** Makes the value of each pair of keys once. Both keys come from fixed sets, so it stays small. */
+/** Memoizes a value per pair of keys. Both keys come from fixed sets, so the map stays small. */
 function remembered<T>(make: (first: string, second: string) => T): (first: string, second: string) => T {
   const byFirst = new Map<string, Map<string, T>>();
   return (first, second) => {

@@ -1,9 +1,9 @@
-/** What was waited for did not come in time. */
+/** A promise did not settle in time. */
 export class LateError extends Error {
   override readonly name = 'LateError';
 }
 
-/** Rejects with a `LateError` when a value that is waited for is not there in time; whatever becomes of it later is dropped. */
+/** Rejects with a `LateError` when the promise does not settle in time; its later result is ignored. */
 export function withinTime<T>(pending: Promise<T>, deadlineMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const ms = Math.max(0, Math.round(deadlineMs));

@@ -1,6 +1,6 @@
 import type { Because } from '#shared/domain/model/because.ts';
 
-/** Every reason for which a request is let in or refused; audit annotation `decision` and label `reason` of the metrics. */
+/** Every reason to allow or refuse a request: the audit annotation `decision` and the metric label `reason`. */
 export type AdmissionCode =
   | 'NothingToDecide'
   | 'MalformedRequest'
@@ -37,7 +37,7 @@ export type AdmissionCode =
   | 'DisruptionLimitReached'
   | 'DisruptionUnclear';
 
-/** A `because` whose code is one of ours. */
+/** A `because` with an admission code. */
 export function because(code: AdmissionCode, text: string, facts: Because['facts'] = {}): Because {
   return { code, text, facts };
 }

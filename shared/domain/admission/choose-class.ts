@@ -9,17 +9,17 @@ import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts'
 import type { PriorityFields } from './decision.ts';
 import type { PodRequest } from './pod-request.ts';
 
-/** The class a pod gets, and who said so; `fields` are what its three priority fields must be. */
+/** The class that a pod gets and where it comes from; `fields` are its three priority fields. */
 export interface ClassChoice {
   readonly source: 'pod' | 'policy' | 'globalDefault' | 'substitute' | 'none';
-  /** The policy that gave or replaced it. */
+  /** The policy that set or replaced it. */
   readonly policy: string | undefined;
   readonly fields: PriorityFields;
 }
 
 /**
- * The pod's own class, else the default of its policies, else the global default; then, where a policy lets nobody
- * preempt, the substitute named for it. The pod's class must exist.
+ * Chooses the pod's own class, else the default of its policies, else the global default; then its substitute, if a
+ * policy forbids preemption and names one. The pod's class must exist.
  */
 export function chooseClass(
   request: PodRequest,
@@ -43,14 +43,14 @@ function firstChoice(request: PodRequest, policies: readonly PriorityPolicy[], c
   return { source: 'none', policy: undefined, fields };
 }
 
-/** The class that the person named. The API server writes the default's name into a pod before a webhook sees it. */
+/** The class that the user named. The API server writes the default's name into a pod before it calls webhooks. */
 function namedClass({ pod, classNamedBy }: PodRequest, globalDefault: PriorityClass | undefined): string | undefined {
   const name = pod.spec.priorityClassName;
   const wasFilledIn = classNamedBy === 'default' && name === globalDefault?.name;
   return wasFilledIn ? undefined : name;
 }
 
-/** Of several defaults the class with the lowest value counts, as with several global defaults. */
+/** With several defaults, the class with the lowest value applies, as with several global defaults. */
 function policyDefault(policies: readonly PriorityPolicy[], classes: PriorityClasses) {
   const candidates = policies.flatMap(({ name, defaultClassName }) => {
     const given = defaultClassName === undefined ? undefined : classes.get(defaultClassName);

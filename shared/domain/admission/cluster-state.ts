@@ -6,19 +6,22 @@ import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import type { KnownPods } from './known-pods.ts';
 
-/** What an admission decision knows of the cluster. */
+/** What an admission decision knows about the cluster. */
 export interface ClusterState {
   readonly now: Instant;
   readonly classes: PriorityClasses;
-  /** In order of their names, so that the first violation told is always the same. */
+  /** Sorted by name, so that the first violation reported is always the same. */
   readonly policies: readonly PriorityPolicy[];
   readonly priorityQuotas: readonly PriorityQuota[];
-  /** The namespaces, by their labels, in which PriorityQuotas are in force. */
+  /** Selects the namespaces in which PriorityQuotas are enforced. */
   readonly quotaNamespaces: Selector;
-  /** `undefined` for a namespace that has not been seen. */
+  /** `undefined` for an unknown namespace. */
   readonly namespaceLabels: (namespace: string) => ReadonlyMap<string, string> | undefined;
   readonly namespaceNames: () => Iterable<string>;
   readonly resourceQuotas: (namespace: string) => readonly ResourceQuota[];
-  /** What was looked up for this one decision: pods that the pod must run beside, or that hold a quota that is full. */
+  /**
+   * Pods looked up for this decision: those that the new pod must be co-located with, or the largest holders of a full
+   * quota.
+   */
   readonly knownPods: KnownPods;
 }

@@ -5,19 +5,19 @@ import type { ClusterState } from './cluster-state.ts';
 import { allow, refuse, type AdmissionDecision } from './decision.ts';
 import { listSome } from './refusals/list-some.ts';
 
-/** What is about to happen to a priority class: `after` is absent in a deletion, `before` in a creation. */
+/** A change of a priority class: `after` is `undefined` for a deletion, `before` for a creation. */
 export interface ClassChange {
   readonly before: PriorityClass | undefined;
   readonly after: PriorityClass | undefined;
-  /** What annotations of `after` ask for and do not get, in sentences. */
+  /** Why annotations of `after` have no effect, as sentences. */
   readonly wishMistakes?: readonly string[];
 }
 
 /**
- * Whether a class may change. A class that policies or quotas name may not go, for they would then keep pods out or
- * count nobody; a second global default is refused also where the API server's own check, which reads a cache, lets two
- * through at once. Value and policy of a class never change in Kubernetes. What only pods and ResourceQuotas notice is
- * warned of.
+ * Decides whether a class may change. A class that policies or quotas name must not be deleted, because they would then
+ * refuse pods or count none. A second global default is refused even if the API server's own check, which reads a
+ * cache, would allow two at once. Value and preemption policy of a class are immutable in Kubernetes. Effects on pods
+ * and ResourceQuotas only cause warnings.
  */
 export function decideClassChange(change: ClassChange, cluster: ClusterState): AdmissionDecision {
   const { before, after, wishMistakes = [] } = change;
@@ -35,7 +35,10 @@ function decideDeletion({ name }: PriorityClass, cluster: ClusterState): Admissi
   return refuse(403, because('ClassInUse', text, { priorityClassName: name, mentions: mentions.length }));
 }
 
-/** The class with the lowest value counts of several (oddity P3), so that a second one may change nothing, or all. */
+/**
+ * With several global defaults the class with the lowest value applies (oddity P3), so a second one may change nothing
+ * or everything.
+ */
 function refuseSecondDefault({ name }: PriorityClass, { classes }: ClusterState): AdmissionDecision | undefined {
   const other = [...classes.values()].find((each) => each.isGlobalDefault && each.name !== name);
   if (other === undefined) return undefined;
@@ -52,7 +55,7 @@ function noDefault(): string {
   return 'there is no global default any more: new pods that name no class get priority 0 where no PriorityPolicy gives them one';
 }
 
-/** Pods keep their number when their class goes; whoever recreates them cannot (S1-8). */
+/** Pods keep their priority when their class is deleted, but cannot be recreated with it (S1-8). */
 function userWarnings(name: string, { knownPods: { pods, isPartial } }: ClusterState): readonly string[] {
   const users = pods.filter(({ spec }) => spec.priorityClassName === name);
   if (users.length === 0) return [];

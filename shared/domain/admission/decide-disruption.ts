@@ -4,26 +4,26 @@ import type { Pod } from '#shared/domain/model/pod.ts';
 import { because, type AdmissionCode } from './admission-code.ts';
 import { allow, refuse, type AdmissionDecision, type Refused } from './decision.ts';
 
-/** A request to remove a pod, by eviction or deletion. */
+/** A request to remove a pod by eviction or deletion. */
 export interface Disruption {
   readonly kind: 'eviction' | 'deletion';
   /**
-   * `agent`: our agent, which is bound to a node. `plimsoll`: another account of ours. `scheduler`: kube-scheduler, which
-   * preempts by deleting.
+   * `agent`: our agent, which is bound to a node. `plimsoll`: another account of ours. `scheduler`: kube-scheduler,
+   * which deletes pods to preempt them.
    */
   readonly caller: 'agent' | 'plimsoll' | 'scheduler' | 'other';
   /** The node of the pod that the caller's token is bound to. */
   readonly callerNode: string | undefined;
   readonly pod: Pod;
-  /** The precondition that the caller gave. */
+  /** The UID precondition of the request. */
   readonly expectedUid: string | undefined;
   readonly gracePeriodSeconds: number | undefined;
-  /** What the pod's owner asked for, on the pod or its class. */
+  /** What the pod's owner asked for, by annotation of the pod or its class. */
   readonly wishes: OwnerWishes;
   readonly protectedNamespaces: ReadonlySet<string>;
-  /** Up to this priority the wish never to be evicted counts. */
+  /** Up to this priority, the opt-out from eviction is honoured. */
   readonly optOutCeiling: number;
-  /** The NodePressurePolicy in force on the pod's node. */
+  /** The NodePressurePolicy that applies to the pod's node. */
   readonly policy: Protection['policy'];
 }
 
@@ -35,9 +35,9 @@ export interface OwnerWishes {
 const ASK_AGAIN_SECONDS = 5;
 
 /**
- * Whether a pod may be removed. Our own accounts are held to the laws they follow anyway (docs/guides/agent-never.md),
- * the scheduler to the owner's wish; other callers are allowed and recorded. Nothing is counted here: the API server
- * asks about one deletion up to three times.
+ * Decides whether a pod may be removed. Our own accounts must follow the rules of the agent
+ * (docs/guides/agent-never.md), the scheduler must respect the owner's opt-out; other callers are allowed and recorded.
+ * Nothing is counted here, because the API server calls up to three times for one deletion.
  */
 export function decideDisruption(disruption: Disruption): AdmissionDecision {
   switch (disruption.caller) {
@@ -51,7 +51,7 @@ export function decideDisruption(disruption: Disruption): AdmissionDecision {
   }
 }
 
-/** A law that our own accounts are held to: the refusal of a disruption that breaks it. */
+/** A rule for our own accounts: returns the refusal of a disruption that breaks it. */
 type Law = (disruption: Disruption) => Refused | undefined;
 
 const LAWS: readonly Law[] = [neverDeletes, staysOnItsNode, keepsToDryRun, meansThisPod, leavesGrace, sparesProtected];
@@ -69,7 +69,7 @@ function neverDeletes(disruption: Disruption): Refused | undefined {
   return refusal(disruption, 403, 'DisruptionUnwanted', 'Plimsoll removes pods by eviction and never deletes them');
 }
 
-/** Whoever has the token of one node shall not empty others. */
+/** The token of one node must not allow evictions on others. */
 function staysOnItsNode(disruption: Disruption): Refused | undefined {
   const { caller, callerNode, pod } = disruption;
   if (caller !== 'agent') return undefined;
@@ -83,7 +83,10 @@ function staysOnItsNode(disruption: Disruption): Refused | undefined {
   return refusal(disruption, 403, 'DisruptionOnOtherNode', text);
 }
 
-/** An agent that follows its policy would not ask; without a policy its own setting decides, which is not known here. */
+/**
+ * An agent that follows its policy would not evict here; without a policy, the agent's own setting decides, which is
+ * not known here.
+ */
 function keepsToDryRun(disruption: Disruption): Refused | undefined {
   const { caller, policy } = disruption;
   if (caller !== 'agent' || policy?.mode !== 'DryRun') return undefined;
@@ -111,7 +114,7 @@ function sparesProtected(disruption: Disruption): Refused | undefined {
   return protection && refusal(disruption, 403, 'DisruptionOfProtectedPod', protection.text);
 }
 
-/** Refused with 429: to 403 kube-scheduler answers by asking 36 times a second. */
+/** Refuses with 429: after a 403, kube-scheduler retries 36 times a second. */
 function preemption(disruption: Disruption): AdmissionDecision {
   if (disruption.kind === 'eviction' || disruption.wishes.mayBePreempted) return accepted(disruption);
   const text = "the pod's owner asked that it never be preempted";

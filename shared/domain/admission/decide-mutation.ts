@@ -9,8 +9,8 @@ import { policiesFor } from './rules/policies-for.ts';
 import { priorityRefusal } from './refusals/priority-refusal.ts';
 
 /**
- * What a new pod's class, number and preemption policy become. A pod that contradicts itself is refused as the API
- * server would; whether its class is allowed is judged on the final pod, in the validating phase.
+ * Decides a new pod's class, priority and preemption policy. A pod with contradictory fields is refused as the API
+ * server would refuse it; whether its class is allowed is decided on the final pod, in the validating phase.
  */
 export function decideMutation(request: PodRequest, cluster: ClusterState): AdmissionDecision {
   const resolved = resolvePriority(request.pod, cluster.classes);

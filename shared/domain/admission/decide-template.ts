@@ -12,9 +12,9 @@ import { decideByViolations, type Violation } from './violation.ts';
 import { withPriority } from './with-priority.ts';
 
 /**
- * Whether somebody may write a workload with this pod template. Policies for persons are decided here, because behind
- * a controller the person is no longer known; everything else is decided for each pod, and only told here: warnings
- * about a controller's pods are shown to nobody.
+ * Decides whether the requester may write a workload with this pod template. Policies for users and groups are enforced
+ * here, because a controller creates the pods; everything else is enforced on each pod, and only causes warnings here,
+ * since users do not see warnings about a controller's pods.
  */
 export function decideTemplate(template: PodRequest, cluster: ClusterState): AdmissionDecision {
   const accepted = because('TemplateAccepted', 'the template may be used; each pod is judged when it is created');
@@ -47,7 +47,7 @@ function unknownToPersons(template: PodRequest, policies: readonly PriorityPolic
   });
 }
 
-/** The pod with the priority it will get once a controller creates it, when personal policies no longer count. */
+/** The pod with the priority it will get when a controller creates it and policies for users no longer apply. */
 function asCreated(
   template: PodRequest,
   policies: readonly PriorityPolicy[],

@@ -11,8 +11,8 @@ import { breaksResourceQuotaRule } from './rules/resource-quota-rule.ts';
 import { decideByViolations, type Violation } from './violation.ts';
 
 /**
- * Whether a new pod, as it is about to be stored, may exist: its priority is its class's, its policies allow it, and
- * the quotas for its class have room. Everything another webhook changed in between is seen here.
+ * Decides whether a new pod, as it is about to be stored, may exist: its priority matches its class, its policies allow
+ * it, and the quotas for its class have room. Changes by other webhooks are visible here.
  */
 export function decideValidation(request: PodRequest, cluster: ClusterState): AdmissionDecision {
   const { priorityClassName = '', priority = 0 } = request.pod.spec;
@@ -22,11 +22,15 @@ export function decideValidation(request: PodRequest, cluster: ClusterState): Ad
   return decideByViolations(accepted, violationsOfPod(request, cluster), () => podWarnings(request, cluster));
 }
 
-/** Every rule that a new pod breaks, as it is about to be stored. */
+/** All violations of a new pod, as it is about to be stored. */
 export function violationsOfPod(request: PodRequest, cluster: ClusterState): readonly Violation[] {
   const rules = [breaksPriorityRule(request, cluster.classes), breaksQosRule(request)];
   const quota = breaksResourceQuotaRule(request, cluster);
-  return [...rules.flatMap(denying), ...violationsOf(request, policiesFor(request, cluster), cluster), ...denying(quota)];
+  return [
+    ...rules.flatMap(denying),
+    ...violationsOf(request, policiesFor(request, cluster), cluster),
+    ...denying(quota),
+  ];
 }
 
 function denying(because: Violation['because'] | undefined): readonly Violation[] {

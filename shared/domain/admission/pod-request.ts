@@ -1,17 +1,17 @@
 import type { Pod } from '#shared/domain/model/pod.ts';
 import type { Requester } from './request.ts';
 
-/** A pod that somebody wants to create, or the pod that a template stands for. */
+/** A pod to create, or the pod that a template describes. */
 export interface PodRequest {
   readonly pod: Pod;
   readonly requester: Requester;
-  /** `spec.serviceAccountName`, `default` where the pod says nothing. */
+  /** `spec.serviceAccountName`, or `default` if it is not set. */
   readonly serviceAccountName: string;
   /**
-   * Whether the person named the class, or the API server filled in the global default: read from managedFields, so a
-   * hint and no proof. `unknown` is taken for `person`.
+   * Whether the user named the class or the API server filled in the global default: read from managedFields, so a
+   * hint, not a proof. `unknown` is treated as `person`.
    */
   readonly classNamedBy: 'person' | 'default' | 'unknown';
-  /** What its annotations ask for and do not get, in sentences. */
+  /** Why its annotations have no effect, as sentences. */
   readonly wishMistakes: readonly string[];
 }

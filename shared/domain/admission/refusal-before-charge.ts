@@ -5,18 +5,18 @@ import { refuse, type Refused } from './decision.ts';
 import type { PodRequest } from './pod-request.ts';
 import { breaksAnyResourceQuota } from './rules/resource-quota-rule.ts';
 
-/** A new pod, or a pod that is resized. */
+/** A new pod or a resized pod. */
 export interface ChargeRequest {
   readonly request: PodRequest;
-  /** The stored pod, in a resize alone. */
+  /** The stored pod, for a resize only. */
   readonly before: Pod | undefined;
 }
 
 /**
- * Why a pod will be refused by something else, so that a PriorityQuota need not be charged for it: by the rules of the
- * validating entry, which is asked at the same time, or by the ResourceQuota plugin, which comes after. What is charged
- * and then refused holds room for minutes; whoever may not use a class must not be able to fill its quota. Webhooks of
- * others, and a name that is taken, cannot be known.
+ * Why something else will refuse a pod, so that a PriorityQuota need not be charged for it: the validating entry, which
+ * runs at the same time, or the ResourceQuota plugin, which runs later. A pod that is charged and then refused holds
+ * room for minutes, and a tenant that may not use a class must not be able to fill its quota. Refusals by other
+ * webhooks or because of a name conflict cannot be predicted.
  */
 export function refusalBeforeCharge({ request, before }: ChargeRequest, cluster: ClusterState): Refused | undefined {
   const rules = before === undefined ? violationsOfPod(request, cluster) : [];

@@ -1,15 +1,15 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import { allow, refuse, type AdmissionDecision } from './decision.ts';
 
-/** A rule that a pod breaks, and whether that keeps it out. */
+/** A rule that a pod breaks, and whether the pod is refused for it. */
 export interface Violation {
   readonly because: Because;
   readonly response: 'Deny' | 'Warn';
 }
 
 /**
- * Refused by the first violation that denies, else allowed; every other violation is told as a warning. Only what is
- * allowed is linted, and only once that is certain.
+ * Refuses with the first violation that denies, else allows; every other violation becomes a warning. Only allowed pods
+ * are checked for further warnings.
  */
 export function decideByViolations(
   accepted: Because,

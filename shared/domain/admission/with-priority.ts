@@ -1,7 +1,7 @@
 import type { Pod } from '#shared/domain/model/pod.ts';
 import type { PriorityFields } from './decision.ts';
 
-/** The pod with other priority fields; an empty class name is none. */
+/** The pod with other priority fields; an empty class name means no class. */
 export function withPriority(pod: Pod, { priorityClassName, ...fields }: PriorityFields): Pod {
   const named = priorityClassName === '' ? undefined : priorityClassName;
   return { ...pod, spec: { ...pod.spec, priorityClassName: named, ...fields } };

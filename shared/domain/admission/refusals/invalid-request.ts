@@ -2,7 +2,7 @@ import { because } from '#shared/domain/admission/admission-code.ts';
 import { refuse, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 
-/** The refusal of an object that cannot be read; `where` is the field of the request that holds it. */
+/** The refusal of an object that cannot be decoded; `where` is the field of the request that contains it. */
 export function malformed(
   where: 'object' | 'oldObject',
   { field, message }: { readonly field: string; readonly message: string },
@@ -11,7 +11,7 @@ export function malformed(
   return refuse(400, because('MalformedRequest', `${path}: ${message}`, { field: path }));
 }
 
-/** The refusal of a resource that this path does not judge: a rule of the webhook configuration is wrong. */
+/** The refusal of a resource that this path does not handle: a rule of the webhook configuration is wrong. */
 export function unexpectedResource({ resource, subresource }: AdmissionRequest, expected: string): AdmissionDecision {
   const given = subresource === '' ? resource : `${resource}/${subresource}`;
   return refuse(

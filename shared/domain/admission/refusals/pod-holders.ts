@@ -6,8 +6,8 @@ import { listSome } from './list-some.ts';
 import { readableQuantity } from './readable-quantity.ts';
 
 /**
- * The pods that hold most of a resource, in words: `` `a` (2Gi), `b` (1Gi) and 3 more ``; empty where none is known.
- * `isCounted` says which of the known pods the quota counts.
+ * The pods that use most of a resource: `` `a` (2Gi), `b` (1Gi) and 3 more ``; empty if none is known. `isCounted` says
+ * which of the known pods the quota counts.
  */
 export function describePodHolders(
   { pods, isPartial }: KnownPods,

@@ -6,17 +6,17 @@ import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
 import { describePodHolders } from './pod-holders.ts';
 import { quotaExceeded } from './quota-exceeded.ts';
 
-/** Who holds a PriorityQuota, as far as it is known. */
+/** The holders of a PriorityQuota, as far as they are known. */
 export interface QuotaHolders {
-  /** The namespaces that hold most of the first resource exceeded, largest first. */
+  /** The namespaces that use most of the first exceeded resource, largest first. */
   readonly namespaces: readonly string[];
   readonly knownPods: KnownPods;
   readonly now: Instant;
 }
 
 /**
- * The refusal of a pod for which a PriorityQuota has no room; `undefined` where nothing is exceeded. Of other
- * namespaces only the names are told: their pods are nobody else's business.
+ * The refusal of a pod for which a PriorityQuota has no room; `undefined` if nothing is exceeded. Only the names of
+ * other namespaces are shown: pods in other namespaces are not disclosed.
  */
 export function priorityQuotaExceeded(
   quota: PriorityQuota,

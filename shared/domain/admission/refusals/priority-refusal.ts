@@ -4,7 +4,10 @@ import type { Pod } from '#shared/domain/model/pod.ts';
 import type { PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import { because } from '#shared/domain/admission/admission-code.ts';
 
-/** Why a pod whose class is unknown, or whose number or policy is not its class's, is refused: in the API server's own words. */
+/**
+ * Why a pod with an unknown class, or with a priority or preemption policy that differs from its class, is refused: the
+ * API server's own message.
+ */
 export function priorityRefusal(pod: Pod, refusal: ApiRefusal, classes: PriorityClasses): Because {
   const { priorityClassName: name = '', priority, preemptionPolicy } = pod.spec;
   if (name !== '' && !classes.has(name)) {

@@ -5,17 +5,20 @@ import type { Excess } from '#shared/domain/quota/refusal.ts';
 import { because } from '#shared/domain/admission/admission-code.ts';
 import { readableQuantity } from './readable-quantity.ts';
 
-/** A quota without room, as a refusal tells of it. */
+/** A full quota, as a refusal describes it. */
 export interface FullQuota {
   readonly kind: 'ResourceQuota' | 'PriorityQuota';
   readonly name: string;
   /** `in namespace …`, `over all its namespaces`. */
   readonly where: string;
-  /** Who holds a resource, in clauses; none where that is not known. */
+  /** Clauses that name the holders of a resource; empty if they are not known. */
   readonly holdersOf: (resource: string) => readonly string[];
 }
 
-/** The one resource that is told of, in words that name quota, used, asked and hard; the others are named after it. */
+/**
+ * Describes the first exceeded resource with quota, used and requested amounts and limit; the other resources are only
+ * named.
+ */
 export function quotaExceeded(quota: FullQuota, pod: Pod, exceeded: readonly [Excess, ...Excess[]]): Because {
   const [{ resource, asked, used, hard }, ...more] = exceeded;
   const { priorityClassName = '' } = pod.spec;

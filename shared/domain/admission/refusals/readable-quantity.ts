@@ -4,7 +4,7 @@ import { quantityValue, type Quantity } from '#shared/domain/model/quantity.ts';
 const BINARY_UNITS = ['Ei', 'Pi', 'Ti', 'Gi', 'Mi', 'Ki'] as const;
 const KI = 1024n;
 
-/** A quantity for people: `7.5Gi` where the canonical form is `7680Mi`; exact, with at most two decimals. */
+/** A human-readable quantity: `7.5Gi` instead of the canonical `7680Mi`; exact, with at most two decimals. */
 export function readableQuantity(quantity: Quantity): string {
   const canonical = canonicalQuantity(quantity);
   if (quantity.format !== 'BinarySI' || !/i$/.test(canonical)) return canonical;

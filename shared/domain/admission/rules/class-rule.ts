@@ -4,7 +4,10 @@ import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts'
 import { because } from '#shared/domain/admission/admission-code.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 
-/** A class outside the policy's list, or a priority above its ceiling. A pod without a class has priority 0 and no name. */
+/**
+ * Refuses a class outside the policy's list, or a priority above its ceiling. A pod without a class has priority 0 and
+ * no class name.
+ */
 export function breaksClassRule({ pod }: PodRequest, policy: PriorityPolicy): Because | undefined {
   const { priorityClassName = '', priority = 0 } = pod.spec;
   const { name, allowedClassNames, maxPriority } = policy;

@@ -5,8 +5,8 @@ import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 const NO_LABELS: ReadonlyMap<string, string> = new Map();
 
 /**
- * The policies that hold for a pod: its namespace is selected, and so is who asks or the service account that the pod
- * runs as (behind a controller the person is not known; the template was judged when the person wrote it).
+ * The policies that apply to a pod: they select its namespace, and the requester or the service account that the pod
+ * runs as (a controller's pod does not show the user; its template was checked when the user wrote it).
  */
 export function policiesFor(request: PodRequest, cluster: ClusterState): readonly PriorityPolicy[] {
   const labels = cluster.namespaceLabels(request.pod.namespace) ?? NO_LABELS;

@@ -6,12 +6,12 @@ import { breaksPreemptionRule } from './preemption-rule.ts';
 import { breaksQuotaRequiredRule } from './quota-required-rule.ts';
 import type { Violation } from '#shared/domain/admission/violation.ts';
 
-/** A violation and the policy that says so. */
+/** A violation and the policy that it breaks. */
 export interface PolicyViolation extends Violation {
   readonly policy: PriorityPolicy;
 }
 
-/** Every rule that the pod breaks: it must please all policies that hold for it, so the most restrictive wins. */
+/** Every policy rule that the pod breaks: it must satisfy all policies that apply, so the most restrictive wins. */
 export function violationsOf(
   request: PodRequest,
   policies: readonly PriorityPolicy[],

@@ -5,8 +5,8 @@ import { because } from '#shared/domain/admission/admission-code.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 
 /**
- * A pod that preempts where the policy forbids it. Its policy cannot be taken away from it alone, because the
- * API server insists on the class's own, so the remedy is another class.
+ * Refuses a pod that preempts where the policy forbids it. Its preemptionPolicy cannot be changed alone, because the
+ * API server requires the value of its class, so the remedy is another class.
  */
 export function breaksPreemptionRule({ pod }: PodRequest, policy: PriorityPolicy): Because | undefined {
   if (policy.preemption === 'Allow' || pod.spec.preemptionPolicy === PREEMPT_NEVER) return undefined;

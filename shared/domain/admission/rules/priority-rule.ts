@@ -6,8 +6,8 @@ import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 import { priorityRefusal } from '#shared/domain/admission/refusals/priority-refusal.ts';
 
 /**
- * A stored pod whose number or policy is not its class's. The API server does not look again after the second round of
- * mutating webhooks, so that one of them can store class `low` with priority 4242 (real-kubernetes.md 5.1).
+ * Refuses a pod whose priority or preemption policy differs from its class. The API server does not check again after
+ * reinvoking mutating webhooks, so one of them could store class `low` with priority 4242.
  */
 export function breaksPriorityRule({ pod }: PodRequest, classes: PriorityClasses): Because | undefined {
   if (pod.spec.priorityClassName === undefined) return breaksClasslessRule(pod.spec);
@@ -17,7 +17,7 @@ export function breaksPriorityRule({ pod }: PodRequest, classes: PriorityClasses
   return { ...refusal, text: `${refusal.text}; if the class has just been changed, try again` };
 }
 
-/** A pod that got no class keeps priority 0, also when a default class has appeared since. */
+/** A pod without a class keeps priority 0, even if a default class has appeared since. */
 function breaksClasslessRule(spec: PodRequest['pod']['spec']): Because | undefined {
   const { priority = 0, preemptionPolicy = PREEMPT_LOWER_PRIORITY } = spec;
   if (priority === 0 && preemptionPolicy === PREEMPT_LOWER_PRIORITY) return undefined;

@@ -4,8 +4,8 @@ import { because } from '#shared/domain/admission/admission-code.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 
 /**
- * A QoS class that does not follow from the spec. Quota scopes believe `status.qosClass`, so that a forged one takes a
- * pod out of a BestEffort quota (oddity S3).
+ * Refuses a QoS class that does not follow from the spec. Quota scopes trust `status.qosClass`, so a forged value would
+ * take a pod out of a BestEffort quota (oddity S3).
  */
 export function breaksQosRule({ pod }: PodRequest): Because | undefined {
   const { qosClass: given } = pod.status;
@@ -16,5 +16,5 @@ export function breaksQosRule({ pod }: PodRequest): Because | undefined {
   return because('ForgedQosClass', text, { given: given.slice(0, LONGEST_SHOWN), computed });
 }
 
-/** No QoS class is longer, and what a caller sends need not come back in full. */
+/** No QoS class is longer, and a client's value need not be repeated in full. */
 const LONGEST_SHOWN = 40;

@@ -11,9 +11,9 @@ import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 const NO_LABELS: ReadonlyMap<string, string> = new Map();
 
 /**
- * A class that may be used only where a quota covers it, for a pod that no quota limits: what `limitedResources` of the
- * API server's own plugin does by a flag. A ResourceQuota with a PriorityClass scope covers the pods that it counts, a
- * PriorityQuota those in namespaces where it is in force.
+ * Refuses a class that requires a quota for a pod that no quota limits: what `limitedResources` of the ResourceQuota
+ * plugin does with an API server flag. A ResourceQuota with a PriorityClass scope covers the pods it counts, a
+ * PriorityQuota those in namespaces where it is enforced.
  */
 export function breaksQuotaRequiredRule(
   { pod }: PodRequest,

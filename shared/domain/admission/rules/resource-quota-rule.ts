@@ -11,15 +11,15 @@ import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 import { quotaExceeded } from '#shared/domain/admission/refusals/quota-exceeded.ts';
 
 /**
- * A pod for which a quota of its class has no room: the ResourceQuota plugin's verdict, which comes after us, told in
- * a way that helps. Quotas without a PriorityClass scope are left to the plugin.
+ * Refuses a pod for which a quota of its class has no room: the verdict of the ResourceQuota plugin, which runs after
+ * us, with a more helpful message. Quotas without a PriorityClass scope are left to the plugin.
  */
 export function breaksResourceQuotaRule({ pod }: PodRequest, cluster: ClusterState): Because | undefined {
   const ofClass = cluster.resourceQuotas(pod.namespace).filter(limitsClasses);
   return breaksQuotas(requestFor(pod, undefined, cluster.now), ofClass, cluster);
 }
 
-/** What the plugin will refuse of a new pod, or of a resize of `before`, by any quota of the namespace. */
+/** Why the plugin will refuse a new pod, or a resize of `before`, because of any quota of the namespace. */
 export function breaksAnyResourceQuota(pod: Pod, before: Pod | undefined, cluster: ClusterState): Because | undefined {
   return breaksQuotas(requestFor(pod, before, cluster.now), cluster.resourceQuotas(pod.namespace), cluster);
 }

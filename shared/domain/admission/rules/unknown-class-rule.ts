@@ -5,8 +5,8 @@ import { breaksClassRule } from './class-rule.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 
 /**
- * A template whose class does not exist, under a policy for persons. Its pods are judged without the person once the
- * class is there, so what the class will be worth must not be left open now.
+ * Refuses a template whose class does not exist, under a policy for users or groups. Once the class exists, the pods
+ * are checked without the user, so the class's priority must not be left open now.
  */
 export function breaksUnknownClassRule(request: PodRequest, policy: PriorityPolicy): Because | undefined {
   const { namespace, spec } = request.pod;

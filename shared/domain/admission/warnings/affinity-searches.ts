@@ -5,16 +5,16 @@ import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import type { PodSearch } from '#shared/domain/admission/known-pods.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 
-/** A lint is not worth more: a pod may have any number of terms. */
+/** Bounds the work for a warning: a pod may have any number of terms. */
 export const MOST_CHECKED_TERMS = 8;
 /** Comparisons of a label with a requirement: some milliseconds. */
 const MOST_WORK = 20_000;
 const NO_LABELS: ReadonlyMap<string, string> = new Map();
 
 /**
- * Which pods of its own namespace a pod must run beside, found within a limit of work; empty for nearly every pod. What
- * runs in other namespaces, and how those are labelled, the caller may have no right to read, so a warning must not
- * depend on it.
+ * The pods of its own namespace that a pod must be co-located with, found within a work limit; empty for nearly every
+ * pod. The requester may have no right to read the pods and labels of other namespaces, so a warning must not depend on
+ * them.
  */
 export function affinitySearches({ pod }: PodRequest, cluster: ClusterState): readonly PodSearch[] {
   const labels = cluster.namespaceLabels(pod.namespace) ?? NO_LABELS;
@@ -31,7 +31,7 @@ export function affinitySearches({ pod }: PodRequest, cluster: ClusterState): re
   return searches;
 }
 
-/** The terms that are looked at. */
+/** The terms that are checked. */
 export function checkedTerms(terms: readonly PodAffinityTerm[]): readonly PodAffinityTerm[] {
   return terms.slice(0, MOST_CHECKED_TERMS);
 }

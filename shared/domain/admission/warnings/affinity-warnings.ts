@@ -12,10 +12,10 @@ const ENDED: readonly (string | undefined)[] = ['Succeeded', 'Failed'];
 const MOST_WORK = 20_000;
 
 /**
- * A pod that must run beside pods of lower priority: the scheduler makes no room for it where those run, because
- * without them the node would no longer do (S1-20). Preferred affinity keeps no pod waiting. Only known pods of the
- * pod's own namespace are named, as found within a limit of work: of others the caller may have no right to read
- * anything, not even their number.
+ * Warns about a pod with required affinity to pods of lower priority: the scheduler does not preempt those for it,
+ * because without them the node would no longer match (S1-20). Preferred affinity is not checked, since it keeps no pod
+ * pending. Only pods of the pod's own namespace are named, found within a work limit: the requester may have no right
+ * to read other namespaces, not even the number of their pods.
  */
 export function affinityWarnings({ pod }: PodRequest, cluster: ClusterState): readonly string[] {
   const known = cluster.knownPods.pods.length;

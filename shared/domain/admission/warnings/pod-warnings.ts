@@ -7,7 +7,7 @@ import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 
 const LONG_GRACE_SECONDS = 600;
 
-/** What is allowed and probably not meant, in sentences for the person who asked. */
+/** Warnings for the requester about a pod that is allowed but probably not as intended. */
 export function podWarnings(request: PodRequest, cluster: ClusterState): readonly string[] {
   return [
     ...request.wishMistakes,
@@ -17,7 +17,7 @@ export function podWarnings(request: PodRequest, cluster: ClusterState): readonl
   ];
 }
 
-/** A pod that others may preempt keeps them waiting for its whole grace period (S1-16). */
+/** A preemptor waits for its victim's whole grace period (S1-16). */
 function lintGracePeriod({ pod }: PodRequest, { classes }: ClusterState): readonly string[] {
   const { terminationGracePeriodSeconds: seconds = 0, priority = 0 } = pod.spec;
   if (seconds <= LONG_GRACE_SECONDS) return [];
@@ -30,7 +30,7 @@ function lintGracePeriod({ pod }: PodRequest, { classes }: ClusterState): readon
   ];
 }
 
-/** A quota that nobody draws on promises room, which a pod that never preempts cannot claim from others. */
+/** An unused quota suggests free room, but a pod that never preempts cannot take it from other pods. */
 function lintUnusedRoom({ pod }: PodRequest, cluster: ClusterState): readonly string[] {
   const { priorityClassName, preemptionPolicy } = pod.spec;
   if (preemptionPolicy !== PREEMPT_NEVER || priorityClassName === undefined) return [];
