@@ -12,35 +12,32 @@ export const webhookSchema = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe('Kubeconfig file; without it the mounted service account or PLIMSOLL_SERVER is used'),
-  host: z.string().min(1).default('0.0.0.0').describe('Address to answer admission requests on'),
-  port: port.default(10_250).describe('Port of the admission requests (TLS); 0 takes a free one'),
-  healthHost: z.string().min(1).default('0.0.0.0').describe('Address of health and metrics'),
-  healthPort: port.default(8_080).describe('Port of health and metrics (plain); 0 takes a free one'),
+    .describe('Kubeconfig file; if unset, the mounted service account or PLIMSOLL_SERVER is used'),
+  host: z.string().min(1).default('0.0.0.0').describe('Listen address for admission requests'),
+  port: port.default(10_250).describe('Port for admission requests (TLS); 0 chooses a free one'),
+  healthHost: z.string().min(1).default('0.0.0.0').describe('Listen address for health checks and metrics'),
+  healthPort: port.default(8_080).describe('Port for health checks and metrics (no TLS); 0 chooses a free one'),
   logLevel: z
     .enum(LOG_LEVELS)
     .default('info')
     .describe(`One of ${LOG_LEVELS.join(', ')}`),
   logFormat: z.enum(LOG_FORMATS).default('json').describe('json or text'),
-  drainSeconds: z
-    .number()
-    .min(0)
-    .max(60)
-    .default(5)
-    .describe('How long to stay reachable after SIGTERM before closing'),
+  drainSeconds: z.number().min(0).max(60).default(5).describe('Seconds to keep answering after SIGTERM before closing'),
   bodyLimitBytes: z
     .number()
     .int()
     .min(1_024)
     .max(64 * MIB)
     .default(3 * MIB)
-    .describe('Largest body of a request; each MiB more needs 15 MiB more memory'),
+    .describe('Largest request body in bytes; each additional MiB needs 15 MiB of memory'),
   requestSeconds: z
     .number()
     .min(0.1)
     .lt(SHORTEST_TIMEOUT_SECONDS / 2)
     .default(1.5)
-    .describe('How long a request may wait to be read, and then to be decided; both below the registered timeouts'),
+    .describe(
+      'Seconds that a request may take to be read, and again to be decided; must be below the registered timeouts',
+    ),
   concurrentRequests: z
     .number()
     .int()
@@ -48,7 +45,7 @@ export const webhookSchema = z.strictObject({
     .max(10_000)
     .default(128)
     .describe(
-      'Reviews that may wait for the API server at once, and as many for a quota; more are refused with 429, or stand as they were decided',
+      'Reviews that may wait for the API server at once, and as many again for a quota; above this, a review gets 429 or its unconfirmed decision',
     ),
   connections: z
     .number()
@@ -57,7 +54,7 @@ export const webhookSchema = z.strictObject({
     .max(65_535)
     .default(800)
     .describe(
-      'Connections at most; the API server opens one for each call at the same time. Each needs some 100 KiB of memory',
+      'Maximum number of connections; the API server opens one per concurrent call. Each needs about 100 KiB of memory',
     ),
   reservationSeconds: z
     .number()
@@ -65,7 +62,7 @@ export const webhookSchema = z.strictObject({
     .max(3_600)
     .default(120)
     .describe(
-      'How long a pod charged to a PriorityQuota may take to appear; twice the request timeout of the API server',
+      'Seconds that a pod charged to a PriorityQuota may take to appear; recommended: twice the request timeout of the API server',
     ),
   sliceAfterSeconds: z
     .number()
@@ -73,16 +70,18 @@ export const webhookSchema = z.strictObject({
     .max(86_400)
     .default(30)
     .describe(
-      'A replica that has run so long may take a slice of a PriorityQuota, to charge pods without a write each',
+      'Seconds that a replica must have run before it may take a slice of a PriorityQuota, from which it charges pods without a write each',
     ),
   quotaHoldersNamed: z
     .enum(['All', 'Own'])
     .default('All')
-    .describe("Namespaces that a refusal by a PriorityQuota names as its largest holders; Own: the pod's own alone"),
+    .describe(
+      "Namespaces that a refusal by a PriorityQuota may name as its largest holders; Own: only the pod's own namespace",
+    ),
   gatedCallers: z
     .array(z.string().min(1))
     .default([])
-    .describe('User names whose evictions and deletions are judged too'),
+    .describe('Additional user names whose evictions and deletions are checked'),
   evictions: z
     .strictObject({
       perMinute: z
@@ -91,12 +90,12 @@ export const webhookSchema = z.strictObject({
         .min(0)
         .max(120)
         .default(60)
-        .describe("Evictions by Plimsoll's own accounts in the whole cluster per minute; 0 lets none through"),
+        .describe("Evictions per minute by Plimsoll's own accounts in the whole cluster; 0 allows none"),
       configMapName: z
         .string()
         .min(1)
         .optional()
-        .describe('ConfigMap in which replicas share the count of evictions; without it each counts alone'),
+        .describe('ConfigMap in which replicas share the count of evictions; if unset, each replica counts alone'),
       configMapNamespace: z.string().min(1).default('plimsoll-system').describe('Namespace of that ConfigMap'),
     })
     .prefault({}),
@@ -105,48 +104,62 @@ export const webhookSchema = z.strictObject({
       mode: z
         .enum(['self-signed', 'cert-manager', 'existing-secret'])
         .default('self-signed')
-        .describe('Where the certificate comes from'),
-      certFile: z.string().min(1).optional().describe('Certificate, PEM; watched'),
-      keyFile: z.string().min(1).optional().describe('Private key, PEM; watched'),
-      caFile: z.string().min(1).optional().describe('Authority of the certificate, PEM, for the registration'),
-      clientCaFile: z.string().min(1).optional().describe('Authority that callers must be certified by; watched'),
+        .describe('Source of the serving certificate'),
+      certFile: z.string().min(1).optional().describe('Serving certificate file (PEM); reloaded on change'),
+      keyFile: z.string().min(1).optional().describe('Private key file (PEM); reloaded on change'),
+      caFile: z.string().min(1).optional().describe('CA file of the serving certificate (PEM), for the registration'),
+      clientCaFile: z
+        .string()
+        .min(1)
+        .optional()
+        .describe('CA file (PEM) that must have signed client certificates; reloaded on change'),
       clientNames: z
         .array(z.string().min(1))
         .default([])
-        .describe('Names that a caller may have in its certificate; without any, every certified caller is answered'),
+        .describe(
+          'Common names allowed in client certificates; if empty, every client with a valid certificate is allowed',
+        ),
       secretName: z
         .string()
         .min(1)
         .optional()
-        .describe('Secret in which replicas share the self-made authority; without it each makes its own'),
+        .describe('Secret in which replicas share the self-signed CA; if unset, each replica creates its own'),
       secretNamespace: z.string().min(1).default('plimsoll-system').describe('Namespace of that Secret'),
       dnsNames: z
         .array(z.string().min(1))
         .default(['plimsoll-webhook.plimsoll-system.svc', 'localhost'])
-        .describe('Names in the self-made certificate'),
-      ipAddresses: z.array(z.string().min(1)).default(['127.0.0.1']).describe('Addresses in the self-made certificate'),
+        .describe('DNS names in the self-signed certificate'),
+      ipAddresses: z
+        .array(z.string().min(1))
+        .default(['127.0.0.1'])
+        .describe('IP addresses in the self-signed certificate'),
       overlapSeconds: z
         .number()
         .min(0)
         .max(86_400)
         .default(60)
-        .describe('How long a new authority is trusted before it signs anything'),
-      authorityDays: z.number().min(0.0001).max(3_650).default(365).describe('Life of the self-made authority'),
-      leafDays: z.number().min(0.0001).max(3_650).default(7).describe('Life of the self-made certificate'),
+        .describe('Seconds for which a new CA is trusted before it signs certificates'),
+      authorityDays: z.number().min(0.0001).max(3_650).default(365).describe('Lifetime of the self-signed CA in days'),
+      leafDays: z
+        .number()
+        .min(0.0001)
+        .max(3_650)
+        .default(7)
+        .describe('Lifetime of the self-signed certificate in days'),
     })
     .prefault({})
     .refine(
       ({ mode, certFile, keyFile }) => mode === 'self-signed' || (certFile !== undefined && keyFile !== undefined),
       {
-        message: 'certFile and keyFile are needed unless mode is self-signed',
+        message: 'certFile and keyFile are required unless mode is self-signed',
       },
     )
     .refine(({ clientCaFile, clientNames }) => clientCaFile !== undefined || clientNames.length === 0, {
-      message: 'clientNames need clientCaFile: without it callers show no certificate',
+      message: 'clientNames requires clientCaFile: without it, clients present no certificate',
     }),
   leaderElection: z
     .strictObject({
-      name: z.string().min(1).default('plimsoll-webhook').describe('Lease by which the replicas elect their leader'),
+      name: z.string().min(1).default('plimsoll-webhook').describe('Lease with which the replicas elect a leader'),
       namespace: z.string().min(1).default('plimsoll-system').describe('Namespace of that Lease; it must exist'),
     })
     .prefault({}),
@@ -155,19 +168,23 @@ export const webhookSchema = z.strictObject({
       mode: z
         .enum(['None', 'CaBundle', 'Full'])
         .default('CaBundle')
-        .describe('Full writes both webhook configurations, CaBundle keeps only the authority in them current'),
+        .describe('Full writes both webhook configurations; CaBundle only keeps their CA bundle current'),
       url: z
         .string()
         .startsWith('https://')
         .optional()
-        .describe('Address to register in place of the Service; "https://HOST:0" takes our port'),
-      serviceNamespace: z.string().min(1).default('plimsoll-system').describe('Namespace of our Service'),
-      serviceName: z.string().min(1).default('plimsoll-webhook').describe('Name of our Service'),
-      servicePort: port.default(443).describe('Port of our Service'),
+        .describe(
+          'URL to register instead of the Service; in "https://HOST:0" the port is replaced by the listening port',
+        ),
+      serviceNamespace: z.string().min(1).default('plimsoll-system').describe('Namespace of the webhook Service'),
+      serviceName: z.string().min(1).default('plimsoll-webhook').describe('Name of the webhook Service'),
+      servicePort: port.default(443).describe('Port of the webhook Service'),
       failurePolicy: z
         .enum(['Ignore', 'Fail'])
         .default('Ignore')
-        .describe('When we cannot be asked: let pods in, or refuse them'),
+        .describe(
+          'What the API server does when the webhook does not answer: allow the request (Ignore) or refuse it (Fail)',
+        ),
     })
     .prefault({}),
 });

@@ -82,6 +82,6 @@ async function readEnforcedLabels(
   const cached = namespaces.get(name)?.labels;
   if (cached?.get(LABEL_PRIORITY_QUOTA) === PRIORITY_QUOTA_ENFORCED) return cached;
   const labels = await readNamespaceLabels(client, name, liveReadMs);
-  if (labels === undefined) throw new Error(`Could not read namespace "${name}": there is none`);
+  if (labels === undefined) throw new Error(`cannot read namespace "${name}": there is none`);
   return labels;
 }

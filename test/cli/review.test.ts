@@ -4,8 +4,8 @@ import { folderWith, runPlimsoll, verdicts } from './run-plimsoll.ts';
 
 const folder = folderWith({ 'a-rules.yaml': RULES, 'b-pods.yml': PODS, 'notes.txt': 'not a manifest' });
 const QUOTA_TEXT =
-  'quota `high-pods` in namespace `team-a`: `requests.cpu` must be less than or equal to 1; used 600m, ' +
-  'this pod asks 600m (priority class `high`); at most 400m would fit; held by pods `first` (600m)';
+  'quota `high-pods` in namespace `team-a`: `requests.cpu` is limited to 1; used 600m, ' +
+  'requested 600m (priority class `high`); at most 400m would fit; largest pods: `first` (600m)';
 const DEFAULT_PATCH = [
   { op: 'add', path: '/spec/priorityClassName', value: 'low' },
   { op: 'add', path: '/spec/priority', value: 100 },
@@ -22,11 +22,11 @@ describe('plimsoll review', () => {
       code: 1,
       stdout: [
         'OBJECT                  ALLOWED   CODE   MESSAGE',
-        'Pod/team-a/first        true      200    pod names priority class `high` (1000)',
+        'Pod/team-a/first        true      200    pod uses priority class `high` (1000)',
         `Pod/team-a/second       false     403    ${QUOTA_TEXT}`,
         'Pod/default/batch-      true      200    priority class `low` (100) is the default of policy `teams`',
         'Pod/kube-system/dns     true      200    namespace `kube-system` is exempt',
-        'Deployment/team-a/api   true      200    the template may be used; each pod is judged when it is created',
+        'Deployment/team-a/api   true      200    the template may be used; each pod is checked when it is created',
         '',
       ].join('\n'),
       stderr:
@@ -41,7 +41,7 @@ describe('plimsoll review', () => {
       code: 1,
       stderr: 'Note: ignored objects of other kinds: v1 Service (1)\n',
       rows: [
-        row('Pod/team-a/first', { message: 'pod names priority class `high` (1000)', patch: HIGH_PATCH }),
+        row('Pod/team-a/first', { message: 'pod uses priority class `high` (1000)', patch: HIGH_PATCH }),
         row('Pod/team-a/second', { allowed: false, code: 403, message: QUOTA_TEXT }),
         row('Pod/default/batch-', {
           message: 'priority class `low` (100) is the default of policy `teams`',
@@ -49,7 +49,7 @@ describe('plimsoll review', () => {
         }),
         row('Pod/kube-system/dns', { message: 'namespace `kube-system` is exempt' }),
         row('Deployment/team-a/api', {
-          message: 'the template may be used; each pod is judged when it is created',
+          message: 'the template may be used; each pod is checked when it is created',
           warnings: ['pods of this template would be refused: no PriorityClass with name missing was found'],
         }),
       ],

@@ -80,13 +80,13 @@ describe('evictions by our own accounts', () => {
       'a pod of another node',
       {},
       'node-b',
-      'the agent of node `node-a` evicts pods of its own node only, and this pod is on node `node-b`',
+      'the agent of node `node-a` may evict only pods on its own node, but this pod is on node `node-b`',
     ],
     [
       'a pod on no node',
       {},
       undefined,
-      'the agent of node `node-a` evicts pods of its own node only, and this pod is on no node',
+      'the agent of node `node-a` may evict only pods on its own node, but this pod is on no node',
     ],
     ['with a token that no pod holds', { extra: {} }, 'node-a', "the agent's token must be bound to a pod on a node"],
     [
@@ -108,7 +108,7 @@ describe('evictions by our own accounts', () => {
     expect(await evict(gone, { options })).toMatchObject(answer);
   });
 
-  test('nor from a namespace that is ignored, even by a label that was set a moment ago', async () => {
+  test('nor from an ignored namespace, even if the label was set a moment ago', async () => {
     expect(await evict(given('node-a', {}, { namespace: 'ignored' }))).toMatchObject({ allowed: false, code: 403 });
   });
 
@@ -117,12 +117,12 @@ describe('evictions by our own accounts', () => {
     expect(await evict(given('node-a'))).toMatchObject({
       allowed: false,
       code: 403,
-      message: 'NodePressurePolicy `quiet` has mode DryRun on this node, where no pod is evicted',
+      message: 'NodePressurePolicy `quiet` has mode DryRun, so no pod on this node is evicted',
     });
   });
 
   describe('are counted', () => {
-    test('by node: beyond the limits of its policy the agent is told when to come again', async () => {
+    test('by node, and an agent beyond the limits of its policy is told when to retry', async () => {
       const limits = { perMinute: 3, perTenMinutes: 3 };
       webhook.api.put(NODE_POLICIES, { metadata: { name: 'three' }, spec: { mode: 'Enforce', limits } });
       const victims = Array.from({ length: 8 }, () => given('node-a'));
@@ -136,7 +136,7 @@ describe('evictions by our own accounts', () => {
       expect(await evict(given('node-b'), { node: 'node-b' })).toMatchObject({ allowed: true });
     });
 
-    test('for each resource apart, as the agent counts them', async () => {
+    test('for each resource separately, as the agent counts them', async () => {
       const limits = { perMinute: 1, perTenMinutes: 1 };
       webhook.api.put(NODE_POLICIES, { metadata: { name: 'one' }, spec: { mode: 'Enforce', limits } });
       const signals = ['cpu.pressure', 'memory.available', 'memory.pressure', 'pid.available', 'made up', 'up too'];
@@ -165,7 +165,7 @@ describe('evictions by our own accounts', () => {
       expect(stored?.data).toEqual({ 'evictions.json': expect.stringContaining('"node":"node-a"') as string });
     });
 
-    test('not when they are dry runs, nor for pods that are going already', async () => {
+    test('not when they are dry runs, nor for pods that are already terminating', async () => {
       const limits = { perMinute: 1, perTenMinutes: 1 };
       webhook.api.put(NODE_POLICIES, { metadata: { name: 'one' }, spec: { mode: 'Enforce', limits } });
       const going = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 30 };
@@ -179,7 +179,7 @@ describe('evictions by our own accounts', () => {
       expect(answers.map(({ allowed }) => allowed)).toEqual([true, true, true, true, false]);
     });
 
-    test('not when a budget forbids them, which is told as the API server tells it', async () => {
+    test("not when a budget forbids them, which is answered with the API server's own message", async () => {
       const limits = { perMinute: 1, perTenMinutes: 1 };
       webhook.api.put(NODE_POLICIES, { metadata: { name: 'one' }, spec: { mode: 'Enforce', limits } });
       webhook.api.put(BUDGETS, {
@@ -197,7 +197,7 @@ describe('evictions by our own accounts', () => {
     });
   });
 
-  describe('are refused when something cannot be found out', () => {
+  describe('are refused when something cannot be read', () => {
     test.each([
       ['the pod', /\/pods\/p\d+$/],
       ['the policies of nodes', /nodepressurepolicies$/],
@@ -209,7 +209,7 @@ describe('evictions by our own accounts', () => {
       const answer = await evict(victim);
       webhook.api.silent = undefined;
       expect(answer).toMatchObject({ allowed: false, code: 429 });
-      expect(answer.message).toMatch(/^cannot judge the eviction: .*; try again$/);
+      expect(answer.message).toMatch(/^cannot decide about the eviction: .*; try again$/);
     });
 
     test('one of the policies', async () => {
@@ -217,7 +217,7 @@ describe('evictions by our own accounts', () => {
       expect(await evict(given('node-a'))).toMatchObject({ allowed: false, code: 429 });
     });
 
-    test('but not for other callers, whom no law binds', async () => {
+    test('but not for other callers, to whom no rule applies', async () => {
       const victim = given('node-a');
       webhook.api.silent = /\/pods\/p\d+$/;
       expect(await evict(victim, { username: 'alice', extra: {} })).toMatchObject({ allowed: true });
@@ -226,7 +226,7 @@ describe('evictions by our own accounts', () => {
   });
 });
 
-test('the webhook in DryRun holds our own accounts to their laws all the same', async () => {
+test('the webhook in DryRun still enforces the rules for our own accounts', async () => {
   const webhook = await runWebhook(
     (api) => api.put(PODS, pod({ nodeName: 'node-b' }, { name: 'web', uid: 'uid-web' }) as StoredObject),
     { mode: 'DryRun' },

@@ -25,19 +25,19 @@ describe('the entry for priority classes', () => {
     return readAnswer(body);
   }
 
-  test('keeps a class that a policy names, also when all are deleted at once', async () => {
+  test('keeps a class that a policy names, even when all classes are deleted at once', async () => {
     for (const name of ['standard', '']) {
       const answer = await ask({ operation: 'DELETE', name, object: null, oldObject: STANDARD });
       expect(answer).toMatchObject({
         allowed: false,
         code: 403,
         message:
-          'priority class `standard` cannot be deleted: it is named by PriorityPolicy `tenants` (defaultPriorityClassName); change those first',
+          'priority class `standard` cannot be deleted: it is referenced by PriorityPolicy `tenants` (defaultPriorityClassName); remove these references first',
       });
     }
   });
 
-  test('lets a class go with a warning about the pods that use it', async () => {
+  test('allows deleting a class with a warning about the pods that use it', async () => {
     expect(await ask({ operation: 'DELETE', name: 'low', object: null, oldObject: LOW })).toMatchObject({
       allowed: true,
       warnings: [expect.stringMatching(/: `team-a\/batch`$/)],
@@ -58,11 +58,11 @@ describe('the entry for priority classes', () => {
     expect(await ask({ operation: 'CREATE', name: 'second', object, oldObject: null })).toMatchObject({
       allowed: false,
       code: 403,
-      message: 'priority class `second` cannot be the global default: `standard` is already; only one can be',
+      message: 'priority class `second` cannot be the global default: `standard` already is, and only one class can be',
     });
   });
 
-  test('tells what follows from the end of the global default', async () => {
+  test('warns of the consequences of removing the global default', async () => {
     const object = { ...STANDARD, globalDefault: false };
     const { allowed, warnings } = await ask({ operation: 'UPDATE', name: 'standard', object, oldObject: STANDARD });
     expect([allowed, warnings.length]).toEqual([true, 1]);
@@ -82,7 +82,7 @@ describe('the entry for priority classes', () => {
   });
 });
 
-test('a class whose policy has just gone may be deleted: a refusal is checked live', async () => {
+test('a class whose policy was just deleted may be deleted, because a refusal is checked live', async () => {
   const webhook = await runWebhook((api) => {
     api.put(CLASSES, STANDARD);
     api.put(POLICIES, { metadata: { name: 'tenants' }, spec: { defaultPriorityClassName: 'standard' } });

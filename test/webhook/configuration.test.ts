@@ -7,7 +7,7 @@ interface Entry {
 }
 
 describe('webhookSchema', () => {
-  test('answers before every registered timeout, and cannot be told otherwise', () => {
+  test('answers before every registered timeout, and rejects other settings', () => {
     const target = { kind: 'url', url: 'https://127.0.0.1' } as const;
     const objects = webhookConfigurations({ target, failurePolicy: 'Ignore', gatedCallers: [] });
     const timeouts = objects.flatMap((object) =>

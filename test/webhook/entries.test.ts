@@ -66,7 +66,7 @@ describe('what the API server asks us about', () => {
     expect(askedAbout(operation, before, after)).toEqual(asked);
   });
 
-  test('of parts of a pod only resizes and evictions: ephemeral containers and status pass as in tree', () => {
+  test('of subresources only resizes and evictions: ephemeral containers and status pass as in tree', () => {
     const entries = CONFIGURATIONS.flatMap(
       (configuration: KubeObject) => configuration['webhooks'] as { rules: Rule[] }[],
     );

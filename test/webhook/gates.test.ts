@@ -115,7 +115,7 @@ describe('the gates', () => {
     return readAnswer((await webhook.post('/validate/deletions', body)).body);
   }
 
-  test('protect from our own evictions exactly what the agent passes over', async () => {
+  test('protect from our own evictions exactly what the agent skips', async () => {
     const valid = keepLastValid(
       new Map(),
       POLICIES.map((raw) => ({
@@ -146,7 +146,7 @@ describe('the gates', () => {
     expect(await evict(broken, 'alice')).toMatchObject({ allowed: true });
   });
 
-  test('leave everybody else alone', async () => {
+  test('do not restrict other users', async () => {
     const [candidate] = CANDIDATES.filter(({ metadata }) => metadata['namespace'] === 'kube-system');
     if (candidate === undefined) throw new Error('a candidate');
     expect(await evict(candidate, 'alice')).toMatchObject({ allowed: true });

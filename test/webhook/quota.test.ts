@@ -60,13 +60,13 @@ describe('the quota entry', () => {
       allowed: false,
       code: 403,
       message:
-        'quota `high-tier` over all its namespaces: `requests.memory` must be less than or equal to 2Gi; used 2Gi, ' +
-        'this pod asks 1Gi (priority class `high`); nothing is left; held most by `team-a`, `team-b`',
+        'quota `high-tier` over all its namespaces: `requests.memory` is limited to 2Gi; used 2Gi, ' +
+        'requested 1Gi (priority class `high`); nothing left; largest holders: `team-a`, `team-b`',
     });
     expect(status('high-tier')).toEqual({ used: { 'requests.memory': '2Gi' }, reserved: ['one', 'two'], counted: 1 });
   });
 
-  test('names the pods of the own namespace that hold it, and nobody else’s', async () => {
+  test('names the largest pods of the own namespace, and no others', async () => {
     await start((api) => {
       api.put(PRIORITY_QUOTAS, quota('q', { pods: '3' }));
       for (const [name, namespace] of [
@@ -77,10 +77,12 @@ describe('the quota entry', () => {
         api.put(PODS, pod(HIGH, { uid: name, name, namespace }) as StoredObject);
     });
     const { message } = await ask('one');
-    expect(message).toMatch(/; nothing is left; held most by `team-b`, `team-a`; in `team-a` by pods `mine` \(1\)$/);
+    expect(message).toMatch(
+      /; nothing left; largest holders: `team-b`, `team-a`; largest pods in `team-a`: `mine` \(1\)$/,
+    );
   });
 
-  test('names no other namespace where the configuration says so', async () => {
+  test('names no other namespace if so configured', async () => {
     const putAll = (api: ObjectServer): void => {
       api.put(PRIORITY_QUOTAS, quota('q', { pods: '2' }));
       for (const namespace of ['team-a', 'team-b'])
@@ -88,10 +90,10 @@ describe('the quota entry', () => {
     };
     await start(putAll, { quotaHoldersNamed: 'Own' });
     const { message } = await ask('one');
-    expect(message).toMatch(/; nothing is left; held most by `team-a`; in `team-a` by pods `holder` \(1\)$/);
+    expect(message).toMatch(/; nothing left; largest holders: `team-a`; largest pods in `team-a`: `holder` \(1\)$/);
   });
 
-  test('counts the pods that are there before it says it is ready', async () => {
+  test('counts the existing pods before it is ready', async () => {
     await start((api) => {
       api.put(PRIORITY_QUOTAS, quota('q', { pods: '5' }));
       api.put(PODS, pod(HIGH, { uid: 'old', name: 'old' }) as StoredObject);
@@ -125,16 +127,19 @@ describe('the quota entry', () => {
     ['a request with too long a UID', { uid: 'one' }, { uid: 'r'.repeat(100) }, 'request.uid'],
     ['too long a namespace', { uid: 'one' }, { namespace: 'n'.repeat(64) }, 'request.namespace'],
     ['too long a name', { uid: 'one', name: 'n'.repeat(254) }, {}, 'request.name'],
-  ])('refuses %s, which could not be stored, and charges the honest beside it', async (_, metadata, request, field) => {
-    await start((api) => api.put(PRIORITY_QUOTAS, quota('q', { pods: '5' })));
-    const body = createPodReview(pod(HIGH, metadata), { namespace: 'team-a', ...request });
-    const [odd, plain] = await Promise.all([webhook.post('/validate/quota', body), ask('plain')]);
-    const refused = readAnswer(odd.body);
-    expect(refused).toMatchObject({ allowed: false, code: 400 });
-    expect(refused.message).toMatch(new RegExp(`^${field}: `));
-    expect(plain).toMatchObject({ allowed: true });
-    expect(status('q').reserved).toEqual(['plain']);
-  });
+  ])(
+    'refuses %s, which could not be stored, and charges other pods of the same batch',
+    async (_, metadata, request, field) => {
+      await start((api) => api.put(PRIORITY_QUOTAS, quota('q', { pods: '5' })));
+      const body = createPodReview(pod(HIGH, metadata), { namespace: 'team-a', ...request });
+      const [odd, plain] = await Promise.all([webhook.post('/validate/quota', body), ask('plain')]);
+      const refused = readAnswer(odd.body);
+      expect(refused).toMatchObject({ allowed: false, code: 400 });
+      expect(refused.message).toMatch(new RegExp(`^${field}: `));
+      expect(plain).toMatchObject({ allowed: true });
+      expect(status('q').reserved).toEqual(['plain']);
+    },
+  );
 
   describe('charges nothing for a pod that something else refuses:', () => {
     const LOW_ONLY = { metadata: { name: 'low-only' }, spec: { allowedPriorityClassNames: ['low'] } };
@@ -294,13 +299,13 @@ describe('the quota entry', () => {
     }
   });
 
-  test('asks to come again when the ledger cannot be written', async () => {
+  test('asks to retry when the ledger cannot be written', async () => {
     await start((api) => api.put(PRIORITY_QUOTAS, quota('q', { pods: '1' })));
     webhook.api.failing = 503;
     const answer = await ask('one');
     webhook.api.failing = undefined;
     expect(answer).toMatchObject({ allowed: false, code: 429 });
-    expect(answer.message).toContain('quota `q` could not be charged');
+    expect(answer.message).toContain('cannot charge quota `q`');
   });
 
   const silences: Record<string, { silent: RegExp; namespace: string; code: number }> = {
@@ -321,7 +326,7 @@ describe('the quota entry', () => {
     },
   );
 
-  test('concerns nobody where no quota counts the pod', async () => {
+  test('allows a pod that no quota counts', async () => {
     await start((api) => api.put(PRIORITY_QUOTAS, quota('q', { pods: '0' })));
     const body = createPodReview(pod({ priorityClassName: 'low', priority: 1 }, { uid: 'x' }));
     expect(readAnswer((await webhook.post('/validate/quota', body)).body)).toMatchObject({ allowed: true });

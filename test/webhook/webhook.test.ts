@@ -71,8 +71,8 @@ describe('the webhook', () => {
       allowed: false,
       code: 403,
       message:
-        'quota `high-tier` in namespace `team-a`: `requests.memory` must be less than or equal to 8Gi; ' +
-        'used 7.5Gi, this pod asks 1Gi (priority class `high`); at most 512Mi would fit; held by pods `db` (1Gi)',
+        'quota `high-tier` in namespace `team-a`: `requests.memory` is limited to 8Gi; ' +
+        'used 7.5Gi, requested 1Gi (priority class `high`); at most 512Mi would fit; largest pods: `db` (1Gi)',
     });
   });
 
@@ -81,7 +81,7 @@ describe('the webhook', () => {
     expect(await ask('/validate', HIGH)).toMatchObject({ allowed: true });
   });
 
-  test('warns of pods of lower priority that a pod must run beside', async () => {
+  test('warns of required affinity to pods of lower priority', async () => {
     const required = [{ topologyKey: 'zone', labelSelector: { matchLabels: { app: 'job' } } }];
     const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } };
     const answer = await ask('/validate', { ...HIGH, affinity });
@@ -102,7 +102,7 @@ describe('the webhook', () => {
     expect(await ask('/mutate', { priorityClassName: 'fresh' })).toMatchObject({ allowed: true });
   });
 
-  test('F-08: a refusal stands when it cannot be confirmed, and says as of when', async () => {
+  test('F-08: a refusal that cannot be confirmed stands, and says how old its data is', async () => {
     webhook.api.failing = 500;
     const refused = await ask('/mutate', { priorityClassName: 'unheard' });
     webhook.api.failing = undefined;
@@ -110,7 +110,7 @@ describe('the webhook', () => {
       allowed: false,
       code: 403,
       message: expect.stringMatching(
-        /^pods "web" is forbidden: no PriorityClass with name unheard was found; as of \d+ s ago: cannot read the current state: Could not list .+$/,
+        /^pods "web" is forbidden: no PriorityClass with name unheard was found; as of \d+ s ago: cannot read the current state: cannot list .+$/,
       ) as string,
     });
   });

@@ -37,8 +37,11 @@ export function createCertificateRotator(options: RotatorOptions): CertificateRo
   const { source, clock, log, metrics } = options;
   let served = options.first;
   let problem: string | undefined;
-  const rotations = metrics.counter('plimsoll_certificate_rotations_total', 'Times another certificate was served');
-  const notAfter = metrics.gauge('plimsoll_certificate_not_after_timestamp_seconds', 'When the certificate ends', [
+  const rotations = metrics.counter(
+    'plimsoll_certificate_rotations_total',
+    'Number of times the served certificate was replaced',
+  );
+  const notAfter = metrics.gauge('plimsoll_certificate_not_after_timestamp_seconds', 'Expiry time of the certificate', [
     'purpose',
   ]);
   exportEnds(served);
@@ -51,7 +54,7 @@ export function createCertificateRotator(options: RotatorOptions): CertificateRo
       rotations.add();
       log.info({ notAfter: new Date(next.notAfter).toISOString() }, 'Certificate replaced');
     }
-    if (next.tls.clientCaPem !== served.tls.clientCaPem) log.info('Authority of callers replaced');
+    if (next.tls.clientCaPem !== served.tls.clientCaPem) log.info('Client CA replaced');
     served = next;
     exportEnds(served);
   }
@@ -66,7 +69,7 @@ export function createCertificateRotator(options: RotatorOptions): CertificateRo
 
   function onError(error: unknown): void {
     problem = errorText(error);
-    log.warn({ err: error }, 'Could not look after the certificate');
+    log.warn({ err: error }, 'Certificate refresh failed');
   }
 
   return {
@@ -99,5 +102,5 @@ function validityProblem(
 ): string | undefined {
   if (now < notBefore) return `valid only from ${new Date(notBefore).toISOString()}`;
   if (now < notAfter) return undefined;
-  return `ended at ${new Date(notAfter).toISOString()}${trouble === undefined ? '' : `: ${trouble}`}`;
+  return `expired at ${new Date(notAfter).toISOString()}${trouble === undefined ? '' : `: ${trouble}`}`;
 }

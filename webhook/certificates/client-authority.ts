@@ -22,6 +22,6 @@ function assertCertificate(pem: string, file: string): void {
   try {
     certificateValidity(pem);
   } catch (error) {
-    throw new Error(`Could not use "${file}" as authority of callers: it holds no certificate`, { cause: error });
+    throw new Error(`cannot use "${file}" as client CA: it contains no certificate`, { cause: error });
   }
 }

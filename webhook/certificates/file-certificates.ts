@@ -24,6 +24,6 @@ export async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    throw new Error(`Could not read certificate file "${path}"`, { cause: error });
+    throw new Error(`cannot read certificate file "${path}"`, { cause: error });
   }
 }

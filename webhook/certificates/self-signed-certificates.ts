@@ -38,7 +38,7 @@ export function selfSignedCertificates(options: SelfSignedOptions): CertificateS
       if (planned === stored.authorities && planned !== undefined) return serving(planned);
       if (planned !== undefined && (await store.write(planned, stored.version))) return serving(planned);
     }
-    throw new Error('Could not agree with the other replicas on an authority');
+    throw new Error('cannot update the shared CA: other replicas wrote first');
   }
 
   function plan({ authorities }: StoredAuthorities, isTrusted: (caBundlePem: string) => boolean): AuthorityPlan {

@@ -61,7 +61,7 @@ export function unsyncedCaches(caches: Caches): readonly string[] {
 
 function assertSynced(caches: Caches): void {
   const missing = unsyncedCaches(caches);
-  if (missing.length > 0) throw new Error(`Could not decide: not yet read: ${missing.join(', ')}`);
+  if (missing.length > 0) throw new Error(`cannot decide: caches not synced yet: ${missing.join(', ')}`);
 }
 
 /** A value computed from all objects of a kind, recomputed only after a change. */

@@ -12,7 +12,7 @@ export async function listReadable<T>(
   timeoutMs: number,
 ): Promise<readonly T[]> {
   const outcome = await listObjects(client, collection, { timeoutMs });
-  if (outcome.kind !== 'ok') throw new Error(`Could not list ${collection.resource.plural}: ${outcome.message}`);
+  if (outcome.kind !== 'ok') throw new Error(`cannot list ${collection.resource.plural}: ${outcome.message}`);
   return outcome.object.items.flatMap((raw) => {
     const decoded = decode(raw);
     return decoded.ok ? [decoded.value] : [];

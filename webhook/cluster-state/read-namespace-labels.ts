@@ -14,8 +14,8 @@ export async function readNamespaceLabels(
 ): Promise<ReadonlyMap<string, string> | undefined> {
   const found = await getObject(client, { resource: NAMESPACES, name }, { timeoutMs });
   if (found.kind === 'notFound') return undefined;
-  if (found.kind !== 'ok') throw new Error(`Could not read namespace "${name}": ${found.message}`);
+  if (found.kind !== 'ok') throw new Error(`cannot read namespace "${name}": ${found.message}`);
   const decoded = decodeNamespace(found.object);
-  if (!decoded.ok) throw new Error(`Could not read namespace "${name}": ${decoded.field}: ${decoded.message}`);
+  if (!decoded.ok) throw new Error(`cannot read namespace "${name}": ${decoded.field}: ${decoded.message}`);
   return decoded.value.labels;
 }

@@ -30,8 +30,8 @@ async function readNodeLabels(
 ): Promise<ReadonlyMap<string, string>> {
   const found = await getObject(client, { resource: NODES, name }, { timeoutMs });
   if (found.kind === 'notFound') return NO_LABELS;
-  if (found.kind !== 'ok') throw new Error(`Could not read node "${name}": ${found.message}`);
+  if (found.kind !== 'ok') throw new Error(`cannot read node "${name}": ${found.message}`);
   const decoded = decodeNode(found.object);
-  if (!decoded.ok) throw new Error(`Could not read node "${name}": ${decoded.field}: ${decoded.message}`);
+  if (!decoded.ok) throw new Error(`cannot read node "${name}": ${decoded.field}: ${decoded.message}`);
   return decoded.value.labels;
 }

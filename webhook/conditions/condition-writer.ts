@@ -73,7 +73,7 @@ export function createConditionWriter(options: ConditionWriterOptions): LeaderDu
   ): Promise<void> {
     if (conditions.size === 0) return;
     const listed = await listObjects(client, { resource }, { signal });
-    if (listed.kind !== 'ok') throw new Error(`Could not list ${resource.plural}: ${listed.message}`);
+    if (listed.kind !== 'ok') throw new Error(`cannot list ${resource.plural}: ${listed.message}`);
     for (const object of listed.object.items) {
       const name = object.metadata.name ?? '';
       const wanted = conditions.get(name) ?? [];
@@ -83,7 +83,7 @@ export function createConditionWriter(options: ConditionWriterOptions): LeaderDu
       const options = { type: 'merge', fieldManager: COMPONENT_NAMES.webhook, signal } as const;
       const outcome = await patchObject(client, { resource, name, subresource: 'status' }, patch, options);
       if (outcome.kind !== 'ok')
-        throw new Error(`Could not write conditions of ${resource.kind} "${name}": ${outcome.message}`);
+        throw new Error(`cannot write conditions of ${resource.kind} "${name}": ${outcome.message}`);
       recordConflict(resource, object, wanted);
     }
   }
@@ -103,7 +103,7 @@ export function createConditionWriter(options: ConditionWriterOptions): LeaderDu
   }
 
   function onError(error: unknown): void {
-    log.warn({ err: error }, 'Could not write conditions');
+    log.warn({ err: error }, 'Condition update failed');
   }
 
   return {

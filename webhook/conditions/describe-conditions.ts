@@ -29,7 +29,7 @@ export function policyConditions({ ineffective, conflicts }: PolicyReview): read
       type: 'Conflicting',
       status: conflicts.length === 0 ? 'False' : 'True',
       reason: conflicts.length === 0 ? 'NoConflict' : 'OtherPolicies',
-      message: conflicts.length === 0 ? 'No other policy says otherwise' : conflicts.join('; '),
+      message: conflicts.length === 0 ? 'No conflict with other policies' : conflicts.join('; '),
     },
   ];
 }
@@ -64,8 +64,8 @@ export function podsCondition(unreadable: readonly string[] | undefined): Condit
     status: areRead ? 'True' : 'False',
     reason: areRead ? 'AllPodsRead' : 'UnreadablePods',
     message: areRead
-      ? 'Every pod is charged what it asks for'
-      : `Each charged as much as the quota limits, because it cannot be read: ${unreadable.join(', ')}`,
+      ? 'Every pod is charged what it requests'
+      : `These pods cannot be read, so each is charged the full limit: ${unreadable.join(', ')}`,
   };
 }
 
@@ -98,8 +98,8 @@ function gapsIn(selected: readonly Namespace[]): readonly Gap[] {
 }
 
 function enforcementText(gaps: readonly Gap[]): string {
-  if (gaps.length === 0) return 'In force in every selected namespace';
-  return `Not in force ${gaps.map(({ where, names }) => `${where}: ${someNames(names)}`).join('; nor ')}`;
+  if (gaps.length === 0) return 'Enforced in all selected namespaces';
+  return `Not enforced ${gaps.map(({ where, names }) => `${where}: ${someNames(names)}`).join('; nor ')}`;
 }
 
 function someNames(names: readonly string[]): string {

@@ -53,7 +53,7 @@ function refusedPod(regarding: ObjectReference, reason: string, note: string): E
 /** Used and requested amounts differ from pod to pod, so a series of Events leaves them out. */
 function quotaNote({ facts }: Because): string {
   const { namespace, priorityClassName, resource, hard } = facts;
-  return `of class ${textOf(priorityClassName)} in namespace ${textOf(namespace)}: no room for ${textOf(resource)} within ${textOf(hard)}`;
+  return `of class ${textOf(priorityClassName)} in namespace ${textOf(namespace)}: ${textOf(resource)} is limited to ${textOf(hard)}`;
 }
 
 function keptPod({ text, facts }: Because): EventRecord {

@@ -89,6 +89,6 @@ function uncounted({ accepted }: LimitedEviction, count: Exclude<Count, { kind: 
 
 /** The refusal of an eviction that could not be decided; 429, so that the client retries. */
 export function unclearEviction(why: string, facts: Refused['because']['facts']): Refused {
-  const reason = because('DisruptionUnclear', `cannot judge the eviction: ${why}; try again`, facts);
+  const reason = because('DisruptionUnclear', `cannot decide about the eviction: ${why}; try again`, facts);
   return { kind: 'refused', code: 429, because: reason, warnings: [], retryAfterSeconds: ASK_AGAIN_SECONDS };
 }

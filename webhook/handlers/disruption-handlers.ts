@@ -90,7 +90,7 @@ function missingPod({ request, object }: Review): AdmissionDecision {
   const { namespace, name } = request;
   if (readEviction(object).expectedUid !== undefined)
     return allow(because('NothingToDecide', 'there is no such pod', { namespace, name }));
-  const text = 'there is no such pod, and the eviction names no UID';
+  const text = 'there is no such pod, and the eviction has no UID precondition';
   return refuse(409, because('DisruptionOfOtherPod', text, { namespace, name }));
 }
 

@@ -24,7 +24,7 @@ export interface HandlerSources extends PodSources, DisruptionSources, QuotaSour
   readonly pendingOnLedger: PendingReviews;
 }
 
-/** Who handlers what, by path. */
+/** The handlers by path. */
 export function createHandlers(sources: HandlerSources): ReadonlyMap<string, AdmissionHandler> {
   const checkFirst = sources.mode === 'DryRun' ? checkNothing : checkBeforeCharge(sources);
   const handlers: readonly (readonly [string, AdmissionHandler])[] = [

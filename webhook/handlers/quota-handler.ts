@@ -49,7 +49,7 @@ export function quotaHandler(sources: QuotaSources, checkFirst: CheckBeforeCharg
     const quotas = await quotasOf(sources, pod);
     if ('kind' in quotas) return quotas;
     if (quotas.length === 0 || reservation.amounts.size === 0) {
-      return allow(because('NothingToDecide', 'no quota counts this'));
+      return allow(because('NothingToDecide', 'no quota counts this pod'));
     }
     const refusal = await checkFirst(read);
     if (refusal !== undefined) return refusal;
@@ -63,7 +63,8 @@ async function quotasOf(
   pod: Pod,
 ): Promise<readonly PriorityQuota[] | AdmissionDecision> {
   const labels = await enforcedLabels(pod.namespace).catch(errorText);
-  if (typeof labels === 'string') return busy(`quotas could not be looked up: ${labels}`, { namespace: pod.namespace });
+  if (typeof labels === 'string')
+    return busy(`cannot read the labels of the namespace: ${labels}`, { namespace: pod.namespace });
   return cluster().priorityQuotas.filter(
     ({ namespaces, scope }) => namespaces.matches(labels) && countsPod(scope, pod),
   );
@@ -119,15 +120,15 @@ async function refusalOf(
     case 'wasted':
       return wasted(quota, pod);
     case 'busy':
-      return busy(`quota \`${quota.name}\` could not be charged: ${result.why}`, { quota: quota.name });
+      return busy(`cannot charge quota \`${quota.name}\`: ${result.why}`, { quota: quota.name });
   }
 }
 
 /** Wasted reservations expire after some minutes, and the debt for them decays in a few more. */
 function wasted({ name }: PriorityQuota, { namespace }: Pod): AdmissionDecision {
   const text =
-    `quota \`${name}\` is not charged for namespace \`${namespace}\` at present: too many of its pods were charged and ` +
-    'then not created, because something else refused them or their names were taken; try again in some minutes';
+    `quota \`${name}\` is temporarily closed to namespace \`${namespace}\`: too many of its pods were charged but not ` +
+    'created, because something else refused them or their names were taken; try again in a few minutes';
   const reason = because('QuotaWasted', text, { quota: name, namespace });
   return { kind: 'refused', code: 429, because: reason, warnings: [], retryAfterSeconds: ASK_MUCH_LATER_SECONDS };
 }

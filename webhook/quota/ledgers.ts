@@ -99,7 +99,7 @@ export class Ledgers {
       task: () => this.#reconcile(),
       periodMs: RECONCILE_EVERY_MS,
       deadlineMs: RECONCILE_DEADLINE_MS,
-      onError: (error: unknown) => log.error({ err: error }, 'Cannot look after the quotas'),
+      onError: (error: unknown) => log.error({ err: error }, 'Quota reconciliation failed'),
       clock,
     };
     await Promise.all([repeat(reconciling, signal), this.#pods.run(signal)]);
@@ -162,7 +162,7 @@ export class Ledgers {
 
   #reportLost(quota: string, parts: readonly LedgerPart[]): void {
     const { log } = this.#options;
-    log.warn({ quota, parts }, 'Ledger is not stored as it was written: the CustomResourceDefinition is outdated');
+    log.warn({ quota, parts }, 'Ledger fields pruned: the CustomResourceDefinition is outdated');
   }
 
   #viewOf(counter: QuotaCounter): LedgerView {
@@ -187,12 +187,12 @@ export class Ledgers {
 
 function ledgerMetrics(metrics: Metrics) {
   return {
-    recounts: metrics.counter('plimsoll_quota_recounts_total', 'Counts of a PriorityQuota from the pods that exist', [
+    recounts: metrics.counter('plimsoll_quota_recounts_total', 'Recounts of a PriorityQuota from existing pods', [
       'result',
     ]),
     charges: metrics.counter(
       'plimsoll_quota_charges_total',
-      'Charges to a PriorityQuota, by whether they took a write of the ledger or came out of a slice',
+      'Charges to a PriorityQuota, by path: a write of the ledger, or a slice',
       ['path'],
     ),
   };

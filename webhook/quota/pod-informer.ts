@@ -90,7 +90,7 @@ export class PodInformer {
     if (this.#proof.awaitedSince !== undefined || now < this.#nextProofAt) return;
     this.#nextProofAt = Infinity;
     this.#askForProof(now)
-      .catch((error: unknown) => this.#warn(error, 'Cannot prove that the view of pods is current'))
+      .catch((error: unknown) => this.#warn(error, 'Verification of the pod view failed'))
       .finally(() => this.#pauseProofs(now));
   }
 
@@ -124,7 +124,7 @@ export class PodInformer {
       await Promise.all([this.#follow(epoch), this.#load(epoch.signal), this.#endWhenDue(epoch)]);
       return true;
     } catch (error) {
-      if (!signal.aborted) this.#warn(error, 'Cannot follow pods');
+      if (!signal.aborted) this.#warn(error, 'Pod watch failed');
       return false;
     } finally {
       epoch.abort();
@@ -178,7 +178,7 @@ export class PodInformer {
     this.#metrics.began('list');
     const pages = await loadUnlisted({ client, clock, view: this.view, pageSize: this.#pageSize }, signal);
     if (pages.kind === 'read') this.#listed();
-    else if (!signal.aborted) this.#options.log.warn({ ending: pages }, 'Cannot list pods');
+    else if (!signal.aborted) this.#options.log.warn({ ending: pages }, 'Pod list failed');
     return pages.kind === 'read';
   }
 
@@ -234,7 +234,7 @@ export class PodInformer {
     const { clock, random, log } = this.#options;
     const delayMs = Math.max(plan.retryAfterMs, backoffDelay(PROMPT_BACKOFF, plan.failures - 1, random()));
     this.#metrics.restarted(ending.kind);
-    log.warn({ ending, next: plan.step, delayMs }, 'Watch of pods lost');
+    log.warn({ ending, next: plan.step, delayMs }, 'Pod watch interrupted');
     await clock.sleep(delayMs, signal);
   }
 

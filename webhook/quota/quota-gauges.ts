@@ -12,7 +12,7 @@ const LABELS = ['quota', 'resource'];
  */
 export function exportQuotas(quotas: Pick<Reflector<CachedQuota>, 'onChange'>, metrics: Metrics): void {
   const show = {
-    used: createShow(metrics.gauge('plimsoll_quota_used', 'Used of a PriorityQuota, reservations included', LABELS)),
+    used: createShow(metrics.gauge('plimsoll_quota_used', 'Usage of a PriorityQuota, including reservations', LABELS)),
     hard: createShow(metrics.gauge('plimsoll_quota_hard', 'Limits of a PriorityQuota', LABELS)),
   };
   quotas.onChange(({ kind, key, value }) => {

@@ -65,5 +65,5 @@ function resourceAt(index: number): Resource {
 
 function expectOk<T>(outcome: Outcome<T>, { kind }: Resource): T {
   if (outcome.kind === 'ok') return outcome.object;
-  throw new Error(`Could not register in ${kind} "${WEBHOOK_CONFIGURATION}": ${outcome.message}`);
+  throw new Error(`cannot register in ${kind} "${WEBHOOK_CONFIGURATION}": ${outcome.message}`);
 }

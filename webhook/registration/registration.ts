@@ -57,7 +57,7 @@ export function createRegistration(sources: RegistrationSources): Registration {
   function onError(error: unknown, failuresInARow: number): void {
     registered = undefined;
     problem = errorText(error);
-    log.warn({ err: error, failuresInARow }, 'Could not register');
+    log.warn({ err: error, failuresInARow }, 'Registration failed');
   }
   return {
     run: (signal) =>

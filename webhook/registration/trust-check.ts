@@ -37,14 +37,16 @@ const QUIET_FAILURES = 5;
 /** Reads the configurations and makes a TLS handshake with this webhook as the API server would. */
 export function createTrustCheck(sources: TrustSources): TrustCheck {
   const { clock, log } = sources;
-  let problem: string | undefined = 'not proven yet';
+  let problem: string | undefined = 'not verified yet';
 
   async function verify(): Promise<void> {
     const targets = await readTargets(sources);
     const found = await Promise.all(targets.map(handshakeProblem));
     const at = found.findIndex((each) => each !== undefined);
     problem =
-      at < 0 ? undefined : `callers for "${targets[at]?.serverName}" do not trust our certificate: ${found[at]}`;
+      at < 0
+        ? undefined
+        : `clients that connect to "${targets[at]?.serverName}" do not trust the served certificate: ${found[at]}`;
     if (problem !== undefined) throw new Error(problem);
   }
 
@@ -59,7 +61,7 @@ export function createTrustCheck(sources: TrustSources): TrustCheck {
           // A failed read says nothing about trust: the last result stays.
           onError: (error, failuresInARow) => {
             const level = failuresInARow > QUIET_FAILURES ? 'warn' : 'debug';
-            log[level]({ reason: errorText(error), failuresInARow }, 'Could not prove that callers trust us');
+            log[level]({ reason: errorText(error), failuresInARow }, 'Certificate trust not verified');
           },
           clock,
         },
@@ -85,7 +87,7 @@ async function readEntries(
 ): Promise<readonly unknown[]> {
   const outcome = await getObject(client, { resource, name: WEBHOOK_CONFIGURATION });
   if (outcome.kind === 'notFound' && !isRegistered) return [];
-  if (outcome.kind !== 'ok') throw new Error(`Could not read ${resource.kind}: ${outcome.message}`);
+  if (outcome.kind !== 'ok') throw new Error(`cannot read ${resource.kind}: ${outcome.message}`);
   const entries = outcome.object['webhooks'];
   return Array.isArray(entries) ? (entries as readonly unknown[]) : [];
 }

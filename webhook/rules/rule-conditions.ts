@@ -19,7 +19,7 @@ const TYPE = 'EnforcedByAPIServer';
 
 const LIMITS: Readonly<Record<RuleLimit, readonly [reason: string, text: string]>> = {
   bytes: ['TooLarge', 'the rules of all policies together are too large for one object'],
-  cost: ['TooCostly', 'judging one pod by the rules of all policies would exceed what the API server spends on it'],
+  cost: ['TooCostly', 'evaluating the rules of all policies for one pod would exceed the cost limit of the API server'],
   groups: ['TooManyGroups', 'policies name too many different groups'],
 };
 
@@ -29,11 +29,11 @@ export function enforcementCondition(policy: PriorityPolicy, state: RuleState): 
   if (!judges(policy)) {
     return no(
       'NothingToEnforce',
-      'Nothing in it is enforced by the API server; its settings take effect in the webhook',
+      'The API server enforces nothing in this policy; its settings take effect in the webhook',
     );
   }
   const limit = state.leftOut.get(policy.name);
-  if (limit !== undefined) return no(LIMITS[limit][0], `Left to the webhook alone: ${LIMITS[limit][1]}`);
+  if (limit !== undefined) return no(LIMITS[limit][0], `Enforced only by the webhook: ${LIMITS[limit][1]}`);
   if (!state.isCurrent) return no('NotCompiled', behindText(state));
   if (state.missing.length > 0) return no('NotInstalled', `Not installed: ${state.missing.join(', ')}`);
   return { type: TYPE, status: 'True', reason: 'Compiled', message: enforcedText(policy, state) };
@@ -44,14 +44,14 @@ function no(reason: string, message: string): Condition {
 }
 
 function behindText({ problem }: RuleState): string {
-  const still = 'The API server still enforces the rules that were compiled before';
+  const still = 'The API server still enforces previously compiled rules';
   return problem === undefined ? still : `${still}: ${problem}`;
 }
 
 function enforcedText({ requireQuotaFor, onViolation }: PriorityPolicy, { isDryRun }: RuleState): string {
   const does = isDryRun || onViolation === 'Warn' ? 'warns about' : 'refuses';
-  const rest = requireQuotaFor.length > 0 ? '; requireQuotaFor is enforced by the webhook alone' : '';
-  return `The API server ${does} what breaks it, also while no webhook answers${rest}`;
+  const rest = requireQuotaFor.length > 0 ? '; requireQuotaFor is enforced only by the webhook' : '';
+  return `The API server ${does} violations, even while the webhook is down${rest}`;
 }
 
 /** Whether a PriorityRules object contains all its policies. */
@@ -64,6 +64,6 @@ export function rulesCondition(leftOut: ReadonlyMap<string, RuleLimit>, policies
     reason: isComplete ? 'Compiled' : 'PoliciesLeftOut',
     message: isComplete
       ? `Compiled from ${policies} PriorityPolicies`
-      : `Left to the webhook alone: ${names.join(', ')}`,
+      : `Enforced only by the webhook: ${names.join(', ')}`,
   };
 }

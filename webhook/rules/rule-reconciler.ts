@@ -49,7 +49,7 @@ export function createRuleReconciler(options: RuleReconcilerOptions): RuleReconc
   const { client, caches, mode, clock, log, metrics } = options;
   const age = metrics.gauge(
     'plimsoll_priority_rules_behind_seconds',
-    'How long the API server has enforced other rules than those of the PriorityPolicies; 0 while they are the same',
+    'Seconds for which the API server has enforced rules other than those of the PriorityPolicies; 0 while they match',
   );
   const writes = metrics.counter('plimsoll_priority_rules_writes_total', 'Writes of PriorityRules', ['result']);
   let state: RuleState = { ...UNKNOWN, isDryRun: mode === 'DryRun' };
@@ -96,14 +96,14 @@ export function createRuleReconciler(options: RuleReconcilerOptions): RuleReconc
   const onCompareError = (error: unknown): void => {
     behindSince ??= clock.monotonic();
     compareDue.again(0);
-    log.warn({ err: error }, 'Priority rules could not be compared');
+    log.warn({ err: error }, 'Comparison of priority rules failed');
   };
   const onWriteError = (error: unknown, failuresInARow: number): void => {
     state = { ...state, isCurrent: false, problem: errorText(error) };
     behindSince ??= clock.monotonic();
     writes.add({ result: 'failed' });
     writeDue.again(0);
-    log.warn({ err: error, failuresInARow }, 'Priority rules not written');
+    log.warn({ err: error, failuresInARow }, 'Update of priority rules failed');
   };
   const round = { deadlineMs: DEADLINE_MS, backoff: BACKOFF, clock };
   return {

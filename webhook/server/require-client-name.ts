@@ -30,7 +30,9 @@ function callerOf(socket: unknown): string | undefined {
 }
 
 function refuse(response: ServerResponse): void {
-  const body = JSON.stringify(failureStatus(403, 'Caller is not allowed: its certificate bears another name'));
+  const body = JSON.stringify(
+    failureStatus(403, 'Forbidden: the common name of the client certificate is not in clientNames'),
+  );
   endIfUnread(response);
   response.writeHead(403, ['Content-Type', 'application/json', 'Content-Length', Buffer.byteLength(body)]);
   response.end(body);

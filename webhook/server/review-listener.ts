@@ -112,7 +112,7 @@ export function reviewListener(
   /** Answers 500 for an error, thrown or rejected. */
   function guarded(asked: Asked, body: Exclude<ReviewBody, { kind: 'gone' }>): Answer | Promise<Answer> {
     const failed = (error: unknown): Answer => {
-      log.error({ err: error, path: asked.path }, 'Could not decide');
+      log.error({ err: error, path: asked.path }, 'Decision failed');
       return FAILED;
     };
     try {

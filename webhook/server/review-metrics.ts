@@ -22,7 +22,7 @@ export function createReviewMetrics(metrics: Metrics, log: Log): ReviewMetrics {
   const allowedSeries = remembered((webhook, operation) => durations.series({ webhook, operation, allowed: 'true' }));
   const refusedSeries = remembered((webhook, operation) => durations.series({ webhook, operation, allowed: 'false' }));
 
-  const logUnread = onceASecond((fields, more) => log.info({ ...fields, more }, 'Request answered unread'));
+  const logUnread = onceASecond((fields, more) => log.info({ ...fields, more }, 'Request answered without being read'));
 
   return {
     decided: (webhook, request, decision, elapsedMs) => {
@@ -39,7 +39,7 @@ export function createReviewMetrics(metrics: Metrics, log: Log): ReviewMetrics {
     answered: (webhook, code) => requestSeries(webhook, String(code)).add(),
     uidUsedTwice: (webhook, request) => {
       repeatedUids.add({ webhook });
-      log.warn(identify(request), 'Request uid came twice with different content');
+      log.warn(identify(request), 'Request uid reused with different content');
     },
   };
 }
@@ -52,7 +52,7 @@ function registerMetrics(metrics: Metrics) {
     ]),
     durations: metrics.histogram(
       'plimsoll_webhook_request_duration_seconds',
-      'From the first byte of an admission request to its decision',
+      'Time from the first byte of an admission request to its decision',
       ['webhook', 'operation', 'allowed'],
     ),
     decisions: metrics.counter('plimsoll_webhook_decisions_total', 'Admission decisions by path and reason', [
@@ -61,7 +61,7 @@ function registerMetrics(metrics: Metrics) {
     ]),
     repeatedUids: metrics.counter(
       'plimsoll_webhook_repeated_uids_total',
-      'Requests whose uid had come before with different content',
+      'Requests that reused a uid with different content',
       ['webhook'],
     ),
   };

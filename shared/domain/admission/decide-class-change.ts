@@ -31,7 +31,7 @@ export function decideClassChange(change: ClassChange, cluster: ClusterState): A
 function decideDeletion({ name }: PriorityClass, cluster: ClusterState): AdmissionDecision {
   const mentions = classMentions(name, cluster.policies, cluster.priorityQuotas);
   if (mentions.length === 0) return accepted(name, [...userWarnings(name, cluster), ...quotaWarnings(name, cluster)]);
-  const text = `priority class \`${name}\` cannot be deleted: it is named by ${listSome(mentions)}; change those first`;
+  const text = `priority class \`${name}\` cannot be deleted: it is referenced by ${listSome(mentions)}; remove these references first`;
   return refuse(403, because('ClassInUse', text, { priorityClassName: name, mentions: mentions.length }));
 }
 
@@ -42,7 +42,7 @@ function decideDeletion({ name }: PriorityClass, cluster: ClusterState): Admissi
 function refuseSecondDefault({ name }: PriorityClass, { classes }: ClusterState): AdmissionDecision | undefined {
   const other = [...classes.values()].find((each) => each.isGlobalDefault && each.name !== name);
   if (other === undefined) return undefined;
-  const text = `priority class \`${name}\` cannot be the global default: \`${other.name}\` is already; only one can be`;
+  const text = `priority class \`${name}\` cannot be the global default: \`${other.name}\` already is, and only one class can be`;
   return refuse(403, because('SecondGlobalDefault', text, { priorityClassName: name, globalDefault: other.name }));
 }
 
@@ -52,7 +52,7 @@ function accepted(name: string, warnings: readonly string[]): AdmissionDecision 
 }
 
 function noDefault(): string {
-  return 'there is no global default any more: new pods that name no class get priority 0 where no PriorityPolicy gives them one';
+  return 'there is no global default class any more: new pods without a class get priority 0 unless a PriorityPolicy sets a default';
 }
 
 /** Pods keep their priority when their class is deleted, but cannot be recreated with it (S1-8). */

@@ -79,7 +79,7 @@ function staysOnItsNode(disruption: Disruption): Refused | undefined {
   const { nodeName = '' } = pod.spec;
   if (callerNode === nodeName) return undefined;
   const place = nodeName === '' ? 'no node' : `node \`${nodeName}\``;
-  const text = `the agent of node \`${callerNode}\` evicts pods of its own node only, and this pod is on ${place}`;
+  const text = `the agent of node \`${callerNode}\` may evict only pods on its own node, but this pod is on ${place}`;
   return refusal(disruption, 403, 'DisruptionOnOtherNode', text);
 }
 
@@ -90,21 +90,21 @@ function staysOnItsNode(disruption: Disruption): Refused | undefined {
 function keepsToDryRun(disruption: Disruption): Refused | undefined {
   const { caller, policy } = disruption;
   if (caller !== 'agent' || policy?.mode !== 'DryRun') return undefined;
-  const text = `NodePressurePolicy \`${policy.name}\` has mode DryRun on this node, where no pod is evicted`;
+  const text = `NodePressurePolicy \`${policy.name}\` has mode DryRun, so no pod on this node is evicted`;
   return refusal(disruption, 403, 'DisruptionUnwanted', text);
 }
 
 function meansThisPod(disruption: Disruption): Refused | undefined {
   const { expectedUid, pod } = disruption;
   if (expectedUid === pod.uid) return undefined;
-  const text = `the eviction must name the UID of the pod it means; it names \`${expectedUid ?? ''}\`, and this pod is \`${pod.uid}\``;
+  const text = `the eviction must have the pod's UID as precondition; it has \`${expectedUid ?? ''}\`, but this pod's UID is \`${pod.uid}\``;
   return refusal(disruption, 409, 'DisruptionOfOtherPod', text);
 }
 
 function leavesGrace(disruption: Disruption): Refused | undefined {
   const { gracePeriodSeconds } = disruption;
   if (gracePeriodSeconds === undefined || gracePeriodSeconds > 0) return undefined;
-  const text = `the eviction must leave the pod time to end, not gracePeriodSeconds ${gracePeriodSeconds}`;
+  const text = `gracePeriodSeconds of the eviction must be greater than 0, got ${gracePeriodSeconds}`;
   return refusal(disruption, 403, 'DisruptionUnwanted', text);
 }
 

@@ -43,14 +43,14 @@ function describe({ source, policy = '', fields }: ClassChoice): string {
   const { priorityClassName, priority } = fields;
   switch (source) {
     case 'pod':
-      return `pod names priority class \`${priorityClassName}\` (${priority})`;
+      return `pod uses priority class \`${priorityClassName}\` (${priority})`;
     case 'policy':
       return `priority class \`${priorityClassName}\` (${priority}) is the default of policy \`${policy}\``;
     case 'globalDefault':
       return `priority class \`${priorityClassName}\` (${priority}) is the global default`;
     case 'substitute':
-      return `priority class \`${priorityClassName}\` (${priority}) takes the place of a class that preempts, by policy \`${policy}\``;
+      return `priority class \`${priorityClassName}\` (${priority}) replaces a class that preempts, by policy \`${policy}\``;
     case 'none':
-      return 'no priority class is named and none is the default';
+      return 'the pod names no priority class and there is no default';
   }
 }

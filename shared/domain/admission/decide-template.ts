@@ -17,7 +17,7 @@ import { withPriority } from './with-priority.ts';
  * since users do not see warnings about a controller's pods.
  */
 export function decideTemplate(template: PodRequest, cluster: ClusterState): AdmissionDecision {
-  const accepted = because('TemplateAccepted', 'the template may be used; each pod is judged when it is created');
+  const accepted = because('TemplateAccepted', 'the template may be used; each pod is checked when it is created');
   const policies = policiesFor(template, cluster);
   const unknown = unknownClass(template, cluster);
   if (unknown !== undefined) return decideByViolations(accepted, [unknown, ...unknownToPersons(template, policies)]);

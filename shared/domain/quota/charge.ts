@@ -13,21 +13,20 @@ import { namesOfLimit, namesOfRequest } from './charged-names.ts';
 
 const ONE = quantityFromInteger(1, 'DecimalSI');
 const MILLISECONDS = 1000;
-/** A deletion is never overdue then: a clock that runs ahead must not give room back too early. */
+/** With this time a deletion is never overdue: a fast clock must not release room too early. */
 const BEFORE_ANY_DELETION = 0;
 
 /**
- * What a pod costs each quota that it falls under: quota entry to amount. A pod that has ended, or whose deletion
- * is overdue, costs only its place in storage (oddity U1).
- * `pkg/quota/v1/evaluator/core/pods.go` PodUsageFunc.
+ * What a pod costs each quota that matches it, by resource name. A pod that has ended, or whose deletion is overdue,
+ * only counts as an object (oddity U1). `pkg/quota/v1/evaluator/core/pods.go` PodUsageFunc.
  */
 export function charge(pod: Pod, now: Instant): Amounts {
   return chargeAsSeen(pod, now, QUOTA_VIEW);
 }
 
 /**
- * What a pod costs a PriorityQuota that counts it: never less than a ResourceQuota would charge, so that `used` errs
- * upwards alone. It costs until it is gone, and the spec of a resize costs whatever its conditions say.
+ * What a pod costs a PriorityQuota that counts it: never less than a ResourceQuota would charge, so that `used` can
+ * only be too high. A pod costs until it is gone, and the spec of a resize counts whatever the pod's conditions are.
  */
 export function chargeToPriorityQuota(pod: Pod): Amounts {
   return chargeAsSeen(pod, BEFORE_ANY_DELETION, LARGEST_VIEW);

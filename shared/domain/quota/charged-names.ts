@@ -6,7 +6,7 @@ const REQUESTS = 'requests.';
 const LIMITS = 'limits.';
 const DEVICE_CLASS = 'deviceclass.resource.kubernetes.io/';
 
-/** What nearly every pod states, at hand. */
+/** Precomputed for the resources that nearly every pod requests. */
 const COMPUTE_REQUESTS = new Map(COMPUTE.map((name) => [name, [name, REQUESTS + name]]));
 const COMPUTE_LIMITS = new Map(COMPUTE.map((name) => [name, [LIMITS + name]]));
 const NOTHING: readonly string[] = [];
@@ -17,7 +17,9 @@ const FIXED: ReadonlySet<string> = new Set([
   ...COMPUTE.flatMap((name) => [name, REQUESTS + name, LIMITS + name]),
 ]);
 
-/** The quota entries that a request of a resource is charged to; none for what quota ignores (oddity U7). */
+/**
+ * The quota resource names that a request of a resource is charged to; empty if quotas ignore the resource (oddity U7).
+ */
 export function namesOfRequest(resource: string): readonly string[] {
   const compute = COMPUTE_REQUESTS.get(resource);
   if (compute !== undefined) return compute;
@@ -25,13 +27,13 @@ export function namesOfRequest(resource: string): readonly string[] {
   return resource.startsWith(DEVICE_CLASS) || isExtendedResource(resource) ? [REQUESTS + resource] : [];
 }
 
-/** The quota entries that a limit of a resource is charged to. */
+/** The quota resource names that a limit of a resource is charged to. */
 export function namesOfLimit(resource: string): readonly string[] {
   return COMPUTE_LIMITS.get(resource) ?? NOTHING;
 }
 
 /**
- * Whether a quota entry counts something about pods, and not services, claims or other objects.
+ * Whether a quota resource name counts pods, and not services, claims or other objects.
  * `pkg/quota/v1/evaluator/core/pods.go` MatchingResources.
  */
 export function countsPods(name: string): boolean {

@@ -7,7 +7,9 @@ export type PriorityScope =
   | { readonly kind: 'classes'; readonly names: ReadonlySet<string> }
   | { readonly kind: 'range'; readonly min: number; readonly max: number };
 
-/** A PriorityQuota as the decisions see it: what pods of some priorities may ask for together, over many namespaces. */
+/**
+ * A PriorityQuota as decisions use it: a limit on what pods of some priorities may request together, across namespaces.
+ */
 export interface PriorityQuota {
   readonly name: string;
   readonly namespaces: Selector;
@@ -15,7 +17,7 @@ export interface PriorityQuota {
   readonly hard: Amounts;
 }
 
-/** A priority, and the class that gave it; empty without a class. */
+/** A priority and its class; empty without a class. */
 export interface PriorityLevel {
   readonly className: string;
   readonly priority: number;

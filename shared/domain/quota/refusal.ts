@@ -13,7 +13,7 @@ export interface Excess {
   readonly hard: Quantity;
 }
 
-/** What the API server says about a request that quota refuses, and why. */
+/** The API server's answer to a request that a quota refuses, and why. */
 export interface QuotaRefusal extends ApiRefusal {
   readonly because: Because & { readonly code: QuotaRefusalCode };
   /** Only with `QuotaExceeded`. */

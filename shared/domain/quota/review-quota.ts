@@ -2,10 +2,13 @@ import type { PriorityClasses } from '#shared/domain/priority/priority-class.ts'
 import { countsPods } from './charged-names.ts';
 import type { PriorityQuota, PriorityScope } from './priority-quota.ts';
 
-/** What of a PriorityQuota can never take effect with the classes there are, in sentences. */
+/** The settings of a PriorityQuota that can never take effect with the existing classes, as sentences. */
 export function reviewQuota({ scope, hard }: PriorityQuota, classes: PriorityClasses): readonly string[] {
   const uncharged = [...hard.keys()].filter((name) => !countsPods(name));
-  return [...scopeProblems(scope, classes), ...uncharged.map((name) => `hard[${name}]: no pod is charged for it`)];
+  return [
+    ...scopeProblems(scope, classes),
+    ...uncharged.map((name) => `hard[${name}]: pods are not charged for this resource`),
+  ];
 }
 
 function scopeProblems(scope: PriorityScope, classes: PriorityClasses): readonly string[] {

@@ -48,7 +48,7 @@ describe.skipIf(!hasCluster())('a person who acts as a service account of the na
     return [status, at(body, 'message')];
   };
 
-  test('is judged as that account: a rule for the person does not reach it', async () => {
+  test('is treated as that account, so a rule for the person does not apply', async () => {
     expect(await create(asRobot)).toEqual([201, undefined]);
   });
 

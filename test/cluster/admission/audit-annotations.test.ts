@@ -55,7 +55,7 @@ describe.skipIf(!hasCluster() || !existsSync(AUDIT_LOG))('the audit log of the A
     return ofOurs.filter((line) => !updates.has(/ for audit:"([^"]*)"/.exec(line)?.[1] ?? ''));
   }
 
-  test('says of a refused pod that it was refused, and why', async () => {
+  test('records for a refused pod that it was refused, and why', async () => {
     const { name, status } = await create({ priorityClassName: names.top });
     expect(status).toBe(403);
     expect(await annotationsOf(name)).toEqual({
@@ -64,7 +64,7 @@ describe.skipIf(!hasCluster() || !existsSync(AUDIT_LOG))('the audit log of the A
     });
   });
 
-  test('says of a pod that was let in what was changed, and the verdict', async () => {
+  test('records for an allowed pod what was changed, and the verdict', async () => {
     const { name, status } = await create();
     expect(status).toBe(201);
     const { decision, because, ...others } = withoutEntry(await annotationsOf(name));
@@ -73,7 +73,7 @@ describe.skipIf(!hasCluster() || !existsSync(AUDIT_LOG))('the audit log of the A
     expect(Object.values(others)).toEqual([expect.stringMatching(/^PriorityFromPolicy: .* is the default of policy/)]);
   });
 
-  test('says the same when other mutating webhooks lead to a second round', async () => {
+  test('records the same when other mutating webhooks cause a reinvocation', async () => {
     const label: Reviewer = () => patched([{ op: 'add', path: '/metadata/labels', value: { seen: 'yes' } }]);
     const rules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }];
     await others.register('mutating', { rules, path: '/label', reviewer: label });
@@ -86,7 +86,7 @@ describe.skipIf(!hasCluster() || !existsSync(AUDIT_LOG))('the audit log of the A
     ]);
   });
 
-  test('is not told two things under one name, of which the API server would warn', () => {
+  test('never sets one annotation key twice, which the API server would log as a warning', () => {
     expect(warnings()).toEqual([]);
   });
 });

@@ -30,11 +30,11 @@ describe.skipIf(!hasCluster())('a tenant that names a DaemonSet as the owner of 
     expect((await tenant('POST', api.core('pods'), pod(name, { nodeName: 'node-x' }, metadata))).status).toBe(201);
   }
 
-  test('loses the pod to the garbage collector where the owner could exist and does not', async () => {
+  test("loses the pod to the garbage collector if the owner's kind exists but the owner does not", async () => {
     await eventually(async () => expect((await api.get(api.core('pods/exact'))).status).toBe(404), PATIENCE_MS);
   });
 
-  test('keeps the pod where no such kind exists, and it ranks as any other', async () => {
+  test('keeps the pod if the kind does not exist, and the pod is ranked like any other', async () => {
     for (const name of ['core', 'unknown']) {
       const { status, body } = await api.get(api.core(`pods/${name}`));
       const decoded = decodePod(body);

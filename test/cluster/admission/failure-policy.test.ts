@@ -11,7 +11,7 @@ describe.skipIf(!hasCluster())('while no webhook answers', () => {
   const webhooks = registeredWebhooks(api);
   const pods = (): string => api.core('pods');
 
-  test('pods are let in with failure policy Ignore, judged by the API server alone, and by both afterwards', async () => {
+  test('pods are allowed with failure policy Ignore, checked by the API server alone, and later by both', async () => {
     expect(wasAsked(await api.post(pods(), slowPod(uniqueName('slow'))))).toBe(true);
     await webhooks.kill();
     const answer = await api.post(pods(), slowPod(uniqueName('slow')));

@@ -47,7 +47,7 @@ describe.skipIf(!hasCluster())('removing pods, with the webhook registered', () 
   }
 
   describe('the scheduler, which preempts by deleting,', () => {
-    test('is asked to come again later for a pod whose owner does not want it and may say so', async () => {
+    test('is told to retry later for a pod whose owner opted out and whose class allows that', async () => {
       const { name } = await given(UNWANTED, { priorityClassName: asking });
       const { status, headers, body } = await scheduler('DELETE', path(name));
       expect([status, headers['retry-after']]).toEqual([429, '5']);
@@ -58,14 +58,14 @@ describe.skipIf(!hasCluster())('removing pods, with the webhook registered', () 
       expect(await left(name)).toEqual([name]);
     });
 
-    test('is asked so for every pod of a class that nobody wants preempted', async () => {
+    test('is told to retry for every pod of a class that opts out of preemption', async () => {
       const priorityClassName = await objects.priorityClass('steady', 10, {}, UNWANTED);
       // The API server hears of a new class a moment later.
       const { name } = await eventually(() => given({}, { priorityClassName }));
       await expect.poll(async () => (await scheduler('DELETE', `${path(name)}?dryRun=All`)).status).toBe(429);
     });
 
-    test('takes any other pod, also one whose own word is all that speaks against it', async () => {
+    test('preempts any other pod, even one that opts out without permission of its class', async () => {
       for (const metadata of [{}, UNWANTED]) {
         const { name } = await given(metadata);
         expect((await scheduler('DELETE', path(name))).status).toBe(200);
@@ -73,7 +73,7 @@ describe.skipIf(!hasCluster())('removing pods, with the webhook registered', () 
       }
     });
 
-    test('is told so for one of a whole collection', async () => {
+    test('gets the same answer for a pod of a deleted collection', async () => {
       const labels = { together: 'yes' };
       const { name } = await given({ labels, ...UNWANTED }, { priorityClassName: asking });
       const { status, body } = await scheduler('DELETE', `${api.core('pods')}?labelSelector=together%3Dyes`);
@@ -82,7 +82,7 @@ describe.skipIf(!hasCluster())('removing pods, with the webhook registered', () 
     });
   });
 
-  test('everybody else deletes what they may, one by one or whole collections', async () => {
+  test('other users delete what RBAC allows, one by one or as collections', async () => {
     const labels = { swept: 'yes' };
     const [one, two, three] = [await given(UNWANTED), await given({ labels, ...UNWANTED }), await given({ labels })];
     expect((await api.remove(path(one.name))).status).toBe(200);
@@ -104,19 +104,19 @@ describe.skipIf(!hasCluster())('removing pods, with the webhook registered', () 
       expect(await left(name)).toEqual([name]);
     });
 
-    test('evicts by UID and with grace alone', async () => {
+    test('evicts only by UID and with a grace period', async () => {
       const { name, uid } = await given();
       const other = uid.replace(/^./, (digit) => (digit === '0' ? '1' : '0'));
       expect(await evict(name, { preconditions: { uid: other } })).toMatchObject({
         status: 409,
         body: {
-          message: `${DENIED('own-evictions')}the eviction must name the UID of the pod it means; it names \`${other}\`, and this pod is \`${uid}\``,
+          message: `${DENIED('own-evictions')}the eviction must have the pod's UID as precondition; it has \`${other}\`, but this pod's UID is \`${uid}\``,
         },
       });
       expect(await evict(name, { preconditions: { uid }, gracePeriodSeconds: 0 })).toMatchObject({
         status: 403,
         body: {
-          message: `${DENIED('own-evictions')}the eviction must leave the pod time to end, not gracePeriodSeconds 0`,
+          message: `${DENIED('own-evictions')}gracePeriodSeconds of the eviction must be greater than 0, got 0`,
         },
       });
       expect(await left(name)).toEqual([name]);
@@ -131,13 +131,13 @@ describe.skipIf(!hasCluster())('removing pods, with the webhook registered', () 
       expect(await evict(name, { preconditions: { uid } })).toMatchObject({
         status: 403,
         body: {
-          message: `${DENIED('own-evictions')}the agent of node \`${NODE}\` evicts pods of its own node only, and this pod is on node \`node-y\``,
+          message: `${DENIED('own-evictions')}the agent of node \`${NODE}\` may evict only pods on its own node, but this pod is on node \`node-y\``,
         },
       });
       expect(await left(name)).toEqual([name]);
     });
 
-    test('is told of a spent budget as the API server tells it', async () => {
+    test("gets the API server's own message for an exhausted budget", async () => {
       const labels = { guarded: 'yes' };
       const { name, uid } = await given({ labels });
       const conditions = [{ type: 'Ready', status: 'True' }];
@@ -179,7 +179,7 @@ describe.skipIf(!hasCluster())('removing pods, with the webhook registered', () 
     });
   });
 
-  test('anybody else evicts what the budget lets go, and a pod that is gone is nobody to protect', async () => {
+  test('other users evict what the budget allows, and a deleted pod is not protected', async () => {
     const eviction = (name: string): object => ({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name } });
     const { name } = await given({ annotations: { 'plimsoll.dev/evict': 'never' } });
     expect((await api.post(`${path(name)}/eviction`, eviction(name))).status).toBe(201);

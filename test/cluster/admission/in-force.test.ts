@@ -44,22 +44,22 @@ describe.skipIf(!hasCluster())('a PriorityQuota and the labels that put it in fo
     expect.stringContaining(`quota \`${names.quota}\` selects the namespace but is not in force there`),
   ];
 
-  test('without the label it covers no class that needs a quota, and says so', async () => {
+  test('does not cover a class that requires a quota without the label, and reports it', async () => {
     await eventually(async () => expect(await asked()).toEqual(refused()));
-    const text = `Not in force where label ${LABEL}=enforced is missing: ${api.namespace}`;
+    const text = `Not enforced where label ${LABEL}=enforced is missing: ${api.namespace}`;
     await eventually(async () => expect(await readiness()).toEqual(['False', text]), PATIENCE_MS);
   });
 
-  test('with the label it covers the class, and is ready', async () => {
+  test('covers the class with the label, and is ready', async () => {
     await label({ [LABEL]: 'enforced' });
     await eventually(async () => expect(await asked()).toEqual([201, undefined]));
-    const text = 'In force in every selected namespace';
+    const text = 'Enforced in all selected namespaces';
     await eventually(async () => expect(await readiness()).toEqual(['True', text]), PATIENCE_MS);
   });
 
-  test('with the ignore label beside it the condition takes that back', async () => {
+  test('is not ready any more once the ignore label is set as well', async () => {
     await label({ 'plimsoll.dev/ignore': 'true' });
-    const text = `Not in force where label plimsoll.dev/ignore=true is set: ${api.namespace}`;
+    const text = `Not enforced where label plimsoll.dev/ignore=true is set: ${api.namespace}`;
     await eventually(async () => expect(await readiness()).toEqual(['False', text]), PATIENCE_MS);
   });
 });

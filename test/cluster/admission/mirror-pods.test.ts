@@ -47,13 +47,13 @@ describe.skipIf(!hasCluster())('the marks of a static pod', () => {
     return agent('POST', `${pods()}/${name}/eviction`, eviction);
   }
 
-  test('a tenant may write that its pod comes from a file, and stays evictable', async () => {
+  test('a tenant may claim that its pod comes from a file, and the pod stays evictable', async () => {
     const claimed = await create(tenant, { annotations: FROM_FILE });
     expect(claimed.code).toBe(201);
     expect((await evict(claimed)).status).toBe(201);
   });
 
-  test('a tenant may create a pod with the mirror annotation, and stays evictable', async () => {
+  test('a tenant may create a pod with the mirror annotation, and the pod stays evictable', async () => {
     const claimed = await create(tenant, { annotations: MIRROR });
     expect(claimed.code).toBe(201);
     expect((await evict(claimed)).status).toBe(201);

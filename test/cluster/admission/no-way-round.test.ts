@@ -5,7 +5,7 @@ import { customKind } from '#test/webhook/no-way-round/custom-kind.ts';
 import { noWayRound } from '#test/webhook/no-way-round/no-way-round.ts';
 import { registeredWebhooks } from './registered-webhooks.ts';
 
-describe.skipIf(!hasCluster())('a class that somebody may not use, with the real controllers', () => {
+describe.skipIf(!hasCluster())('a class that a user may not use, with the real controllers', () => {
   const target = clusterTarget();
   registeredWebhooks(contractHarness(target));
   noWayRound(target);

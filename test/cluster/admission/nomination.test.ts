@@ -70,7 +70,7 @@ describe.skipIf(!hasCluster())('kube-scheduler, with the webhook registered', ()
     return names.filter((_, index) => deletions[index] !== undefined);
   }
 
-  test('gives every pod a number, and takes nobody for one whose class never preempts', async () => {
+  test('gives every pod a priority, and preempts nothing for a pod whose class never preempts', async () => {
     await takenNode('one', 'two');
     await place('waiting', 'patient', HALF);
     await eventually(async () => {
@@ -82,7 +82,7 @@ describe.skipIf(!hasCluster())('kube-scheduler, with the webhook registered', ()
     expect([await ending('one', 'two'), await seen('waiting', 'status.nominatedNodeName')]).toEqual([[], undefined]);
   });
 
-  test('takes a lower one with its own grace for any other, whose nomination ends when a higher one needs the node', async () => {
+  test('preempts a lower pod with its own grace period for any other pod, whose nomination ends when a higher pod needs the node', async () => {
     const [node = ''] = nodes;
     await place('preemptor', 'middle', HALF);
     await isNominated('preemptor', node);
@@ -123,7 +123,7 @@ describe.skipIf(!hasCluster())('kube-scheduler, with the webhook registered', ()
     });
   });
 
-  test('lets the one whose nomination was taken preempt elsewhere', async () => {
+  test('lets the pod that lost its nomination preempt elsewhere', async () => {
     const other = await takenNode('three', 'four');
     await isNominated('preemptor', other);
     await eventually(async () => expect(await ending('three', 'four')).toEqual(['three']));

@@ -68,7 +68,7 @@ describe.skipIf(!hasCluster())('a PriorityQuota whose CustomResourceDefinition i
     }
   }
 
-  test('is not exceeded: what is not stored is not spent', { timeout: 180_000 }, async () => {
+  test('is not exceeded, because a slice that is not stored is not spent', { timeout: 180_000 }, async () => {
     const answers = await inFlight(AT_ONCE, Array(CREATES).keys(), create);
     const refused = answers.filter(({ status }) => status !== 201);
     expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([403]));

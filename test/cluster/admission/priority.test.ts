@@ -61,27 +61,27 @@ describe.skipIf(!hasCluster())('priorities, with the webhook registered', () => 
     expect([changed.status, at(changed.body, 'spec.priority')]).toEqual([200, 200]);
   });
 
-  test('a dry run is judged alike', async () => {
+  test('a dry run gets the same verdict', async () => {
     const dry = { query: { dryRun: 'All' } };
     expect((await api.post(pods(), pod('dry', { priorityClassName: names.high }), dry)).status).toBe(403);
     const { body } = await api.post(pods(), pod('dry'), dry);
     expect(at(body, 'spec.priority')).toBe(100);
   });
 
-  test('a generated name is judged like any other', async () => {
+  test('a pod with a generated name is treated like any other', async () => {
     const generated = pod('', { priorityClassName: names.high }, { name: undefined, generateName: 'greedy-' });
     const { status, body } = await api.post(pods(), generated);
     expect([status, at(body, 'message')]).toEqual([403, expect.stringContaining('priority.plimsoll.dev')]);
   });
 
-  test('what is there already lives on: labels change, pods are deleted', async () => {
+  test('existing pods stay usable: labels change, pods are deleted', async () => {
     const labelled = await api.patch(`${pods()}/defaulted`, { metadata: { labels: { a: 'b' } } }, 'merge');
     expect(labelled.status).toBe(200);
     expect((await api.remove(pods(), undefined, { query: { labelSelector: 'a=b' } })).status).toBe(200);
     expect((await api.get(`${pods()}/defaulted`)).status).toBe(404);
   });
 
-  test('a new default, global or of the policy, changes no pod that is there', async () => {
+  test('a new default, global or of a policy, changes no existing pod', async () => {
     expect((await elsewhere.post(elsewhere.core('pods'), pod('old'))).status).toBe(201);
     expect((await api.post(pods(), pod('kept'))).status).toBe(201);
     const other = await objects.priorityClass('other', 7, { globalDefault: true });

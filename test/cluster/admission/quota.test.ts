@@ -95,7 +95,7 @@ describe.skipIf(!hasCluster())(`a PriorityQuota with ${REPLICAS} webhook process
     expect(await used(quotas.few)).toBe(0);
   });
 
-  test('a generated name that was taken, and was generated again, is charged as what it is: never too little', async () => {
+  test('a pod whose generated name was taken and generated again is never charged too little', async () => {
     const labels = { collides: 'yes' };
     let collisions = 2;
     const reviewer: Reviewer = async (request) => {
@@ -131,7 +131,7 @@ describe.skipIf(!hasCluster())(`a PriorityQuota with ${REPLICAS} webhook process
       expect([refused.status, at(refused.body, 'message')]).toEqual([
         403,
         expect.stringMatching(
-          /^admission webhook "quota\.plimsoll\.dev" denied the request: quota `\S+` over all its namespaces: `requests\.memory` must be less than or equal to 256Mi;/,
+          /^admission webhook "quota\.plimsoll\.dev" denied the request: quota `\S+` over all its namespaces: `requests\.memory` is limited to 256Mi;/,
         ),
       ]);
       await eventually(
@@ -142,7 +142,7 @@ describe.skipIf(!hasCluster())(`a PriorityQuota with ${REPLICAS} webhook process
   );
 
   test(
-    `never lets more than ${HARD} of ${CREATES} pods in at once, whoever asks whom`,
+    `never allows more than ${HARD} of ${CREATES} concurrent pods, on any replica`,
     { timeout: HEALED_MS },
     async () => {
       const answers = await createMany(CREATES);
@@ -156,7 +156,7 @@ describe.skipIf(!hasCluster())(`a PriorityQuota with ${REPLICAS} webhook process
     },
   );
 
-  test('gives room away again when it is free', { timeout: HEALED_MS }, async () => {
+  test('reuses freed room', { timeout: HEALED_MS }, async () => {
     const ended = (await podsOf(classes.many)).slice(0, HARD / 2);
     const ends = inFlight(AT_ONCE, ended, (name) => api.remove(api.core(`pods/${name}`)));
     const [answers] = await Promise.all([createMany(HARD), ends]);
@@ -168,7 +168,7 @@ describe.skipIf(!hasCluster())(`a PriorityQuota with ${REPLICAS} webhook process
     expect(await history.mostAtOnce(classes.few)).toBeLessThanOrEqual(SMALL);
   });
 
-  test(`in the end used is the truth and exactly ${HARD} are in`, { timeout: 2 * HEALED_MS }, async () => {
+  test(`in the end used is correct and exactly ${HARD} pods exist`, { timeout: 2 * HEALED_MS }, async () => {
     // Where the API server gave up on a pod that was reserved, or a name was taken, room is free again only later.
     await eventually(async () => {
       await create({ priorityClassName: classes.many });

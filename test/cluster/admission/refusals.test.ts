@@ -16,7 +16,7 @@ interface Wish {
 const PERSON = 'jane';
 const ONE_GIBIBYTE = { containers: [{ name: 'main', image: 'x', resources: { requests: { memory: '1Gi' } } }] };
 
-describe.skipIf(!hasCluster())('what kubectl prints when we refuse or warn', () => {
+describe.skipIf(!hasCluster())('what kubectl prints for refusals and warnings', () => {
   const api = contractHarness(clusterTarget());
   const objects = clusterObjects(api);
   registeredWebhooks(api);
@@ -52,7 +52,7 @@ describe.skipIf(!hasCluster())('what kubectl prints when we refuse or warn', () 
     },
   };
 
-  test('stays word for word what it was', async () => {
+  test('matches the golden file', async () => {
     const sections: string[] = [];
     for (const [what, prepare] of Object.entries(cases)) sections.push(`# ${what}\n${await answered(prepare)}`);
     await expect(sections.join('\n')).toMatchFileSnapshot('golden/refusals.txt');

@@ -46,7 +46,7 @@ describe.skipIf(!hasCluster())('with mutating webhooks of others after ours', ()
     return (request) => ((calls += 1) % 2 === 0 ? reviewer(request) : { allowed: true });
   }
 
-  test('they see what we set, and we agree with what they add', async () => {
+  test('they see our changes, and we accept their additions', async () => {
     await register({ path: '/label', reviewer: LABEL });
     const { status, body } = await create(pod('labelled'));
     expect([status, at(others.receiver().received[0]?.request, 'object.spec.priority')]).toEqual([201, 100]);

@@ -31,7 +31,7 @@ describe.skipIf(!hasCluster())('certificates that change while pods are created'
     return next.certPem;
   }
 
-  test('cost no pod its answer, whether the leaf changes or the authority', { timeout: 2 * ROTATED_MS }, async () => {
+  test('lose no answer, whether the leaf certificate or the CA changes', { timeout: 2 * ROTATED_MS }, async () => {
     const leaves = new Set<string>();
     const answers = await answersWhile(api, async () => {
       const next = await announceAuthority();

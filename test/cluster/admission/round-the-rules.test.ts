@@ -38,7 +38,7 @@ describe.skipIf(!hasCluster())('round the rules of the API server, without any w
     return pod(name, { priorityClassName: names.gold }, metadata);
   }
 
-  test('no way to write a pod gives it the class', async () => {
+  test('no way of writing a pod gets it the class', async () => {
     const generated = { ...goldPod('x'), metadata: { generateName: 'web-' } };
     expectForbidden(await api.post(api.core('pods'), generated));
     const apply = { query: { fieldManager: 'tenant', force: true } };
@@ -55,7 +55,7 @@ describe.skipIf(!hasCluster())('round the rules of the API server, without any w
     expectForbidden(await api.post(api.core('pods'), marked));
   });
 
-  test('nor does writing one that exists, by whatever part of it', async () => {
+  test('nor does changing an existing pod, in any part', async () => {
     const name = uniqueName('plain');
     const path = `${api.core('pods')}/${name}`;
     expect((await api.post(api.core('pods'), pod(name, { priorityClassName: names.plain }))).status).toBe(201);
@@ -67,7 +67,7 @@ describe.skipIf(!hasCluster())('round the rules of the API server, without any w
     await api.remove(path);
   });
 
-  test('nor does changing a workload of somebody else who may use it, but for what makes no other pods', async () => {
+  test('nor does changing a workload of a user who may use it, except for changes that create no other pods', async () => {
     const kind = workloadKind('Deployment');
     const name = uniqueName('trusted');
     const { containers } = at(pod('any'), 'spec') as { readonly containers: readonly object[] };
@@ -85,7 +85,7 @@ describe.skipIf(!hasCluster())('round the rules of the API server, without any w
     await api.remove(path);
   });
 
-  test('nor does asking as somebody else of the namespace', async () => {
+  test('nor does impersonating another user of the namespace', async () => {
     const account = `system:serviceaccount:${api.namespace}:default`;
     await objects.administrator(account);
     for (const user of [account, uniqueName('person')]) {

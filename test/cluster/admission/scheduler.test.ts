@@ -46,7 +46,7 @@ describe.skipIf(!hasCluster())('kube-scheduler, where a pod may not be preempted
     return texts.reduce((sum, text) => sum + Number(REFUSED.exec(text)?.[1] ?? 0), 0);
   }
 
-  test('asks for it, is refused, and does not keep asking', async () => {
+  test('asks for it, is refused, and does not retry in a loop', async () => {
     await eventually(async () => expect(await refusals()).toBeGreaterThan(0), PATIENCE_MS);
     const before = await refusals();
     await systemClock.sleep(WATCHED_MS);
@@ -55,7 +55,7 @@ describe.skipIf(!hasCluster())('kube-scheduler, where a pod may not be preempted
     expect(await nodeOf('urgent')).toBeUndefined();
   });
 
-  test('takes its room when the owner allows it', async () => {
+  test('preempts it when the owner allows it', async () => {
     const allowed = await api.patch(
       path('steady'),
       { metadata: { annotations: { [ALLOW_PREEMPTION]: null } } },
@@ -66,7 +66,7 @@ describe.skipIf(!hasCluster())('kube-scheduler, where a pod may not be preempted
     expect((await api.get(path('steady'))).status).toBe(404);
   });
 
-  test('takes a pod of a tenant whose own word is all that speaks against it', async () => {
+  test("preempts a tenant's pod that opts out without permission of its class", async () => {
     const plain = await objects.priorityClass('plain', 1);
     const higher = await objects.priorityClass('higher', 1_000);
     const [other = ''] = await makeFakeNodes(api.client, uniqueName('other'), 1);

@@ -5,7 +5,7 @@ import { noWayRound } from '#test/webhook/no-way-round/no-way-round.ts';
 import { untilEnforced } from '#test/webhook/no-way-round/until-enforced.ts';
 import { registeredWebhooks } from './registered-webhooks.ts';
 
-describe.skipIf(!hasCluster())('a class that somebody may not use, while the webhook is dead', () => {
+describe.skipIf(!hasCluster())('a class that a user may not use, while the webhook is dead', () => {
   const target = clusterTarget();
   const api = contractHarness(target);
   const webhooks = registeredWebhooks(api);

@@ -46,7 +46,7 @@ export function agentEvictions({ own, clientOf, agentPodOn }: InstalledCluster):
         kind: 'forbidden',
         message: expect.stringMatching(
           new RegExp(
-            `the agent of node \`${OWN_NODE}\` evicts pods of its own node only, and this pod is on node \`${OTHER_NODE}\`$`,
+            `the agent of node \`${OWN_NODE}\` may evict only pods on its own node, but this pod is on node \`${OTHER_NODE}\`$`,
           ),
         ) as string,
       });

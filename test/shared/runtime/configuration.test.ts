@@ -104,7 +104,7 @@ describe('loadConfiguration', () => {
     },
     'an unreadable file': {
       argv: ['--config', 'absent.yaml'],
-      mistakes: ['Could not read configuration file "absent.yaml": no such file'],
+      mistakes: ['cannot read configuration file "absent.yaml": no such file'],
     },
     'a file of another kind': {
       argv: ['--config', 'a.yaml'],

@@ -9,7 +9,7 @@ const REQUESTS = 4 * ROOM;
 
 /** The entry that charges quotas is asked at the same time as the one that refuses, and not after it. */
 export function chargesOfRefusedPods(stage: Stage): void {
-  test('a tenant that may not use a class cannot fill its quota by asking for it', async () => {
+  test('a tenant that may not use a class cannot fill its quota by requesting it', async () => {
     const quota = await shareQuota(stage, stage.classes.forbidden, { pods: String(ROOM) });
     const ask = () => stage.attacker()('POST', stage.tenant.core('pods'), forbiddenPod(stage));
     const attack = await Promise.all(Array.from({ length: REQUESTS }, ask));

@@ -74,7 +74,7 @@ function container(index: number, requests: object): object {
 
 /** The tenant asks, by dry run, for pods that cost the webhook much more than the tenant, in a cluster of many namespaces. */
 export function dearPods(stage: Stage): void {
-  describe('a tenant that makes its pods dear to judge', () => {
+  describe('a tenant that makes its pods expensive to evaluate', () => {
     const prefix = uniqueName('many');
 
     beforeAll(() => inParallel((name) => stage.honest.post('/api/v1/namespaces', { metadata: { name } })), 120_000);
@@ -97,13 +97,16 @@ export function dearPods(stage: Stage): void {
       return new Set(attack.map(({ status, body }) => `${status} ${String(at(body, 'reason'))}`));
     }
 
-    test.each(DEAR)('by $judged $what has no forbidden class, and keeps no one out', async ({ spec, judged }) => {
-      const answers = await ask(spec(judged));
-      expect(answers).toContain('403 Forbidden');
-      expect(REFUSED).toEqual(expect.arrayContaining([...answers]));
-    });
+    test.each(DEAR)(
+      'with $judged $what gets no forbidden class, and blocks no other user',
+      async ({ spec, judged }) => {
+        const answers = await ask(spec(judged));
+        expect(answers).toContain('403 Forbidden');
+        expect(REFUSED).toEqual(expect.arrayContaining([...answers]));
+      },
+    );
 
-    test('has none by more than is read', async () => {
+    test('gets none with more than the webhook reads', async () => {
       for (const { spec, judged } of DEAR.slice(0, 2)) {
         const answers = await ask(spec(judged * TOO_MUCH));
         expect(REFUSED).toEqual(expect.arrayContaining([...answers]));

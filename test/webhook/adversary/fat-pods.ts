@@ -21,7 +21,7 @@ const COUNTED_MS = 20_000;
 /** Whoever counts pods reads all of them, and several quotas may be counted at once. */
 export function fatPods(stage: Stage): void {
   test(
-    'a tenant with pods as large as they may be ends no process, and keeps nobody else from creating',
+    'a tenant with pods of maximum size crashes no process, and blocks no other user',
     { timeout: TIMEOUT_MS },
     async () => {
       const { tenant, classes } = stage;

@@ -30,7 +30,7 @@ export function largeRequests(stage: Stage): void {
     }
 
     test.each(AT_ONCE)(
-      '%i at once, has no forbidden class by that, and keeps no one out',
+      '%i at once, gets no forbidden class, and blocks no other user',
       { timeout: TIMEOUT_MS },
       async (atOnce) => {
         const { honest, attack } = await withHonestUsers(stage, () =>

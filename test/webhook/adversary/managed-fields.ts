@@ -65,7 +65,7 @@ export function managedFields(stage: Stage): void {
       return stage.target().kind === 'real' ? [...FIELDS, ...FIELDS_ON_REAL] : FIELDS;
     }
 
-    test('has no forbidden class by that, in a pod', async () => {
+    test('gets no forbidden class that way, in a pod', async () => {
       for (const [what, fields] of cases()) {
         const refused = await send(stage.tenant.core(`pods${dryRun}`), forbiddenPod(stage, {}, managed()), fields);
         expect([what, refused.status, at(refused.body, 'reason')]).toEqual([what, 403, 'Forbidden']);
@@ -75,7 +75,7 @@ export function managedFields(stage: Stage): void {
       expectWebhookUnharmed(stage);
     });
 
-    test('has none in a template either', async () => {
+    test('gets none in a template either', async () => {
       for (const [what, fields] of cases()) {
         const refused = await writeTemplate(forbiddenPod(stage), fields);
         expect([what, refused.status, at(refused.body, 'reason')]).toEqual([what, 403, 'Forbidden']);

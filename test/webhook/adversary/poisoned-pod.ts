@@ -19,7 +19,7 @@ const COUNTED_MS = 20_000;
 /** A pod whose owner has a name of 5,000 characters: valid, stored, and read by every count. */
 export function poisonedPod(stage: Stage): void {
   test(
-    'a tenant whose pod has an owner with a name of 5,000 characters keeps nobody else from creating',
+    'a tenant whose pod has an owner with a name of 5,000 characters blocks no other user',
     { timeout: TIMEOUT_MS },
     async () => {
       const { tenant, classes } = stage;

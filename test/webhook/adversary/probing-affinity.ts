@@ -27,7 +27,7 @@ export function probingAffinity(stage: Stage): void {
       return [status, headers['warning']];
     }
 
-    test('hears the same whether there is something or nothing', async () => {
+    test('gets the same answers whether pods exist or not', async () => {
       const answers = [
         await warnings({ namespaces: [stage.honest.namespace] }),
         await warnings({ namespaces: ['no-such-namespace'] }),

@@ -87,14 +87,14 @@ describe('plimsoll review and the running webhook', () => {
     return asVerdict(await ask('/validate/templates', object, plural));
   }
 
-  test('say the same about everything', async () => {
+  test('agree on every case', async () => {
     const offline = Object.fromEntries(JUDGED.map((object) => [nameOf(object), verdictOf(reviewOffline([object])[0])]));
     const online: Record<string, Verdict> = {};
     for (const object of JUDGED) online[nameOf(object)] = await judge(object);
     expect(online).toEqual(offline);
   });
 
-  test('are asked about enough of every kind', () => {
+  test('are compared on enough cases of every kind', () => {
     const verdicts = JUDGED.map((object) => verdictOf(reviewOffline([object])[0]));
     const count = (wanted: (verdict: Verdict) => boolean) =>
       verdicts.filter((each) => each !== undefined && wanted(each)).length;
@@ -110,7 +110,7 @@ describe('plimsoll review and the running webhook', () => {
     for (const rule of rules('3')) webhook.api.put(collectionOf(rule), rule);
     webhook.api.put('/api/v1/pods', first);
     const online = await judge(second);
-    expect(online.message).toMatch(/; at most 2 would fit; held by pods `first` \(3\)$/);
+    expect(online.message).toMatch(/; at most 2 would fit; largest pods: `first` \(3\)$/);
     expect(online).toEqual(verdictOf(reviewOffline([...rules('0'), first, second])[1]));
   });
 });

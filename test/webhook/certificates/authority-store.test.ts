@@ -48,9 +48,9 @@ describe('secretAuthorityStore', () => {
 
   test('says what it could not do', async () => {
     api.failing = 403;
-    await expect(store().read()).rejects.toThrow('Could not read Secret "plimsoll-system/ca": failing on purpose');
+    await expect(store().read()).rejects.toThrow('cannot read Secret "plimsoll-system/ca": failing on purpose');
     await expect(store().write({ current, next: undefined, previousPem: '' }, undefined)).rejects.toThrow(
-      'Could not create Secret "plimsoll-system/ca" (or apply it empty): failing on purpose',
+      'cannot create Secret "plimsoll-system/ca" (or apply it empty): failing on purpose',
     );
   });
 });

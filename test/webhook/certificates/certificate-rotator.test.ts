@@ -57,7 +57,7 @@ describe('createCertificateRotator', () => {
     expect(await series('plimsoll_certificate_rotations_total')).toEqual(['plimsoll_certificate_rotations_total 1']);
   });
 
-  test('tells when each certificate ends', async () => {
+  test('exports when each certificate expires', async () => {
     const { refresh, series } = start(serving(5));
     await refresh(serving(6, clientAuthority.certPem));
     const ends = (purpose: string, days: number): string =>

@@ -22,7 +22,7 @@ describe('withClientAuthority', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  test('reads the authority at every look', async () => {
+  test('reads the CA on every load', async () => {
     const source = withClientAuthority({ load: () => Promise.resolve(SERVED) }, file);
     for (const commonName of ['first', 'second']) {
       const { certPem } = createAuthority({ commonName, days: 1, now: Date.now() });
@@ -31,12 +31,12 @@ describe('withClientAuthority', () => {
     }
   });
 
-  test('does not take a file without a certificate for an authority that certified nobody', async () => {
+  test('rejects a CA file without a certificate', async () => {
     const source = withClientAuthority({ load: () => Promise.resolve(SERVED) }, file);
-    await expect(source.load(() => true)).rejects.toThrow(`Could not read certificate file "${file}"`);
+    await expect(source.load(() => true)).rejects.toThrow(`cannot read certificate file "${file}"`);
     writeFileSync(file, 'half a cert');
     await expect(source.load(() => true)).rejects.toThrow(
-      `Could not use "${file}" as authority of callers: it holds no certificate`,
+      `cannot use "${file}" as client CA: it contains no certificate`,
     );
   });
 });

@@ -35,7 +35,7 @@ describe('selfSignedCertificates', () => {
     expect(second.caBundlePem).toBe(first.caBundlePem);
   });
 
-  test('at every look of many rotations, serves what the bundle of the look before already trusted', async () => {
+  test('on every load of many rotations, serves what the previous bundle already trusted', async () => {
     const { source, clock } = start();
     let bundle = (await source.load(trusted)).caBundlePem;
     const served = new Set<string>();
@@ -53,7 +53,7 @@ describe('selfSignedCertificates', () => {
     expect({ leaves: served.size >= 30, bundles: bundles.size >= 10 }).toEqual({ leaves: true, bundles: true });
   });
 
-  test('does not sign by an authority that nobody trusts yet', async () => {
+  test('does not sign with a CA that clients do not trust yet', async () => {
     const { source, clock } = start();
     const first = await source.load(trusted);
     await clock.advance(20 * DAY);
@@ -63,7 +63,7 @@ describe('selfSignedCertificates', () => {
     expect(isSignedBy(tls.certPem, first.caBundlePem)).toBe(true);
   });
 
-  test('rotates by its age alone an authority that somebody else registers', async () => {
+  test('rotates by age alone a CA that an administrator registers', async () => {
     const { source, clock } = start(memoryAuthorityStore(), manualClock(), false);
     const first = await source.load(() => false);
     await clock.advance(20 * DAY);

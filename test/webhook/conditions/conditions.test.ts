@@ -11,7 +11,7 @@ interface Status {
 }
 
 test(
-  'the webhook tells in conditions what cannot take effect or be read, and where a quota is not in force',
+  'the webhook reports in conditions what cannot take effect or be read, and where a quota is not enforced',
   { timeout: 60_000 },
   async () => {
     const webhook = await runWebhook((api) => {
@@ -46,7 +46,7 @@ test(
           reason: 'SettingsWithoutEffect',
           message: 'defaultPriorityClassName: there is no class `gone`',
         },
-        { type: 'Conflicting', status: 'False', reason: 'NoConflict', message: 'No other policy says otherwise' },
+        { type: 'Conflicting', status: 'False', reason: 'NoConflict', message: 'No conflict with other policies' },
       ]);
     // The leader may look before the pods have been counted; it looks again within 20 s.
     await expect
@@ -57,14 +57,14 @@ test(
           status: 'False',
           reason: 'NotEnforcedEverywhere',
           message:
-            'Not in force where label plimsoll.dev/priority-quota=enforced is missing: team-b; ' +
+            'Not enforced where label plimsoll.dev/priority-quota=enforced is missing: team-b; ' +
             'priorityClassNames: there is no class `high`',
         },
         {
           type: 'PodsReadable',
           status: 'False',
           reason: 'UnreadablePods',
-          message: 'Each charged as much as the quota limits, because it cannot be read: team-a/odd',
+          message: 'These pods cannot be read, so each is charged the full limit: team-a/odd',
         },
       ]);
     await webhook.stop();

@@ -30,7 +30,7 @@ describe('the condition of a quota', () => {
       'is ready where it is in force',
       [namespace('a', { ...TENANT, ...ENFORCED })],
       ['high'],
-      ['True', 'Enforced', 'In force in every selected namespace'],
+      ['True', 'Enforced', 'Enforced in all selected namespaces'],
     ],
     [
       'tells that nothing is selected',
@@ -45,7 +45,7 @@ describe('the condition of a quota', () => {
       [
         'False',
         'NotEnforcedEverywhere',
-        'Not in force where label plimsoll.dev/priority-quota=enforced is missing: n00, n01, n02, n03, n04, n05, n06, n07, n08, n09 and 2 more',
+        'Not enforced where label plimsoll.dev/priority-quota=enforced is missing: n00, n01, n02, n03, n04, n05, n06, n07, n08, n09 and 2 more',
       ],
     ],
     [
@@ -62,7 +62,7 @@ describe('the condition of a quota', () => {
       [
         'False',
         'NotEnforcedEverywhere',
-        'Not in force where label plimsoll.dev/priority-quota=enforced is missing: b; ' +
+        'Not enforced where label plimsoll.dev/priority-quota=enforced is missing: b; ' +
           'nor where label plimsoll.dev/ignore=true is set: c, d; ' +
           'nor in namespaces that are always exempt: kube-system, plimsoll-node',
       ],
@@ -71,13 +71,13 @@ describe('the condition of a quota', () => {
       'is not ready where the ignore label alone switches it off',
       [namespace('c', { ...TENANT, ...ENFORCED, 'plimsoll.dev/ignore': 'true' })],
       ['high'],
-      ['False', 'NotEnforcedEverywhere', 'Not in force where label plimsoll.dev/ignore=true is set: c'],
+      ['False', 'NotEnforcedEverywhere', 'Not enforced where label plimsoll.dev/ignore=true is set: c'],
     ],
     [
       'is ready where the ignore label says something else',
       [namespace('c', { ...TENANT, ...ENFORCED, 'plimsoll.dev/ignore': 'false' })],
       ['high'],
-      ['True', 'Enforced', 'In force in every selected namespace'],
+      ['True', 'Enforced', 'Enforced in all selected namespaces'],
     ],
     [
       'tells what can never take effect',
@@ -86,7 +86,7 @@ describe('the condition of a quota', () => {
       [
         'False',
         'SettingsWithoutEffect',
-        'In force in every selected namespace; priorityClassNames: there is no class `gone`',
+        'Enforced in all selected namespaces; priorityClassNames: there is no class `gone`',
       ],
     ],
   ])('%s', (_, namespaces, classNames, [status, reason, message]) => {
@@ -96,7 +96,7 @@ describe('the condition of a quota', () => {
   });
 });
 
-test('the conditions of a policy tell apart what cannot take effect and what others say', () => {
+test('the conditions of a policy distinguish settings without effect and conflicts', () => {
   const states = [
     policyConditions({ policy: 'p', ineffective: [], conflicts: [] }),
     policyConditions({ policy: 'p', ineffective: ['a', 'b'], conflicts: ['c'] }),
@@ -104,7 +104,7 @@ test('the conditions of a policy tell apart what cannot take effect and what oth
   expect(states.map((conditions) => conditions.map(({ type, status, message }) => [type, status, message]))).toEqual([
     [
       ['Ready', 'True', 'Every setting can take effect'],
-      ['Conflicting', 'False', 'No other policy says otherwise'],
+      ['Conflicting', 'False', 'No conflict with other policies'],
     ],
     [
       ['Ready', 'False', 'a; b'],

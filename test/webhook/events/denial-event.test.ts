@@ -92,7 +92,7 @@ describe('the Event of a refusal', () => {
         type: 'Warning',
         reason: 'QuotaExceeded',
         action: 'Admit',
-        note: 'Refused pods of class high in namespace team-a: no room for pods within 1',
+        note: 'Refused pods of class high in namespace team-a: pods is limited to 1',
       },
     ],
     [
@@ -103,7 +103,7 @@ describe('the Event of a refusal', () => {
         type: 'Warning',
         reason: 'QuotaExceeded',
         action: 'Admit',
-        note: 'Refused pods of class high in namespace team-a: no room for pods within 1',
+        note: 'Refused pods of class high in namespace team-a: pods is limited to 1',
       },
     ],
     [
@@ -133,7 +133,7 @@ describe('the Event of a refusal', () => {
     expect(denialEvent(REQUEST, decision)).toEqual(event);
   });
 
-  test('there is none of what is allowed, of a dry run, and of what only the asker needs to know', () => {
+  test('there is none for allowed requests, dry runs, and refusals that only the requester needs to know', () => {
     const unknown = decideValidation(buildRequest({ priorityClassName: 'gone', priority: 1 }), buildWorld());
     expect(unknown.kind).toBe('refused');
     expect([

@@ -43,8 +43,8 @@ function denialEventsWith(outcome: Outcome<unknown>) {
 
 const FOUND = { kind: 'ok', object: { metadata: { name: 'p', uid: 'uid-p' } } } as Outcome<unknown>;
 
-describe('telling refusals', () => {
-  test('looks the UID up once a minute, however many are refused', async () => {
+describe('recording denial Events', () => {
+  test('looks up the UID once a minute, however many requests are refused', async () => {
     const { record, asked, recorded, clock } = denialEventsWith(FOUND);
     for (let each = 0; each < 5; each += 1) record(REQUEST, BY_POLICY);
     await clock.advance(59_999);
@@ -57,14 +57,14 @@ describe('telling refusals', () => {
     expect(recorded.map(({ regarding }) => regarding.uid)).toEqual(Array(7).fill('uid-p'));
   });
 
-  test('says nothing about what is no more, or cannot be read', async () => {
+  test('records nothing about an object that is gone or cannot be read', async () => {
     const { record, recorded, clock } = denialEventsWith({ kind: 'notFound', message: 'gone' });
     record(REQUEST, BY_POLICY);
     await clock.advance(0);
     expect(recorded).toEqual([]);
   });
 
-  test('knows a pod that stays without asking', () => {
+  test('needs no look-up for a pod that stays', () => {
     const { record, asked, recorded } = denialEventsWith(FOUND);
     record(
       REQUEST,

@@ -47,7 +47,7 @@ describe('Events of the webhook', () => {
     expect(readAnswer(body)).toMatchObject({ allowed: false });
   }
 
-  test('a refusal is told of the policy that refused, a repetition continues the series', async () => {
+  test('a refusal is recorded on the policy that refused, and a repetition continues the series', async () => {
     for (let attempt = 0; attempt < 3; attempt += 1) await refuse();
     await expect
       .poll(() => told('PolicyViolated'), { timeout: 10_000 })
@@ -66,7 +66,7 @@ describe('Events of the webhook', () => {
     await expect.poll(() => told('PolicyViolated')[0]?.series?.count, { timeout: 10_000 }).toBe(4);
   });
 
-  test('policies that leave nothing between them are told of both', async () => {
+  test('conflicting policies each get an Event', async () => {
     await expect
       .poll(
         () =>

@@ -49,7 +49,7 @@ describe('an eviction counter', () => {
     expect(answers.filter((kind) => kind === 'counted')).toHaveLength(2);
   });
 
-  test('counts over all replicas: one that was overtaken looks again', async () => {
+  test('counts across all replicas, and retries after a conflict', async () => {
     const store = sharedStore();
     const replicas = [counterOn(store), counterOn(store), counterOn(store)];
     const answers = await Promise.all(
@@ -75,7 +75,7 @@ describe('an eviction counter', () => {
       return shared.write({ evictions: before, version: '0' }, 1).then(() => shared);
     };
 
-    test('leaves out evictions that came to nothing, once that is sure', async () => {
+    test('leaves out evictions that were not executed, once that is certain', async () => {
       const asked: string[] = [];
       const findSurvivors = (evictions: readonly CountedEviction[]) => {
         asked.push(...evictions.map(({ uid }) => uid));

@@ -34,7 +34,7 @@ function send(agent: Agent, port: number, { body, ...options }: Sent): Promise<n
   });
 }
 
-describe('floods of dear requests', () => {
+describe('floods of expensive requests', () => {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS, rejectUnauthorized: false });
   const greedy = new Agent({ keepAlive: true, maxSockets: TOO_MANY_CONNECTIONS, rejectUnauthorized: false });
   const good = new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false });

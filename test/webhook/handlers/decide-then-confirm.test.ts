@@ -66,7 +66,7 @@ const NEVER = new Promise<ClusterState>(() => undefined);
 const FULL_UP: Partial<PodSources> = { pending: { begin: () => undefined } };
 
 describe('deciding', () => {
-  test('allows from the caches at once, asking nobody', () => {
+  test('allows from the caches at once, without any read', () => {
     const { answer, asked } = decideWith(FITS);
     expect([answer, asked]).toMatchObject([{ kind: 'allowed' }, { live: 0, searches: [] }]);
   });
@@ -86,17 +86,17 @@ describe('deciding', () => {
     expect(await answer).toMatchObject({ kind: 'refused', because: { code: 'PriorityMismatch' } });
     expect(asked.searches).toEqual([]);
     const full = decideWith(IS_FULL, { live: IS_FULL });
-    expect((await full.answer).because.text).toMatch(/; nothing is left; held by pods `holder` \(1\)$/);
+    expect((await full.answer).because.text).toMatch(/; nothing left; largest pods: `holder` \(1\)$/);
     expect(full.asked).toEqual({ live: 1, searches: [{ namespace: 'team-a', selector: undefined }] });
   });
 
-  test('judges nothing in a namespace that the caches have not heard of before it has been read', async () => {
+  test('decides nothing in an unknown namespace before reading it', async () => {
     const policies = [buildPolicy('p', { maxPriority: 0 })];
     const live = { ...buildWorld({ classes: CLASSES, policies }), namespaceLabels: () => new Map<string, string>() };
     expect(await decideWith(FITS, { live, request: UNKNOWN_PLACE }).answer).toMatchObject({ kind: 'refused' });
   });
 
-  test('looks the partners of an affinity up without reading anything else live', async () => {
+  test('looks up the pods of an affinity without reading anything else live', async () => {
     const beside = buildRequest(HIGH, {}, { scheduling: { podAffinity: [buildTerm({ app: 'x' })] } });
     const { answer, asked } = decideWith(FITS, { request: beside });
     expect(await answer).toMatchObject({ kind: 'allowed', warnings: [] });
@@ -127,32 +127,32 @@ describe('when the API server cannot be asked', () => {
     },
   };
 
-  test.each(Object.entries(CAUSES))('%s, a refusal stands, and says as of when', async (_, { scene, cause }) => {
-    const decision: AdmissionDecision = await decideWith(IS_FULL, scene).answer;
-    expect(decision).toMatchObject({
-      kind: 'refused',
-      because: { code: 'QuotaExceeded' },
-      unconfirmed: `as of 12 s ago: cannot read the current state: ${cause}`,
-    });
-    expect(encodeReview('u', decision, undefined)).toContain(
-      `; as of 12 s ago: cannot read the current state: ${cause}"`,
-    );
-  });
-
   test.each(Object.entries(CAUSES))(
-    '%s, nothing is let into a namespace that is not known',
+    '%s, a refusal stands and says how old its data is',
     async (_, { scene, cause }) => {
-      expect(await decideWith(FITS, { ...scene, request: UNKNOWN_PLACE }).answer).toMatchObject({
+      const decision: AdmissionDecision = await decideWith(IS_FULL, scene).answer;
+      expect(decision).toMatchObject({
         kind: 'refused',
-        code: 429,
-        retryAfterSeconds: 1,
-        because: {
-          code: 'NamespaceUnknown',
-          text: `cannot read namespace \`new\`, whose policies are not known yet: ${cause}; try again`,
-        },
+        because: { code: 'QuotaExceeded' },
+        unconfirmed: `as of 12 s ago: cannot read the current state: ${cause}`,
       });
+      expect(encodeReview('u', decision, undefined)).toContain(
+        `; as of 12 s ago: cannot read the current state: ${cause}"`,
+      );
     },
   );
+
+  test.each(Object.entries(CAUSES))('%s, nothing is allowed in an unknown namespace', async (_, { scene, cause }) => {
+    expect(await decideWith(FITS, { ...scene, request: UNKNOWN_PLACE }).answer).toMatchObject({
+      kind: 'refused',
+      code: 429,
+      retryAfterSeconds: 1,
+      because: {
+        code: 'NamespaceUnknown',
+        text: `cannot read namespace \`new\`, whose policies are not known yet: ${cause}; try again`,
+      },
+    });
+  });
 
   test('the same refusal reads the same in Events, whatever the age of the caches', async () => {
     const text = async (ageSeconds: number | undefined) =>
@@ -160,7 +160,7 @@ describe('when the API server cannot be asked', () => {
     expect(await text(1)).toBe(await text(undefined));
   });
 
-  test('what is allowed stays so without the pods that would say more', async () => {
+  test('an allowed pod stays allowed if the look-up fails', async () => {
     const beside = buildRequest(HIGH, {}, { scheduling: { podAffinity: [buildTerm({ app: 'x' })] } });
     for (const more of [FULL_UP, { clock: { ...manualClock(), monotonic: () => 1_300 } }]) {
       const { answer, asked } = decideWith(FITS, { request: beside, more });
@@ -168,7 +168,7 @@ describe('when the API server cannot be asked', () => {
     }
   });
 
-  test('places are given back, whatever comes of it', async () => {
+  test('slots are given back in every case', async () => {
     const more = { pending: createPendingReviews(2) };
     for (let count = 0; count < 3; count += 1) {
       expect(await decideWith(IS_FULL, { live: FITS, more }).answer).toMatchObject({ kind: 'allowed' });

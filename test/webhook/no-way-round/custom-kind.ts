@@ -72,7 +72,7 @@ export function customKind(target: () => ContractTarget): void {
     expect.stringContaining(`allows a priority of at most ${CEILING} here; priority class \`${names.gold}\` has 1000`),
   ];
 
-  describe('wrapped in a kind that nobody knows', () => {
+  describe('wrapped in a custom kind', () => {
     test('its pods are refused by the rules of their namespace', async () => {
       const { status, body } = await made(everybody);
       expect([status, at(body, 'message')]).toEqual(refused());
@@ -83,7 +83,7 @@ export function customKind(target: () => ContractTarget): void {
       expect([status, at(body, 'message')]).toEqual(refused());
     });
 
-    test('a rule for the person alone does not reach them', async () => {
+    test('a rule for the user alone does not apply to them', async () => {
       const { status, body } = await made(people);
       expect([status, at(body, 'spec.priority')]).toEqual([201, 1_000]);
     });

@@ -3,7 +3,7 @@ import { customKind } from './custom-kind.ts';
 import { noWayRound } from './no-way-round.ts';
 import { startSandboxWebhook, type SandboxWebhook } from './sandbox-webhook.ts';
 
-describe('a class that somebody may not use, in the sandbox', () => {
+describe('a class that a user may not use, in the sandbox', () => {
   const found: { sandbox?: SandboxWebhook } = {};
   beforeAll(async () => {
     found.sandbox = await startSandboxWebhook();

@@ -65,7 +65,7 @@ export function noWayRound(target: () => ContractTarget, once = (): Promise<void
     return asUser(target().connection, user)('POST', path, build(uniqueName('wrapped'), podSpec));
   }
 
-  test('the class itself: refused to the one, given to the other', async () => {
+  test('the class itself is refused to one user and allowed to the other', async () => {
     expectRefused(await createPod(RESTRICTED), names.gold);
     const given = await createPod(TRUSTED);
     expect([given.status, at(given.body, 'spec.priority')]).toEqual([201, 1_000]);
@@ -77,13 +77,13 @@ export function noWayRound(target: () => ContractTarget, once = (): Promise<void
       expectRefused(answer, names.gold);
     });
 
-    test('is given to whom no policy names, and anybody may wrap another class', async () => {
+    test('is allowed for users whom no policy names, and every user may wrap another class', async () => {
       expectMade(await wrap({ user: TRUSTED, kind, podSpec: podOf(names.gold), isDryRun: true }));
       expectMade(await wrap({ user: RESTRICTED, kind, podSpec: podOf(names.plain), isDryRun: true }));
     });
   });
 
-  test('changing what somebody else has wrapped is refused like writing it', async () => {
+  test("changing another user's workload is refused like writing it", async () => {
     const kind = workloadKind('Deployment');
     const name = expectMade(await wrap({ user: TRUSTED, kind: kind.kind, podSpec: podOf(names.plain) }));
     const path = `${collectionPath(kind, people.namespace)}/${name}`;
@@ -92,7 +92,7 @@ export function noWayRound(target: () => ContractTarget, once = (): Promise<void
     await people.remove(path);
   });
 
-  describe('where nobody looks at templates', () => {
+  describe('without the entry for templates', () => {
     withoutTemplates(people);
 
     const cases = ['Deployment', 'ReplicaSet', 'Job'].flatMap((kind) => [

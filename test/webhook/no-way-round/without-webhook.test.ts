@@ -4,7 +4,7 @@ import { noWayRound } from './no-way-round.ts';
 import { startSandboxWebhook, type SandboxWebhook } from './sandbox-webhook.ts';
 import { untilEnforced } from './until-enforced.ts';
 
-describe('a class that somebody may not use, in the sandbox, after the webhook has stopped', () => {
+describe('a class that a user may not use, in the sandbox, after the webhook has stopped', () => {
   let webhook: SandboxWebhook;
   beforeAll(async () => {
     webhook = await startSandboxWebhook();

@@ -11,7 +11,7 @@ describe('the ledger, with replicas that race, die and lose answers', () => {
     { seed: 11, hardPods: 200, hasTides: true },
     { seed: 10, hardPods: 200, hasTides: true },
   ])(
-    'is never exceeded, never says less than the truth, and heals (seed $seed, room for $hardPods)',
+    'is never exceeded, never understates usage, and heals (seed $seed, room for $hardPods)',
     { timeout: BUSY_MACHINE_MS },
     async (options) => {
       const { violation, usedAtRest, livingAtRest, counts, recounts } = await runLedgerModel(

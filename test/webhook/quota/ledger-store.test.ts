@@ -44,7 +44,7 @@ function write(store: LedgerStore) {
 }
 
 describe('createLedgerStore', () => {
-  test('says that a ledger is written when it is stored as it was sent', async () => {
+  test('reports a write that was stored as sent', async () => {
     const { store, lost } = storing((status) => status);
     expect(await write(store)).toMatchObject({
       kind: 'written',
@@ -64,7 +64,7 @@ describe('createLedgerStore', () => {
     expect(lost).toEqual([parts]);
   });
 
-  test('does without what no law rests on', async () => {
+  test('tolerates pruned fields that correctness does not depend on', async () => {
     const { store } = storing((status) => ({
       ...without(status, 'ledgerVersion'),
       reservations: (status['reservations'] as Fields[]).map((each) => without(each, 'generation')),
@@ -85,7 +85,7 @@ describe('createLedgerStore', () => {
     expect(await write(createLedgerStore(client, 'q', () => undefined))).toMatchObject({ kind });
   });
 
-  test('leaves a ledger alone that a later version of the webhook keeps', async () => {
+  test('leaves a ledger of a later version of the webhook alone', async () => {
     const object = { ...QUOTA, status: { ...QUOTA.status, ledgerVersion: 2 } };
     const { client } = scriptedClient(() => ({ kind: 'ok', object, warnings: [] }));
     expect(await createLedgerStore(client, 'q', () => undefined).read()).toEqual({
@@ -94,7 +94,7 @@ describe('createLedgerStore', () => {
     });
   });
 
-  test('says in each ledger that it writes which version it keeps', async () => {
+  test('writes its format version into each ledger', async () => {
     const { client, requests } = scriptedClient(({ body }) => ({ kind: 'ok', object: body, warnings: [] }));
     await write(createLedgerStore(client, 'q', () => undefined));
     expect(requests[0]?.body).toMatchObject({ status: { ledgerVersion: 1 } });

@@ -44,7 +44,7 @@ describe('the slice of a replica', () => {
     return [...rig.object.state.reservations.keys()];
   }
 
-  test('is taken with the fifth pod in ten seconds, twice as large as what was asked for, and is in used at once', async () => {
+  test('is taken with the fifth pod in ten seconds, twice as large as the demand, and is in used at once', async () => {
     await busyReplica();
     expect({ slices: slices(), used: rig.used(), reserved: reserved() }).toEqual({
       slices: [{ memory: '10Gi', recallRequested: false }],
@@ -79,7 +79,7 @@ describe('the slice of a replica', () => {
     expect(slices()).toEqual([]);
   });
 
-  test('is turned into reservations when nobody asks any more', async () => {
+  test('is turned into reservations when there is no demand any more', async () => {
     const replica = await busyReplica();
     await admit(replica, ['g']);
     await rig.clock.advance(20_000);
@@ -92,7 +92,7 @@ describe('the slice of a replica', () => {
     });
   });
 
-  test('holds no longer what was counted', async () => {
+  test('no longer contains what was counted', async () => {
     const replica = await busyReplica();
     await admit(replica, ['g']);
     rig.pods = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((uid) => pod(uid));
@@ -118,7 +118,7 @@ describe('the slice of a replica', () => {
     expect({ slices: slices(), used: rig.used() }).toEqual({ slices: [], used: '99Gi' });
   });
 
-  test('makes nobody be refused while its holder is silent: who asks shall try again', async () => {
+  test('causes no refusal while its holder is silent, and requests are told to retry', async () => {
     rig.setLimits({ memory: '100Gi' });
     await busyReplica();
     expect(await rig.reserve(rig.ledger(), reservation('large', '92Gi'))).toMatchObject({ kind: 'busy' });
@@ -168,7 +168,7 @@ describe('the slice of a replica', () => {
     expect({ slices: slices(), used: rig.used() }).toEqual({ slices: [], used: '6Gi' });
   });
 
-  test('tells what it holds of a resource that is limited only since then, once its pods are seen', async () => {
+  test('reports its usage of a newly limited resource once its pods are seen', async () => {
     const replica = await busyReplica();
     await admit(replica, ['g']);
     rig.setLimits({ memory: '1000Gi', pods: '100' });
@@ -178,7 +178,7 @@ describe('the slice of a replica', () => {
     expect(await rig.reserve(rig.ledger(), reservation('h'))).toEqual(RESERVED);
   });
 
-  test('is not spent where the quota has been made anew, though name and generation are the same', async () => {
+  test('is not spent after the quota was recreated with the same name and generation', async () => {
     const replica = await busyReplica();
     await admit(replica, ['charged to the one before']);
     rig.recreate();
@@ -193,7 +193,7 @@ describe('the slice of a replica', () => {
     });
   });
 
-  test('is not taken where the API server does not store it, and each pod is charged by a write', async () => {
+  test('is not taken if the API server does not store it, and each pod is charged by a write', async () => {
     rig.unnamed = ['slices'];
     const paths: string[] = [];
     const replica = await busyReplica({ ...SLICES, charged: (path) => paths.push(path) });
@@ -225,7 +225,7 @@ describe('the slice of a replica', () => {
     expect(rig.used()).toBe('10Gi');
   });
 
-  test('is not spent for a namespace whose pods do not come, but where every replica sees it', async () => {
+  test('is not spent for a namespace whose pods do not appear, which is charged in the ledger', async () => {
     const paths: string[] = [];
     const replica = await busyReplica({ ...SLICES, charged: (path) => paths.push(path) });
     await rig.clock.advance(9_000);
@@ -237,7 +237,7 @@ describe('the slice of a replica', () => {
     expect(paths.slice(-2)).toEqual(['slice', 'ledger']);
   });
 
-  test('has room again when a pod is refused after all, and none for whom two requests rely on', async () => {
+  test('has room again when a pod is refused after all, but not for a pod that two requests rely on', async () => {
     const replica = await busyReplica();
     const spend = (uid: string, claim: string): Promise<ReservationResult> =>
       replica.reserve({ ...reservation(uid), claim }, { withinMs: 1_000, isDryRun: false });
@@ -254,7 +254,7 @@ describe('the slice of a replica', () => {
     expect(reserved().slice(6)).toEqual(['twin']);
   });
 
-  test('answers a dry run and is none the smaller', async () => {
+  test('answers a dry run without being spent', async () => {
     const replica = await busyReplica();
     const { writes } = rig;
     for (let index = 0; index < 40; index += 1) {
@@ -280,14 +280,14 @@ describe('the slice of a replica', () => {
     },
   );
 
-  test('is given back in an orderly end', async () => {
+  test('is given back on shutdown', async () => {
     const replica = await busyReplica();
     await admit(replica, ['g']);
     await replica.close();
     expect({ slices: slices(), used: rig.used() }).toEqual({ slices: [], used: '7Gi' });
   });
 
-  test('does not keep the process from its end while the API server does not answer', async () => {
+  test('does not block shutdown while the API server does not answer', async () => {
     let isDown = false;
     const stored = rig.store();
     const trouble = { kind: 'trouble', message: 'no answer' } as const;

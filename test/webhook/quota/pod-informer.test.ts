@@ -102,7 +102,7 @@ function govern(pods: PodInformer, name: string): void {
 }
 
 describe('PodInformer', { timeout: TIMEOUT_MS }, () => {
-  test('knows the pods of governed namespaces, those that were there and those that come and go, and no others', async () => {
+  test('follows the pods of governed namespaces, existing and new, and no others', async () => {
     const pods = informer();
     const [ours, others] = [await newNamespace(), await newNamespace()];
     const before = await newPod(ours, 'before');
@@ -130,7 +130,7 @@ describe('PodInformer', { timeout: TIMEOUT_MS }, () => {
     });
   });
 
-  test('lists again after a watch that cannot go on, and drops what went meanwhile', async () => {
+  test('lists again after a watch that cannot continue, and drops pods deleted in the meantime', async () => {
     const pods = informer();
     const namespace = await newNamespace();
     const gone = await newPod(namespace, 'gone');
@@ -146,7 +146,7 @@ describe('PodInformer', { timeout: TIMEOUT_MS }, () => {
     });
   });
 
-  test('starts over when quotas limit something else', async () => {
+  test('starts over when quotas limit other resources', async () => {
     const pods = informer();
     const namespace = await newNamespace();
     const uid = await newPod(namespace, 'there');
@@ -160,7 +160,7 @@ describe('PodInformer', { timeout: TIMEOUT_MS }, () => {
     });
   });
 
-  test('proves that nothing is missing up to when it was asked, and not while it cannot be so', async () => {
+  test('proves that nothing is missing up to the request, and not before that is certain', async () => {
     const pods = informer();
     govern(pods, await newNamespace());
     await running(pods, async () => {

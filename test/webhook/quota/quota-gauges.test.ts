@@ -6,7 +6,7 @@ import type { CachedQuota } from '#webhook/cluster-state/caches.ts';
 import { exportQuotas } from '#webhook/quota/quota-gauges.ts';
 import { amountsOf } from '#test/build/cluster.ts';
 
-test('each limit of a PriorityQuota and what is used of it are exported, and nothing that is gone', async () => {
+test('exports limits and usage of each PriorityQuota, and nothing that is gone', async () => {
   const metrics = createMetrics('test');
   let change: (change: Change<CachedQuota>) => void = () => undefined;
   exportQuotas({ onChange: (listener) => ((change = listener), () => undefined) }, metrics);

@@ -12,7 +12,7 @@ describe('QuotaLedger', () => {
     rig = createLedgerRig();
   });
 
-  test('shares one write between everybody who waits', async () => {
+  test('shares one write between all waiting requests', async () => {
     const one = rig.ledger();
     const all = Promise.all(
       ['a', 'b', 'c'].map((uid) => one.reserve(reservation(uid), { withinMs: 1_000, isDryRun: false })),
@@ -26,7 +26,7 @@ describe('QuotaLedger', () => {
     });
   });
 
-  test('refuses what does not fit, naming who holds most, after counting the pods themselves', async () => {
+  test('refuses what does not fit, naming the largest holders, after a recount', async () => {
     rig.pods = [pod('old', '3584Mi')];
     const result = await rig.reserve(rig.ledger(), reservation('new'));
     expect(result).toMatchObject({ kind: 'exceeded', exceeded: [{ resource: 'memory' }], holders: ['team-a'] });
@@ -43,7 +43,7 @@ describe('QuotaLedger', () => {
     expect(await result).toEqual({ kind: 'reserved' });
   });
 
-  test('gives a hundred places to three hundred pods that ask five replicas at once, and refuses the others', async () => {
+  test('allows a hundred of three hundred concurrent pods on five replicas, and refuses the others', async () => {
     rig.object = decode({ ...rig.object.raw, spec: { priorityClassNames: ['high'], hard: { pods: '100' } } });
     const replicas = Array.from({ length: 5 }, () => rig.ledger());
     const asked = replicas.flatMap((replica, number) =>
@@ -59,7 +59,7 @@ describe('QuotaLedger', () => {
     });
   });
 
-  test('charges the same pod once, however often it is asked about', async () => {
+  test('charges the same pod once, however often it is requested', async () => {
     const one = rig.ledger();
     expect(await rig.reserve(one, reservation('a'))).toEqual({ kind: 'reserved' });
     expect(await rig.reserve(one, { ...reservation('a'), claim: 'other' })).toEqual({ kind: 'alreadyReserved' });
@@ -103,7 +103,7 @@ describe('QuotaLedger', () => {
     });
   });
 
-  test('fails nobody for the sake of a reservation that cannot be stored', async () => {
+  test('fails no reservation because of another that cannot be stored', async () => {
     const one = rig.ledger();
     const names = ['a', 'b', 'poison', 'c', 'd', 'e', 'poison-too', 'f'];
     const asked = names.map((uid) => one.reserve(reservation(uid, '1Mi'), { withinMs: 1_000, isDryRun: false }));
@@ -116,7 +116,7 @@ describe('QuotaLedger', () => {
     expect([...rig.object.state.reservations.keys()]).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
   });
 
-  test('counts and takes back all the same while something cannot be stored', async () => {
+  test('still counts and cancels while something cannot be stored', async () => {
     const one = rig.ledger();
     await rig.reserve(one, reservation('a'));
     await rig.reserve(one, reservation('gone'));
@@ -128,7 +128,7 @@ describe('QuotaLedger', () => {
     expect({ used: rig.used(), reserved: rig.object.state.reservations.size }).toEqual({ used: '1Gi', reserved: 0 });
   });
 
-  test('counts first under new limits, also while something cannot be stored', async () => {
+  test('counts first under new limits, even while something cannot be stored', async () => {
     rig.setLimits({ memory: '2Gi' });
     const one = rig.ledger();
     const asked = ['poison', 'a', 'b'].map((uid) =>
@@ -153,13 +153,13 @@ describe('QuotaLedger', () => {
     expect(await rig.reserve(rig.ledger(), reservation('a'))).toMatchObject({ kind: 'busy' });
   });
 
-  test('says busy in time while a call hangs, and takes back what comes of it', async () => {
+  test('says busy in time while a call hangs, and cancels its result', async () => {
     rig.faults = ['late'];
     const answers: [number, ReservationResult][] = [];
     const result = rig.ledger().reserve(reservation('a'), { withinMs: 1_000, isDryRun: false });
     void result.then((outcome) => answers.push([rig.clock.monotonic(), outcome]));
     await rig.clock.advance(1_100);
-    expect(answers).toEqual([[1_000, { kind: 'busy', why: 'it could not be settled in time' }]]);
+    expect(answers).toEqual([[1_000, { kind: 'busy', why: 'no result in time' }]]);
     await rig.clock.advance(5_000);
     expect({ used: rig.used(), writes: rig.writes }).toEqual({ used: '0', writes: 2 });
   });
@@ -188,7 +188,7 @@ describe('QuotaLedger', () => {
     expect([rig.writes - writes, rig.reads - reads]).toEqual([0, 3]);
   });
 
-  test('writes nothing for a count that tells nothing new', async () => {
+  test('writes nothing for a count that changes nothing', async () => {
     const one = rig.ledger();
     rig.pods = [pod('old')];
     await rig.recount(one);
@@ -201,7 +201,7 @@ describe('QuotaLedger', () => {
   });
 
   describe('while not all pods are known', () => {
-    test('reserves what fits, and refuses nobody', async () => {
+    test('reserves what fits, and refuses nothing', async () => {
       const view = rig.view();
       view.isFilled = false;
       const one = rig.ledger({ view });
@@ -250,7 +250,7 @@ describe('QuotaLedger', () => {
       return view;
     }
 
-    test('does not count: the pod whose reservation was forgotten would be too', async () => {
+    test('does not count, which would miss the pod whose reservation was removed', async () => {
       const view = await counted();
       const slow = rig.ledger({ view });
       await rig.recount(slow);
@@ -294,7 +294,7 @@ describe('QuotaLedger', () => {
       expect(rig.used()).toBe('0');
     });
 
-    test('counts when what it is compared with makes no sense, once it is proven current', async () => {
+    test('counts once it is proven current, even if the recorded revisions make no sense', async () => {
       const view = await counted();
       const slow = rig.ledger({ view });
       await rig.recount(slow);
@@ -305,7 +305,7 @@ describe('QuotaLedger', () => {
     });
   });
 
-  test('gives a reservation back at the next count when its pod has come and gone meanwhile', async () => {
+  test('releases a reservation at the next count when its pod has appeared and gone', async () => {
     const one = rig.ledger();
     await rig.reserve(one, reservation('short-lived', '4Gi'));
     rig.ended.add('short-lived');
@@ -313,7 +313,7 @@ describe('QuotaLedger', () => {
     expect([...rig.object.state.reservations.keys()]).toEqual(['next']);
   });
 
-  test('tells everybody that there is nothing to be charged when the quota is gone', async () => {
+  test('answers all requests that there is nothing to charge when the quota is gone', async () => {
     const store = { ...rig.store(), read: () => Promise.resolve<Read>({ kind: 'gone' }) };
     expect(await rig.reserve(rig.ledger({ store }), reservation('a'))).toEqual({ kind: 'gone' });
   });
@@ -325,7 +325,7 @@ describe('QuotaLedger', () => {
       state: { ...rig.object.state, reservations: new Map(many.map((each) => [each.uid, each])) },
     };
     const one = rig.ledger();
-    const why = 'it could not be settled in time';
+    const why = 'no result in time';
     expect(await rig.reserve(one, reservation('late'))).toEqual({ kind: 'busy', why });
     rig.pods = many.map(({ uid }) => pod(uid, '0'));
     expect(await rig.reserve(one, reservation('a'))).toEqual({ kind: 'reserved' });
@@ -378,7 +378,7 @@ describe('QuotaLedger', () => {
     });
   });
 
-  test('does not take for nothing what a reservation costs of a resource that is limited later', async () => {
+  test('does not assume that a reservation costs nothing of a resource that is limited later', async () => {
     const one = rig.ledger();
     await rig.reserve(one, reservation('a'));
     rig.setLimits({ pods: '1' });

@@ -61,12 +61,12 @@ describe('createTrustCheck', () => {
     return trust.check.problem();
   }
 
-  test('is content when the registered bundle trusts what is served', async () => {
+  test('passes when the registered bundle trusts the served certificate', async () => {
     register(authority.certPem);
     expect(await verdict(start())).toBeUndefined();
   });
 
-  test('is content with an overlapping bundle, and with an address in place of a Service', async () => {
+  test('passes with an overlapping bundle, and with an address instead of a Service', async () => {
     register(stranger.certPem + authority.certPem, { kind: 'url', url: 'https://127.0.0.1:9443' });
     expect(await verdict(start())).toBeUndefined();
   });
@@ -75,25 +75,26 @@ describe('createTrustCheck', () => {
     'another authority': {
       register: () => register(stranger.certPem),
       problem:
-        'callers for "plimsoll-webhook.plimsoll-system.svc" do not trust our certificate: UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+        'clients that connect to "plimsoll-webhook.plimsoll-system.svc" do not trust the served certificate: UNABLE_TO_VERIFY_LEAF_SIGNATURE',
     },
     'no authority at all': {
       register: () => register(undefined),
       problem:
-        'callers for "plimsoll-webhook.plimsoll-system.svc" do not trust our certificate: UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+        'clients that connect to "plimsoll-webhook.plimsoll-system.svc" do not trust the served certificate: UNABLE_TO_VERIFY_LEAF_SIGNATURE',
     },
     'another name': {
       register: () => register(authority.certPem, { ...SERVICE, name: 'else' }),
-      problem: 'callers for "else.plimsoll-system.svc" do not trust our certificate: ERR_TLS_CERT_ALTNAME_INVALID',
+      problem:
+        'clients that connect to "else.plimsoll-system.svc" do not trust the served certificate: ERR_TLS_CERT_ALTNAME_INVALID',
     },
-    'nothing registered': { register: () => undefined, problem: 'not proven yet' },
+    'nothing registered': { register: () => undefined, problem: 'not verified yet' },
   };
   test.each(Object.entries(wrong))('is not ready with %s', async (_, { register, problem }) => {
     register();
     expect(await verdict(start())).toBe(problem);
   });
 
-  test('keeps its verdict while the API server cannot be asked, and changes it with the certificate', async () => {
+  test('keeps its result while the API server cannot be read, and changes it with the certificate', async () => {
     register(authority.certPem);
     const trust = start();
     expect(await verdict(trust)).toBeUndefined();
@@ -101,13 +102,13 @@ describe('createTrustCheck', () => {
     expect(await verdict(trust)).toBeUndefined();
     api.failing = undefined;
     server.setCertificate(leaf('plimsoll-webhook.plimsoll-system.svc', stranger));
-    expect(await verdict(trust)).toContain('do not trust our certificate');
+    expect(await verdict(trust)).toContain('do not trust the served certificate');
   });
 
-  test('asks for no registration that somebody else makes, but believes what it finds', async () => {
+  test('requires no registration that an administrator makes, but checks what it finds', async () => {
     const trust = start(false);
     expect(await verdict(trust)).toBeUndefined();
     register(stranger.certPem);
-    expect(await verdict(trust)).toContain('do not trust our certificate');
+    expect(await verdict(trust)).toContain('do not trust the served certificate');
   });
 });

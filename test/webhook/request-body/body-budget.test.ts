@@ -108,7 +108,7 @@ describe('a body that is read', () => {
     expect(came).toEqual([{ kind: 'whole', text: body, values: expect.any(Number) as number }]);
   });
 
-  test('of unknown length is too, piece by piece', async () => {
+  test('of unknown length is read too, chunk by chunk', async () => {
     const { came, untilCame, begin } = await reader();
     const request = begin(undefined);
     request.write('[1,');
@@ -131,7 +131,7 @@ describe('a body that is read', () => {
 });
 
 describe('large bodies', () => {
-  test('come one at a time, small and medium ones meanwhile', async () => {
+  test('are read one at a time, with small and medium ones in between', async () => {
     const { came, untilArrived, untilCame, begin, send } = await reader();
     const first = begin(LARGE.length);
     first.write(LARGE.slice(0, 10 * KIB));
@@ -150,7 +150,7 @@ describe('large bodies', () => {
     ]);
   });
 
-  test('of one namespace do not fill the line, and what finds it full is refused by its beginning', async () => {
+  test('of one namespace do not fill the queue, and a full queue refuses a review by its first bytes', async () => {
     const { came, untilCame, begin, send } = await reader();
     const greedy = Array.from({ length: 41 }, () => begin(LARGE.length));
     for (const request of greedy) request.write(LARGE.slice(0, 10 * KIB));
@@ -161,7 +161,7 @@ describe('large bodies', () => {
     expect(await other).toMatchObject({ status: 200 });
   });
 
-  test('that come too slowly are refused by their beginning, and make room for the next', async () => {
+  test('that arrive too slowly are refused by their first bytes, and make room for the next', async () => {
     const { came, untilCame, begin, send } = await reader({ patienceMs: 200 });
     begin(LARGE.length).write(LARGE.slice(0, 10 * KIB));
     await untilCame(1);
@@ -169,14 +169,14 @@ describe('large bodies', () => {
     expect(await send(LARGE)).toMatchObject({ status: 200 });
   });
 
-  test('that wait too long for their turn are refused by their beginning', async () => {
+  test('that wait too long for their turn are refused by their first bytes', async () => {
     const { came, send } = await reader({ patienceMs: 200, busyMs: 100 });
     const answers = await Promise.all(Array.from({ length: 6 }, () => send(LARGE)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]));
     expect(came).toContainEqual({ kind: 'unread', why: 'tooSlow', uid: 'u1' });
   });
 
-  test('whose callers went away make room for the next', async () => {
+  test('whose clients disconnected make room for the next', async () => {
     const { came, untilArrived, untilCame, begin, send } = await reader();
     const [first, waiting] = [begin(LARGE.length), begin(LARGE.length)];
     first.write(LARGE.slice(0, 10 * KIB));
@@ -201,7 +201,7 @@ describe('large bodies', () => {
 });
 
 describe('medium bodies', () => {
-  test('of one namespace take half of what there is for all of them', async () => {
+  test('of one namespace take half of the shared budget', async () => {
     const { came, untilArrived, begin, send } = await reader();
     const body = reviewOf(128 * KIB);
     for (let count = 0; count < 64; count += 1) begin(body.length).write(body.slice(0, 10 * KIB));
@@ -216,7 +216,7 @@ describe('medium bodies', () => {
 });
 
 describe('a body that is not read', () => {
-  test('is told by its beginning where it is announced to be too large', async () => {
+  test('is reported with its first bytes if Content-Length is too large', async () => {
     const { came, untilCame, begin } = await reader();
     begin(2 * 1024 * KIB).write(SMALL);
     await untilCame(1);
@@ -239,7 +239,7 @@ describe('a body that is not read', () => {
     expect(came).toEqual([{ kind: 'unread', why, uid: undefined }]);
   });
 
-  test('leaves its connection for the next request, which is read as ever', async () => {
+  test('keeps its connection for the next request, which is read as usual', async () => {
     const { came, send } = await reader({ maxBytes: 500 * KIB });
     const refused = await send(reviewOf(600 * KIB));
     const next = await send(SMALL);
@@ -248,7 +248,7 @@ describe('a body that is not read', () => {
     expect(came.map(({ kind }) => kind)).toEqual(['unread', 'whole']);
   });
 
-  test('ends its connection where too much would have to be read', async () => {
+  test('closes its connection if too much would have to be read', async () => {
     const { send } = await reader();
     expect(await send(reviewOf(3 * 1024 * KIB))).toMatchObject({ status: 429, connection: 'close' });
   });

@@ -24,7 +24,7 @@ function line(longest: number) {
 }
 
 describe('createFairQueue', () => {
-  test('one begins at once, the next when its turn is over', () => {
+  test('starts the first entry at once, and the next when its turn ends', () => {
     const { begun, enter, end } = line(8);
     enter('a1', 'a2');
     expect(begun).toEqual(['a1']);
@@ -35,20 +35,20 @@ describe('createFairQueue', () => {
     expect(begun).toEqual(['a1', 'a2', 'a3']);
   });
 
-  test('holders take turns, however many of one are in line', () => {
+  test('serves holders in turn, however many entries one has', () => {
     const { begun, enter, end } = line(64);
     enter('a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'b2', 'c1');
     for (let turn = 0; turn < 8; turn += 1) end(begun[turn] ?? '');
     expect(begun).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4', 'a5']);
   });
 
-  test('one holder fills half of the line', () => {
+  test('lets one holder fill half of the queue', () => {
     const { enter, isIn } = line(8);
     enter('a0', 'a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'b2', 'b3');
     expect(['a0', 'a4', 'a5', 'b1', 'b2', 'b3'].map(isIn)).toEqual([true, true, false, true, true, false]);
   });
 
-  test('one that leaves the line is passed over, and makes room', () => {
+  test('skips an entry that left the queue, and reuses its slot', () => {
     const { begun, enter, end, isIn } = line(4);
     enter('a0', 'a1', 'a2', 'b1');
     end('a1', 'a1');
@@ -60,14 +60,14 @@ describe('createFairQueue', () => {
     expect(begun).toEqual(['a0', 'a2', 'b1', 'a3']);
   });
 
-  test('a turn is ended once', () => {
+  test('ends a turn once', () => {
     const { begun, enter, end } = line(8);
     enter('a1', 'a2', 'a3');
     end('a1', 'a1');
     expect(begun).toEqual(['a1', 'a2']);
   });
 
-  test('one that ends as it begins does not hold up the others', () => {
+  test('continues after an entry that ends as it begins', () => {
     const turns = createFairQueue(8);
     const begun: string[] = [];
     const first = turns.enter(['a'], () => begun.push('first'));

@@ -37,7 +37,7 @@ describe('createFairShares', () => {
     expect(takeAll(shares, 'namespace b', 'user v')).toBe(25);
   });
 
-  test('gives everything to what nobody holds', () => {
+  test('does not limit a share without holders', () => {
     expect(takeAll(createFairShares(10))).toBe(10);
   });
 

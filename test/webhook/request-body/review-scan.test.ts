@@ -84,7 +84,7 @@ describe('managedFields', () => {
     expect([scan.beyond, scan.depth, scan.values]).toEqual([undefined, 0, 5]);
   });
 
-  test('are passed over wherever they stand, and what comes after them is counted', () => {
+  test('are skipped wherever they are, and what follows them is counted', () => {
     const twice = '{"managedFields":[[[[[]]]]],"t":{"managedFields":[[[[[]]]]]},"x":[[[[]]]]}';
     expect(excess(twice, { depth: 4 })).toBe('depth');
     expect(excess(twice, { depth: 5 })).toBeUndefined();
@@ -106,12 +106,12 @@ describe('managedFields', () => {
     expect(scanned(json).text).toBe(json);
   });
 
-  test('that never end leave what is no JSON', () => {
+  test('that never end leave invalid JSON', () => {
     expect(() => void JSON.parse(scanned('{"managedFields":[{"a":[').text)).toThrow(SyntaxError);
   });
 });
 
-describe('a review that comes in pieces', () => {
+describe('a review that arrives in chunks', () => {
   const key = fc.constantFrom('managedFields', 'fieldsV1', 'f:spec', 'f:priorityClassName', 'a"]\\', 'ü€');
   const { value } = fc.letrec<{ value: unknown; list: unknown; object: unknown }>((tie) => ({
     value: fc.oneof({ maxDepth: 6 }, fc.string(), fc.integer(), fc.constant(null), tie('list'), tie('object')),
@@ -147,7 +147,7 @@ describe('a review that comes in pieces', () => {
       : undefined;
   }
 
-  test('is scanned like one that comes at once, and keeps everything but managedFields', () => {
+  test('is scanned like one that arrives at once, and keeps everything but managedFields', () => {
     const cuts = fc.array(fc.nat({ max: 400 }), { maxLength: 12 });
     fc.assert(
       fc.property(value, cuts, (node, at) => {

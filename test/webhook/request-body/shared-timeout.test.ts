@@ -4,7 +4,7 @@ import { createSharedTimeout } from '#webhook/request-body/shared-timeout.ts';
 beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(() => vi.useRealTimers());
 
-test('each wait is over after the same time, unless it is prevented', () => {
+test('each timeout ends after the same time, unless it is cancelled', () => {
   const deadline = createSharedTimeout(100);
   const late: string[] = [];
   deadline.add(() => late.push('first'));

@@ -14,7 +14,7 @@ describe('enforcementCondition', () => {
       {
         status: 'True',
         reason: 'Compiled',
-        message: 'The API server refuses what breaks it, also while no webhook answers',
+        message: 'The API server refuses violations, even while the webhook is down',
       },
     ],
     [
@@ -24,7 +24,7 @@ describe('enforcementCondition', () => {
       {
         status: 'True',
         reason: 'Compiled',
-        message: 'The API server warns about what breaks it, also while no webhook answers',
+        message: 'The API server warns about violations, even while the webhook is down',
       },
     ],
     [
@@ -34,7 +34,7 @@ describe('enforcementCondition', () => {
       {
         status: 'True',
         reason: 'Compiled',
-        message: 'The API server warns about what breaks it, also while no webhook answers',
+        message: 'The API server warns about violations, even while the webhook is down',
       },
     ],
     [
@@ -45,7 +45,7 @@ describe('enforcementCondition', () => {
         status: 'True',
         reason: 'Compiled',
         message:
-          'The API server refuses what breaks it, also while no webhook answers; requireQuotaFor is enforced by the webhook alone',
+          'The API server refuses violations, even while the webhook is down; requireQuotaFor is enforced only by the webhook',
       },
     ],
     [
@@ -55,7 +55,7 @@ describe('enforcementCondition', () => {
       {
         status: 'False',
         reason: 'NothingToEnforce',
-        message: 'Nothing in it is enforced by the API server; its settings take effect in the webhook',
+        message: 'The API server enforces nothing in this policy; its settings take effect in the webhook',
       },
     ],
     [
@@ -65,7 +65,7 @@ describe('enforcementCondition', () => {
       {
         status: 'False',
         reason: 'TooLarge',
-        message: 'Left to the webhook alone: the rules of all policies together are too large for one object',
+        message: 'Enforced only by the webhook: the rules of all policies together are too large for one object',
       },
     ],
     [
@@ -76,7 +76,7 @@ describe('enforcementCondition', () => {
         status: 'False',
         reason: 'NotCompiled',
         message:
-          'The API server still enforces the rules that were compiled before: cannot create PriorityRules "plimsoll": not found',
+          'The API server still enforces previously compiled rules: cannot create PriorityRules "plimsoll": not found',
       },
     ],
     [
@@ -102,11 +102,11 @@ describe('enforcementCondition', () => {
   });
 });
 
-test('the rules say how many policies they hold, and which they do not', () => {
+test('the status of the rules counts their policies and names those left out', () => {
   expect(rulesCondition(new Map(), 3)).toMatchObject({ status: 'True', message: 'Compiled from 3 PriorityPolicies' });
   const leftOut = new Map([
     ['b', 'bytes'],
     ['a', 'cost'],
   ] as const);
-  expect(rulesCondition(leftOut, 3)).toMatchObject({ status: 'False', message: 'Left to the webhook alone: a, b' });
+  expect(rulesCondition(leftOut, 3)).toMatchObject({ status: 'False', message: 'Enforced only by the webhook: a, b' });
 });

@@ -19,7 +19,7 @@ const WITHIN = { timeout: 5_000 };
 const QUIET_MS = 1_000;
 const log = createLog({ component: 'test', level: 'silent', format: 'json' });
 
-describe('the reconciler of the rules, on the sandbox API server', () => {
+describe('createRuleReconciler on the sandbox API server', () => {
   let server: Awaited<ReturnType<typeof startApiServer>>;
   let client: KubeClient;
   const running: AbortController[] = [];
@@ -100,7 +100,7 @@ describe('the reconciler of the rules, on the sandbox API server', () => {
     return vi.waitFor(async () => expect(await rulesIn(name)).toEqual(wanted), WITHIN);
   }
 
-  test('every change of a policy becomes a change of the rules, and the status says what they hold', async () => {
+  test('every change of a policy changes the rules and their status', async () => {
     await write('a', { maxPriority: 1 });
     const { lead } = await replica();
     lead();
@@ -123,7 +123,7 @@ describe('the reconciler of the rules, on the sandbox API server', () => {
     }, WITHIN);
   });
 
-  test('what warns is in an object that is there only as long as something warns', async () => {
+  test('rules that warn are in an object that exists only while there are any', async () => {
     await write('warns', { maxPriority: 1, onViolation: 'Warn' });
     const { lead } = await replica();
     lead();
@@ -134,7 +134,7 @@ describe('the reconciler of the rules, on the sandbox API server', () => {
     await eventuallyRules('plimsoll-warnings', 'notFound');
   });
 
-  test('in dry run nothing refuses, and what refused before goes last', async () => {
+  test('in DryRun nothing refuses, and the refusing rules are deleted last', async () => {
     await write('a', { maxPriority: 1 });
     const before = await replica();
     before.lead();
@@ -151,7 +151,7 @@ describe('the reconciler of the rules, on the sandbox API server', () => {
     ]);
   });
 
-  test('rules that somebody else has changed or deleted are put right', async () => {
+  test('rules that another client changed or deleted are repaired', async () => {
     await write('a', { maxPriority: 1 });
     const first = await replica();
     first.lead();
@@ -166,7 +166,7 @@ describe('the reconciler of the rules, on the sandbox API server', () => {
     await eventuallyRules('plimsoll', [['a', 1]]);
   });
 
-  test('a replica that does not lead, or no longer, writes nothing: the last rules stay in force, and their age shows', async () => {
+  test('a replica that does not lead (any more) writes nothing, and a metric shows the age of the rules', async () => {
     await write('a', { maxPriority: 1 });
     const leader = await replica();
     const term = leader.lead();
@@ -186,7 +186,7 @@ describe('the reconciler of the rules, on the sandbox API server', () => {
     await vi.waitFor(async () => expect(await leader.behindSeconds()).toBe(0), WITHIN);
   });
 
-  test('what is written comes from live objects: a cache that is behind takes nothing back', async () => {
+  test('rules are compiled from live objects, so a stale cache reverts nothing', async () => {
     await write('a', { maxPriority: 1 });
     const stale = await replica();
     running.splice(0).forEach((each) => each.abort());
@@ -203,7 +203,7 @@ describe('the reconciler of the rules, on the sandbox API server', () => {
     expect(await rulesIn('plimsoll')).toEqual([['a', 2]]);
   });
 
-  test('without its kind nothing can be written, which is said, and it is written once the kind is there', async () => {
+  test('a missing kind is reported, and the rules are written once the kind exists', async () => {
     const address = { resource: CUSTOM_RESOURCE_DEFINITIONS, name: 'priorityrules.plimsoll.dev' };
     const definition = await getObject(client, address);
     await deleteObject(client, address);

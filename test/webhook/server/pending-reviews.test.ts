@@ -17,7 +17,7 @@ function reviewOf(namespace: string, username: string, heldBytes = 1_000): Revie
 }
 
 describe('createPendingReviews', () => {
-  test('lets no namespace and no user wait in all places', () => {
+  test('lets no namespace and no user take all slots', () => {
     const pending = createPendingReviews(8);
     const begin = (namespace: string, username: string) => pending.begin(reviewOf(namespace, username)) !== undefined;
     const greedy = Array.from({ length: 5 }, (_, index) => begin('a', `user-${index}`));
@@ -25,7 +25,7 @@ describe('createPendingReviews', () => {
     expect([begin('b', 'v'), begin('c', 'v'), begin('d', 'v')]).toEqual([true, true, false]);
   });
 
-  test('has fewer places where reviews are large, and one for each that is alone', () => {
+  test('has fewer slots for large reviews, and one for any review that is alone', () => {
     const pending = createPendingReviews(128);
     const large = pending.begin(reviewOf('a', 'u', 100 * MIB));
     expect(large).toBeDefined();
@@ -37,7 +37,7 @@ describe('createPendingReviews', () => {
 });
 
 describe('limitConcurrency', () => {
-  test('refuses what finds no place, without judging it', async () => {
+  test('refuses a review without a free slot, without handling it', async () => {
     const open: ((decision: AdmissionDecision) => void)[] = [];
     const handle = limitConcurrency(() => new Promise((resolve) => open.push(resolve)), createPendingReviews(2));
     const first = handle(reviewOf('a', 'u'));
@@ -53,7 +53,7 @@ describe('limitConcurrency', () => {
     expect(handle(reviewOf('a', 'u'))).toBeInstanceOf(Promise);
   });
 
-  test('gives the place back when a handle rejects, throws or answers at once', async () => {
+  test('gives the slot back when a handler rejects, throws or answers at once', async () => {
     let next = (): AdmissionDecision | Promise<AdmissionDecision> => Promise.reject(new Error('on purpose'));
     const handle = limitConcurrency(() => next(), createPendingReviews(2));
     await expect(handle(reviewOf('a', 'u'))).rejects.toThrow('on purpose');

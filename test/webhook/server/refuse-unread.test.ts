@@ -35,22 +35,19 @@ describe('a review that cannot be read', () => {
     ]);
   });
 
-  test.each(OTHERS)(
-    'is left to its failure policy on %s, but told to come again when that is what is wrong',
-    (path) => {
-      expect([TOO_LARGE, NO_JSON, BUSY].map((failure) => refusals.unread(path, START, failure)?.kind)).toEqual([
-        undefined,
-        undefined,
-        'refused',
-      ]);
-    },
-  );
+  test.each(OTHERS)('is left to its failure policy on %s, but told to retry if the webhook is overloaded', (path) => {
+    expect([TOO_LARGE, NO_JSON, BUSY].map((failure) => refusals.unread(path, START, failure)?.kind)).toEqual([
+      undefined,
+      undefined,
+      'refused',
+    ]);
+  });
 });
 
 describe('in a dry run', () => {
   const refusals = createRefusals('DryRun', BOUNDS);
 
-  test('it is let in with a warning', () => {
+  test('it is allowed with a warning', () => {
     expect(refusals.unread('/mutate', START, TOO_LARGE)).toMatchObject({
       kind: 'allowed',
       warnings: ['(dry run) Too large'],
@@ -58,7 +55,7 @@ describe('in a dry run', () => {
     expect(refusals.malformed('Nonsense')).toMatchObject({ kind: 'allowed', warnings: ['(dry run) Nonsense'] });
   });
 
-  test('our own accounts, and whoever may be one of them, still remove nothing unread', () => {
+  test('our own accounts, and unknown users, still remove nothing unread', () => {
     const evictedBy = (username: string | undefined) =>
       refusals.unread('/validate/evictions', { ...START, username }, BUSY)?.kind;
     expect([evictedBy(AGENT.username), evictedBy(undefined), evictedBy('alice')]).toEqual([
@@ -70,7 +67,7 @@ describe('in a dry run', () => {
   });
 });
 
-test('what is wrong with a body is told in numbers', () => {
+test('the failure of a body names the limit', () => {
   const refusals = createRefusals('Enforce', BOUNDS);
   expect(
     (['tooLarge', 'values', 'depth', 'tooMany', 'tooSlow'] as const).map((why) => refusals.failureOf(why)),

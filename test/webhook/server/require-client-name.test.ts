@@ -56,7 +56,7 @@ describe('requireClientName', () => {
     const { status, body } = await call(names, caller);
     expect({ status, message: (JSON.parse(body) as { message: string }).message }).toEqual({
       status: 403,
-      message: 'Caller is not allowed: its certificate bears another name',
+      message: 'Forbidden: the common name of the client certificate is not in clientNames',
     });
   });
 });

@@ -106,7 +106,7 @@ describe('whatever begins as a review', () => {
     );
   });
 
-  test('is judged whatever stands below managedFields, in any encoding', async () => {
+  test('is handled whatever managedFields contains, in any encoding', async () => {
     const deep = `[{"fieldsV1":{"f:\u00ff":${'['.repeat(9_000)}${']'.repeat(9_000)}}}]`;
     const body = Buffer.from(text.replace('"metadata":{', `"metadata":{"managedFields":${deep},`), 'latin1');
     const { post } = await listen((review) => {
@@ -116,7 +116,7 @@ describe('whatever begins as a review', () => {
     expect(readAnswer((await post(body)).body)).toMatchObject({ allowed: true, warnings: ['[{}]'] });
   });
 
-  test('is told to try again where it is not decided in time, and a decision that comes later is dropped', async () => {
+  test('gets 429 if it is not decided in time, and a later decision is dropped', async () => {
     const late = Promise.withResolvers<AdmissionDecision>();
     const { post } = await listen(() => late.promise, { deadlineMs: 20 });
     for (const path of PATHS) {
@@ -134,7 +134,7 @@ describe('whatever begins as a review', () => {
 
   const DEAR = createPodReview(pod({ many: Array.from({ length: 5_000 }, () => 1) }));
 
-  test('and is dear to handle lets others be answered between parsing and judging', async () => {
+  test('and is expensive lets others be answered between parsing and handling', async () => {
     const order: string[] = [];
     const begin = () => {
       setImmediate(() => order.push('something else'));
@@ -149,21 +149,21 @@ describe('whatever begins as a review', () => {
     expect(order).toEqual(['something else', 'given back', 'judged']);
   });
 
-  test('and is dear to handle is turned away where too many wait, and others are judged', async () => {
+  test('and is expensive is refused if too many wait, while others are handled', async () => {
     const { post } = await listen(() => ALLOWED, { pending: { begin: () => undefined } });
     expect(readAnswer((await post(DEAR)).body)).toMatchObject({ allowed: false, code: 429 });
     expect(readAnswer((await post(text)).body)).toMatchObject({ allowed: true });
   });
 
-  test('is told once a second in the log, however many are turned away', async () => {
+  test('is logged once a second, however many are refused', async () => {
     const { post, logged } = await listen(() => ALLOWED);
     for (let count = 0; count < 5; count += 1) await post(text.slice(0, -1));
-    expect(logged.filter((line) => line.includes('Request answered unread'))).toHaveLength(1);
+    expect(logged.filter((line) => line.includes('Request answered without being read'))).toHaveLength(1);
   });
 });
 
 describe('reviewListener', () => {
-  test('says that a connection ends whose body it did not read', async () => {
+  test('announces that a connection with an unread body closes', async () => {
     const { post } = await listen(() => ALLOWED);
     const { status, headers } = await post(' '.repeat(4 * 1024 * 1024));
     expect({ status, connection: headers['connection'] }).toEqual({ status: 413, connection: 'close' });
@@ -175,17 +175,17 @@ describe('reviewListener', () => {
     },
     'a handle that rejects': () => Promise.reject(new Error('on purpose')),
   };
-  test.each(Object.entries(failing))('answers 500 for %s, and the next request as ever', async (_, handle) => {
+  test.each(Object.entries(failing))('answers 500 for %s, and the next request as usual', async (_, handle) => {
     let next: AdmissionHandler = handle;
     const { post, logged } = await listen((review) => next(review));
     const answers = [await post(createPodReview(pod())), await post(createPodReview(pod()))];
     next = () => ALLOWED;
     answers.push(await post(createPodReview(pod())));
     expect(answers.map(({ status }) => status)).toEqual([500, 500, 200]);
-    expect(logged.filter((line) => line.includes('Could not decide'))).toHaveLength(2);
+    expect(logged.filter((line) => line.includes('Decision failed'))).toHaveLength(2);
   });
 
-  test('B-09: handlers each of two requests with one uid by its own object, and reports it', async () => {
+  test('B-09: handles each of two requests with one uid by its own object, and reports it', async () => {
     const { post, logged, metricsText } = await listen((review) => {
       const { metadata } = review.object as { metadata: { name: string } };
       return { ...ALLOWED, warnings: [metadata.name] };
@@ -194,7 +194,7 @@ describe('reviewListener', () => {
     const second = createPodReview(pod({}, { name: 'two' }), { uid: 'same' });
     const answers = [await post(first), await post(first), await post(second)];
     expect(answers.map(({ body }) => readAnswer(body).warnings)).toEqual([['one'], ['one'], ['two']]);
-    expect(logged.filter((line) => line.includes('uid came twice'))).toHaveLength(1);
+    expect(logged.filter((line) => line.includes('uid reused'))).toHaveLength(1);
     expect(await metricsText()).toContain('plimsoll_webhook_repeated_uids_total{webhook="/validate"} 1\n');
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createUidMemory } from '#webhook/server/uid-memory.ts';
 
 describe('createUidMemory', () => {
-  test('tells a uid that comes again with other content, and only that', () => {
+  test('detects a uid that is reused with other content, and nothing else', () => {
     const memory = createUidMemory();
     const seen = [
       memory.isReused('a', 1),

@@ -29,7 +29,7 @@ export function slowReads(stage: Stage, proxy: () => DelayingProxy): void {
       proxy().delayMs = 0;
     });
 
-    test('refuses on what it read before, and says as of when', async () => {
+    test('refuses based on cached data, and says how old it is', async () => {
       proxy().delayMs = DELAY_MS;
       const answers = await Promise.all(Array.from({ length: 10 }, () => ask(uncoveredPod())));
       for (const { status, body } of answers) {
@@ -37,13 +37,13 @@ export function slowReads(stage: Stage, proxy: () => DelayingProxy): void {
       }
     });
 
-    test('lets in what needs no read', async () => {
+    test('allows what needs no read', async () => {
       proxy().delayMs = DELAY_MS;
       expect((await ask(permittedPod(stage))).status).toBe(201);
       expect((await ask(permittedPod(stage), stage.tenant)).status).toBe(201);
     });
 
-    test('says nothing of that when it is in time again', async () => {
+    test('omits that when the API server is fast again', async () => {
       const { status, body } = await ask(uncoveredPod());
       expect([status, at(body, 'message')]).toEqual([403, expect.not.stringMatching(AS_OF)]);
     });

@@ -27,8 +27,8 @@ export function priorityQuotaExceeded(
   if (first === undefined) return undefined;
   const { name } = quota;
   const holdersOf = (resource: string) => [
-    ...clause('held most by', holders.namespaces.map((namespace) => `\`${namespace}\``).join(', ')),
-    ...clause(`in \`${pod.namespace}\` by pods`, podHolders(quota, pod.namespace, holders, resource)),
+    ...clause('largest holders:', holders.namespaces.map((namespace) => `\`${namespace}\``).join(', ')),
+    ...clause(`largest pods in \`${pod.namespace}\`:`, podHolders(quota, pod.namespace, holders, resource)),
   ];
   const full = { kind: 'PriorityQuota', name, where: 'over all its namespaces', holdersOf } as const;
   return refuse(403, quotaExceeded(full, pod, [first, ...more]));

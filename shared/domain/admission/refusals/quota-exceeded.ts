@@ -23,11 +23,11 @@ export function quotaExceeded(quota: FullQuota, pod: Pod, exceeded: readonly [Ex
   const [{ resource, asked, used, hard }, ...more] = exceeded;
   const { priorityClassName = '' } = pod.spec;
   const free = subtractQuantities(hard, used);
-  const room = quantitySign(free) > 0 ? `at most ${readableQuantity(free)} would fit` : 'nothing is left';
+  const room = quantitySign(free) > 0 ? `at most ${readableQuantity(free)} would fit` : 'nothing left';
   const others = more.length === 0 ? [] : [`also exceeded: ${backquoted(more.map((excess) => excess.resource))}`];
   const text = [
-    `quota \`${quota.name}\` ${quota.where}: \`${resource}\` must be less than or equal to ${readableQuantity(hard)}`,
-    `used ${readableQuantity(used)}, this pod asks ${readableQuantity(asked)} (priority class \`${priorityClassName}\`)`,
+    `quota \`${quota.name}\` ${quota.where}: \`${resource}\` is limited to ${readableQuantity(hard)}`,
+    `used ${readableQuantity(used)}, requested ${readableQuantity(asked)} (priority class \`${priorityClassName}\`)`,
     room,
     ...others,
     ...quota.holdersOf(resource),

@@ -61,5 +61,5 @@ function describeHolders(
 ): readonly string[] {
   const isCounted = (pod: Pod) => pod.namespace === namespace && classQuotasOf(pod, full).length > 0;
   const holders = describePodHolders(knownPods, isCounted, resource, now);
-  return holders === '' ? [] : [`held by pods ${holders}`];
+  return holders === '' ? [] : [`largest pods: ${holders}`];
 }

@@ -37,7 +37,7 @@ function lintTerm(pod: Pod, index: number, term: PodAffinityTerm, cluster: Clust
   const path = `spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[${index}]`;
   const described = listSome(lower.map(describe), cluster.knownPods.isPartial);
   return [
-    `${path}: of the pods that this one (priority ${priority}) must run beside, these have a lower priority: ${described}; no room is made for it by preempting them, and where they are preempted by others it cannot be placed`,
+    `${path}: this pod (priority ${priority}) has required affinity to pods of lower priority: ${described}; the scheduler does not preempt these for it, and it cannot be scheduled once others preempt them`,
   ];
 }
 

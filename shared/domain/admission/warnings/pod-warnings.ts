@@ -26,7 +26,7 @@ function lintGracePeriod({ pod }: PodRequest, { classes }: ClusterState): readon
     .sort((a, b) => a.value - b.value || (a.name < b.name ? -1 : 1));
   if (preemptor === undefined) return [];
   return [
-    `spec.terminationGracePeriodSeconds: whoever preempts this pod (priority ${priority}, below class \`${preemptor.name}\`) waits ${seconds} s for its room`,
+    `spec.terminationGracePeriodSeconds: a pod that preempts this one (priority ${priority}, below class \`${preemptor.name}\`) may have to wait ${seconds} s for it to end`,
   ];
 }
 
@@ -37,6 +37,6 @@ function lintUnusedRoom({ pod }: PodRequest, cluster: ClusterState): readonly st
   const unused = classQuotasOf(pod, cluster.resourceQuotas(pod.namespace)).find(({ used }) => areAllZero(used));
   if (unused === undefined) return [];
   return [
-    `priority class \`${priorityClassName}\` never preempts: the room that quota \`${unused.name}\` promises it must be free already`,
+    `priority class \`${priorityClassName}\` never preempts: within quota \`${unused.name}\` it gets only room that is already free`,
   ];
 }

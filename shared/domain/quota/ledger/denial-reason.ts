@@ -7,11 +7,11 @@ import type { Excess } from '#shared/domain/quota/refusal.ts';
 /** Why nothing is reserved for a pod. */
 export type DenialReason =
   | { readonly kind: 'exceeded'; readonly exceeded: readonly Excess[] }
-  /** The limits name resources that they did not name when others were admitted, and what those cost is not known yet. */
+  /** The limits name new resources, and the usage of admitted pods in them is not known yet. */
   | { readonly kind: 'unknown' }
-  /** Too much was reserved for pods of its namespace that never came. */
+  /** Too much was reserved for pods of its namespace that never appeared. */
   | { readonly kind: 'wasted' }
-  /** The list of reservations, or its namespace's part of it, is as long as it may get. */
+  /** The list of reservations, or the namespace's part of it, is full. */
   | { readonly kind: 'full' };
 
 const UNKNOWN: DenialReason = { kind: 'unknown' };
@@ -19,7 +19,7 @@ const WASTED: DenialReason = { kind: 'wasted' };
 const FULL: DenialReason = { kind: 'full' };
 const NO_EXCESS: readonly Excess[] = [];
 
-/** What stands against a reservation for a pod that has none; `undefined` is nothing. */
+/** Why a new reservation is denied; `undefined` if it is not. */
 export function denialReasonFor(reservation: Reservation, standing: ReservationContext): DenialReason | undefined {
   const { used, hard, reservations } = standing;
   const exceeded = findExcess(used, reservation.amounts, hard);
@@ -29,7 +29,10 @@ export function denialReasonFor(reservation: Reservation, standing: ReservationC
   return reservations.size >= placesFor(reservation.namespace, standing) ? FULL : undefined;
 }
 
-/** The resources for which an addition leaves no room; what the quota is over anyway does not block others (oddity K7). */
+/**
+ * The resources in which an addition exceeds the limit; a resource that is over its limit does not block others (oddity
+ * K7).
+ */
 function findExcess(used: Amounts, added: Amounts, hard: Amounts): readonly Excess[] {
   let exceeded: Excess[] | undefined;
   for (const [resource, limit] of hard) {
@@ -43,7 +46,7 @@ function findExcess(used: Amounts, added: Amounts, hard: Amounts): readonly Exce
   return exceeded ?? NO_EXCESS;
 }
 
-/** Whether it is known how much is used of every limited resource that is asked for. */
+/** Whether the usage of every requested limited resource is known. */
 function isKnown(used: Amounts, asked: Amounts, hard: Amounts): boolean {
   if (used.size === hard.size) return true;
   return [...hard.keys()].every((name) => used.has(name) || quantitySign(asked.get(name) ?? ZERO) <= 0);

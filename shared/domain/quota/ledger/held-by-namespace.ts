@@ -1,7 +1,7 @@
 import { addAmounts, NO_AMOUNTS, type Amounts } from '#shared/domain/model/amounts.ts';
 import type { Reservation } from './ledger-state.ts';
 
-/** What the reservations of one namespace come to. */
+/** The sum of the reservations of one namespace. */
 export interface Held {
   readonly count: number;
   readonly amounts: Amounts;
@@ -18,7 +18,7 @@ export function heldByNamespace(reservations: Iterable<Reservation>): Map<string
   return held;
 }
 
-/** Adds one more. */
+/** Adds a reservation. */
 export function hold(held: Map<string, Held>, { namespace, amounts }: Reservation): void {
   const before = held.get(namespace) ?? NOTHING_HELD;
   held.set(namespace, { count: before.count + 1, amounts: addAmounts(before.amounts, amounts) });

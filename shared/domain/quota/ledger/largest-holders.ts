@@ -3,7 +3,7 @@ import type { LedgerState } from './ledger-state.ts';
 
 const MOST_HOLDERS = 3;
 
-/** The namespaces that hold most of a resource, reservations included, largest first, at most three. */
+/** The namespaces that use most of a resource, including reservations; largest first, at most three. */
 export function largestHolders({ byNamespace, reservations }: LedgerState, resource: string): readonly string[] {
   const held = new Map(Array.from(byNamespace, ([namespace, amounts]) => [namespace, amounts.get(resource) ?? ZERO]));
   for (const { namespace, amounts } of reservations.values()) {

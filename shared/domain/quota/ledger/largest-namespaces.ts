@@ -1,8 +1,8 @@
 import { approximateNumber, ZERO, type Quantity } from '#shared/domain/model/quantity.ts';
 
 /**
- * The names of those with the largest shares, by name; at most `most`, of equal ones the first by name. There may be ten
- * thousand of them each time, so only those that are equal at the end are sorted.
+ * The namespaces with the largest shares, sorted by name; at most `most`, and among equal shares the first by name.
+ * There may be ten thousand namespaces, so only ties at the cutoff are sorted.
  */
 export function largestNamespaces(shares: ReadonlyMap<string, number>, most: number): readonly string[] {
   const least = shares.size <= most ? 0 : (Float64Array.from(shares.values()).sort().at(-most) ?? 0);
@@ -16,8 +16,8 @@ export function largestNamespaces(shares: ReadonlyMap<string, number>, most: num
 }
 
 /**
- * The largest share that an amount is of its limit, both in the same order of resources. Of a limit of zero any use is the
- * largest share.
+ * The largest ratio of an amount to its limit; both lists have the same order of resources. With a limit of zero, any
+ * usage is infinite.
  */
 export function largestShare(used: readonly Quantity[], limits: readonly Quantity[]): number {
   return used.reduce((largest, amount, index) => {

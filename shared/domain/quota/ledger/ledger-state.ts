@@ -8,23 +8,23 @@ export interface Reservation {
   readonly uid: string;
   readonly namespace: string;
   readonly pod: string;
-  /** What the pod costs; in a ledger, of every resource that the limits named when it was reserved, and of no other. */
+  /** What the pod costs; in a ledger, exactly the resources that were limited when it was reserved. */
   readonly amounts: Amounts;
-  /** For people only: clocks differ between replicas. */
+  /** Informational only: clocks differ between replicas. */
   readonly admittedAt: Instant;
-  /** Only of a resize: the pod's generation once it is stored, where the API server says so. */
+  /** Only for a resize: the pod's generation once the resize is stored, if the API server sets it. */
   readonly generation?: number;
-  /** Of the request that may take it back; absent when several have asked for the same pod, and nobody may. */
+  /** Identifies the request that may cancel it; absent when several requests asked for the same pod, and none may. */
   readonly claim?: string;
 }
 
 /**
- * What the ledger object of a quota holds: `used` is what counted pods, reservations and slices come to together. A
- * limited resource that is missing there has been limited since, and what of it was admitted before is not known yet.
+ * The content of a quota's ledger: `used` is the sum of counted pods, reservations and slices. A limited resource
+ * missing there was added to the limits later, and its usage is not known yet.
  */
 export interface LedgerState {
   readonly used: Amounts;
-  /** What pods cost at the last count, in the namespaces that hold most; reservations are not in it. */
+  /** What pods cost at the last count, in the namespaces with the highest usage, without reservations. */
   readonly byNamespace: ReadonlyMap<string, Amounts>;
   readonly reservations: ReadonlyMap<string, Reservation>;
   /** By holder. */
@@ -38,13 +38,13 @@ export const EMPTY_LEDGER: LedgerState = {
   slices: new Map(),
 };
 
-/** A reservation that two requests rely on: neither may take it back. */
+/** A reservation that two requests rely on: neither may cancel it. */
 export function withoutClaim(reservation: Reservation): Reservation {
   const { uid, namespace, pod, amounts, admittedAt, generation } = reservation;
   return { uid, namespace, pod, amounts, admittedAt, ...(generation !== undefined && { generation }) };
 }
 
-/** A resize adds to what the pod costs already, so that each request for one is reserved by itself. */
+/** A resize adds to what the pod already costs, so each resize request has its own reservation. */
 export function resizeReservationUid(podUid: string, requestUid: string): string {
   return `${podUid}.${requestUid}`;
 }

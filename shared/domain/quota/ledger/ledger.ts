@@ -11,33 +11,36 @@ import type { Slice } from './slice.ts';
 
 export type ReserveOutcome =
   | { readonly kind: 'reserved' }
-  /** By another request for the same pod: it costs nothing more. */
+  /** Another request has reserved for the same pod: no additional charge. */
   | { readonly kind: 'alreadyReserved' }
   | DenialReason;
 
-/** A ledger being changed. What it says is lost unless `state` is written before anybody else writes. */
+/** A ledger with pending changes. They are lost unless `state` is written before another replica writes. */
 export interface Ledger {
   reserve(reservation: Reservation): ReserveOutcome;
-  /** What `reserve` would say; changes nothing. */
+  /** The outcome that `reserve` would have; changes nothing. */
   preview(reservation: Reservation): ReserveOutcome;
-  /** Takes a reservation back, if it is still its claim's alone; only for a pod that will never exist. */
+  /** Cancels a reservation if only its claim relies on it; only for a pod that will never exist. */
   cancel(reservation: Pick<Reservation, 'uid' | 'claim'>): void;
-  /** Counts anew from all pods that exist; on top stay reservations and slices that are not over. Whether that is news. */
+  /**
+   * Recounts from all existing pods, plus reservations and slices that have not expired. Returns whether anything
+   * changed.
+   */
   recount(count: PodCount, over: RecountOptions): boolean;
-  /** Puts a charge among the reservations that its slice has paid for so far; false when there is no place. */
+  /** Turns a charge to a slice into a reservation; false if the list of reservations is full. */
   adopt(reservation: Reservation): boolean;
   /** Whether anything but a recount has changed it. */
   readonly isChanged: boolean;
   state(): LedgerState;
 }
 
-/** What a count need not keep beside the pods that it found. */
+/** What a recount drops or reports beyond the pods. */
 export interface RecountOptions {
-  /** Whether the shares of namespaces are wanted as they are now, and are news by themselves. */
+  /** Whether the shares of namespaces must be exact, and count as a change by themselves. */
   readonly isExact: boolean;
-  /** A reservation whose pod will never appear any more. */
+  /** Whether the pod of a reservation will never appear. */
   readonly isExpired: (uid: string) => boolean;
-  /** A slice whose holder is no more, and all whose pods are there or will never appear. */
+  /** Whether the holder of a slice is gone and all of its pods have appeared or never will. */
   readonly isDead: (slice: Slice) => boolean;
 }
 
@@ -46,9 +49,10 @@ const ALREADY_RESERVED: ReserveOutcome = { kind: 'alreadyReserved' };
 const NO_DEBTS: ReservationContext['debts'] = new Map();
 
 /**
- * Opens a ledger for changes. A reservation is forgotten by `cancel` and `recount` alone. A recount is right only if it
- * shows all that the last one showed: then a pod whose reservation is gone is in it (docs/decisions/0006). Nothing here
- * depends on how many namespaces there are. `debts` are those of `unseen.ts`.
+ * Opens a ledger for changes. Only `cancel` and `recount` remove reservations. A recount is correct only if it includes
+ * everything that the last one included: then it contains every pod whose reservation was removed
+ * (docs/decisions/0006). The cost does not depend on the number of namespaces. `debts` come from
+ * wasted-reservations.ts.
  */
 export function openLedger(state: LedgerState, hard: Amounts, debts = NO_DEBTS): Ledger {
   const places = ledgerPlaces(hard).reservations;
@@ -56,7 +60,7 @@ export function openLedger(state: LedgerState, hard: Amounts, debts = NO_DEBTS):
   let { byNamespace } = state;
   const reservations = new Map(state.reservations);
   let { slices } = state;
-  /** Worked out when it is asked for first. */
+  /** Computed on first use. */
   let held: Map<string, Held> | undefined;
   let isChanged = false;
 
@@ -84,7 +88,7 @@ export function openLedger(state: LedgerState, hard: Amounts, debts = NO_DEBTS):
     reservations.set(reservation.uid, reservation);
     if (held !== undefined) hold(held, reservation);
     change(used, reservation.amounts, addQuantities);
-    // What it does not tell is not known of all of them together.
+    // A resource that this reservation does not name has no known total any more.
     for (const name of used.keys()) if (!reservation.amounts.has(name)) used.delete(name);
   }
 
@@ -96,7 +100,7 @@ export function openLedger(state: LedgerState, hard: Amounts, debts = NO_DEBTS):
     return true;
   }
 
-  /** Two requests rely on it: neither knows whether the other one's answer counts, so neither may take it back. */
+  /** Two requests rely on it: neither knows whether the other's answer is used, so neither may cancel it. */
   function disclaim(present: Reservation, { claim }: Reservation): void {
     if (present.claim === undefined || isClaimedBy(present, claim)) return;
     isChanged = true;
@@ -127,7 +131,7 @@ export function openLedger(state: LedgerState, hard: Amounts, debts = NO_DEBTS):
     return isExact && !areEqualShares(before.byNamespace, byNamespace);
   }
 
-  /** What the limits no longer name only makes the object larger. */
+  /** Drops resources that are no longer limited, which would only make the object larger. */
   function trimmed(reservation: Reservation): Reservation {
     const amounts = onlyLimited(reservation.amounts, hard);
     return amounts === reservation.amounts ? reservation : { ...reservation, amounts };
@@ -156,7 +160,7 @@ function areEqualShares(a: LedgerState['byNamespace'], b: LedgerState['byNamespa
   );
 }
 
-/** Adds to or takes from the resources that a sum has, and no others. */
+/** Adds to or subtracts from the resources that a sum has, and no others. */
 function change(sum: Map<string, Quantity>, amounts: Amounts, by: (a: Quantity, b: Quantity) => Quantity): void {
   for (const [name, present] of sum) {
     const amount = amounts.get(name);

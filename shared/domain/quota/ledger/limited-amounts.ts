@@ -3,9 +3,8 @@ import { addQuantities, ZERO, type Quantity } from '#shared/domain/model/quantit
 import type { Reservation } from './ledger-state.ts';
 
 /**
- * What of an amount a quota limits: every resource of `hard`, zero where there is none of it; the same map where that is
- * what it says already. A zero that stands there says that something costs nothing; a resource that is missing, that its
- * cost was never known.
+ * The amounts of exactly the limited resources: every resource of `hard`, zero if the amount does not have it; the same
+ * map if nothing changes. An explicit zero means a cost of nothing; a missing resource means an unknown cost.
  */
 export function limitedAmounts(amounts: Amounts, hard: Amounts): Amounts {
   if (namesExactly(amounts, hard)) return amounts;
@@ -14,7 +13,7 @@ export function limitedAmounts(amounts: Amounts, hard: Amounts): Amounts {
   return limited;
 }
 
-/** A reservation that says of every limited resource what it costs, and of no other. */
+/** A reservation with the amounts of exactly the limited resources. */
 export function limitedReservation(reservation: Reservation, hard: Amounts): Reservation {
   const amounts = limitedAmounts(reservation.amounts, hard);
   return amounts === reservation.amounts ? reservation : { ...reservation, amounts };
@@ -26,12 +25,12 @@ function namesExactly(amounts: Amounts, hard: Amounts): boolean {
   return true;
 }
 
-/** Without what is not limited any more; the same map where that is nothing. */
+/** Without resources that are no longer limited; the same map if nothing changes. */
 export function onlyLimited(amounts: Amounts, hard: Amounts): Amounts {
   return filterAmounts(amounts, (name) => hard.has(name));
 }
 
-/** What they come to together, in the resources of which every one of them says what it costs. */
+/** The sum, in the resources that all of them have. */
 export function sumOfKnown(all: readonly Amounts[]): Amounts {
   const [first = new Map<string, Quantity>(), ...others] = all;
   const sum = new Map(first);

@@ -9,33 +9,38 @@ import type { LedgerState, Reservation } from './ledger-state.ts';
  * namespace from holding a quota of all with such pods.
  */
 
-/** What a reservation is held against. */
+/** The state of a ledger that a reservation is checked against. */
 export interface ReservationContext extends Pick<LedgerState, 'used' | 'reservations'> {
   readonly hard: Amounts;
-  /** How many reservations the object may hold. */
+  /** How many reservations the object can store. */
   readonly places: number;
-  /** What a namespace has reserved. */
+  /** The reservations of a namespace. */
   readonly heldBy: (namespace: string) => Held | undefined;
-  /** By namespace, see `unseen.ts`. */
+  /** By namespace; see wasted-reservations.ts. */
   readonly debts: ReadonlyMap<string, number>;
 }
 
-/** Of what the list has left for it, so that there is always a place for others. */
+/** Share of the free list entries that a namespace may take, so that others always find one. */
 const PLACES_SHARE = 1 / 2;
-/** Below this part of its limit little of a resource is left, and a single pod would be all of it. */
+/** Lower bound of the free room, as a share of the limit: with less, a single pod would be all of it. */
 const SMALLEST_ROOM = 1 / 4;
-/** All of the room may be wasted once without a consequence: a client that gave up, a rule that somebody forgot. */
+/**
+ * A namespace may waste all of the room once without consequences: a client may give up, or a policy may be forgotten.
+ */
 const MOST_DEBT = 2;
 
-/** How long the list of reservations may be for a pod of a namespace that may have half of what others leave. */
+/**
+ * How long the list of reservations may be when a pod of this namespace is added: a namespace gets half of what others
+ * leave.
+ */
 export function placesFor(namespace: string, { reservations, places, heldBy }: ReservationContext): number {
-  // Nobody has more than half of the rest where all together have less than a third.
+  // If all namespaces together have less than a third, none has more than half of the rest.
   if (reservations.size * 3 < places) return places;
   const others = reservations.size - (heldBy(namespace)?.count ?? 0);
   return others + Math.floor((places - others) * PLACES_SHARE);
 }
 
-/** Whether a namespace that lately reserved room in vain would hold too much of it again. */
+/** Whether a namespace that recently wasted room would hold too much of it again. */
 export function wastesRoom({ namespace, amounts }: Reservation, standing: ReservationContext): boolean {
   const debt = standing.debts.get(namespace);
   if (debt === undefined) return false;
@@ -44,10 +49,14 @@ export function wastesRoom({ namespace, amounts }: Reservation, standing: Reserv
 }
 
 /**
- * The largest share that something is, or would be, of what is free of a limited resource without what its namespace
- * holds already (`own`): 0 to 1.
+ * The largest share of a limited resource's free room that the amounts take, 0 to 1; what the namespace already holds
+ * (`own`) counts as free.
  */
-export function shareOfRoom(amounts: Amounts, own: Amounts, { used, hard }: Pick<ReservationContext, 'used' | 'hard'>): number {
+export function shareOfRoom(
+  amounts: Amounts,
+  own: Amounts,
+  { used, hard }: Pick<ReservationContext, 'used' | 'hard'>,
+): number {
   let largest = 0;
   for (const [name, limit] of hard) {
     const asked = numberOf(amounts, name);

@@ -7,40 +7,40 @@ import type { LedgerState, Reservation } from './ledger-state.ts';
 import { sizeSlice, type Demand, type Grant } from './slice.ts';
 import { roomLeft, withSlice } from './slices.ts';
 
-/** What a replica brings of its slice to a write. */
+/** A replica's slice as input to a write. */
 export interface OwnShare {
   readonly holder: string;
-  /** Whether there is a slice of it in the ledger. */
+  /** Whether the ledger has a slice of this replica. */
   readonly isStored: boolean;
-  /** Of the slice once it is written. */
+  /** The slice's renewal number after the write. */
   readonly renewals: number;
   /** Charged to the slice and not yet counted. */
   readonly spent: readonly Reservation[];
-  /** What it has to serve alone; `undefined` when it should have no slice. */
+  /** The demand that the slice should cover; `undefined` if the replica should have no slice. */
   readonly demand: Demand | undefined;
 }
 
-/** What became of it. */
+/** The slice after a write. */
 export interface PlacedSlice {
   readonly state: LedgerState;
-  /** What may be spent, and for how many pods it was made; nothing and 0 where it is given back. */
+  /** What may be spent, and for how many pods; empty and 0 if it is given back. */
   readonly free: Amounts;
   readonly pods: number;
-  /** UIDs of what was spent and stands among the reservations now. */
+  /** UIDs of charges that are reservations now. */
   readonly adopted: readonly string[];
-  /** Whether nothing of the slice is left. */
+  /** Whether the slice is given back completely. */
   readonly isGivenBack: boolean;
 }
 
-/** The ledger with only that in a replica's slice which it has spent: the rest is free for everybody. */
+/** The ledger in which a replica's slice contains only what it has spent; the rest is free. */
 export function withoutFree(state: LedgerState, { holder, isStored, spent, renewals }: OwnShare): LedgerState {
   if (!isStored) return state;
   return withSlice(state, { holder, amounts: sumOfKnown(amountsOf(spent)), renewals, recallRequested: false });
 }
 
 /**
- * Gives a replica the slice that it needs, or takes it apart into reservations, which everybody can settle, when it needs
- * none or there is too little room; `undefined` where there is nothing to be done. `state` is one `withoutFree`.
+ * Gives a replica the slice that it needs. If it needs none or there is too little room, turns its charges into
+ * reservations, which every replica can clear. `undefined` if there is nothing to do. `state` comes from `withoutFree`.
  */
 export function placeSlice(state: LedgerState, hard: Amounts, own: OwnShare): PlacedSlice | undefined {
   const grant = grantOf(state, hard, own);

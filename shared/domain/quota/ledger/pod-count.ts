@@ -1,18 +1,18 @@
 import type { Amounts } from '#shared/domain/model/amounts.ts';
 import { podUidOf, type Reservation } from './ledger-state.ts';
 
-/** What all pods that a quota counts cost together, in the resources that it limits, and which pods they are. */
+/** The total cost of all pods that a quota counts, in the resources that it limits. */
 export interface PodCount {
   readonly total: Amounts;
-  /** Of the namespaces that hold most; where there are many, it may be what it was before unless it must be exact. */
+  /** The usage of the largest namespaces; with many namespaces it may be out of date unless `isExact`. */
   byNamespace(isExact: boolean): ReadonlyMap<string, Amounts>;
-  /** The generation of a pod that is in the count, 0 where the API server does not number them; `undefined` for others. */
+  /** The generation of a counted pod, 0 if the API server does not set it; `undefined` for other pods. */
   generationOf(uid: string): number | undefined;
 }
 
 /**
- * Whether what a reservation is for shows in a count. The API server stores a resize over the very object that it showed
- * us, so once the pod has reached that generation the resize is in it, or never will be.
+ * Whether a count includes what a reservation is for. The API server stores a resize over the object that it sent us,
+ * so once the pod has reached that generation, the resize is included or never will be.
  */
 export function isSeen(count: PodCount, { uid, generation }: Pick<Reservation, 'uid' | 'generation'>): boolean {
   if (generation === undefined) return count.generationOf(uid) !== undefined;

@@ -3,39 +3,39 @@ import { compareQuantities, multiplyQuantity, quantitySign, type Quantity } from
 
 /** A part of a quota's room that one replica may spend alone. */
 export interface Slice {
-  /** One run of one process: a name that never comes back. */
+  /** One run of one process: a name that is never reused. */
   readonly holder: string;
-  /** What was spent and not yet counted, and what may still be spent, together; all of it is in `used`. */
+  /** What was spent and not yet counted plus what may still be spent; all of it is in `used`. */
   readonly amounts: Amounts;
-  /** Rises with every write of the holder, so that others see it live. */
+  /** Increases with every write of the holder, so that others see it is alive. */
   readonly renewals: number;
-  /** Somebody else needs the room: the holder shall give it back at once. */
+  /** Another replica needs the room: the holder must give the slice back at once. */
   readonly recallRequested: boolean;
 }
 
-/** What one replica has been asked for lately. */
+/** The recent demand of one replica. */
 export interface Demand {
   readonly pods: number;
-  /** The most that any of them cost, by resource. */
+  /** The highest cost of any of them, by resource. */
   readonly largest: Amounts;
 }
 
-/** Room to spend: for so many pods of the largest kind. */
+/** Room for this many pods of the largest kind. */
 export interface Grant {
   readonly pods: number;
   readonly amounts: Amounts;
 }
 
-/** As much again as was asked for lately, twice. */
+/** A slice covers this multiple of the recent demand. */
 const AHEAD = 2;
-/** Of what is free: several replicas take a slice, and near the limit all of them together must leave some. */
+/** Share of the free room: several replicas take slices, and near the limit all of them together must leave some. */
 const SHARE_OF_ROOM = 1 / 8;
-/** Fewer are cheaper as reservations. */
+/** Fewer pods are cheaper as reservations. */
 const FEWEST_PODS = 4;
 
 /**
- * The slice that a replica may take of `room` (what is free of every limited resource); none where that is too little to
- * be worth it. At most an eighth of the room, so that the last of it is given out one reservation at a time.
+ * The slice that a replica may take of `room` (the free amount of every limited resource); `undefined` if it would be
+ * too small. At most an eighth of the room, so that the last of it is given out one reservation at a time.
  */
 export function sizeSlice({ pods, largest }: Demand, room: Amounts): Grant | undefined {
   let most = pods * AHEAD;
@@ -48,12 +48,12 @@ export function sizeSlice({ pods, largest }: Demand, room: Amounts): Grant | und
   return { pods: size, amounts: new Map(Array.from(largest, ([name, cost]) => [name, multiplyQuantity(cost, size)])) };
 }
 
-/** How often an amount goes into another; a share of that is taken, so that a rounded last digit does no harm. */
+/** How often an amount fits into another; only a share of the result is used, so rounding does no harm. */
 function timesIn(whole: Quantity, part: Quantity): number {
   return (Number(whole.mantissa) / Number(part.mantissa)) * 10 ** (whole.exponent - part.exponent);
 }
 
-/** Whether there is so much in each resource that is asked for. */
+/** Whether `free` is enough in each requested resource. */
 export function covers(free: Amounts, asked: Amounts): boolean {
   for (const [name, amount] of asked) {
     if (quantitySign(amount) <= 0) continue;

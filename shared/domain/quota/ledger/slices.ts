@@ -5,7 +5,7 @@ import type { LedgerState } from './ledger-state.ts';
 import type { Excess } from '#shared/domain/quota/refusal.ts';
 import type { Slice } from './slice.ts';
 
-/** The ledger with a slice in place of what its holder had; one of nothing is taken out. Looks at no limit. */
+/** The ledger with a slice replaced; an empty slice is removed. Does not check limits. */
 export function withSlice(state: LedgerState, slice: Slice): LedgerState {
   const { holder, amounts } = slice;
   const slices = new Map(state.slices);
@@ -15,7 +15,7 @@ export function withSlice(state: LedgerState, slice: Slice): LedgerState {
   return { ...state, used: moved(state.used, before, amounts), slices };
 }
 
-/** The ledger in which everybody but one is asked to give back his slice; the same where all have been asked. */
+/** The ledger in which the slices of all holders but one are recalled; the same state if they already are. */
 export function requestRecall(state: LedgerState, exceptHolder: string | undefined): LedgerState {
   const isUnasked = ({ holder, recallRequested }: Slice): boolean => holder !== exceptHolder && !recallRequested;
   if (![...state.slices.values()].some(isUnasked)) return state;
@@ -26,7 +26,7 @@ export function requestRecall(state: LedgerState, exceptHolder: string | undefin
   return { ...state, slices };
 }
 
-/** Whether there would be room if the slices of all others were nothing. */
+/** Whether there would be room without the slices of all other holders. */
 export function isHeldElsewhere(
   excesses: readonly Excess[],
   { slices }: LedgerState,
@@ -39,19 +39,19 @@ export function isHeldElsewhere(
   });
 }
 
-/** What is free of every limited resource; below zero where the quota is exceeded, nothing where use is not known. */
+/** The free amount of every limited resource; negative if the quota is exceeded, zero if the usage is unknown. */
 export function roomLeft({ used }: LedgerState, hard: Amounts): Amounts {
   return new Map(Array.from(hard, ([name, limit]) => [name, subtractQuantities(limit, used.get(name) ?? limit)]));
 }
 
-/** What all of them hold together. */
+/** The sum of all slices. */
 function sumOfSlices(slices: Iterable<Slice>): Amounts {
   let sum = NO_AMOUNTS;
   for (const { amounts } of slices) sum = addAmounts(sum, amounts);
   return sum;
 }
 
-/** A sum, limited to the resources that it has and that the new part tells, with one part of it replaced. */
+/** A sum with one part replaced, limited to the resources that both the sum and the new part have. */
 function moved(sum: Amounts, before: Amounts, after: Amounts): Amounts {
   const known = [...sum].filter(([name]) => after.size === 0 || after.has(name));
   return new Map(

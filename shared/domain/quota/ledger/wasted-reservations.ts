@@ -6,10 +6,11 @@ import { shareOfRoom } from './namespace-bounds.ts';
 import { isSeen, type PodCount } from './pod-count.ts';
 
 /**
- * Which reservations have been looked for in vain, and what of a quota's room each namespace has wasted with them lately.
- * A debt of 1 is all of the room, once; it is paid off in the time that eight reservations live one after another.
+ * Reservations whose pods have not appeared, and the share of a quota's room that each namespace has recently wasted
+ * with them. A debt of 1 is all of the room; it decays over eight reservation lifetimes.
  *
- * reserved → (a count without its pod) missed → (a count that has all pods of ten seconds later) owed → (its pod after all) paid back
+ * reserved → (a count without its pod) missed → (a count proven to include everything ten seconds later) owed → (its
+ * pod appears after all) repaid
  */
 export interface WasteRecord {
   /** By UID of the reservation. */
@@ -18,10 +19,10 @@ export interface WasteRecord {
   readonly debts: ReadonlyMap<string, Debt>;
 }
 
-/** Times are of a clock that only rises, in milliseconds. */
+/** Times are monotonic, in milliseconds. */
 interface Missed {
   readonly since: number;
-  /** Of the room, once it is owed. */
+  /** Share of the room, once it is owed. */
   readonly share: number | undefined;
 }
 
@@ -33,15 +34,15 @@ interface Debt {
 /** A ledger at the time of a count by this replica. */
 export interface Counted {
   readonly state: LedgerState;
-  /** From the replica's own slice, and not among the reservations. */
+  /** Charges to the replica's own slice, which are not among the reservations. */
   readonly spent: Iterable<Reservation>;
   readonly hard: Amounts;
   readonly pods: PodCount;
-  /** As of when no pod is missing in the count, by the clock of the terms. */
+  /** The time up to which the count is proven complete, by the clock of the terms. */
   readonly provenAt: number;
 }
 
-/** How old a debt gets: `now`, and the life of a reservation. */
+/** What the decay of a debt depends on: the time and the lifetime of a reservation. */
 export interface Terms {
   readonly now: number;
   readonly reservationMs: number;
@@ -49,7 +50,7 @@ export interface Terms {
 
 export const NO_WASTE: WasteRecord = { missed: new Map(), debts: new Map() };
 
-/** The API server stores a pod within moments of its admission. */
+/** The API server stores a pod shortly after its admission; a reservation without a pod after this time is owed. */
 export const OWED_AFTER_MS = 10_000;
 const LIVES_TO_PAY = 8;
 
@@ -71,13 +72,13 @@ export function noteCount(record: WasteRecord, counted: Counted, terms: Terms): 
   return { missed, debts: changed(record.debts, changes, terms) };
 }
 
-/** What each namespace owes now; those that owe nothing are not in it. */
+/** The current debt of each namespace that has one. */
 export function debtsAt({ debts }: WasteRecord, terms: Terms): ReadonlyMap<string, number> {
   const unpaid = Array.from(debts, ([namespace, debt]): [string, number] => [namespace, remaining(debt, terms)]);
   return new Map(unpaid.filter(([, share]) => share > 0));
 }
 
-/** An API server that does not number the specs of pods lets nobody see whether a resize was stored. */
+/** Without metadata.generation of pods it is not visible whether a resize was stored, so such resizes are left out. */
 function awaited({ state, spent }: Counted): readonly Reservation[] {
   const all = [...state.reservations.values(), ...spent];
   return all.filter(({ uid, generation }) => generation !== undefined || podUidOf(uid) === uid);
@@ -93,7 +94,7 @@ function owed(missed: Missed | undefined): number {
   return missed?.share ?? 0;
 }
 
-/** Of the room or of the places in the list, whichever is more. */
+/** The share of the room or of the list entries, whichever is larger. */
 function shareOf({ namespace, amounts }: Reservation, { state, hard }: Counted, held: HeldByNamespace): number {
   const own = held.get(namespace) ?? NOTHING_HELD;
   const places = ledgerPlaces(hard).reservations - state.reservations.size + own.count;

@@ -8,19 +8,19 @@ import { isHeldElsewhere, requestRecall } from '#shared/domain/quota/ledger/slic
 import type { ViewRevision } from '#shared/domain/quota/view/seen-pod.ts';
 import type { LedgerVersion } from './ledger-version.ts';
 
-/** What became of a pending reservation. `busy` means that nothing could be settled in time. */
+/** The result of a pending reservation. `busy` means that there was no result in time. */
 export type ReservationResult =
   | { readonly kind: 'reserved' }
-  /** By another request for the same pod, so that the charge is not ours to take back. */
+  /** Another request reserved for the same pod, so this one must not cancel the charge. */
   | { readonly kind: 'alreadyReserved' }
   | { readonly kind: 'exceeded'; readonly exceeded: readonly Excess[]; readonly holders: readonly string[] }
   | { readonly kind: 'busy'; readonly why: string }
-  /** Too much was reserved lately for pods of this namespace that were then not created. */
+  /** Too much was recently reserved for pods of this namespace that were then not created. */
   | { readonly kind: 'wasted' }
-  /** The quota is no more: there is nothing to be charged. */
+  /** The quota no longer exists: there is nothing to charge. */
   | { readonly kind: 'gone' };
 
-/** A reservation that somebody waits for, or in a dry run the answer alone. */
+/** A reservation that a request waits for; in a dry run, only the answer. */
 export interface PendingReservation {
   readonly reservation: Reservation;
   readonly isDryRun: boolean;
@@ -28,31 +28,31 @@ export interface PendingReservation {
   readonly giveUpAt: number;
 }
 
-/** A count of the pods that may be written over the ledger, and what else of the ledger is over. */
+/** A count of the pods that may be written to the ledger, and which reservations and slices have expired. */
 export interface Count extends Omit<RecountOptions, 'isExact'> {
   readonly pods: PodCount;
-  /** What the view held that was counted. */
+  /** What the counted view held. */
   readonly holds: ViewRevision;
 }
 
-/** A share in a slice, and what of it is over. */
+/** A slice as input to a write, and which of its charges are cleared. */
 export interface SharedSlice extends OwnShare {
   readonly isDue: boolean;
   /** UIDs that were counted or have expired. */
   readonly cleared: readonly string[];
 }
 
-/** A reservation that is taken back by whom it was made for. */
+/** A reservation to cancel, by the request that made it. */
 export type Cancellation = Pick<Reservation, 'uid' | 'claim'>;
 
-/** Everything that one write shall do. */
+/** Everything that one write does. */
 export interface Batch {
   readonly pending: readonly PendingReservation[];
   readonly cancelled: readonly Cancellation[];
   readonly count: Count | undefined;
-  /** What namespaces have wasted lately. */
+  /** The debts of namespaces for wasted room. */
   readonly debts: ReadonlyMap<string, number>;
-  /** Whether the count is written though nobody waits for a write. */
+  /** Whether the count is written although no request waits. */
   readonly isCountDue: boolean;
   /** `undefined` leaves the slice of this replica as it is. */
   readonly own: SharedSlice | undefined;
@@ -60,22 +60,22 @@ export interface Batch {
 
 export interface AppliedBatch {
   readonly state: LedgerState;
-  /** What the write is; `undefined` when nothing has to be written. */
+  /** The kind of write; `undefined` if nothing has to be written. */
   readonly write: 'charge' | 'recount' | undefined;
-  /** In the order of the pending reservations; true once the state is written. */
+  /** In the order of the pending reservations; valid once the state is written. */
   readonly results: readonly ReservationResult[];
-  /** What the write makes of the slice of this replica. */
+  /** The slice of this replica after the write. */
   readonly slice: PlacedSlice | undefined;
 }
 
-const FULL: ReservationResult = { kind: 'busy', why: 'too many pods were admitted that have not been seen yet' };
+const FULL: ReservationResult = { kind: 'busy', why: 'too many admitted pods have not appeared yet' };
 const UNKNOWN: ReservationResult = {
   kind: 'busy',
-  why: 'its limits have changed, and what was admitted before has not been counted yet',
+  why: 'its limits have changed and existing pods have not been recounted yet',
 };
-const HELD: ReservationResult = { kind: 'busy', why: 'other replicas were asked to give back the room that they hold' };
+const HELD: ReservationResult = { kind: 'busy', why: 'waiting for other replicas to give back their slices' };
 
-/** Applies a batch to the ledger as it stands. */
+/** Applies a batch to a version of the ledger. */
 export function applyBatch(base: LedgerVersion, batch: Batch): AppliedBatch {
   const { pending, own, count } = batch;
   const { ledger, isRecounted } = openWithout(base, batch);
@@ -93,8 +93,8 @@ function writeOf(count: Count | undefined): AppliedBatch['write'] {
 }
 
 /**
- * Without everything that is over: what is free of our slice, what a count has settled, what was cancelled. A count alone
- * is worth a write where it is due and tells something new.
+ * Opens the ledger without the free part of our slice, without what a count has cleared, and without cancelled
+ * reservations. A count alone is written only if it is due and changes something.
  */
 function openWithout({ state, quota, isCounted }: LedgerVersion, { own, count, cancelled, debts, isCountDue }: Batch) {
   const ledger = openLedger(own === undefined ? state : withoutFree(state, own), quota.hard, debts);
@@ -104,12 +104,15 @@ function openWithout({ state, quota, isCounted }: LedgerVersion, { own, count, c
   return { ledger, isRecounted: count !== undefined && (!isCounted || (isCountDue && isNews)) };
 }
 
-/** Whether the others must give back their slices first: those of earlier limits do not tell what they hold. */
+/**
+ * Whether other replicas must first give back their slices; slices made under earlier limits do not say what they hold
+ * of new resources.
+ */
 function isInSlices(result: ReservationResult): boolean {
   return result === HELD || result === UNKNOWN;
 }
 
-/** Nobody is refused for room that somebody else only might need. */
+/** No reservation is refused because of room that another replica only holds in reserve. */
 function resultsOf(
   outcomes: readonly ReserveOutcome[],
   charged: LedgerState,
@@ -127,7 +130,7 @@ function resultsOf(
   });
 }
 
-/** Everybody who is refused at the same time hears of the same holders. */
+/** Memoizes: all refusals of one batch name the same holders. */
 function remembered<T>(compute: (key: string) => T): (key: string) => T {
   const known = new Map<string, T>();
   return (key) => {

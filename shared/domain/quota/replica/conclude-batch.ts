@@ -7,18 +7,18 @@ import type { Replica, StepContext } from './replica.ts';
 import type { Batch, Cancellation, PendingReservation, ReservationResult, AppliedBatch } from './apply-batch.ts';
 import type { PodObservation } from './pod-observation.ts';
 
-/** A batch that nothing more has to be written for. */
+/** A batch that needs no further write. */
 export interface ConcludedBatch {
   readonly batch: Batch;
   readonly applied: AppliedBatch;
   readonly observation: PodObservation;
-  /** Whether the state that it was decided on is what is stored. */
+  /** Whether the state that it was decided on is the stored one. */
   readonly isTrue: boolean;
 }
 
 /**
- * Answers what is settled. A refusal on an old state is settled again on a new one; what only another replica, a holder
- * of a slice or the next pods can change is deferred. Nobody is refused while not all pods are known.
+ * Answers the final results. A refusal based on an old state is decided again on a new one; a result that only another
+ * replica, a slice holder or new pods can change is deferred. No reservation is refused while not all pods are known.
  */
 export function concludeBatch(
   replica: Replica,
@@ -39,7 +39,7 @@ export function concludeBatch(
   return batch.isCountDue ? [...effects, recounted(observation)] : effects;
 }
 
-/** Whoever is behind is refused by the last count, which is newer; where we could count, we must have. */
+/** A replica that is behind refuses by the last count, which is newer; a replica that can count must have counted. */
 function isFinal({ kind }: ReservationResult, { batch, observation, isTrue }: ConcludedBatch): boolean {
   if (kind === 'exceeded' || kind === 'wasted')
     return isTrue && (batch.count !== undefined || observation.kind === 'behind');
@@ -51,12 +51,12 @@ function readAgain(replica: Replica, unsure: readonly PendingReservation[]): voi
   replica.queue.putBack(unsure);
 }
 
-/** Whoever is behind leaves the count to those who are not. */
+/** A replica that is behind leaves the recount to others. */
 function recounted({ kind }: PodObservation): LedgerEffect {
   return { kind: 'recounted', result: kind === 'blind' ? 'failed' : 'done' };
 }
 
-/** What was reserved for somebody who had been told that it was too late is taken back. */
+/** Answers a pending reservation; one that was reserved after it had timed out is cancelled. */
 export function answer(
   replica: Replica,
   pending: PendingReservation,
@@ -72,7 +72,7 @@ export function answer(
   return charged;
 }
 
-/** What is needed to take a reservation back. */
+/** What is needed to cancel a reservation. */
 export function cancellationOf({ uid, claim }: Reservation): Cancellation {
   return { uid, ...(claim !== undefined && { claim }) };
 }

@@ -4,7 +4,7 @@ import { covers, type Demand } from '#shared/domain/quota/ledger/slice.ts';
 const WINDOW_MS = 5_000;
 const NOTHING: Demand = { pods: 0, largest: NO_AMOUNTS };
 
-/** What pods have been charged lately: in the present five seconds and the five before. Times are monotonic. */
+/** The recent charges: in the current and the previous window of five seconds. Times are monotonic. */
 export class DemandMeter {
   #before = NOTHING;
   #present = NOTHING;
@@ -36,7 +36,7 @@ export class DemandMeter {
   }
 }
 
-/** The same map where nothing is larger, as with pods that are all alike. */
+/** The same map if nothing is larger, as with identical pods. */
 function largest(known: Amounts, amounts: Amounts): Amounts {
   return covers(known, amounts) ? known : maxAmounts(known, amounts);
 }

@@ -3,50 +3,50 @@ import type { ViewRevision } from '#shared/domain/quota/view/seen-pod.ts';
 import type { LedgerVersion } from './ledger-version.ts';
 import type { PendingReservation, ReservationResult } from './apply-batch.ts';
 
-/** Something that happened to a replica. */
+/** An event for a replica. */
 export type LedgerEvent =
   | { readonly kind: 'asked'; readonly pending: PendingReservation }
-  /** A pod was refused after all. */
+  /** A charged pod was refused after all. */
   | { readonly kind: 'cancelled'; readonly reservation: Reservation }
-  /** The turn of work has come that was asked for. */
+  /** The requested turn has come. */
   | { readonly kind: 'turnCame' }
   | { readonly kind: 'read'; readonly result: Read }
   | { readonly kind: 'wrote'; readonly result: Written }
   | { readonly kind: 'pauseEnded' }
   /** The cache of quotas or the view of pods has changed. */
   | { readonly kind: 'observed' }
-  /** Time has passed; `random` is in [0, 1). */
+  /** A periodic tick; `random` is in [0, 1). */
   | { readonly kind: 'ticked'; readonly random: number }
-  /** The process is about to end. */
+  /** The process is shutting down. */
   | { readonly kind: 'closed' };
 
-/** What a replica wants done, in order. */
+/** An effect that the shell must carry out, in order. */
 export type LedgerEffect =
-  /** Answered by `turnCame`, once everybody who asks in the same turn has asked. */
+  /** Answered by `turnCame`, after all requests of the same event-loop turn. */
   | { readonly kind: 'takeTurn' }
   /** Answered by `read`. */
   | { readonly kind: 'read' }
   /** Answered by `wrote`. */
   | { readonly kind: 'write'; readonly write: LedgerWrite }
-  /** Answered by `pauseEnded`, after a pause at random that grows with the failures in a row. */
+  /** Answered by `pauseEnded`, after a random pause that grows with consecutive failures. */
   | { readonly kind: 'pause'; readonly failures: number }
   | { readonly kind: 'answer'; readonly pending: PendingReservation; readonly result: ReservationResult }
   /** A pod was charged, by a write or not. */
   | { readonly kind: 'charged'; readonly path: 'slice' | 'ledger' }
-  /** The pods were counted for their own sake, or could not be. */
+  /** A due recount was done or failed. */
   | { readonly kind: 'recounted'; readonly result: 'done' | 'failed' }
-  /** A proof is wanted that the view of pods is current. */
+  /** Requests a proof that the view of pods is current. */
   | { readonly kind: 'prove' };
 
-/** Another state for a ledger, in place of the one that it is based on and of no other. */
+/** A new state for a ledger, which may only replace its base. */
 export interface LedgerWrite {
   readonly base: LedgerVersion;
   readonly state: LedgerState;
-  /** What the view held that was counted; `undefined` where nothing was. */
+  /** What the counted view held; `undefined` if nothing was counted. */
   readonly counted: ViewRevision | undefined;
 }
 
-/** The parts of a ledger on which its laws rest; what else an older CRD leaves out is a convenience. */
+/** The parts of a ledger that its correctness depends on; other parts may be pruned by an older CRD. */
 export type LedgerPart = 'observedGeneration' | 'recounts' | 'used' | 'slices' | 'reservations';
 
 export type Read = Found | { readonly kind: 'gone' } | Trouble;
@@ -58,16 +58,16 @@ export interface Found {
 
 export type Written =
   | { readonly kind: 'written'; readonly version: LedgerVersion }
-  /** All but these parts, which the API server does not know; the version is what is stored. */
+  /** The API server pruned these parts; the version is what it stored. */
   | { readonly kind: 'pruned'; readonly version: LedgerVersion; readonly lost: readonly LedgerPart[] }
   /** Another replica has written since. */
   | { readonly kind: 'conflict' }
   | { readonly kind: 'gone' }
-  /** For good: it would be refused again. Nothing was written. */
+  /** A permanent refusal; nothing was written. */
   | { readonly kind: 'refused'; readonly message: string }
   | Trouble;
 
-/** Not known whether a write took effect. */
+/** It is not known whether a write took effect. */
 export interface Trouble {
   readonly kind: 'trouble';
   readonly message: string;

@@ -7,8 +7,8 @@ interface Silence {
 }
 
 /**
- * Reservations whose pods have not appeared, and slices whose holders have not written, and since when: by the monotonic
- * clock of this process alone, for whoever reserved may live in another time.
+ * Tracks since when pods of reservations are missing and since when holders of slices have not written, by the
+ * monotonic clock of this process only: clocks of other replicas may differ.
  */
 export class ExpiryTracker {
   #missedSince: ReadonlyMap<string, number> = new Map();
@@ -16,18 +16,18 @@ export class ExpiryTracker {
   readonly #reservationMs: number;
   readonly #silenceMs: number;
 
-  /** A pod may take `reservationMs` to appear; a slice is dead when its holder has been silent for `silenceMs`. */
+  /** A pod may take `reservationMs` to appear; a slice is dead when its holder has not written for `silenceMs`. */
   constructor(reservationMs: number, silenceMs: number) {
     this.#reservationMs = reservationMs;
     this.#silenceMs = silenceMs;
   }
 
-  /** These reservations are all that have no pod now. */
+  /** Sets the reservations that have no pod now. */
   missing(uids: Iterable<string>, now: number): void {
     this.#missedSince = new Map(Array.from(uids, (uid) => [uid, this.#missedSince.get(uid) ?? now]));
   }
 
-  /** These slices are all that there are now. */
+  /** Sets the current slices. */
   slices(slices: Iterable<Slice>, now: number): void {
     this.#silentSince = new Map(
       Array.from(slices, ({ holder, renewals }) => {
@@ -38,21 +38,21 @@ export class ExpiryTracker {
   }
 
   /**
-   * Whether a pod will never appear any more: it had not when all that had happened by `provenAt` was known, and by then
-   * its time was over.
+   * Whether a pod will never appear: it had not appeared in a view proven complete at `provenAt`, and by then its time
+   * was over.
    */
   isExpired(uid: string, provenAt: number): boolean {
     const since = this.#missedSince.get(uid);
     return since !== undefined && since + this.#reservationMs <= provenAt;
   }
 
-  /** Whether nothing will come of a slice any more that was not known at `provenAt`. */
+  /** Whether a slice has no effect any more that is not known at `provenAt`. */
   isDead({ holder, renewals }: Slice, provenAt: number): boolean {
     const silence = this.#silentSince.get(holder);
     return silence?.renewals === renewals && silence.since + this.#silenceMs <= provenAt;
   }
 
-  /** Whether something would be over now if only it were known that nothing has been missed. */
+  /** Whether something has expired that only needs a proof that the view is complete. */
   needsProof(now: number, provenAt: number): boolean {
     const isOverdue = (dueAt: number): boolean => dueAt <= now && dueAt > provenAt;
     for (const since of this.#missedSince.values())

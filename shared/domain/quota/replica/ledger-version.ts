@@ -2,20 +2,20 @@ import type { LedgerState } from '#shared/domain/quota/ledger/ledger-state.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ViewRevision } from '#shared/domain/quota/view/seen-pod.ts';
 
-/** A PriorityQuota with its ledger as it was stored once. */
+/** One stored version of a PriorityQuota with its ledger. */
 export interface LedgerVersion {
-  /** Of the object: another one of the same name has another. */
+  /** The UID of the object, which tells it from a recreated one. */
   readonly uid: string;
-  /** Of its limits and its scope. */
+  /** The generation of limits and scope. */
   readonly generation: number;
-  /** The resourceVersion: compared for equality alone. */
+  /** The resourceVersion; only compared for equality. */
   readonly revision: string;
   readonly quota: PriorityQuota;
   readonly state: LedgerState;
-  /** False until the limits of this generation have been counted: nothing may be reserved before. */
+  /** False until the pods have been counted under this generation; nothing may be reserved before. */
   readonly isCounted: boolean;
-  /** Rises with every recount and with nothing else. */
+  /** Increases only with recounts. */
   readonly recounts: number;
-  /** What the view held from which the last recount was made; `undefined` where that is not known. */
+  /** What the view of the last recount held; `undefined` if unknown. */
   readonly counted: ViewRevision | undefined;
 }

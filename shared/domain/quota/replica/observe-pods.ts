@@ -9,9 +9,9 @@ import type { Count } from './apply-batch.ts';
 import type { PodObservation } from './pod-observation.ts';
 
 /**
- * Counts the pods for a ledger. A pod whose reservation has been forgotten was in the view from which some recount was
- * made, and no view of a recount since then was older. So a view that has reached what the last one held has it too,
- * unless the pod is gone (docs/decisions/0006).
+ * Counts the pods for a ledger. A pod whose reservation was removed was in the view of some recount, and the views of
+ * later recounts were never older. So a view that has reached what the last recount held includes the pod, unless it is
+ * gone (docs/decisions/0006).
  */
 export function observePods(replica: Replica, base: LedgerVersion, { view, now }: StepContext): PodObservation {
   const pods = view.count(base);
@@ -61,8 +61,8 @@ function noteWaste(
 }
 
 /**
- * Where it is not known what the last recount held (a replica of an older version made it, or the cluster was restored),
- * the view must be current as of a time when that recount was known.
+ * If it is unknown what the last recount held (made by a replica of an older version, or the cluster was restored), the
+ * view must be proven current as of a time when that recount was known.
  */
 function showsLastRecount(
   { lastRecount }: Replica,

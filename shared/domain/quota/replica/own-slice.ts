@@ -9,7 +9,7 @@ import { DemandMeter } from './demand-meter.ts';
 import type { LedgerVersion } from './ledger-version.ts';
 import type { Cancellation, Count, PendingReservation, ReservationResult, SharedSlice } from './apply-batch.ts';
 
-/** What the cache last heard of the quota. */
+/** The quota as last seen in the cache. */
 export interface ObservedQuota {
   readonly uid: string;
   readonly generation: number;
@@ -18,9 +18,9 @@ export interface ObservedQuota {
 }
 
 export interface OwnSliceSettings {
-  /** A name that no other process has or will have. */
+  /** A name that no other process ever uses. */
   readonly holder: string;
-  /** A replica younger than this takes none: one that dies again and again would leave a slice each time. */
+  /** A replica younger than this takes no slice: one that crashes repeatedly would leave a slice each time. */
   readonly sliceAfterMs: number;
   /** How long a slice may be spent without a successful write. */
   readonly sliceLifeMs: number;
@@ -32,45 +32,45 @@ export interface Moment {
   readonly wall: number;
 }
 
-/** What a decision about a slice looks at. */
+/** The inputs of a decision about a slice. */
 export interface SliceContext {
   readonly now: Moment;
   readonly observed: ObservedQuota;
 }
 
-/** Less is not worth it. */
+/** Below this demand a slice is not worth it. */
 const FEWEST_PODS = 5;
-/** After a slice was recalled, no other is taken for so long. */
+/** After a recall, no slice is taken for this long. */
 const COOLDOWN_MS = 30_000;
-/** An administrator has brought the CRD up to date by then, perhaps. */
+/** After the API server pruned a slice, none is taken for this long; the CRD may be updated by then. */
 const FORGONE_MS = 600_000;
 const RESERVED: ReservationResult = { kind: 'reserved' };
 
 interface HeldSlice {
-  /** Of the quota: one that was made anew has the same name and the same generation. */
+  /** The UID of the quota: a recreated quota has the same name and may have the same generation. */
   readonly quotaUid: string;
   readonly generation: number;
   readonly renewals: number;
-  /** How many pods it was made for. */
+  /** The number of pods that it was made for. */
   readonly pods: number;
   readonly writtenAt: Moment;
   readonly free: Map<string, Quantity>;
-  /** The limits that it was made under. */
+  /** The limits under which it was made. */
   readonly hard: Amounts;
 }
 
 interface Proposal extends HeldSlice {
-  /** The only revision over which it can be written. */
+  /** The only revision that it can replace. */
   readonly base: string;
-  /** Counted, expired or put among the reservations: no longer ours once this is written. */
+  /** UIDs that were counted, expired or turned into reservations: no longer in the slice once this is written. */
   readonly cleared: ReadonlySet<string>;
   readonly isGivenBack: boolean;
 }
 
 /**
- * The part of a quota's room that this replica spends without a write. What may be spent is always what the ledger
- * certainly holds for us: while a write is under way, only what is free both with it and without it.
- * none → (write) → standing → (write) → … → none.
+ * The part of a quota's room that this replica spends without a write. Only what the ledger certainly holds for this
+ * replica may be spent: while a write is in progress, only what is free both with and without it. none → (write) → held
+ * → (write) → … → none.
  */
 export class OwnSlice {
   readonly #settings: OwnSliceSettings;
@@ -79,9 +79,9 @@ export class OwnSlice {
   readonly #bornAt: number;
   #standing: HeldSlice | undefined;
   #proposal: Proposal | undefined;
-  /** Of the quota that it was last seen in. */
+  /** The UID of the quota in which it was last seen. */
   #quotaUid: string | undefined;
-  /** Of the last write: none comes twice, so that each can be recognised. */
+  /** The renewal number of the last write; unique, so that each write can be recognised. */
   #renewals = 0;
   #spentSince = 0;
   #cooldownUntil = -Infinity;
@@ -93,24 +93,24 @@ export class OwnSlice {
     this.#demand = new DemandMeter(now);
   }
 
-  /** Charges that have not been counted yet, for which there is no reservation in the ledger. */
+  /** Charges that have not been counted yet and have no reservation in the ledger. */
   get spent(): ReadonlyMap<string, Reservation> {
     return this.#spent;
   }
 
-  /** From now on it is given back. */
+  /** Gives the slice back from now on. */
   close(): void {
     this.#isClosed = true;
   }
 
-  /** Hears of a charge that was made elsewhere in the ledger. */
+  /** Notes a charge that was made by a write of the ledger. */
   chargedElsewhere(amounts: Amounts, { now }: SliceContext): void {
     this.#demand.add(amounts, now.monotonic);
   }
 
   /**
-   * Charges a pod to it, or in a dry run only says that it could; `undefined` where there is no room in it, and for a
-   * namespace that has wasted room lately: that is charged where every replica sees it.
+   * Charges a pod to the slice, or in a dry run only says that it could. `undefined` if there is no room in it, or if
+   * the namespace recently wasted room: its pods are charged in the ledger, where every replica sees them.
    */
   spend(
     { reservation, isDryRun }: PendingReservation,
@@ -130,7 +130,7 @@ export class OwnSlice {
     return RESERVED;
   }
 
-  /** Takes back what was spent; false where it was not spent here. */
+  /** Cancels a charge; false if it was not made here. */
   cancel({ uid, claim }: Cancellation): boolean {
     const present = this.#spent.get(uid);
     if (present === undefined || this.#proposal?.cleared.has(uid) === true) return false;
@@ -140,7 +140,7 @@ export class OwnSlice {
     return true;
   }
 
-  /** What it brings to a write over `base`; `undefined` while an earlier write may still take effect. */
+  /** The slice as input to a write over `base`; `undefined` while an earlier write may still take effect. */
   share(base: LedgerVersion, count: Count | undefined, context: SliceContext): SharedSlice | undefined {
     if (this.#proposal !== undefined) return undefined;
     const { holder } = this.#settings;
@@ -159,7 +159,7 @@ export class OwnSlice {
     };
   }
 
-  /** What a write over `base` that is about to be sent makes of it. */
+  /** Notes the slice of a write over `base` that is about to be sent. */
   propose(base: LedgerVersion, shared: SharedSlice, placed: PlacedSlice, { now }: SliceContext): void {
     this.#renewals = shared.renewals;
     this.#proposal = {
@@ -176,7 +176,10 @@ export class OwnSlice {
     };
   }
 
-  /** Finds out from a later state which writes took effect: one without an answer may as long as nobody has written since. */
+  /**
+   * Determines from a later state which writes took effect: an unanswered write may still take effect until another
+   * write is stored.
+   */
   recognise({ uid, revision, state }: LedgerVersion): void {
     if (uid !== this.#quotaUid) this.#forget();
     this.#quotaUid = uid;
@@ -186,23 +189,23 @@ export class OwnSlice {
       if (stored === (proposal.isGivenBack ? undefined : proposal.renewals)) this.#confirm(proposal);
       this.#proposal = undefined;
     }
-    // Taken from us, or lost: what was spent is put among the reservations, where a count finds out about it.
+    // Our slice was taken or lost: its charges become reservations, which a count then clears.
     if (stored !== this.#standing?.renewals) this.#standing = undefined;
   }
 
-  /** The API server has refused the write: nothing of it took effect. */
+  /** The API server has refused the write: it had no effect. */
   withdraw(): void {
     this.#proposal = undefined;
   }
 
-  /** Takes none for some time: the API server does not store them. */
+  /** Takes no slice for some time, because the API server does not store slices. */
   forgo({ now }: SliceContext): void {
     this.#cooldownUntil = now.monotonic + FORGONE_MS;
   }
 
-  /** Whether it should be written now though nobody waits for it. */
+  /** Whether the slice needs a write although no request waits. */
   isDue(context: SliceContext): boolean {
-    // To be found out what became of it.
+    // A write is needed to learn the fate of the last one.
     if (this.#proposal !== undefined) return true;
     const standing = this.#standing;
     if (standing === undefined) return this.#spent.size > 0;
@@ -211,7 +214,7 @@ export class OwnSlice {
     return isUsedUp || this.#isRecalled(context) || isOutdated(standing, context);
   }
 
-  /** Neither of two requests for one pod knows whether the other one's answer counts. */
+  /** Handles a second request for one pod: neither request knows whether the other's answer is used. */
   #again(present: Reservation, { claim }: Reservation): ReservationResult {
     if (present.claim !== undefined && present.claim === claim) return RESERVED;
     this.#spent.set(present.uid, withoutClaim(present));
@@ -236,7 +239,7 @@ export class OwnSlice {
     return cleared.map(({ uid }) => uid);
   }
 
-  /** What the cache says may be older than our last write. */
+  /** The cache may be older than our last write, so the renewal numbers are compared. */
   #isRecalled({ observed }: SliceContext): boolean {
     const heard = observed.slices.get(this.#settings.holder);
     return heard?.recallRequested === true && heard.renewals === this.#standing?.renewals;
@@ -247,7 +250,7 @@ export class OwnSlice {
     return this.#demand.lately(now).pods >= FEWEST_PODS;
   }
 
-  /** What was spent was charged to a quota that is no more. */
+  /** The charges belong to a quota that no longer exists. */
   #forget(): void {
     this.#standing = undefined;
     this.#proposal = undefined;
@@ -261,12 +264,12 @@ export class OwnSlice {
   }
 }
 
-/** The limits have been changed since, or the quota is another one. */
+/** The limits have changed since, or the quota was recreated. */
 function isOutdated({ quotaUid, generation }: HeldSlice, { observed }: SliceContext): boolean {
   return observed.uid !== quotaUid || observed.generation > generation;
 }
 
-/** A machine that slept may have stopped one clock, and the other may have been set back. */
+/** The larger of both ages: suspending the machine may stop one clock, and the other may be set back. */
 function age({ writtenAt }: HeldSlice, { monotonic, wall }: Moment): number {
   return Math.max(monotonic - writtenAt.monotonic, wall - writtenAt.wall);
 }

@@ -9,21 +9,21 @@ import type { PodObservation } from './pod-observation.ts';
 import { debtsAt, NO_WASTE, type WasteRecord } from '#shared/domain/quota/ledger/wasted-reservations.ts';
 
 export interface ReplicaSettings extends OwnSliceSettings {
-  /** How long a pod may take to appear after it was admitted. */
+  /** How long a pod may take to appear after its admission. */
   readonly reservationMs: number;
 }
 
-/** What the replica sees of the cluster's pods. */
+/** The replica's view of the cluster's pods. */
 export interface LedgerView {
-  /** A count for these limits and this scope; `undefined` while not all pods are known. */
+  /** A count under these limits and this scope; `undefined` while not all pods are known. */
   count(version: LedgerVersion): QuotaCount | undefined;
-  /** Whether a pod was there and is gone for good; not knowing is no harm. */
+  /** Whether a pod existed and is gone for good; false for an unknown pod is harmless. */
   readonly isGone: (podUid: string) => boolean;
-  /** The monotonic time as of which nothing is missing in what is seen. */
+  /** The monotonic time up to which the view is proven complete. */
   readonly provenAt: number;
 }
 
-/** What a step looks at beside its own state. */
+/** The inputs of a step in addition to its state. */
 export interface StepContext {
   readonly now: Moment;
   readonly observed: ObservedQuota;
@@ -42,52 +42,52 @@ export type Phase =
     }
   | { readonly kind: 'pausing' };
 
-/** The ledger of one quota as one replica of the webhook deals with it. Only `step` changes it. */
+/** The state of one quota's ledger in one replica of the webhook. Only `step` changes it. */
 export interface Replica {
   readonly settings: ReplicaSettings;
   readonly queue: ReservationQueue;
   readonly slice: OwnSlice;
   readonly expiry: ExpiryTracker;
-  /** What namespaces have reserved in vain, as this replica saw it; nothing is known of the time before the process began. */
+  /** The room that namespaces have wasted, as observed by this process since its start. */
   waste: WasteRecord;
   phase: Phase;
-  /** The state last read or written; `undefined` when it may be old. */
+  /** The version last read or written; `undefined` if it may be out of date. */
   known: LedgerVersion | undefined;
-  /** Whether a turn of work has been asked for. */
+  /** Whether a turn of work has been requested. */
   isScheduled: boolean;
   cancelled: readonly Cancellation[];
   isSliceDue: boolean;
   isCountDue: boolean;
   /** Whether the pods have ever been counted, and the count stored. */
   hasCounted: boolean;
-  /** Writes that failed in a row. */
+  /** Consecutive failed writes. */
   failures: number;
-  /** How many reservations may share a write; fewer after one was refused for good. */
+  /** How many reservations may share a write; fewer after a permanent refusal. */
   mostInBatch: number;
-  /** How many reservations there were when the ledger was last seen. */
+  /** The number of reservations when the ledger was last seen. */
   openReservations: number;
-  /** Which recount is the last one known, and since when. */
+  /** The last known recount, and since when it is known. */
   lastRecount: { readonly id: string; readonly seenAt: number };
-  /** Since when the pods that are seen are older than those of the last recount. */
+  /** Since when the view has been behind the last recount. */
   behindSince: number | undefined;
-  /** When the pods were last counted for their own sake. */
+  /** When the last periodic recount was due. */
   countedAt: number;
-  /** A factor around 1: replicas that started together shall not count together for ever. */
+  /** A random factor around 1, so that replicas that started together do not keep counting together. */
   spread: number;
-  /** As of when the view was proven current when that was last acted on. */
+  /** The proof time that was last acted on. */
   provenAt: number;
-  /** When those who wait for a change were last queued again, and whether anything has changed since. */
+  /** When deferred reservations were last queued again, and whether anything has changed since. */
   resumedAt: number;
   hasObserved: boolean;
-  /** Some pods that could not be read when they were last counted; `undefined` before. */
+  /** Some pods that could not be read at the last count; `undefined` before it. */
   unreadable: readonly string[] | undefined;
 }
 
 const IDLE: Phase = { kind: 'idle' };
-/** Others' clocks may go at different speeds: the life of their slices is waited for three times. */
+/** Clocks of other replicas may run at different speeds, so three lifetimes of their slices must pass. */
 const LIVES_WAITED = 3;
 
-/** A replica that knows nothing yet. */
+/** Creates the initial state of a replica. */
 export function createReplica(settings: ReplicaSettings, now: Moment): Replica {
   const { reservationMs, sliceLifeMs } = settings;
   return {
@@ -117,7 +117,7 @@ export function createReplica(settings: ReplicaSettings, now: Moment): Replica {
   };
 }
 
-/** What each namespace owes now for room that it has wasted. */
+/** The current debt of each namespace for wasted room. */
 export function debtsOf({ waste, settings }: Replica, { now }: Pick<StepContext, 'now'>): ReadonlyMap<string, number> {
   return debtsAt(waste, { now: now.monotonic, reservationMs: settings.reservationMs });
 }

@@ -1,15 +1,15 @@
 import type { PendingReservation } from './apply-batch.ts';
 
 /**
- * Reservations that somebody waits for, in the order in which they came. They are queued for the next write, or deferred
- * until something has changed. Each is answered before its time is up, whatever else happens.
+ * Pending reservations in order of arrival. They are queued for the next write, or deferred until something changes.
+ * Each is answered before its deadline, whatever else happens.
  */
 export class ReservationQueue {
   readonly #open = new Set<PendingReservation>();
   #queued: PendingReservation[] = [];
   #deferred: readonly PendingReservation[] = [];
 
-  /** Whether nobody waits for the next write. */
+  /** Whether no reservation waits for the next write. */
   get isEmpty(): boolean {
     return this.#queued.length === 0;
   }
@@ -27,14 +27,14 @@ export class ReservationQueue {
     this.#queued.push(pending);
   }
 
-  /** Takes out those that are queued, the first `most` of them. */
+  /** Removes and returns the first `most` queued reservations. */
   take(most = Infinity): readonly PendingReservation[] {
     const taken = this.#queued.slice(0, most);
     this.#queued = this.#queued.slice(taken.length);
     return taken;
   }
 
-  /** Puts those that are still open before all others. */
+  /** Puts those that are still open at the front of the queue. */
   putBack(pending: readonly PendingReservation[]): void {
     this.#queued = [...pending.filter((each) => this.#open.has(each)), ...this.#queued];
   }
@@ -43,19 +43,19 @@ export class ReservationQueue {
     this.#deferred = [...this.#deferred, ...pending.filter((each) => this.#open.has(each))];
   }
 
-  /** Something has changed: those that were deferred are queued again. */
+  /** Queues the deferred reservations again after a change. */
   resume(): void {
     const deferred = this.#deferred;
     this.#deferred = [];
     this.putBack(deferred);
   }
 
-  /** False where its time was up before: then it has its answer. */
+  /** Marks it as answered; false if it had already timed out. */
   close(pending: PendingReservation): boolean {
     return this.#open.delete(pending);
   }
 
-  /** Closes and takes out those whose time is up. */
+  /** Removes and returns those whose deadline has passed. */
   takeLate(now: number): readonly PendingReservation[] {
     const late = [...this.#open].filter(({ giveUpAt }) => giveUpAt <= now);
     if (late.length === 0) return late;

@@ -15,14 +15,14 @@ type Pruned = Extract<Written, { readonly kind: 'pruned' }>;
 const NOTHING: Effects = [];
 
 /**
- * Takes in an event: changes the replica and says what is to be done. The same events in the same context lead to the same
+ * Processes an event: changes the replica and returns effects. The same events in the same context lead to the same
  * state and effects.
  *
- * Charges the slice of the replica where there is room in it. Else the ledger is changed by compare-and-swap: everybody
- * who waits in this replica, a count of the pods and what is due of the slice share one write. After a failure without an
- * answer the ledger is read again, and a reservation found there counts as made.
+ * Charges the slice of the replica if it has room. Otherwise the ledger is changed by compare-and-swap: all pending
+ * reservations of this replica, a count of the pods and the renewal of the slice share one write. After a failure
+ * without an answer the ledger is read again, and a reservation found there counts as made.
  *
- * idle → (asked, cancelled, count or slice due) → read unless known → settle → write if changed → answer → idle
+ * idle → (asked, cancelled, count or slice due) → read unless known → commit → write if changed → answer → idle
  */
 export function step(replica: Replica, event: LedgerEvent, context: StepContext): Effects {
   switch (event.kind) {
@@ -69,7 +69,7 @@ function cancel(replica: Replica, reservation: Reservation): Effects {
   return takeTurn(replica);
 }
 
-/** Whoever comes in the same turn shares the write. */
+/** All requests of the same event-loop turn share the write. */
 function takeTurn(replica: Replica): Effects {
   if (replica.isScheduled || replica.phase.kind !== 'idle') return NOTHING;
   replica.isScheduled = true;
@@ -95,7 +95,9 @@ function takeRead(replica: Replica, result: Read, context: StepContext): Effects
   return replica.queue.take().flatMap((pending) => answer(replica, pending, { kind: 'gone' }, context));
 }
 
-/** `isFresh` where the base has just been read. Nothing is reserved under limits for which nothing has been counted. */
+/**
+ * `isFresh` if the base has just been read. Nothing is reserved under limits for which the pods have not been counted.
+ */
 function commit(replica: Replica, base: LedgerVersion, isFresh: boolean, context: StepContext): Effects {
   const observation = observePods(replica, base, context);
   const count = observation.kind === 'counted' ? observation.count : undefined;
@@ -126,7 +128,10 @@ function takeBatch(replica: Replica, base: LedgerVersion, count: Count | undefin
   };
 }
 
-/** After a refused write: nothing but reservations, so that it is known what was refused; under new limits a count first. */
+/**
+ * After a refused write: only reservations, so that the refused part can be found; under new limits a count comes
+ * first.
+ */
 function takeNarrowBatch(
   replica: Replica,
   { isCounted }: LedgerVersion,
@@ -149,7 +154,7 @@ function takeDue(replica: Replica): Pick<Batch, 'cancelled' | 'isCountDue'> {
   return { cancelled, isCountDue };
 }
 
-/** The pods have to be known first. */
+/** Defers everything until the pods are known. */
 function defer(replica: Replica): Effects {
   const failed = countFailed(replica);
   replica.queue.defer(replica.queue.take());
@@ -171,13 +176,13 @@ function takeWritten(replica: Replica, result: Written, context: StepContext): E
   remember(replica, result.version, context);
   replica.failures = 0;
   replica.mostInBatch = widened(replica.mostInBatch);
-  // The write went through, so what it was decided on was the truth: its refusals need no second look.
+  // The write succeeded, so its base was current and its refusals are final.
   return [...concludeBatch(replica, { ...phase, isTrue: true }, context), ...proceed(replica, context)];
 }
 
 /**
- * The API server does not know parts of the ledger. What it has stored counts: without slices each pod is charged by a
- * write of its own, and without anything else nothing can be charged at all.
+ * The API server pruned parts of the ledger. What it stored counts: without slices, each pod is charged by a write of
+ * its own; without any other part, nothing can be charged.
  */
 function takePruned(
   replica: Replica,
@@ -197,17 +202,17 @@ function takePruned(
 
 function outdated(lost: readonly LedgerPart[]): ReservationResult {
   const fields = lost.map((part) => `status.${part}`).join(', ');
-  return { kind: 'busy', why: `the CustomResourceDefinition of PriorityQuotas does not name ${fields}` };
+  return { kind: 'busy', why: `the CustomResourceDefinition of PriorityQuotas lacks ${fields}` };
 }
 
-/** No reservation fails for the sake of another: half of them are written again, and in the end the one to blame alone. */
+/** No reservation fails because of another: half of them are written again, until the refused one is alone. */
 function isolate(replica: Replica, batch: Batch, why: string, context: StepContext): Effects {
   const [only, ...others] = batch.pending;
   replica.known = undefined;
   replica.slice.withdraw();
-  // As far as anybody can: what cannot be stored must not keep the process from being ready.
+  // Counted as far as possible: a count that cannot be stored must not keep the process from becoming ready.
   replica.hasCounted ||= batch.count !== undefined;
-  // What is neither counted nor taken back comes back by itself.
+  // Reservations that are neither counted nor cancelled expire.
   if (only === undefined) return pause(replica);
   if (replica.mostInBatch < WIDEST_BATCH && others.length === 0) {
     replica.mostInBatch = widened(replica.mostInBatch);
@@ -226,7 +231,7 @@ function restoreDue(replica: Replica, { cancelled, own, isCountDue }: Batch): vo
   replica.isCountDue ||= isCountDue;
 }
 
-/** Without an answer cancellations are dropped: at worst room stays taken until the reservation expires. */
+/** Without an answer, cancellations are dropped: at worst, room stays taken until the reservation expires. */
 function takeUpAgain(replica: Replica, batch: Batch, isConflict: boolean): Effects {
   replica.known = undefined;
   replica.queue.putBack(batch.pending);

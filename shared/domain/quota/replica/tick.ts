@@ -4,16 +4,16 @@ import type { ReservationResult } from './apply-batch.ts';
 
 type Passing = Extract<LedgerEvent, { readonly kind: 'observed' | 'ticked' | 'closed' }>;
 
-/** With nothing open, with something, and with so many that the list might fill up. */
+/** Intervals with no open reservations, with some, and with so many that the list might fill up. */
 const COUNT_EVERY_MS = { idle: 30_000, open: 5_000, crowded: 1_000 } as const;
 const CROWDED = 300;
-/** Who waits for a change is settled again when one is observed, though not at each of hundreds a second; else so often. */
+/** Deferred reservations are retried after an observed change, at most this often, and otherwise at this interval. */
 const RESUME_MS = { observed: 50, unobserved: 1_000 } as const;
-/** A view catches up by itself, unless what it is compared with makes no sense. */
+/** A view normally catches up by itself; after this time a proof is requested. */
 const BEHIND_MS = 2_000;
-const LATE: ReservationResult = { kind: 'busy', why: 'it could not be settled in time' };
+const LATE: ReservationResult = { kind: 'busy', why: 'no result in time' };
 
-/** Finds out what is due as time passes and things change. */
+/** Determines what is due. */
 export function tick(replica: Replica, event: Passing, context: StepContext): readonly LedgerEffect[] {
   const { queue, slice } = replica;
   const now = context.now.monotonic;
@@ -44,13 +44,13 @@ function countIfDue(replica: Replica, random: number, { now, observed }: StepCon
   count(replica);
 }
 
-/** On what is stored now: a count changes nothing where another replica has made the same one. */
+/** Requests a recount based on what is stored now: it changes nothing if another replica has just made the same one. */
 function count(replica: Replica): void {
   replica.isCountDue = true;
   replica.known = undefined;
 }
 
-/** What had waited for a proof is over with the next count. */
+/** A new proof may let reservations expire with the next count. */
 function isNewlyProven(replica: Replica, { view: { provenAt } }: StepContext): boolean {
   if (provenAt <= replica.provenAt) return false;
   replica.provenAt = provenAt;

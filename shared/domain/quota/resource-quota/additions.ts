@@ -7,17 +7,17 @@ import type { QuotaRequest } from './request.ts';
 import type { ResourceQuota } from './resource-quota.ts';
 import { matchesQuota } from './scopes.ts';
 
-/** What a request adds; only amounts above zero. */
+/** The amounts that a request adds; only amounts above zero. */
 export interface Additions {
-  /** To a quota that the pod falls under. */
+  /** Added to a quota that matches the pod. */
   readonly toQuota: (quota: ResourceQuota) => Amounts;
-  /** To a quota that the pod has fallen under ever since it is there. */
+  /** Added to a quota that matched the pod before, too. */
   readonly plain: Amounts;
 }
 
 /**
- * A new pod adds all it costs. An update adds its growth to the quotas that the old pod fell under too and all of it to
- * the others; shrinking adds nothing, and an old pod that was never stored is not subtracted (oddity K8).
+ * A new pod adds its whole cost. An update adds its growth to the quotas that also matched the old pod, and its whole
+ * cost to the others; shrinking adds nothing, and an old pod that was never stored is not subtracted (oddity K8).
  * `apiserver/pkg/admission/plugin/resourcequota/controller.go` CheckRequest.
  */
 export function additions({ operation, oldPod, now }: QuotaRequest, cost: Amounts): Additions {

@@ -7,18 +7,18 @@ import type { Excess, QuotaRefusal } from '#shared/domain/quota/refusal.ts';
 import { forbid } from '#shared/domain/quota/refusal.ts';
 import type { ResourceQuota } from './resource-quota.ts';
 
-/** What a quota is charged for a request. */
+/** The charge of a request to a quota. */
 export interface Charged {
   readonly kind: 'charged';
-  /** The addition to what the quota limits; may be empty. */
+  /** The addition in the resources that the quota limits; may be empty. */
   readonly asked: Amounts;
-  /** `used` with it; what the request does not touch stays as it is (oddity K10). */
+  /** `used` including the addition; resources that the request does not touch stay unchanged (oddity K10). */
   readonly used: Amounts;
 }
 
 /**
- * Charges an addition to a quota, or refuses it. Only what the request adds is compared: a quota that is over its
- * limit otherwise does not block (oddity K7).
+ * Charges an addition to a quota, or refuses it. Only resources that the request adds are compared: a quota that is
+ * over its limit in another resource does not block (oddity K7).
  * `apiserver/pkg/admission/plugin/resourcequota/controller.go` CheckRequest.
  */
 export function chargeQuota(pod: Pod, quota: ResourceQuota, addition: Amounts): Charged | QuotaRefusal {

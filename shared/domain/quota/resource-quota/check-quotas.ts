@@ -20,7 +20,7 @@ import { matchingTerms } from './scopes.ts';
 /** A request within all quotas. */
 export interface QuotaAllowance {
   readonly kind: 'allowed';
-  /** The complete new `status.used` of each quota that is charged, by its name. */
+  /** The complete new `status.used` of each charged quota, by name. */
   readonly newUsed: ReadonlyMap<string, Amounts>;
   readonly because: Because & { readonly code: QuotaAllowanceCode };
 }
@@ -28,10 +28,10 @@ export interface QuotaAllowance {
 export type QuotaAllowanceCode = 'NotCounted' | 'NothingLimited' | 'LimitUnreadable' | 'NothingAdded' | 'WithinQuota';
 
 /**
- * Whether a request about a pod fits the quotas of its namespace, and what they are charged then. `quotas` are all of
- * the namespace, in the order in which they are looked at; the first failure is the answer, and nothing is charged on
- * any failure (oddity K5). `limited` is the plugin's configuration, usually empty.
- * `apiserver/pkg/admission/plugin/resourcequota/controller.go` Evaluate, CheckRequest.
+ * Whether a request about a pod fits the quotas of its namespace, and what they are charged. `quotas` are all quotas of
+ * the namespace, in evaluation order; the first failure is the answer, and nothing is charged on a failure (oddity K5).
+ * `limited` is the plugin's configuration, usually empty. `apiserver/pkg/admission/plugin/resourcequota/controller.go`
+ * Evaluate, CheckRequest.
  */
 export function checkQuotas(
   request: QuotaRequest,
@@ -50,7 +50,7 @@ export function checkQuotas(
   return refusal ?? chargeAll(request, cost, covered, { resources: namesToCover(cost, limited), scopes: met.terms });
 }
 
-/** Charges each quota, unless nothing is added; only then cover is asked for, and only then limits are compared. */
+/** Charges each quota, unless nothing is added. Coverage is checked before limits are compared. */
 function chargeAll(
   request: QuotaRequest,
   cost: Amounts,

@@ -4,7 +4,7 @@ import { quote } from '#shared/domain/model/quote.ts';
 import { utf8Length } from '#shared/domain/model/subdomain-faults.ts';
 import type { ScopeTerm } from './resource-quota.ts';
 
-/** Whether a pod meets a term, or why that cannot be said. */
+/** Whether a pod matches a term, or why the term cannot be evaluated. */
 export type TermAnswer =
   { readonly ok: true; readonly matches: boolean } | { readonly ok: false; readonly message: string };
 

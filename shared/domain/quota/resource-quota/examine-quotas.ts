@@ -5,20 +5,20 @@ import { fail, forbid } from '#shared/domain/quota/refusal.ts';
 import type { ResourceQuota, ScopeTerm } from './resource-quota.ts';
 import { limitedEntries, matchingTerms, printTerm } from './scopes.ts';
 
-/** What the quotas of a namespace mean for a pod. */
+/** The quotas of a namespace that match a pod. */
 export interface Coverage {
   readonly kind: 'covered';
-  /** Those that the pod is charged to. */
+  /** The quotas that the pod is charged to. */
   readonly quotas: readonly ResourceQuota[];
-  /** Everything about pods that these limit. */
+  /** All pod resources that these limit. */
   readonly resources: ReadonlySet<string>;
   /** The scopes that the pod meets in any quota, also in one that does not match as a whole (oddity K3). */
   readonly scopes: ReadonlySet<string>;
 }
 
 /**
- * Finds the quotas that a pod falls under. The first quota that cannot be evaluated, demands a value that the pod does
- * not state, or has not been counted yet refuses it, before the limits of any quota are compared (oddity K5).
+ * Finds the quotas that match a pod. The first quota that cannot be evaluated, requires a value that the pod does not
+ * set, or has not been counted yet refuses it, before any limits are compared (oddity K5).
  * `apiserver/pkg/admission/plugin/resourcequota/controller.go` CheckRequest.
  */
 export function examineQuotas(pod: Pod, quotas: readonly ResourceQuota[]): Coverage | QuotaRefusal {

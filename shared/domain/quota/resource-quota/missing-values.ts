@@ -4,16 +4,16 @@ import { hasPodLevelResources } from '#shared/domain/model/pod-requests.ts';
 const REQUESTS = 'requests.';
 const LIMITS = 'limits.';
 
-/** Once a quota limits one of these, every container must state it. No other resource is demanded. */
+/** If a quota limits one of these, every container must set it. No other resource is required. */
 const DEMANDED: ReadonlySet<string> = new Set([
   ...['cpu', 'requests.cpu', 'limits.cpu'],
   ...['memory', 'requests.memory', 'limits.memory'],
 ]);
 
 /**
- * What a pod's containers leave unsaid although a quota limits it, `limits.cpu for: app,init; memory for: app`, or
- * `undefined`. Init containers are asked like containers; a pod with pod-level resources is not asked (oddity K6).
- * `pkg/quota/v1/evaluator/core/pods.go` Constraints.
+ * The values that a pod's containers do not set although a quota limits them, `limits.cpu for: app,init; memory for:
+ * app`, or `undefined`. Init containers are checked like containers; a pod with pod-level resources is not checked
+ * (oddity K6). `pkg/quota/v1/evaluator/core/pods.go` Constraints.
  */
 export function missingValues(pod: Pod, limited: readonly string[]): string | undefined {
   if (hasPodLevelResources(pod)) return undefined;
@@ -30,7 +30,7 @@ function containersWithout({ spec }: Pod, name: string): readonly string[] {
   return [...new Set(silent.map((container) => container.name))].sort();
 }
 
-/** `limits.cpu` asks for a limit, `requests.cpu` and `cpu` for a request. */
+/** `limits.cpu` requires a limit, `requests.cpu` and `cpu` require a request. */
 function states({ requests, limits }: Resources, name: string): boolean {
   if (name.startsWith(LIMITS)) return limits?.has(name.slice(LIMITS.length)) === true;
   return requests?.has(name.startsWith(REQUESTS) ? name.slice(REQUESTS.length) : name) === true;

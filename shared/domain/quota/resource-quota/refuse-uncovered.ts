@@ -8,15 +8,15 @@ import { fail, forbid } from '#shared/domain/quota/refusal.ts';
 import type { LimitedResource, ScopeTerm } from './resource-quota.ts';
 import { printTerm } from './scopes.ts';
 
-/** What a pod may use only where a quota covers it. */
+/** What a pod may use only if a quota covers it. */
 export interface ToCover {
   readonly resources: readonly string[];
   readonly scopes: readonly ScopeTerm[];
 }
 
 /**
- * Refuses what nobody may use unless a quota covers it: resources by every name that they are charged under
- * (oddity K4), then scopes, for which any matching term of the same scope name is cover (oddities K1, K3).
+ * Refuses what may be used only if a quota covers it: resources by every name that they are charged under (oddity K4),
+ * then scopes, which any matching term of the same scope name covers (oddities K1, K3).
  * `apiserver/pkg/admission/plugin/resourcequota/controller.go` CheckRequest.
  */
 export function refuseUncovered(pod: Pod, toCover: ToCover, covered: Coverage): QuotaRefusal | undefined {

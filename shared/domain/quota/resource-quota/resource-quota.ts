@@ -1,6 +1,6 @@
 import type { Amounts } from '#shared/domain/model/amounts.ts';
 
-/** A ResourceQuota as the decisions see it. */
+/** A ResourceQuota as decisions use it. */
 export interface ResourceQuota {
   readonly namespace: string;
   readonly name: string;

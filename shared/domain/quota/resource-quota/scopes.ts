@@ -5,12 +5,12 @@ import type { TermAnswer } from './class-term.ts';
 import { matchesClass } from './class-term.ts';
 import type { ResourceQuota, ScopeTerm } from './resource-quota.ts';
 
-/** The terms that a pod meets, in their order, or the first that cannot be evaluated and why. */
+/** The terms that a pod matches, in order, or the first that cannot be evaluated and why. */
 export type MatchingTerms =
   | { readonly ok: true; readonly terms: readonly ScopeTerm[] }
   | { readonly ok: false; readonly term: ScopeTerm; readonly message: string };
 
-/** Which of the terms a pod meets. `pkg/quota/v1/evaluator/core/pods.go` MatchingScopes. */
+/** The terms that a pod matches. `pkg/quota/v1/evaluator/core/pods.go` MatchingScopes. */
 export function matchingTerms(pod: Pod, terms: readonly ScopeTerm[]): MatchingTerms {
   const met: ScopeTerm[] = [];
   for (const term of terms) {
@@ -22,9 +22,8 @@ export function matchingTerms(pod: Pod, terms: readonly ScopeTerm[]): MatchingTe
 }
 
 /**
- * Whether a quota limits a pod: all its scopes hold, and it limits something about pods. A term that cannot be
- * evaluated is the answer even where another one does not hold (oddity M3).
- * `apiserver/pkg/quota/v1/generic/evaluator.go` Matches.
+ * Whether a quota limits a pod: all its scopes match, and it limits a pod resource. A term that cannot be evaluated is
+ * the answer even if another one does not match (oddity M3). `apiserver/pkg/quota/v1/generic/evaluator.go` Matches.
  */
 export function matchesQuota(quota: ResourceQuota, pod: Pod): TermAnswer {
   const met = matchingTerms(pod, quota.scopes);
@@ -32,7 +31,7 @@ export function matchesQuota(quota: ResourceQuota, pod: Pod): TermAnswer {
   return { ok: true, matches: limitedEntries(quota, met.terms).length > 0 };
 }
 
-/** The entries about pods of a quota of which a pod meets these terms: none unless they are all that it has. */
+/** The pod resources that a quota limits for a pod that matches these terms; empty unless they are all its terms. */
 export function limitedEntries({ hard, scopes }: ResourceQuota, met: readonly ScopeTerm[]): readonly string[] {
   return met.length === scopes.length ? [...hard.keys()].filter(countsPods) : [];
 }
@@ -42,7 +41,7 @@ export function printTerm({ scopeName, operator, values }: ScopeTerm): string {
   return `{${scopeName} ${operator} [${values.join(' ')}]}`;
 }
 
-/** Whether a pod has a deadline, also one of zero seconds (oddity M5). */
+/** Whether a pod has a deadline, even one of zero seconds (oddity M5). */
 export function isTerminating({ spec }: Pod): boolean {
   return spec.activeDeadlineSeconds !== undefined && spec.activeDeadlineSeconds >= 0;
 }
@@ -53,7 +52,7 @@ function meetsTerm(pod: Pod, term: ScopeTerm): TermAnswer {
   return { ok: true, matches: isInScope(pod, term.scopeName) };
 }
 
-/** A scope that is not about pods has none in it (oddity M7). */
+/** No pod matches a scope that is not about pods (oddity M7). */
 function isInScope(pod: Pod, scopeName: string): boolean {
   switch (scopeName) {
     case 'Terminating':

@@ -1,19 +1,19 @@
 import type { Amounts } from '#shared/domain/model/amounts.ts';
 import { ZERO, type Quantity } from '#shared/domain/model/quantity.ts';
 
-/** What a pod costs: an amount for each of the names of its table, in their order. Pods that cost the same share one. */
+/** The cost of a pod: an amount for each name of its table, in order. Pods with equal costs share one. */
 export interface Cost {
   readonly amounts: readonly Quantity[];
   readonly key: string;
   uses: number;
 }
 
-/** The costs of pods, each held once: most pods of a cluster are copies of a few. */
+/** The costs of pods, each stored once: most pods of a cluster are copies of a few. */
 export class CostTable {
   readonly names: readonly string[];
   readonly #costs = new Map<string, Cost>();
 
-  /** Amounts of other names are not kept. */
+  /** Amounts of other names are dropped. */
   constructor(names: readonly string[]) {
     this.names = names;
   }
@@ -27,7 +27,7 @@ export class CostTable {
     return cost;
   }
 
-  /** Whether amounts come to this cost. */
+  /** Whether amounts equal this cost. */
   isCost({ amounts: present }: Cost, amounts: Amounts): boolean {
     return this.names.every((name, at) => isEqual(present[at] ?? ZERO, amounts.get(name) ?? ZERO));
   }

@@ -2,31 +2,31 @@ import { addQuantities, subtractQuantities, ZERO, type Quantity } from '#shared/
 import type { PriorityLevel } from '#shared/domain/quota/priority-quota.ts';
 import type { Cost } from './cost-table.ts';
 
-/** The pods of one priority level in one namespace: what they cost together, without a list of them. */
+/** The total cost of the pods of one priority level in one namespace, without a list of them. */
 export interface PodGroup {
   readonly home: NamespacePods;
   readonly key: string;
-  /** `undefined` where it cannot be read. */
+  /** `undefined` if it cannot be read. */
   readonly level: PriorityLevel | undefined;
   /** In the order of the cost table's names. */
   readonly sums: Quantity[];
   pods: number;
-  /** Names of pods that cannot be read, by UID; there is hardly ever any. */
+  /** Names of pods that cannot be read, by UID; nearly always empty. */
   readonly unreadable: Map<string, string>;
 }
 
-/** A namespace in which quotas are in force, and its pods in groups. */
+/** A namespace in which quotas are enforced, and its pods in groups. */
 export interface NamespacePods {
   readonly name: string;
   labels: ReadonlyMap<string, string>;
   /** The resourceVersion of the Namespace. */
   revision: number;
   readonly groups: Map<string, PodGroup>;
-  /** The latest change of one of its pods that is in here. */
+  /** The latest change of one of its pods that is included. */
   holds: number;
-  /** In which epoch of the view its pods were last listed. */
+  /** The epoch of the view in which its pods were last listed. */
   epoch: number;
-  /** What was known of it when that epoch ended; -1 where it has never been listed. */
+  /** The revision reached when that epoch ended; -1 if it has never been listed. */
   reached: number;
 }
 
@@ -41,13 +41,13 @@ export function groupOf(home: NamespacePods, level: PriorityLevel | undefined, n
   return group;
 }
 
-/** A pod joins; one without a cost cannot be read. */
+/** Adds a pod; one without a cost cannot be read. */
 export function join(group: PodGroup, cost: Cost | undefined): void {
   group.pods += 1;
   change(group.sums, cost, addQuantities);
 }
 
-/** A pod leaves; the last one takes the group with it. */
+/** Removes a pod, and the group with the last one. */
 export function leave(group: PodGroup, cost: Cost | undefined): void {
   group.pods -= 1;
   if (group.pods === 0) group.home.groups.delete(group.key);

@@ -3,14 +3,14 @@ import { groupOf, join, leave, type NamespacePods, type PodGroup } from './pod-g
 import type { PodFollower } from './pod-follower.ts';
 import type { SeenPod } from './seen-pod.ts';
 
-/** A namespace in which quotas are in force, as the API server has it. */
+/** A namespace in which quotas are enforced, as stored. */
 export interface GovernedNamespace {
   readonly name: string;
   readonly labels: ReadonlyMap<string, string>;
   readonly revision: number;
 }
 
-/** A list of pods under way: which namespaces will have been listed by it. */
+/** A list of pods in progress, and the namespaces that it covers. */
 export interface PodLoad {
   readonly epoch: number;
   readonly homes: ReadonlySet<NamespacePods>;
@@ -18,26 +18,27 @@ export interface PodLoad {
 
 interface Entry {
   readonly group: PodGroup;
-  /** `undefined` where it cannot be read. */
+  /** `undefined` if it cannot be read. */
   readonly cost: Cost | undefined;
   revision: number;
   generation: number;
   epoch: number;
 }
 
-/** Pods that went lately are remembered, so that what was reserved for them need not wait to expire. */
+/** Deleted pods are remembered, so that their reservations need not wait to expire. */
 const MOST_GONE = 10_000;
 const NEVER = -1;
-/** Looked at in one go after a list: some milliseconds of work. */
+/** Processed per step after a list: some milliseconds of work. */
 const PODS_AT_ONCE = 10_000;
 
 /**
- * The pods of all namespaces in which quotas are in force, as far as quotas charge them, kept by a watch and by lists.
+ * The pods of all namespaces in which quotas are enforced, as far as quotas charge them, maintained by a watch and
+ * lists.
  *
- * An epoch begins with a revision at which a watch was opened, after everything before may have been missed; then each
- * namespace is listed once while the watch goes on. Of two states of a pod the one of the later revision counts, and a
- * UID that was deleted never comes back; so it does not matter which of the two brings what. A pod that no list of the
- * epoch showed, and no event, is gone.
+ * An epoch begins with the revision at which a watch was opened; earlier changes may have been missed. Then each
+ * namespace is listed once while the watch runs. Of two states of a pod the later revision counts, and a deleted UID
+ * never returns, so lists and events may arrive in any order. A pod that appeared in no list and no event of the epoch
+ * is gone.
  */
 export class PodView {
   #costs = new CostTable([]);
@@ -50,17 +51,17 @@ export class PodView {
   #position = NEVER;
   /** Not listed in this epoch. */
   readonly #unlisted = new Set<NamespacePods>();
-  /** Of these there may be pods that went while nobody watched. */
+  /** Namespaces that may have lost pods while there was no watch. */
   readonly #unswept = new Set<NamespacePods>();
-  /** In which epoch those were last looked for to the end. */
+  /** The epoch of the last complete sweep. */
   #sweptEpoch = NEVER;
 
-  /** The quota entries that are kept of what pods cost. */
+  /** The quota resource names whose costs are kept. */
   get names(): readonly string[] {
     return this.#costs.names;
   }
 
-  /** Changes when everything that was known has been forgotten. */
+  /** Changes when all known pods have been forgotten. */
   get life(): number {
     return this.#life;
   }
@@ -74,12 +75,12 @@ export class PodView {
     return this.#homes;
   }
 
-  /** Up to where the watch has shown everything. */
+  /** The revision up to which the watch has delivered everything. */
   get position(): number {
     return this.#position;
   }
 
-  /** Tells a follower of every change from now on. */
+  /** Notifies a follower of every change from now on. */
   follow(follower: PodFollower): void {
     this.#followers.add(follower);
   }
@@ -98,8 +99,8 @@ export class PodView {
   }
 
   /**
-   * A watch begins after `position`, and what came before may have been missed. With other names, or when revisions went
-   * back, as in an etcd that was restored, nothing of what was known can be used.
+   * A watch begins after `position`; earlier changes may have been missed. If the names change, or revisions go back
+   * after a restore of etcd, all known pods are forgotten.
    */
   begin(position: number, names: readonly string[]): void {
     if (position < this.#position || names.join() !== this.names.join()) this.#forget(names);
@@ -112,12 +113,12 @@ export class PodView {
     this.#position = position;
   }
 
-  /** Up to which revision every change of the namespace's pods is in here; -1 where it has never been listed. */
+  /** The revision up to which every change of the namespace's pods is included; -1 if it has never been listed. */
   reachedBy(home: NamespacePods): number {
     return home.epoch === this.#epoch ? this.#position : home.reached;
   }
 
-  /** Everything up to `position` has been shown by the watch. */
+  /** The watch has delivered everything up to `position`. */
   reach(position: number): void {
     if (position > this.#position) this.#position = position;
   }
@@ -136,7 +137,7 @@ export class PodView {
     this.#changed(home);
   }
 
-  /** Its pods are not charged any more. */
+  /** Stops charging the pods of a namespace. */
   release(name: string): void {
     const home = this.#homes.get(name);
     if (home === undefined) return;
@@ -147,15 +148,15 @@ export class PodView {
     this.#changed(home);
   }
 
-  /** A pod as the watch shows it. */
+  /** Adds or updates a pod from the watch. */
   put(pod: SeenPod): void {
     const home = this.#homes.get(pod.namespace);
     if (home !== undefined) this.#putInto(home, pod);
   }
 
   /**
-   * A pod as a list shows it. What the list shows of a namespace that was released meanwhile is too old, also when the
-   * namespace has come back: deletions in between were not heard.
+   * Adds or updates a pod from a list. If the namespace was released in the meantime, the list is too old, even if the
+   * namespace has come back: deletions in between were missed.
    */
   putListed({ epoch, homes }: PodLoad, pod: SeenPod): void {
     const home = this.#homes.get(pod.namespace);
@@ -182,12 +183,15 @@ export class PodView {
     this.#forgetGone();
   }
 
-  /** A list begins, of these namespaces or of all that are not listed yet. */
+  /** Starts a list of these namespaces or of all unlisted ones. */
   load(homes: readonly NamespacePods[] = this.unlisted): PodLoad {
     return { epoch: this.#epoch, homes: new Set(homes) };
   }
 
-  /** It ended, and all of it was `putListed`. What went while nobody watched is found by `sweep`. */
+  /**
+   * Ends a list whose items were all passed to `putListed`. `sweep` then finds the pods that were deleted while there
+   * was no watch.
+   */
   loaded({ epoch, homes }: PodLoad): void {
     if (epoch !== this.#epoch) return;
     for (const home of homes) {
@@ -200,8 +204,8 @@ export class PodView {
   }
 
   /**
-   * Once all that was there before this epoch is listed, what no list and no event has shown is gone. To be iterated to
-   * its end, with a pause wherever it yields: to look at all pods at once blocks for too long.
+   * Once every namespace from before this epoch is listed, removes the pods that no list and no event has shown.
+   * Iterate to the end and pause at each yield: one pass over all pods would block for too long.
    */
   *sweep(): Generator<void, void, void> {
     const epoch = this.#epoch;
@@ -216,12 +220,12 @@ export class PodView {
     this.#sweptEpoch = epoch;
   }
 
-  /** The generation of a pod that is here, and its group. */
+  /** The generation and the group of a known pod. */
   get(uid: string): { readonly group: PodGroup; readonly generation: number } | undefined {
     return this.#pods.get(uid);
   }
 
-  /** Whether a pod was here and is gone for good; not knowing one is no harm. */
+  /** Whether a pod was known and is gone for good; false for an unknown pod is harmless. */
   isGone(uid: string): boolean {
     return this.#gone.has(uid);
   }
@@ -236,7 +240,7 @@ export class PodView {
     for (const follower of this.#followers) follower.podJoined(group, cost);
   }
 
-  /** Most changes of a pod are none of its cost. */
+  /** Most changes of a pod do not change its cost. */
   #update(pod: SeenPod, before: Entry, home: NamespacePods): void {
     const { revision, generation, level, amounts } = pod;
     const isSame = before.cost !== undefined && amounts !== undefined && this.#costs.isCost(before.cost, amounts);
@@ -265,7 +269,7 @@ export class PodView {
     for (const follower of this.#followers) follower.namespaceChanged(home);
   }
 
-  /** While lists are under way, they may still show what is gone. */
+  /** Keeps all deleted UIDs while lists are in progress, which may still show them. */
   #forgetGone(): void {
     if (!this.isWhole) return;
     for (const uid of this.#gone) {

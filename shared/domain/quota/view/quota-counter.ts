@@ -17,36 +17,36 @@ import type { NamespacePods, PodGroup } from './pod-group.ts';
 import type { PodView } from './pod-view.ts';
 import { NO_REVISION, type ViewRevision } from './seen-pod.ts';
 
-/** A count of the pods in a view, and how much of what happened is in it. */
+/** A count of the pods in a view, and the revisions that it includes. */
 export interface QuotaCount extends PodCount {
-  /** Every change up to here that concerns the quota is in the count. */
+  /** The count includes every change up to this revision that concerns the quota. */
   readonly reached: ViewRevision;
-  /** No later change is. */
+  /** The count includes no change after this revision. */
   readonly holds: ViewRevision;
-  /** Some pods that cannot be read, `namespace/name`: each is counted as much as the quota limits. */
+  /** Some pods that cannot be read, `namespace/name`: each is counted with the full limit of the quota. */
   readonly unreadable: readonly string[];
 }
 
 type Sums = readonly Quantity[];
 
-/** A limited resource: where its amounts are among those of the view, and what an unreadable pod is counted for. */
+/** A limited resource: the index of its amounts in the view, and the cost of an unreadable pod. */
 interface Limit {
   readonly at: number;
   readonly ofUnreadable: Quantity;
 }
 
 const ONE = quantityFromInteger(1, 'DecimalSI');
-/** Entries in which a pod is one, whatever it asks for. */
+/** Resource names in which every pod counts as one. */
 const NUMBERS_OF_PODS: ReadonlySet<string> = new Set(['pods', 'count/pods']);
 const MOST_UNREADABLE = 10;
-/** Taken up in one go when a quota is new or has changed: some milliseconds of work. */
+/** Namespaces processed per step when a quota is new or has changed: some milliseconds of work. */
 const HOMES_AT_ONCE = 100;
-/** Of more namespaces it takes a while to find those that hold most. */
+/** With more namespaces, finding the largest ones takes a while. */
 const FEW_NAMESPACES = 100;
 
 /**
- * Counts the pods of one quota: adds up those of a view once, and from then on each as it comes and goes, so that a count
- * costs next to nothing however many pods and namespaces there are.
+ * Counts the pods of one quota: sums up the pods of a view once and then follows changes, so that a count costs next to
+ * nothing regardless of the number of pods and namespaces.
  */
 export class QuotaCounter implements PodFollower {
   readonly #view: PodView;
@@ -55,11 +55,11 @@ export class QuotaCounter implements PodFollower {
   #limits: readonly Limit[] = [];
   #total: Quantity[] = [];
   #holds: ViewRevision = NO_REVISION;
-  /** Not looked at yet for this version of the quota. */
+  /** Namespaces not processed yet for this version of the quota. */
   readonly #awaiting = new Set<NamespacePods>();
   readonly #inForce = new Set<NamespacePods>();
   readonly #odd = new Set<PodGroup>();
-  /** Of namespaces in force that hold anything, the largest share of a limit, by name; not yet of those that have changed. */
+  /** The largest share of a limit of each namespace with usage, by name; out of date for those in `#changed`. */
   readonly #shares = new Map<string, number>();
   readonly #changed = new Set<NamespacePods>();
   #byNamespace: ReadonlyMap<string, Amounts> | undefined;
@@ -69,14 +69,14 @@ export class QuotaCounter implements PodFollower {
     view.follow(this);
   }
 
-  /** Counts no more. */
+  /** Stops counting. */
   close(): void {
     this.#view.unfollow(this);
   }
 
   /**
-   * A count for the quota as it is in this `version` of it; `undefined` while a namespace in which it is in force has not
-   * been listed, and until `takeUp` has looked at all. `namespaces` is the revision that the watch of namespaces has reached.
+   * A count for this `version` of the quota; `undefined` while a namespace in which it is enforced has not been listed,
+   * and until `takeUp` has processed all. `namespaces` is the revision that the watch of namespaces has reached.
    */
   count(quota: PriorityQuota, version: string, namespaces: number): QuotaCount | undefined {
     this.#startOverIfNew(quota, `${version} ${this.#view.life}`);
@@ -92,12 +92,12 @@ export class QuotaCounter implements PodFollower {
     };
   }
 
-  /** Whether all namespaces have been looked at for this version of the quota. */
+  /** Whether all namespaces have been processed for this version of the quota. */
   get isTakenUp(): boolean {
     return this.#awaiting.size === 0;
   }
 
-  /** Looks at some namespaces more, and says whether that was the last of them: ten thousand at once block for too long. */
+  /** Processes some more namespaces and returns whether all are done: ten thousand at once would block for too long. */
   takeUp(): boolean {
     let left = HOMES_AT_ONCE;
     for (const home of this.#awaiting) {
@@ -143,7 +143,7 @@ export class QuotaCounter implements PodFollower {
     for (const home of this.#view.homes.values()) this.#awaiting.add(home);
   }
 
-  /** In force from now on, or no longer; a namespace that is released has no pods any more. */
+  /** Starts or stops counting a namespace; a released namespace has no pods any more. */
   #turn(home: NamespacePods, isInForce: boolean, quota: PriorityQuota): void {
     if (isInForce) this.#inForce.add(home);
     const sums = this.#sumsIn(home);

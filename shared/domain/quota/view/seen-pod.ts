@@ -1,25 +1,25 @@
 import type { Amounts } from '#shared/domain/model/amounts.ts';
 import type { PriorityLevel } from '#shared/domain/quota/priority-quota.ts';
 
-/** A pod that exists, as far as quotas charge it. */
+/** An existing pod, as far as quotas charge it. */
 export interface SeenPod {
   readonly uid: string;
   readonly namespace: string;
   readonly name: string;
   /** The resourceVersion of the object. */
   readonly revision: number;
-  /** Of its spec; 0 where the API server does not number them. */
+  /** The generation of its spec; 0 if the API server does not set it. */
   readonly generation: number;
-  /** What the scope of a quota looks at; `undefined` where that cannot be read, and then every quota counts the pod. */
+  /** What quota scopes match; `undefined` if it cannot be read, and then every quota counts the pod. */
   readonly level: PriorityLevel | undefined;
-  /** By quota entry; `undefined` where that cannot be read, and then the pod costs as much as a quota limits. */
+  /** By quota resource name; `undefined` if it cannot be read, and then the pod costs the full limit of a quota. */
   readonly amounts: Amounts | undefined;
 }
 
 /**
- * How much of what happened in the cluster is known, by resource versions, which rise with every change of a kind. A view
- * that has *reached* a revision shows every change up to it; what it *holds* shows changes up to another one, as a rule
- * a later one. Docs: decisions/0006.
+ * How much of the cluster's history is known, by resource versions, which rise with every change of a kind. A view that
+ * has *reached* a revision includes every change up to it; what it *holds* may include changes up to another, usually
+ * later, revision (docs/decisions/0006).
  */
 export interface ViewRevision {
   readonly pods: number;
@@ -29,7 +29,7 @@ export interface ViewRevision {
 /** Before any change. */
 export const NO_REVISION: ViewRevision = { pods: 0, namespaces: 0 };
 
-/** Whether every change up to `other` is known too. */
+/** Whether every change up to `other` is included. */
 export function hasReached(reached: ViewRevision, other: ViewRevision): boolean {
   return reached.pods >= other.pods && reached.namespaces >= other.namespaces;
 }

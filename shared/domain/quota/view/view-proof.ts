@@ -1,31 +1,31 @@
 import type { PodView } from './pod-view.ts';
 
 /**
- * Until when a view is proven to show everything, by the clock of this process. A view may lag behind by any time, as
- * after the process was stopped, and does not notice. So the API server is asked which revision it is at, and once the
- * view has reached that, it shows all that had happened when the question was sent.
+ * The time up to which a view is proven complete, by the clock of this process. A view may lag by any time without
+ * noticing, for example after the process was paused. So the API server is asked for its current revision, and once the
+ * view has reached it, the view includes everything that had happened when the request was sent.
  */
 export class ViewProof {
   #awaited: { readonly askedAt: number; readonly revision: number } | undefined;
   #provenAt = -Infinity;
 
-  /** The monotonic time as of which nothing is missing. */
+  /** The monotonic time up to which nothing is missing. */
   get provenAt(): number {
     return this.#provenAt;
   }
 
-  /** Since when a proof is waited for; `undefined` where none is. */
+  /** Since when a proof is awaited; `undefined` if none is. */
   get awaitedSince(): number | undefined {
     return this.#awaited?.askedAt;
   }
 
-  /** The API server was asked at this time, and answered with this revision of the pods. */
+  /** Records that the API server, asked at this time, answered with this revision of the pods. */
   await(askedAt: number, revision: number, view: Pick<PodView, 'isWhole' | 'position'>): void {
     this.#awaited = { askedAt, revision };
     this.update(view);
   }
 
-  /** The view has moved on. */
+  /** Updates the proof after the view has advanced. */
   update({ isWhole, position }: Pick<PodView, 'isWhole' | 'position'>): void {
     if (this.#awaited === undefined || !isWhole || position < this.#awaited.revision) return;
     this.#provenAt = Math.max(this.#provenAt, this.#awaited.askedAt);

@@ -66,14 +66,15 @@ describe('decideClassChange', () => {
       code: 403,
       because: {
         code: 'ClassInUse',
-        text: `priority class \`high\` cannot be deleted: it is named by ${by}; change those first`,
+        text: `priority class \`high\` cannot be deleted: it is referenced by ${by}; remove these references first`,
       },
     });
   });
 
   test('refuses a second global default, new or made so', () => {
     const second = buildClass('second', 5, { isGlobalDefault: true });
-    const text = 'priority class `second` cannot be the global default: `standard` is already; only one can be';
+    const text =
+      'priority class `second` cannot be the global default: `standard` already is, and only one class can be';
     for (const before of [undefined, { ...second, isGlobalDefault: false }]) {
       expect(decide({ before, after: second }, {})).toMatchObject({
         kind: 'refused',
@@ -135,7 +136,7 @@ describe('decideClassChange', () => {
     'the end of the global default, with what follows': {
       change: { before: STANDARD, after: PLAIN },
       warnings: [
-        'there is no global default any more: new pods that name no class get priority 0 where no PriorityPolicy gives them one',
+        'there is no global default class any more: new pods without a class get priority 0 unless a PriorityPolicy sets a default',
       ],
     },
     'a class that was never the default': { change: { before: undefined, after: PLAIN }, warnings: [] },

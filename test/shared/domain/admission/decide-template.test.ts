@@ -11,7 +11,7 @@ const TEMPLATE = buildRequest({ priorityClassName: 'high' }, { classNamedBy: 'pe
 const FOR_ALICE = { subjects: [{ kind: 'User', name: 'alice' }] as const };
 
 describe('decideTemplate', () => {
-  test('refuses what the person may not use, so that a workload is no way round', () => {
+  test('refuses a class that the user may not use, so that a workload cannot bypass the policy', () => {
     const policies = [buildPolicy('p', { ...FOR_ALICE, maxPriority: 10 })];
     expect(decideTemplate(TEMPLATE, buildWorld({ classes: CLASSES, policies }))).toMatchObject({
       kind: 'refused',
@@ -20,7 +20,7 @@ describe('decideTemplate', () => {
     });
   });
 
-  test('refuses a class that preempts although a substitute is named: behind a controller nobody would put it in', () => {
+  test("refuses a class that preempts even with a substitute, which would not be applied to a controller's pods", () => {
     const substitutes = new Map([['high', 'high-never']]);
     const policies = [buildPolicy('p', { ...FOR_ALICE, preemption: 'Never', substitutes })];
     expect(decideTemplate(TEMPLATE, buildWorld({ classes: CLASSES, policies }))).toMatchObject({
@@ -38,7 +38,7 @@ describe('decideTemplate', () => {
     });
   });
 
-  test('only warns of what is decided at the pod', () => {
+  test('only warns of what is decided on the pod', () => {
     const policies = [buildPolicy('p', { maxPriority: 10 })];
     expect(decideTemplate(TEMPLATE, buildWorld({ classes: CLASSES, policies }))).toMatchObject({
       kind: 'allowed',
@@ -81,7 +81,7 @@ describe('decideTemplate', () => {
     expect(decision.kind === 'refused' ? decision.because.text : undefined).toBe(refusal);
   });
 
-  test('judges a template that names no class by the default its pods will get', () => {
+  test('checks a template without a class against the default that its pods will get', () => {
     const policies = [
       buildPolicy('d', { defaultClassName: 'high' }),
       buildPolicy('p', { ...FOR_ALICE, maxPriority: 10 }),

@@ -50,7 +50,7 @@ describe('decideValidation', () => {
     'a QoS class that does not follow from the spec': {
       request: forged('Burstable'),
       code: 'ForgedQosClass',
-      text: "status.qosClass must be `BestEffort`, which follows from the pod's requests and limits, not `Burstable`",
+      text: "status.qosClass must be `BestEffort`, as computed from the pod's requests and limits, not `Burstable`",
     },
     'a class outside the list': {
       request: buildRequest(HIGH),
@@ -104,8 +104,8 @@ describe('decideValidation', () => {
       },
       code: 'QuotaExceeded',
       text:
-        'quota `q` in namespace `team-a`: `pods` must be less than or equal to 0; used 0, this pod asks 1 ' +
-        '(priority class `high`); nothing is left; also exceeded: `requests.cpu`',
+        'quota `q` in namespace `team-a`: `pods` is limited to 0; used 0, requested 1 ' +
+        '(priority class `high`); nothing left; also exceeded: `requests.cpu`',
     },
     'a pod that states nothing of what its class’s quota limits': {
       request: buildRequest(HIGH),
@@ -162,7 +162,7 @@ describe('decideValidation', () => {
     'a long grace period below a class that preempts, with a warning': {
       request: buildRequest({ priorityClassName: 'low', priority: 10, terminationGracePeriodSeconds: 601 }),
       warnings: [
-        'spec.terminationGracePeriodSeconds: whoever preempts this pod (priority 10, below class `high`) waits 601 s for its room',
+        'spec.terminationGracePeriodSeconds: a pod that preempts this one (priority 10, below class `high`) may have to wait 601 s for it to end',
       ],
     },
     'a long grace period below several classes, with the lowest and first by name that preempts': {
@@ -177,7 +177,7 @@ describe('decideValidation', () => {
         ],
       },
       warnings: [
-        'spec.terminationGracePeriodSeconds: whoever preempts this pod (priority 10, below class `mid-a`) waits 601 s for its room',
+        'spec.terminationGracePeriodSeconds: a pod that preempts this one (priority 10, below class `mid-a`) may have to wait 601 s for it to end',
       ],
     },
     'a long grace period above every class that preempts': {
@@ -189,9 +189,7 @@ describe('decideValidation', () => {
     'a class that never preempts while nobody uses its quota, with a warning': {
       request: buildRequest(NEVER),
       cluster: { quotas: [buildClassQuota('q', 'high-never', { hard: { pods: '9' }, used: { pods: '0' } })] },
-      warnings: [
-        'priority class `high-never` never preempts: the room that quota `q` promises it must be free already',
-      ],
+      warnings: ['priority class `high-never` never preempts: within quota `q` it gets only room that is already free'],
     },
   };
   test.each(Object.entries(allowed))('allows %s', (_, { warnings = [], ...rest }) => {

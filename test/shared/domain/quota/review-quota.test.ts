@@ -26,11 +26,11 @@ describe('reviewQuota', () => {
     expect(review(scope)).toEqual(says);
   });
 
-  test('tells limits that no pod counts towards', () => {
+  test('reports limits that no pod counts towards', () => {
     const hard = { pods: '1', 'requests.memory': '1Gi', 'count/pods': '5', services: '3', 'requests.storage': '1Gi' };
     expect(review({ kind: 'range', min: 0, max: 1 }, hard)).toEqual([
-      'hard[services]: no pod is charged for it',
-      'hard[requests.storage]: no pod is charged for it',
+      'hard[services]: pods are not charged for this resource',
+      'hard[requests.storage]: pods are not charged for this resource',
     ]);
   });
 });

@@ -100,7 +100,7 @@ describe('checkHistory finds', () => {
   });
 });
 
-test('checkHistory tells peak and end of every quota', () => {
+test('checkHistory reports peak and final usage of every quota', () => {
   const { quotas, revisions } = check(
     quota(cost(3, 300), cost(2, 128)),
     pod('x'),

@@ -152,7 +152,7 @@ async function mustCreate(
   object: object,
 ): Promise<void> {
   const created = await createObject(client, { resource, namespace }, object);
-  if (created.kind !== 'ok') throw new Error(`Could not create a ${resource.kind}: ${created.message}`);
+  if (created.kind !== 'ok') throw new Error(`cannot create a ${resource.kind}: ${created.message}`);
 }
 
 function labelsOf(team: string): Readonly<Record<string, string>> {

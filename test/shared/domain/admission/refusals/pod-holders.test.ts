@@ -38,7 +38,7 @@ describe('describePodHolders', () => {
     expect(describeHolders(pods)).toBe(text);
   });
 
-  test('says when not all pods were looked at', () => {
+  test('says if not all pods were read', () => {
     expect([describeHolders(PODS, true), describeHolders([holder('one', '1Gi')], true)]).toEqual([
       '`big` (2Gi), `even` (2Gi), `small` (512Mi) and at least 1 more',
       '`one` (1Gi) and perhaps more',
@@ -53,7 +53,7 @@ describe('a refusal by quota', () => {
     { requests: { memory: '1Gi' } },
   );
 
-  test('of a class in the namespace tells which of its pods hold it', () => {
+  test('names the largest pods for a quota of a class in the namespace', () => {
     const cluster = buildWorld({
       classes: [buildClass('high', 1_000)],
       quotas: [
@@ -65,13 +65,13 @@ describe('a refusal by quota', () => {
       knownPods: [...PODS, holder('low', '9Gi', 'low'), holder('away', '9Gi', 'high', 'team-b')],
     });
     expect(decideValidation(request, cluster).because.text).toBe(
-      'quota `high-tier` in namespace `team-a`: `requests.memory` must be less than or equal to 5Gi; ' +
-        'used 4609Mi, this pod asks 1Gi (priority class `high`); at most 511Mi would fit; ' +
-        'held by pods `big` (2Gi), `even` (2Gi), `small` (512Mi) and 1 more',
+      'quota `high-tier` in namespace `team-a`: `requests.memory` is limited to 5Gi; ' +
+        'used 4609Mi, requested 1Gi (priority class `high`); at most 511Mi would fit; ' +
+        'largest pods: `big` (2Gi), `even` (2Gi), `small` (512Mi) and 1 more',
     );
   });
 
-  test('over many namespaces names those and the own pods, and nobody else’s', () => {
+  test('names namespaces and own pods, but no other pods, for a quota across namespaces', () => {
     const quota = {
       name: 'high-tier',
       namespaces: prepareSelector(selectorOf({})),
@@ -87,9 +87,9 @@ describe('a refusal by quota', () => {
       now: NOW,
     };
     expect(priorityQuotaExceeded(quota, request.pod, exceeded, holders)?.because.text).toBe(
-      'quota `high-tier` over all its namespaces: `requests.memory` must be less than or equal to 8Gi; ' +
-        'used 8Gi, this pod asks 1Gi (priority class `high`); nothing is left; held most by `team-b`, `team-a`; ' +
-        'in `team-a` by pods `big` (2Gi), `even` (2Gi), `small` (512Mi) and 1 more',
+      'quota `high-tier` over all its namespaces: `requests.memory` is limited to 8Gi; ' +
+        'used 8Gi, requested 1Gi (priority class `high`); nothing left; largest holders: `team-b`, `team-a`; ' +
+        'largest pods in `team-a`: `big` (2Gi), `even` (2Gi), `small` (512Mi) and 1 more',
     );
   });
 });

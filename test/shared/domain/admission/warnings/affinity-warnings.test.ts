@@ -25,10 +25,10 @@ function warningsOf(terms: readonly PodAffinityTerm[], cluster: WorldFields): re
 }
 
 function sentence(index: number, names: string): string {
-  return `${PATH}[${index}]: of the pods that this one (priority 1000) must run beside, these have a lower priority: ${names}; no room is made for it by preempting them, and where they are preempted by others it cannot be placed`;
+  return `${PATH}[${index}]: this pod (priority 1000) has required affinity to pods of lower priority: ${names}; the scheduler does not preempt these for it, and it cannot be scheduled once others preempt them`;
 }
 
-describe('a pod that must run beside pods of lower priority', () => {
+describe('a pod with required affinity to pods of lower priority', () => {
   const told: Record<string, { terms: PodAffinityTerm[]; knownPods: Pod[]; says: string[] }> = {
     'is told which': {
       terms: [buildTerm(CACHE)],
@@ -74,18 +74,18 @@ describe('a pod that must run beside pods of lower priority', () => {
       ],
       says: [],
     },
-    'hears nothing where it must run beside nobody': { terms: [], knownPods: [partner('c', 10)], says: [] },
+    'gets no warning without affinity terms': { terms: [], knownPods: [partner('c', 10)], says: [] },
   };
   test.each(Object.entries(told))('%s', (_, { terms, knownPods, says }) => {
     expect(warningsOf(terms, { knownPods })).toEqual(says);
   });
 
-  test('is told that there may be more than were looked at', () => {
+  test('gets a warning that there may be more pods than were read', () => {
     const cluster = { knownPods: [partner('c', 10)], isPartial: true };
     expect(warningsOf([buildTerm(CACHE)], cluster)).toEqual([sentence(0, '`c` (10) and perhaps more')]);
   });
 
-  test('is told when its template is written, for warnings about a controller’s pods reach nobody', () => {
+  test('causes the warning on its template, because users do not see warnings about a controller’s pods', () => {
     const cluster = buildWorld({ classes: [buildClass('high', 1_000)], knownPods: [partner('c', 10)] });
     expect(decideTemplate(requestBeside(buildTerm(CACHE)), cluster)).toMatchObject({
       kind: 'allowed',
@@ -129,7 +129,7 @@ describe('affinitySearches', () => {
   });
 });
 
-describe('affinity that is dear to look at', () => {
+describe('affinity that is expensive to evaluate', () => {
   const EVERYWHERE = { ...buildTerm(CACHE), namespaceSelector: selectorOf({}) };
   const NOWHERE = { ...buildTerm(CACHE), namespaceSelector: selectorOf({ no: 'where' }) };
   const names = Array.from({ length: 10_000 }, (_, index) => `n${index}`);
@@ -162,13 +162,13 @@ describe('affinity that is dear to look at', () => {
       searches: 0,
     },
   };
-  test.each(Object.entries(cases))('searches for partners within a limit of work: %s', (_, { terms, searches }) => {
+  test.each(Object.entries(cases))('searches for pods within a work limit: %s', (_, { terms, searches }) => {
     const { asked, cluster } = worldOf();
     expect(affinitySearches(requestBeside(...terms), cluster)).toHaveLength(searches);
     expect(asked.labels).toBeLessThanOrEqual(20_000);
   });
 
-  test('lints within a limit of work, after the verdict', () => {
+  test('checks for warnings within a work limit, after the verdict', () => {
     const partners = Array.from({ length: 4_000 }, (_, index) => partner(`c-${index}`, 10));
     const { asked, cluster } = worldOf(partners);
     const terms = Array.from({ length: 6_000 }, () => NOWHERE);
@@ -176,13 +176,13 @@ describe('affinity that is dear to look at', () => {
     expect(asked.labels).toBeLessThanOrEqual(20_000);
   });
 
-  test('tells of the first few terms', () => {
+  test('reports the first few terms', () => {
     const { cluster } = worldOf([partner('c', 10)]);
     const terms = Array.from({ length: 100 }, () => EVERYWHERE);
     expect(decideValidation(requestBeside(...terms), cluster).warnings).toHaveLength(8);
   });
 
-  test('does not lint what is refused', () => {
+  test('does not check refused pods for warnings', () => {
     const { cluster } = worldOf([partner('c', 10)]);
     const request = buildRequest({ ...HIGH, priority: 5 }, {}, { scheduling: { podAffinity: [EVERYWHERE] } });
     expect(decideValidation(request, cluster)).toMatchObject({ kind: 'refused', warnings: [] });

@@ -76,7 +76,7 @@ describe('openLedger', () => {
     expect(ledger.reserve(reservation('x', '0'))).toEqual({ kind: 'reserved' });
   });
 
-  test('reserves for a pod once; who asks again with the same claim is who asked before', () => {
+  test('reserves for a pod once, and recognises a repeated request by its claim', () => {
     const ledger = openLedger(COUNTED, HARD);
     ledger.reserve(reservation('x', '1Gi'));
     expect(ledger.reserve(reservation('x', '1Gi'))).toEqual({ kind: 'reserved' });
@@ -177,14 +177,14 @@ describe('openLedger', () => {
       return ledger.state();
     }
 
-    test('does not take for nothing what a reservation of before costs of it', () => {
+    test('does not assume that an earlier reservation costs nothing of it', () => {
       const ledger = recounted(before());
       expect(texts(ledger).used).toEqual({ 'requests.memory': '1Gi', pods: '1' });
       expect(ledger.reserve(asking('new', '1'))).toEqual({ kind: 'unknown' });
       expect(ledger.reserve(asking('none of it', '0'))).toEqual({ kind: 'reserved' });
     });
 
-    test('knows it as soon as the pod is seen, or will never come', () => {
+    test('knows its usage as soon as the pod is seen or will never appear', () => {
       const seen = recounted(before(), [pod('old', '1Gi')]);
       expect(seen.reserve(asking('new', '2'))).toEqual({ kind: 'reserved' });
       const expired = recounted(before(), [], 'old');
@@ -192,7 +192,7 @@ describe('openLedger', () => {
       expect(texts(expired).used).toEqual({ 'requests.memory': '0', pods: '0', cpu: '0' });
     });
 
-    test('does not take for nothing what was spent from a slice of before', () => {
+    test('does not assume that a charge to an earlier slice costs nothing', () => {
       const slice = { holder: 'a', amounts: amountsOf({ pods: '1' }), renewals: 1, recallRequested: false };
       const ledger = recounted({ ...COUNTED, slices: new Map([['a', slice]]) });
       expect(texts(ledger).used).toEqual({ pods: '1' });

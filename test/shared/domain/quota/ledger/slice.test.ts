@@ -93,7 +93,7 @@ describe('slices in a ledger', () => {
     expect({ used: print(after.used), holders: [...after.slices.keys()] }).toEqual({ used: { memory }, holders });
   });
 
-  test('everybody else is asked once', () => {
+  test('recalls the slices of all other holders once', () => {
     const asked = requestRecall(withSlice(before, slice('b', '1Gi')), 'b');
     expect([...asked.slices.values()].map(({ recallRequested }) => recallRequested)).toEqual([true, false]);
     expect(requestRecall(asked, 'b')).toBe(asked);
@@ -159,7 +159,7 @@ describe('placeSlice', () => {
     expect(print(placed?.after.slices.get('a')?.amounts)).toMatchObject({ memory: '1Gi' });
   });
 
-  test('does nothing for who has none and needs none', () => {
+  test('does nothing for a replica that has no slice and needs none', () => {
     const none = { ...own, isStored: false, spent: [], demand: undefined };
     expect(place(none, state({ used: amountsOf({ memory: '1Gi' }) }))).toBeUndefined();
   });
@@ -175,7 +175,7 @@ describe('placeSlice', () => {
     expect(place(newcomer, sliced(64, standing.used))).toBeUndefined();
   });
 
-  test('gives fewer one where the names of limited resources are long', () => {
+  test('gives fewer replicas a slice if the names of limited resources are long', () => {
     const long = Object.fromEntries(Array.from({ length: 64 }, (_, index) => [`${'x'.repeat(300)}${index}`, '1000']));
     const hard = amountsOf({ memory: '1000Gi', ...long });
     const used = limitedAmounts(new Map(), hard);

@@ -3,12 +3,7 @@ import type { Amounts } from '#shared/domain/model/amounts.ts';
 import { quantityNumber, ZERO } from '#shared/domain/model/quantity.ts';
 import { openLedger, type ReserveOutcome } from '#shared/domain/quota/ledger/ledger.ts';
 import { EMPTY_LEDGER, type LedgerState, type Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
-import {
-  debtsAt,
-  noteCount,
-  NO_WASTE,
-  type WasteRecord,
-} from '#shared/domain/quota/ledger/wasted-reservations.ts';
+import { debtsAt, noteCount, NO_WASTE, type WasteRecord } from '#shared/domain/quota/ledger/wasted-reservations.ts';
 import { amountsOf } from '#test/build/cluster.ts';
 import { countOf, type CountedPod } from '#test/build/pod-count.ts';
 
@@ -76,14 +71,14 @@ function createQuota(hard = HARD) {
 }
 
 describe('what a namespace wastes of a quota', () => {
-  test('is nothing while its pods come', () => {
+  test('is nothing while its pods appear', () => {
     const quota = createQuota();
     for (let index = 0; index < 100; index += 1) expect(quota.ask('honest', true)).toBe('reserved');
     quota.pass(600_000);
     expect([quota.used(), quota.debt('honest')]).toEqual([100, 0]);
   });
 
-  test('is not counted for ten seconds, and paid back when the pod comes after all', () => {
+  test('is not counted for ten seconds, and repaid when the pod appears after all', () => {
     const quota = createQuota();
     quota.flood('slow');
     quota.pass(10_000);
@@ -95,7 +90,7 @@ describe('what a namespace wastes of a quota', () => {
     expect(quota.debt('slow')).toBe(0);
   });
 
-  test('may be all of it, once, as when another webhook refuses a rollout', () => {
+  test('may be all of it once, for example when another webhook refuses a rollout', () => {
     const quota = createQuota();
     quota.flood('mistaken');
     quota.pass(RESERVATION_MS + COUNT_EVERY_MS);
@@ -169,7 +164,7 @@ describe('what a namespace wastes of a quota', () => {
     for (let index = 0; index < 500; index += 1) expect(quota.ask('honest', true)).toBe('reserved');
   });
 
-  test('leaves resizes aside of which nobody can see whether they were stored', () => {
+  test('ignores resizes whose storage is not visible', () => {
     const reservation = { namespace: 'a', pod: 'web', amounts: HARD, admittedAt: 0 };
     const unnumbered = { ...reservation, uid: 'uid.request' };
     const numbered = { ...reservation, uid: 'uid.other', namespace: 'b', generation: 3 };

@@ -42,7 +42,7 @@ describe('checkQuotas', () => {
     });
   });
 
-  test('tells which quota has no room, and for what', () => {
+  test('reports which quota has no room, and for which resource', () => {
     const full = quota('q', { pods: '3', cpu: '1500m', memory: '1Gi' }, { used: { pods: '3', cpu: '1' } });
     const asks = pod('web', { requests: { cpu: '1', memory: '1Gi' } });
     const because = {
@@ -148,7 +148,7 @@ describe('checkQuotas', () => {
     expect(verdictOf(creation(CPU), quotas, entries)).toEqual(charged);
   });
 
-  test('a negative request is refused, unless nobody looks', () => {
+  test('a negative request is refused, unless no quota applies', () => {
     const negative = asking('-1');
     const refused = '403 Forbidden pods "web" is forbidden: quota usage is negative for resource(s): cpu,requests.cpu';
     expect(verdictOf(creation(negative), [quota('q', { services: '1' })])).toBe(refused);

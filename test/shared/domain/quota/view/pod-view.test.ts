@@ -94,7 +94,7 @@ describe('a view of pods', () => {
     expect(counter.count(quota(), '4', 9)?.holds).toEqual({ pods: 92, namespaces: 7 });
   });
 
-  test('tells the generation of pods that it counts, and which namespaces hold most', () => {
+  test('reports the generation of counted pods, and the largest namespaces', () => {
     listed(pod('x', 90, { generation: 4 }), pod('low', 91, { level: { className: 'low', priority: 1 } }));
     const count = counter.count(quota(), '1', 9);
     expect([count?.generationOf('x'), count?.generationOf('low'), count?.generationOf('none')]).toEqual([
@@ -160,7 +160,7 @@ describe('a view of pods', () => {
     });
   });
 
-  test('what went is found in pieces, and the rest of them is of no use in the next epoch', () => {
+  test('finds deleted pods in steps, and drops the remaining steps in the next epoch', () => {
     const many = Array.from({ length: 15_000 }, (_, index) => pod(`pod-${index}`, 101 + index));
     listed(...many);
     view.begin(20_000, NAMES);
@@ -176,7 +176,7 @@ describe('a view of pods', () => {
     expect(view.size).toBe(1);
   });
 
-  test('what went is also found where the last namespace that was to be listed is released', () => {
+  test('finds deleted pods also when the last unlisted namespace is released', () => {
     view.govern({ name: 'b', labels: new Map(), revision: 6 });
     listed(pod('went', 90), pod('b', 91, { namespace: 'b' }));
     view.begin(200, NAMES);
@@ -219,7 +219,7 @@ describe('a view of pods', () => {
     expect(counted()).toMatchObject({ pods: '1' });
   });
 
-  test('tells what each namespace holds of what is limited', () => {
+  test('reports the usage of limited resources by namespace', () => {
     view.govern({ name: 'b', labels: new Map(), revision: 6 });
     view.govern({ name: 'empty', labels: new Map(), revision: 6 });
     listed(
@@ -237,7 +237,7 @@ describe('a view of pods', () => {
     ]);
   });
 
-  test('a pod that cannot be read counts in every quota, as much as it limits', () => {
+  test('a pod that cannot be read counts in every quota with its full limit', () => {
     listed(pod('x', 90), pod('odd', 91, { amounts: undefined }), pod('odder', 92, { level: undefined }));
     expect(counted()).toEqual({
       pods: '3',
@@ -279,7 +279,7 @@ describe('a view of pods', () => {
       view.begin(200, NAMES);
     });
 
-    test('is what it was, and no newer, until everything is listed again', () => {
+    test('keeps its old revision until everything is listed again', () => {
       view.put(pod('new', 201));
       view.reach(201);
       expect(counted()).toMatchObject({ pods: '3', reached: 110, holds: 201 });
@@ -287,7 +287,7 @@ describe('a view of pods', () => {
       expect(counted()).toMatchObject({ pods: '2', reached: 201 });
     });
 
-    test('does not take a list of the last one for its own', () => {
+    test('ignores a list of the previous epoch', () => {
       const load = view.load();
       view.begin(300, NAMES);
       view.loaded(load);
