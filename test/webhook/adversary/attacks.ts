@@ -1,9 +1,9 @@
 import { chargesOfRefusedPods } from './charges-of-refused-pods.ts';
-import { dearPods } from './dear-pods.ts';
-import { fatPods } from './fat-pods.ts';
+import { expensivePods } from './expensive-pods.ts';
+import { maximumSizePods } from './maximum-size-pods.ts';
 import { largeRequests } from './large-requests.ts';
 import { managedFields } from './managed-fields.ts';
-import { plainAsking } from './plain-asking.ts';
+import { plainRequests } from './plain-requests.ts';
 import { poisonedPod } from './poisoned-pod.ts';
 import { probingAffinity } from './probing-affinity.ts';
 import type { Stage } from './stage.ts';
@@ -14,13 +14,13 @@ import { takenNames } from './taken-names.ts';
  * sandbox in `npm test` and on a real API server in `npm run test:cluster`; docs/security.md says what stops each.
  */
 export const ATTACKS: readonly ((stage: Stage) => void)[] = [
-  plainAsking,
+  plainRequests,
   probingAffinity,
   chargesOfRefusedPods,
   managedFields,
-  dearPods,
+  expensivePods,
   largeRequests,
   takenNames,
   poisonedPod,
-  fatPods,
+  maximumSizePods,
 ];

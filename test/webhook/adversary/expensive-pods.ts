@@ -73,7 +73,7 @@ function container(index: number, requests: object): object {
 }
 
 /** The tenant asks, by dry run, for pods that cost the webhook much more than the tenant, in a cluster of many namespaces. */
-export function dearPods(stage: Stage): void {
+export function expensivePods(stage: Stage): void {
   describe('a tenant that makes its pods expensive to evaluate', () => {
     const prefix = uniqueName('many');
 

@@ -7,7 +7,7 @@ import { forbiddenPod, permittedPod, type Stage } from './stage.ts';
 const REQUESTS = 100;
 
 /** The attack against which all others are measured: the tenant names a class that it may not use, again and again. */
-export function plainAsking(stage: Stage): void {
+export function plainRequests(stage: Stage): void {
   test('a tenant that requests a forbidden class again and again is refused, and disturbs no other namespace', async () => {
     const ask = (pod: object) => stage.attacker()('POST', stage.tenant.core('pods'), pod);
     await eventually(async () => expect((await ask(forbiddenPod(stage))).status).toBe(403));

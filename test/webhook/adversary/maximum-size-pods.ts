@@ -19,7 +19,7 @@ const AGAIN_AFTER_MS = 500;
 const COUNTED_MS = 20_000;
 
 /** Whoever counts pods reads all of them, and several quotas may be counted at once. */
-export function fatPods(stage: Stage): void {
+export function maximumSizePods(stage: Stage): void {
   test(
     'a tenant with pods of maximum size crashes no process, and blocks no other user',
     { timeout: TIMEOUT_MS },
