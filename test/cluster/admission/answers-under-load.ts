@@ -6,7 +6,7 @@ import { slowPod, wasAsked } from './registered-webhooks.ts';
 const CLIENTS = 4;
 const PAUSE_MS = 20;
 
-/** How often each answer came to pods that clients created all the time. */
+/** The number of each answer to pods that clients kept creating. */
 type Answers = ReadonlyMap<string, number>;
 
 /** Creates pods, dry run, for as long as something takes, and counts the answers. */
@@ -26,7 +26,7 @@ export async function answersWhile(api: Harness, something: () => Promise<void>)
   return answers;
 }
 
-/** A time-out or an internal error is what a failed handshake looks like from here: none is excused. */
+/** A failed handshake looks like a timeout or an internal error here, so none is allowed. */
 export function expectAllAsked(answers: Answers, atLeast: number): void {
   expect([...answers.keys()]).toEqual(['201 after asking']);
   expect([...answers.values()].reduce((sum, count) => sum + count, 0)).toBeGreaterThan(atLeast);

@@ -5,14 +5,17 @@ import type { Answer } from '#test/contract/harness.ts';
 
 export type AnswerOfUser = Pick<Answer, 'status' | 'headers' | 'body'>;
 
-/** Sends requests as one user, bytes as they are; a PATCH is a merge patch. Administrators may speak for others. */
+/**
+ * Sends requests as one user, with the bytes unchanged; a PATCH is a merge patch. Administrators may impersonate
+ * others.
+ */
 export type AsUser = (
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   path: string,
   body?: object | Uint8Array,
 ) => Promise<AnswerOfUser>;
 
-/** What else the API server knows of a user whom it authenticated. */
+/** The extra fields of an authenticated user. */
 export interface UserDetails {
   readonly groups?: readonly string[];
   /** By key, one value each, such as `authentication.kubernetes.io/node-name`. */

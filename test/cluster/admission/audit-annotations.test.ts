@@ -11,7 +11,7 @@ import { registeredWebhooks } from './registered-webhooks.ts';
 const AUDIT_LOG = join(inject('runFolder'), 'audit.log');
 const SERVER_LOG = join(inject('runFolder'), 'kube-apiserver.log');
 
-/** Only a control plane of our own shows its logs. */
+/** Only our own control plane exposes its logs. */
 describe.skipIf(!hasCluster() || !existsSync(AUDIT_LOG))('the audit log of the API server', () => {
   const api = contractHarness(clusterTarget());
   const objects = clusterObjects(api);
@@ -30,7 +30,7 @@ describe.skipIf(!hasCluster() || !existsSync(AUDIT_LOG))('the audit log of the A
     });
   });
 
-  /** What is kept of the creation of a pod, once the API server has written it. */
+  /** The audit record of the creation of a pod, once the API server has written it. */
   function annotationsOf(name: string): Promise<Readonly<Record<string, string>>> {
     return eventually(() => {
       const entry = entriesOf(AUDIT_LOG).find(({ verb, objectRef }) => verb === 'create' && objectRef?.name === name);
@@ -46,7 +46,7 @@ describe.skipIf(!hasCluster() || !existsSync(AUDIT_LOG))('the audit log of the A
     return { name, status };
   }
 
-  /** An update that was refused on an old copy of its object is asked about again with the present one, by nature. */
+  /** An update that was refused on an old copy of its object is naturally reviewed again with the current one. */
   function warnings(): readonly string[] {
     const isUpdate = ({ verb }: AuditEntry): boolean => verb === 'patch' || verb === 'update';
     const updates = new Set(entriesOf(AUDIT_LOG).flatMap((entry) => (isUpdate(entry) ? [entry.auditID] : [])));

@@ -7,10 +7,10 @@ import { registeredWebhooks } from './registered-webhooks.ts';
 import { servedCertificate } from './served-certificate.ts';
 
 const LEAST_ANSWERS = 100;
-/** A webhook looks at its files every 20 s. */
+/** A webhook reloads its files every 20 s. */
 const SERVED_MS = 40_000;
 
-/** Every entry fails closed here, so one failed handshake is one pod that gets another answer than the webhook's. */
+/** Every entry fails closed here, so each failed handshake gives one pod an answer that is not the webhook's. */
 describe.skipIf(!hasCluster())('a certificate that cert-manager makes', () => {
   const api = contractHarness(clusterTarget());
   const files = certificateFiles(api);

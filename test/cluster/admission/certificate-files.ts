@@ -6,7 +6,7 @@ import { createAuthority, issueServerCertificate } from '#shared/http/certificat
 import { type Harness, uniqueName } from '#test/contract/harness.ts';
 import { registerCaBundle } from '#webhook/registration/register.ts';
 
-/** Where a webhook finds its certificate, and a way to have it renewed. */
+/** The certificate files of a webhook, and a way to renew them. */
 export interface CertificateFiles {
   readonly certFile: string;
   readonly keyFile: string;
@@ -34,7 +34,7 @@ export function certificateFiles(api: Harness): CertificateFiles {
     }
   }
 
-  /** There may be no configurations yet, or they change meanwhile: the next round comes soon. */
+  /** There may be no configurations yet, or they change concurrently: the next round follows soon. */
   function inject(): void {
     void registerCaBundle(api.client, authority.certPem).catch(() => undefined);
   }

@@ -8,7 +8,7 @@ import { tenantOf } from './tenant.ts';
 
 const PATIENCE_MS = 50_000;
 
-/** Pods of DaemonSets are evicted after others. Which owner a pod has is the word of its creator. */
+/** Pods of DaemonSets are evicted after others, but the owner of a pod is a claim of its creator. */
 describe.skipIf(!hasCluster())('a tenant that names a DaemonSet as the owner of its pod', () => {
   const api = contractHarness(clusterTarget());
   let tenant: AsUser;

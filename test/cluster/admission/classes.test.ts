@@ -6,7 +6,7 @@ import { clusterObjects, onlyIn, POLICIES, PRIORITY_CLASSES } from './cluster-ob
 import { plainNames } from './plain-names.ts';
 import { registeredWebhooks } from './registered-webhooks.ts';
 
-/** On a collection, kubectl asks for each object by itself; others ask once for all. */
+/** For a collection, kubectl sends one request per object; other clients send one for all. */
 const TOGETHER = { together: 'yes' };
 
 describe.skipIf(!hasCluster())('changes of priority classes that something depends on', () => {
@@ -58,7 +58,7 @@ describe.skipIf(!hasCluster())('changes of priority classes that something depen
   test('are refused or warned of, word for word', async () => {
     const sections: string[] = [];
     for (const [what, { args, input, says }] of Object.entries(cases)) {
-      // What a class is needed for is known to the webhook a moment after it was written.
+      // The webhook observes references to a class shortly after they are written.
       const said = await eventually(async () => {
         const text = JSON.stringify(input?.() ?? {});
         const { stdout, stderr } = await kubectl(inject('kubeconfig'), [...args(), '--dry-run=server'], text);

@@ -11,11 +11,11 @@ const ROLE_BINDINGS = `/apis/${RBAC}/v1/clusterrolebindings`;
 
 /** Makes objects that belong to no namespace, each with a name of its own. */
 export interface ClusterObjects {
-  /** Answers the name. */
+  /** Returns the name. */
   priorityClass(name: string, value: number, more?: object, metadata?: object): Promise<string>;
   policy(name: string, spec: object): Promise<string>;
   priorityQuota(name: string, spec: object): Promise<string>;
-  /** Gives a user every right there is. */
+  /** Gives a user all rights. */
   administrator(user: string): Promise<string>;
 }
 

@@ -18,22 +18,22 @@ describe.skipIf(!hasCluster())('removing pods, with the webhook registered', () 
   const path = (name: string): string => api.core(`pods/${name}`);
   let scheduler: AsUser;
   let agent: AsUser;
-  /** A class whose pods say themselves whether they may be preempted. */
+  /** A class whose pods may opt out of preemption. */
   let asking = '';
 
   beforeAll(async () => {
     const byPod = { annotations: { 'plimsoll.dev/allow-preemption': 'by-pod' } };
     asking = await objects.priorityClass('asking', 20, {}, byPod);
-    // What RBAC would refuse never reaches a webhook.
+    // A request that RBAC refuses never reaches a webhook.
     await objects.administrator(SCHEDULER);
     scheduler = asUser(api.target.connection, SCHEDULER);
     agent = await agentOf(api, objects, NODE);
-    // API server and webhook hear of a new class a moment later.
+    // The API server and the webhook observe a new class shortly after.
     const { name } = await eventually(() => given(UNWANTED, { priorityClassName: asking }));
     await eventually(async () => expect((await scheduler('DELETE', `${path(name)}?dryRun=All`)).status).toBe(429));
   });
 
-  /** Makes a pod that is bound, so that it ends like one that runs; answers its name and UID. */
+  /** Creates a bound pod, so that it terminates like a running one; returns its name and UID. */
   async function given(metadata: object = {}, spec: object = {}): Promise<{ name: string; uid: string }> {
     const name = uniqueName('pod');
     const made = await api.post(api.core('pods'), pod(name, { nodeName: NODE, ...spec }, metadata));
@@ -60,7 +60,7 @@ describe.skipIf(!hasCluster())('removing pods, with the webhook registered', () 
 
     test('is told to retry for every pod of a class that opts out of preemption', async () => {
       const priorityClassName = await objects.priorityClass('steady', 10, {}, UNWANTED);
-      // The API server hears of a new class a moment later.
+      // The API server observes a new class shortly after.
       const { name } = await eventually(() => given({}, { priorityClassName }));
       await expect.poll(async () => (await scheduler('DELETE', `${path(name)}?dryRun=All`)).status).toBe(429);
     });
@@ -145,7 +145,7 @@ describe.skipIf(!hasCluster())('removing pods, with the webhook registered', () 
       const budgets = `/apis/policy/v1/namespaces/${api.namespace}/poddisruptionbudgets`;
       const spec = { maxUnavailable: 0, selector: { matchLabels: labels } };
       expect((await api.post(budgets, { metadata: { name: 'none' }, spec })).status).toBe(201);
-      // The disruption controller works out a moment later how many may go.
+      // The disruption controller updates the allowed disruptions shortly after.
       await eventually(async () => {
         const { body } = await api.get(`${budgets}/none`);
         expect(at(body, 'status.observedGeneration')).toBe(1);

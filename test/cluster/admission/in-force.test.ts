@@ -8,7 +8,7 @@ const LABEL = 'plimsoll.dev/priority-quota';
 /** Conditions are written every ten to twenty seconds. */
 const PATIENCE_MS = 45_000;
 
-/** A PriorityQuota selects the namespace all along; whether it is in force there is told by labels alone. */
+/** A PriorityQuota always selects the namespace; only labels decide whether it is enforced there. */
 describe.skipIf(!hasCluster())('a PriorityQuota and the labels that put it in force', () => {
   const api = contractHarness(clusterTarget());
   const objects = clusterObjects(api);

@@ -13,8 +13,8 @@ const CRDS = fileURLToPath(new URL('../../../deploy/crds/', import.meta.url));
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 /**
- * Installs our kinds and the policies by which the API server itself enforces rules. Answers how to remove the policies,
- * and with them what was compiled, which would judge whatever comes after; the kinds stay.
+ * Installs our kinds and the policies with which the API server itself enforces rules. Returns how to remove the
+ * policies and the compiled rules, which would affect later tests; the kinds stay.
  */
 export async function installRules(api: Harness): Promise<() => Promise<void>> {
   await applyDefinitions(api);
@@ -35,7 +35,7 @@ async function applyDefinitions(api: Harness): Promise<void> {
   for (const file of readdirSync(CRDS).filter((name) => name.startsWith('plimsoll.dev_'))) {
     const definition = parse(readFileSync(`${CRDS}${file}`, 'utf8')) as Definition;
     await apply(api, `${DEFINITIONS}/${definition.metadata.name}`, definition);
-    // A new kind answers that its storage is initializing for a moment.
+    // For a moment, a new kind answers that its storage is initializing.
     const collection = `/apis/plimsoll.dev/v1alpha1/${definition.spec.names.plural}`;
     await eventually(async () => expect((await api.get(collection)).status).toBe(200));
   }

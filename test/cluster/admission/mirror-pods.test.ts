@@ -9,11 +9,11 @@ import { registeredWebhooks } from './registered-webhooks.ts';
 import { tenantOf } from './tenant.ts';
 
 const MIRROR = { 'kubernetes.io/config.mirror': '9a1f' };
-/** Pods are counted every half a minute at the latest. */
+/** Pods are counted at least every half minute. */
 const COUNTED_WITHIN_MS = 90_000;
 const FROM_FILE = { 'kubernetes.io/config.source': 'file' };
 
-/** What the API server lets a tenant and a node write of a static pod's marks, and what we make of them. */
+/** Which marks of a static pod the API server lets a tenant and a node write, and how we treat them. */
 describe.skipIf(!hasCluster())('the marks of a static pod', () => {
   const api = contractHarness(clusterTarget());
   const objects = clusterObjects(api);

@@ -7,13 +7,13 @@ import { clusterObjects } from './cluster-objects.ts';
 import { registeredWebhooks } from './registered-webhooks.ts';
 
 const PATIENCE_MS = 50_000;
-/** As nobody ends pods on these nodes, a victim stays on its way out, and its preemptor nominated. */
+/** No kubelet terminates pods on these nodes, so a victim stays terminating and its preemptor nominated. */
 const STAYS = { terminationGracePeriodSeconds: 25 };
 const WATCHED_MS = 3_000;
-/** Of what a node has. */
+/** Share of a node's capacity. */
 const [HALF, WHOLE] = ['4', '8'];
 
-/** What kube-scheduler does by itself, and goes on doing where Plimsoll judges pods, deletions and evictions. */
+/** The behaviour of kube-scheduler itself, which stays the same when Plimsoll checks pods, deletions and evictions. */
 describe.skipIf(!hasCluster())('kube-scheduler, with the webhook registered', () => {
   const api = contractHarness(clusterTarget());
   const objects = clusterObjects(api);
@@ -34,7 +34,7 @@ describe.skipIf(!hasCluster())('kube-scheduler, with the webhook registered', ()
     for (const node of nodes) await api.remove(nodePath(node));
   });
 
-  /** A node of the pool, taken by a low pod and one in the middle before anybody else can have it. */
+  /** A node of the pool, filled with a low and a middle pod before other pods can use it. */
   async function takenNode(low: string, middle: string): Promise<string> {
     const [node = ''] = await makeFakeNodes(api.client, uniqueName('taken'), 1);
     nodes.push(node);
@@ -64,7 +64,7 @@ describe.skipIf(!hasCluster())('kube-scheduler, with the webhook registered', ()
     await eventually(async () => expect(await seen(name, 'status.nominatedNodeName')).toBe(node), PATIENCE_MS);
   }
 
-  /** Those on their way out. */
+  /** The terminating pods. */
   async function ending(...names: readonly string[]): Promise<readonly string[]> {
     const deletions = await Promise.all(names.map((name) => seen(name, 'metadata.deletionTimestamp')));
     return names.filter((_, index) => deletions[index] !== undefined);

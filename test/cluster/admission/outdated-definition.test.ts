@@ -16,7 +16,7 @@ const AT_ONCE = 100;
 const DEFINITION = fileURLToPath(new URL('../../../deploy/crds/plimsoll.dev_priorityquotas.yaml', import.meta.url));
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const STATUS = 'spec.versions.0.schema.openAPIV3Schema.properties.status.properties';
-/** What the definition did not name in earlier versions. */
+/** The fields that earlier versions of the definition lack. */
 const ADDED_SINCE = ['slices', 'ledgerVersion'];
 
 describe.skipIf(!hasCluster())('a PriorityQuota whose CustomResourceDefinition is older than the webhook', () => {
@@ -59,7 +59,7 @@ describe.skipIf(!hasCluster())('a PriorityQuota whose CustomResourceDefinition i
     return (await api.get(`${PRIORITY_QUOTAS}/${quota}`)).body;
   }
 
-  /** Comes again when it is asked to, as every client of Kubernetes does. */
+  /** Retries when told to, like every Kubernetes client. */
   async function create(): Promise<Answer> {
     for (;;) {
       const answer = await api.post(api.core('pods'), pod(uniqueName('pod'), { priorityClassName }));

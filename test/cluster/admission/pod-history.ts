@@ -2,9 +2,9 @@ import { systemClock } from '#shared/runtime/clock.ts';
 import { at, eventually, type Harness, pod, textAt, uniqueName, type WatchLine } from '#test/contract/harness.ts';
 import { linesOf } from '#test/contract/lines-of.ts';
 
-/** Everything that the API server tells about the pods of a namespace, from its beginning. */
+/** All watch events about the pods of a namespace, from its creation on. */
 export interface PodHistory {
-  /** How many pods of a class existed at the fullest moment until now. */
+  /** The maximum number of pods of a class that existed at one time so far. */
   mostAtOnce(priorityClassName: string): Promise<number>;
   close(): Promise<void>;
 }

@@ -25,7 +25,7 @@ describe.skipIf(!hasCluster())('priorities, with the webhook registered', () => 
     });
   });
 
-  /** The API server's own Priority plugin hears of a new class a moment later. */
+  /** The API server's own Priority plugin observes a new class shortly after. */
   function untilCreated(object: object): Promise<void> {
     return eventually(async () => expect((await api.post(pods(), object)).status).toBe(201));
   }

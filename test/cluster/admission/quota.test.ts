@@ -15,8 +15,8 @@ const CREATES = 300;
 const AT_ONCE = 60;
 const SMALL = 4;
 /**
- * A reservation whose pod has not appeared is kept so long: no create here is under way for longer; clients of a cluster
- * may be, so the default is six times that. And replicas take slices from their first moment on.
+ * How long a reservation without a pod is kept: no create here takes longer; in a real cluster it may, so the default
+ * is six times that. Replicas take slices from the start.
  */
 const SETTINGS = { reservationSeconds: 20, sliceAfterSeconds: 0 };
 const HEALED_MS = 180_000;
@@ -41,7 +41,7 @@ describe.skipIf(!hasCluster())(`a PriorityQuota with ${REPLICAS} webhook process
     quotas.sized = await quotaOf(classes.sized, { 'requests.memory': '256Mi' });
     const none = await objects.priorityClass('none', 30);
     await quotaOf(none, { pods: '0' });
-    // The last quota is known to every replica when none of them lets a pod through any more.
+    // Every replica knows the last quota when none of them allows a pod any more.
     await eventually(async () => {
       const probes = Array.from({ length: 10 }, () => create({ priorityClassName: none }, { dryRun: 'All' }));
       expect((await Promise.all(probes)).map(({ status }) => status)).toEqual(probes.map(() => 403));
@@ -63,7 +63,7 @@ describe.skipIf(!hasCluster())(`a PriorityQuota with ${REPLICAS} webhook process
     return again(() => api.post(api.core('pods'), pod(uniqueName('pod'), spec, metadata), { query }));
   }
 
-  /** Comes again when it is asked to, as every client of Kubernetes does, or when a busy machine was too slow. */
+  /** Retries when told to, like every Kubernetes client, or when a busy machine was too slow. */
   async function again(ask: () => Promise<Answer>): Promise<Answer> {
     for (;;) {
       const answer = await ask();
@@ -169,7 +169,7 @@ describe.skipIf(!hasCluster())(`a PriorityQuota with ${REPLICAS} webhook process
   });
 
   test(`in the end used is correct and exactly ${HARD} pods exist`, { timeout: 2 * HEALED_MS }, async () => {
-    // Where the API server gave up on a pod that was reserved, or a name was taken, room is free again only later.
+    // If the API server gave up on a reserved pod, or its name was taken, the room becomes free only later.
     await eventually(async () => {
       await create({ priorityClassName: classes.many });
       const there = [await podsOf(classes.many), await podsOf(classes.few)].map(({ length }) => length);

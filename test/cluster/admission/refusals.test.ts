@@ -7,7 +7,7 @@ import { clusterObjects, RULES } from './cluster-objects.ts';
 import { plainNames } from './plain-names.ts';
 import { registeredWebhooks } from './registered-webhooks.ts';
 
-/** What is asked for, in a namespace that has been prepared for it. */
+/** The requests, in a namespace prepared for them. */
 interface Wish {
   readonly object: object;
   readonly user?: string;
@@ -66,7 +66,7 @@ describe.skipIf(!hasCluster())('what kubectl prints for refusals and warnings', 
     const { object, user } = await prepare(namespace);
     const as = user === undefined ? [] : [`--as=${user}`];
     const args = ['create', '--dry-run=server', `--namespace=${namespace}`, '--filename=-', ...as];
-    // Quota and policy are in force a moment after they were written.
+    // Quota and policy take effect shortly after they are written.
     const said = await eventually(async () => {
       const { stdout, stderr } = await kubectl(inject('kubeconfig'), args, JSON.stringify(object));
       expect(stderr).toMatch(/forbidden|denied|Warning/);
@@ -79,7 +79,7 @@ describe.skipIf(!hasCluster())('what kubectl prints for refusals and warnings', 
   async function underPolicy(namespace: string, spec: object): Promise<Wish> {
     const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': namespace } };
     const name = await objects.policy('policy', { namespaceSelector, ...spec });
-    // Before that the webhook alone refuses, in its own frame; it alone knows of quotas.
+    // Until then only the webhook refuses, with its own prefix; only the webhook knows quotas.
     if (!('requireQuotaFor' in spec)) await eventually(async () => expect(await compiled()).toContain(name), 30_000);
     return wish(pod('web', { priorityClassName: names.high }));
   }

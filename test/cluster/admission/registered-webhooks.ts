@@ -15,7 +15,7 @@ export interface RegisteredWebhooks {
   readonly processes: readonly WebhookProcess[];
   /** Starts one more. */
   start(): Promise<void>;
-  /** As a rollout does: starts one more, and ends the second oldest when no new connection leads there. */
+  /** Like a rollout: starts one more, and stops the second oldest when no new connections reach it. */
   replace(): Promise<void>;
   /** Kills all of them; the registration stays. */
   kill(): Promise<void>;
@@ -25,7 +25,7 @@ export interface RegisteredWebhooksOptions {
   readonly replicas?: number;
   /** Of the validating entries; `Ignore` unless said otherwise. */
   readonly failurePolicy?: 'Ignore' | 'Fail';
-  /** How they reach the API server of the kubeconfig that they are given, as a kubeconfig. */
+  /** A kubeconfig for the webhooks, derived from the given one. */
   readonly toApiServer?: (kubeconfig: string) => Promise<string>;
   /** Fields of the WebhookConfiguration, beside the Secret in which they share the authority. */
   readonly settings?: Partial<Omit<WebhookConfiguration, 'tls' | 'registration'>> & {
@@ -81,12 +81,12 @@ export function registeredWebhooks(api: Harness, options: RegisteredWebhooksOpti
   return { processes, start, replace, kill };
 }
 
-/** A pod that the validating webhook, and nobody else, warns of: it takes an hour to end. */
+/** A pod that only the validating webhook warns of: it has a grace period of an hour. */
 export function slowPod(name: string): object {
   return pod(name, { terminationGracePeriodSeconds: 3_600 });
 }
 
-/** Whether the validating webhook was asked about a slow pod. */
+/** Whether the validating webhook was called for a slow pod. */
 export function wasAsked({ headers }: Answer): boolean {
   return String(headers['warning']).includes('spec.terminationGracePeriodSeconds');
 }

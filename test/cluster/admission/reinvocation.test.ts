@@ -40,7 +40,7 @@ describe.skipIf(!hasCluster())('with mutating webhooks of others after ours', ()
     others.register('mutating', ...entries.map((entry) => ({ ...ONLY_PODS, ...entry })));
   const create = (body: object) => api.post(api.core('pods'), body, { query: { dryRun: 'All' } });
 
-  /** Says yes at first, and speaks only when it is asked for the second time about the same pod. */
+  /** Allows at first, and acts only on the second call for the same pod. */
   function inSecondRound(reviewer: Reviewer): Reviewer {
     let calls = 0;
     return (request) => ((calls += 1) % 2 === 0 ? reviewer(request) : { allowed: true });

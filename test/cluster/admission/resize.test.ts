@@ -24,7 +24,7 @@ describe.skipIf(!hasCluster())('resizes of pods under a PriorityQuota', () => {
       priorityClassNames: [priorityClassName],
       hard,
     });
-    // Every replica has heard of it when a pod that is too large is refused.
+    // Every replica knows it when a pod that is too large is refused.
     await eventually(async () => expect((await create('2Gi', { dryRun: 'All' })).status).toBe(403), 20_000);
   });
 

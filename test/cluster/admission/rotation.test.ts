@@ -7,12 +7,14 @@ import { AUTHORITY_SECRET, registeredWebhooks } from './registered-webhooks.ts';
 import { servedCertificate } from './served-certificate.ts';
 
 const SETTINGS = { drainSeconds: 3, tls: { overlapSeconds: 0 } };
-/** Some 2000 come on two cores, also with ten busy processes beside. */
+/** About 2000 are made on two cores, even with ten busy processes. */
 const LEAST_ANSWERS = 500;
-/** A webhook looks at its certificate every 20 s, twice for a new authority: to announce it and to sign with it. */
+/**
+ * A webhook refreshes its certificate every 20 s; a new CA takes two refreshes: one announces it, one signs with it.
+ */
 const ROTATED_MS = 120_000;
 
-/** Every entry fails closed here, so one failed handshake is one pod that gets another answer than the webhook's. */
+/** Every entry fails closed here, so each failed handshake gives one pod an answer that is not the webhook's. */
 describe.skipIf(!hasCluster())('certificates that change while pods are created', () => {
   const api = contractHarness(clusterTarget());
   const webhooks = registeredWebhooks(api, { replicas: 2, failurePolicy: 'Fail', settings: SETTINGS });
@@ -23,7 +25,7 @@ describe.skipIf(!hasCluster())('certificates that change while pods are created'
     return Buffer.from(data['ca.crt'] ?? '', 'base64').toString();
   }
 
-  /** What an administrator does who wants a new authority now: it is announced, and signs once it is trusted. */
+  /** What an administrator does to get a new CA now: it is announced, and signs once it is trusted. */
   async function announceAuthority(): Promise<string> {
     const next = createAuthority({ commonName: uniqueName('next'), days: 1, now: Date.now() });
     const stringData = { 'next.crt': next.certPem, 'next.key': next.keyPem };

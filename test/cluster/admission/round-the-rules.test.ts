@@ -100,7 +100,7 @@ describe.skipIf(!hasCluster())('round the rules of the API server, without any w
     const answers = await inFlight(AT_ONCE, numbers, async (name) => {
       const metadata = { name, labels: { [label]: 'true' } };
       expect((await api.post('/api/v1/namespaces', { metadata })).status).toBe(201);
-      // The account of the namespace comes a moment later; a pod must name none that it would need.
+      // The default service account of the namespace is created shortly after.
       const answer = await untilJudged(`/api/v1/namespaces/${name}/pods`);
       await api.remove(`/api/v1/namespaces/${name}`);
       return answer;
@@ -108,7 +108,7 @@ describe.skipIf(!hasCluster())('round the rules of the API server, without any w
     for (const answer of answers) expectForbidden(answer);
   });
 
-  /** Asks at once and again until the ServiceAccount plugin, which comes before, has found the account. */
+  /** Retries until the ServiceAccount plugin, which runs before the webhook, has found the account. */
   async function untilJudged(path: string): Promise<Answer> {
     for (;;) {
       const answer = await api.post(path, goldPod('first'));
@@ -149,7 +149,7 @@ describe.skipIf(!hasCluster())('round the rules of the API server, without any w
   }
 });
 
-/** Pods with amounts in every place that the QoS class follows from, and in some that it does not. */
+/** Pods with amounts in every field that determines the QoS class, and in some that do not. */
 function shapeArbitrary(): fc.Arbitrary<object> {
   const amounts = fc.record(
     {

@@ -90,14 +90,14 @@ describe.skipIf(!hasCluster())('the rules in the API server and the webhook', ()
     },
   );
 
-  /** What the webhook would have said of that which was let in. */
+  /** What the webhook would have decided about the allowed objects. */
   function refusalOf({ body }: AnswerOfUser, written: Written | undefined, policies: readonly WrittenPolicy[]) {
     if (written === undefined) throw new Error('an answer without a request');
     const object = requestOf(written, body as object);
     return verdictOfWebhook(written.kind, object, worldOf(written, policies)).refusal;
   }
 
-  /** The webhook judges the pod as the API server is about to store it. */
+  /** The webhook checks the pod as the API server is about to store it. */
   function asStored(written: Written) {
     const isPod = written.kind === 'Pod';
     return requestOf(

@@ -14,7 +14,7 @@ import { collectionPath, workloadKind } from '#test/webhook/support/workloads.ts
 import { asUser, type AnswerOfUser } from './as-user.ts';
 import { clusterObjects, POLICIES, PRIORITY_CLASSES } from './cluster-objects.ts';
 
-/** Who judges in a namespace: the API server's policies alone, the webhook's validating entries alone, or all of it. */
+/** What is enforced in a namespace: only the API server's policies, only the webhook's validating entries, or both. */
 export const JUDGES = ['policies', 'webhook', 'both'] as const;
 export type JudgeName = (typeof JUDGES)[number];
 
@@ -26,7 +26,7 @@ const USERS = ['rule-alice', 'rule-bob', 'rule-carol'];
 export interface RuleArena {
   /** The namespace of a number, as test/build/rule-cases.ts writes it, or as one judge has it. */
   readonly namespaceName: (index: number, judge?: JudgeName) => string;
-  /** Puts these policies in the place of all others, and waits until API server and webhook judge by them. */
+  /** Replaces all policies with these, and waits until the API server and the webhook enforce them. */
   enforce(policies: readonly WrittenPolicy[]): Promise<void>;
   /** Writes a pod or a workload where that judge judges; a dry run. */
   ask(written: Written, judge: JudgeName): Promise<AnswerOfUser>;

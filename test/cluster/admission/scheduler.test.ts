@@ -11,7 +11,7 @@ const ALLOW_PREEMPTION = 'plimsoll.dev/allow-preemption';
 const REFUSED =
   /^plimsoll_webhook_decisions_total\{webhook="\/validate\/deletions",reason="DisruptionUnwanted"\} (\d+)$/m;
 const WATCHED_MS = 6_000;
-/** Refused with 403 the scheduler would come back 36 times a second (real-kubernetes.md 5.5). */
+/** After a 403 the scheduler would retry 36 times a second. */
 const MOST_REFUSALS = 10;
 const PATIENCE_MS = 60_000;
 

@@ -4,12 +4,12 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 /** One address in front of several servers, as a Service is. */
 export interface Spread {
   readonly port: number;
-  /** Where connections go from now on, in turn. */
+  /** The targets of new connections, round robin. */
   to(ports: readonly number[]): void;
   close(): Promise<void>;
 }
 
-/** Listens on loopback; what it carries is not looked at, so TLS ends at the servers. */
+/** Listens on loopback and forwards bytes unchanged, so TLS ends at the servers. */
 export async function spread(): Promise<Spread> {
   const open = new Set<Socket>();
   let targets: readonly number[] = [];

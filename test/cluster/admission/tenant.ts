@@ -20,7 +20,7 @@ export async function editorOf(api: Harness, subject: Subject): Promise<AsUser> 
   expect([status, at(body, 'message')]).toEqual([201, undefined]);
   const account = `system:serviceaccount:${subject.namespace ?? ''}:${subject.name}`;
   const user = asUser(api.target.connection, subject.kind === 'User' ? subject.name : account);
-  // A binding counts a moment after it was written.
+  // A binding takes effect shortly after it is written.
   await eventually(async () => expect((await user('GET', api.core('pods'))).status).toBe(200));
   return user;
 }

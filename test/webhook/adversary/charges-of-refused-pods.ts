@@ -7,7 +7,7 @@ import { forbiddenPod, type Stage } from './stage.ts';
 const ROOM = 5;
 const REQUESTS = 4 * ROOM;
 
-/** The entry that charges quotas is asked at the same time as the one that refuses, and not after it. */
+/** The entry that charges quotas is called at the same time as the one that refuses, not after it. */
 export function chargesOfRefusedPods(stage: Stage): void {
   test('a tenant that may not use a class cannot fill its quota by requesting it', async () => {
     const quota = await shareQuota(stage, stage.classes.forbidden, { pods: String(ROOM) });

@@ -8,14 +8,17 @@ import type { Stage } from './stage.ts';
 const MEMORY_SHARE = 0.9;
 const CREATED_SHARE = 0.95;
 
-/** Expects that the webhook lives, in the memory it has. */
+/** Expects that the webhook is alive and within its memory limit. */
 export function expectWebhookUnharmed({ webhook }: Stage): void {
   const { component } = webhook();
   expect(component.hasEnded()).toBe(false);
   expect(peakMiBOf(component.pid() ?? 0)).toBeLessThan(shippedMemoryMiB() * MEMORY_SHARE);
 }
 
-/** Expects that honest users of another namespace were served all the while; `npm run bench -- adversary` tells how fast. */
+/**
+ * Expects that honest users of another namespace were served throughout; `npm run bench -- adversary` measures how
+ * fast.
+ */
 export function expectHonestServed({ asked, created, refusals }: HonestResult): void {
   expect(asked).toBeGreaterThan(0);
   expect(created / asked, JSON.stringify(refusals)).toBeGreaterThanOrEqual(CREATED_SHARE);

@@ -11,11 +11,11 @@ const REQUESTS = 10;
 
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 
-/** Specs of pods that are dear to judge, of a size. */
+/** Specs of expensive pods, of a given size. */
 const DEAR: readonly {
   readonly what: string;
   readonly spec: (size: number) => object;
-  /** As large as a review is judged. */
+  /** The largest review that is handled. */
   readonly judged: number;
 }[] = [
   {
@@ -46,7 +46,7 @@ const DEAR: readonly {
     judged: 1_500,
   },
 ];
-/** Times what is judged: more than is read. */
+/** Multiple of what is handled: more than is read. */
 const TOO_MUCH = 10;
 const REFUSED = ['403 Forbidden', '413 RequestEntityTooLarge', '429 TooManyRequests', '504 Timeout'];
 
@@ -72,7 +72,7 @@ function container(index: number, requests: object): object {
   return { name: `c${index}`, image: 'registry.test/idle:1', resources };
 }
 
-/** The tenant asks, by dry run, for pods that cost the webhook much more than the tenant, in a cluster of many namespaces. */
+/** The tenant sends dry-run pods that cost the webhook much more than the tenant, in a cluster of many namespaces. */
 export function expensivePods(stage: Stage): void {
   describe('a tenant that makes its pods expensive to evaluate', () => {
     const prefix = uniqueName('many');

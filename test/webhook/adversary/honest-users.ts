@@ -21,7 +21,9 @@ const DELETED = 200;
 const NOT_FOUND = 404;
 const MOST_DELETIONS = 50;
 
-/** Runs an attack while honest users create and delete pods, and tells how they fared. Rejects when the attack does. */
+/**
+ * Runs an attack while honest users create and delete pods, and returns what they got. Rejects when the attack does.
+ */
 export async function withHonestUsers<T>(
   stage: Stage,
   attack: () => Promise<T>,
@@ -66,7 +68,9 @@ async function createOne(stage: Stage): Promise<Asked> {
   return { outcome, elapsedMs };
 }
 
-/** Asks until it is gone, as what is left over would count in the next attack; returns what the first refusal said. */
+/**
+ * Retries until it is gone, because leftovers would affect the next attack; returns the message of the first refusal.
+ */
 async function deleteOne({ honest }: Stage, name: string): Promise<string> {
   let refusal = '';
   for (let tries = 0; tries < MOST_DELETIONS; tries += 1) {

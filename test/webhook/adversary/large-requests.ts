@@ -5,10 +5,10 @@ import { withHonestUsers } from './honest-users.ts';
 import { forbiddenPod, type Stage } from './stage.ts';
 
 const ANNOTATION_BYTES = 200 * 1024;
-/** So many at a time, and twice as many in all. */
+/** This many at a time, and twice as many in total. */
 const AT_ONCE = [80, 300];
 const TIMEOUT_MS = 120_000;
-/** The API server gives up by itself on what it has no time for. */
+/** The API server gives up on requests for which it has no time. */
 const REFUSED = ['403 Forbidden', '429 TooManyRequests', '504 Timeout'];
 
 /** The tenant sends so much at once that the webhook cannot read all of it. */

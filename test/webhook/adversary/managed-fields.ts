@@ -32,7 +32,7 @@ function managed(): object {
   };
 }
 
-/** The tenant writes what it likes below managedFields, of a pod or of a template, so that a review cannot be read. */
+/** The tenant writes arbitrary JSON below managedFields of a pod or template, so that a review cannot be read. */
 export function managedFields(stage: Stage): void {
   describe('a tenant that writes anything below managedFields', () => {
     const dryRun = '?dryRun=All';

@@ -18,7 +18,7 @@ const TOO_MANY_REQUESTS = 429;
 const AGAIN_AFTER_MS = 500;
 const COUNTED_MS = 20_000;
 
-/** Whoever counts pods reads all of them, and several quotas may be counted at once. */
+/** Counting reads all pods, and several quotas may be counted at once. */
 export function maximumSizePods(stage: Stage): void {
   test(
     'a tenant with pods of maximum size crashes no process, and blocks no other user',
@@ -51,7 +51,7 @@ async function createAll(stage: Stage): Promise<readonly string[]> {
   while (names.length < PODS) {
     const pod = permittedPod(stage, { containers });
     const { status, body } = await stage.attacker()('POST', stage.tenant.core('pods'), pod);
-    // One that is so large may be asked to come again: it is read alone.
+    // A request this large may be told to retry, because it is read alone.
     expect([CREATED, TOO_MANY_REQUESTS]).toContain(status);
     if (status === CREATED) names.push(textAt(body, 'metadata.name'));
     else await systemClock.sleep(AGAIN_AFTER_MS);

@@ -6,7 +6,7 @@ import { forbiddenPod, permittedPod, type Stage } from './stage.ts';
 
 const REQUESTS = 100;
 
-/** The attack against which all others are measured: the tenant names a class that it may not use, again and again. */
+/** The baseline attack: the tenant requests a class that it may not use, again and again. */
 export function plainRequests(stage: Stage): void {
   test('a tenant that requests a forbidden class again and again is refused, and disturbs no other namespace', async () => {
     const ask = (pod: object) => stage.attacker()('POST', stage.tenant.core('pods'), pod);

@@ -7,10 +7,10 @@ import { withHonestUsers } from './honest-users.ts';
 import { shareQuota } from './quota-stage.ts';
 import { permittedPod, type Stage } from './stage.ts';
 
-/** No field of an owner reference is bounded, and all of them can be patched after admission. */
+/** No field of an owner reference is limited in length, and all can be patched after admission. */
 const LONG = 'n'.repeat(5_000);
 const OWNERS = [{ apiVersion: LONG, kind: LONG, name: LONG, uid: LONG }];
-/** Soon used up where no count succeeds. */
+/** Quickly used up if no count succeeds. */
 const PLACES = '12';
 const ATTACK_MS = 5_000;
 const TIMEOUT_MS = 90_000;

@@ -4,7 +4,7 @@ import { permittedPod, type Stage } from './stage.ts';
 const APP = { app: 'secret-project' };
 const LABELS = { classified: 'yes' };
 
-/** The tenant asks by pod affinity what runs in a namespace that it may not read, and how that one is labelled. */
+/** The tenant probes with pod affinity which pods run in a namespace that it may not read, and how it is labelled. */
 export function probingAffinity(stage: Stage): void {
   describe('a tenant that probes another namespace by affinity', () => {
     beforeAll(async () => {

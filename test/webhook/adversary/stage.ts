@@ -10,7 +10,7 @@ export interface Surface {
   readonly webhook: () => WebhookProcess;
 }
 
-/** Where an attack is tried: a tenant with the `edit` role in one namespace, and honest users in another one. */
+/** The scene of an attack: a tenant with the `edit` role in one namespace, and honest users in another. */
 export interface Stage extends Surface {
   /** The namespace of the tenant. A PriorityPolicy lets it use `permitted` and no other class. */
   readonly tenant: Harness;
@@ -23,7 +23,7 @@ export interface Stage extends Surface {
   readonly classes: { permitted: string; forbidden: string };
 }
 
-/** What the attacker is called. */
+/** The name of the attacker. */
 export const ATTACKER = 'mallory';
 const FORBIDDEN_VALUE = 1_000_000;
 

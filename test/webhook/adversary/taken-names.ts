@@ -15,7 +15,7 @@ const AT_ONCE = 20;
 /** Of the thousand that a ledger may hold. */
 const MOST_OF_ONE_NAMESPACE = 510;
 
-/** The API server finds out last of all that a name is taken: such a pod is admitted, charged, and never created. */
+/** The API server checks last whether a name is taken: such a pod is admitted, charged, and never created. */
 export function takenNames(stage: Stage): void {
   test(
     'a tenant that creates the same pod again and again leaves room in the ledger for others',

@@ -87,7 +87,7 @@ const BESIDE = {
   },
 };
 
-/** What somebody may write in a pod. */
+/** What a user may write in a pod. */
 const POD_SPECS: Readonly<Record<string, object>> = {
   plain: MEMORY,
   'of-class-high': { ...MEMORY, priorityClassName: 'high' },

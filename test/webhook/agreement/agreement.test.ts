@@ -68,7 +68,7 @@ describe('plimsoll review and the running webhook', () => {
     return readAnswer(body);
   }
 
-  /** As an API server goes about it: mutate, validate what became of it, and where it is in force the quota. */
+  /** The order of an API server: mutate, validate the result, and charge the quota where it is enforced. */
   async function judgePod(pod: Raw): Promise<Verdict> {
     const mutated = await ask('/mutate', pod, 'pods');
     if (!mutated.allowed) return asVerdict(mutated);

@@ -1,6 +1,6 @@
 import { createPodReview, pod, type Raw } from '#test/webhook/support/reviews.ts';
 
-/** What must be answered: a status code of HTTP, and for a review what it says. */
+/** The expected answer: an HTTP status code, and the content for a review. */
 export interface Expected {
   readonly status: number;
   readonly allowed?: boolean;

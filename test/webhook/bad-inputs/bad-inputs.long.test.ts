@@ -73,7 +73,7 @@ function send(port: number, { path, method, headers }: Target, body: Buffer): Pr
 
 const HTTP_REFUSALS = [400, 404, 405, 413, 415];
 
-/** Either a refusal of the request, or the answer to a review that was one; anything else is a fault. */
+/** A refusal of the request, or the answer to a valid review; anything else is a fault. */
 function answerFault({ status, body }: Answer): string | undefined {
   if (HTTP_REFUSALS.includes(status)) return body.length < 500 ? undefined : 'a refusal that is too long';
   if (status !== 200) return `status ${status}`;

@@ -27,7 +27,7 @@ function eviction(object: object, request: object = {}): string {
   });
 }
 
-/** What is unusual about an eviction, and what our own agent is told; a person is judged and let through. */
+/** Unusual evictions, and the answer to our own agent; evictions by users are allowed. */
 const OPTIONS: readonly (readonly [string, object | undefined, BadInput['expected']])[] = [
   ['no deleteOptions', undefined, DENIED_409],
   ["another pod's uid", { preconditions: { uid: 'uid-of-another' } }, DENIED_409],

@@ -97,7 +97,7 @@ const CONTAINERS: readonly BadInput[] = [
   ),
 ];
 
-/** None of these is a way round: each is judged like any other pod. */
+/** None of these bypasses a policy: each is handled like any other pod. */
 const STATES: readonly (readonly [string, object, object])[] = [
   ['a deletion timestamp', { deletionTimestamp: '2026-01-01T00:00:00Z' }, {}],
   ['finalizers', { finalizers: ['example.com/x'] }, {}],

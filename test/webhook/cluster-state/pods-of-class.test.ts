@@ -12,7 +12,7 @@ function page(names: readonly string[], token?: string, bytes = 0): Outcome<unkn
   return { kind: 'ok', object: { metadata: { ...(token && { continue: token }) }, items } } as Outcome<unknown>;
 }
 
-/** Answers one page after the other, each after some time. */
+/** Returns one page after the other, each after some time. */
 async function find(pages: readonly Outcome<unknown>[], eachMs = 0) {
   const clock = manualClock();
   const { client, requests: asked } = scriptedClient(async () => {

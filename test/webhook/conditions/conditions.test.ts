@@ -48,7 +48,7 @@ test(
         },
         { type: 'Conflicting', status: 'False', reason: 'NoConflict', message: 'No conflict with other policies' },
       ]);
-    // The leader may look before the pods have been counted; it looks again within 20 s.
+    // The leader may write conditions before the pods have been counted; it does so again within 20 s.
     await expect
       .poll(() => conditionsOf(PRIORITY_QUOTAS, 'q'), { timeout: 30_000 })
       .toEqual([

@@ -45,7 +45,7 @@ describe('floods of expensive requests', () => {
     api = await objectServer();
     prepareCluster(api);
     webhook = await startShippedWebhook(api);
-    // Its caches are filled once it decides.
+    // Its caches are synced once it decides.
     while ((await send(good, webhook.port, GOOD)) !== 200) continue;
   });
   afterAll(async () => {

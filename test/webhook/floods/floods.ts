@@ -8,7 +8,7 @@ const LARGE = 2.9 * MIB;
 const ANSWERED = { status: 200 };
 const TOO_LARGE = { status: 413 };
 
-/** A review of about `bytes` with a pod that says `{}` again and again where nobody looks. */
+/** A review of about `bytes` whose pod repeats `{}` in an ignored field. */
 function stuffed(bytes: number, namespace = 'team-a'): string {
   const text = createPodReview(pod({ ...FITTING, unknown: 'HERE' }), { namespace });
   return text.replace('"HERE"', `[${Array.from({ length: Math.floor(bytes / 3) }, () => '{}').join(',')}]`);
@@ -19,7 +19,7 @@ function longText(text: string): string {
   return metadata({ annotations: { long: text } });
 }
 
-/** What anybody may send who reaches the port: dear one by one, and far too much all at once. */
+/** What any client that reaches the port may send: expensive reviews one by one, and far too many at once. */
 export const FLOODS: readonly BadInput[] = [
   badInput('flood', 'bodies far too large', Buffer.alloc(9 * MIB, 0x20), TOO_LARGE),
   badInput('flood', 'bodies far too large without a length', Buffer.alloc(9 * MIB, 0x20), TOO_LARGE, CHUNKED),

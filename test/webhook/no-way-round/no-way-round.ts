@@ -15,7 +15,7 @@ const TRUSTED = 'bob';
 const ACCOUNT = 'builder';
 const PATIENCE_MS = 60_000;
 
-/** Somebody wraps a pod in something that makes pods. */
+/** A user wraps a pod in a workload that creates pods. */
 interface Wrapping {
   readonly user: string;
   readonly kind: string;
@@ -100,7 +100,7 @@ export function noWayRound(target: () => ContractTarget, once = (): Promise<void
       { kind, by: 'their namespace', place: everybody, more: {} },
     ]);
     test.each(cases)('the pods of a $kind are refused for $by', async ({ kind, place, more }) => {
-      // The API server takes up to a second to forget a binding.
+      // The API server takes up to a second to drop a binding.
       const name = await eventually(async () => {
         return expectMade(await wrap({ user: RESTRICTED, kind, place, podSpec: podOf(names.gold, more) }));
       });
@@ -136,7 +136,7 @@ function podOf(priorityClassName: string, more: object = {}): object {
   return { ...(at(pod('any'), 'spec') as object), priorityClassName, ...more };
 }
 
-/** What the controllers said about a workload, or about what they made of it. */
+/** The Events of the controllers about a workload or the objects they created for it. */
 async function failuresAbout(api: Harness, name: string): Promise<readonly string[]> {
   const { body } = await api.get(`/apis/events.k8s.io/v1/namespaces/${api.namespace}/events`);
   const events = at(body, 'items') as readonly object[];
@@ -151,7 +151,7 @@ async function podsOf(api: Harness, name: string): Promise<readonly string[]> {
   return names.filter((each) => each.startsWith(name));
 }
 
-/** The name of what was made. */
+/** The name of the created object. */
 function expectMade({ status, body }: AnswerOfUser): string {
   expect([status, at(body, 'message')]).toEqual([201, undefined]);
   return textAt(body, 'metadata.name');

@@ -260,7 +260,7 @@ function createModel({
     if (random.chance(probability)) promised.push({ ...what, until: time.now() + CREATION_MS });
   }
 
-  /** Growth is asked for; the API server stores it only if nobody has changed the pod meanwhile. */
+  /** Requests a resize; the API server stores it only if the pod has not changed in the meantime. */
   async function resize(): Promise<void> {
     const before = [...api.pods.values()][random.below(api.pods.size)];
     const units = unitsOf(before?.amounts ?? NO_AMOUNTS);

@@ -178,7 +178,7 @@ export function createLedgerRig() {
     await clock.advance(0);
   }
 
-  /** As somebody edits the object. */
+  /** Edits the object like a user. */
   function setLimits(hard: Readonly<Record<string, string>>): void {
     const { raw } = rig.object;
     version += 1;

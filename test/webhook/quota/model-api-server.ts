@@ -53,7 +53,7 @@ export interface ModelApiServer {
   recountAsEarlier(base: LedgerVersion, state: LedgerState): Written;
   /** A call takes effect at one moment, and its answer arrives at another; `undefined` where either is lost. */
   call<T>(lifetime: Lifetime, effect: () => T): Promise<T | undefined>;
-  /** Lets one thing that waits happen; false when nothing waits. */
+  /** Executes one pending step; false if there is none. */
   proceed(): boolean;
   /** Something that happens later, if ever. */
   later(action: () => void): void;
@@ -144,7 +144,7 @@ export function createModelApiServer(options: ModelApiServerOptions): ModelApiSe
     });
   }
 
-  /** Whoever is stopped reads it later; whoever is dead never does. */
+  /** A stopped process reads it later; a dead process never does. */
   function answer(lifetime: Lifetime, deliver: () => void): void {
     const isStopped = (): boolean => time.now() < lifetime.stoppedUntil;
     pending.push(() =>

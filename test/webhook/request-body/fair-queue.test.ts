@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Share } from '#webhook/request-body/fair-shares.ts';
 import { createFairQueue } from '#webhook/request-body/fair-queue.ts';
 
-/** A line whose turns are told by name. */
+/** A queue that records its turns by name. */
 function line(longest: number) {
   const turns = createFairQueue(longest);
   const begun: string[] = [];

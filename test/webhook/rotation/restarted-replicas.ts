@@ -6,7 +6,7 @@ import { selfSignedCertificates } from '#webhook/certificates/self-signed-certif
 
 const DAY_MS = 86_400_000;
 
-/** A source whose every look is that of a replica which has just started. */
+/** A source whose every load is that of a replica which has just started. */
 export interface RestartedReplicas extends CertificateSource {
   /** PEM of every certificate that was served. */
   readonly leaves: ReadonlySet<string>;

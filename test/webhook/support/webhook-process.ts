@@ -55,7 +55,7 @@ export async function runWebhook(
   };
 }
 
-/** The authority under which the webhook registered itself: what an API server would trust. */
+/** The CA that the webhook registered: what an API server would trust. */
 function registeredAuthority(api: ObjectServer): string {
   const configuration = api.get('/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations', 'plimsoll');
   const [entry] = configuration?.['webhooks'] as { clientConfig: { caBundle: string } }[];

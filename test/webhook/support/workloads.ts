@@ -9,7 +9,7 @@ export interface WorkloadKind {
 
 const LABELS = { app: 'wrapped' };
 
-/** All kinds that wrap a pod: the six that people write, and the one that Deployments have replaced. */
+/** All kinds that wrap a pod: the six in common use, and ReplicationController. */
 export const WORKLOAD_KINDS: readonly WorkloadKind[] = [
   workload('apps/v1', 'deployments', 'Deployment', replicated),
   workload('apps/v1', 'statefulsets', 'StatefulSet', (template) => ({
@@ -53,7 +53,7 @@ function workload(
   };
 }
 
-/** One of them by its kind; throws for any other. */
+/** One of them by kind; throws for any other kind. */
 export function workloadKind(kind: string): WorkloadKind {
   const found = WORKLOAD_KINDS.find((each) => each.kind === kind);
   if (found === undefined) throw new Error(`no workload of kind ${kind}`);

@@ -33,7 +33,7 @@ export function term(scopeName: string, operator = 'Exists', ...values: readonly
   return { scopeName, operator, values };
 }
 
-/** What nobody may use without a quota. */
+/** What may be used only with a quota. */
 export function limited(wish: Partial<LimitedResource>): LimitedResource {
   return { apiGroup: '', resource: 'pods', matchContains: [], matchScopes: [], ...wish };
 }

@@ -3,14 +3,14 @@ import type { RandomSource } from '#test/fakes/random-source.ts';
 import type { LoopbackService } from './loopback-service.ts';
 import type { Replica } from './replica.ts';
 
-/** A number of replicas behind a Service, and somebody who kills them. */
+/** A number of replicas behind a Service, which are killed at random. */
 export interface ReplicaSet {
   /** Resolves when all are. */
   ready(): Promise<void>;
   /** Kills one of them every 1 to 3 s and starts another in its place, until `signal` aborts and all are up again. */
   storm(random: RandomSource, signal: AbortSignal): Promise<void>;
   readonly kills: number;
-  /** Of replicas that nobody killed. */
+  /** Exits of replicas that were not killed. */
   readonly failedStarts: number;
   stop(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export function startReplicaSet(size: number, service: LoopbackService, start: (
     service.add(port);
   }
 
-  /** As a kubelet does with one that ends by itself. */
+  /** Restarts one that exits by itself, like a kubelet. */
   async function startAgain(replica: Replica): Promise<void> {
     replicas.delete(replica);
     failedStarts += 1;

@@ -37,7 +37,7 @@ function createQuota(hard = HARD) {
   }
 
   return {
-    /** Asks for a pod of a namespace, and stores it where it is honest. */
+    /** Requests a pod of a namespace, and stores it if the namespace is honest. */
     ask(namespace: string, isStored: boolean, cost = ONE): ReserveOutcome['kind'] {
       const ledger = openLedger(state, hard, debtsAt(record, terms()));
       const reservation = next(namespace, cost);
@@ -46,7 +46,7 @@ function createQuota(hard = HARD) {
       if (kind === 'reserved' && isStored) pods.push(reservation);
       return kind;
     },
-    /** Asks for as many pods as it is given, and stores none. */
+    /** Requests as many pods as are allowed, and stores none. */
     flood(namespace: string): ReserveOutcome['kind'] {
       const ledger = openLedger(state, hard, debtsAt(record, terms()));
       let kind: ReserveOutcome['kind'];
