@@ -3,7 +3,7 @@ import type { Shutdown } from '#shared/runtime/shutdown.ts';
 import type { Caches } from './cluster-state/caches.ts';
 import { unsyncedCaches } from './cluster-state/cached-state.ts';
 
-/** Unready from the first signal to stop, so that the Service sends nobody any more. */
+/** Not ready from the first signal to stop, so that the Service routes no more connections here. */
 export function stoppingCheck({ signal }: Shutdown): HealthCheck {
   return { name: 'running', problem: () => (signal.aborted ? 'about to end' : undefined) };
 }

@@ -21,7 +21,7 @@ describe('webhookSchema', () => {
 
   const refused: Record<string, object> = {
     'names of callers without an authority that certifies them': { tls: { clientNames: ['api'] } },
-    'a certificate of somebody else without its files': { tls: { mode: 'cert-manager' } },
+    'an external certificate without its files': { tls: { mode: 'cert-manager' } },
     'a deadline of nothing': { requestSeconds: 0 },
   };
   test.each(Object.entries(refused))('refuses %s', (_, settings) => {

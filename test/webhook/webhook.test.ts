@@ -142,7 +142,7 @@ describe('the webhook', () => {
     ]);
   });
 
-  test('tells the audit log its decision, with the numbers it saw', async () => {
+  test('writes its decision with its numbers to the audit log', async () => {
     const { body } = await webhook.post('/validate', createPodReview(pod({ ...HIGH, priority: 5 })));
     const { response } = JSON.parse(body) as { response: object };
     expect(response).toMatchObject({

@@ -37,7 +37,7 @@ interface Round {
 const PERIOD_MS = 10_000;
 const DEADLINE_MS = 10_000;
 
-/** Writes the conditions of policies and quotas, which tell administrators what is wrong with them. */
+/** Writes the conditions of policies and quotas, which show administrators what is wrong with them. */
 export function createConditionWriter(options: ConditionWriterOptions): LeaderDuty {
   const { client, caches, events, rules, unreadable, clock, random, log } = options;
   const recordDefaults = createDefaultClassEvents(events);

@@ -6,13 +6,13 @@ import { EVENT_REASONS } from '#shared/kube/wire-names.ts';
 
 /** Records an Event on the effective class when there are several global defaults, once per change (B-18). */
 export function createDefaultClassEvents(events: Pick<EventRecorder, 'record'>): (classes: PriorityClasses) => void {
-  let told: string | undefined;
+  let lastNote: string | undefined;
   return (classes) => {
     const note = severalDefaults(classes);
     const lowest = defaultClass(classes);
-    const isNews = note !== told;
-    told = note;
-    if (note === undefined || lowest === undefined || !isNews) return;
+    const hasChanged = note !== lastNote;
+    lastNote = note;
+    if (note === undefined || lowest === undefined || !hasChanged) return;
     const { name, uid } = lowest;
     events.record({
       regarding: { apiVersion: apiVersionOf(PRIORITY_CLASSES), kind: PRIORITY_CLASSES.kind, name, uid },

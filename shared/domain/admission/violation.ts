@@ -17,7 +17,7 @@ export function decideByViolations(
   lint: () => readonly string[] = () => [],
 ): AdmissionDecision {
   const denying = violations.find(({ response }) => response === 'Deny');
-  const told = violations.filter((violation) => violation !== denying).map(({ because }) => because.text);
-  if (denying !== undefined) return refuse(403, denying.because, [...new Set(told)]);
-  return allow(accepted, [...new Set([...told, ...lint()])]);
+  const reported = violations.filter((violation) => violation !== denying).map(({ because }) => because.text);
+  if (denying !== undefined) return refuse(403, denying.because, [...new Set(reported)]);
+  return allow(accepted, [...new Set([...reported, ...lint()])]);
 }

@@ -37,7 +37,7 @@ describe.skipIf(!hasCluster())('changes of priority classes that something depen
     'a class that a PriorityQuota counts is removed': { args: removed('counted'), says: /denied/ },
     'a class that a pod uses is removed': { args: removed('used'), says: /Warning/ },
     'a class that a ResourceQuota names is removed': { args: removed('limited'), says: /Warning/ },
-    'a class that nobody names is removed': { args: removed('free'), says: /deleted/ },
+    'an unreferenced class is deleted': { args: removed('free'), says: /deleted/ },
     'a second global default is made': {
       args: () => ['create', '--filename=-'],
       input: () => ({

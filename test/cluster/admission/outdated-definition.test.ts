@@ -59,7 +59,7 @@ describe.skipIf(!hasCluster())('a PriorityQuota whose CustomResourceDefinition i
     return (await api.get(`${PRIORITY_QUOTAS}/${quota}`)).body;
   }
 
-  /** Retries when told to, like every Kubernetes client. */
+  /** Retries after a 429, like every Kubernetes client. */
   async function create(): Promise<Answer> {
     for (;;) {
       const answer = await api.post(api.core('pods'), pod(uniqueName('pod'), { priorityClassName }));

@@ -63,7 +63,7 @@ describe.skipIf(!hasCluster())(`a PriorityQuota with ${REPLICAS} webhook process
     return again(() => api.post(api.core('pods'), pod(uniqueName('pod'), spec, metadata), { query }));
   }
 
-  /** Retries when told to, like every Kubernetes client, or when a busy machine was too slow. */
+  /** Retries after a 429, like every Kubernetes client, or when a busy machine was too slow. */
   async function again(ask: () => Promise<Answer>): Promise<Answer> {
     for (;;) {
       const answer = await ask();

@@ -35,7 +35,8 @@ describe.skipIf(!hasCluster())('what kubectl prints for refusals and warnings', 
     'a class that a policy does not list': (namespace) =>
       underPolicy(namespace, { allowedPriorityClassNames: [names.low] }),
     'a class above the ceiling of a policy': (namespace) => underPolicy(namespace, { maxPriority: 500 }),
-    'a class that preempts where nobody may': (namespace) => underPolicy(namespace, { preemption: 'Never' }),
+    'a class that preempts where preemption is forbidden': (namespace) =>
+      underPolicy(namespace, { preemption: 'Never' }),
     'a class without the quota that it needs': (namespace) => underPolicy(namespace, { requireQuotaFor: [names.high] }),
     'a class that a policy only warns of': (namespace) =>
       underPolicy(namespace, { maxPriority: 500, onViolation: 'Warn' }),

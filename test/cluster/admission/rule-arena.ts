@@ -22,13 +22,13 @@ const LABEL = 'judged-by';
 const PROBE = 'probe';
 const USERS = ['rule-alice', 'rule-bob', 'rule-carol'];
 
-/** Namespaces of each judge with the same labels, and classes, for the present `describe`. */
+/** Namespaces for each enforcement variant with the same labels, and classes, for the current `describe`. */
 export interface RuleArena {
-  /** The namespace of a number, as test/build/rule-cases.ts writes it, or as one judge has it. */
+  /** The namespace of a number, as test/build/rule-cases.ts writes it, or as one variant has it. */
   readonly namespaceName: (index: number, judge?: JudgeName) => string;
   /** Replaces all policies with these, and waits until the API server and the webhook enforce them. */
   enforce(policies: readonly WrittenPolicy[]): Promise<void>;
-  /** Writes a pod or a workload where that judge judges; a dry run. */
+  /** Writes a pod or a workload where that variant is enforced; a dry run. */
   ask(written: Written, judge: JudgeName): Promise<AnswerOfUser>;
 }
 
@@ -60,7 +60,7 @@ export function ruleArena(api: Harness): RuleArena {
     for (const { name } of spaces) await api.remove(`/api/v1/namespaces/${name}`);
   });
 
-  /** What is said of a namespace by its number holds for the namespaces of all judges. */
+  /** A policy for a namespace number applies to the namespaces of all variants. */
   function everywhere({ name, spec }: WrittenPolicy): WrittenPolicy {
     const subjects = spec['subjects'] as readonly { readonly namespace?: string }[] | undefined;
     if (subjects === undefined) return { name, spec };
@@ -130,7 +130,7 @@ async function removePolicies(api: Harness): Promise<void> {
   for (const { metadata } of listed) await api.remove(`${POLICIES}/${metadata.name}`);
 }
 
-/** The mutating entry judges with the policies only: what it gives a pod would hide what the others say of it. */
+/** The mutating entry is used only together with the policies: its changes would hide what the others check. */
 async function keepApart(api: Harness): Promise<void> {
   const bindings = rulePolicies().filter(({ kind }) => kind === ADMISSION_POLICY_BINDINGS.kind);
   for (const { metadata } of bindings) {
@@ -157,7 +157,7 @@ async function narrow(api: Harness, kind: 'mutating' | 'validating', requirement
   expect((await api.patch(path, operations, 'json')).status).toBe(200);
 }
 
-/** What comes before the sentence of a judge. */
+/** The prefix of each variant's message. */
 const SPOKEN: Readonly<Record<Exclude<JudgeName, 'both'>, readonly [refusal: RegExp, warning: RegExp]>> = {
   policies: [
     /^.* is forbidden: ValidatingAdmissionPolicy '\S+' with binding '\S+' denied request: /,
@@ -166,14 +166,14 @@ const SPOKEN: Readonly<Record<Exclude<JudgeName, 'both'>, readonly [refusal: Reg
   webhook: [/^admission webhook "\S+" denied the request: /, /^/],
 };
 
-/** What a judge said because of these policies, after the API server's own words; any other refusal as it is. */
+/** The verdict of a variant because of these policies, without the API server's prefix; any other refusal unchanged. */
 export function verdictOf(
   { status, headers, body }: AnswerOfUser,
   judge: Exclude<JudgeName, 'both'>,
   policies: readonly WrittenPolicy[],
 ): RuleVerdict {
   const [refusing, warning] = SPOKEN[judge];
-  // Beside a refusal the webhook tells as warnings what else is wrong, also what another policy refuses.
+  // With a refusal, the webhook reports other violations as warnings, including those of other policies.
   const begins = policies.filter(({ spec }) => spec.onViolation === 'Warn').map(({ name }) => `policy \`${name}\` `);
   const warnings = [...(headers['warning'] ?? '').matchAll(/299 \S+ "(?<text>(?:[^"\\]|\\.)*)"/g)];
   const texts = warnings.map(({ groups }) =>

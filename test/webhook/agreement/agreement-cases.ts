@@ -33,7 +33,7 @@ function classQuota(name: string, className: string, status: object, where = 'qu
   );
 }
 
-/** What everything is judged by: one namespace for each kind of rule. */
+/** The policies and quotas: one namespace for each kind of rule. */
 export const RULES: readonly Raw[] = [
   priorityClass('standard', 100, { globalDefault: true }),
   priorityClass('high', 1_000),
@@ -125,5 +125,5 @@ const TEMPLATES = ['free', 'default', 'ceiling', 'warn', 'never', 'person', 'acc
   ),
 );
 
-/** Everything that is judged. */
+/** All objects that are reviewed. */
 export const JUDGED: readonly Raw[] = [...PODS, ...ODD_PODS, ...TEMPLATES];

@@ -33,7 +33,7 @@ function collectionOf({ apiVersion, kind }: Raw): string {
   return `${apiVersion === 'v1' ? '/api' : '/apis'}/${String(apiVersion)}/${PLURALS[String(kind)] ?? ''}`;
 }
 
-/** The rows that `plimsoll review -o json` prints for some objects, judged one after the other. */
+/** The rows that `plimsoll review -o json` prints for some objects, reviewed one after the other. */
 function reviewOffline(objects: readonly Raw[]): readonly Row[] {
   const manifests = [...RULES, ...objects].map((raw) => {
     return { apiVersion: String(raw['apiVersion']), kind: String(raw['kind']), raw, where: 'test' };

@@ -33,7 +33,7 @@ describe('planAuthorities', () => {
       view: { nextTrustedSince: NOW - 59_000 },
       plan: 'keep',
     },
-    'waits for somebody else to register the next until five sixths of its life are over': {
+    'waits for an administrator to register the next CA until five sixths of its life are over': {
       stored: authorities({ current: pair('c', 62), next: pair('n', 365) }),
       view: { isRegistered: false },
       plan: 'keep',

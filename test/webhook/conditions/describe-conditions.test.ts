@@ -33,7 +33,7 @@ describe('the condition of a quota', () => {
       ['True', 'Enforced', 'Enforced in all selected namespaces'],
     ],
     [
-      'tells that nothing is selected',
+      'reports that nothing is selected',
       [namespace('a', ENFORCED)],
       ['high'],
       ['False', 'NoNamespace', 'No namespace is selected'],
@@ -80,7 +80,7 @@ describe('the condition of a quota', () => {
       ['True', 'Enforced', 'Enforced in all selected namespaces'],
     ],
     [
-      'tells what can never take effect',
+      'reports what can never take effect',
       [namespace('a', { ...TENANT, ...ENFORCED })],
       ['high', 'gone'],
       [

@@ -37,7 +37,7 @@ describe('Events of the webhook', () => {
   });
   afterAll(() => webhook.stop());
 
-  function told(reason: string): StoredEvent[] {
+  function recorded(reason: string): StoredEvent[] {
     const found: readonly StoredEvent[] = webhook.api.all(EVENTS);
     return found.filter((event) => event.reason === reason);
   }
@@ -50,7 +50,7 @@ describe('Events of the webhook', () => {
   test('a refusal is recorded on the policy that refused, and a repetition continues the series', async () => {
     for (let attempt = 0; attempt < 3; attempt += 1) await refuse();
     await expect
-      .poll(() => told('PolicyViolated'), { timeout: 10_000 })
+      .poll(() => recorded('PolicyViolated'), { timeout: 10_000 })
       .toMatchObject([
         {
           reportingController: 'plimsoll.dev/webhook',
@@ -63,14 +63,14 @@ describe('Events of the webhook', () => {
   test('a dry run leaves no Event', async () => {
     await refuse({ dryRun: true, namespace: 'team-a', object: pod(HIGH, { name: 'dry' }) });
     await refuse();
-    await expect.poll(() => told('PolicyViolated')[0]?.series?.count, { timeout: 10_000 }).toBe(4);
+    await expect.poll(() => recorded('PolicyViolated')[0]?.series?.count, { timeout: 10_000 }).toBe(4);
   });
 
   test('conflicting policies each get an Event', async () => {
     await expect
       .poll(
         () =>
-          told('PolicyConflict')
+          recorded('PolicyConflict')
             .map(({ regarding }) => regarding?.uid)
             .sort(),
         { timeout: 10_000 },

@@ -49,7 +49,7 @@ export function customKind(target: () => ContractTarget): void {
     return `/apis/${group}/v1/namespaces/${namespace}/crates`;
   }
 
-  /** The person writes the object, and the operator makes its pod, as it was told. */
+  /** The user writes the object, and the operator creates its pod. */
   async function made(place: Harness, podSpec: object = {}): Promise<AnswerOfUser> {
     const kind = { apiVersion: `${group}/v1`, kind: 'Crate' };
     const name = uniqueName('crate');

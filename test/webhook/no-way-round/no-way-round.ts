@@ -26,9 +26,9 @@ interface Wrapping {
 }
 
 /**
- * Whoever may not use a class cannot have it by wrapping the pod in something that makes pods. Registers tests in the
- * present `describe`, for any API server with our kinds, its controllers, and the webhook registered and ready, until
- * `once` the policies are in force.
+ * A user who may not use a class cannot get it by wrapping the pod in a workload. Registers tests in the present
+ * `describe`, for any API server with our kinds, its controllers, and the webhook registered and ready, until `once`
+ * the policies are in force.
  */
 export function noWayRound(target: () => ContractTarget, once = (): Promise<void> => Promise.resolve()): void {
   const people = contractHarness(target);

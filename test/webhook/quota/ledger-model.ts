@@ -308,7 +308,7 @@ function createModel({
     void random.pick(replicas).informer.begin();
   }
 
-  /** As a watch tells it: some time late, and then all that is due is done. */
+  /** Delivers a change like a watch: some time late; then everything due is done. */
   function hear(): void {
     const { generation, state } = api.stored();
     api.later(() => {
@@ -336,7 +336,9 @@ function createModel({
     next?.store();
   }
 
-  /** First some end, and cost nothing while they are still there; then they go, and most watches tell. */
+  /**
+   * First some pods end, and cost nothing while they still exist; then they are deleted, and most watches report it.
+   */
   function endPod(): void {
     const pod = [...api.pods.values()][random.below(api.pods.size)];
     if (pod === undefined) return;

@@ -139,7 +139,7 @@ export function createLedgerRig() {
     return seen;
   }
 
-  /** A replica, without slices unless told otherwise, that hears of a change of the object at once. */
+  /** A replica, by default without slices, that observes a change of the object at once. */
   function ledger(options: Partial<QuotaLedgerOptions> & { readonly view?: RigView } = {}): QuotaLedger {
     const seen = options.view ?? view();
     const created = new QuotaLedger({

@@ -58,7 +58,7 @@ describe('createLedgerStore', () => {
     ['recounts', (status) => without(status, 'recounts'), ['recounts']],
     ['some amounts', (status) => ({ ...status, used: {} }), ['used']],
     ['reservations', (status) => ({ ...status, reservations: [] }), ['reservations']],
-  ])('tells that %s were not stored, and what is', async (_, keeps, parts) => {
+  ])('reports that %s were not stored, and what is', async (_, keeps, parts) => {
     const { store, lost } = storing(keeps);
     expect(await write(store)).toMatchObject({ kind: 'pruned', lost: parts });
     expect(lost).toEqual([parts]);

@@ -268,8 +268,8 @@ function hardUnits({ quota }: LedgerVersion): number {
 }
 
 /**
- * Sharper than comparing sums, in which one pod too many counted hides another that is not: whoever was admitted has a
- * reservation of his own, or is in what was counted and in slices.
+ * Sharper than comparing sums, in which one pod too many counted hides another that is not: every admitted pod has its
+ * own reservation, or is included in the count or in slices.
  */
 function understatement({ used, reservations }: LedgerState, admitted: readonly Admitted[]): string | undefined {
   const reserved = new Map<string, number>();

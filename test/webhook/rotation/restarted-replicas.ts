@@ -54,7 +54,7 @@ export function restartedReplicas(
   };
 }
 
-/** The same store, but what it gives ends tomorrow: whoever looks through it announces the next authority. */
+/** The same store, but what it gives ends tomorrow: a load through it announces the next CA. */
 function aged(store: AuthorityStore): AuthorityStore {
   return {
     read: async () => {

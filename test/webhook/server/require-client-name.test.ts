@@ -40,7 +40,7 @@ describe('requireClientName', () => {
   }
 
   const allowed: Record<string, { names: readonly string[]; caller: CertificatePair }> = {
-    'everybody when nobody is named': { names: [], caller: byName('anybody') },
+    'every client when no names are set': { names: [], caller: byName('anybody') },
     'one of the names': { names: ['other', 'api'], caller: byName('api') },
   };
   test.each(Object.entries(allowed))('lets through %s', async (_, { names, caller }) => {

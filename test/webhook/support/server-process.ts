@@ -39,7 +39,7 @@ export function warmCompileCache({ nodeFlags, file }: Pick<ServerCommand, 'nodeF
   spawnSync(process.execPath, [...nodeFlags, file, '--help'], { env, stdio: 'ignore' });
 }
 
-/** Starts a server and waits for the line of JSON that tells its port. */
+/** Starts a server and waits for the line of JSON with its port. */
 export async function startServer({ nodeFlags, file, args, env }: ServerCommand): Promise<ServerProcess> {
   const child = spawn(process.execPath, [...nodeFlags, '--import', REPORT_RETAINED_MEMORY, file, ...args], {
     env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },

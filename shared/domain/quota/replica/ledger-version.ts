@@ -4,7 +4,7 @@ import type { ViewRevision } from '#shared/domain/quota/view/seen-pod.ts';
 
 /** One stored version of a PriorityQuota with its ledger. */
 export interface LedgerVersion {
-  /** The UID of the object, which tells it from a recreated one. */
+  /** The UID of the object, which distinguishes it from a recreated one. */
   readonly uid: string;
   /** The generation of limits and scope. */
   readonly generation: number;

@@ -16,8 +16,8 @@ const SHAPE_MISTAKE =
   "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
 /**
- * Whether a class name, `undefined` for none, meets a `PriorityClass` term. Names are compared, never numbers
- * (oddity M4); `Exists` ignores values, the other operators judge them first (oddity M3).
+ * Whether a class name, `undefined` for none, meets a `PriorityClass` term. Names are compared, never numbers (oddity
+ * M4); `Exists` ignores values, the other operators validate them first (oddity M3).
  * `pkg/quota/v1/evaluator/core/pods.go` podMatchesScopeFunc, podMatchesSelector.
  */
 export function matchesClass(term: ScopeTerm, className: string | undefined): TermAnswer {

@@ -85,7 +85,7 @@ describe('decideClassChange', () => {
   });
 
   const allowed: Record<string, { change: ClassChange; cluster?: WorldFields; warnings: readonly string[] }> = {
-    'the deletion of a class that nobody names': { change: DELETED, warnings: [] },
+    'the deletion of an unreferenced class': { change: DELETED, warnings: [] },
     'the deletion of a class whose priority a quota counts by number': {
       change: DELETED,
       cluster: { priorityQuotas: [quota({ kind: 'range', min: 0, max: 2_000 })] },

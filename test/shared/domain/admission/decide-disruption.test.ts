@@ -24,7 +24,7 @@ const STAYS = { mayBeEvicted: false, mayBePreempted: false };
 
 describe('decideDisruption', () => {
   const allowed: Record<string, Partial<Disruption>> = {
-    'our eviction of the pod that was judged': {},
+    'our eviction of the pod with the given UID': {},
     'our eviction of a pod that asks to stay and is too important to ask': {
       wishes: STAYS,
       pod: { ...POD, spec: { ...POD.spec, priority: 101 } },
@@ -35,7 +35,11 @@ describe('decideDisruption', () => {
       caller: 'plimsoll',
       policy: { name: 'p', mode: 'DryRun' },
     },
-    'anybody else’s eviction, whatever the pod wishes': { caller: 'other', expectedUid: undefined, wishes: STAYS },
+    'another caller’s eviction, regardless of the pod’s opt-out': {
+      caller: 'other',
+      expectedUid: undefined,
+      wishes: STAYS,
+    },
     'a person’s deletion': { caller: 'other', kind: 'deletion' },
     'preemption of a pod that does not mind': { caller: 'scheduler', kind: 'deletion' },
   };
@@ -106,7 +110,7 @@ describe('decideDisruption', () => {
     expect(decideDisruption(disruption(more))).toMatchObject({ kind: 'refused', code, because: { code: reason } });
   });
 
-  test('tells the scheduler when to ask again', () => {
+  test('tells the scheduler when to retry', () => {
     const decision = decideDisruption(disruption({ caller: 'scheduler', kind: 'deletion', wishes: STAYS }));
     expect(decision).toMatchObject({ retryAfterSeconds: 5 });
   });

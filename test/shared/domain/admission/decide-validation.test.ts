@@ -32,7 +32,7 @@ function decide({ request, cluster }: Case) {
 
 describe('decideValidation', () => {
   const refused: Record<string, Case & { code: string; text: string | RegExp }> = {
-    'a number that somebody changed in the second round': {
+    'a priority that another webhook changed after reinvocation': {
       request: buildRequest({ priorityClassName: 'low', priority: 4_242 }),
       code: 'PriorityMismatch',
       text: /\(4242\).*computed 10 from.*try again$/,
@@ -70,7 +70,7 @@ describe('decideValidation', () => {
       code: 'PriorityAboveCeiling',
       text: 'policy `tenants` allows a priority of at most 999 here; priority class `high` has 1000',
     },
-    'a class that preempts where nobody may': {
+    'a class that preempts where preemption is forbidden': {
       request: buildRequest(HIGH),
       cluster: {
         policies: [buildPolicy('tenants', { preemption: 'Never', substitutes: new Map([['high', 'high-never']]) })],
@@ -186,7 +186,7 @@ describe('decideValidation', () => {
     'a grace period that is just not long': {
       request: buildRequest({ priorityClassName: 'low', priority: 10, terminationGracePeriodSeconds: 600 }),
     },
-    'a class that never preempts while nobody uses its quota, with a warning': {
+    'a class that never preempts with an unused quota, with a warning': {
       request: buildRequest(NEVER),
       cluster: { quotas: [buildClassQuota('q', 'high-never', { hard: { pods: '9' }, used: { pods: '0' } })] },
       warnings: ['priority class `high-never` never preempts: within quota `q` it gets only room that is already free'],
@@ -203,7 +203,7 @@ describe('decideValidation', () => {
       requester: { name: 'system:serviceaccount:ci:robot', groups: [] },
     }),
   };
-  test.each(Object.entries(subjects))('holds a policy against %s', (_, request) => {
+  test.each(Object.entries(subjects))('applies a policy to %s', (_, request) => {
     const policy = buildPolicy('p', {
       maxPriority: 0,
       subjects: [
@@ -215,7 +215,7 @@ describe('decideValidation', () => {
     expect(decide({ request, cluster: { policies: [policy] } })).toMatchObject({ kind: 'refused' });
   });
 
-  test('holds a policy against the service account that the pod runs as, whoever creates the pod', () => {
+  test('applies a policy to the service account that the pod runs as, regardless of the creator', () => {
     const policy = buildPolicy('p', {
       maxPriority: 0,
       subjects: [{ kind: 'ServiceAccount', name: 'robot', namespace: 'team-a' }],

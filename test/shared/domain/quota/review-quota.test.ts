@@ -22,7 +22,7 @@ describe('reviewQuota', () => {
     ['nothing of a range with a class in it', { kind: 'range', min: 500, max: 1_000 }, []],
     ['nothing of a range with pods of no class in it', { kind: 'range', min: -5, max: 0 }, []],
     ['a range without', { kind: 'range', min: 11, max: 999 }, ['priority: there is no class from 11 to 999']],
-  ])('tells %s', (_, scope, says) => {
+  ])('reports %s', (_, scope, says) => {
     expect(review(scope)).toEqual(says);
   });
 

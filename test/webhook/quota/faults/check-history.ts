@@ -17,7 +17,7 @@ export interface CountedByQuota {
 
 export interface CheckOptions {
   readonly quotas: readonly CountedByQuota[];
-  /** No request took longer than this: a pod stored now was judged by limits no older. */
+  /** No request took longer than this: a pod stored now was checked against limits no older. */
   readonly longestRequestMs: number;
 }
 
@@ -42,7 +42,7 @@ const MOST_VIOLATIONS = 100;
 
 /**
  * Replays every revision: the pods that live never cost more than the limit allowed when the last of them was admitted,
- * and `used` never says less than they cost. Lowering a limit removes nobody, so only growth is held against it.
+ * and `used` is never less than they cost. Lowering a limit removes no pods, so only growth is checked against it.
  */
 export function checkHistory(entries: readonly HistoryEntry[], { quotas, longestRequestMs }: CheckOptions): Verdict {
   const violations: string[] = [];

@@ -108,7 +108,7 @@ export async function startFaultCluster(webhookPort: number, random: RandomSourc
   };
 }
 
-/** As if somebody else had taken the name a moment ago: admission is over by then, and the next attempt has a new UID. */
+/** As if another request had just taken the name: admission is over by then, and the next attempt has a new UID. */
 function letNamesClash(store: Store, random: RandomSource): void {
   const pods = store.collection(POD_STORAGE);
   const get = pods.get.bind(pods);

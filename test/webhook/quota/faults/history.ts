@@ -42,7 +42,10 @@ const QUOTA_STORAGE = 'priorityquotas.plimsoll.dev';
 
 export const NO_COST: Cost = { pods: 0, 'requests.memory': 0 };
 
-/** Writes down every change of pods and PriorityQuotas that a store makes, none left out: it is told in the same turn. */
+/**
+ * Writes down every change of pods and PriorityQuotas that a store makes, none left out: it is notified in the same
+ * turn.
+ */
 export function recordHistory(store: Store): readonly HistoryEntry[] {
   const entries: HistoryEntry[] = [];
   store.onChange((storage, change) => {

@@ -79,7 +79,7 @@ export async function runLoad(client: KubeClient, { creates, concurrency, random
     lives.add(life);
   }
 
-  /** A fifth goes at once, before anybody can have counted it. */
+  /** A fifth is deleted at once, before any replica can have counted it. */
   async function live(namespace: string, name: string): Promise<void> {
     const address = { resource: PODS, namespace, name };
     if (random.chance(0.2)) return remove(namespace, name);

@@ -32,8 +32,8 @@ describe('describePodHolders', () => {
       '`big` (2Gi), `even` (2Gi), `small` (512Mi) and 1 more',
     ],
     ['the same whatever comes first', PODS.toReversed(), '`big` (2Gi), `even` (2Gi), `small` (512Mi) and 1 more'],
-    ['nobody where none is known', [], ''],
-    ['nobody whom the quota does not count', [holder('not-counted', '1Gi')], ''],
+    ['no holders if none is known', [], ''],
+    ['no holders that the quota does not count', [holder('not-counted', '1Gi')], ''],
   ])('names %s', (_, pods, text) => {
     expect(describeHolders(pods)).toBe(text);
   });

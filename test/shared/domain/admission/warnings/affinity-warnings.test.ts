@@ -29,18 +29,18 @@ function sentence(index: number, names: string): string {
 }
 
 describe('a pod with required affinity to pods of lower priority', () => {
-  const told: Record<string, { terms: PodAffinityTerm[]; knownPods: Pod[]; says: string[] }> = {
-    'is told which': {
+  const named: Record<string, { terms: PodAffinityTerm[]; knownPods: Pod[]; says: string[] }> = {
+    'names them': {
       terms: [buildTerm(CACHE)],
       knownPods: [partner('c-1', 10), partner('c-2', 1_000), partner('c-3', 999)],
       says: [sentence(0, '`c-1` (10), `c-3` (999)')],
     },
-    'is told the first few of many': {
+    'names the first few of many': {
       terms: [buildTerm(CACHE)],
       knownPods: [1, 2, 3, 4, 5].map((each) => partner(`c-${each}`, each)),
       says: [sentence(0, '`c-1` (1), `c-2` (2), `c-3` (3) and 2 more')],
     },
-    'is told of each term by its place': {
+    'reports each term by its index': {
       terms: [buildTerm({ app: 'none' }), buildTerm(CACHE)],
       knownPods: [partner('c', 10)],
       says: [sentence(1, '`c` (10)')],
@@ -76,7 +76,7 @@ describe('a pod with required affinity to pods of lower priority', () => {
     },
     'gets no warning without affinity terms': { terms: [], knownPods: [partner('c', 10)], says: [] },
   };
-  test.each(Object.entries(told))('%s', (_, { terms, knownPods, says }) => {
+  test.each(Object.entries(named))('%s', (_, { terms, knownPods, says }) => {
     expect(warningsOf(terms, { knownPods })).toEqual(says);
   });
 

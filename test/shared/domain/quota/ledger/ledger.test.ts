@@ -84,7 +84,7 @@ describe('openLedger', () => {
     expect(texts(ledger).used).toEqual({ 'requests.memory': '1Gi', pods: '1' });
   });
 
-  test.each(['of x', 'other'])('lets nobody take back what two requests rely on, not the one %s', (claim) => {
+  test.each(['of x', 'other'])('lets no request cancel what two requests rely on, here %s', (claim) => {
     const ledger = openLedger(COUNTED, HARD);
     ledger.reserve(reservation('x', '1Gi'));
     ledger.reserve({ ...reservation('x', '1Gi'), claim: 'other' });

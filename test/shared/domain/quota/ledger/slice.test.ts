@@ -31,7 +31,7 @@ describe('sizeSlice', () => {
     ['an eighth of the scarcest room', 10, { pods: '1000', memory: '80Gi' }, 10],
     ['nothing where that is room for less than four pods', 10, { memory: '31Gi' }, undefined],
     ['nothing of a quota that is exceeded', 10, { memory: '-1Gi' }, undefined],
-    ['nothing when hardly anybody asks', 1, { memory: '1000Gi' }, undefined],
+    ['nothing with little demand', 1, { memory: '1000Gi' }, undefined],
     ['as much as was asked for where no pod costs what is limited', 10, { 'requests.example.com/gpu': '8' }, 20],
   ])('is %s', (_, pods, room, expected) => {
     expect(sizeSlice({ pods, largest: LARGEST }, amountsOf(room))?.pods).toBe(expected);
