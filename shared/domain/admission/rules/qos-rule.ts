@@ -12,7 +12,7 @@ export function breaksQosRule({ pod }: PodRequest): Because | undefined {
   const computed = qosClass(pod);
   if (given === undefined || given === computed) return undefined;
   const shown = given.length > LONGEST_SHOWN ? 'a longer text' : `\`${given}\``;
-  const text = `status.qosClass must be \`${computed}\`, as computed from the pod's requests and limits, not ${shown}`;
+  const text = `status.qosClass must be \`${computed}\`, which follows from the pod's requests and limits, not ${shown}`;
   return because('ForgedQosClass', text, { given: given.slice(0, LONGEST_SHOWN), computed });
 }
 

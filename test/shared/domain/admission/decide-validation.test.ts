@@ -50,7 +50,7 @@ describe('decideValidation', () => {
     'a QoS class that does not follow from the spec': {
       request: forged('Burstable'),
       code: 'ForgedQosClass',
-      text: "status.qosClass must be `BestEffort`, as computed from the pod's requests and limits, not `Burstable`",
+      text: "status.qosClass must be `BestEffort`, which follows from the pod's requests and limits, not `Burstable`",
     },
     'a class outside the list': {
       request: buildRequest(HIGH),
