@@ -81,7 +81,9 @@ describe('decideMutation', () => {
     },
     'leaves a class that preempts where the policy allows preemption, whatever its substitutes': {
       spec: HIGH,
-      cluster: { policies: [buildPolicy('p', { preemption: 'Allow', substitutes: new Map([['high', 'high-never']]) })] },
+      cluster: {
+        policies: [buildPolicy('p', { preemption: 'Allow', substitutes: new Map([['high', 'high-never']]) })],
+      },
       change: undefined,
       code: 'PriorityAccepted',
     },
@@ -101,7 +103,9 @@ describe('decideMutation', () => {
     },
     'puts the substitute in the place of a class that preempts': {
       spec: HIGH,
-      cluster: { policies: [buildPolicy('p', { preemption: 'Never', substitutes: new Map([['high', 'high-never']]) })] },
+      cluster: {
+        policies: [buildPolicy('p', { preemption: 'Never', substitutes: new Map([['high', 'high-never']]) })],
+      },
       change: { priorityClassName: 'high-never', priority: 1_000, preemptionPolicy: 'Never' },
       code: 'PrioritySubstituted',
     },
