@@ -49,8 +49,8 @@ export async function runProgram<S extends ConfigurationSchema & z.ZodType<Commo
     const surroundings = { clock: systemClock, random: Math.random, log, env: process.env, shutdown };
     log.info(await program.start(configuration, surroundings), `${capitalised(program.component)} started`);
   } catch (error) {
-    log.fatal({ reason: errorText(error) }, 'Could not start');
-    await shutdown.stop('could not start', 1);
+    log.fatal({ reason: errorText(error) }, 'Start failed');
+    await shutdown.stop('start failed', 1);
   }
   process.exit(await shutdown.finished);
 }
