@@ -1,5 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Instant } from '#shared/domain/model/pod.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { Signal } from '#shared/domain/pressure/signal.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { Clock } from '#shared/runtime/clock.ts';

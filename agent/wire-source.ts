@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { type MemoryReadings, NO_MEMORY_READINGS } from '#shared/domain/pressure/memory-figure.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import type { ClusterConnection } from '#shared/kube/connection.ts';
+import type { ClusterConnection } from '#shared/kube/client/connection.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { AgentConfiguration } from './configuration.ts';
 import { type CgroupLayout, findCgroupLayout, type LayoutFound } from './observe/cgroup/cgroup-layout.ts';

@@ -1,9 +1,9 @@
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
-import { createClient, type KubeClient } from '#shared/kube/client.ts';
-import { connect } from '#shared/kube/connect.ts';
-import { createEventRecorder, type EventRecorder } from '#shared/kube/event-recorder.ts';
-import type { Reflector } from '#shared/kube/reflector.ts';
-import { REPORTING_CONTROLLERS } from '#shared/kube/wire-names.ts';
+import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
+import { connect } from '#shared/kube/client/connect.ts';
+import { createEventRecorder, type EventRecorder } from '#shared/kube/events/event-recorder.ts';
+import type { Reflector } from '#shared/kube/reflector/reflector.ts';
+import { REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import { createMetrics, type Metrics } from '#shared/runtime/metrics.ts';

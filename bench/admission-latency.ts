@@ -5,8 +5,8 @@
  * PriorityPolicies add. With the argument `rules` the last alone. JSON on stdout.
  */
 import { loadavg } from 'node:os';
-import { createClient, type KubeClient } from '#shared/kube/client.ts';
-import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
+import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
+import { kubeconfigConnection } from '#shared/kube/client/kubeconfig-connection.ts';
 import { type Cluster, startCluster } from '#test/cluster/cluster.ts';
 import { installPlimsoll } from '#test/cluster/install.ts';
 import { startInstalledWebhook } from '#test/cluster/installed-webhook.ts';

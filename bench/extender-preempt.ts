@@ -3,9 +3,9 @@
  * of 30 pods on a node, over HTTP on loopback with client and server in one process. `guarded` is the share of nodes on
  * which a victim opted out, so that other victims must be found. JSON on stdout, milliseconds per request.
  */
-import { createSnapshot } from '#shared/domain/model/create-snapshot.ts';
+import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { serve } from '#shared/http/serve.ts';
-import type { AnnotatedClass } from '#shared/kube/decode-priority-class.ts';
+import type { AnnotatedClass } from '#shared/kube/decode/decode-priority-class.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { extenderApp } from '#scheduler/extender/extender-app.ts';

@@ -5,9 +5,9 @@
  * a store that answers at once. JSON on stdout; CPU time, so that a busy machine does not matter.
  */
 import { loadavg } from 'node:os';
-import type { Amounts } from '#shared/domain/model/amounts.ts';
-import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
-import { ZERO } from '#shared/domain/model/quantity.ts';
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
+import { ZERO } from '#shared/domain/quantity/quantity.ts';
 import type { LedgerState, Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import type { LedgerView } from '#shared/domain/quota/replica/replica.ts';
 import { applyBatch, type Batch } from '#shared/domain/quota/replica/apply-batch.ts';

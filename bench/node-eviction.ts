@@ -4,8 +4,8 @@
  * JSON on stdout; RUNS (5) of each. Needs root and what test:cluster needs.
  */
 import { loadavg } from 'node:os';
-import { createClient, type KubeClient } from '#shared/kube/client.ts';
-import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
+import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
+import { kubeconfigConnection } from '#shared/kube/client/kubeconfig-connection.ts';
 import { agentAgeMs, installAgent } from '#test/cluster/node/agent-on-node.ts';
 import { call } from '#test/cluster/node/kube-calls.ts';
 import { type NodeOfOurs, startNodeOf } from '#test/cluster/node/start-node-of.ts';

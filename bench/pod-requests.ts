@@ -2,12 +2,12 @@
  * How long it takes to turn a pod into numbers: its wire form decoded, and requests, limits, QoS class and quota charge
  * computed from the decoded pod. JSON on stdout, microseconds for one pod, median of rounds.
  */
-import { podLimits, podRequests, SCHEDULER_VIEW } from '#shared/domain/model/pod-requests.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
-import { qosClass } from '#shared/domain/model/qos.ts';
-import { quantityMilliNumber, quantityNumber, ZERO } from '#shared/domain/model/quantity.ts';
+import { podLimits, podRequests, SCHEDULER_VIEW } from '#shared/domain/pod/pod-requests.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import { qosClass } from '#shared/domain/pod/qos.ts';
+import { quantityMilliNumber, quantityNumber, ZERO } from '#shared/domain/quantity/quantity.ts';
 import { charge } from '#shared/domain/quota/charge.ts';
-import { decodePod } from '#shared/kube/decode-pod.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 
 const GOAL = { podToNumbers: 10 };
 const BATCH = 2_000;

@@ -3,10 +3,10 @@
  * only resources at stake, with and without 20 disruption budgets. JSON on stdout, times in milliseconds; preparing the
  * snapshot is counted apart. The clusters are those of the oracle's own bench, so that the real scheduler can be compared.
  */
-import type { ClusterSnapshot } from '#shared/domain/model/cluster-snapshot.ts';
-import { createSnapshot } from '#shared/domain/model/create-snapshot.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
-import { putPod } from '#shared/domain/model/snapshot-pods.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import { putPod } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { planPreemption } from '#shared/domain/preemption/plan-preemption.ts';
 import { buildBudget, buildNode, buildPod } from '#test/build/cluster.ts';
 

@@ -1,8 +1,8 @@
 /** How many quantities a second are parsed, printed, compared and added, on one core. JSON on stdout, in millions. */
-import { canonicalQuantity } from '#shared/domain/model/format-quantity.ts';
-import { parseQuantity } from '#shared/domain/model/parse-quantity.ts';
-import type { Quantity } from '#shared/domain/model/quantity.ts';
-import { addQuantities, compareQuantities } from '#shared/domain/model/quantity.ts';
+import { canonicalQuantity } from '#shared/domain/quantity/format-quantity.ts';
+import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
+import type { Quantity } from '#shared/domain/quantity/quantity.ts';
+import { addQuantities, compareQuantities } from '#shared/domain/quantity/quantity.ts';
 
 const COMMON = ['100m', '250m', '500m', '1', '2', '1500m', '64Mi', '128Mi', '512Mi', '1Gi', '2Gi', '16Gi', '0', '1G'];
 const LONG = ['123456789012345678901234567890', '1.1Mi', '8Ei', '0.123456789012345678', '9223372036854775807', '1e30'];

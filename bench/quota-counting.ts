@@ -9,13 +9,13 @@
 import { loadavg } from 'node:os';
 import { decodeCachedNamespace, decodeCachedQuota } from '#webhook/cluster-state/caches.ts';
 import { Ledgers } from '#webhook/quota/ledgers.ts';
-import type { ByteStream, KubeClient } from '#shared/kube/client.ts';
+import type { ByteStream, KubeClient } from '#shared/kube/client/client.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import type { KubeRequest } from '#shared/kube/kube-request.ts';
+import type { KubeRequest } from '#shared/kube/client/kube-request.ts';
 import { PROTOBUF } from '#shared/kube/protobuf/envelope.ts';
-import { createReflector } from '#shared/kube/reflector.ts';
+import { createReflector } from '#shared/kube/reflector/reflector.ts';
 import { NAMESPACES, PRIORITY_QUOTAS, type Resource } from '#shared/kube/resource.ts';
-import type { Decoded } from '#shared/kube/decoded.ts';
+import type { Decoded } from '#shared/kube/decode/decoded.ts';
 import { systemClock as clock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';

@@ -1,6 +1,6 @@
 /** How long ranking takes for 110, 500 and 5,000 pods, preparing and ranking apart. JSON on stdout, times in microseconds. */
-import type { Pod } from '#shared/domain/model/pod.ts';
-import { decodePod } from '#shared/kube/decode-pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import type { Candidate, RankingFacts } from '#shared/domain/ranking/candidate.ts';
 import { prepareCandidate, rankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';

@@ -1,10 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { ByteStream, KubeClient } from '#shared/kube/client.ts';
-import type { KubeRequest } from '#shared/kube/kube-request.ts';
-import { decodePod } from '#shared/kube/decode-pod.ts';
+import type { ByteStream, KubeClient } from '#shared/kube/client/client.ts';
+import type { KubeRequest } from '#shared/kube/client/kube-request.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
-import { createReflector } from '#shared/kube/reflector.ts';
+import { createReflector } from '#shared/kube/reflector/reflector.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';

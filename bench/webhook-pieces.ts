@@ -4,11 +4,11 @@ import { decideValidation } from '#shared/domain/admission/decide-validation.ts'
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import { NO_KNOWN_PODS } from '#shared/domain/admission/known-pods.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
-import { decodePodRequest } from '#shared/kube/decode-pod-request.ts';
-import { decodePriorityPolicy } from '#shared/kube/decode-priority-policy.ts';
-import { decodeResourceQuota } from '#shared/kube/decode-resource-quota.ts';
-import { QUOTA_NAMESPACES } from '#shared/kube/webhook-configurations.ts';
-import type { Decoded } from '#shared/kube/decoded.ts';
+import { decodePodRequest } from '#shared/kube/decode/decode-pod-request.ts';
+import { decodePriorityPolicy } from '#shared/kube/decode/decode-priority-policy.ts';
+import { decodeResourceQuota } from '#shared/kube/decode/decode-resource-quota.ts';
+import { QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
+import type { Decoded } from '#shared/kube/decode/decoded.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { decodeReview } from '#webhook/server/decode-review.ts';

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { Instant } from '#shared/domain/model/pod.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 
 /** What a command has of the process it runs in. */
 export interface Surface {

@@ -1,6 +1,6 @@
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import type { WireObject } from '#shared/kube/wire-object.ts';
-import { decodeObject, readInteger, readObject, readText } from '#shared/kube/wire-object.ts';
+import type { WireObject } from '#shared/kube/decode/wire-object.ts';
+import { decodeObject, readInteger, readObject, readText } from '#shared/kube/decode/wire-object.ts';
 import type { EventView } from './view.ts';
 
 /** One Event (events.k8s.io/v1) as the page shows it; `undefined` if it cannot be read. */

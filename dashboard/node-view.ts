@@ -1,9 +1,16 @@
-import { parseQuantity } from '#shared/domain/model/parse-quantity.ts';
-import { quantityMilliNumber } from '#shared/domain/model/quantity.ts';
-import { readableAmount } from '#shared/domain/model/readable-amount.ts';
+import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
+import { quantityMilliNumber } from '#shared/domain/quantity/quantity.ts';
+import { readableAmount } from '#shared/domain/quantity/readable-amount.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import type { WireObject } from '#shared/kube/wire-object.ts';
-import { decodeObject, readInstant, readInteger, readList, readObject, readText } from '#shared/kube/wire-object.ts';
+import type { WireObject } from '#shared/kube/decode/wire-object.ts';
+import {
+  decodeObject,
+  readInstant,
+  readInteger,
+  readList,
+  readObject,
+  readText,
+} from '#shared/kube/decode/wire-object.ts';
 import type { ConditionView, EvictionView, NextView, NodeView, SignalView } from './view.ts';
 
 /** A NodePressure older than this counts as unknown: a quiet agent writes every two minutes (docs/decisions/0016-status-writes.md). */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { COMPONENT_NAMES, NAMESPACE_NODE, NAMESPACE_SYSTEM } from '#shared/kube/wire-names.ts';
+import { COMPONENT_NAMES, NAMESPACE_NODE, NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
 
 /** All clients of the API server, each with the name it has in a real cluster. */
 export type Speaker = 'webhook' | 'agent' | 'dashboard' | 'scheduler' | 'controllers' | 'node';

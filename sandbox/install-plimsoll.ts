@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
-import type { KubeClient } from '#shared/kube/client.ts';
-import { createObject } from '#shared/kube/objects.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { createObject } from '#shared/kube/client/objects.ts';
 import {
   ADMISSION_POLICIES,
   ADMISSION_POLICY_BINDINGS,
@@ -9,7 +9,7 @@ import {
   NAMESPACES,
   type Resource,
 } from '#shared/kube/resource.ts';
-import { fieldOf } from '#shared/kube/field-of.ts';
+import { fieldOf } from '#shared/kube/decode/field-of.ts';
 
 const CRDS = new URL('../deploy/crds/', import.meta.url);
 const OTHERS = ['namespaces.yaml', 'webhook/admission-policies.yaml'];

@@ -1,7 +1,7 @@
-import type { KubeClient } from '#shared/kube/client.ts';
-import { createObject } from '#shared/kube/objects.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { createObject } from '#shared/kube/client/objects.ts';
 import { NODE_PRESSURE_POLICIES } from '#shared/kube/resource.ts';
-import { API_VERSION } from '#shared/kube/wire-names.ts';
+import { API_VERSION } from '#shared/kube/api-names.ts';
 
 /** Below this much available memory the sandbox's node is short; enough for some 100 ms of any demo image. */
 export const THRESHOLD_MI = 224;

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Server, serve } from '#shared/http/serve.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { createReflector, type Reflector } from '#shared/kube/reflector.ts';
+import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { EVENTS, NODE_PRESSURES, type Resource } from '#shared/kube/resource.ts';
 import type { SandboxPorts } from './start-sandbox.ts';
 

@@ -1,8 +1,8 @@
-import type { KubeClient } from '#shared/kube/client.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
 import { isRecord } from '#shared/kube/kube-object.ts';
-import { getObject } from '#shared/kube/objects.ts';
+import { getObject } from '#shared/kube/client/objects.ts';
 import { MUTATING_WEBHOOKS, NODE_PRESSURES, type Resource, VALIDATING_WEBHOOKS } from '#shared/kube/resource.ts';
-import { WEBHOOK_CONFIGURATION } from '#shared/kube/wire-names.ts';
+import { WEBHOOK_CONFIGURATION } from '#shared/kube/api-names.ts';
 import type { Component } from './options.ts';
 import { type ComponentProcess, startComponent } from './start-component.ts';
 import { NODE_NAME, type Sandbox, type SandboxPorts } from './start-sandbox.ts';

@@ -1,6 +1,6 @@
 import { type CertificatePair, createAuthority, issueServerCertificate } from '#shared/http/certificates.ts';
-import { type KubeClient, createClient } from '#shared/kube/client.ts';
-import { directConnection } from '#shared/kube/connection.ts';
+import { type KubeClient, createClient } from '#shared/kube/client/client.ts';
+import { directConnection } from '#shared/kube/client/connection.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Shutdown } from '#shared/runtime/shutdown.ts';

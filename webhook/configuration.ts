@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SHORTEST_TIMEOUT_SECONDS } from '#shared/kube/webhook-configurations.ts';
+import { SHORTEST_TIMEOUT_SECONDS } from '#shared/kube/admission/webhook-configurations.ts';
 import { LOG_FORMATS, LOG_LEVELS } from '#shared/runtime/log.ts';
 
 const port = z.number().int().min(0).max(65_535);

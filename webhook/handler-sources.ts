@@ -1,8 +1,8 @@
-import type { Namespace } from '#shared/domain/model/namespace.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
-import type { EventRecorder } from '#shared/kube/event-recorder.ts';
-import type { Reflector } from '#shared/kube/reflector.ts';
-import { LABEL_IGNORE, LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/wire-names.ts';
+import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
+import type { Reflector } from '#shared/kube/reflector/reflector.ts';
+import { LABEL_IGNORE, LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/api-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Caches } from './cluster-state/caches.ts';
 import type { WebhookConfiguration } from './configuration.ts';

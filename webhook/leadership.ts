@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { KubeClient } from '#shared/kube/client.ts';
-import { type LeaseTerm, runWithLease } from '#shared/kube/leader-lease.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { type LeaseTerm, runWithLease } from '#shared/kube/lease/leader-lease.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';

@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
 import { healthApp } from '#shared/http/health-app.ts';
 import { serve } from '#shared/http/serve.ts';
-import { createClient } from '#shared/kube/client.ts';
-import { connect } from '#shared/kube/connect.ts';
-import { createEventRecorder } from '#shared/kube/event-recorder.ts';
-import { REPORTING_CONTROLLERS } from '#shared/kube/wire-names.ts';
+import { createClient } from '#shared/kube/client/client.ts';
+import { connect } from '#shared/kube/client/connect.ts';
+import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
+import { REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import type { Surroundings } from '#shared/runtime/run-program.ts';
 import { openAdmissionPort } from './admission-port.ts';

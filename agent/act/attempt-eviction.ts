@@ -1,10 +1,10 @@
 import type { Eviction } from '#agent/decide/eviction.ts';
 import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
-import { evictPod } from '#shared/kube/evict-pod.ts';
-import { getObject } from '#shared/kube/objects.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { evictPod } from '#shared/kube/events/evict-pod.ts';
+import { getObject } from '#shared/kube/client/objects.ts';
 import { PODS } from '#shared/kube/resource.ts';
-import { ANNOTATION_EVICTION_SIGNAL } from '#shared/kube/wire-names.ts';
+import { ANNOTATION_EVICTION_SIGNAL } from '#shared/kube/api-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 
 /** Carries out one eviction, or a dry run of it; resolves with the outcome and never rejects. */

@@ -1,8 +1,8 @@
-import type { Pod } from '#shared/domain/model/pod.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
-import { decodePod } from '#shared/kube/decode-pod.ts';
-import { getObject } from '#shared/kube/objects.ts';
-import type { Failure } from '#shared/kube/outcome.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import { getObject } from '#shared/kube/client/objects.ts';
+import type { Failure } from '#shared/kube/client/outcome.ts';
 import { NAMESPACES, PODS } from '#shared/kube/resource.ts';
 import type { FreshPod } from '#agent/decide/preflight.ts';
 import { namespaceState } from '#agent/observe/api-server/namespace-labels.ts';

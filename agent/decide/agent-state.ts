@@ -1,4 +1,4 @@
-import type { Instant } from '#shared/domain/model/pod.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { RuleActivations } from './shortage/rule-activation.ts';
 import { type FigureGaps, NO_GAPS } from './snapshot/figure-gap.ts';
 import { type MetStalls, NO_STARTS, type StallStartsByMode } from './shortage/advance-stalls.ts';

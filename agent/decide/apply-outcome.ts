@@ -1,7 +1,7 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Instant } from '#shared/domain/model/pod.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
-import type { EvictionOutcome } from '#shared/kube/evict-pod.ts';
+import type { EvictionOutcome } from '#shared/kube/events/evict-pod.ts';
 import type { AgentState } from './agent-state.ts';
 import { type EvictionState, type Pause, withEvictions } from './eviction/eviction-state.ts';
 import type { InflightEviction, Stage } from './eviction/inflight-eviction.ts';

@@ -1,5 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import { quantityNumber } from '#shared/domain/model/quantity.ts';
+import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import type { KubeletSignal, Signal } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { Mode } from '#agent/policy/mode.ts';

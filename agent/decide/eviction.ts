@@ -1,6 +1,6 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
-import { quantityNumber } from '#shared/domain/model/quantity.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { amountOf } from '#shared/domain/pressure/is-below.ts';
 import { gracePeriodSeconds, HARD_GRACE_SECONDS } from '#shared/domain/eviction/grace-period.ts';
 import type { Observation } from '#shared/domain/pressure/observation.ts';

@@ -1,4 +1,4 @@
-import type { Instant } from '#shared/domain/model/pod.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import { isBelow } from '#shared/domain/pressure/is-below.ts';
 import type { Observations } from '#shared/domain/pressure/observation.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';

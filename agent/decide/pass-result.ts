@@ -1,5 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Instant, Pod } from '#shared/domain/model/pod.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { Signal } from '#shared/domain/pressure/signal.ts';
 import type { AttemptOutcome } from './apply-outcome.ts';
 import type { Decision } from './decide.ts';

@@ -1,4 +1,4 @@
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import { isBelow } from '#shared/domain/pressure/is-below.ts';
 import type { Observations } from '#shared/domain/pressure/observation.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';

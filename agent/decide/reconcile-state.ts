@@ -1,4 +1,4 @@
-import type { Instant, Pod } from '#shared/domain/model/pod.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { AgentState } from './agent-state.ts';
 import { updateTerminatingPods } from './eviction/terminating-pods.ts';

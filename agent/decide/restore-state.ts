@@ -1,4 +1,4 @@
-import type { Instant } from '#shared/domain/model/pod.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { Mode } from '#agent/policy/mode.ts';
 import type { EvictionRecord } from './pass-result.ts';

@@ -1,10 +1,10 @@
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
-import type { LabelSelector } from '#shared/domain/model/pod.ts';
-import { readSelector } from '#shared/kube/decode-scheduling.ts';
-import type { Decoded } from '#shared/kube/decoded.ts';
+import type { LabelSelector } from '#shared/domain/pod/pod.ts';
+import { readSelector } from '#shared/kube/decode/decode-scheduling.ts';
+import type { Decoded } from '#shared/kube/decode/decoded.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { readEvictionLimits } from '#shared/kube/read-eviction-limits.ts';
-import { ANNOTATION_CONFIRMED_GENERATION } from '#shared/kube/wire-names.ts';
+import { readEvictionLimits } from '#shared/kube/decode/read-eviction-limits.ts';
+import { ANNOTATION_CONFIRMED_GENERATION } from '#shared/kube/api-names.ts';
 import {
   decodeObject,
   readBoolean,
@@ -16,7 +16,7 @@ import {
   readTexts,
   refuseField,
   type WireObject,
-} from '#shared/kube/wire-object.ts';
+} from '#shared/kube/decode/wire-object.ts';
 import { readRanking } from './decode-ranking.ts';
 import { readStallRules } from './decode-stall-rules.ts';
 import { type AgentPolicy, DEFAULT_POLICY } from './policy.ts';

@@ -4,7 +4,7 @@ import {
   type PolicyRanking,
   type RankingPolicy,
 } from '#shared/domain/ranking/ranking-order.ts';
-import { readChoice, readObject, readTexts, refuseField, type WireObject } from '#shared/kube/wire-object.ts';
+import { readChoice, readObject, readTexts, refuseField, type WireObject } from '#shared/kube/decode/wire-object.ts';
 import { DEFAULT_POLICY } from './policy.ts';
 
 /** `spec.ranking` and `spec.missingStats`. */

@@ -1,5 +1,5 @@
 import type { ThresholdValue } from '#shared/domain/pressure/threshold.ts';
-import { readChoice, readList, readObject, refuseField, type WireObject } from '#shared/kube/wire-object.ts';
+import { readChoice, readList, readObject, refuseField, type WireObject } from '#shared/kube/decode/wire-object.ts';
 import type { Mode } from './mode.ts';
 import { DEFAULT_STALL_RULES } from './policy.ts';
 import { readDurationMs, readShare, readShareOrAmount } from './read-amounts.ts';

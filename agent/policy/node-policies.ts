@@ -1,5 +1,5 @@
-import { prepareSelector } from '#shared/domain/model/label-selector.ts';
-import type { Decoded } from '#shared/kube/decoded.ts';
+import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
+import type { Decoded } from '#shared/kube/decode/decoded.ts';
 import type { NodePolicy, PolicyScope } from './decode-policy.ts';
 import { type AgentPolicy, DEFAULT_POLICY } from './policy.ts';
 import type { Mode } from './mode.ts';

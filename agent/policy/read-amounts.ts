@@ -1,8 +1,8 @@
 import { durationSeconds, parseDuration } from '#shared/domain/pressure/parse-duration.ts';
 import { parsePercentage } from '#shared/domain/pressure/parse-percentage.ts';
-import { quantitySign } from '#shared/domain/model/quantity.ts';
+import { quantitySign } from '#shared/domain/quantity/quantity.ts';
 import type { ThresholdValue } from '#shared/domain/pressure/threshold.ts';
-import { parseWireQuantity, readText, refuseField, type WireObject } from '#shared/kube/wire-object.ts';
+import { parseWireQuantity, readText, refuseField, type WireObject } from '#shared/kube/decode/wire-object.ts';
 
 const LONGEST_DURATION_MS = 86_400_000;
 

@@ -1,4 +1,4 @@
-import { readChoice, type WireObject } from '#shared/kube/wire-object.ts';
+import { readChoice, type WireObject } from '#shared/kube/decode/wire-object.ts';
 import type { Mode } from './mode.ts';
 
 /** `mode` of a policy or of one part of it; DryRun unless it is set. */

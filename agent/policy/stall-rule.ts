@@ -1,5 +1,5 @@
 import type { ThresholdValue } from '#shared/domain/pressure/threshold.ts';
-import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import type { Mode } from './mode.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
-import { readTextMap, refuseField, type WireObject } from '#shared/kube/wire-object.ts';
+import { readTextMap, refuseField, type WireObject } from '#shared/kube/decode/wire-object.ts';
 import type { Mode } from './mode.ts';
 
 const TABLES = [

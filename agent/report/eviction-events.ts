@@ -1,9 +1,9 @@
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { EvictionMessage } from '#shared/domain/eviction/eviction-message.ts';
-import type { EventRecorder } from '#shared/kube/event-recorder.ts';
-import { EVENT_REASONS } from '#shared/kube/wire-names.ts';
+import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
+import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import type { Eviction } from '#agent/decide/eviction.ts';
 import type { Mode } from '#agent/policy/mode.ts';

@@ -1,4 +1,4 @@
-import type { Instant } from '#shared/domain/model/pod.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { AgentState } from '#agent/decide/agent-state.ts';
 import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import type { Eviction } from '#agent/decide/eviction.ts';

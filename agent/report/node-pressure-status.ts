@@ -1,6 +1,6 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Instant } from '#shared/domain/model/pod.ts';
-import { canonicalQuantity } from '#shared/domain/model/format-quantity.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { canonicalQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import type { MemoryFigure } from '#shared/domain/pressure/memory-figure.ts';
 import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';

@@ -1,5 +1,5 @@
 import type { EvictionMessage } from '#shared/domain/eviction/eviction-message.ts';
-import type { EventRecorder } from '#shared/kube/event-recorder.ts';
+import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { AgentLog } from './agent-log.ts';
 import type { AgentMetrics } from './agent-metrics.ts';

@@ -1,12 +1,12 @@
-import type { Instant } from '#shared/domain/model/pod.ts';
-import { canonicalQuantity, formatQuantity } from '#shared/domain/model/format-quantity.ts';
-import { readableBytes } from '#shared/domain/model/readable-amount.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { canonicalQuantity, formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
+import { readableBytes } from '#shared/domain/quantity/readable-amount.ts';
 import {
   type Quantity,
   quantityFromMilli,
   quantityMilliNumber,
   quantityNumber,
-} from '#shared/domain/model/quantity.ts';
+} from '#shared/domain/quantity/quantity.ts';
 import type { PressureState } from '#shared/domain/pressure/advance-pressure.ts';
 import { amountOf } from '#shared/domain/pressure/is-below.ts';
 import { isMemorySignal, type MemoryFigure, memoryReadingOf } from '#shared/domain/pressure/memory-figure.ts';

@@ -1,9 +1,9 @@
-import type { KubeClient } from '#shared/kube/client.ts';
-import { createObject, patchObject } from '#shared/kube/objects.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { createObject, patchObject } from '#shared/kube/client/objects.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import type { Outcome } from '#shared/kube/outcome.ts';
+import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';
-import { API_VERSION, COMPONENT_NAMES } from '#shared/kube/wire-names.ts';
+import { API_VERSION, COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { NodePressureStatus } from './node-pressure-status.ts';
 
 export interface StatusTarget {

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import type { KubeClient } from '#shared/kube/client.ts';
-import type { Outcome } from '#shared/kube/outcome.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { podsPath, type Variant } from './variants.ts';
 
 /** The class that the policy gives to pods without one. */

@@ -1,4 +1,4 @@
-import type { KubeClient } from '#shared/kube/client.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
 import { type Created, createPod } from './create-pod.ts';
 import { podsPath, type Variant } from './variants.ts';
 

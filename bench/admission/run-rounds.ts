@@ -1,4 +1,4 @@
-import type { KubeClient } from '#shared/kube/client.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { type Block, type BlockSize, runBlock } from './run-block.ts';
 import { type Variant, type VariantName, VARIANTS } from './variants.ts';

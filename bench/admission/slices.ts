@@ -1,4 +1,4 @@
-import type { KubeClient } from '#shared/kube/client.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { WebhookProcess } from '#test/cluster/webhook-process.ts';
 import type { Counts } from './counts.ts';
 import { createPod } from './create-pod.ts';

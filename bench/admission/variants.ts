@@ -1,4 +1,4 @@
-import { LABEL_IGNORE, LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/wire-names.ts';
+import { LABEL_IGNORE, LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/api-names.ts';
 
 /** Only namespaces with this label are seen by the validating webhooks. */
 export const LABEL_VALIDATED = 'bench.plimsoll.dev/validated';

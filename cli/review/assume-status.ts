@@ -1,4 +1,4 @@
-import { fieldOf } from '#shared/kube/field-of.ts';
+import { fieldOf } from '#shared/kube/decode/field-of.ts';
 import { isRecord } from '#shared/kube/kube-object.ts';
 import { RESOURCE_QUOTAS } from '#shared/kube/resource.ts';
 import type { Manifest } from './manifest.ts';

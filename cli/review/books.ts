@@ -1,8 +1,8 @@
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { NO_KNOWN_PODS, type KnownPods } from '#shared/domain/admission/known-pods.ts';
-import type { Instant, Pod } from '#shared/domain/model/pod.ts';
-import { QUOTA_NAMESPACES } from '#shared/kube/webhook-configurations.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import { QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
 import { openPriorityQuotas } from './priority-quota-book.ts';
 import { openResourceQuotas } from './resource-quota-book.ts';
 import type { Surroundings } from './surroundings.ts';

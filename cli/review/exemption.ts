@@ -1,6 +1,6 @@
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import type { Requester } from '#shared/domain/admission/request.ts';
-import { JUDGED_NAMESPACES, OWN_ACCOUNTS } from '#shared/kube/webhook-configurations.ts';
+import { JUDGED_NAMESPACES, OWN_ACCOUNTS } from '#shared/kube/admission/webhook-configurations.ts';
 
 interface Creation {
   readonly isPod: boolean;

@@ -1,15 +1,15 @@
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
 import { priorityQuotaExceeded } from '#shared/domain/admission/refusals/priority-quota-exceeded.ts';
-import { addAmounts, NO_AMOUNTS } from '#shared/domain/model/amounts.ts';
-import type { Instant, Pod } from '#shared/domain/model/pod.ts';
+import { addAmounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { chargeToPriorityQuota } from '#shared/domain/quota/charge.ts';
 import { largestHolders } from '#shared/domain/quota/ledger/largest-holders.ts';
 import { openLedger } from '#shared/domain/quota/ledger/ledger.ts';
 import { EMPTY_LEDGER, type LedgerState } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { limitedAmounts } from '#shared/domain/quota/ledger/limited-amounts.ts';
 import { countsPod } from '#shared/domain/quota/priority-quota.ts';
-import { QUOTA_NAMESPACES } from '#shared/kube/webhook-configurations.ts';
+import { QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
 import type { CountedQuota } from './surroundings.ts';
 
 /** The PriorityQuotas and what the pods admitted so far cost them. */

@@ -1,11 +1,11 @@
 import { requesterOf } from './requester.ts';
 import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
 import type { Requester } from '#shared/domain/admission/request.ts';
-import { createClient, type KubeClient } from '#shared/kube/client.ts';
-import { fieldOf } from '#shared/kube/field-of.ts';
+import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
+import { fieldOf } from '#shared/kube/decode/field-of.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
-import { listObjects } from '#shared/kube/objects.ts';
+import { kubeconfigConnection } from '#shared/kube/client/kubeconfig-connection.ts';
+import { listObjects } from '#shared/kube/client/objects.ts';
 import { apiVersionOf, resourceLabel, type Resource } from '#shared/kube/resource.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import { InputError } from '#cli/input-error.ts';

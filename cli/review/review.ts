@@ -1,6 +1,6 @@
 import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
 import type { Requester } from '#shared/domain/admission/request.ts';
-import type { Instant } from '#shared/domain/model/pod.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import { assumeStatus } from './assume-status.ts';
 import { openBooks } from './books.ts';
 import { judgeManifest } from './judge-manifest.ts';

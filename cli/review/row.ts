@@ -1,5 +1,5 @@
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
-import { priorityPatch, type PatchOperation } from '#shared/kube/priority-patch.ts';
+import { priorityPatch, type PatchOperation } from '#shared/kube/admission/priority-patch.ts';
 import { nameOf, namespaceOf, type Manifest } from './manifest.ts';
 
 /** The answer about one object, as users see it. */

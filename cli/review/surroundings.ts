@@ -1,15 +1,15 @@
-import { NO_AMOUNTS, type Amounts } from '#shared/domain/model/amounts.ts';
-import type { Namespace } from '#shared/domain/model/namespace.ts';
+import { NO_AMOUNTS, type Amounts } from '#shared/domain/quantity/amounts.ts';
+import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
-import { decodeNamespace } from '#shared/kube/decode-namespace.ts';
-import { decodePriorityClass } from '#shared/kube/decode-priority-class.ts';
-import { decodePriorityPolicy } from '#shared/kube/decode-priority-policy.ts';
-import { decodePriorityQuota } from '#shared/kube/decode-priority-quota.ts';
-import { decodeResourceQuota } from '#shared/kube/decode-resource-quota.ts';
-import type { Decoded } from '#shared/kube/decoded.ts';
+import { decodeNamespace } from '#shared/kube/decode/decode-namespace.ts';
+import { decodePriorityClass } from '#shared/kube/decode/decode-priority-class.ts';
+import { decodePriorityPolicy } from '#shared/kube/decode/decode-priority-policy.ts';
+import { decodePriorityQuota } from '#shared/kube/decode/decode-priority-quota.ts';
+import { decodeResourceQuota } from '#shared/kube/decode/decode-resource-quota.ts';
+import type { Decoded } from '#shared/kube/decode/decoded.ts';
 import {
   apiVersionOf,
   NAMESPACES,
@@ -26,7 +26,7 @@ import {
   readObject,
   readText,
   type WireObject,
-} from '#shared/kube/wire-object.ts';
+} from '#shared/kube/decode/wire-object.ts';
 import { InputError } from '#cli/input-error.ts';
 import { nameOf, namespaceOf, typeOf, type Manifest } from './manifest.ts';
 

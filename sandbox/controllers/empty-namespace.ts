@@ -1,7 +1,7 @@
-import type { KubeClient } from '#shared/kube/client.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
 import { isRecord } from '#shared/kube/kube-object.ts';
-import { listObjects } from '#shared/kube/objects.ts';
-import type { Outcome } from '#shared/kube/outcome.ts';
+import { listObjects } from '#shared/kube/client/objects.ts';
+import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { NAMESPACES, type Resource, resourcePath } from '#shared/kube/resource.ts';
 
 /**

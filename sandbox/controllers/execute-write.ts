@@ -1,7 +1,7 @@
-import type { KubeClient } from '#shared/kube/client.ts';
-import type { EventRecorder } from '#shared/kube/event-recorder.ts';
-import { createObject, patchObject } from '#shared/kube/objects.ts';
-import type { Outcome } from '#shared/kube/outcome.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
+import { createObject, patchObject } from '#shared/kube/client/objects.ts';
+import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { resourcePath } from '#shared/kube/resource.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Expectations } from './expectations.ts';

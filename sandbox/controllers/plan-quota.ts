@@ -1,11 +1,11 @@
-import { addAmounts, type Amounts, NO_AMOUNTS } from '#shared/domain/model/amounts.ts';
-import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
-import { ZERO } from '#shared/domain/model/quantity.ts';
+import { addAmounts, type Amounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import { ZERO } from '#shared/domain/quantity/quantity.ts';
 import { charge } from '#shared/domain/quota/charge.ts';
 import { matchesQuota } from '#shared/domain/quota/resource-quota/scopes.ts';
-import { decodePod } from '#shared/kube/decode-pod.ts';
-import { decodeResourceQuota } from '#shared/kube/decode-resource-quota.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import { decodeResourceQuota } from '#shared/kube/decode/decode-resource-quota.ts';
 import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
 import { RESOURCE_QUOTAS } from '#shared/kube/resource.ts';
 import { statusPatch, type Write } from './write.ts';

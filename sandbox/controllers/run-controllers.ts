@@ -1,7 +1,7 @@
-import type { KubeClient } from '#shared/kube/client.ts';
-import { createEventRecorder } from '#shared/kube/event-recorder.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { createReflector, type Reflector } from '#shared/kube/reflector.ts';
+import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import {
   DEPLOYMENTS,
   NAMESPACES,

@@ -1,4 +1,4 @@
-import { createObject, getObject } from '#shared/kube/objects.ts';
+import { createObject, getObject } from '#shared/kube/client/objects.ts';
 import { NODE_PRESSURES, PODS } from '#shared/kube/resource.ts';
 import { mebibytes } from '#sandbox/narrator.ts';
 import { THRESHOLD_MI } from '#sandbox/node-policy.ts';

@@ -1,4 +1,4 @@
-import { createObject } from '#shared/kube/objects.ts';
+import { createObject } from '#shared/kube/client/objects.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import { letHogGrow, type Shortage, waitForRelief } from './let-hog-grow.ts';
 import type { PlannedPod, Scenario } from './plan-scenario.ts';

@@ -5,7 +5,7 @@ import {
   type Resource,
   RESOURCE_QUOTAS,
 } from '#shared/kube/resource.ts';
-import { API_VERSION } from '#shared/kube/wire-names.ts';
+import { API_VERSION } from '#shared/kube/api-names.ts';
 import { CRITICAL_QUOTA_MI, type PlannedPod, TEAMS } from './plan-scenario.ts';
 
 /** An object with the address to create it at. */

@@ -1,5 +1,5 @@
-import type { KubeClient } from '#shared/kube/client.ts';
-import type { Outcome } from '#shared/kube/outcome.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { Outcome } from '#shared/kube/client/outcome.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Narrator } from '#sandbox/narrator.ts';
 import type { PlannedPod } from './plan-scenario.ts';

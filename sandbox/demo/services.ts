@@ -1,5 +1,5 @@
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { createObject, listObjects } from '#shared/kube/objects.ts';
+import { createObject, listObjects } from '#shared/kube/client/objects.ts';
 import { DEPLOYMENTS, PODS } from '#shared/kube/resource.ts';
 import type { PlannedPod } from './plan-scenario.ts';
 import { hasRestarted, isLeaving, isReady } from './pod-state.ts';

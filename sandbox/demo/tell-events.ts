@@ -1,8 +1,8 @@
-import type { KubeClient } from '#shared/kube/client.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { createReflector } from '#shared/kube/reflector.ts';
+import { createReflector } from '#shared/kube/reflector/reflector.ts';
 import { EVENTS } from '#shared/kube/resource.ts';
-import { EVENT_REASONS } from '#shared/kube/wire-names.ts';
+import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Narrator } from '#sandbox/narrator.ts';

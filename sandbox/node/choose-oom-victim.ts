@@ -1,5 +1,5 @@
-import { parseQuantity } from '#shared/domain/model/parse-quantity.ts';
-import { quantityNumber } from '#shared/domain/model/quantity.ts';
+import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
+import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import type { ContainerUsage } from './measurement.ts';
 import type { WireContainer } from './wire-pod.ts';
 

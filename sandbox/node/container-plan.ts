@@ -1,5 +1,5 @@
-import { parseQuantity } from '#shared/domain/model/parse-quantity.ts';
-import { quantityMilliNumber, quantityNumber } from '#shared/domain/model/quantity.ts';
+import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
+import { quantityMilliNumber, quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { DEMO_IMAGES, type DemoImage, findDemoImage, type ImageOption } from './demo-images.ts';
 import type { WireContainer } from './wire-pod.ts';
 

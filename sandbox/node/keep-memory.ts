@@ -1,5 +1,5 @@
 import type { Log } from '#shared/runtime/log.ts';
-import type { EventRecorder } from '#shared/kube/event-recorder.ts';
+import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { chooseOomVictim, type MemoryHolder, overLimit } from './choose-oom-victim.ts';
 import { type Measurement, usedBytes } from './measurement.ts';
 import type { PodWorker } from './pod-worker.ts';

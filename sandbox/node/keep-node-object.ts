@@ -1,10 +1,10 @@
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
-import { microTime } from '#shared/kube/micro-time.ts';
-import { createObject, patchObject } from '#shared/kube/objects.ts';
-import type { Failure, Outcome } from '#shared/kube/outcome.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { microTime } from '#shared/kube/decode/micro-time.ts';
+import { createObject, patchObject } from '#shared/kube/client/objects.ts';
+import type { Failure, Outcome } from '#shared/kube/client/outcome.ts';
 import { LEASES, NODES } from '#shared/kube/resource.ts';
 import { nodeConditions, type NodeFacts, nodeObject, nodeStatus, withTimes } from './node-object.ts';
 

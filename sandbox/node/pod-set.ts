@@ -1,6 +1,6 @@
-import type { KubeClient } from '#shared/kube/client.ts';
-import { createReflector } from '#shared/kube/reflector.ts';
-import type { Change } from '#shared/kube/reflector-store.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { createReflector } from '#shared/kube/reflector/reflector.ts';
+import type { Change } from '#shared/kube/reflector/reflector-store.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';

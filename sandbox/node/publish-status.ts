@@ -1,7 +1,7 @@
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
-import { patchObject } from '#shared/kube/objects.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { patchObject } from '#shared/kube/client/objects.ts';
 import { PODS, resourcePath } from '#shared/kube/resource.ts';
 import { podStatus } from './pod-status.ts';
 import type { PodWorker } from './pod-worker.ts';

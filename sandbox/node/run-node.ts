@@ -1,10 +1,10 @@
 import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { parseQuantity } from '#shared/domain/model/parse-quantity.ts';
-import { quantityNumber } from '#shared/domain/model/quantity.ts';
+import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
+import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { serve, type TlsOptions } from '#shared/http/serve.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
-import { createEventRecorder } from '#shared/kube/event-recorder.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';

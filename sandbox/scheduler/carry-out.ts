@@ -1,9 +1,9 @@
-import type { Pod } from '#shared/domain/model/pod.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
-import type { EventRecorder } from '#shared/kube/event-recorder.ts';
-import type { ObjectReference } from '#shared/kube/event-series.ts';
-import { patchObject } from '#shared/kube/objects.ts';
-import type { Outcome } from '#shared/kube/outcome.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
+import type { ObjectReference } from '#shared/kube/events/event-series.ts';
+import { patchObject } from '#shared/kube/client/objects.ts';
+import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { PODS, resourcePath } from '#shared/kube/resource.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';

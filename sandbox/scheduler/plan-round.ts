@@ -1,8 +1,8 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import { createSnapshot, type ClusterObjects } from '#shared/domain/model/create-snapshot.ts';
-import type { ClusterSnapshot } from '#shared/domain/model/cluster-snapshot.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
-import { putPod } from '#shared/domain/model/snapshot-pods.ts';
+import { createSnapshot, type ClusterObjects } from '#shared/domain/snapshot/create-snapshot.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import { putPod } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { planPreemption, type PreemptionPlan } from '#shared/domain/preemption/plan-preemption.ts';
 
 /** What to do for one waiting pod. */

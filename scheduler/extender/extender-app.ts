@@ -1,5 +1,5 @@
 import type { Express } from 'express';
-import type { ClusterSnapshot } from '#shared/domain/model/cluster-snapshot.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import {
   type NodeVerdict,
   type ProposalRules,

@@ -1,8 +1,15 @@
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { ProposedVictims } from '#shared/domain/preemption/review-proposal.ts';
-import { decodePod } from '#shared/kube/decode-pod.ts';
-import type { Decoded } from '#shared/kube/decoded.ts';
-import { decodeObject, readCount, readList, readObject, readText, type WireObject } from '#shared/kube/wire-object.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import type { Decoded } from '#shared/kube/decode/decoded.ts';
+import {
+  decodeObject,
+  readCount,
+  readList,
+  readObject,
+  readText,
+  type WireObject,
+} from '#shared/kube/decode/wire-object.ts';
 
 /** What kube-scheduler asks about a preemption. */
 export interface PreemptionArgs {

@@ -1,9 +1,9 @@
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import { preemptionProtection } from '#shared/domain/preemption/preemption-protection.ts';
 import type { ProposalRules } from '#shared/domain/preemption/review-proposal.ts';
-import type { AnnotatedClass } from '#shared/kube/decode-priority-class.ts';
-import { ownerWishes } from '#shared/kube/owner-wishes.ts';
-import { PROTECTED_NAMESPACES } from '#shared/kube/wire-names.ts';
+import type { AnnotatedClass } from '#shared/kube/decode/decode-priority-class.ts';
+import { ownerWishes } from '#shared/kube/annotations/owner-wishes.ts';
+import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
 
 const PROTECTED: ReadonlySet<string> = new Set(PROTECTED_NAMESPACES);
 

@@ -1,4 +1,4 @@
-import { fieldOf } from './field-of.ts';
+import { fieldOf } from './decode/field-of.ts';
 import { isRecord, type KubeObject } from './kube-object.ts';
 
 /** One condition of a status (meta/v1), without its times. */

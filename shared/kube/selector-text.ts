@@ -1,5 +1,5 @@
-import type { LabelSelector, Requirement } from '#shared/domain/model/pod.ts';
-import { labelsAsRequirements } from '#shared/domain/model/label-selector.ts';
+import type { LabelSelector, Requirement } from '#shared/domain/pod/pod.ts';
+import { labelsAsRequirements } from '#shared/domain/labels/label-selector.ts';
 
 /** A label selector as the query parameter `labelSelector` of a list; empty for one that selects everything. */
 export function selectorText({ matchLabels, matchExpressions }: LabelSelector): string {

@@ -1,5 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Owner, Pod } from '#shared/domain/model/pod.ts';
+import type { Owner, Pod } from '#shared/domain/pod/pod.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import type { NodeReadings } from '#shared/domain/pressure/observation.ts';
 import { rankingFacts } from '#shared/domain/ranking/candidate.ts';

@@ -1,13 +1,13 @@
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 import type { Requester } from '#shared/domain/admission/request.ts';
-import { prepareSelector } from '#shared/domain/model/label-selector.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
+import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
-import { QUOTA_NAMESPACES } from '#shared/kube/webhook-configurations.ts';
+import { QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
 import { amountsOf, buildPod, selectorOf, type PodFields } from './cluster.ts';
 
 export const NOW = Date.UTC(2026, 0, 1);

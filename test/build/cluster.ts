@@ -1,9 +1,9 @@
-import type { Amounts } from '#shared/domain/model/amounts.ts';
-import type { DisruptionBudget } from '#shared/domain/model/disruption-budget.ts';
-import type { Node } from '#shared/domain/model/node.ts';
-import { parseQuantity } from '#shared/domain/model/parse-quantity.ts';
-import { qosClass } from '#shared/domain/model/qos.ts';
-import type { LabelSelector, Pod, PodAffinityTerm, PodSpec, SchedulingRules } from '#shared/domain/model/pod.ts';
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget.ts';
+import type { Node } from '#shared/domain/snapshot/node.ts';
+import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
+import { qosClass } from '#shared/domain/pod/qos.ts';
+import type { LabelSelector, Pod, PodAffinityTerm, PodSpec, SchedulingRules } from '#shared/domain/pod/pod.ts';
 
 type Texts = Readonly<Record<string, string>>;
 

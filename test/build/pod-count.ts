@@ -1,5 +1,5 @@
-import type { Amounts } from '#shared/domain/model/amounts.ts';
-import { prepareSelector } from '#shared/domain/model/label-selector.ts';
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import { PodView } from '#shared/domain/quota/view/pod-view.ts';
 import { QuotaCounter, type QuotaCount } from '#shared/domain/quota/view/quota-counter.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import type { Amounts } from '#shared/domain/model/amounts.ts';
-import { parseQuantity } from '#shared/domain/model/parse-quantity.ts';
-import type { Quantity } from '#shared/domain/model/quantity.ts';
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
+import type { Quantity } from '#shared/domain/quantity/quantity.ts';
 
 /** The quantity of a text that is one; a test with any other is wrong itself. */
 export function quantityOf(text: string): Quantity {

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { decideTemplate } from '#shared/domain/admission/decide-template.ts';
 import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
-import { reportedQosClass } from '#shared/domain/model/qos.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import { reportedQosClass } from '#shared/domain/pod/qos.ts';
 import type { PriorityClass, PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import { resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
-import { decodePod } from '#shared/kube/decode-pod.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { buildClass, buildWorld } from './admission.ts';
 
 /** A PriorityPolicy as people write it, with only the fields that the API server can judge by, and defaults. */

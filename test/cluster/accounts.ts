@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import type { KubeClient } from '#shared/kube/client.ts';
-import { COMPONENT_NAMES, NAMESPACE_NODE, NAMESPACE_SYSTEM } from '#shared/kube/wire-names.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { COMPONENT_NAMES, NAMESPACE_NODE, NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
 import { buildKubeconfig } from '#test/build/kubeconfig.ts';
 import { textAt } from '#test/contract/harness.ts';
 

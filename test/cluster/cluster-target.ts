@@ -1,5 +1,5 @@
 import { beforeAll, inject } from 'vitest';
-import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
+import { kubeconfigConnection } from '#shared/kube/client/kubeconfig-connection.ts';
 import type { ContractTarget } from '#test/contract/harness.ts';
 
 /** Whether this run has a cluster to test on. */

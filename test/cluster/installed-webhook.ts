@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { KubeClient } from '#shared/kube/client.ts';
-import type { ClusterConnection } from '#shared/kube/connection.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { ClusterConnection } from '#shared/kube/client/connection.ts';
 import { registerFully } from '#webhook/registration/register.ts';
 import { accountToken, WEBHOOK, writeKubeconfig } from './accounts.ts';
 import { freePorts } from './free-ports.ts';

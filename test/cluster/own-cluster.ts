@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
-import { createClient, type KubeClient } from '#shared/kube/client.ts';
-import type { ClusterConnection } from '#shared/kube/connection.ts';
-import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
+import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
+import type { ClusterConnection } from '#shared/kube/client/connection.ts';
+import { kubeconfigConnection } from '#shared/kube/client/kubeconfig-connection.ts';
 import { findBinaries } from './binaries.ts';
 import { type Cluster, type ClusterOptions, startCluster } from './cluster.ts';
 import type { Environment } from './go-programs.ts';

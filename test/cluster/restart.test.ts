@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type LeaseTerm, runWithLease } from '#shared/kube/leader-lease.ts';
-import { createObject, patchObject } from '#shared/kube/objects.ts';
-import { createReflector, type Reflector } from '#shared/kube/reflector.ts';
+import { type LeaseTerm, runWithLease } from '#shared/kube/lease/leader-lease.ts';
+import { createObject, patchObject } from '#shared/kube/client/objects.ts';
+import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { CONFIG_MAPS } from '#shared/kube/resource.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';

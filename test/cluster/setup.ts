@@ -1,7 +1,7 @@
 import type { TestProject, Vitest } from 'vitest/node';
-import { getObject } from '#shared/kube/objects.ts';
+import { getObject } from '#shared/kube/client/objects.ts';
 import { VALIDATING_WEBHOOKS } from '#shared/kube/resource.ts';
-import { WEBHOOK_CONFIGURATION } from '#shared/kube/wire-names.ts';
+import { WEBHOOK_CONFIGURATION } from '#shared/kube/api-names.ts';
 import { startCluster } from './cluster.ts';
 import { groupsNotRun } from './not-run.ts';
 import { testClient } from './test-client.ts';

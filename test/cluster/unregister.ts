@@ -1,6 +1,6 @@
-import { deleteObject } from '#shared/kube/objects.ts';
+import { deleteObject } from '#shared/kube/client/objects.ts';
 import { MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS } from '#shared/kube/resource.ts';
-import { WEBHOOK_CONFIGURATION } from '#shared/kube/wire-names.ts';
+import { WEBHOOK_CONFIGURATION } from '#shared/kube/api-names.ts';
 import { testClient } from './test-client.ts';
 
 /** Takes Plimsoll's webhook out of a cluster's ways, which would else refuse pods once it is gone. Rejects when that fails. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
+import { kubeconfigConnection } from '#shared/kube/client/kubeconfig-connection.ts';
 import { COMPILE_CACHE, warmCompileCache } from '#test/webhook/support/server-process.ts';
 import { shippedNodeFlags } from '#test/webhook/support/shipped-webhook.ts';
 import { component, type Component } from './component.ts';

@@ -54,7 +54,7 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
     {
       answer: answerQuantity,
       answerFields: QUANTITY_ANSWERS,
-      decision: 'shared/domain/model/parse-quantity.ts#parseQuantity',
+      decision: 'shared/domain/quantity/parse-quantity.ts#parseQuantity',
       runBy: ['webhook', 'agent'],
       notRun: ['quantityMilliValue'],
     },
@@ -64,7 +64,7 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
     {
       answer: answerQuantityArithmetic,
       answerFields: ['cmp', 'sum', 'sub'],
-      decision: 'shared/domain/model/quantity.ts#addQuantities',
+      decision: 'shared/domain/quantity/quantity.ts#addQuantities',
       runBy: ['webhook', 'agent'],
     },
   ],
@@ -121,7 +121,7 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
     {
       answer: answerQos,
       answerFields: ['qos', 'reported'],
-      decision: 'shared/domain/model/qos.ts#reportedQosClass',
+      decision: 'shared/domain/pod/qos.ts#reportedQosClass',
       runBy: ['webhook', 'agent'],
     },
   ],
@@ -130,7 +130,7 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
     {
       answer: answerRequests,
       answerFields: ['requests', 'limits'],
-      decision: 'shared/domain/model/pod-requests.ts#podRequests',
+      decision: 'shared/domain/pod/pod-requests.ts#podRequests',
       runBy: ['webhook', 'agent'],
     },
   ],

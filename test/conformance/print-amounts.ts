@@ -1,5 +1,5 @@
-import type { Amounts } from '#shared/domain/model/amounts.ts';
-import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 
 /** Amounts as the API prints them. */
 export function printAmounts(amounts: Amounts): Readonly<Record<string, string>> {

@@ -16,10 +16,10 @@ import {
   Watch,
 } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createClient } from '#shared/kube/client.ts';
-import type { ClusterConnection } from '#shared/kube/connection.ts';
-import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
-import { getObject } from '#shared/kube/objects.ts';
+import { createClient } from '#shared/kube/client/client.ts';
+import type { ClusterConnection } from '#shared/kube/client/connection.ts';
+import { kubeconfigConnection } from '#shared/kube/client/kubeconfig-connection.ts';
+import { getObject } from '#shared/kube/client/objects.ts';
 import { NAMESPACES } from '#shared/kube/resource.ts';
 import { buildKubeconfig } from '#test/build/kubeconfig.ts';
 import { configMap, type ContractTarget, contractHarness, eventually, pod } from './harness.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTransport } from '#shared/kube/transport.ts';
+import { createTransport } from '#shared/kube/client/transport.ts';
 import { at, contractHarness, type ContractTarget, refusal } from './harness.ts';
 
 /** Discovery, health, and what a client gets that asks for nothing there is. */

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { createClient, type KubeClient } from '#shared/kube/client.ts';
-import type { KubeRequest } from '#shared/kube/kube-request.ts';
-import type { ClusterConnection } from '#shared/kube/connection.ts';
-import { createTransport, type Transport } from '#shared/kube/transport.ts';
+import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
+import type { KubeRequest } from '#shared/kube/client/kube-request.ts';
+import type { ClusterConnection } from '#shared/kube/client/connection.ts';
+import { createTransport, type Transport } from '#shared/kube/client/transport.ts';
 import { linesOf } from './lines-of.ts';
 
 /** A Kubernetes API server to hold to the contract: the sandbox's, or a real one with its controllers. */

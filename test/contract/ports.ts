@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { createEventRecorder } from '#shared/kube/event-recorder.ts';
-import { evictPod } from '#shared/kube/evict-pod.ts';
-import { type LeaseTerm, runWithLease } from '#shared/kube/leader-lease.ts';
-import { deleteObject, getObject, listObjects, patchObject } from '#shared/kube/objects.ts';
-import { createReflector, type Reflector } from '#shared/kube/reflector.ts';
+import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
+import { evictPod } from '#shared/kube/events/evict-pod.ts';
+import { type LeaseTerm, runWithLease } from '#shared/kube/lease/leader-lease.ts';
+import { deleteObject, getObject, listObjects, patchObject } from '#shared/kube/client/objects.ts';
+import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { CONFIG_MAPS, LEASES, PODS } from '#shared/kube/resource.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createObject } from '#shared/kube/objects.ts';
+import { createObject } from '#shared/kube/client/objects.ts';
 import {
   NODE_PRESSURE_POLICIES,
   NODE_PRESSURES,
@@ -11,7 +11,7 @@ import {
   PRIORITY_RULES,
   type Resource,
 } from '#shared/kube/resource.ts';
-import { API_VERSION, CATEGORY, SHORT_NAMES } from '#shared/kube/wire-names.ts';
+import { API_VERSION, CATEGORY, SHORT_NAMES } from '#shared/kube/api-names.ts';
 import { startTestSandbox } from '#test/build/test-sandbox.ts';
 
 const FOLDER = fileURLToPath(new URL('../../deploy/crds/', import.meta.url));

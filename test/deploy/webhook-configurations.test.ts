@@ -4,12 +4,12 @@ import { format, resolveConfig } from 'prettier';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { webhookConfigurations } from '#shared/kube/webhook-configurations.ts';
-import { COMPONENT_NAMES, EXEMPT_NAMESPACES, NAMESPACE_SYSTEM, WEBHOOK_ENTRIES } from '#shared/kube/wire-names.ts';
+import { webhookConfigurations } from '#shared/kube/admission/webhook-configurations.ts';
+import { COMPONENT_NAMES, EXEMPT_NAMESPACES, NAMESPACE_SYSTEM, WEBHOOK_ENTRIES } from '#shared/kube/api-names.ts';
 
 const MANIFEST = fileURLToPath(new URL('../../deploy/base/webhook/configurations.yaml', import.meta.url));
 const HEADING =
-  '# From shared/kube/webhook-configurations.ts; made anew by: npx vitest run --project quick test/deploy -u\n';
+  '# From shared/kube/admission/webhook-configurations.ts; made anew by: npx vitest run --project quick test/deploy -u\n';
 const SERVICE_PORT = 443;
 
 /** What a manifest says of an entry; the builder's tests look at the rest. */

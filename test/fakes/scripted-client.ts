@@ -1,6 +1,6 @@
-import type { ByteStream, KubeClient } from '#shared/kube/client.ts';
-import type { KubeRequest } from '#shared/kube/kube-request.ts';
-import type { Outcome } from '#shared/kube/outcome.ts';
+import type { ByteStream, KubeClient } from '#shared/kube/client/client.ts';
+import type { KubeRequest } from '#shared/kube/client/kube-request.ts';
+import type { Outcome } from '#shared/kube/client/outcome.ts';
 
 type Answerer = (request: KubeRequest) => Outcome<unknown> | Promise<Outcome<unknown>>;
 

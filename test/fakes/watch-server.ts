@@ -1,7 +1,7 @@
-import type { ByteStream, KubeClient } from '#shared/kube/client.ts';
-import type { KubeRequest } from '#shared/kube/kube-request.ts';
+import type { ByteStream, KubeClient } from '#shared/kube/client/client.ts';
+import type { KubeRequest } from '#shared/kube/client/kube-request.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { failureOf, type Failure, type Outcome } from '#shared/kube/outcome.ts';
+import { failureOf, type Failure, type Outcome } from '#shared/kube/client/outcome.ts';
 
 /** What goes wrong on one list or watch. `after` counts the events or items that still come through. */
 export type Fault =

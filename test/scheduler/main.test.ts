@@ -11,8 +11,8 @@ import {
   issueClientCertificate,
   issueServerCertificate,
 } from '#shared/http/certificates.ts';
-import { createClient, type KubeClient } from '#shared/kube/client.ts';
-import { directConnection } from '#shared/kube/connection.ts';
+import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
+import { directConnection } from '#shared/kube/client/connection.ts';
 import { buildKubeconfig } from '#test/build/kubeconfig.ts';
 import { freePorts } from '#test/cluster/free-ports.ts';
 import { at } from '#test/contract/harness.ts';

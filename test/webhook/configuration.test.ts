@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { webhookConfigurations } from '#shared/kube/webhook-configurations.ts';
+import { webhookConfigurations } from '#shared/kube/admission/webhook-configurations.ts';
 import { webhookSchema } from '#webhook/configuration.ts';
 
 interface Entry {

@@ -3,7 +3,7 @@ import { lastingProtection } from '#agent/decide/ranking/ineligibility.ts';
 import { decodePolicy, decodeScope } from '#agent/policy/decode-policy.ts';
 import { keepLastValid, selectPolicy } from '#agent/policy/node-policies.ts';
 import { DEFAULT_POLICY } from '#agent/policy/policy.ts';
-import { decodePod } from '#shared/kube/decode-pod.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import type { StoredObject } from '#test/fakes/object-server.ts';
 import { pod, readAnswer, review, type Answer } from './support/reviews.ts';
 import { CLASSES, NAMESPACES, PODS, runWebhook, type RunningWebhook } from './support/webhook-process.ts';

@@ -1,11 +1,11 @@
 import { certificateValidity, type CertificatePair } from '#shared/http/certificates.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
-import { fieldOf } from '#shared/kube/field-of.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { fieldOf } from '#shared/kube/decode/field-of.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { createObject, getObject, replaceObject } from '#shared/kube/objects.ts';
-import type { Outcome } from '#shared/kube/outcome.ts';
+import { createObject, getObject, replaceObject } from '#shared/kube/client/objects.ts';
+import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { SECRETS } from '#shared/kube/resource.ts';
-import { COMPONENT_NAMES } from '#shared/kube/wire-names.ts';
+import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { Authorities } from './authorities.ts';
 
 /** The stored value and the resourceVersion that a write requires. */

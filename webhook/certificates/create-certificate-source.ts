@@ -1,4 +1,4 @@
-import type { KubeClient } from '#shared/kube/client.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { memoryAuthorityStore, secretAuthorityStore } from './authority-store.ts';
 import type { CertificateSource } from './certificate-source.ts';

@@ -1,4 +1,4 @@
-import type { Reflector } from '#shared/kube/reflector.ts';
+import type { Reflector } from '#shared/kube/reflector/reflector.ts';
 
 interface Namespaced {
   readonly namespace: string;

@@ -1,8 +1,8 @@
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import { NO_KNOWN_PODS } from '#shared/domain/admission/known-pods.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
-import type { Reflector } from '#shared/kube/reflector.ts';
-import { QUOTA_NAMESPACES } from '#shared/kube/webhook-configurations.ts';
+import type { Reflector } from '#shared/kube/reflector/reflector.ts';
+import { QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { byNamespace } from './by-namespace.ts';
 import type { Caches } from './caches.ts';

@@ -1,22 +1,22 @@
-import { type Amounts, NO_AMOUNTS } from '#shared/domain/model/amounts.ts';
-import type { Namespace } from '#shared/domain/model/namespace.ts';
+import { type Amounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
+import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import type { Slice } from '#shared/domain/quota/ledger/slice.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
-import { decodeNamespace } from '#shared/kube/decode-namespace.ts';
-import { type AnnotatedClass, decodeAnnotatedClass } from '#shared/kube/decode-priority-class.ts';
-import { decodePriorityPolicy } from '#shared/kube/decode-priority-policy.ts';
-import { decodePriorityQuota } from '#shared/kube/decode-priority-quota.ts';
-import { decodeResourceQuota } from '#shared/kube/decode-resource-quota.ts';
-import { readSlice } from '#shared/kube/decode-slice.ts';
-import type { Decoded } from '#shared/kube/decoded.ts';
-import { fieldOf } from '#shared/kube/field-of.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { decodeNamespace } from '#shared/kube/decode/decode-namespace.ts';
+import { type AnnotatedClass, decodeAnnotatedClass } from '#shared/kube/decode/decode-priority-class.ts';
+import { decodePriorityPolicy } from '#shared/kube/decode/decode-priority-policy.ts';
+import { decodePriorityQuota } from '#shared/kube/decode/decode-priority-quota.ts';
+import { decodeResourceQuota } from '#shared/kube/decode/decode-resource-quota.ts';
+import { readSlice } from '#shared/kube/decode/decode-slice.ts';
+import type { Decoded } from '#shared/kube/decode/decoded.ts';
+import { fieldOf } from '#shared/kube/decode/field-of.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { createReflector, type Reflector } from '#shared/kube/reflector.ts';
-import { PROMPT_BACKOFF } from '#shared/kube/reflector-plan.ts';
-import { readRevision } from '#shared/kube/revision.ts';
+import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
+import { PROMPT_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
+import { readRevision } from '#shared/kube/reflector/revision.ts';
 import {
   NAMESPACES,
   PRIORITY_CLASSES,
@@ -33,7 +33,7 @@ import {
   readObject,
   readText,
   type WireObject,
-} from '#shared/kube/wire-object.ts';
+} from '#shared/kube/decode/wire-object.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';

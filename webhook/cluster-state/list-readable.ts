@@ -1,6 +1,6 @@
-import type { KubeClient } from '#shared/kube/client.ts';
-import type { Decoded } from '#shared/kube/decoded.ts';
-import { listObjects, type CollectionAddress } from '#shared/kube/objects.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { Decoded } from '#shared/kube/decode/decoded.ts';
+import { listObjects, type CollectionAddress } from '#shared/kube/client/objects.ts';
 
 /**
  * Lists all objects of a kind from the API server and skips those that cannot be decoded. Rejects when the list fails.

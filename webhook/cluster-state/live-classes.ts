@@ -1,6 +1,6 @@
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
-import { decodePriorityQuota } from '#shared/kube/decode-priority-quota.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { decodePriorityQuota } from '#shared/kube/decode/decode-priority-quota.ts';
 import { PRIORITY_QUOTAS } from '#shared/kube/resource.ts';
 import { listReadable } from './list-readable.ts';
 import { readRules } from './read-rules.ts';

@@ -1,8 +1,8 @@
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
-import { decodeResourceQuota } from '#shared/kube/decode-resource-quota.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { decodeResourceQuota } from '#shared/kube/decode/decode-resource-quota.ts';
 import { RESOURCE_QUOTAS } from '#shared/kube/resource.ts';
 import { listReadable } from './list-readable.ts';
 import { readNamespaceLabels } from './read-namespace-labels.ts';

@@ -1,8 +1,8 @@
 import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
-import { readSmallPod } from '#shared/kube/list-some-pods.ts';
-import { readSome } from '#shared/kube/read-some.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { readSmallPod } from '#shared/kube/client/list-some-pods.ts';
+import { readSome } from '#shared/kube/client/read-some.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { withDeadline } from '#shared/runtime/deadline.ts';

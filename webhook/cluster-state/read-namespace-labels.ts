@@ -1,6 +1,6 @@
-import type { KubeClient } from '#shared/kube/client.ts';
-import { decodeNamespace } from '#shared/kube/decode-namespace.ts';
-import { getObject } from '#shared/kube/objects.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { decodeNamespace } from '#shared/kube/decode/decode-namespace.ts';
+import { getObject } from '#shared/kube/client/objects.ts';
 import { NAMESPACES } from '#shared/kube/resource.ts';
 
 /**

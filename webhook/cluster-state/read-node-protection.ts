@@ -1,8 +1,8 @@
 import { protectionOnNode, type Protection } from '#shared/domain/eviction/node-protection.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
-import { decodeNode } from '#shared/kube/decode-node.ts';
-import { decodeNodeProtection } from '#shared/kube/decode-node-protection.ts';
-import { getObject } from '#shared/kube/objects.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { decodeNode } from '#shared/kube/decode/decode-node.ts';
+import { decodeNodeProtection } from '#shared/kube/decode/decode-node-protection.ts';
+import { getObject } from '#shared/kube/client/objects.ts';
 import { NODE_PRESSURE_POLICIES, NODES } from '#shared/kube/resource.ts';
 import { listStrictly } from './list-strictly.ts';
 

@@ -1,7 +1,7 @@
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
-import { decodePriorityClass } from '#shared/kube/decode-priority-class.ts';
-import { decodePriorityPolicy } from '#shared/kube/decode-priority-policy.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { decodePriorityClass } from '#shared/kube/decode/decode-priority-class.ts';
+import { decodePriorityPolicy } from '#shared/kube/decode/decode-priority-policy.ts';
 import { PRIORITY_CLASSES, PRIORITY_POLICIES } from '#shared/kube/resource.ts';
 import { listReadable } from './list-readable.ts';
 import { byName } from './cached-state.ts';

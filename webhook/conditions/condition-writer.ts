@@ -1,11 +1,11 @@
-import type { KubeClient } from '#shared/kube/client.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
 import { conditionsPatch, type Condition } from '#shared/kube/conditions.ts';
-import type { EventRecorder } from '#shared/kube/event-recorder.ts';
+import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import type { LeaseTerm } from '#shared/kube/leader-lease.ts';
-import { listObjects, patchObject } from '#shared/kube/objects.ts';
+import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
+import { listObjects, patchObject } from '#shared/kube/client/objects.ts';
 import { apiVersionOf, PRIORITY_POLICIES, PRIORITY_QUOTAS, type Resource } from '#shared/kube/resource.ts';
-import { COMPONENT_NAMES, EVENT_REASONS } from '#shared/kube/wire-names.ts';
+import { COMPONENT_NAMES, EVENT_REASONS } from '#shared/kube/api-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import { repeat } from '#shared/runtime/repeat.ts';

@@ -1,16 +1,16 @@
-import type { Namespace } from '#shared/domain/model/namespace.ts';
+import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
 import type { PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import type { PolicyReview } from '#shared/domain/priority/review-policies.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import { reviewQuota } from '#shared/domain/quota/review-quota.ts';
 import type { Condition } from '#shared/kube/conditions.ts';
-import { QUOTA_NAMESPACES } from '#shared/kube/webhook-configurations.ts';
+import { QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
 import {
   EXEMPT_NAMESPACES,
   LABEL_IGNORE,
   LABEL_PRIORITY_QUOTA,
   PRIORITY_QUOTA_ENFORCED,
-} from '#shared/kube/wire-names.ts';
+} from '#shared/kube/api-names.ts';
 
 const MOST_NAMES = 10;
 const EXEMPT: readonly string[] = EXEMPT_NAMESPACES;

@@ -2,7 +2,7 @@ import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import { reviewPolicies } from '#shared/domain/priority/review-policies.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Condition } from '#shared/kube/conditions.ts';
-import type { Reflector } from '#shared/kube/reflector.ts';
+import type { Reflector } from '#shared/kube/reflector/reflector.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { inSlices } from '#shared/runtime/in-slices.ts';
 import type { Caches } from '#webhook/cluster-state/caches.ts';

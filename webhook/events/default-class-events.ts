@@ -1,8 +1,8 @@
 import { defaultClass, type PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import { severalDefaults } from '#shared/domain/priority/several-defaults.ts';
-import type { EventRecorder } from '#shared/kube/event-recorder.ts';
+import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { apiVersionOf, PRIORITY_CLASSES } from '#shared/kube/resource.ts';
-import { EVENT_REASONS } from '#shared/kube/wire-names.ts';
+import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 
 /** Records an Event on the effective class when there are several global defaults, once per change (B-18). */
 export function createDefaultClassEvents(events: Pick<EventRecorder, 'record'>): (classes: PriorityClasses) => void {

@@ -2,7 +2,7 @@ import type { AdmissionCode } from '#shared/domain/admission/admission-code.ts';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import type { EventRecord, ObjectReference } from '#shared/kube/event-series.ts';
+import type { EventRecord, ObjectReference } from '#shared/kube/events/event-series.ts';
 import {
   apiVersionOf,
   PODS,
@@ -11,7 +11,7 @@ import {
   RESOURCE_QUOTAS,
   type Resource,
 } from '#shared/kube/resource.ts';
-import { EVENT_REASONS } from '#shared/kube/wire-names.ts';
+import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 
 /**
  * The Event for a refusal; `undefined` if only the requester needs to know. It regards the policy or quota that

@@ -1,9 +1,9 @@
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
-import type { EventRecorder } from '#shared/kube/event-recorder.ts';
-import type { ObjectReference } from '#shared/kube/event-series.ts';
-import { getObject } from '#shared/kube/objects.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
+import type { ObjectReference } from '#shared/kube/events/event-series.ts';
+import { getObject } from '#shared/kube/client/objects.ts';
 import { PRIORITY_POLICIES, PRIORITY_QUOTAS, RESOURCE_QUOTAS, type Resource } from '#shared/kube/resource.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { denialEvent } from './denial-event.ts';

@@ -1,8 +1,8 @@
-import type { Pod } from '#shared/domain/model/pod.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
-import { decodePod } from '#shared/kube/decode-pod.ts';
-import type { Decoded } from '#shared/kube/decoded.ts';
-import { getObject } from '#shared/kube/objects.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import type { Decoded } from '#shared/kube/decode/decoded.ts';
+import { getObject } from '#shared/kube/client/objects.ts';
 import { PODS } from '#shared/kube/resource.ts';
 
 /**

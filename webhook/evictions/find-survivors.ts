@@ -1,6 +1,6 @@
 import type { CountedEviction } from '#shared/domain/eviction/count-eviction.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
-import { getObject } from '#shared/kube/objects.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { getObject } from '#shared/kube/client/objects.ts';
 import { PODS } from '#shared/kube/resource.ts';
 
 /** The UIDs of the evicted pods that still run and are not terminating; a pod that cannot be read is left out. */

@@ -1,8 +1,8 @@
 import type { Disruption } from '#shared/domain/admission/decide-disruption.ts';
 import type { CountedResource } from '#shared/domain/eviction/count-eviction.ts';
 import { KUBELET_SIGNALS, OWN_SIGNALS, resourceOf } from '#shared/domain/pressure/signal.ts';
-import { fieldOf } from '#shared/kube/field-of.ts';
-import { ANNOTATION_EVICTION_SIGNAL } from '#shared/kube/wire-names.ts';
+import { fieldOf } from '#shared/kube/decode/field-of.ts';
+import { ANNOTATION_EVICTION_SIGNAL } from '#shared/kube/api-names.ts';
 
 /** The options of an Eviction, without the pod itself. */
 export interface EvictionRequest extends Pick<Disruption, 'expectedUid' | 'gracePeriodSeconds'> {

@@ -3,11 +3,11 @@ import type { Allowed, Refused } from '#shared/domain/admission/decision.ts';
 import type { CountedResource } from '#shared/domain/eviction/count-eviction.ts';
 import type { Protection } from '#shared/domain/eviction/node-protection.ts';
 import { spentBudget } from '#shared/domain/eviction/spent-budget.ts';
-import type { DisruptionBudget } from '#shared/domain/model/disruption-budget.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
-import { decodeBudget } from '#shared/kube/decode-budget.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
-import { listObjects } from '#shared/kube/objects.ts';
+import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import { decodeBudget } from '#shared/kube/decode/decode-budget.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { listObjects } from '#shared/kube/client/objects.ts';
 import { PDBS } from '#shared/kube/resource.ts';
 import type { Count, EvictionCounter } from './eviction-counter.ts';
 

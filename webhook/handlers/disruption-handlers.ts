@@ -3,11 +3,11 @@ import { decideDisruption, type Disruption } from '#shared/domain/admission/deci
 import { allow, refuse, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { malformed, unexpectedResource } from '#shared/domain/admission/refusals/invalid-request.ts';
 import { DEFAULT_OPT_OUT_CEILING, type Protection } from '#shared/domain/eviction/node-protection.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
-import { decodePod } from '#shared/kube/decode-pod.ts';
-import { ownerWishes } from '#shared/kube/owner-wishes.ts';
-import { AGENT_ACCOUNT, OWN_ACCOUNTS, SCHEDULERS } from '#shared/kube/webhook-configurations.ts';
-import { PROTECTED_NAMESPACES } from '#shared/kube/wire-names.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import { ownerWishes } from '#shared/kube/annotations/owner-wishes.ts';
+import { AGENT_ACCOUNT, OWN_ACCOUNTS, SCHEDULERS } from '#shared/kube/admission/webhook-configurations.ts';
+import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Review } from '#webhook/server/decode-review.ts';

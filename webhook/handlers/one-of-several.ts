@@ -1,6 +1,6 @@
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
-import { WEBHOOK_PATHS } from '#shared/kube/webhook-configurations.ts';
+import { WEBHOOK_PATHS } from '#shared/kube/admission/webhook-configurations.ts';
 
 /**
  * Marks an answer that is not the only one of its webhook entry for one API request: an allowed mutation, which may be

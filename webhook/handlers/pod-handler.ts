@@ -1,7 +1,7 @@
 import { because } from '#shared/domain/admission/admission-code.ts';
 import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { malformed, unexpectedResource } from '#shared/domain/admission/refusals/invalid-request.ts';
-import { decodePodRequest } from '#shared/kube/decode-pod-request.ts';
+import { decodePodRequest } from '#shared/kube/decode/decode-pod-request.ts';
 import type { Review } from '#webhook/server/decode-review.ts';
 import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
 import { decideThenConfirm, type Phase, type PodSources } from './decide-then-confirm.ts';

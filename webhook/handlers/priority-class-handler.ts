@@ -5,8 +5,8 @@ import { allow, type AdmissionDecision } from '#shared/domain/admission/decision
 import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
 import { malformed, unexpectedResource } from '#shared/domain/admission/refusals/invalid-request.ts';
 import { standsUnconfirmed } from '#shared/domain/admission/refusals/unconfirmed.ts';
-import { decodeAnnotatedClass, decodePriorityClass } from '#shared/kube/decode-priority-class.ts';
-import { wishMistakesOfClass } from '#shared/kube/wish-mistakes.ts';
+import { decodeAnnotatedClass, decodePriorityClass } from '#shared/kube/decode/decode-priority-class.ts';
+import { wishMistakesOfClass } from '#shared/kube/annotations/wish-mistakes.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Review } from '#webhook/server/decode-review.ts';
 import type { AdmissionHandler } from '#webhook/server/review-listener.ts';

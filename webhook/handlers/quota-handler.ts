@@ -2,7 +2,7 @@ import { because } from '#shared/domain/admission/admission-code.ts';
 import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { priorityQuotaExceeded } from '#shared/domain/admission/refusals/priority-quota-exceeded.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ReservationResult } from '#shared/domain/quota/replica/apply-batch.ts';

@@ -3,14 +3,14 @@ import { because } from '#shared/domain/admission/admission-code.ts';
 import { refuse, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { ChargeRequest } from '#shared/domain/admission/refusal-before-charge.ts';
 import { malformed, unexpectedResource } from '#shared/domain/admission/refusals/invalid-request.ts';
-import { filterAmounts, NO_AMOUNTS, subtractAmounts, type Amounts } from '#shared/domain/model/amounts.ts';
-import type { Instant, Pod } from '#shared/domain/model/pod.ts';
-import { quantitySign } from '#shared/domain/model/quantity.ts';
+import { filterAmounts, NO_AMOUNTS, subtractAmounts, type Amounts } from '#shared/domain/quantity/amounts.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import { quantitySign } from '#shared/domain/quantity/quantity.ts';
 import { chargeToPriorityQuota } from '#shared/domain/quota/charge.ts';
 import { resizeReservationUid, type Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
-import { decodePodRequest } from '#shared/kube/decode-pod-request.ts';
-import { decodePod } from '#shared/kube/decode-pod.ts';
-import { fieldOf } from '#shared/kube/field-of.ts';
+import { decodePodRequest } from '#shared/kube/decode/decode-pod-request.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import { fieldOf } from '#shared/kube/decode/field-of.ts';
 import type { Review } from '#webhook/server/decode-review.ts';
 
 /** The reservation that a review needs; its pod is in the request's namespace. */

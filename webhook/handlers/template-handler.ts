@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { because } from '#shared/domain/admission/admission-code.ts';
 import { allow } from '#shared/domain/admission/decision.ts';
 import { malformed, unexpectedResource } from '#shared/domain/admission/refusals/invalid-request.ts';
-import { decodeTemplate, rawTemplate } from '#shared/kube/decode-template.ts';
+import { decodeTemplate, rawTemplate } from '#shared/kube/decode/decode-template.ts';
 import { decideThenConfirm, TEMPLATE, type PodSources } from './decide-then-confirm.ts';
 import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
 

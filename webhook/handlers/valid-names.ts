@@ -1,7 +1,7 @@
 import { because } from '#shared/domain/admission/admission-code.ts';
 import { refuse, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
-import { subdomainFaults } from '#shared/domain/model/subdomain-faults.ts';
-import { fieldOf } from '#shared/kube/field-of.ts';
+import { subdomainFaults } from '#shared/domain/labels/subdomain-faults.ts';
+import { fieldOf } from '#shared/kube/decode/field-of.ts';
 import type { Review } from '#webhook/server/decode-review.ts';
 import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
 

@@ -1,13 +1,13 @@
-import { NO_AMOUNTS, type Amounts } from '#shared/domain/model/amounts.ts';
-import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
+import { NO_AMOUNTS, type Amounts } from '#shared/domain/quantity/amounts.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { EMPTY_LEDGER, type LedgerState, type Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import type { LedgerWrite } from '#shared/domain/quota/replica/event.ts';
 import type { LedgerVersion } from '#shared/domain/quota/replica/ledger-version.ts';
 import type { Slice } from '#shared/domain/quota/ledger/slice.ts';
 import type { ViewRevision } from '#shared/domain/quota/view/seen-pod.ts';
-import { decodePriorityQuota } from '#shared/kube/decode-priority-quota.ts';
-import { readSlice } from '#shared/kube/decode-slice.ts';
-import type { Decoded } from '#shared/kube/decoded.ts';
+import { decodePriorityQuota } from '#shared/kube/decode/decode-priority-quota.ts';
+import { readSlice } from '#shared/kube/decode/decode-slice.ts';
+import type { Decoded } from '#shared/kube/decode/decoded.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import {
   decodeObject,
@@ -19,7 +19,7 @@ import {
   readText,
   refuseField,
   type WireObject,
-} from '#shared/kube/wire-object.ts';
+} from '#shared/kube/decode/wire-object.ts';
 
 /**
  * The version of the ledger format. Raise it with every change that an earlier version of the webhook would misread: an

@@ -1,10 +1,10 @@
 import type { Found, LedgerPart, LedgerWrite, Read, Trouble, Written } from '#shared/domain/quota/replica/event.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { getObject, replaceObject } from '#shared/kube/objects.ts';
-import type { Failure } from '#shared/kube/outcome.ts';
+import { getObject, replaceObject } from '#shared/kube/client/objects.ts';
+import type { Failure } from '#shared/kube/client/outcome.ts';
 import { PRIORITY_QUOTAS } from '#shared/kube/resource.ts';
-import { COMPONENT_NAMES } from '#shared/kube/wire-names.ts';
+import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import { atRevision, decodeLedgerObject, withLedger, type LedgerObject } from './ledger-object.ts';
 import { prunedParts } from './pruned-parts.ts';
 

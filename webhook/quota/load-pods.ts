@@ -1,15 +1,15 @@
 import type { PodLoad, PodView } from '#shared/domain/quota/view/pod-view.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
-import { decodeSeenPod } from '#shared/kube/decode-seen-pod.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { decodeSeenPod } from '#shared/kube/decode/decode-seen-pod.ts';
 import { isKubeObject } from '#shared/kube/kube-object.ts';
-import { parseItem, UnreadableListError } from '#shared/kube/list-scanner.ts';
-import type { PageSize } from '#shared/kube/page-size.ts';
-import { readPages, type Pages } from '#shared/kube/read-pages.ts';
+import { parseItem, UnreadableListError } from '#shared/kube/reflector/list-scanner.ts';
+import type { PageSize } from '#shared/kube/reflector/page-size.ts';
+import { readPages, type Pages } from '#shared/kube/reflector/read-pages.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import { decodeMessage } from '#shared/kube/protobuf/decode-message.ts';
 import { CHARGED_POD } from '#shared/kube/protobuf/kube-messages.ts';
-import type { WireFormat } from '#shared/kube/reflector-target.ts';
-import { skimPod, skimPodMessage } from '#shared/kube/skim-pod.ts';
+import type { WireFormat } from '#shared/kube/reflector/reflector-target.ts';
+import { skimPod, skimPodMessage } from '#shared/kube/reflector/skim-pod.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { nextTurn } from '#shared/runtime/next-turn.ts';
 

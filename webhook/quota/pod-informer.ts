@@ -1,9 +1,15 @@
 import { PodView } from '#shared/domain/quota/view/pod-view.ts';
 import { ViewProof } from '#shared/domain/quota/view/view-proof.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
-import { createPageSize } from '#shared/kube/page-size.ts';
-import { reflectorMetrics, type ReflectorMetrics } from '#shared/kube/reflector-metrics.ts';
-import { isFailure, planAfter, PROMPT_BACKOFF, type Plan, type Reading } from '#shared/kube/reflector-plan.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { createPageSize } from '#shared/kube/reflector/page-size.ts';
+import { reflectorMetrics, type ReflectorMetrics } from '#shared/kube/reflector/reflector-metrics.ts';
+import {
+  isFailure,
+  planAfter,
+  PROMPT_BACKOFF,
+  type Plan,
+  type Reading,
+} from '#shared/kube/reflector/reflector-plan.ts';
 import { PODS, resourceLabel } from '#shared/kube/resource.ts';
 import { backoffDelay } from '#shared/runtime/backoff.ts';
 import { type Clock, LONGEST_DELAY_MS } from '#shared/runtime/clock.ts';

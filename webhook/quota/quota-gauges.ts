@@ -1,6 +1,6 @@
-import { NO_AMOUNTS, type Amounts } from '#shared/domain/model/amounts.ts';
-import { quantityMilliNumber } from '#shared/domain/model/quantity.ts';
-import type { Reflector } from '#shared/kube/reflector.ts';
+import { NO_AMOUNTS, type Amounts } from '#shared/domain/quantity/amounts.ts';
+import { quantityMilliNumber } from '#shared/domain/quantity/quantity.ts';
+import type { Reflector } from '#shared/kube/reflector/reflector.ts';
 import type { GaugeMetric, Metrics } from '#shared/runtime/metrics.ts';
 import type { CachedQuota } from '#webhook/cluster-state/caches.ts';
 

@@ -1,13 +1,13 @@
 import type { PodView } from '#shared/domain/quota/view/pod-view.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
-import { decodeSeenPod } from '#shared/kube/decode-seen-pod.ts';
-import { createPageSize } from '#shared/kube/page-size.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { decodeSeenPod } from '#shared/kube/decode/decode-seen-pod.ts';
+import { createPageSize } from '#shared/kube/reflector/page-size.ts';
 import { CHARGED_POD } from '#shared/kube/protobuf/kube-messages.ts';
-import { readWatch } from '#shared/kube/read-watch.ts';
-import type { Reading } from '#shared/kube/reflector-plan.ts';
-import type { Target } from '#shared/kube/reflector-target.ts';
+import { readWatch } from '#shared/kube/reflector/read-watch.ts';
+import type { Reading } from '#shared/kube/reflector/reflector-plan.ts';
+import type { Target } from '#shared/kube/reflector/reflector-target.ts';
 import { PODS } from '#shared/kube/resource.ts';
-import { readRevision } from '#shared/kube/revision.ts';
+import { readRevision } from '#shared/kube/reflector/revision.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { revisionElsewhere } from './load-pods.ts';
 

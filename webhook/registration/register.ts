@@ -1,11 +1,11 @@
-import type { KubeClient } from '#shared/kube/client.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { isRecord } from '#shared/kube/kube-object.ts';
-import { createObject, getObject, patchObject, replaceObject } from '#shared/kube/objects.ts';
-import type { Outcome } from '#shared/kube/outcome.ts';
+import { createObject, getObject, patchObject, replaceObject } from '#shared/kube/client/objects.ts';
+import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS, type Resource } from '#shared/kube/resource.ts';
-import { webhookConfigurations, type RegistrationOptions } from '#shared/kube/webhook-configurations.ts';
-import { COMPONENT_NAMES, WEBHOOK_CONFIGURATION } from '#shared/kube/wire-names.ts';
+import { webhookConfigurations, type RegistrationOptions } from '#shared/kube/admission/webhook-configurations.ts';
+import { COMPONENT_NAMES, WEBHOOK_CONFIGURATION } from '#shared/kube/api-names.ts';
 
 const RESOURCES: readonly [Resource, Resource] = [MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS];
 const FIELD_MANAGER = COMPONENT_NAMES.webhook;

@@ -1,6 +1,6 @@
 import type { HealthCheck } from '#shared/http/health.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
-import type { WebhookTarget } from '#shared/kube/webhook-configurations.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { WebhookTarget } from '#shared/kube/admission/webhook-configurations.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Log } from '#shared/runtime/log.ts';

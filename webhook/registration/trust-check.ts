@@ -1,9 +1,9 @@
 import type { HealthCheck } from '#shared/http/health.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
-import { fieldOf } from '#shared/kube/field-of.ts';
-import { getObject } from '#shared/kube/objects.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { fieldOf } from '#shared/kube/decode/field-of.ts';
+import { getObject } from '#shared/kube/client/objects.ts';
 import { MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS } from '#shared/kube/resource.ts';
-import { WEBHOOK_CONFIGURATION } from '#shared/kube/wire-names.ts';
+import { WEBHOOK_CONFIGURATION } from '#shared/kube/api-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Log } from '#shared/runtime/log.ts';

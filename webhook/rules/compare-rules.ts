@@ -1,8 +1,8 @@
 import { compileRules, type CompiledRules } from '#shared/domain/priority-rules/compile-rules.ts';
 import type { RuleSet } from '#shared/domain/priority-rules/priority-rules.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
-import { encodePriorityRules, storedBytes } from '#shared/kube/encode-priority-rules.ts';
-import { PRIORITY_RULES_NAMES } from '#shared/kube/wire-names.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { encodePriorityRules, storedBytes } from '#shared/kube/admission/encode-priority-rules.ts';
+import { PRIORITY_RULES_NAMES } from '#shared/kube/api-names.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';
 import type { Rules } from '#webhook/cluster-state/read-rules.ts';
 import { isCurrent, readRulesObject, type RulesObject } from './stored-rules.ts';

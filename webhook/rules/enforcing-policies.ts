@@ -1,6 +1,6 @@
-import { rulePolicies } from '#shared/kube/admission-policies.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
-import { getObject } from '#shared/kube/objects.ts';
+import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { getObject } from '#shared/kube/client/objects.ts';
 import { ADMISSION_POLICIES, ADMISSION_POLICY_BINDINGS } from '#shared/kube/resource.ts';
 
 const INSTALLED = rulePolicies().map(({ kind, metadata: { name = '' } }) => {

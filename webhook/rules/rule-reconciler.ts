@@ -1,7 +1,7 @@
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { Condition } from '#shared/kube/conditions.ts';
-import type { LeaseTerm } from '#shared/kube/leader-lease.ts';
+import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Log } from '#shared/runtime/log.ts';

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeClient } from '#shared/kube/client.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
 import { conditionsPatch, type Condition } from '#shared/kube/conditions.ts';
-import { fieldOf } from '#shared/kube/field-of.ts';
+import { fieldOf } from '#shared/kube/decode/field-of.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { createObject, deleteObject, getObject, patchObject, replaceObject } from '#shared/kube/objects.ts';
-import type { Outcome } from '#shared/kube/outcome.ts';
+import { createObject, deleteObject, getObject, patchObject, replaceObject } from '#shared/kube/client/objects.ts';
+import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { PRIORITY_RULES } from '#shared/kube/resource.ts';
-import { API_VERSION, COMPONENT_NAMES } from '#shared/kube/wire-names.ts';
+import { API_VERSION, COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 
 /** One of the PriorityRules objects: stored and wanted state; `undefined` if it does not or should not exist. */
 export interface RulesObject {

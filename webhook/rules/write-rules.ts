@@ -1,5 +1,5 @@
-import type { KubeClient } from '#shared/kube/client.ts';
-import type { LeaseTerm } from '#shared/kube/leader-lease.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import type { Comparison } from './compare-rules.ts';
 import { rulesCondition } from './rule-conditions.ts';
 import { isCurrent, writeRulesObject, writeRulesStatus } from './stored-rules.ts';

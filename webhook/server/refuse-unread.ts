@@ -1,7 +1,7 @@
 import { because } from '#shared/domain/admission/admission-code.ts';
 import { asDryRun, refuse, type AdmissionDecision, type Refused } from '#shared/domain/admission/decision.ts';
 import { overloaded } from '#shared/domain/admission/refusals/overloaded.ts';
-import { OWN_ACCOUNTS, WEBHOOK_PATHS } from '#shared/kube/webhook-configurations.ts';
+import { OWN_ACCOUNTS, WEBHOOK_PATHS } from '#shared/kube/admission/webhook-configurations.ts';
 import type { BodyBounds, Unread } from '#webhook/request-body/body-budget.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';
 import type { Failure } from '#webhook/request-body/review-head.ts';

@@ -1,5 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Instant } from '#shared/domain/model/pod.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { EvictionLimits } from '#shared/domain/eviction/eviction-limits.ts';
 import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
 

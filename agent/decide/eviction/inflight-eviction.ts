@@ -1,4 +1,4 @@
-import type { Instant, Pod } from '#shared/domain/model/pod.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { KubeletSignal, Signal } from '#shared/domain/pressure/signal.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { Mode } from '#agent/policy/mode.ts';

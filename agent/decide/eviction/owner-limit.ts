@@ -1,5 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Instant } from '#shared/domain/model/pod.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { Spared } from '#shared/domain/eviction/choose-victims.ts';
 import { resourceOf, type Signal, type StarvedResource } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';

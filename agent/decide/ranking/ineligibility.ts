@@ -1,11 +1,11 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Instant, Pod } from '#shared/domain/model/pod.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { protectionOf, type ProtectionRules } from '#shared/domain/eviction/protection.ts';
 import { withinRequestProtection } from '#shared/domain/eviction/within-request.ts';
 import { resourceOf, type Signal, type StarvedResource } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
-import { ownerWishes } from '#shared/kube/owner-wishes.ts';
-import { PROTECTED_NAMESPACES } from '#shared/kube/wire-names.ts';
+import { ownerWishes } from '#shared/kube/annotations/owner-wishes.ts';
+import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import type { EvictionState } from '#agent/decide/eviction/eviction-state.ts';
 import { evictionsOf, lostByNamespace, namespaceLimit } from '#agent/decide/eviction/eviction-windows.ts';

@@ -1,4 +1,4 @@
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import { resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
 import {
   type Candidate,
@@ -9,7 +9,7 @@ import {
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import { rankPods } from '#shared/domain/ranking/rank-pods.ts';
 import { policyOrder, type RankingOrder } from '#shared/domain/ranking/ranking-order.ts';
-import { ANNOTATION_EVICT, FOREIGN_PREFER_NO_EVICTION } from '#shared/kube/wire-names.ts';
+import { ANNOTATION_EVICT, FOREIGN_PREFER_NO_EVICTION } from '#shared/kube/api-names.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
 import type { EvictionState } from '#agent/decide/eviction/eviction-state.ts';
 import { ownerDisruptedAt } from '#agent/decide/eviction/eviction-windows.ts';

@@ -1,5 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Instant } from '#shared/domain/model/pod.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { Mode } from '#agent/policy/mode.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';

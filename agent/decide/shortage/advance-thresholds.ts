@@ -1,4 +1,4 @@
-import type { Instant } from '#shared/domain/model/pod.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import { advancePressure, NO_PRESSURE, type PressureState } from '#shared/domain/pressure/advance-pressure.ts';
 import { isBelow } from '#shared/domain/pressure/is-below.ts';
 import { type Observation, type Observations, wholeQuantity } from '#shared/domain/pressure/observation.ts';

@@ -1,5 +1,5 @@
-import type { Instant } from '#shared/domain/model/pod.ts';
-import { quantityNumber } from '#shared/domain/model/quantity.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { amountOf, isBelow } from '#shared/domain/pressure/is-below.ts';
 import { isMemorySignal } from '#shared/domain/pressure/memory-figure.ts';
 import type { Observation, Observations } from '#shared/domain/pressure/observation.ts';

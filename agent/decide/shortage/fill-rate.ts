@@ -1,4 +1,4 @@
-import type { Instant } from '#shared/domain/model/pod.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { Measured } from '#agent/decide/eviction/eviction-circuit-breaker.ts';
 
 /** How fast the node's available memory shrinks. */

@@ -1,7 +1,7 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Instant } from '#shared/domain/model/pod.ts';
-import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
-import { quantityNumber } from '#shared/domain/model/quantity.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
+import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { amountOf, amountToRelieve } from '#shared/domain/pressure/is-below.ts';
 import { byUrgency } from '#shared/domain/pressure/most-urgent.ts';
 import { type Observation, observe } from '#shared/domain/pressure/observation.ts';

@@ -1,5 +1,5 @@
-import type { Instant } from '#shared/domain/model/pod.ts';
-import { quantityNumber } from '#shared/domain/model/quantity.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import type { Observation, Observations } from '#shared/domain/pressure/observation.ts';
 import type { KubeletSignal } from '#shared/domain/pressure/signal.ts';
 

@@ -1,5 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import { quantityMilliNumber, quantityNumber } from '#shared/domain/model/quantity.ts';
+import { quantityMilliNumber, quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import type { Observation } from '#shared/domain/pressure/observation.ts';
 import type { ThresholdValue } from '#shared/domain/pressure/threshold.ts';
 import type { ShortageLimit } from '#agent/policy/stall-rule.ts';

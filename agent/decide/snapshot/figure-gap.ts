@@ -1,5 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { type MemoryReadings, memoryReadingOf, type MemorySignal } from '#shared/domain/pressure/memory-figure.ts';
 import { type MemoryReading, wholeQuantity } from '#shared/domain/pressure/observation.ts';
 import type { NodeView } from './node-view.ts';

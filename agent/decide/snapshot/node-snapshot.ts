@@ -1,5 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Instant, Pod } from '#shared/domain/model/pod.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { Signal } from '#shared/domain/pressure/signal.ts';
 import type { RankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';

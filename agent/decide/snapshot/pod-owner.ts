@@ -1,4 +1,4 @@
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 
 /** The controller that would recreate the pod, as `namespace/Kind/name`; `undefined` if there is none. */
 export function ownerOf({ namespace, owners }: Pod): string | undefined {

@@ -1,5 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Instant } from '#shared/domain/model/pod.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { RankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { NodeSnapshot } from './node-snapshot.ts';
 

@@ -1,8 +1,8 @@
-import type { KubeClient } from '#shared/kube/client.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { getObject } from '#shared/kube/objects.ts';
+import { getObject } from '#shared/kube/client/objects.ts';
 import { NAMESPACES } from '#shared/kube/resource.ts';
-import { LABEL_IGNORE } from '#shared/kube/wire-names.ts';
+import { LABEL_IGNORE } from '#shared/kube/api-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { NamespaceState } from '#agent/decide/snapshot/node-snapshot.ts';
 

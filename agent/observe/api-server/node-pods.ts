@@ -1,11 +1,11 @@
-import { createReflector, type Reflector, type ReflectorOptions } from '#shared/kube/reflector.ts';
+import { createReflector, type Reflector, type ReflectorOptions } from '#shared/kube/reflector/reflector.ts';
 import { CONFIG_MIRROR, isMirrorOfNode } from '#shared/domain/eviction/protection.ts';
-import { PROMPT_BACKOFF } from '#shared/kube/reflector-plan.ts';
-import { decodePod } from '#shared/kube/decode-pod.ts';
+import { PROMPT_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
 import { PODS } from '#shared/kube/resource.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
-import { qosClass, reportedQosClass } from '#shared/domain/model/qos.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import { qosClass, reportedQosClass } from '#shared/domain/pod/qos.ts';
 import { rankingFacts, type RankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { QosClass } from '#agent/observe/cgroup/pod-cgroup-path.ts';
 import type { ObservedPod } from '#agent/observe/node/node-source.ts';

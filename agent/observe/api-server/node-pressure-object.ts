@@ -1,8 +1,8 @@
 import { isKubeletSignal, OWN_SIGNALS, type Signal } from '#shared/domain/pressure/signal.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Instant } from '#shared/domain/model/pod.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
-import { createReflector, type Reflector, type ReflectorOptions } from '#shared/kube/reflector.ts';
+import { createReflector, type Reflector, type ReflectorOptions } from '#shared/kube/reflector/reflector.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';
 import {
   decodeObject,
@@ -13,7 +13,7 @@ import {
   readObject,
   readText,
   type WireObject,
-} from '#shared/kube/wire-object.ts';
+} from '#shared/kube/decode/wire-object.ts';
 import type { RuleActivation } from '#agent/decide/shortage/rule-activation.ts';
 import type { EvictionRecord } from '#agent/decide/pass-result.ts';
 

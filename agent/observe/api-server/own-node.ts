@@ -1,4 +1,4 @@
-import { createReflector, type Reflector, type ReflectorOptions } from '#shared/kube/reflector.ts';
+import { createReflector, type Reflector, type ReflectorOptions } from '#shared/kube/reflector/reflector.ts';
 import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
 import { NODES } from '#shared/kube/resource.ts';
 

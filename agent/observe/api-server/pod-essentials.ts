@@ -1,4 +1,4 @@
-import type { Container, Pod, SchedulingRules } from '#shared/domain/model/pod.ts';
+import type { Container, Pod, SchedulingRules } from '#shared/domain/pod/pod.ts';
 import { DISRUPTION_TARGET } from '#agent/decide/snapshot/node-snapshot.ts';
 
 /** Annotations that the agent reads are a word or a hash; longer values are user data. */

@@ -1,5 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import { createReflector, type Reflector, type ReflectorOptions } from '#shared/kube/reflector.ts';
+import { createReflector, type Reflector, type ReflectorOptions } from '#shared/kube/reflector/reflector.ts';
 import { NODE_PRESSURE_POLICIES } from '#shared/kube/resource.ts';
 import { decodePolicy, decodeScope } from '#agent/policy/decode-policy.ts';
 import {

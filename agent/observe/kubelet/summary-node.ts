@@ -1,4 +1,4 @@
-import { decodeSummary, type Summary } from '#shared/kube/decode-summary.ts';
+import { decodeSummary, type Summary } from '#shared/kube/decode/decode-summary.ts';
 import { NO_MEMORY_READINGS } from '#shared/domain/pressure/memory-figure.ts';
 import type {
   FilesystemReading,

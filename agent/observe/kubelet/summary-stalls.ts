@@ -1,4 +1,4 @@
-import type { Instant } from '#shared/domain/model/pod.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import { isRecord } from '#shared/kube/kube-object.ts';
 import {
   NO_POD_PRESSURES,

@@ -1,8 +1,8 @@
 import type { PriorityClass, PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import { keepPriority, resolvePriority, type PodPriority } from '#shared/domain/priority/resolve-priority.ts';
 import { validateChangedClass, validateNewClass } from '#shared/domain/priority/validate-priority-class.ts';
-import { decodePod } from '#shared/kube/decode-pod.ts';
-import { decodePriorityClass } from '#shared/kube/decode-priority-class.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import { decodePriorityClass } from '#shared/kube/decode/decode-priority-class.ts';
 import { badRequest, forbidden } from '#sandbox/api-server/errors/errors.ts';
 import { PRIORITY_CLASSES } from '#sandbox/api-server/kinds/storage-names.ts';
 import type { Store } from '#sandbox/api-server/storage/store.ts';

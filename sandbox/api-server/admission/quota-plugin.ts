@@ -1,10 +1,10 @@
-import type { Amounts } from '#shared/domain/model/amounts.ts';
-import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import { checkQuotas } from '#shared/domain/quota/resource-quota/check-quotas.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
-import { decodePod } from '#shared/kube/decode-pod.ts';
-import { decodeResourceQuota } from '#shared/kube/decode-resource-quota.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import { decodeResourceQuota } from '#shared/kube/decode/decode-resource-quota.ts';
 import { badRequest } from '#sandbox/api-server/errors/errors.ts';
 import { RESOURCE_QUOTAS } from '#sandbox/api-server/kinds/storage-names.ts';
 import { keyOf } from '#sandbox/api-server/storage/revision.ts';

@@ -1,6 +1,6 @@
 import type { Environment } from '@marcbachmann/cel-js';
-import { parseQuantity } from '#shared/domain/model/parse-quantity.ts';
-import { compareQuantities, type Quantity } from '#shared/domain/model/quantity.ts';
+import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
+import { compareQuantities, type Quantity } from '#shared/domain/quantity/quantity.ts';
 
 /** A quantity as an expression holds it. */
 class QuantityValue {

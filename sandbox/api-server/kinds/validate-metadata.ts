@@ -1,4 +1,4 @@
-import { isLabelValue, isQualifiedName } from '#shared/domain/model/label-syntax.ts';
+import { isLabelValue, isQualifiedName } from '#shared/domain/labels/label-syntax.ts';
 import type { FieldError } from '#sandbox/api-server/errors/field-error.ts';
 import { forbiddenField, invalidValue, required, tooLong } from '#sandbox/api-server/errors/field-error.ts';
 import type { KubeObject, Metadata, OwnerReference } from '#sandbox/api-server/wire/object.ts';

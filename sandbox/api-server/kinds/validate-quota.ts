@@ -1,5 +1,5 @@
-import { parseQuantity } from '#shared/domain/model/parse-quantity.ts';
-import { quantityMilliValue, quantitySign } from '#shared/domain/model/quantity.ts';
+import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
+import { quantityMilliValue, quantitySign } from '#shared/domain/quantity/quantity.ts';
 import type { FieldError } from '#sandbox/api-server/errors/field-error.ts';
 import { invalidValue, required } from '#sandbox/api-server/errors/field-error.ts';
 import { isEqual } from '#sandbox/api-server/wire/equal.ts';

@@ -1,5 +1,5 @@
-import { parseQuantity } from '#shared/domain/model/parse-quantity.ts';
-import { compareQuantities, quantitySign, type Quantity } from '#shared/domain/model/quantity.ts';
+import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
+import { compareQuantities, quantitySign, type Quantity } from '#shared/domain/quantity/quantity.ts';
 import type { FieldError } from '#sandbox/api-server/errors/field-error.ts';
 import { invalidValue } from '#sandbox/api-server/errors/field-error.ts';
 import { fieldsAt, type Fields } from '#sandbox/api-server/wire/object.ts';

@@ -10,7 +10,7 @@ import {
   type Fields,
   type KubeObject,
 } from '#sandbox/api-server/wire/object.ts';
-import type { Selector } from '#shared/domain/model/label-selector.ts';
+import type { Selector } from '#shared/domain/labels/label-selector.ts';
 
 /** Which requests a policy, or one of its bindings, is about. */
 export interface Match {

@@ -1,5 +1,5 @@
-import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
-import { parseQuantity } from '#shared/domain/model/parse-quantity.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
+import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { DecodeError, wrongType, type Cursor } from './cursor.ts';
 import type { ScalarType } from './schema.ts';
 

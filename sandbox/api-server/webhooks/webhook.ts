@@ -10,7 +10,7 @@ import {
   type Fields,
   type KubeObject,
 } from '#sandbox/api-server/wire/object.ts';
-import type { Selector } from '#shared/domain/model/label-selector.ts';
+import type { Selector } from '#shared/domain/labels/label-selector.ts';
 
 /** One entry of a webhook configuration, made ready to be matched and called. */
 export interface Webhook {

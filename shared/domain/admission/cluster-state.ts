@@ -1,5 +1,5 @@
-import type { Selector } from '#shared/domain/model/label-selector.ts';
-import type { Instant } from '#shared/domain/model/pod.ts';
+import type { Selector } from '#shared/domain/labels/label-selector.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';

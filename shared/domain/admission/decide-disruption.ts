@@ -1,6 +1,6 @@
 import type { Protection } from '#shared/domain/eviction/node-protection.ts';
 import { protectionOf } from '#shared/domain/eviction/protection.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import { because, type AdmissionCode } from './admission-code.ts';
 import { allow, refuse, type AdmissionDecision, type Refused } from './decision.ts';
 

@@ -1,4 +1,4 @@
-import type { LabelSelector, Pod } from '#shared/domain/model/pod.ts';
+import type { LabelSelector, Pod } from '#shared/domain/pod/pod.ts';
 
 /** Pods that were looked up for one decision. */
 export interface KnownPods {

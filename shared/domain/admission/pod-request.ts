@@ -1,4 +1,4 @@
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { Requester } from './request.ts';
 
 /** A pod to create, or the pod that a template describes. */

@@ -1,4 +1,4 @@
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { violationsOfPod } from './decide-validation.ts';
 import { refuse, type Refused } from './decision.ts';

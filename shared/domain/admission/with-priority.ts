@@ -1,4 +1,4 @@
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { PriorityFields } from './decision.ts';
 
 /** The pod with other priority fields; an empty class name means no class. */

@@ -1,8 +1,8 @@
-import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
-import type { Container, Pod } from '#shared/domain/model/pod.ts';
-import { hasPodLevelResources } from '#shared/domain/model/pod-requests.ts';
-import type { Quantity } from '#shared/domain/model/quantity.ts';
-import { compareQuantities, ZERO } from '#shared/domain/model/quantity.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
+import type { Container, Pod } from '#shared/domain/pod/pod.ts';
+import { hasPodLevelResources } from '#shared/domain/pod/pod-requests.ts';
+import type { Quantity } from '#shared/domain/quantity/quantity.ts';
+import { compareQuantities, ZERO } from '#shared/domain/quantity/quantity.ts';
 import { amountOf } from '#shared/domain/pressure/is-below.ts';
 import type { Observation } from '#shared/domain/pressure/observation.ts';
 import { wholeQuantity } from '#shared/domain/pressure/observation.ts';

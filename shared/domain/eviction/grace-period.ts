@@ -1,4 +1,4 @@
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { Threshold } from '#shared/domain/pressure/threshold.ts';
 import { isHard } from '#shared/domain/pressure/threshold.ts';
 

@@ -1,4 +1,4 @@
-import type { Instant, Pod } from '#shared/domain/model/pod.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { PressureState } from '#shared/domain/pressure/advance-pressure.ts';
 import { advancePressure, NO_PRESSURE } from '#shared/domain/pressure/advance-pressure.ts';
 import { withContainerFilesystem } from '#shared/domain/pressure/container-filesystem-thresholds.ts';

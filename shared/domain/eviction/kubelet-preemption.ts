@@ -1,7 +1,7 @@
-import type { Pod } from '#shared/domain/model/pod.ts';
-import type { QosClass } from '#shared/domain/model/qos.ts';
-import { reportedQosClass } from '#shared/domain/model/qos.ts';
-import { quantityMilliNumber, quantityNumber, ZERO } from '#shared/domain/model/quantity.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import type { QosClass } from '#shared/domain/pod/qos.ts';
+import { reportedQosClass } from '#shared/domain/pod/qos.ts';
+import { quantityMilliNumber, quantityNumber, ZERO } from '#shared/domain/quantity/quantity.ts';
 import { kubeletRequests } from '#shared/domain/ranking/kubelet-requests.ts';
 import { isCriticalPod } from './protection.ts';
 

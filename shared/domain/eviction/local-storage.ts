@@ -1,9 +1,9 @@
-import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
-import { parseQuantity } from '#shared/domain/model/parse-quantity.ts';
-import type { Pod, Volume } from '#shared/domain/model/pod.ts';
-import type { Quantity } from '#shared/domain/model/quantity.ts';
-import { compareQuantities, quantitySign } from '#shared/domain/model/quantity.ts';
-import { podLimits } from '#shared/domain/model/pod-requests.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
+import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
+import type { Pod, Volume } from '#shared/domain/pod/pod.ts';
+import type { Quantity } from '#shared/domain/quantity/quantity.ts';
+import { compareQuantities, quantitySign } from '#shared/domain/quantity/quantity.ts';
+import { podLimits } from '#shared/domain/pod/pod-requests.ts';
 import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
 import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
 import { quote } from '#shared/domain/model/quote.ts';

@@ -1,5 +1,5 @@
 import { DEFAULT_LIMITS, type EvictionLimits } from './eviction-limits.ts';
-import type { Selector } from '#shared/domain/model/label-selector.ts';
+import type { Selector } from '#shared/domain/labels/label-selector.ts';
 
 /** Without a policy that says otherwise: the priority of an ordinary important class, above which no pod may opt out. */
 export const DEFAULT_OPT_OUT_CEILING = 1_000_000;

@@ -1,5 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Owner, Pod } from '#shared/domain/model/pod.ts';
+import type { Owner, Pod } from '#shared/domain/pod/pod.ts';
 
 const CONFIG_SOURCE = 'kubernetes.io/config.source';
 /** On a mirror pod: the hash of the static pod's manifest. */

@@ -1,6 +1,6 @@
-import type { DisruptionBudget } from '#shared/domain/model/disruption-budget.ts';
-import { prepareSelector } from '#shared/domain/model/label-selector.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget.ts';
+import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 
 /**
  * The one PodDisruptionBudget for which the API server is sure to answer an eviction with 429; `undefined` where it may

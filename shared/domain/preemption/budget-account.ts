@@ -1,6 +1,6 @@
-import type { ClusterSnapshot } from '#shared/domain/model/cluster-snapshot.ts';
-import type { NodeEntry, BudgetSlots } from '#shared/domain/model/node-entry.ts';
-import { sheetOf } from '#shared/domain/model/node-sheet.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { NodeEntry, BudgetSlots } from '#shared/domain/snapshot/node-entry.ts';
+import { sheetOf } from '#shared/domain/snapshot/node-sheet.ts';
 
 /** The disruption budgets of a snapshot as numbers by slot, for one plan. */
 export interface BudgetAccount {

@@ -1,4 +1,4 @@
-import type { PlacedPod } from '#shared/domain/model/placed-pod.ts';
+import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Candidate } from './node-outcome.ts';
 
 export type Criterion =

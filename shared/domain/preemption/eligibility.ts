@@ -1,5 +1,5 @@
-import type { PlacedPod } from '#shared/domain/model/placed-pod.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { Examined } from './examine-nodes.ts';
 import type { PrefilterState } from './prefilter-state.ts';
 

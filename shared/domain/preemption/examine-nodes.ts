@@ -1,6 +1,6 @@
-import type { NodeEntry } from '#shared/domain/model/node-entry.ts';
+import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import { refusalOn } from './fits-node.ts';
-import { namedNodes } from './node-affinity.ts';
+import { namedNodes } from './filters/node-affinity.ts';
 import { countReasons, reasonsText, unavailableText, type ReasonCounts } from './reasons-text.ts';
 import type { Refusal } from './refusal.ts';
 import type { PrefilterState } from './prefilter-state.ts';

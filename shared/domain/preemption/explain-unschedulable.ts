@@ -1,5 +1,5 @@
-import type { ClusterSnapshot } from '#shared/domain/model/cluster-snapshot.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import { examineNodes } from './examine-nodes.ts';
 import { prefilter } from './prefilter-state.ts';
 

@@ -1,6 +1,6 @@
-import type { NodeEntry } from '#shared/domain/model/node-entry.ts';
-import type { PlacedPod } from '#shared/domain/model/placed-pod.ts';
-import type { PodAwareFilter, FilterState } from './filter.ts';
+import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
+import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
+import type { PodAwareFilter, FilterState } from './filters/filter.ts';
 import type { Refusal } from './refusal.ts';
 
 /** A trial with every filter. */

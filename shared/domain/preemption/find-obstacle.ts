@@ -1,9 +1,9 @@
-import { selectsPod } from '#shared/domain/model/affinity-term.ts';
-import type { ClusterSnapshot } from '#shared/domain/model/cluster-snapshot.ts';
-import type { Node } from '#shared/domain/model/node.ts';
-import type { PlacedPod } from '#shared/domain/model/placed-pod.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
-import { NO_LABELS, prepareIncoming, type Incoming } from './incoming-terms.ts';
+import { selectsPod } from '#shared/domain/pod/affinity-term.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { Node } from '#shared/domain/snapshot/node.ts';
+import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import { NO_LABELS, prepareIncoming, type Incoming } from './filters/incoming-terms.ts';
 
 /**
  * The pod on another node whose company keeps the incoming pod off this one: anti-affinity of either side reaches over a

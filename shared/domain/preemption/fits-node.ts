@@ -1,6 +1,6 @@
-import type { ClusterSnapshot } from '#shared/domain/model/cluster-snapshot.ts';
-import type { NodeEntry } from '#shared/domain/model/node-entry.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { Refusal } from './refusal.ts';
 import { prefilter, type PrefilterState } from './prefilter-state.ts';
 import { openTrial, refusalIn } from './trial.ts';

@@ -1,4 +1,4 @@
-import type { PlacedPod } from '#shared/domain/model/placed-pod.ts';
+import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Refusal } from './refusal.ts';
 
 /** What preemption could do on one node. `becauseOf` says it to people. */

@@ -1,6 +1,6 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { ClusterSnapshot } from '#shared/domain/model/cluster-snapshot.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import { chooseNode, type Criterion } from './choose-node.ts';
 import { ineligibleReason, type IneligibleReason } from './eligibility.ts';
 import { examineNodes, type Examined } from './examine-nodes.ts';

@@ -1,6 +1,6 @@
 import { hasCriticalPriority, isMirrorOfNode } from '#shared/domain/eviction/protection.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 
 export interface PreemptionProtection {
   /** Namespaces whose pods only a pod of system priority may preempt. */

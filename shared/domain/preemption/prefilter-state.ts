@@ -1,18 +1,18 @@
-import type { ClusterSnapshot } from '#shared/domain/model/cluster-snapshot.ts';
-import { areExact } from '#shared/domain/model/node-sheet.ts';
-import { priorityOf } from '#shared/domain/model/placed-pod.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import { areExact } from '#shared/domain/snapshot/node-sheet.ts';
+import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import { openAccount, type BudgetAccount } from './budget-account.ts';
-import type { PodAwareFilter, NodeFilter } from './filter.ts';
-import { interPodAffinity } from './inter-pod-affinity.ts';
-import { nodeAffinity } from './node-affinity.ts';
-import { nodeName } from './node-name.ts';
-import { nodePorts } from './node-ports.ts';
-import { nodeResourcesFit } from './node-resources-fit.ts';
-import { nodeUnschedulable } from './node-unschedulable.ts';
-import { podTopologySpread } from './pod-topology-spread.ts';
+import type { PodAwareFilter, NodeFilter } from './filters/filter.ts';
+import { interPodAffinity } from './filters/inter-pod-affinity.ts';
+import { nodeAffinity } from './filters/node-affinity.ts';
+import { nodeName } from './filters/node-name.ts';
+import { nodePorts } from './filters/node-ports.ts';
+import { nodeResourcesFit } from './filters/node-resources-fit.ts';
+import { nodeUnschedulable } from './filters/node-unschedulable.ts';
+import { podTopologySpread } from './filters/pod-topology-spread.ts';
 import { needsOf, type Need } from './room.ts';
-import { taintToleration } from './taint-toleration.ts';
+import { taintToleration } from './filters/taint-toleration.ts';
 
 /** All filters made ready for one incoming pod on one snapshot; stale as soon as the snapshot changes. */
 export interface PrefilterState {

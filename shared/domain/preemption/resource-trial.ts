@@ -1,6 +1,6 @@
-import type { NodeEntry } from '#shared/domain/model/node-entry.ts';
-import { sheetOf } from '#shared/domain/model/node-sheet.ts';
-import { resourceRefusal } from './node-resources-fit.ts';
+import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
+import { sheetOf } from '#shared/domain/snapshot/node-sheet.ts';
+import { resourceRefusal } from './filters/node-resources-fit.ts';
 import type { Refusal } from './refusal.ts';
 import type { Need } from './room.ts';
 

@@ -1,9 +1,9 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { ClusterSnapshot } from '#shared/domain/model/cluster-snapshot.ts';
-import type { NodeEntry } from '#shared/domain/model/node-entry.ts';
-import { sheetOf } from '#shared/domain/model/node-sheet.ts';
-import type { PlacedPod } from '#shared/domain/model/placed-pod.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
+import { sheetOf } from '#shared/domain/snapshot/node-sheet.ts';
+import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import { prefilter, type PrefilterState } from './prefilter-state.ts';
 import { openTrial, refusalIn, takeOff } from './trial.ts';
 import { victimsOnNode } from './victims-on-node.ts';

@@ -1,10 +1,10 @@
-import type { ClusterSnapshot } from '#shared/domain/model/cluster-snapshot.ts';
-import type { NodeEntry } from '#shared/domain/model/node-entry.ts';
-import type { PlacedPod } from '#shared/domain/model/placed-pod.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
-import { podRequests } from '#shared/domain/model/pod-requests.ts';
-import { scheduledAmounts } from '#shared/domain/model/scheduled-resources.ts';
-import { minus, plus, type Whole } from '#shared/domain/model/whole.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
+import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import { podRequests } from '#shared/domain/pod/pod-requests.ts';
+import { scheduledAmounts } from '#shared/domain/pod/scheduled-resources.ts';
+import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
 
 /** One resource that the incoming pod needs. */
 export interface Need {

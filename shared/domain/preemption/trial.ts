@@ -1,7 +1,7 @@
-import type { NodeEntry, NodeSheet } from '#shared/domain/model/node-entry.ts';
-import { sheetOf } from '#shared/domain/model/node-sheet.ts';
-import type { PlacedPod } from '#shared/domain/model/placed-pod.ts';
-import { podKey } from '#shared/domain/model/snapshot-pods.ts';
+import type { NodeEntry, NodeSheet } from '#shared/domain/snapshot/node-entry.ts';
+import { sheetOf } from '#shared/domain/snapshot/node-sheet.ts';
+import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
+import { podKey } from '#shared/domain/snapshot/snapshot-pods.ts';
 import {
   filterRefusal,
   openFilterTrial,

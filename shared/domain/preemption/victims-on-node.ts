@@ -1,7 +1,7 @@
-import type { NodeEntry, NodeSheet } from '#shared/domain/model/node-entry.ts';
-import { priorityAt, sheetOf } from '#shared/domain/model/node-sheet.ts';
-import { compareRank, type PlacedPod } from '#shared/domain/model/placed-pod.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { NodeEntry, NodeSheet } from '#shared/domain/snapshot/node-entry.ts';
+import { priorityAt, sheetOf } from '#shared/domain/snapshot/node-sheet.ts';
+import { compareRank, type PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import { splitByBudgets } from './budget-account.ts';
 import type { Candidate, NoLowerPods, StillRefused } from './node-outcome.ts';
 import type { PrefilterState } from './prefilter-state.ts';

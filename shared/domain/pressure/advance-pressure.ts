@@ -1,4 +1,4 @@
-import type { Instant } from '#shared/domain/model/pod.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import { isBelow } from './is-below.ts';
 import type { Observations } from './observation.ts';
 import type { PressureCondition } from './signal.ts';

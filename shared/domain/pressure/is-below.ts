@@ -1,5 +1,5 @@
-import type { Quantity } from '#shared/domain/model/quantity.ts';
-import { addQuantities, compareQuantities, quantityNumber } from '#shared/domain/model/quantity.ts';
+import type { Quantity } from '#shared/domain/quantity/quantity.ts';
+import { addQuantities, compareQuantities, quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import type { Observation, Observations } from './observation.ts';
 import { wholeQuantity } from './observation.ts';
 import type { Threshold, ThresholdValue } from './threshold.ts';

@@ -1,6 +1,6 @@
-import { wholeFrom } from '#shared/domain/model/whole.ts';
-import type { Instant } from '#shared/domain/model/pod.ts';
-import type { Quantity, QuantityFormat } from '#shared/domain/model/quantity.ts';
+import { wholeFrom } from '#shared/domain/quantity/whole.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { Quantity, QuantityFormat } from '#shared/domain/quantity/quantity.ts';
 import type { KubeletSignal } from './signal.ts';
 
 /** One reading of one signal. */

@@ -1,8 +1,8 @@
-import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
-import type { QuantityError } from '#shared/domain/model/parse-quantity.ts';
-import { parseQuantity } from '#shared/domain/model/parse-quantity.ts';
-import type { Quantity } from '#shared/domain/model/quantity.ts';
-import { quantitySign } from '#shared/domain/model/quantity.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
+import type { QuantityError } from '#shared/domain/quantity/parse-quantity.ts';
+import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
+import type { Quantity } from '#shared/domain/quantity/quantity.ts';
+import { quantitySign } from '#shared/domain/quantity/quantity.ts';
 import { durationSeconds, parseDuration } from './parse-duration.ts';
 import { parsePercentage } from './parse-percentage.ts';
 import type { KubeletSignal } from './signal.ts';

@@ -1,5 +1,5 @@
-import { canonicalQuantity } from '#shared/domain/model/format-quantity.ts';
-import type { Quantity } from '#shared/domain/model/quantity.ts';
+import { canonicalQuantity } from '#shared/domain/quantity/format-quantity.ts';
+import type { Quantity } from '#shared/domain/quantity/quantity.ts';
 import type { KubeletSignal } from './signal.ts';
 
 /** An amount, or a share of the whole as a 32-bit float: 10 % is 0.10000000149011612. */

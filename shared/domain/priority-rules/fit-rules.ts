@@ -1,4 +1,4 @@
-import type { Requirement } from '#shared/domain/model/pod.ts';
+import type { Requirement } from '#shared/domain/pod/pod.ts';
 import { placeEverywhere, placeRule, type RulePlace } from './place-rule.ts';
 import { highestCost, ruleCost } from './rule-cost.ts';
 import type { UnplacedRule } from './rule-of-policy.ts';

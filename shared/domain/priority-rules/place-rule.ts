@@ -1,4 +1,4 @@
-import type { Requirement } from '#shared/domain/model/pod.ts';
+import type { Requirement } from '#shared/domain/pod/pod.ts';
 import type { LabelTest } from './priority-rules.ts';
 
 /** Where a rule is found, and what remains to be tested there. */

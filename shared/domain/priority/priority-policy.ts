@@ -1,4 +1,4 @@
-import type { PreparedSelector } from '#shared/domain/model/label-selector.ts';
+import type { PreparedSelector } from '#shared/domain/labels/label-selector.ts';
 
 /** A subject that a policy applies to. */
 export type Subject =

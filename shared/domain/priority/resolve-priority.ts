@@ -1,6 +1,6 @@
 import type { ApiRefusal } from '#shared/domain/model/api-refusal.ts';
 import { displayName, forbidden } from '#shared/domain/model/api-refusal.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { PriorityClasses } from './priority-class.ts';
 import { defaultClass, PREEMPT_LOWER_PRIORITY, PREEMPT_NEVER } from './priority-class.ts';
 

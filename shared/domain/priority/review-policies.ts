@@ -1,4 +1,4 @@
-import { selectAlike, selectItems, selectsAny, type SelectedItems } from '#shared/domain/model/selected-items.ts';
+import { selectAlike, selectItems, selectsAny, type SelectedItems } from '#shared/domain/labels/selected-items.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import { policyConflicts } from './policy-conflicts.ts';
 import { PREEMPT_NEVER, type PriorityClass, type PriorityClasses } from './priority-class.ts';

@@ -1,14 +1,14 @@
-import type { Amounts } from '#shared/domain/model/amounts.ts';
-import type { Instant, Pod } from '#shared/domain/model/pod.ts';
-import type { Quantity } from '#shared/domain/model/quantity.ts';
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import type { Quantity } from '#shared/domain/quantity/quantity.ts';
 import {
   LARGEST_VIEW,
   podLimits,
   podRequests,
   QUOTA_VIEW,
   type PodResourceOptions,
-} from '#shared/domain/model/pod-requests.ts';
-import { quantityFromInteger } from '#shared/domain/model/quantity.ts';
+} from '#shared/domain/pod/pod-requests.ts';
+import { quantityFromInteger } from '#shared/domain/quantity/quantity.ts';
 import { namesOfLimit, namesOfRequest } from './charged-names.ts';
 
 const ONE = quantityFromInteger(1, 'DecimalSI');

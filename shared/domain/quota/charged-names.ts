@@ -1,4 +1,4 @@
-import { isExtendedResource, isNativeResource } from '#shared/domain/model/resource-name.ts';
+import { isExtendedResource, isNativeResource } from '#shared/domain/quantity/resource-name.ts';
 
 const COMPUTE: readonly string[] = ['cpu', 'memory', 'ephemeral-storage'];
 const HUGE_PAGES = 'hugepages-';

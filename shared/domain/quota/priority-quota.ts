@@ -1,6 +1,6 @@
-import type { Amounts } from '#shared/domain/model/amounts.ts';
-import type { Selector } from '#shared/domain/model/label-selector.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import type { Selector } from '#shared/domain/labels/label-selector.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 
 /** Which pods a PriorityQuota counts. */
 export type PriorityScope =

@@ -1,7 +1,7 @@
 import type { ApiRefusal } from '#shared/domain/model/api-refusal.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
-import type { Quantity } from '#shared/domain/model/quantity.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import type { Quantity } from '#shared/domain/quantity/quantity.ts';
 import { displayName, forbidden, untypedError } from '#shared/domain/model/api-refusal.ts';
 
 /** A resource for which a quota has no room. */

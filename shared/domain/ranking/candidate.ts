@@ -1,7 +1,7 @@
-import type { Decimal } from '#shared/domain/model/decimal.ts';
-import { addDecimals, compareDecimals, negateDecimal, roundDecimal } from '#shared/domain/model/decimal.ts';
-import type { Instant, Owner, Pod } from '#shared/domain/model/pod.ts';
-import { reportedQosClass } from '#shared/domain/model/qos.ts';
+import type { Decimal } from '#shared/domain/quantity/decimal.ts';
+import { addDecimals, compareDecimals, negateDecimal, roundDecimal } from '#shared/domain/quantity/decimal.ts';
+import type { Instant, Owner, Pod } from '#shared/domain/pod/pod.ts';
+import { reportedQosClass } from '#shared/domain/pod/qos.ts';
 import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
 import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
 import type { Signal, StarvedResource } from '#shared/domain/pressure/signal.ts';

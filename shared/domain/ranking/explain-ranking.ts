@@ -1,7 +1,7 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Decimal } from '#shared/domain/model/decimal.ts';
-import { canonicalQuantity } from '#shared/domain/model/format-quantity.ts';
-import type { QuantityFormat } from '#shared/domain/model/quantity.ts';
+import type { Decimal } from '#shared/domain/quantity/decimal.ts';
+import { canonicalQuantity } from '#shared/domain/quantity/format-quantity.ts';
+import type { QuantityFormat } from '#shared/domain/quantity/quantity.ts';
 import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
 import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';

@@ -1,7 +1,7 @@
-import type { Amounts } from '#shared/domain/model/amounts.ts';
-import { hasPodLevelResources, podRequests } from '#shared/domain/model/pod-requests.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
-import { addQuantities, quantitySign } from '#shared/domain/model/quantity.ts';
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import { hasPodLevelResources, podRequests } from '#shared/domain/pod/pod-requests.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import { addQuantities, quantitySign } from '#shared/domain/quantity/quantity.ts';
 
 /**
  * A pod's requests as the kubelet sees them: pod-level resources hide those of the containers altogether, and overhead

@@ -1,4 +1,4 @@
-import type { Pod, Volume } from '#shared/domain/model/pod.ts';
+import type { Pod, Volume } from '#shared/domain/pod/pod.ts';
 import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
 import type { Signal } from '#shared/domain/pressure/signal.ts';
 import type { ContainerUsage, FilesystemUsage, PodUsage } from './pod-usage.ts';

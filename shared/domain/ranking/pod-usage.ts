@@ -1,4 +1,4 @@
-import type { Instant } from '#shared/domain/model/pod.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 
 /** What one pod uses, as in the kubelet's statistics: whole units, `undefined` where a figure is missing. */
 export interface PodUsage {

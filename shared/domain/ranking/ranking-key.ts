@@ -1,4 +1,4 @@
-import { compareDecimals } from '#shared/domain/model/decimal.ts';
+import { compareDecimals } from '#shared/domain/quantity/decimal.ts';
 import type { Candidate } from './candidate.ts';
 import { HIGHEST_PRIORITY, LOWEST_PRIORITY } from './candidate.ts';
 

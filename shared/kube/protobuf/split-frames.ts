@@ -1,4 +1,4 @@
-import { OversizedLineError } from '#shared/kube/json-lines.ts';
+import { OversizedLineError } from '#shared/kube/reflector/json-lines.ts';
 
 const HEAD_BYTES = 4;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import type { ThresholdValue } from '#shared/domain/pressure/threshold.ts';
 import { decodePolicy } from '#agent/policy/decode-policy.ts';
 import { DEFAULT_POLICY, DEFAULT_STALL_RULES } from '#agent/policy/policy.ts';

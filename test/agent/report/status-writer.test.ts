@@ -3,8 +3,8 @@ import { createStatusWriter, type StatusWriter } from '#agent/report/status-writ
 import { FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { decide } from '#agent/decide/decide.ts';
 import { nodePressureStatus, type NodePressureStatus } from '#agent/report/node-pressure-status.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
-import type { Outcome } from '#shared/kube/outcome.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { snapshot, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 import { randomSource } from '#test/fakes/random-source.ts';

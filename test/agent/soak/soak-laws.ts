@@ -1,4 +1,4 @@
-import { quantityNumber } from '#shared/domain/model/quantity.ts';
+import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import type { Eviction } from '#agent/decide/eviction.ts';
 import { MIB } from '#test/agent/node-scene.ts';
 import { CAPACITY_MIB, type MemoryLeft } from './soak-node.ts';

@@ -1,6 +1,6 @@
 import { request } from 'node:https';
 import { json } from 'node:stream/consumers';
-import type { ClusterConnection } from '#shared/kube/connection.ts';
+import type { ClusterConnection } from '#shared/kube/client/connection.ts';
 import type { Answer } from '#test/contract/harness.ts';
 
 export type AnswerOfUser = Pick<Answer, 'status' | 'headers' | 'body'>;

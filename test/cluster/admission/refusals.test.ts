@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { PRIORITY_RULES_NAMES } from '#shared/kube/wire-names.ts';
+import { PRIORITY_RULES_NAMES } from '#shared/kube/api-names.ts';
 import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
 import { kubectl } from '#test/cluster/kubectl.ts';
 import { at, contractHarness, eventually, pod, uniqueName } from '#test/contract/harness.ts';

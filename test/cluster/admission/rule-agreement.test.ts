@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodePodRequest } from '#shared/kube/decode-pod-request.ts';
-import { decodePriorityPolicy } from '#shared/kube/decode-priority-policy.ts';
-import { decodeTemplate } from '#shared/kube/decode-template.ts';
+import { decodePodRequest } from '#shared/kube/decode/decode-pod-request.ts';
+import { decodePriorityPolicy } from '#shared/kube/decode/decode-priority-policy.ts';
+import { decodeTemplate } from '#shared/kube/decode/decode-template.ts';
 import {
   NAMESPACE_LABELS,
   policyArbitrary,

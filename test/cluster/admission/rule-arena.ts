@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { at, eventually, type Harness, pod, uniqueName } from '#test/contract/harness.ts';
 import { ADMISSION } from '#test/contract/webhook-registrar.ts';
 import { ADMISSION_POLICY_BINDINGS } from '#shared/kube/resource.ts';
-import { rulePolicies } from '#shared/kube/admission-policies.ts';
+import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
 import {
   NAMESPACE_LABELS,
   RULE_CLASSES,

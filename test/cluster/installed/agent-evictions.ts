@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { KubeClient } from '#shared/kube/client.ts';
-import type { Outcome } from '#shared/kube/outcome.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { AGENT } from '#test/cluster/accounts.ts';
 import { startInstalledWebhook } from '#test/cluster/installed-webhook.ts';
 import type { WebhookProcess } from '#test/cluster/webhook-process.ts';

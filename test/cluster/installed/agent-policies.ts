@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { KubeClient } from '#shared/kube/client.ts';
-import type { Outcome } from '#shared/kube/outcome.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { AGENT } from '#test/cluster/accounts.ts';
 import { eventually, pod } from '#test/contract/harness.ts';
 import { evict, type InstalledCluster, OTHER_NODE, OWN_NODE, post } from './installed-cluster.ts';

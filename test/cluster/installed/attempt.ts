@@ -1,5 +1,5 @@
-import type { KubeClient } from '#shared/kube/client.ts';
-import { fieldOf } from '#shared/kube/field-of.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { fieldOf } from '#shared/kube/decode/field-of.ts';
 
 /** What somebody may want to do; empty strings for the core group, the object itself, any name, all namespaces. */
 export interface Attempt {

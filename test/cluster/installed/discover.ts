@@ -1,4 +1,4 @@
-import type { KubeClient } from '#shared/kube/client.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { Attempt } from './attempt.ts';
 
 /** Something that the API server knows verbs for. */

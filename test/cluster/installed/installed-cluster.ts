@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from 'vitest';
-import { createClient, type KubeClient } from '#shared/kube/client.ts';
-import type { Outcome } from '#shared/kube/outcome.ts';
+import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
+import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { type Account, accountToken, AGENT } from '#test/cluster/accounts.ts';
 import { countReadyNodes, makeFakeNodes } from '#test/cluster/fake-nodes.ts';
 import { installPlimsoll } from '#test/cluster/install.ts';

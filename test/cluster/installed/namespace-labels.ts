@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { LABEL_IGNORE, LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/wire-names.ts';
+import { LABEL_IGNORE, LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/api-names.ts';
 import { asUser, type AnswerOfUser, type AsUser } from '#test/cluster/admission/as-user.ts';
 import { at, eventually, uniqueName } from '#test/contract/harness.ts';
 import { type InstalledCluster, post } from './installed-cluster.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { WEBHOOK_ENTRIES } from '#shared/kube/wire-names.ts';
+import { WEBHOOK_ENTRIES } from '#shared/kube/api-names.ts';
 import { at } from '#test/contract/harness.ts';
 import { builtManifests } from './built-manifests.ts';
 import type { InstalledCluster } from './installed-cluster.ts';

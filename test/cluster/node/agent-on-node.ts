@@ -1,6 +1,6 @@
-import { parseQuantity } from '#shared/domain/model/parse-quantity.ts';
-import { quantityNumber } from '#shared/domain/model/quantity.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
+import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
+import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
 import { at, textAt } from '#test/contract/harness.ts';
 import { AGENT, WEBHOOK } from '#test/cluster/accounts.ts';
 import { installPlimsoll } from '#test/cluster/install.ts';

@@ -1,4 +1,4 @@
-import type { KubeClient } from '#shared/kube/client.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
 import { call } from './kube-calls.ts';
 import { WORKLOAD_IMAGE } from './workload-image.ts';
 

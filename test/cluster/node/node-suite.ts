@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { KubeClient } from '#shared/kube/client.ts';
-import { ANNOTATION_CONFIRMED_GENERATION } from '#shared/kube/wire-names.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { ANNOTATION_CONFIRMED_GENERATION } from '#shared/kube/api-names.ts';
 import { at, eventually, textAt } from '#test/contract/harness.ts';
 import {
   agentAgeMs,

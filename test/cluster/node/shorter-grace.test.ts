@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { KubeClient } from '#shared/kube/client.ts';
-import { evictPod } from '#shared/kube/evict-pod.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { evictPod } from '#shared/kube/events/evict-pod.ts';
 import { at, eventually, textAt } from '#test/contract/harness.ts';
 import { testClient } from '#test/cluster/test-client.ts';
 import { call } from './kube-calls.ts';

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { KubeClient } from '#shared/kube/client.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
 import { component, type Component } from '#test/cluster/component.ts';
 import type { ControlPlane } from '#test/cluster/control-plane.ts';
 import { KUBELET_CLIENT } from '#test/cluster/credentials.ts';

@@ -1,6 +1,6 @@
-import type { KubeClient } from '#shared/kube/client.ts';
-import type { ClusterConnection } from '#shared/kube/connection.ts';
-import { getObject } from '#shared/kube/objects.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { ClusterConnection } from '#shared/kube/client/connection.ts';
+import { getObject } from '#shared/kube/client/objects.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';
 import { WEBHOOK } from '#test/cluster/accounts.ts';
 import type { Component } from '#test/cluster/component.ts';

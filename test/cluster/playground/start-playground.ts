@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createClient, type KubeClient } from '#shared/kube/client.ts';
-import { kubeconfigConnection } from '#shared/kube/kubeconfig-connection.ts';
+import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
+import { kubeconfigConnection } from '#shared/kube/client/kubeconfig-connection.ts';
 import type { Binaries } from '#test/cluster/binaries.ts';
 import { startControlPlane } from '#test/cluster/control-plane.ts';
 import { kubectl } from '#test/cluster/kubectl.ts';

@@ -1,4 +1,4 @@
-import { rulePolicies } from '#shared/kube/admission-policies.ts';
+import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
 import { ADMISSION_POLICIES } from '#shared/kube/resource.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { mutatedRequest } from './mutated-requests.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { compileRules } from '#shared/domain/priority-rules/compile-rules.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
-import { decodePriorityPolicy } from '#shared/kube/decode-priority-policy.ts';
-import { encodePriorityRules, storedBytes } from '#shared/kube/encode-priority-rules.ts';
+import { decodePriorityPolicy } from '#shared/kube/decode/decode-priority-policy.ts';
+import { encodePriorityRules, storedBytes } from '#shared/kube/admission/encode-priority-rules.ts';
 import { policyArbitrary, RULE_CLASSES } from '#test/build/rule-cases.ts';
 import { valueOf } from '#test/cluster/value-of.ts';
 import type { RuleNames } from './mutated-requests.ts';

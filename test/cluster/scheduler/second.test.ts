@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { createClient } from '#shared/kube/client.ts';
+import { createClient } from '#shared/kube/client/client.ts';
 import { accountToken, writeKubeconfig } from '#test/cluster/accounts.ts';
 import { findBinaries } from '#test/cluster/binaries.ts';
 import { component, type Component } from '#test/cluster/component.ts';

@@ -1,16 +1,23 @@
 import type { KubeletSettings, PassInput, PassOutcome, PodEviction } from '#shared/domain/eviction/kubelet-pass.ts';
 import { KUBELET_START, kubeletPass } from '#shared/domain/eviction/kubelet-pass.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { PressureState } from '#shared/domain/pressure/advance-pressure.ts';
 import { diskLayout } from '#shared/domain/pressure/disk-layout.ts';
 import { durationSeconds, parseDuration } from '#shared/domain/pressure/parse-duration.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import type { Threshold } from '#shared/domain/pressure/threshold.ts';
 import { usageByUid } from '#shared/domain/ranking/pod-usage.ts';
-import { decodePod } from '#shared/kube/decode-pod.ts';
-import { decodeSummary } from '#shared/kube/decode-summary.ts';
-import type { WireObject } from '#shared/kube/wire-object.ts';
-import { readBoolean, readInteger, readList, readObject, readText, readTexts } from '#shared/kube/wire-object.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import { decodeSummary } from '#shared/kube/decode/decode-summary.ts';
+import type { WireObject } from '#shared/kube/decode/wire-object.ts';
+import {
+  readBoolean,
+  readInteger,
+  readList,
+  readObject,
+  readText,
+  readTexts,
+} from '#shared/kube/decode/wire-object.ts';
 import { readSettings } from '#test/conformance/read-settings.ts';
 import { asIs, readCase, required } from '#test/conformance/required.ts';
 

@@ -1,8 +1,8 @@
 import type { Requirement } from '#shared/domain/eviction/kubelet-preemption.ts';
 import { kubeletPreemption } from '#shared/domain/eviction/kubelet-preemption.ts';
-import { decodePod } from '#shared/kube/decode-pod.ts';
-import type { WireObject } from '#shared/kube/wire-object.ts';
-import { readCount, readList, readObject, readText } from '#shared/kube/wire-object.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import type { WireObject } from '#shared/kube/decode/wire-object.ts';
+import { readCount, readList, readObject, readText } from '#shared/kube/decode/wire-object.ts';
 import { asIs, readCase, required } from '#test/conformance/required.ts';
 
 /** Kind `kubelet-preemption`: whom the kubelet stops for a critical pod. */

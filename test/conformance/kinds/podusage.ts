@@ -1,6 +1,6 @@
 import { charge } from '#shared/domain/quota/charge.ts';
-import { decodePod } from '#shared/kube/decode-pod.ts';
-import { readInstant } from '#shared/kube/wire-object.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import { readInstant } from '#shared/kube/decode/wire-object.ts';
 import { printAmounts } from '#test/conformance/print-amounts.ts';
 import { readCase, required } from '#test/conformance/required.ts';
 

@@ -1,11 +1,11 @@
-import { createSnapshot } from '#shared/domain/model/create-snapshot.ts';
+import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { Candidate } from '#shared/domain/preemption/node-outcome.ts';
 import { planPreemption, type PreemptionPlan } from '#shared/domain/preemption/plan-preemption.ts';
-import { decodeBudget } from '#shared/kube/decode-budget.ts';
-import { decodeNamespace } from '#shared/kube/decode-namespace.ts';
-import { decodeNode } from '#shared/kube/decode-node.ts';
-import { decodePod } from '#shared/kube/decode-pod.ts';
-import { readList, readObject, type WireObject } from '#shared/kube/wire-object.ts';
+import { decodeBudget } from '#shared/kube/decode/decode-budget.ts';
+import { decodeNamespace } from '#shared/kube/decode/decode-namespace.ts';
+import { decodeNode } from '#shared/kube/decode/decode-node.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import { readList, readObject, type WireObject } from '#shared/kube/decode/wire-object.ts';
 import { asIs, readCase, required } from '#test/conformance/required.ts';
 
 /** Kinds `preemption-fit` and `preemption-full`: whom kube-scheduler would remove, and where. */

@@ -1,9 +1,9 @@
 import type { ApiRefusal } from '#shared/domain/model/api-refusal.ts';
 import type { PodPriority } from '#shared/domain/priority/resolve-priority.ts';
 import { isPriorityKept, keepPriority, resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
-import { decodePod } from '#shared/kube/decode-pod.ts';
-import { decodePriorityClass } from '#shared/kube/decode-priority-class.ts';
-import { readList, readText } from '#shared/kube/wire-object.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import { decodePriorityClass } from '#shared/kube/decode/decode-priority-class.ts';
+import { readList, readText } from '#shared/kube/decode/wire-object.ts';
 import { describeRefusal } from '#test/conformance/describe-refusal.ts';
 import { asIs, byName, readCase, required } from '#test/conformance/required.ts';
 

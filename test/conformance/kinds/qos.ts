@@ -1,5 +1,5 @@
-import { qosClass, reportedQosClass } from '#shared/domain/model/qos.ts';
-import { decodePod } from '#shared/kube/decode-pod.ts';
+import { qosClass, reportedQosClass } from '#shared/domain/pod/qos.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { readCase, required } from '#test/conformance/required.ts';
 
 /** Kind `qos`: the QoS class of a pod, and the one that quota scopes believe where the pod's status names one. */

@@ -1,8 +1,8 @@
-import { canonicalQuantity, formatQuantity } from '#shared/domain/model/format-quantity.ts';
-import { parseQuantity } from '#shared/domain/model/parse-quantity.ts';
-import type { Quantity } from '#shared/domain/model/quantity.ts';
-import { quantityMilliValue, quantitySign, quantityValue } from '#shared/domain/model/quantity.ts';
-import { parseWireQuantity, readPointerText } from '#shared/kube/wire-object.ts';
+import { canonicalQuantity, formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
+import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
+import type { Quantity } from '#shared/domain/quantity/quantity.ts';
+import { quantityMilliValue, quantitySign, quantityValue } from '#shared/domain/quantity/quantity.ts';
+import { parseWireQuantity, readPointerText } from '#shared/kube/decode/wire-object.ts';
 import { readCase } from '#test/conformance/required.ts';
 
 /** Integers with a larger exponent are left out of answers, as the recorder does with those of more than 400 digits. */

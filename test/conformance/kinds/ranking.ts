@@ -1,5 +1,5 @@
-import { decodePodStats } from '#shared/kube/decode-summary.ts';
-import { decodePod } from '#shared/kube/decode-pod.ts';
+import { decodePodStats } from '#shared/kube/decode/decode-summary.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { diskLayout } from '#shared/domain/pressure/disk-layout.ts';
 import { isKubeletSignal, resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
@@ -8,8 +8,8 @@ import { usageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import { compareCandidates, rankPods } from '#shared/domain/ranking/rank-pods.ts';
 import type { RankingOrder } from '#shared/domain/ranking/ranking-order.ts';
 import { kubeletOrder } from '#shared/domain/ranking/ranking-order.ts';
-import type { WireObject } from '#shared/kube/wire-object.ts';
-import { readBoolean, readList, readText } from '#shared/kube/wire-object.ts';
+import type { WireObject } from '#shared/kube/decode/wire-object.ts';
+import { readBoolean, readList, readText } from '#shared/kube/decode/wire-object.ts';
 import { asIs, readCase, required } from '#test/conformance/required.ts';
 
 /** Kind `ranking`: the kubelet's order of eviction, pods that tie in one group. */

@@ -1,8 +1,8 @@
-import type { PodResourceOptions } from '#shared/domain/model/pod-requests.ts';
-import { podLimits, podRequests } from '#shared/domain/model/pod-requests.ts';
-import { decodePod } from '#shared/kube/decode-pod.ts';
-import type { WireObject } from '#shared/kube/wire-object.ts';
-import { readBoolean, readObject } from '#shared/kube/wire-object.ts';
+import type { PodResourceOptions } from '#shared/domain/pod/pod-requests.ts';
+import { podLimits, podRequests } from '#shared/domain/pod/pod-requests.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import type { WireObject } from '#shared/kube/decode/wire-object.ts';
+import { readBoolean, readObject } from '#shared/kube/decode/wire-object.ts';
 import { printAmounts } from '#test/conformance/print-amounts.ts';
 import { readCase, required } from '#test/conformance/required.ts';
 

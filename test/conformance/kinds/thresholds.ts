@@ -1,7 +1,7 @@
-import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import type { Threshold, ThresholdValue } from '#shared/domain/pressure/threshold.ts';
-import { readObject } from '#shared/kube/wire-object.ts';
+import { readObject } from '#shared/kube/decode/wire-object.ts';
 import { readSettings } from '#test/conformance/read-settings.ts';
 import { readCase } from '#test/conformance/required.ts';
 

@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { directConnection } from '#shared/kube/connection.ts';
+import { directConnection } from '#shared/kube/client/connection.ts';
 import { apiServerContract } from '#test/contract/api-server.ts';
 import { runningApiServer } from './running-api-server.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll } from 'vitest';
 import { runControllers } from '#sandbox/controllers/run-controllers.ts';
 import { type ApiServer, startApiServer } from '#sandbox/api-server/start-api-server.ts';
-import { createClient } from '#shared/kube/client.ts';
-import { directConnection } from '#shared/kube/connection.ts';
+import { createClient } from '#shared/kube/client/client.ts';
+import { directConnection } from '#shared/kube/client/connection.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { statsSummary } from '#sandbox/node/stats-summary.ts';
-import { createClient } from '#shared/kube/client.ts';
-import { directConnection } from '#shared/kube/connection.ts';
-import { createObject, getObject } from '#shared/kube/objects.ts';
+import { createClient } from '#shared/kube/client/client.ts';
+import { directConnection } from '#shared/kube/client/connection.ts';
+import { createObject, getObject } from '#shared/kube/client/objects.ts';
 import { NODES, PODS, resourcePath } from '#shared/kube/resource.ts';
 import { eventually, startTestSandbox } from '#test/build/test-sandbox.ts';
 

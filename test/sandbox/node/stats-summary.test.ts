@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decodeSummary } from '#shared/kube/decode-summary.ts';
+import { decodeSummary } from '#shared/kube/decode/decode-summary.ts';
 import type { ContainerUsage } from '#sandbox/node/measurement.ts';
 import { statsSummary } from '#sandbox/node/stats-summary.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApiServer, type ApiServer } from '#sandbox/api-server/start-api-server.ts';
 import { runScheduler } from '#sandbox/scheduler/run-scheduler.ts';
-import { createClient } from '#shared/kube/client.ts';
-import { directConnection } from '#shared/kube/connection.ts';
+import { createClient } from '#shared/kube/client/client.ts';
+import { directConnection } from '#shared/kube/client/connection.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { at, contractHarness, eventually, pod, type ContractTarget } from '#test/contract/harness.ts';

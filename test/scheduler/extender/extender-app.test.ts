@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { createSnapshot } from '#shared/domain/model/create-snapshot.ts';
+import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { serve, type Server } from '#shared/http/serve.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';

@@ -2,7 +2,7 @@ import { Agent, request as httpsRequest } from 'node:https';
 import { expect, test } from 'vitest';
 import { objectServer } from '#test/fakes/object-server.ts';
 import { randomSource, type RandomSource } from '#test/fakes/random-source.ts';
-import { WEBHOOK_PATHS } from '#shared/kube/webhook-configurations.ts';
+import { WEBHOOK_PATHS } from '#shared/kube/admission/webhook-configurations.ts';
 import { FITTING, type BadInput } from './bad-input.ts';
 import { BAD_INPUTS, prepareCluster } from './cluster.ts';
 import { createPodReview, pod, readAnswer } from '#test/webhook/support/reviews.ts';

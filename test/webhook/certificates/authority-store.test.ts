@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createAuthority } from '#shared/http/certificates.ts';
-import { createClient } from '#shared/kube/client.ts';
-import { directConnection } from '#shared/kube/connection.ts';
+import { createClient } from '#shared/kube/client/client.ts';
+import { directConnection } from '#shared/kube/client/connection.ts';
 import { secretAuthorityStore } from '#webhook/certificates/authority-store.ts';
 import { objectServer, type ObjectServer } from '#test/fakes/object-server.ts';
 

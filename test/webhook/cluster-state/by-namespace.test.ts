@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Reflector } from '#shared/kube/reflector.ts';
-import type { Change, ChangeListener } from '#shared/kube/reflector-store.ts';
+import type { Reflector } from '#shared/kube/reflector/reflector.ts';
+import type { Change, ChangeListener } from '#shared/kube/reflector/reflector-store.ts';
 import { byNamespace } from '#webhook/cluster-state/by-namespace.ts';
 
 interface Thing {

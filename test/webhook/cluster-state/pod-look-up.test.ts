@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { KubeRequest } from '#shared/kube/kube-request.ts';
-import type { Outcome } from '#shared/kube/outcome.ts';
+import type { KubeRequest } from '#shared/kube/client/kube-request.ts';
+import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { createPodLookUp } from '#webhook/cluster-state/pod-look-up.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedClient } from '#test/fakes/scripted-client.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Outcome } from '#shared/kube/outcome.ts';
+import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { findPodsOfClass } from '#webhook/cluster-state/pods-of-class.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedClient } from '#test/fakes/scripted-client.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { prepareSelector } from '#shared/domain/model/label-selector.ts';
+import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import { podsCondition, policyConditions, quotaConditions } from '#webhook/conditions/describe-conditions.ts';
 import { buildClass } from '#test/build/admission.ts';

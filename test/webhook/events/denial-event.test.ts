@@ -5,8 +5,8 @@ import { decideValidation } from '#shared/domain/admission/decide-validation.ts'
 import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { priorityQuotaExceeded } from '#shared/domain/admission/refusals/priority-quota-exceeded.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
-import { prepareSelector } from '#shared/domain/model/label-selector.ts';
-import { quantityFromInteger } from '#shared/domain/model/quantity.ts';
+import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
+import { quantityFromInteger } from '#shared/domain/quantity/quantity.ts';
 import { denialEvent } from '#webhook/events/denial-event.ts';
 import {
   ALICE,

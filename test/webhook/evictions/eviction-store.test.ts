@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createClient, type KubeClient } from '#shared/kube/client.ts';
-import { directConnection } from '#shared/kube/connection.ts';
+import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
+import { directConnection } from '#shared/kube/client/connection.ts';
 import { objectServer, type ObjectServer } from '#test/fakes/object-server.ts';
 import { configMapEvictionStore } from '#webhook/evictions/eviction-store.ts';
 

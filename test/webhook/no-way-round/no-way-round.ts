@@ -3,7 +3,7 @@ import { asUser, type AnswerOfUser } from '#test/cluster/admission/as-user.ts';
 import { clusterObjects, onlyIn } from '#test/cluster/admission/cluster-objects.ts';
 import { at, contractHarness, eventually, pod, textAt, uniqueName } from '#test/contract/harness.ts';
 import type { ContractTarget, Harness } from '#test/contract/harness.ts';
-import { WEBHOOK_ENTRIES } from '#shared/kube/wire-names.ts';
+import { WEBHOOK_ENTRIES } from '#shared/kube/api-names.ts';
 import { collectionPath, workloadKind, WORKLOAD_KINDS } from '#test/webhook/support/workloads.ts';
 
 const CONFIGURATION = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/plimsoll';

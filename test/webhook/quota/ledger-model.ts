@@ -1,6 +1,6 @@
 import type { Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { resizeReservationUid } from '#shared/domain/quota/ledger/ledger-state.ts';
-import { filterAmounts, NO_AMOUNTS, type Amounts } from '#shared/domain/model/amounts.ts';
+import { filterAmounts, NO_AMOUNTS, type Amounts } from '#shared/domain/quantity/amounts.ts';
 import type { ObservedQuota } from '#shared/domain/quota/replica/own-slice.ts';
 import type { ReservationResult } from '#shared/domain/quota/replica/apply-batch.ts';
 import { QuotaLedger } from '#webhook/quota/quota-ledger.ts';

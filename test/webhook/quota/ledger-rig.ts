@@ -1,4 +1,4 @@
-import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import type { Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import type { LedgerWrite, Read, Written } from '#shared/domain/quota/replica/event.ts';
 import type { LedgerView } from '#shared/domain/quota/replica/replica.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { LedgerPart } from '#shared/domain/quota/replica/event.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { failureOf, type Outcome } from '#shared/kube/outcome.ts';
+import { failureOf, type Outcome } from '#shared/kube/client/outcome.ts';
 import { createLedgerStore, type LedgerStore } from '#webhook/quota/ledger-store.ts';
 import { scriptedClient } from '#test/fakes/scripted-client.ts';
 import { decode, reservation } from './ledger-rig.ts';

@@ -1,6 +1,6 @@
-import { filterAmounts, type Amounts } from '#shared/domain/model/amounts.ts';
-import { prepareSelector } from '#shared/domain/model/label-selector.ts';
-import { quantityFromInteger, quantityNumber, ZERO } from '#shared/domain/model/quantity.ts';
+import { filterAmounts, type Amounts } from '#shared/domain/quantity/amounts.ts';
+import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
+import { quantityFromInteger, quantityNumber, ZERO } from '#shared/domain/quantity/quantity.ts';
 import { EMPTY_LEDGER, podUidOf, type LedgerState } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { limitedAmounts } from '#shared/domain/quota/ledger/limited-amounts.ts';
 import type { LedgerWrite, Read, Written } from '#shared/domain/quota/replica/event.ts';

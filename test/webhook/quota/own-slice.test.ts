@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import type { LedgerStore } from '#webhook/quota/ledger-store.ts';
 import type { QuotaLedger } from '#webhook/quota/quota-ledger.ts';
 import type { ReservationResult } from '#shared/domain/quota/replica/apply-batch.ts';

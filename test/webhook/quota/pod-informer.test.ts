@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startApiServer, type ApiServer } from '#sandbox/api-server/start-api-server.ts';
-import { createClient, type ByteStream, type KubeClient } from '#shared/kube/client.ts';
-import { directConnection } from '#shared/kube/connection.ts';
-import { createObject } from '#shared/kube/objects.ts';
-import { failureOf } from '#shared/kube/outcome.ts';
+import { createClient, type ByteStream, type KubeClient } from '#shared/kube/client/client.ts';
+import { directConnection } from '#shared/kube/client/connection.ts';
+import { createObject } from '#shared/kube/client/objects.ts';
+import { failureOf } from '#shared/kube/client/outcome.ts';
 import { NAMESPACES, PODS } from '#shared/kube/resource.ts';
 import { systemClock as clock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';

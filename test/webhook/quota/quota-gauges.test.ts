@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { NO_AMOUNTS, type Amounts } from '#shared/domain/model/amounts.ts';
-import type { Change } from '#shared/kube/reflector-store.ts';
+import { NO_AMOUNTS, type Amounts } from '#shared/domain/quantity/amounts.ts';
+import type { Change } from '#shared/kube/reflector/reflector-store.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import type { CachedQuota } from '#webhook/cluster-state/caches.ts';
 import { exportQuotas } from '#webhook/quota/quota-gauges.ts';

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createAuthority, issueServerCertificate, type CertificatePair } from '#shared/http/certificates.ts';
 import { serve, type Server } from '#shared/http/serve.ts';
-import { createClient } from '#shared/kube/client.ts';
-import { directConnection } from '#shared/kube/connection.ts';
-import { webhookConfigurations, type WebhookTarget } from '#shared/kube/webhook-configurations.ts';
+import { createClient } from '#shared/kube/client/client.ts';
+import { directConnection } from '#shared/kube/client/connection.ts';
+import { webhookConfigurations, type WebhookTarget } from '#shared/kube/admission/webhook-configurations.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createTrustCheck, type TrustCheck } from '#webhook/registration/trust-check.ts';

@@ -1,4 +1,4 @@
-import type { KubeClient } from '#shared/kube/client.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
 import { systemClock as clock } from '#shared/runtime/clock.ts';
 import { secretAuthorityStore, type AuthorityStore } from '#webhook/certificates/authority-store.ts';
 import type { CertificateSource, ServingCertificate } from '#webhook/certificates/certificate-source.ts';

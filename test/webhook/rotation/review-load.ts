@@ -1,5 +1,5 @@
 import { request as httpsRequest } from 'node:https';
-import { WEBHOOK_PATHS } from '#shared/kube/webhook-configurations.ts';
+import { WEBHOOK_PATHS } from '#shared/kube/admission/webhook-configurations.ts';
 import { systemClock as clock } from '#shared/runtime/clock.ts';
 import { FITTING } from '#test/webhook/bad-inputs/bad-input.ts';
 import { createPodReview, pod, readAnswer } from '#test/webhook/support/reviews.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createClient } from '#shared/kube/client.ts';
-import { directConnection } from '#shared/kube/connection.ts';
+import { createClient } from '#shared/kube/client/client.ts';
+import { directConnection } from '#shared/kube/client/connection.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { objectServer, type ObjectServer } from '#test/fakes/object-server.ts';
 import { prepareCluster } from '#test/webhook/bad-inputs/cluster.ts';

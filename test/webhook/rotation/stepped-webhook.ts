@@ -1,6 +1,6 @@
-import { createClient } from '#shared/kube/client.ts';
-import { directConnection } from '#shared/kube/connection.ts';
-import { createEventRecorder } from '#shared/kube/event-recorder.ts';
+import { createClient } from '#shared/kube/client/client.ts';
+import { directConnection } from '#shared/kube/client/connection.ts';
+import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { systemClock as clock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';

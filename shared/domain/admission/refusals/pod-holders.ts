@@ -1,5 +1,5 @@
-import type { Instant, Pod } from '#shared/domain/model/pod.ts';
-import { compareQuantities, quantitySign, ZERO } from '#shared/domain/model/quantity.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import { compareQuantities, quantitySign, ZERO } from '#shared/domain/quantity/quantity.ts';
 import { charge } from '#shared/domain/quota/charge.ts';
 import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
 import { listSome } from './list-some.ts';

@@ -1,4 +1,4 @@
-import type { Instant, Pod } from '#shared/domain/model/pod.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { Excess } from '#shared/domain/quota/refusal.ts';
 import { refuse, type AdmissionDecision } from '#shared/domain/admission/decision.ts';

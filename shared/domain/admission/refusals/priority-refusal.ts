@@ -1,6 +1,6 @@
 import type { ApiRefusal } from '#shared/domain/model/api-refusal.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import { because } from '#shared/domain/admission/admission-code.ts';
 

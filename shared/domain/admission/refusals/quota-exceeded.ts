@@ -1,6 +1,6 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
-import { quantitySign, subtractQuantities } from '#shared/domain/model/quantity.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import { quantitySign, subtractQuantities } from '#shared/domain/quantity/quantity.ts';
 import type { Excess } from '#shared/domain/quota/refusal.ts';
 import { because } from '#shared/domain/admission/admission-code.ts';
 import { readableQuantity } from './readable-quantity.ts';

@@ -1,5 +1,5 @@
-import { canonicalQuantity } from '#shared/domain/model/format-quantity.ts';
-import { quantityValue, type Quantity } from '#shared/domain/model/quantity.ts';
+import { canonicalQuantity } from '#shared/domain/quantity/format-quantity.ts';
+import { quantityValue, type Quantity } from '#shared/domain/quantity/quantity.ts';
 
 const BINARY_UNITS = ['Ei', 'Pi', 'Ti', 'Gi', 'Mi', 'Ki'] as const;
 const KI = 1024n;

@@ -1,5 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import { qosClass } from '#shared/domain/model/qos.ts';
+import { qosClass } from '#shared/domain/pod/qos.ts';
 import { because } from '#shared/domain/admission/admission-code.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 

@@ -1,5 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import { countsPods } from '#shared/domain/quota/charged-names.ts';
 import { countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';

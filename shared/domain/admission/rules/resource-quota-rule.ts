@@ -1,5 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Instant, Pod } from '#shared/domain/model/pod.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { checkQuotas } from '#shared/domain/quota/resource-quota/check-quotas.ts';
 import type { QuotaRequest } from '#shared/domain/quota/resource-quota/request.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';

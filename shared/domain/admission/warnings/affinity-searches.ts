@@ -1,5 +1,5 @@
-import { prepareTerms, selectsNamespace, termSize } from '#shared/domain/model/affinity-term.ts';
-import type { PodAffinityTerm } from '#shared/domain/model/pod.ts';
+import { prepareTerms, selectsNamespace, termSize } from '#shared/domain/pod/affinity-term.ts';
+import type { PodAffinityTerm } from '#shared/domain/pod/pod.ts';
 import { createWorkLimit } from '#shared/domain/model/work-limit.ts';
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import type { PodSearch } from '#shared/domain/admission/known-pods.ts';

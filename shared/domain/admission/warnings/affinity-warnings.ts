@@ -1,5 +1,5 @@
-import { prepareTerms, selectsPod, termSize, type AffinityTerm } from '#shared/domain/model/affinity-term.ts';
-import type { Pod, PodAffinityTerm } from '#shared/domain/model/pod.ts';
+import { prepareTerms, selectsPod, termSize, type AffinityTerm } from '#shared/domain/pod/affinity-term.ts';
+import type { Pod, PodAffinityTerm } from '#shared/domain/pod/pod.ts';
 import { createWorkLimit } from '#shared/domain/model/work-limit.ts';
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import { listSome } from '#shared/domain/admission/refusals/list-some.ts';

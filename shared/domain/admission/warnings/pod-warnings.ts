@@ -1,4 +1,4 @@
-import { areAllZero } from '#shared/domain/model/amounts.ts';
+import { areAllZero } from '#shared/domain/quantity/amounts.ts';
 import { PREEMPT_LOWER_PRIORITY, PREEMPT_NEVER } from '#shared/domain/priority/priority-class.ts';
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import { classQuotasOf } from '#shared/domain/admission/rules/class-quotas.ts';

@@ -1,5 +1,5 @@
-import type { Amounts } from '#shared/domain/model/amounts.ts';
-import { addQuantities, compareQuantities, quantitySign, ZERO } from '#shared/domain/model/quantity.ts';
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import { addQuantities, compareQuantities, quantitySign, ZERO } from '#shared/domain/quantity/quantity.ts';
 import type { Reservation } from './ledger-state.ts';
 import { placesFor, wastesRoom, type ReservationContext } from './namespace-bounds.ts';
 import type { Excess } from '#shared/domain/quota/refusal.ts';

@@ -1,4 +1,4 @@
-import { addAmounts, NO_AMOUNTS, type Amounts } from '#shared/domain/model/amounts.ts';
+import { addAmounts, NO_AMOUNTS, type Amounts } from '#shared/domain/quantity/amounts.ts';
 import type { Reservation } from './ledger-state.ts';
 
 /** The sum of the reservations of one namespace. */

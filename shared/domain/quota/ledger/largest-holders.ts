@@ -1,4 +1,4 @@
-import { addQuantities, compareQuantities, quantitySign, ZERO } from '#shared/domain/model/quantity.ts';
+import { addQuantities, compareQuantities, quantitySign, ZERO } from '#shared/domain/quantity/quantity.ts';
 import type { LedgerState } from './ledger-state.ts';
 
 const MOST_HOLDERS = 3;

@@ -1,4 +1,4 @@
-import { approximateNumber, ZERO, type Quantity } from '#shared/domain/model/quantity.ts';
+import { approximateNumber, ZERO, type Quantity } from '#shared/domain/quantity/quantity.ts';
 
 /**
  * The namespaces with the largest shares, sorted by name; at most `most`, and among equal shares the first by name.

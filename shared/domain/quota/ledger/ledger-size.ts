@@ -1,5 +1,5 @@
-import type { Amounts } from '#shared/domain/model/amounts.ts';
-import { utf8Length } from '#shared/domain/model/subdomain-faults.ts';
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import { utf8Length } from '#shared/domain/labels/subdomain-faults.ts';
 
 /** The limits of the CRD. */
 const MOST = { reservations: 1_000, slices: 64, namespaces: 100 } as const;

@@ -1,5 +1,5 @@
-import type { Amounts } from '#shared/domain/model/amounts.ts';
-import type { Instant } from '#shared/domain/model/pod.ts';
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { Slice } from './slice.ts';
 
 /** A charge for a pod that was admitted and has not been seen yet. */

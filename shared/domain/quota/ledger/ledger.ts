@@ -1,5 +1,5 @@
-import { equalAmounts, NO_AMOUNTS, type Amounts } from '#shared/domain/model/amounts.ts';
-import { addQuantities, subtractQuantities, type Quantity } from '#shared/domain/model/quantity.ts';
+import { equalAmounts, NO_AMOUNTS, type Amounts } from '#shared/domain/quantity/amounts.ts';
+import { addQuantities, subtractQuantities, type Quantity } from '#shared/domain/quantity/quantity.ts';
 import { heldByNamespace, hold, type Held } from './held-by-namespace.ts';
 import { ledgerPlaces } from './ledger-size.ts';
 import { limitedAmounts, limitedReservation, onlyLimited, sumOfKnown } from './limited-amounts.ts';

@@ -1,5 +1,5 @@
-import { filterAmounts, type Amounts } from '#shared/domain/model/amounts.ts';
-import { addQuantities, ZERO, type Quantity } from '#shared/domain/model/quantity.ts';
+import { filterAmounts, type Amounts } from '#shared/domain/quantity/amounts.ts';
+import { addQuantities, ZERO, type Quantity } from '#shared/domain/quantity/quantity.ts';
 import type { Reservation } from './ledger-state.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { addAmounts, type Amounts } from '#shared/domain/model/amounts.ts';
-import { approximateNumber, ZERO } from '#shared/domain/model/quantity.ts';
+import { addAmounts, type Amounts } from '#shared/domain/quantity/amounts.ts';
+import { approximateNumber, ZERO } from '#shared/domain/quantity/quantity.ts';
 import { NOTHING_HELD, type Held } from './held-by-namespace.ts';
 import type { LedgerState, Reservation } from './ledger-state.ts';
 

@@ -1,5 +1,5 @@
-import type { Amounts } from '#shared/domain/model/amounts.ts';
-import { NO_AMOUNTS } from '#shared/domain/model/amounts.ts';
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import { NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
 import { openLedger } from './ledger.ts';
 import { ledgerPlaces } from './ledger-size.ts';
 import { limitedAmounts, sumOfKnown } from './limited-amounts.ts';

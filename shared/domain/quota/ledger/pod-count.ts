@@ -1,4 +1,4 @@
-import type { Amounts } from '#shared/domain/model/amounts.ts';
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
 import { podUidOf, type Reservation } from './ledger-state.ts';
 
 /** The total cost of all pods that a quota counts, in the resources that it limits. */

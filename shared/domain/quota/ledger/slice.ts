@@ -1,5 +1,5 @@
-import type { Amounts } from '#shared/domain/model/amounts.ts';
-import { compareQuantities, multiplyQuantity, quantitySign, type Quantity } from '#shared/domain/model/quantity.ts';
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import { compareQuantities, multiplyQuantity, quantitySign, type Quantity } from '#shared/domain/quantity/quantity.ts';
 
 /** A part of a quota's room that one replica may spend alone. */
 export interface Slice {

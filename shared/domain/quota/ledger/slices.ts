@@ -1,6 +1,6 @@
-import type { Amounts } from '#shared/domain/model/amounts.ts';
-import { addAmounts, NO_AMOUNTS } from '#shared/domain/model/amounts.ts';
-import { addQuantities, compareQuantities, subtractQuantities, ZERO } from '#shared/domain/model/quantity.ts';
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import { addAmounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
+import { addQuantities, compareQuantities, subtractQuantities, ZERO } from '#shared/domain/quantity/quantity.ts';
 import type { LedgerState } from './ledger-state.ts';
 import type { Excess } from '#shared/domain/quota/refusal.ts';
 import type { Slice } from './slice.ts';

@@ -1,4 +1,4 @@
-import type { Amounts } from '#shared/domain/model/amounts.ts';
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
 import { heldByNamespace, NOTHING_HELD, type HeldByNamespace } from './held-by-namespace.ts';
 import { ledgerPlaces } from './ledger-size.ts';
 import { podUidOf, type LedgerState, type Reservation } from './ledger-state.ts';

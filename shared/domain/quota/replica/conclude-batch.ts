@@ -1,4 +1,4 @@
-import { NO_AMOUNTS, type Amounts } from '#shared/domain/model/amounts.ts';
+import { NO_AMOUNTS, type Amounts } from '#shared/domain/quantity/amounts.ts';
 import type { Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { limitedAmounts } from '#shared/domain/quota/ledger/limited-amounts.ts';
 import type { LedgerEffect } from './event.ts';

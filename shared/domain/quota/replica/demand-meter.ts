@@ -1,4 +1,4 @@
-import { maxAmounts, NO_AMOUNTS, type Amounts } from '#shared/domain/model/amounts.ts';
+import { maxAmounts, NO_AMOUNTS, type Amounts } from '#shared/domain/quantity/amounts.ts';
 import { covers, type Demand } from '#shared/domain/quota/ledger/slice.ts';
 
 const WINDOW_MS = 5_000;

@@ -1,5 +1,5 @@
-import type { Amounts } from '#shared/domain/model/amounts.ts';
-import { addQuantities, subtractQuantities, ZERO, type Quantity } from '#shared/domain/model/quantity.ts';
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import { addQuantities, subtractQuantities, ZERO, type Quantity } from '#shared/domain/quantity/quantity.ts';
 import { withoutClaim, type Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { limitedReservation } from '#shared/domain/quota/ledger/limited-amounts.ts';
 import type { PlacedSlice } from '#shared/domain/quota/ledger/place-slice.ts';

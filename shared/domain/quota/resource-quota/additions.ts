@@ -1,7 +1,7 @@
-import type { Amounts } from '#shared/domain/model/amounts.ts';
-import type { Quantity } from '#shared/domain/model/quantity.ts';
-import { filterAmounts } from '#shared/domain/model/amounts.ts';
-import { quantitySign, subtractQuantities } from '#shared/domain/model/quantity.ts';
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import type { Quantity } from '#shared/domain/quantity/quantity.ts';
+import { filterAmounts } from '#shared/domain/quantity/amounts.ts';
+import { quantitySign, subtractQuantities } from '#shared/domain/quantity/quantity.ts';
 import { charge } from '#shared/domain/quota/charge.ts';
 import type { QuotaRequest } from './request.ts';
 import type { ResourceQuota } from './resource-quota.ts';

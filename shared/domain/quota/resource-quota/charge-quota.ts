@@ -1,8 +1,8 @@
-import type { Amounts } from '#shared/domain/model/amounts.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
-import { addAmounts, filterAmounts } from '#shared/domain/model/amounts.ts';
-import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
-import { addQuantities, compareQuantities, ZERO } from '#shared/domain/model/quantity.ts';
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import { addAmounts, filterAmounts } from '#shared/domain/quantity/amounts.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
+import { addQuantities, compareQuantities, ZERO } from '#shared/domain/quantity/quantity.ts';
 import type { Excess, QuotaRefusal } from '#shared/domain/quota/refusal.ts';
 import { forbid } from '#shared/domain/quota/refusal.ts';
 import type { ResourceQuota } from './resource-quota.ts';

@@ -1,8 +1,8 @@
-import type { Amounts } from '#shared/domain/model/amounts.ts';
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
-import { filterAmounts, sortedNames } from '#shared/domain/model/amounts.ts';
-import { quantitySign } from '#shared/domain/model/quantity.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import { filterAmounts, sortedNames } from '#shared/domain/quantity/amounts.ts';
+import { quantitySign } from '#shared/domain/quantity/quantity.ts';
 import { additions } from './additions.ts';
 import { chargeQuota } from './charge-quota.ts';
 import { charge } from '#shared/domain/quota/charge.ts';

@@ -1,7 +1,7 @@
 import { joinFieldErrors } from '#shared/domain/model/api-refusal.ts';
-import { hasLabelValueShape } from '#shared/domain/model/label-syntax.ts';
+import { hasLabelValueShape } from '#shared/domain/labels/label-syntax.ts';
 import { quote } from '#shared/domain/model/quote.ts';
-import { utf8Length } from '#shared/domain/model/subdomain-faults.ts';
+import { utf8Length } from '#shared/domain/labels/subdomain-faults.ts';
 import type { ScopeTerm } from './resource-quota.ts';
 
 /** Whether a pod matches a term, or why the term cannot be evaluated. */

@@ -1,4 +1,4 @@
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import { missingValues } from './missing-values.ts';
 import type { QuotaRefusal } from '#shared/domain/quota/refusal.ts';
 import { fail, forbid } from '#shared/domain/quota/refusal.ts';

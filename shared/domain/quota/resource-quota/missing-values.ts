@@ -1,5 +1,5 @@
-import type { Pod, Resources } from '#shared/domain/model/pod.ts';
-import { hasPodLevelResources } from '#shared/domain/model/pod-requests.ts';
+import type { Pod, Resources } from '#shared/domain/pod/pod.ts';
+import { hasPodLevelResources } from '#shared/domain/pod/pod-requests.ts';
 
 const REQUESTS = 'requests.';
 const LIMITS = 'limits.';

@@ -1,7 +1,7 @@
-import type { Amounts } from '#shared/domain/model/amounts.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
-import { filterAmounts, sortedNames } from '#shared/domain/model/amounts.ts';
-import { quantitySign } from '#shared/domain/model/quantity.ts';
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import { filterAmounts, sortedNames } from '#shared/domain/quantity/amounts.ts';
+import { quantitySign } from '#shared/domain/quantity/quantity.ts';
 import type { Coverage } from './examine-quotas.ts';
 import type { QuotaRefusal } from '#shared/domain/quota/refusal.ts';
 import { fail, forbid } from '#shared/domain/quota/refusal.ts';

@@ -1,4 +1,4 @@
-import type { Instant, Pod } from '#shared/domain/model/pod.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { isTerminating } from './scopes.ts';
 
 /** A request about a pod as the quota plugin sees it, last of all admission plugins. */

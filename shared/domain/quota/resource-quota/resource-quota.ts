@@ -1,4 +1,4 @@
-import type { Amounts } from '#shared/domain/model/amounts.ts';
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
 
 /** A ResourceQuota as decisions use it. */
 export interface ResourceQuota {

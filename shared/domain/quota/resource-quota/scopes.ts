@@ -1,5 +1,5 @@
-import { reportedQosClass } from '#shared/domain/model/qos.ts';
-import type { Pod, PodAffinityTerm } from '#shared/domain/model/pod.ts';
+import { reportedQosClass } from '#shared/domain/pod/qos.ts';
+import type { Pod, PodAffinityTerm } from '#shared/domain/pod/pod.ts';
 import { countsPods } from '#shared/domain/quota/charged-names.ts';
 import type { TermAnswer } from './class-term.ts';
 import { matchesClass } from './class-term.ts';

@@ -1,5 +1,5 @@
-import type { Amounts } from '#shared/domain/model/amounts.ts';
-import { ZERO, type Quantity } from '#shared/domain/model/quantity.ts';
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import { ZERO, type Quantity } from '#shared/domain/quantity/quantity.ts';
 
 /** The cost of a pod: an amount for each name of its table, in order. Pods with equal costs share one. */
 export interface Cost {

@@ -1,4 +1,4 @@
-import { addQuantities, subtractQuantities, ZERO, type Quantity } from '#shared/domain/model/quantity.ts';
+import { addQuantities, subtractQuantities, ZERO, type Quantity } from '#shared/domain/quantity/quantity.ts';
 import type { PriorityLevel } from '#shared/domain/quota/priority-quota.ts';
 import type { Cost } from './cost-table.ts';
 

@@ -1,4 +1,4 @@
-import type { Amounts } from '#shared/domain/model/amounts.ts';
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
 import {
   addQuantities,
   multiplyQuantity,
@@ -6,7 +6,7 @@ import {
   subtractQuantities,
   ZERO,
   type Quantity,
-} from '#shared/domain/model/quantity.ts';
+} from '#shared/domain/quantity/quantity.ts';
 import { largestNamespaces, largestShare } from '#shared/domain/quota/ledger/largest-namespaces.ts';
 import { ledgerPlaces } from '#shared/domain/quota/ledger/ledger-size.ts';
 import type { PodCount } from '#shared/domain/quota/ledger/pod-count.ts';

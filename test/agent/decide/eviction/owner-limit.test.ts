@@ -7,7 +7,7 @@ import type { EvictionState } from '#agent/decide/eviction/eviction-state.ts';
 import type { PastEviction } from '#agent/decide/eviction/eviction-windows.ts';
 import type { PassResult } from '#agent/decide/pass-result.ts';
 import type { AgentPolicy } from '#agent/policy/policy.ts';
-import type { EventRecord } from '#shared/kube/event-series.ts';
+import type { EventRecord } from '#shared/kube/events/event-series.ts';
 import { snapshot, MIB, type NodePod, policy } from '#test/agent/node-scene.ts';
 
 const LEAKING = 'default/ReplicaSet/leaking';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { quantityFromMilli } from '#shared/domain/model/quantity.ts';
+import { quantityFromMilli } from '#shared/domain/quantity/quantity.ts';
 import { observe } from '#shared/domain/pressure/observation.ts';
 import { NO_RECLAIM_RATES, type ReclaimRates } from '#agent/decide/snapshot/node-view.ts';
 import { type PodPressure, NO_POD_PRESSURES } from '#agent/decide/snapshot/pod-pressure.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decideClassChange, type ClassChange } from '#shared/domain/admission/decide-class-change.ts';
-import { prepareSelector } from '#shared/domain/model/label-selector.ts';
+import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { buildClass, buildClassQuota, buildPolicy, buildWorld, type WorldFields } from '#test/build/admission.ts';

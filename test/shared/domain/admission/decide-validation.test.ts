@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
-import { prepareSelector } from '#shared/domain/model/label-selector.ts';
+import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import {
   buildClass,
   buildClassQuota,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_OPT_OUT_CEILING, protectionOnNode } from '#shared/domain/eviction/node-protection.ts';
-import { decodeNodeProtection } from '#shared/kube/decode-node-protection.ts';
+import { decodeNodeProtection } from '#shared/kube/decode/decode-node-protection.ts';
 
 function policy(name: string, spec: object) {
   const decoded = decodeNodeProtection({ metadata: { name }, spec });

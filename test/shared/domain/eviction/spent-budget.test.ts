@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { spentBudget } from '#shared/domain/eviction/spent-budget.ts';
-import type { DisruptionBudget } from '#shared/domain/model/disruption-budget.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import { buildPod, selectorOf } from '#test/build/cluster.ts';
 
 const READY = [{ type: 'Ready', status: 'True', reason: '' }];

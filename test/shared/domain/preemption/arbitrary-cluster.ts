@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { ClusterObjects } from '#shared/domain/model/create-snapshot.ts';
-import type { Pod, SchedulingRules } from '#shared/domain/model/pod.ts';
+import type { ClusterObjects } from '#shared/domain/snapshot/create-snapshot.ts';
+import type { Pod, SchedulingRules } from '#shared/domain/pod/pod.ts';
 import {
   buildBudget,
   buildNode,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createColumns } from '#shared/domain/model/resource-columns.ts';
-import { preparePlacedPod } from '#shared/domain/model/placed-pod.ts';
+import { createColumns } from '#shared/domain/quantity/resource-columns.ts';
+import { preparePlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { chooseNode } from '#shared/domain/preemption/choose-node.ts';
 import type { Candidate } from '#shared/domain/preemption/node-outcome.ts';
 import { buildPod } from '#test/build/cluster.ts';

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import type { Taint } from '#shared/domain/model/node.ts';
-import { createSnapshot } from '#shared/domain/model/create-snapshot.ts';
+import type { Taint } from '#shared/domain/snapshot/node.ts';
+import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type {
   ContainerPort,
   NodeSelectorTerm,
   Requirement,
   Toleration,
   TopologySpreadConstraint,
-} from '#shared/domain/model/pod.ts';
+} from '#shared/domain/pod/pod.ts';
 import { fitsNode } from '#shared/domain/preemption/fits-node.ts';
 import {
   buildNode,

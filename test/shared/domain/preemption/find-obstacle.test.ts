@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createSnapshot } from '#shared/domain/model/create-snapshot.ts';
+import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { findObstacle } from '#shared/domain/preemption/find-obstacle.ts';
 import { buildNode, buildPod, buildTerm, type PodFields } from '#test/build/cluster.ts';
 

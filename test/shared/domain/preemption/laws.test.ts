@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createSnapshot } from '#shared/domain/model/create-snapshot.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
-import { removePod } from '#shared/domain/model/snapshot-pods.ts';
+import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import { removePod } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { fitsNode } from '#shared/domain/preemption/fits-node.ts';
 import type { Candidate } from '#shared/domain/preemption/node-outcome.ts';
 import { planPreemption } from '#shared/domain/preemption/plan-preemption.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { createSnapshot } from '#shared/domain/model/create-snapshot.ts';
-import type { NodeSelectorTerm, PodCondition } from '#shared/domain/model/pod.ts';
+import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
+import type { NodeSelectorTerm, PodCondition } from '#shared/domain/pod/pod.ts';
 import { becauseOf } from '#shared/domain/preemption/explain-outcome.ts';
 import { explainUnschedulable } from '#shared/domain/preemption/explain-unschedulable.ts';
 import { planPreemption, type PreemptionOptions } from '#shared/domain/preemption/plan-preemption.ts';
 import { buildBudget, buildNode, buildPod, buildTerm, type NodeFields, type PodFields } from '#test/build/cluster.ts';
-import type { DisruptionBudget } from '#shared/domain/model/disruption-budget.ts';
+import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget.ts';
 
 interface Situation {
   readonly nodes?: readonly NodeFields[];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import { preemptionProtection } from '#shared/domain/preemption/preemption-protection.ts';
 import { buildPod } from '#test/build/cluster.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { DisruptionBudget } from '#shared/domain/model/disruption-budget.ts';
-import { createSnapshot } from '#shared/domain/model/create-snapshot.ts';
+import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget.ts';
+import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { type ProposalRules, reviewProposal } from '#shared/domain/preemption/review-proposal.ts';
 import { buildBudget, buildNode, buildPod, type PodFields } from '#test/build/cluster.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import { planRound, type Placement } from '#sandbox/scheduler/plan-round.ts';
 import { readSeed, seedNode, seedPod, sortedFields, type Given, type SeedPod } from './seed-cluster.ts';
 

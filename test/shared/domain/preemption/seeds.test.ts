@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { ClusterSnapshot } from '#shared/domain/model/cluster-snapshot.ts';
-import { createSnapshot } from '#shared/domain/model/create-snapshot.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { becauseOf } from '#shared/domain/preemption/explain-outcome.ts';
 import { findObstacle } from '#shared/domain/preemption/find-obstacle.ts';
 import type { NodeOutcome } from '#shared/domain/preemption/node-outcome.ts';

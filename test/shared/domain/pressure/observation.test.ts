@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import type { FilesystemReading, MemoryReading, NodeReadings } from '#shared/domain/pressure/observation.ts';
 import { observe, wholeQuantity } from '#shared/domain/pressure/observation.ts';
 

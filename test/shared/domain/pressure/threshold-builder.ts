@@ -1,5 +1,5 @@
-import { parseQuantity } from '#shared/domain/model/parse-quantity.ts';
-import type { Quantity } from '#shared/domain/model/quantity.ts';
+import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
+import type { Quantity } from '#shared/domain/quantity/quantity.ts';
 import type { KubeletSignal } from '#shared/domain/pressure/signal.ts';
 import type { Threshold, ThresholdValue } from '#shared/domain/pressure/threshold.ts';
 import { createThreshold } from '#shared/domain/pressure/threshold.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { withContainerFilesystem } from '#shared/domain/pressure/container-filesystem-thresholds.ts';
 import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
 import { diskLayout } from '#shared/domain/pressure/disk-layout.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { compileRules, type RuleSources } from '#shared/domain/priority-rules/compile-rules.ts';
-import { prepareSelector } from '#shared/domain/model/label-selector.ts';
+import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import { buildClass, buildPolicy } from '#test/build/admission.ts';
 import { selectorOf } from '#test/build/cluster.ts';

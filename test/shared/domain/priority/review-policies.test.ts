@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { prepareSelector } from '#shared/domain/model/label-selector.ts';
+import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import { finish } from '#shared/domain/model/steps.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import { reviewPolicies } from '#shared/domain/priority/review-policies.ts';

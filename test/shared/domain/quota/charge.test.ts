@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addAmounts, areAllZero, subtractAmounts } from '#shared/domain/model/amounts.ts';
-import { compareQuantities, ZERO } from '#shared/domain/model/quantity.ts';
+import { addAmounts, areAllZero, subtractAmounts } from '#shared/domain/quantity/amounts.ts';
+import { compareQuantities, ZERO } from '#shared/domain/quantity/quantity.ts';
 import { charge, chargeToPriorityQuota } from '#shared/domain/quota/charge.ts';
-import { decodePod } from '#shared/kube/decode-pod.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { printAmounts } from '#test/conformance/print-amounts.ts';
 import { readVectors } from '#test/conformance/read-vectors.ts';
 import { required } from '#test/conformance/required.ts';

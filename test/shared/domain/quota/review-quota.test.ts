@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { prepareSelector } from '#shared/domain/model/label-selector.ts';
+import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { PriorityScope } from '#shared/domain/quota/priority-quota.ts';
 import { reviewQuota } from '#shared/domain/quota/review-quota.ts';
 import { buildClass } from '#test/build/admission.ts';

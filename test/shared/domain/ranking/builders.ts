@@ -1,9 +1,9 @@
-import type { Pod } from '#shared/domain/model/pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { Signal } from '#shared/domain/pressure/signal.ts';
 import type { Candidate, Circumstances } from '#shared/domain/ranking/candidate.ts';
 import { prepareCandidate, rankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
-import { decodePod } from '#shared/kube/decode-pod.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 
 /** What a test wants to say of a pod; everything else is left out. */
 export interface PodWish {

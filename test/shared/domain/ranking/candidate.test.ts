@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { rankingFacts } from '#shared/domain/ranking/candidate.ts';
 import { kubeletRequests } from '#shared/domain/ranking/kubelet-requests.ts';
 import { candidate, pod, usage } from './builders.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { qosClass } from '#shared/domain/model/qos.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
+import { qosClass } from '#shared/domain/pod/qos.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import { rankPods } from '#shared/domain/ranking/rank-pods.ts';
 import { kubeletOrder, policyOrder } from '#shared/domain/ranking/ranking-order.ts';
 import { candidate, names, pod, usage } from './builders.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { OversizedLineError } from '#shared/kube/json-lines.ts';
+import { OversizedLineError } from '#shared/kube/reflector/json-lines.ts';
 import { splitFrames } from '#shared/kube/protobuf/split-frames.ts';
 import { chunks } from '#test/build/chunks.ts';
 

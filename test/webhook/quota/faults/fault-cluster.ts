@@ -4,9 +4,9 @@ import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
 import { Revision } from '#sandbox/api-server/storage/revision.ts';
 import type { Store } from '#sandbox/api-server/storage/store.ts';
 import { startApiServer } from '#sandbox/api-server/start-api-server.ts';
-import { createClient, type KubeClient } from '#shared/kube/client.ts';
-import { directConnection } from '#shared/kube/connection.ts';
-import { createObject } from '#shared/kube/objects.ts';
+import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
+import { directConnection } from '#shared/kube/client/connection.ts';
+import { createObject } from '#shared/kube/client/objects.ts';
 import {
   MUTATING_WEBHOOKS,
   NAMESPACES,
@@ -16,8 +16,8 @@ import {
   VALIDATING_WEBHOOKS,
   type Resource,
 } from '#shared/kube/resource.ts';
-import { webhookConfigurations } from '#shared/kube/webhook-configurations.ts';
-import { LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED, WEBHOOK_ENTRIES } from '#shared/kube/wire-names.ts';
+import { webhookConfigurations } from '#shared/kube/admission/webhook-configurations.ts';
+import { LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED, WEBHOOK_ENTRIES } from '#shared/kube/api-names.ts';
 import { systemClock as clock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import type { RandomSource } from '#test/fakes/random-source.ts';

@@ -1,6 +1,6 @@
-import type { KubeClient } from '#shared/kube/client.ts';
-import { createObject, patchObject } from '#shared/kube/objects.ts';
-import type { FailureKind, Outcome } from '#shared/kube/outcome.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { createObject, patchObject } from '#shared/kube/client/objects.ts';
+import type { FailureKind, Outcome } from '#shared/kube/client/outcome.ts';
 import { PODS, resourcePath } from '#shared/kube/resource.ts';
 import { systemClock as clock } from '#shared/runtime/clock.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';

@@ -1,6 +1,6 @@
 import { systemClock as clock } from '#shared/runtime/clock.ts';
-import type { KubeClient } from '#shared/kube/client.ts';
-import { patchObject } from '#shared/kube/objects.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { patchObject } from '#shared/kube/client/objects.ts';
 import { PRIORITY_QUOTAS } from '#shared/kube/resource.ts';
 import { randomSource, type RandomSource } from '#test/fakes/random-source.ts';
 import { checkHistory, type Verdict } from './check-history.ts';

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { describePodHolders } from '#shared/domain/admission/refusals/pod-holders.ts';
 import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
 import { priorityQuotaExceeded } from '#shared/domain/admission/refusals/priority-quota-exceeded.ts';
-import { prepareSelector } from '#shared/domain/model/label-selector.ts';
-import type { Pod } from '#shared/domain/model/pod.ts';
+import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import { buildClass, buildClassQuota, buildRequest, buildWorld, NOW } from '#test/build/admission.ts';
 import { amountsOf, buildPod, selectorOf } from '#test/build/cluster.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { breaksQuotaRequiredRule } from '#shared/domain/admission/rules/quota-required-rule.ts';
-import { prepareSelector } from '#shared/domain/model/label-selector.ts';
+import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { buildPolicy, buildRequest, buildWorld, type WorldFields } from '#test/build/admission.ts';

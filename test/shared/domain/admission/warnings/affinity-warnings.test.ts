@@ -3,7 +3,7 @@ import { decideTemplate } from '#shared/domain/admission/decide-template.ts';
 import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
 import type { PodSearch } from '#shared/domain/admission/known-pods.ts';
 import { affinitySearches } from '#shared/domain/admission/warnings/affinity-searches.ts';
-import type { Pod, PodAffinityTerm } from '#shared/domain/model/pod.ts';
+import type { Pod, PodAffinityTerm } from '#shared/domain/pod/pod.ts';
 import { buildClass, buildRequest, buildWorld, type WorldFields } from '#test/build/admission.ts';
 import { buildPod, buildTerm, selectorOf } from '#test/build/cluster.ts';
 

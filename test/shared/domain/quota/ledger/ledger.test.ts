@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { openLedger, type Ledger } from '#shared/domain/quota/ledger/ledger.ts';
 import { EMPTY_LEDGER, type LedgerState, type Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { limitedAmounts, onlyLimited } from '#shared/domain/quota/ledger/limited-amounts.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
-import { addQuantities, compareQuantities, multiplyQuantity, ZERO } from '#shared/domain/model/quantity.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
+import { addQuantities, compareQuantities, multiplyQuantity, ZERO } from '#shared/domain/quantity/quantity.ts';
 import { EMPTY_LEDGER, type LedgerState } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { limitedAmounts } from '#shared/domain/quota/ledger/limited-amounts.ts';
 import { placeSlice, withoutFree, type OwnShare } from '#shared/domain/quota/ledger/place-slice.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { quantityFromInteger, quantityNumber, ZERO } from '#shared/domain/model/quantity.ts';
-import { prepareSelector } from '#shared/domain/model/label-selector.ts';
+import { quantityFromInteger, quantityNumber, ZERO } from '#shared/domain/quantity/quantity.ts';
+import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import { PodView, type PodLoad } from '#shared/domain/quota/view/pod-view.ts';
 import { QuotaCounter } from '#shared/domain/quota/view/quota-counter.ts';

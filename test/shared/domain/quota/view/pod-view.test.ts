@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { prepareSelector } from '#shared/domain/model/label-selector.ts';
-import { formatQuantity } from '#shared/domain/model/format-quantity.ts';
-import { quantityNumber } from '#shared/domain/model/quantity.ts';
+import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
+import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import { PodView } from '#shared/domain/quota/view/pod-view.ts';
 import { QuotaCounter } from '#shared/domain/quota/view/quota-counter.ts';

@@ -1,0 +1,110 @@
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import { addAmounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
+import type { Pod } from './pod.ts';
+import { containerResizes, isResizeInfeasible, limitsInResize, podResize, requestsInResize } from './pod-resize.ts';
+import { addQuantities, quantitySign, ZERO } from '#shared/domain/quantity/quantity.ts';
+import { sumContainers } from './sum-containers.ts';
+
+/** What counts as a pod's requests and limits. Absent means no. */
+export interface PodResourceOptions {
+  /** A resize in progress counts with what containers have and what was allocated to them. Quota and scheduler: yes. */
+  readonly useStatus?: boolean;
+  /** With `useStatus`: the same for pod-level resources. Scheduler: yes, quota: no (oddity U4). */
+  readonly usePodLevelStatus?: boolean;
+  /** With `useStatus`: the spec counts also while its resize is infeasible. Quota and scheduler: no. */
+  readonly countInfeasible?: boolean;
+  readonly excludeOverhead?: boolean;
+  readonly skipPodLevel?: boolean;
+}
+
+/** What the 1.36 scheduler looks at. */
+export const SCHEDULER_VIEW: PodResourceOptions = { useStatus: true, usePodLevelStatus: true };
+
+/** What quota looks at. */
+export const QUOTA_VIEW: PodResourceOptions = { useStatus: true };
+
+/**
+ * The most that a pod asks for, holds or was allocated. Kubernetes leaves out the spec of an infeasible resize; but that
+ * condition stands in the status until the kubelet has looked at the next resize, which would cost nothing meanwhile.
+ */
+export const LARGEST_VIEW: PodResourceOptions = { ...SCHEDULER_VIEW, countInfeasible: true };
+
+const POD_LEVEL: readonly string[] = ['cpu', 'memory'];
+
+/** The pod's effective requests, overhead included. component-helpers `resource/helpers.go` PodRequests. */
+export function podRequests(pod: Pod, options: PodResourceOptions = {}): Amounts {
+  const resizes = options.useStatus === true ? containerResizes(pod) : undefined;
+  const isOmitted = omitsSpec(pod, options);
+  const containers = sumContainers(pod, (container) => {
+    const { requests = NO_AMOUNTS } = container.resources;
+    const resize = resizes?.get(container);
+    return resize === undefined ? requests : requestsInResize(requests, resize, isOmitted);
+  });
+  const requests = options.skipPodLevel === true ? containers : withPodLevelRequests(pod, containers, options);
+  return options.excludeOverhead === true ? requests : addAmounts(requests, pod.spec.overhead);
+}
+
+/** The pod's effective limits, overhead included. component-helpers `resource/helpers.go` PodLimits. */
+export function podLimits(pod: Pod, options: PodResourceOptions = {}): Amounts {
+  const resizes = options.useStatus === true ? containerResizes(pod) : undefined;
+  const isOmitted = omitsSpec(pod, options);
+  const containers = sumContainers(pod, (container) => {
+    const { limits = NO_AMOUNTS } = container.resources;
+    const resize = resizes?.get(container);
+    return resize === undefined ? limits : (limitsInResize(limits, resize, isOmitted) ?? NO_AMOUNTS);
+  });
+  const limits = options.skipPodLevel === true ? containers : withPodLevelLimits(pod, containers, options);
+  return options.excludeOverhead === true ? limits : addToLimits(limits, pod.spec.overhead);
+}
+
+/** Whether pod-level requests or limits of cpu, memory or hugepages are stated. IsPodLevelResourcesSet. */
+export function hasPodLevelResources(pod: Pod): boolean {
+  const { requests, limits } = pod.spec.resources ?? {};
+  return [...(requests?.keys() ?? []), ...(limits?.keys() ?? [])].some(isPodLevelResource);
+}
+
+function withPodLevelRequests(pod: Pod, containers: Amounts, options: PodResourceOptions): Amounts {
+  const { requests = NO_AMOUNTS } = pod.spec.resources ?? {};
+  const resize = podLevelResize(pod, options);
+  return withPodLevel(containers, requests, resize && requestsInResize(requests, resize, omitsSpec(pod, options)));
+}
+
+function withPodLevelLimits(pod: Pod, containers: Amounts, options: PodResourceOptions): Amounts {
+  const { limits = NO_AMOUNTS } = pod.spec.resources ?? {};
+  const resize = podLevelResize(pod, options);
+  return withPodLevel(containers, limits, resize && limitsInResize(limits, resize, omitsSpec(pod, options)));
+}
+
+function omitsSpec(pod: Pod, { countInfeasible }: PodResourceOptions): boolean {
+  return countInfeasible !== true && isResizeInfeasible(pod);
+}
+
+function podLevelResize(pod: Pod, options: PodResourceOptions) {
+  return options.useStatus === true && options.usePodLevelStatus === true ? podResize(pod) : undefined;
+}
+
+/** Pod-level amounts replace those of the containers, for cpu, memory and hugepages only (oddity U4). */
+function withPodLevel(containers: Amounts, stated: Amounts, resized: Amounts | undefined): Amounts {
+  if (stated.size === 0) return containers;
+  const amounts = new Map(containers);
+  for (const [name, amount] of stated) {
+    if (isPodLevelResource(name)) amounts.set(name, resized === undefined ? amount : (resized.get(name) ?? ZERO));
+  }
+  return amounts;
+}
+
+/** Whether a pod as a whole may request it. IsSupportedPodLevelResource. */
+export function isPodLevelResource(name: string): boolean {
+  return POD_LEVEL.includes(name) || name.startsWith('hugepages-');
+}
+
+/** Overhead is added only to limits that are there and not zero (oddity U5). */
+function addToLimits(limits: Amounts, overhead: Amounts): Amounts {
+  if (overhead.size === 0) return limits;
+  const amounts = new Map(limits);
+  for (const [name, amount] of overhead) {
+    const limit = limits.get(name);
+    if (limit !== undefined && quantitySign(limit) !== 0) amounts.set(name, addQuantities(limit, amount));
+  }
+  return amounts;
+}

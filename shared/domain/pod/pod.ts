@@ -1,0 +1,166 @@
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+
+/** Milliseconds since 1970-01-01T00:00:00Z. */
+export type Instant = number;
+
+/** A pod as the decisions see it: quantities parsed, times as numbers, absent fields `undefined`. */
+export interface Pod {
+  readonly namespace: string;
+  readonly name: string;
+  readonly generateName: string | undefined;
+  readonly uid: string;
+  readonly resourceVersion: string | undefined;
+  readonly labels: ReadonlyMap<string, string>;
+  readonly annotations: ReadonlyMap<string, string>;
+  readonly owners: readonly Owner[];
+  readonly createdAt: Instant | undefined;
+  readonly deletion: Deletion | undefined;
+  readonly spec: PodSpec;
+  readonly status: PodStatus;
+}
+
+export interface Owner {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly isController: boolean;
+}
+
+/** Set once deletion was accepted; a missing grace period keeps a pod charged for ever (oddity U1). */
+export interface Deletion {
+  readonly at: Instant;
+  readonly gracePeriodSeconds: number | undefined;
+}
+
+export interface PodSpec {
+  readonly nodeName: string | undefined;
+  readonly priorityClassName: string | undefined;
+  readonly priority: number | undefined;
+  readonly preemptionPolicy: string | undefined;
+  readonly containers: readonly Container[];
+  readonly initContainers: readonly Container[];
+  readonly overhead: Amounts;
+  /** Pod-level resources; present but empty is not absent (oddity S1). */
+  readonly resources: Resources | undefined;
+  readonly activeDeadlineSeconds: number | undefined;
+  readonly terminationGracePeriodSeconds: number | undefined;
+  readonly volumes: readonly Volume[];
+  readonly hostNetwork: boolean;
+  readonly scheduling: SchedulingRules;
+}
+
+export interface Container {
+  readonly name: string;
+  readonly resources: Resources;
+  /** `Always` on an init container makes it a sidecar. */
+  readonly restartPolicy: string | undefined;
+  readonly ports: readonly ContainerPort[];
+}
+
+/** `undefined` where the wire object lacks the map. */
+export interface Resources {
+  readonly requests: Amounts | undefined;
+  readonly limits: Amounts | undefined;
+}
+
+export interface ContainerPort {
+  readonly hostPort: number;
+  readonly hostIP: string;
+  readonly protocol: string;
+}
+
+export interface Volume {
+  readonly name: string;
+  /** The one key besides `name`: emptyDir, hostPath, configMap … */
+  readonly source: string;
+  readonly emptyDirMedium: string;
+  readonly emptyDirSizeLimit: string | undefined;
+}
+
+export interface PodStatus {
+  readonly phase: string | undefined;
+  readonly qosClass: string | undefined;
+  readonly startTime: Instant | undefined;
+  readonly nominatedNodeName: string | undefined;
+  readonly conditions: readonly PodCondition[];
+  readonly containers: readonly ContainerStatus[];
+  readonly initContainers: readonly ContainerStatus[];
+  /** Pod-level status of in-place resize. */
+  readonly resources: Resources | undefined;
+  readonly allocatedResources: Amounts | undefined;
+}
+
+export interface PodCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+}
+
+export interface ContainerStatus {
+  readonly name: string;
+  /** Counts only when present, also when empty (oddity U2). */
+  readonly resources: Resources | undefined;
+  readonly allocatedResources: Amounts | undefined;
+}
+
+/** What decides where a pod may run. */
+export interface SchedulingRules {
+  readonly nodeSelector: ReadonlyMap<string, string>;
+  readonly tolerations: readonly Toleration[];
+  readonly nodeAffinity: NodeAffinity | undefined;
+  readonly podAffinity: readonly PodAffinityTerm[];
+  readonly podAntiAffinity: readonly PodAffinityTerm[];
+  /** The terms of preferred affinity and anti-affinity; their weights decide nothing here. */
+  readonly preferredPodTerms: readonly PodAffinityTerm[];
+  readonly topologySpread: readonly TopologySpreadConstraint[];
+}
+
+export interface Toleration {
+  readonly key: string;
+  readonly operator: string;
+  readonly value: string;
+  readonly effect: string;
+}
+
+/** Required node affinity: terms are alternatives, requirements inside a term must all hold. */
+export interface NodeAffinity {
+  readonly terms: readonly NodeSelectorTerm[];
+}
+
+export interface NodeSelectorTerm {
+  readonly matchExpressions: readonly Requirement[];
+  readonly matchFields: readonly Requirement[];
+}
+
+export interface Requirement {
+  readonly key: string;
+  readonly operator: string;
+  readonly values: readonly string[];
+}
+
+/** `undefined` selects nothing, an empty selector everything. */
+export interface LabelSelector {
+  readonly matchLabels: ReadonlyMap<string, string>;
+  readonly matchExpressions: readonly Requirement[];
+}
+
+export interface PodAffinityTerm {
+  readonly topologyKey: string;
+  readonly labelSelector: LabelSelector | undefined;
+  readonly namespaces: readonly string[];
+  readonly namespaceSelector: LabelSelector | undefined;
+  readonly matchLabelKeys: readonly string[];
+  readonly mismatchLabelKeys: readonly string[];
+}
+
+export interface TopologySpreadConstraint {
+  readonly topologyKey: string;
+  readonly maxSkew: number;
+  readonly minDomains: number | undefined;
+  readonly whenUnsatisfiable: string;
+  readonly labelSelector: LabelSelector | undefined;
+  readonly matchLabelKeys: readonly string[];
+  readonly nodeAffinityPolicy: string | undefined;
+  readonly nodeTaintsPolicy: string | undefined;
+}

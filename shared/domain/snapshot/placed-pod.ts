@@ -1,0 +1,55 @@
+import { prepareTerms, type AffinityTerm } from '#shared/domain/pod/affinity-term.ts';
+import type { BudgetEntry } from './budget-entry.ts';
+import { hostPortsOf, type HostPort } from '#shared/domain/pod/host-port.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import { podRequests, SCHEDULER_VIEW } from '#shared/domain/pod/pod-requests.ts';
+import { toRow, type ResourceColumns } from '#shared/domain/quantity/resource-columns.ts';
+import { scheduledAmounts } from '#shared/domain/pod/scheduled-resources.ts';
+import type { Whole } from '#shared/domain/quantity/whole.ts';
+
+/** A pod that holds or is promised a place on a node, prepared once for many decisions. */
+export interface PlacedPod {
+  readonly pod: Pod;
+  readonly priority: number;
+  /** Later than anything where the pod has not started. */
+  readonly startedAt: Instant;
+  /** The place in the order in which the snapshot learned of the pods. */
+  readonly arrival: number;
+  /** What it takes, by column. */
+  readonly row: readonly Whole[];
+  readonly hostPorts: readonly HostPort[];
+  readonly antiAffinity: readonly AffinityTerm[];
+  /** The disruption budgets that count it. */
+  budgets: readonly BudgetEntry[];
+}
+
+/** Prepares a pod. Requests follow a resize in progress. `pkg/scheduler/framework/types.go` PodInfo.CalculateResource. */
+export function preparePlacedPod(pod: Pod, columns: ResourceColumns, arrival: number): PlacedPod {
+  return {
+    pod,
+    priority: priorityOf(pod),
+    startedAt: pod.status.startTime ?? Infinity,
+    arrival,
+    row: toRow(columns, scheduledAmounts(podRequests(pod, SCHEDULER_VIEW))),
+    hostPorts: hostPortsOf(pod),
+    antiAffinity: prepareTerms(pod, pod.spec.scheduling.podAntiAffinity),
+    budgets: [],
+  };
+}
+
+/** No priority is 0. `component-helpers/scheduling/corev1/helpers.go` PodPriority. */
+export function priorityOf(pod: Pod): number {
+  return pod.spec.priority ?? 0;
+}
+
+/** Orders by importance: higher priority, then earlier start, then earlier arrival. `pkg/scheduler/util/utils.go` MoreImportantPod. */
+export function compareImportance(a: PlacedPod, b: PlacedPod): number {
+  return compareRank(a, b) || a.arrival - b.arrival;
+}
+
+/** Importance without the order of arrival: 0 for pods that Kubernetes holds equal. */
+export function compareRank(a: PlacedPod, b: PlacedPod): number {
+  if (a.priority !== b.priority) return b.priority - a.priority;
+  if (a.startedAt === b.startedAt) return 0;
+  return a.startedAt < b.startedAt ? -1 : 1;
+}

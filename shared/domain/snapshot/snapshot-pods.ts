@@ -1,0 +1,62 @@
+import { countsPod } from './budget-entry.ts';
+import { forgetIfDeserted, forgetSheet, occupancyOf, type ClusterSnapshot } from './cluster-snapshot.ts';
+import { admit, dismiss, type Occupancy } from './occupancy.ts';
+import { preparePlacedPod, type PlacedPod } from './placed-pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+
+const FINISHED: readonly (string | undefined)[] = ['Succeeded', 'Failed'];
+
+/**
+ * Adds or replaces a pod: on its node, else among those nominated to a node, else not at all. Finished pods take no
+ * room (`pkg/scheduler/scheduler.go` NewInformerFactory leaves them out). A replaced pod counts as newly arrived.
+ */
+export function putPod(snapshot: ClusterSnapshot, pod: Pod): void {
+  removePod(snapshot, pod);
+  if (placeOf(pod) === '' || FINISHED.includes(pod.status.phase)) return;
+  const placed = preparePlacedPod(pod, snapshot.columns, snapshot.arrivals);
+  snapshot.arrivals += 1;
+  placed.budgets = [...snapshot.budgets.values()].filter((budget) => countsPod(budget, pod));
+  snapshot.placedPods.set(podKey(pod), placed);
+  settle(snapshot, placed);
+  forgetSheet(snapshot, placeOf(pod));
+}
+
+/** Removes a pod, known by its UID; nothing happens where the snapshot does not hold it. */
+export function removePod(snapshot: ClusterSnapshot, pod: Pod): void {
+  const placed = snapshot.placedPods.get(podKey(pod));
+  if (placed === undefined) return;
+  snapshot.placedPods.delete(podKey(pod));
+  snapshot.antiAffine.delete(placed);
+  leave(occupancyOf(snapshot, placeOf(placed.pod)), placed);
+  forgetSheet(snapshot, placeOf(placed.pod));
+  forgetIfDeserted(snapshot, placeOf(placed.pod));
+}
+
+/** What identifies a pod: its UID, or its name where the object has none. */
+export function podKey(pod: Pod): string {
+  return pod.uid === '' ? `${pod.namespace}/${pod.name}` : pod.uid;
+}
+
+function settle(snapshot: ClusterSnapshot, placed: PlacedPod): void {
+  const occupancy = occupancyOf(snapshot, placeOf(placed.pod));
+  if (!isBound(placed.pod)) {
+    occupancy.nominated.push(placed);
+    return;
+  }
+  admit(occupancy, placed);
+  if (placed.antiAffinity.length > 0) snapshot.antiAffine.add(placed);
+}
+
+function leave(occupancy: Occupancy, placed: PlacedPod): void {
+  if (isBound(placed.pod)) dismiss(occupancy, placed);
+  else occupancy.nominated.splice(occupancy.nominated.indexOf(placed), 1);
+}
+
+function isBound(pod: Pod): boolean {
+  return (pod.spec.nodeName ?? '') !== '';
+}
+
+/** The node that the pod is on or was promised; empty where there is none. */
+export function placeOf(pod: Pod): string {
+  return (isBound(pod) ? pod.spec.nodeName : pod.status.nominatedNodeName) ?? '';
+}

@@ -1,0 +1,114 @@
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import type { CelVariable } from './cel-variable.ts';
+import { QOS_VARIABLES } from './qos-expressions.ts';
+import { POD_RULE_VARIABLES, TEMPLATE_RULE_VARIABLES } from './rule-expressions.ts';
+import {
+  CREATED_PODS,
+  judgedNamespaces,
+  type MatchCondition,
+  NOT_A_CONTROLLER,
+  NOT_A_NODE,
+  NOT_OURSELVES,
+  WRITTEN_TEMPLATES,
+} from './webhook-configurations.ts';
+import { API_VERSION, PRIORITY_RULES_NAMES, WEBHOOK_ENTRIES } from '#shared/kube/api-names.ts';
+
+interface Validation {
+  readonly expression: string;
+  readonly message: string;
+  readonly messageExpression: string;
+}
+
+interface Policy {
+  readonly name: string;
+  readonly rules: readonly object[];
+  readonly matchConditions: readonly MatchCondition[];
+  readonly variables: readonly CelVariable[];
+  readonly validations: readonly Validation[];
+}
+
+/** An update that leaves the template alone, such as scaling, makes no new pods. */
+const TEMPLATE_CHANGED: MatchCondition = {
+  name: 'template-changed',
+  expression: `request.operation != 'UPDATE' || ${template('object')} != ${template('oldObject')}`,
+};
+
+function template(object: string): string {
+  return `${object}.spec.?jobTemplate.?spec.?template.orValue(${object}.spec.?template.orValue(null))`;
+}
+
+/**
+ * The ValidatingAdmissionPolicies by which the API server itself holds pods and templates to the compiled rules, each
+ * with a binding to the rules that refuse and one to those that warn. `Ignore`: with the CRD missing, `Fail` would keep
+ * every pod of the cluster out. A missing object means that there is nothing to enforce.
+ */
+export function rulePolicies(): readonly KubeObject[] {
+  return [podPolicy(), templatePolicy()].flatMap((policy) => [
+    rulePolicy(policy),
+    binding(policy.name, policy.name, 'Deny', PRIORITY_RULES_NAMES.refusing),
+    binding(`warnings.${policy.name}`, policy.name, 'Warn', PRIORITY_RULES_NAMES.warning),
+  ]);
+}
+
+function podPolicy(): Policy {
+  return {
+    name: WEBHOOK_ENTRIES.priority,
+    rules: [CREATED_PODS],
+    matchConditions: [NOT_A_NODE, NOT_OURSELVES],
+    variables: [...POD_RULE_VARIABLES, ...QOS_VARIABLES],
+    validations: [
+      sentenceOrNothing('qosFault', "status.qosClass must be what follows from the pod's requests and limits"),
+      sentenceOrNothing('violation', 'a PriorityPolicy forbids the priority class of this pod'),
+    ],
+  };
+}
+
+function templatePolicy(): Policy {
+  return {
+    name: WEBHOOK_ENTRIES.templates,
+    rules: WRITTEN_TEMPLATES,
+    matchConditions: [NOT_OURSELVES, NOT_A_CONTROLLER, TEMPLATE_CHANGED],
+    variables: TEMPLATE_RULE_VARIABLES,
+    validations: [sentenceOrNothing('violation', 'a PriorityPolicy forbids the priority class of this template')],
+  };
+}
+
+/** A variable that says what is wrong, and is empty where nothing is; `message` stands in for one that is too long. */
+function sentenceOrNothing(variable: string, message: string): Validation {
+  return { expression: `variables.${variable} == ''`, messageExpression: `variables.${variable}`, message };
+}
+
+function rulePolicy({ name, rules, matchConditions, variables, validations }: Policy): KubeObject {
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingAdmissionPolicy',
+    metadata: { name, labels: LABELS },
+    spec: {
+      failurePolicy: 'Ignore',
+      paramKind: { apiVersion: API_VERSION, kind: 'PriorityRules' },
+      matchConstraints: {
+        namespaceSelector: judgedNamespaces(),
+        resourceRules: rules,
+        matchPolicy: 'Equivalent',
+      },
+      matchConditions,
+      variables,
+      validations: validations.map((validation) => ({ ...validation, reason: 'Forbidden' })),
+    },
+  };
+}
+
+function binding(name: string, policyName: string, action: 'Deny' | 'Warn', rules: string): KubeObject {
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingAdmissionPolicyBinding',
+    metadata: { name, labels: LABELS },
+    spec: { policyName, validationActions: [action], paramRef: { name: rules, parameterNotFoundAction: 'Allow' } },
+  };
+}
+
+const LABELS = {
+  'app.kubernetes.io/name': 'plimsoll',
+  'app.kubernetes.io/component': 'webhook',
+  'app.kubernetes.io/part-of': 'plimsoll',
+};

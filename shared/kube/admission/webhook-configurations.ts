@@ -1,0 +1,290 @@
+import { prepareSelector, type Selector } from '#shared/domain/labels/label-selector.ts';
+import type { Requirement } from '#shared/domain/pod/pod.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import {
+  COMPONENT_NAMES,
+  EXEMPT_NAMESPACES,
+  LABEL_IGNORE,
+  LABEL_PRIORITY_QUOTA,
+  NAMESPACE_NODE,
+  NAMESPACE_SYSTEM,
+  PRIORITY_QUOTA_ENFORCED,
+  SECOND_SCHEDULER,
+  WEBHOOK_CONFIGURATION,
+  WEBHOOK_ENTRIES,
+} from '#shared/kube/api-names.ts';
+
+/** Where the API server finds the webhook: a Service in the cluster, or an address for one outside. */
+export type WebhookTarget =
+  | { readonly kind: 'service'; readonly namespace: string; readonly name: string; readonly port: number }
+  | { readonly kind: 'url'; readonly url: string };
+
+export interface RegistrationOptions {
+  readonly target: WebhookTarget;
+  /** PEM certificates that the webhook's own is signed by; left out where another program fills it in. */
+  readonly caBundlePem?: string;
+  /** What happens to a pod that the validating entry cannot judge; the quota entry is always `Fail`. */
+  readonly failurePolicy: 'Ignore' | 'Fail';
+  /** Who reaches the gates for evictions and deletions besides the scheduler and our own accounts. */
+  readonly gatedCallers: readonly string[];
+}
+
+/** Paths of the webhook by what is asked there. */
+export const WEBHOOK_PATHS = {
+  mutate: '/mutate',
+  validate: '/validate',
+  quota: '/validate/quota',
+  templates: '/validate/templates',
+  classes: '/validate/classes',
+  evictions: '/validate/evictions',
+  deletions: '/validate/deletions',
+} as const;
+
+interface Entry {
+  readonly name: string;
+  readonly path: string;
+  readonly rules: readonly unknown[];
+  readonly failurePolicy: 'Ignore' | 'Fail';
+  readonly timeoutSeconds: number;
+  readonly sideEffects: 'None' | 'NoneOnDryRun';
+  readonly namespaceSelector?: { readonly matchExpressions: readonly unknown[] };
+  readonly matchConditions: readonly MatchCondition[];
+}
+
+/** A CEL expression that must be true of a request before it is judged. */
+export interface MatchCondition {
+  readonly name: string;
+  readonly expression: string;
+}
+
+/** The API server waits longer than an answer takes: on a machine without processor time to spare, late is let in. */
+const TIMEOUT_SECONDS = 5;
+/** Of what decides whether something is let in; the default of Kubernetes. */
+const DECIDING_TIMEOUT_SECONDS = 10;
+/** An answer that comes later than this is not waited for by every entry. */
+export const SHORTEST_TIMEOUT_SECONDS = Math.min(TIMEOUT_SECONDS, DECIDING_TIMEOUT_SECONDS);
+
+export const AGENT_ACCOUNT = `system:serviceaccount:${NAMESPACE_NODE}:${COMPONENT_NAMES.agent}`;
+/** Our service accounts, as the API server names them. */
+export const OWN_ACCOUNTS: readonly string[] = [
+  `system:serviceaccount:${NAMESPACE_SYSTEM}:${COMPONENT_NAMES.webhook}`,
+  `system:serviceaccount:${NAMESPACE_SYSTEM}:${COMPONENT_NAMES.scheduler}`,
+  AGENT_ACCOUNT,
+];
+/** Who preempts by deleting: the cluster's scheduler, and that of deploy/components/scheduler-second. */
+export const SCHEDULERS: readonly string[] = [
+  'system:kube-scheduler',
+  `system:serviceaccount:${NAMESPACE_SYSTEM}:${SECOND_SCHEDULER}`,
+];
+
+/** A node creates mirror pods, which cannot be refused; the annotation alone, which any tenant can write, exempts no pod. */
+export const NOT_A_NODE = condition('not-by-a-node', "!('system:nodes' in request.userInfo.?groups.orValue([]))");
+const BY_US = `request.userInfo.?username.orValue('') in ${celList(OWN_ACCOUNTS)}`;
+const OURSELVES = condition('by-plimsoll', BY_US);
+export const NOT_OURSELVES = condition('not-by-plimsoll', `!(${BY_US})`);
+/** What a controller writes follows from a template that was judged when a person wrote it. */
+export const NOT_A_CONTROLLER = condition(
+  'not-by-a-controller',
+  "!('system:serviceaccounts:kube-system' in request.userInfo.?groups.orValue([]))",
+);
+
+/** Nothing else about a class that can change means anything to a policy. */
+const DEFAULT_OR_DELETION = condition(
+  'deletion-or-global-default',
+  "request.operation == 'DELETE' || (has(object.globalDefault) && object.globalDefault) || " +
+    "(request.operation == 'UPDATE' && has(oldObject.globalDefault) && oldObject.globalDefault)",
+);
+
+/** What a namespace must say before the quota entry is in force there. */
+const QUOTA_ENFORCED: Requirement = {
+  key: LABEL_PRIORITY_QUOTA,
+  operator: 'In',
+  values: [PRIORITY_QUOTA_ENFORCED],
+};
+
+export const CREATED_PODS = rule('', ['pods'], ['CREATE']);
+/** Workloads that make pods from a template. */
+export const WRITTEN_TEMPLATES = [
+  rule('apps', ['deployments', 'statefulsets', 'daemonsets', 'replicasets'], ['CREATE', 'UPDATE']),
+  rule('batch', ['jobs', 'cronjobs'], ['CREATE', 'UPDATE']),
+  rule('', ['replicationcontrollers'], ['CREATE', 'UPDATE']),
+];
+const EVICTIONS = rule('', ['pods/eviction'], ['CREATE']);
+
+/** The MutatingWebhookConfiguration and the ValidatingWebhookConfiguration, both named `plimsoll`. */
+export function webhookConfigurations(options: RegistrationOptions): readonly [KubeObject, KubeObject] {
+  return [
+    configuration('MutatingWebhookConfiguration', [
+      { ...wireEntry(mutatingEntry(), options), reinvocationPolicy: 'IfNeeded' },
+    ]),
+    configuration(
+      'ValidatingWebhookConfiguration',
+      validatingEntries(options).map((entry) => wireEntry(entry, options)),
+    ),
+  ];
+}
+
+function mutatingEntry(): Entry {
+  return {
+    name: WEBHOOK_ENTRIES.priority,
+    path: WEBHOOK_PATHS.mutate,
+    rules: [CREATED_PODS],
+    // Mutating fails open: the validating entry looks at the final state.
+    failurePolicy: 'Ignore',
+    timeoutSeconds: TIMEOUT_SECONDS,
+    sideEffects: 'None',
+    namespaceSelector: judgedNamespaces(),
+    matchConditions: [NOT_A_NODE, NOT_OURSELVES],
+  };
+}
+
+function validatingEntries({ failurePolicy, gatedCallers }: RegistrationOptions): readonly Entry[] {
+  // A refusal may be reported in an Event, but not that of a dry run.
+  const shared = { failurePolicy, timeoutSeconds: TIMEOUT_SECONDS, sideEffects: 'NoneOnDryRun' } as const;
+  const others = [...SCHEDULERS, ...gatedCallers];
+  return [
+    {
+      ...shared,
+      timeoutSeconds: DECIDING_TIMEOUT_SECONDS,
+      name: WEBHOOK_ENTRIES.priority,
+      path: WEBHOOK_PATHS.validate,
+      rules: [CREATED_PODS],
+      namespaceSelector: judgedNamespaces(),
+      matchConditions: [NOT_A_NODE, NOT_OURSELVES],
+    },
+    {
+      ...shared,
+      timeoutSeconds: DECIDING_TIMEOUT_SECONDS,
+      name: WEBHOOK_ENTRIES.quota,
+      path: WEBHOOK_PATHS.quota,
+      rules: [CREATED_PODS, rule('', ['pods/resize'], ['UPDATE'])],
+      failurePolicy: 'Fail',
+      namespaceSelector: judgedNamespaces(QUOTA_ENFORCED),
+      matchConditions: [NOT_A_NODE],
+    },
+    {
+      ...shared,
+      timeoutSeconds: DECIDING_TIMEOUT_SECONDS,
+      name: WEBHOOK_ENTRIES.templates,
+      path: WEBHOOK_PATHS.templates,
+      rules: WRITTEN_TEMPLATES,
+      namespaceSelector: judgedNamespaces(),
+      matchConditions: [
+        NOT_OURSELVES,
+        NOT_A_CONTROLLER,
+        condition('spec-changed', "request.operation != 'UPDATE' || object.spec != oldObject.spec"),
+      ],
+    },
+    {
+      ...shared,
+      name: WEBHOOK_ENTRIES.classes,
+      path: WEBHOOK_PATHS.classes,
+      rules: [rule('scheduling.k8s.io', ['priorityclasses'], ['CREATE', 'UPDATE', 'DELETE'], 'Cluster')],
+      // Policies that a class is missing from are mended later; an administrator who cannot mend classes is stuck.
+      failurePolicy: 'Ignore',
+      sideEffects: 'None',
+      matchConditions: [DEFAULT_OR_DELETION],
+    },
+    {
+      ...shared,
+      name: WEBHOOK_ENTRIES.evictions,
+      path: WEBHOOK_PATHS.evictions,
+      rules: [EVICTIONS],
+      matchConditions: [byOneOf(others), NOT_OURSELVES],
+    },
+    {
+      ...shared,
+      name: WEBHOOK_ENTRIES.ownEvictions,
+      path: WEBHOOK_PATHS.evictions,
+      rules: [EVICTIONS],
+      // Which node a pod is on only we can look up: unasked, the token of one node would empty all others.
+      failurePolicy: 'Fail',
+      matchConditions: [OURSELVES],
+    },
+    {
+      ...shared,
+      name: WEBHOOK_ENTRIES.deletions,
+      path: WEBHOOK_PATHS.deletions,
+      rules: [rule('', ['pods'], ['DELETE'])],
+      matchConditions: [byOneOf([...others, ...OWN_ACCOUNTS])],
+    },
+  ];
+}
+
+/** Kubernetes' own namespaces and ours are never judged; an administrator may exempt others by label. */
+export function judgedNamespaces(...more: readonly Requirement[]): {
+  readonly matchExpressions: readonly Requirement[];
+} {
+  return {
+    matchExpressions: [
+      { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: [...EXEMPT_NAMESPACES] },
+      { key: LABEL_IGNORE, operator: 'NotIn', values: ['true'] },
+      ...more,
+    ],
+  };
+}
+
+/** The namespaces, by their labels, that any entry about pods is asked about. */
+export const JUDGED_NAMESPACES: Selector = prepareSelector({ matchLabels: new Map(), ...judgedNamespaces() });
+
+/** The namespaces, by their labels, for whose pods the API server asks the quota entry. */
+export const QUOTA_NAMESPACES: Selector = prepareSelector({
+  matchLabels: new Map(),
+  ...judgedNamespaces(QUOTA_ENFORCED),
+});
+
+function configuration(kind: string, webhooks: readonly unknown[]): KubeObject {
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind,
+    metadata: {
+      name: WEBHOOK_CONFIGURATION,
+      labels: {
+        'app.kubernetes.io/name': 'plimsoll',
+        'app.kubernetes.io/component': 'webhook',
+        'app.kubernetes.io/part-of': 'plimsoll',
+      },
+      annotations: { 'admissions.enforcer/disabled': 'true' },
+    },
+    webhooks,
+  };
+}
+
+function wireEntry({ path, ...entry }: Entry, { target, caBundlePem }: RegistrationOptions) {
+  return {
+    ...entry,
+    clientConfig: {
+      ...clientTarget(target, path),
+      ...(caBundlePem !== undefined && { caBundle: Buffer.from(caBundlePem).toString('base64') }),
+    },
+    admissionReviewVersions: ['v1'],
+    matchPolicy: 'Equivalent',
+  };
+}
+
+function clientTarget(target: WebhookTarget, path: string) {
+  if (target.kind === 'url') return { url: `${target.url}${path}` };
+  const { namespace, name, port } = target;
+  return { service: { namespace, name, port, path } };
+}
+
+function rule(
+  group: string,
+  resources: readonly string[],
+  operations: readonly string[],
+  scope: 'Namespaced' | 'Cluster' = 'Namespaced',
+) {
+  return { apiGroups: [group], apiVersions: ['v1'], resources, operations, scope };
+}
+
+function byOneOf(users: readonly string[]): MatchCondition {
+  return condition('by-a-gated-caller', `request.userInfo.username in ${celList(users)}`);
+}
+
+function condition(name: string, expression: string): MatchCondition {
+  return { name, expression };
+}
+
+function celList(names: readonly string[]): string {
+  return `[${names.map((name) => `'${name.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`).join(', ')}]`;
+}

@@ -1,0 +1,171 @@
+import type { IncomingMessage } from 'node:http';
+import { DeadlineError, withDeadline } from '#shared/runtime/deadline.ts';
+import { type Clock, systemClock } from '#shared/runtime/clock.ts';
+import { errorText } from '#shared/runtime/describe-error.ts';
+import { forwardAbort } from '#shared/runtime/forward-abort.ts';
+import type { CounterMetric, Metrics } from '#shared/runtime/metrics.ts';
+import type { ClusterConnection } from './connection.ts';
+import type { KubeRequest } from './kube-request.ts';
+import { failureOf, type Failure, type Outcome } from './outcome.ts';
+import { decodeStatus, isProtobuf } from '#shared/kube/protobuf/envelope.ts';
+import { createTransport, type Transport } from './transport.ts';
+
+/** The way to one API server. Nothing here throws for what a server or a network can do. */
+export interface KubeClient {
+  request(request: KubeRequest): Promise<Outcome<unknown>>;
+  /** An answer read piece by piece: long lists and watches. It ends by itself, by `signal` or by `close`. */
+  stream(request: KubeRequest): Promise<Outcome<ByteStream>>;
+  /** Ends idle connections. */
+  close(): void;
+}
+
+export interface ByteStream extends AsyncIterable<Buffer> {
+  /** Of the answer; JSON where it is not said. */
+  readonly mediaType?: string | undefined;
+  close(): void;
+}
+
+export interface ClientOptions {
+  readonly userAgent: string;
+  readonly timeoutMs?: number;
+  readonly clock?: Clock;
+  readonly metrics?: Metrics;
+}
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+const LARGEST_ANSWER_BYTES = 64 * 1024 * 1024;
+const NEVER = new AbortController().signal;
+
+/** A client on kept-alive connections; objects travel as raw JSON, but for streams that ask for another format. Throws when the connection itself is unusable. */
+export function createClient(connection: ClusterConnection, options: ClientOptions): KubeClient {
+  const transport = createTransport(connection, options.userAgent);
+  const context: Context = {
+    transport,
+    clock: options.clock ?? systemClock,
+    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    requests: options.metrics?.counter(
+      'plimsoll_kube_requests_total',
+      'Requests to the API server by HTTP method and status code, "none" without an answer',
+      ['method', 'code'],
+    ),
+  };
+  return {
+    request: (request) => counted(context, request, () => requestWhole(context, request)),
+    stream: (request) => counted(context, request, () => openStream(context, request)),
+    close: () => transport.close(),
+  };
+}
+
+interface Context {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  readonly requests: CounterMetric | undefined;
+}
+
+async function counted<T>(
+  { requests }: Context,
+  request: KubeRequest,
+  run: () => Promise<Outcome<T>>,
+): Promise<Outcome<T>> {
+  const outcome = await run();
+  const code = outcome.kind === 'ok' ? 200 : (outcome.status ?? 'none');
+  requests?.add({ method: request.method ?? 'GET', code });
+  return outcome;
+}
+
+async function requestWhole(context: Context, request: KubeRequest): Promise<Outcome<unknown>> {
+  return withinTime(context, request, async (signal) => {
+    const response = await context.transport.send(request, signal);
+    return readAnswer(response);
+  });
+}
+
+/** The deadline ends with the headers; from then on the stream lives until it ends or is closed. */
+async function openStream(context: Context, request: KubeRequest): Promise<Outcome<ByteStream>> {
+  const lifetime = new AbortController();
+  const release = forwardAbort(request.signal ?? NEVER, lifetime);
+  const outcome = await withinTime<ByteStream>(context, request, async (deadline) => {
+    forwardAbort(deadline, lifetime);
+    const response = await context.transport.send(request, lifetime.signal);
+    if (response.statusCode !== 200) return refusal(response);
+    response.on('close', release);
+    return { kind: 'ok', object: byteStream(response, () => lifetime.abort()), warnings: [] };
+  });
+  if (outcome.kind !== 'ok') release();
+  return outcome;
+}
+
+function byteStream(response: IncomingMessage, close: () => void): ByteStream {
+  // Node reports an abort as an error event even when nothing reads any more.
+  response.on('error', () => undefined);
+  const mediaType = response.headers['content-type'];
+  return { mediaType, [Symbol.asyncIterator]: () => response[Symbol.asyncIterator]() as AsyncIterator<Buffer>, close };
+}
+
+async function withinTime<T>(
+  { clock, timeoutMs }: Context,
+  request: KubeRequest,
+  task: (signal: AbortSignal) => Promise<Outcome<T>>,
+): Promise<Outcome<T>> {
+  const limitMs = request.timeoutMs ?? timeoutMs;
+  let seen: AbortSignal | undefined;
+  try {
+    return await withDeadline((signal) => task((seen = signal)), limitMs, clock, request.signal ?? NEVER);
+  } catch (error) {
+    return noAnswer(error, seen, limitMs);
+  }
+}
+
+function noAnswer(error: unknown, signal: AbortSignal | undefined, limitMs: number): Failure {
+  if (signal?.reason instanceof DeadlineError) {
+    return { kind: 'timeout', message: `no answer within ${limitMs} ms` };
+  }
+  if (signal?.aborted === true) return { kind: 'unreachable', message: 'the request was cancelled' };
+  return { kind: 'unreachable', message: `no answer from the API server: ${errorText(error)}` };
+}
+
+async function readAnswer(response: IncomingMessage): Promise<Outcome<unknown>> {
+  const status = response.statusCode ?? 0;
+  if (status < 200 || status > 299) return refusal(response);
+  const body = parseJson((await readBytes(response)).toString('utf8'));
+  if (body === undefined) return { kind: 'serverError', status, message: 'the answer is not JSON' };
+  return { kind: 'ok', object: body.value, warnings: warningsOf(response) };
+}
+
+async function refusal(response: IncomingMessage): Promise<Failure> {
+  const bytes = await readBytes(response);
+  const status = isProtobuf(response.headers['content-type'])
+    ? decodeStatus(bytes)
+    : jsonOrText(bytes.toString('utf8'));
+  return failureOf(response.statusCode ?? 0, status, response.headers['retry-after']);
+}
+
+function jsonOrText(text: string): unknown {
+  return parseJson(text)?.value ?? text;
+}
+
+async function readBytes(response: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > LARGEST_ANSWER_BYTES) throw new Error(`the answer is larger than ${LARGEST_ANSWER_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function parseJson(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
+/** `299 - "text"` (RFC 9110): code, agent, quoted text. */
+function warningsOf(response: IncomingMessage): readonly string[] {
+  const headers = response.headersDistinct['warning'] ?? [];
+  return headers.map((header) => /^\d+ \S+ "(.*)"$/.exec(header)?.[1]?.replace(/\\(.)/g, '$1') ?? header);
+}

@@ -1,0 +1,189 @@
+import type { KubeClient } from './client.ts';
+import { isKubeObject, isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
+import type { Failure, Outcome } from './outcome.ts';
+import { PODS, type Resource, resourcePath } from '#shared/kube/resource.ts';
+
+/** One object, or one of its subresources (`status`, `scale`, `binding` …). */
+export interface ObjectAddress {
+  readonly resource: Resource;
+  readonly namespace?: string | undefined;
+  readonly name: string;
+  readonly subresource?: string;
+}
+
+/** All objects of a kind, in one namespace or in all. */
+export interface CollectionAddress {
+  readonly resource: Resource;
+  readonly namespace?: string | undefined;
+}
+
+/** Each call ends after `timeoutMs` or with `signal`. */
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+}
+
+export interface WriteOptions extends CallOptions {
+  readonly fieldManager?: string;
+  readonly dryRun?: boolean;
+  /** `Strict` refuses unknown and doubled fields. */
+  readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict';
+}
+
+export interface PatchOptions extends WriteOptions {
+  readonly type: 'merge' | 'json' | 'strategic' | 'apply';
+  /** With `apply`: take over fields that another manager owns. */
+  readonly force?: boolean;
+}
+
+export interface ListOptions extends CallOptions {
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  readonly limit?: number;
+  readonly continueToken?: string;
+  readonly resourceVersion?: string;
+}
+
+export interface ObjectList {
+  readonly resourceVersion: string;
+  readonly continueToken: string | undefined;
+  readonly items: readonly KubeObject[];
+}
+
+export interface DeleteOptions extends CallOptions {
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
+  readonly dryRun?: boolean;
+}
+
+const PATCH_CONTENT_TYPES = {
+  merge: 'application/merge-patch+json',
+  json: 'application/json-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+  apply: 'application/apply-patch+yaml',
+} as const;
+
+/** Reads one object as it is in storage. */
+export async function getObject(
+  client: KubeClient,
+  address: ObjectAddress,
+  options: CallOptions = {},
+): Promise<Outcome<KubeObject>> {
+  return asObject(await client.request({ ...options, path: resourcePath(address.resource, address) }));
+}
+
+/** Reads one page of a collection; a large one belongs into a reflector. */
+export async function listObjects(
+  client: KubeClient,
+  collection: CollectionAddress,
+  options: ListOptions = {},
+): Promise<Outcome<ObjectList>> {
+  const { signal, timeoutMs, continueToken, ...query } = options;
+  const path = resourcePath(collection.resource, { namespace: collection.namespace });
+  return asList(
+    await client.request({ ...call(signal, timeoutMs), path, query: { ...query, continue: continueToken } }),
+  );
+}
+
+/** Creates an object; `metadata.generateName` gets its name from the server. */
+export async function createObject(
+  client: KubeClient,
+  collection: CollectionAddress,
+  object: unknown,
+  options: WriteOptions = {},
+): Promise<Outcome<KubeObject>> {
+  const path = resourcePath(collection.resource, { namespace: collection.namespace });
+  return asObject(await client.request({ ...writing(options), method: 'POST', path, body: object }));
+}
+
+/** Replaces an object whole. A `metadata.resourceVersion` in it makes the write conditional. */
+export async function replaceObject(
+  client: KubeClient,
+  address: ObjectAddress,
+  object: unknown,
+  options: WriteOptions = {},
+): Promise<Outcome<KubeObject>> {
+  const path = resourcePath(address.resource, address);
+  return asObject(await client.request({ ...writing(options), method: 'PUT', path, body: object }));
+}
+
+/** Changes an object in place; fields that the patch does not name stay whatever they are. */
+export async function patchObject(
+  client: KubeClient,
+  address: ObjectAddress,
+  patch: unknown,
+  options: PatchOptions,
+): Promise<Outcome<KubeObject>> {
+  const { query, ...rest } = writing(options);
+  const request = {
+    ...rest,
+    method: 'PATCH',
+    path: resourcePath(address.resource, address),
+    query: { ...query, force: options.force },
+    contentType: PATCH_CONTENT_TYPES[options.type],
+    body: patch,
+  } as const;
+  return asObject(await client.request(request));
+}
+
+/** Deletes an object. Pods are refused here: they leave through the Eviction API alone (law 2, I5). */
+export async function deleteObject(
+  client: KubeClient,
+  address: ObjectAddress,
+  options: DeleteOptions = {},
+): Promise<Outcome<unknown>> {
+  if (address.resource.group === '' && address.resource.plural === PODS.plural) return podsAreEvicted(address.name);
+  const { uid, resourceVersion, propagationPolicy, dryRun, ...rest } = options;
+  const body = {
+    apiVersion: 'v1',
+    kind: 'DeleteOptions',
+    preconditions: { uid, resourceVersion },
+    propagationPolicy,
+    ...(dryRun === true ? { dryRun: ['All'] } : {}),
+  };
+  return client.request({ ...rest, method: 'DELETE', path: resourcePath(address.resource, address), body });
+}
+
+function podsAreEvicted(name: string): Failure {
+  return { kind: 'invalid', message: `will not delete pod "${name}": pods are removed by eviction only` };
+}
+
+function writing(options: WriteOptions) {
+  const { signal, timeoutMs, fieldManager, fieldValidation, dryRun } = options;
+  const query = { fieldManager, fieldValidation, dryRun: dryRun === true ? 'All' : undefined };
+  return { ...call(signal, timeoutMs), query };
+}
+
+function call(signal: AbortSignal | undefined, timeoutMs: number | undefined): CallOptions {
+  return { ...(signal === undefined ? {} : { signal }), ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+}
+
+function asObject(outcome: Outcome<unknown>): Outcome<KubeObject> {
+  if (outcome.kind !== 'ok') return outcome;
+  // A binding answers with a Status, which has metadata without a name.
+  if (isRecord(outcome.object) && isRecord(outcome.object['metadata'])) {
+    return { ...outcome, object: outcome.object as KubeObject };
+  }
+  return unexpected('an object with metadata');
+}
+
+function asList(outcome: Outcome<unknown>): Outcome<ObjectList> {
+  if (outcome.kind !== 'ok') return outcome;
+  const list = outcome.object;
+  if (!isRecord(list) || !isRecord(list['metadata']) || !Array.isArray(list['items'])) return unexpected('a list');
+  if (!list['items'].every(isKubeObject)) return unexpected('a list of objects with names');
+  const { resourceVersion, continue: token } = list['metadata'];
+  return {
+    ...outcome,
+    object: {
+      resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '',
+      continueToken: typeof token === 'string' && token !== '' ? token : undefined,
+      items: list['items'],
+    },
+  };
+}
+
+function unexpected(what: string): Failure {
+  return { kind: 'serverError', message: `unexpected answer of the API server: expected ${what}` };
+}

@@ -1,0 +1,29 @@
+import { isKubeObject } from '#shared/kube/kube-object.ts';
+import { parseItem, UnreadableListError } from '#shared/kube/reflector/list-scanner.ts';
+import { readPages } from '#shared/kube/reflector/read-pages.ts';
+import type { Reading } from '#shared/kube/reflector/reflector-plan.ts';
+import type { Target } from '#shared/kube/reflector/reflector-target.ts';
+
+/** Reads all pages of a list into the store; `resourceVersion` '0' allows the server's cache, undefined does not. */
+export async function readList(
+  target: Target,
+  resourceVersion: string | undefined,
+  signal: AbortSignal,
+): Promise<Reading> {
+  const removeUnseen = target.store.replace();
+  const pages = await readPages(target, { pageSize: target.pageSize, resourceVersion, signal }, (json) =>
+    storeItem(target, json),
+  );
+  if (pages.kind !== 'read') return { ending: pages, during: 'list', hasProgressed: false };
+  target.heard();
+  removeUnseen();
+  target.listed(pages.resourceVersion);
+  return { ending: { kind: 'listed' }, during: 'list', hasProgressed: false };
+}
+
+function storeItem(target: Target, json: Buffer): void {
+  const item = parseItem(json);
+  if (!isKubeObject(item)) throw new UnreadableListError('an item without metadata.name');
+  target.heard();
+  target.store.set(item);
+}

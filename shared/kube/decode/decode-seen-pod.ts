@@ -1,0 +1,45 @@
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import { compareQuantities, quantityFromInteger, type Quantity } from '#shared/domain/quantity/quantity.ts';
+import { chargeToPriorityQuota } from '#shared/domain/quota/charge.ts';
+import type { PriorityLevel } from '#shared/domain/quota/priority-quota.ts';
+import type { SeenPod } from '#shared/domain/quota/view/seen-pod.ts';
+import { decodeChargedPod } from './decode-pod.ts';
+import { fieldOf } from './field-of.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { readRevision } from '#shared/kube/reflector/revision.ts';
+import { decodeObject, readClippedText, readInt32, type WireObject } from './wire-object.ts';
+
+/** Above every limit. The API server stores amounts of thousands of digits, and each sum with one would be as long. */
+const LARGEST_AMOUNT: Quantity = { ...quantityFromInteger(1, 'DecimalSI'), exponent: 24 };
+
+/**
+ * What quotas need to know of a stored pod, and nothing else of it. What cannot be read of that is left open, so that
+ * the counter can charge the most for it. Throws where the object has no UID or no decimal resourceVersion.
+ */
+export function decodeSeenPod(raw: KubeObject): SeenPod {
+  const { uid, namespace = '', name = '', resourceVersion, generation } = raw.metadata;
+  const revision = readRevision(resourceVersion);
+  if (uid === undefined || revision === undefined)
+    throw new Error(`expected a UID and a decimal resourceVersion, got "${uid ?? ''}" and "${resourceVersion ?? ''}"`);
+  return { uid, namespace, name, revision, generation: generation ?? 0, level: levelOf(raw), amounts: amountsOf(raw) };
+}
+
+function levelOf(raw: KubeObject): PriorityLevel | undefined {
+  const level = decodeObject(fieldOf(raw, 'spec') ?? {}, readLevel);
+  return level.ok ? level.value : undefined;
+}
+
+function readLevel(spec: WireObject): PriorityLevel {
+  return { className: readClippedText(spec, 'priorityClassName') ?? '', priority: readInt32(spec, 'priority') ?? 0 };
+}
+
+function amountsOf(raw: KubeObject): Amounts | undefined {
+  const pod = decodeChargedPod(raw);
+  return pod.ok ? capped(chargeToPriorityQuota(pod.value)) : undefined;
+}
+
+function capped(amounts: Amounts): Amounts {
+  const isTooLarge = (amount: Quantity): boolean => compareQuantities(amount, LARGEST_AMOUNT) > 0;
+  if (![...amounts.values()].some(isTooLarge)) return amounts;
+  return new Map(Array.from(amounts, ([name, amount]) => [name, isTooLarge(amount) ? LARGEST_AMOUNT : amount]));
+}

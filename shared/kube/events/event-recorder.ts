@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import type { CounterMetric, Metrics } from '#shared/runtime/metrics.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { eventNamespace, type EventRecord, newEvent, referenceKey, seriesKey, seriesPatch } from './event-series.ts';
+import { createObject, patchObject } from '#shared/kube/client/objects.ts';
+import type { Outcome } from '#shared/kube/client/outcome.ts';
+import { EVENTS } from '#shared/kube/resource.ts';
+import { type BucketSize, fullBucket, takeToken, type TokenBucket } from '#shared/kube/client/token-bucket.ts';
+
+export interface EventRecorderOptions {
+  readonly client: KubeClient;
+  /** `plimsoll.dev/agent` …: becomes `reportingController`. */
+  readonly component: string;
+  /** The node or pod that reports. */
+  readonly instance: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics?: Metrics;
+  /** Reasons that the configuration leaves out. */
+  readonly omit?: readonly string[];
+}
+
+/** Writes Events in the background: nothing waits for them, nothing fails with them. */
+export interface EventRecorder {
+  record(record: EventRecord): void;
+  /** Resolves when everything recorded so far is written or given up. */
+  flush(): Promise<void>;
+}
+
+/** client-go's spam filter: 25 at once, then one each 5 minutes, per object. */
+const BUCKET: BucketSize = { burst: 25, refillMs: 300_000 };
+/** A repetition within this time belongs to the series. */
+const SERIES_LIFE_MS = 360_000;
+const MOST_WAITING = 1_000;
+const MOST_REMEMBERED = 5_000;
+
+interface Series {
+  readonly name: string;
+  readonly namespace: string;
+  count: number;
+  lastAt: number;
+}
+
+/** A recorder with series and a rate limit per object, bounded in memory and in requests at once (one). */
+export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
+  const { client, clock, log } = options;
+  const reporter = { controller: options.component, instance: options.instance };
+  const omitted = new Set(options.omit);
+  const dropped = droppedCounter(options.metrics);
+  const buckets = new Map<string, TokenBucket>();
+  const seriesByKey = new Map<string, Series>();
+  const waiting: EventRecord[] = [];
+  let writing = Promise.resolve();
+
+  function record(event: EventRecord): void {
+    if (omitted.has(event.reason)) return;
+    if (!isWithinLimit(event)) hold(event);
+    else if (waiting.length >= MOST_WAITING) drop('queue-full');
+    else enqueue(event);
+  }
+
+  /** Over the limit a repetition is still counted: the next write of its series reports it. */
+  function hold(event: EventRecord): void {
+    const series = seriesByKey.get(seriesKey(event));
+    if (series === undefined) drop('rate-limit');
+    else series.count += 1;
+  }
+
+  function enqueue(event: EventRecord): void {
+    waiting.push(event);
+    writing = writing.then(writeNext);
+  }
+
+  function isWithinLimit({ regarding }: EventRecord): boolean {
+    const now = clock.monotonic();
+    const key = referenceKey(regarding);
+    const left = takeToken(buckets.get(key) ?? fullBucket(BUCKET, now), BUCKET, now);
+    if (left !== undefined) remember(buckets, key, left);
+    return left !== undefined;
+  }
+
+  async function writeNext(): Promise<void> {
+    const event = waiting.shift();
+    if (event === undefined) return;
+    const outcome = await write(event);
+    if (outcome.kind === 'ok') return;
+    drop('refused');
+    log.warn({ reason: event.reason, kind: outcome.kind, message: outcome.message }, 'Event not written');
+  }
+
+  async function write(event: EventRecord): Promise<Outcome<unknown>> {
+    const key = seriesKey(event);
+    const series = seriesByKey.get(key);
+    if (series === undefined || clock.monotonic() - series.lastAt > SERIES_LIFE_MS) return writeNew(key, event);
+    const continued = await continueSeries(series);
+    // The API server forgets Events after an hour.
+    return continued.kind === 'notFound' ? writeNew(key, event) : continued;
+  }
+
+  async function writeNew(key: string, event: EventRecord): Promise<Outcome<unknown>> {
+    const namespace = eventNamespace(event);
+    const object = newEvent(event, reporter, clock.now(), randomUUID());
+    const written = await createObject(client, { resource: EVENTS, namespace }, object);
+    if (written.kind === 'ok') {
+      remember(seriesByKey, key, { name: object.metadata.name, namespace, count: 1, lastAt: clock.monotonic() });
+    }
+    return written;
+  }
+
+  function continueSeries(series: Series): Promise<Outcome<unknown>> {
+    series.count += 1;
+    series.lastAt = clock.monotonic();
+    const address = { resource: EVENTS, namespace: series.namespace, name: series.name };
+    return patchObject(client, address, seriesPatch(series.count, clock.now()), { type: 'merge' });
+  }
+
+  function drop(cause: string): void {
+    dropped?.add({ cause });
+  }
+
+  return { record, flush: () => writing };
+}
+
+function droppedCounter(metrics: Metrics | undefined): CounterMetric | undefined {
+  return metrics?.counter('plimsoll_events_dropped_total', 'Events that were not written', ['cause']);
+}
+
+/** Adds to a map that forgets its oldest entry instead of growing. */
+function remember<V>(map: Map<string, V>, key: string, value: V): void {
+  map.delete(key);
+  map.set(key, value);
+  const oldest = map.keys().next();
+  if (map.size > MOST_REMEMBERED && oldest.done !== true) map.delete(oldest.value);
+}

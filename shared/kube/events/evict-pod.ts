@@ -1,0 +1,117 @@
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { Failure, Outcome } from '#shared/kube/client/outcome.ts';
+import { PODS, resourcePath } from '#shared/kube/resource.ts';
+import { WEBHOOK_ENTRIES } from '#shared/kube/api-names.ts';
+
+export interface EvictionRequest {
+  readonly namespace: string;
+  readonly name: string;
+  /** The pod that was judged; a successor of the same name is never hit (law 2, I4). */
+  readonly uid: string;
+  /** At least 1; absent: the pod's own. */
+  readonly gracePeriodSeconds?: number;
+  readonly dryRun?: boolean;
+  /** Of the Eviction itself, for admission and the audit log; the pod never gets them. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * What became of an eviction. After `serverError`, `unreachable` and `timeout` it may have taken effect: read the
+ * pod again by UID before anything else (F-30). A budget that is spent is not the same as a server that is busy.
+ */
+export type EvictionOutcome =
+  | { readonly kind: 'evicted' }
+  | {
+      readonly kind: 'tooManyRequests';
+      readonly cause: 'budget' | 'throttled';
+      readonly message: string;
+      readonly retryAfterSeconds: number | undefined;
+    }
+  | {
+      readonly kind:
+        | 'notFound'
+        | 'uidMismatch'
+        | 'forbidden'
+        | 'unauthorized'
+        | 'invalid'
+        | 'severalBudgets'
+        | 'unreachable'
+        | 'timeout';
+      readonly message: string;
+    }
+  | { readonly kind: 'serverError'; readonly message: string; readonly status: number | undefined };
+
+/** The API server itself repeats conflicts for 10 s: a wrong UID of a pending pod is refused only then. */
+const TIMEOUT_MS = 15_000;
+/** A replica that is replaced is missed for seconds. */
+const ASK_AGAIN_SECONDS = 2;
+
+/** Asks the API server to evict one pod, by UID and with a grace of at least a second. */
+export async function evictPod(client: KubeClient, eviction: EvictionRequest): Promise<EvictionOutcome> {
+  const mistake = mistakeIn(eviction);
+  return mistake === undefined ? outcomeOf(await send(client, eviction)) : { kind: 'invalid', message: mistake };
+}
+
+/** Without a UID any pod of that name would go; grace 0 would skip the pod's own ending (I5). */
+function mistakeIn({ uid, name, gracePeriodSeconds: grace }: EvictionRequest): string | undefined {
+  if (uid === '') return `cannot evict pod "${name}": the UID of the judged pod is missing`;
+  if (grace === undefined || (Number.isInteger(grace) && grace >= 1)) return undefined;
+  return `cannot evict pod "${name}" with a grace period of ${grace} s: expected a whole number of at least 1`;
+}
+
+function send(client: KubeClient, eviction: EvictionRequest): Promise<Outcome<unknown>> {
+  const { namespace, name, uid, gracePeriodSeconds, dryRun, annotations, signal } = eviction;
+  return client.request({
+    method: 'POST',
+    path: resourcePath(PODS, { namespace, name, subresource: 'eviction' }),
+    query: { dryRun: dryRun === true ? 'All' : undefined },
+    body: {
+      apiVersion: 'policy/v1',
+      kind: 'Eviction',
+      metadata: { namespace, name, ...(annotations === undefined ? {} : { annotations }) },
+      deleteOptions: { preconditions: { uid }, gracePeriodSeconds },
+    },
+    timeoutMs: TIMEOUT_MS,
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+function outcomeOf(outcome: Outcome<unknown>): EvictionOutcome {
+  if (outcome.kind === 'ok') return { kind: 'evicted' };
+  const { kind, message, retryAfterSeconds } = outcome;
+  switch (kind) {
+    case 'tooManyRequests':
+      return { kind, cause: throttleCause(outcome), message, retryAfterSeconds };
+    // The only precondition sent is the UID; conflicts of the server's own making come back as 429.
+    case 'conflict':
+    case 'alreadyExists':
+    case 'gone':
+      return { kind: 'uidMismatch', message };
+    case 'serverError':
+      return serverError(outcome);
+    default:
+      return { kind, message };
+  }
+}
+
+/** Where our own webhook does not answer, the API server has not looked at the pod yet: every eviction waits for it. */
+function serverError(failure: Failure): EvictionOutcome {
+  const { message, status } = failure;
+  if (hasSeveralBudgets(failure)) return { kind: 'severalBudgets', message };
+  if (!isUnjudged(failure)) return { kind: 'serverError', message, status };
+  return { kind: 'tooManyRequests', cause: 'throttled', message, retryAfterSeconds: ASK_AGAIN_SECONDS };
+}
+
+function isUnjudged({ status, message }: Failure): boolean {
+  return status === 500 && message.includes(`failed calling webhook "${WEBHOOK_ENTRIES.ownEvictions}"`);
+}
+
+function throttleCause({ details }: Failure): 'budget' | 'throttled' {
+  return details?.causes.some(({ reason }) => reason === 'DisruptionBudget') === true ? 'budget' : 'throttled';
+}
+
+/** The API server answers 500 here, which must not be taken for a budget that is spent (TR-9). */
+function hasSeveralBudgets({ status, message }: Failure): boolean {
+  return status === 500 && message.startsWith('This pod has more than one PodDisruptionBudget');
+}

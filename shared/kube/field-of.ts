@@ -1,6 +1,0 @@
-import { isRecord } from './kube-object.ts';
-
-/** A field of a raw JSON value; `undefined` where it is no object or has no such field of its own. */
-export function fieldOf(value: unknown, key: string): unknown {
-  return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-}

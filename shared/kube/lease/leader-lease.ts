@@ -1,0 +1,105 @@
+import type { Clock } from '#shared/runtime/clock.ts';
+import { forwardAbort } from '#shared/runtime/forward-abort.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { type Attempt, type Candidate, createCandidate } from './lease-candidate.ts';
+
+export interface LeaseOptions {
+  readonly client: KubeClient;
+  readonly name: string;
+  readonly namespace: string;
+  /** Unique per process: an earlier life of the same identity is taken over at once. */
+  readonly identity: string;
+  readonly clock: Clock;
+  /** A number in [0, 1) for jitter. */
+  readonly random: () => number;
+  readonly log: Log;
+  /** How long others wait for a silent leader. */
+  readonly durationMs?: number;
+  /** How long a leader goes on without having renewed; the rest of the duration is its time to stop. */
+  readonly renewDeadlineMs?: number;
+  readonly retryMs?: number;
+  /** The leader's work. Its signal aborts before another candidate may lead, and it should end then. */
+  readonly lead: (signal: AbortSignal, term: LeaseTerm) => Promise<void>;
+}
+
+/** One leadership. A leader looks at `isHeld` before each write, and its writes carry the token (I7). */
+export interface LeaseTerm {
+  /** The same for the whole term and never again; compare for equality. */
+  readonly fencingToken: string;
+  /** By the monotonic clock at this very moment, so right also after the process was frozen (F-39). */
+  isHeld(): boolean;
+}
+
+const DURATION_MS = 15_000;
+const RENEW_DEADLINE_MS = 10_000;
+const RETRY_MS = 2_000;
+
+/**
+ * Leads whenever this process holds the lease, until `signal` aborts; then the lease is given back.
+ * Never rejects: an API server that is away only means that no leader can be elected.
+ */
+export async function runWithLease(options: LeaseOptions, signal: AbortSignal): Promise<void> {
+  const { clock, random, retryMs = RETRY_MS } = options;
+  const candidate = createCandidate({
+    ...options,
+    durationMs: options.durationMs ?? DURATION_MS,
+    renewDeadlineMs: options.renewDeadlineMs ?? RENEW_DEADLINE_MS,
+  });
+  let problem: string | undefined;
+  while (!signal.aborted) {
+    const attempt = await candidate.tryAcquire(signal);
+    if (attempt.kind === 'acquired') await leadOneTerm(options, candidate, signal);
+    if (!isOver(signal)) problem = warnOfRefusal(options, attempt, problem);
+    await clock.sleep(retryMs * (1 + random() / 5), signal);
+  }
+}
+
+/** Once for each cause: without the rights, or without the namespace, no replica ever leads. Returns the cause. */
+function warnOfRefusal(
+  { log, name, namespace }: LeaseOptions,
+  attempt: Attempt,
+  previous: string | undefined,
+): string | undefined {
+  const reason = attempt.kind === 'refused' ? attempt.message : undefined;
+  if (reason !== undefined && reason !== previous) log.warn({ lease: name, namespace, reason }, 'Lease not available');
+  return reason;
+}
+
+/** An attempt that the end cut short is no refusal. */
+function isOver({ aborted }: AbortSignal): boolean {
+  return aborted;
+}
+
+/** The lease is renewed until the work has ended, also while it is stopping: until then no other candidate may begin. */
+async function leadOneTerm(options: LeaseOptions, candidate: Candidate, signal: AbortSignal): Promise<void> {
+  const { log, name: lease } = options;
+  const lost = new AbortController();
+  const ended = new AbortController();
+  const leading = new AbortController();
+  const unlinks = [signal, lost.signal].map((source) => forwardAbort(source, leading));
+  const fencingToken = candidate.fencingToken();
+  const term = { fencingToken, isHeld: () => !lost.signal.aborted && candidate.remainingMs() > 0 };
+  log.info({ lease, fencingToken }, 'Lease acquired');
+  const renewing = keepRenewing(options, candidate, ended.signal).then(() => lost.abort());
+  try {
+    await options.lead(leading.signal, term);
+  } catch (error) {
+    log.error({ err: error, lease }, 'Leader failed');
+  }
+  for (const unlink of unlinks) unlink();
+  ended.abort();
+  await renewing;
+  await candidate.release();
+  log.info({ lease, fencingToken }, 'Lease ended');
+}
+
+/** Resolves when the lease is lost, may no longer be relied on, or is no longer needed. */
+async function keepRenewing(options: LeaseOptions, candidate: Candidate, ended: AbortSignal): Promise<void> {
+  const { clock, retryMs = RETRY_MS } = options;
+  const goesOn = (): boolean => !ended.aborted && candidate.remainingMs() > 0;
+  while (goesOn()) {
+    await clock.sleep(Math.min(retryMs, candidate.remainingMs()), ended);
+    if (goesOn() && (await candidate.tryRenew()) === 'lost') return;
+  }
+}

@@ -1,0 +1,129 @@
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { fencingToken, leaseRecord, type LeaseRecord, mayAcquire, sight, type Sighting } from './lease-record.ts';
+import { microTime } from '#shared/kube/decode/micro-time.ts';
+import { createObject, getObject, patchObject } from '#shared/kube/client/objects.ts';
+import type { Outcome } from '#shared/kube/client/outcome.ts';
+import { LEASES } from '#shared/kube/resource.ts';
+
+export interface CandidateOptions {
+  readonly client: KubeClient;
+  readonly name: string;
+  readonly namespace: string;
+  readonly identity: string;
+  readonly clock: Clock;
+  readonly durationMs: number;
+  readonly renewDeadlineMs: number;
+}
+
+/** How an attempt to get a lease ended; `refused` says why the API server did not even let it be tried. */
+export type Attempt = { readonly kind: 'acquired' | 'held' } | { readonly kind: 'refused'; readonly message: string };
+
+/** One process that wants a lease, and what it last knew of it. */
+export interface Candidate {
+  tryAcquire(signal: AbortSignal): Promise<Attempt>;
+  /** `failed` may be tried again while the lease is held; `lost` is final. */
+  tryRenew(): Promise<'renewed' | 'failed' | 'lost'>;
+  /** Gives the lease back, so that no candidate has to wait for it to expire. */
+  release(): Promise<void>;
+  /** How long the lease may still be relied on, by the monotonic clock at this moment. */
+  remainingMs(): number;
+  fencingToken(): string;
+}
+
+/** A candidate that holds nothing yet. Every write is conditional on the version last read. */
+export function createCandidate(options: CandidateOptions): Candidate {
+  const { client, name, namespace, identity, clock, durationMs, renewDeadlineMs } = options;
+  const address = { resource: LEASES, namespace, name };
+  let sighting: Sighting | undefined;
+  let term: LeaseRecord | undefined;
+  /** When the last successful write was sent: no other candidate's wait began earlier. */
+  let writtenAt = -Infinity;
+
+  function remainingMs(): number {
+    return Math.max(0, writtenAt + renewDeadlineMs - clock.monotonic());
+  }
+
+  async function tryAcquire(signal: AbortSignal): Promise<Attempt> {
+    const found = await getObject(client, address, { signal, timeoutMs: renewDeadlineMs });
+    if (found.kind === 'notFound') return attempt(await write(create, { ...holding(), ...taken(0) }));
+    if (found.kind !== 'ok') return attempt(found);
+    sighting = sight(sighting, leaseRecord(found.object, durationMs), clock.monotonic());
+    const { record } = sighting;
+    if (!mayAcquire(sighting, identity, clock.monotonic())) return { kind: 'held' };
+    return attempt(await write(patchFrom(record), { ...holding(), ...taken(record.transitions + 1) }));
+  }
+
+  async function tryRenew(): Promise<'renewed' | 'failed' | 'lost'> {
+    if (term === undefined) return 'lost';
+    if ((await write(patchFrom(term), holding())).kind === 'ok') return 'renewed';
+    return isStillOurs(term, await getObject(client, address, { timeoutMs: remainingMs() }));
+  }
+
+  /** A renewal whose answer was lost has changed the version: the lease is ours if holder and term still are. */
+  function isStillOurs(held: LeaseRecord, found: Outcome<KubeObject>): 'failed' | 'lost' {
+    if (found.kind === 'notFound') return 'lost';
+    if (found.kind !== 'ok') return 'failed';
+    const record = leaseRecord(found.object, durationMs);
+    if (record.holder !== identity || fencingToken(record) !== fencingToken(held)) return 'lost';
+    term = record;
+    return 'failed';
+  }
+
+  async function release(): Promise<void> {
+    if (term === undefined || remainingMs() === 0) return;
+    await patchFrom(term)({ holderIdentity: '', leaseDurationSeconds: 1 }, { timeoutMs: renewDeadlineMs });
+    term = undefined;
+    writtenAt = -Infinity;
+  }
+
+  type Write = (spec: object, call: { readonly timeoutMs: number }) => Promise<Outcome<KubeObject>>;
+
+  async function write(send: Write, spec: object): Promise<Outcome<KubeObject>> {
+    const sentAt = clock.monotonic();
+    const timeoutMs = remainingMs() || renewDeadlineMs;
+    const written = await send(spec, { timeoutMs });
+    if (written.kind !== 'ok') return written;
+    term = leaseRecord(written.object, durationMs);
+    writtenAt = sentAt;
+    return written;
+  }
+
+  function create(spec: object, call: { readonly timeoutMs: number }): Promise<Outcome<KubeObject>> {
+    const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name }, spec };
+    return createObject(client, { resource: LEASES, namespace }, lease, call);
+  }
+
+  function patchFrom({ resourceVersion }: LeaseRecord): Write {
+    return (spec, call) =>
+      patchObject(client, address, { metadata: { resourceVersion }, spec }, { ...call, type: 'merge' });
+  }
+
+  function holding(): object {
+    return {
+      holderIdentity: identity,
+      leaseDurationSeconds: Math.ceil(durationMs / 1_000),
+      renewTime: microTime(clock.now()),
+    };
+  }
+
+  function taken(leaseTransitions: number): object {
+    return { leaseTransitions, acquireTime: microTime(clock.now()) };
+  }
+
+  return {
+    tryAcquire,
+    tryRenew,
+    release,
+    remainingMs,
+    fencingToken: () => (term === undefined ? '' : fencingToken(term)),
+  };
+}
+
+/** Another candidate that was quicker holds it now. */
+function attempt(outcome: Outcome<KubeObject>): Attempt {
+  if (outcome.kind === 'ok') return { kind: 'acquired' };
+  if (outcome.kind === 'conflict' || outcome.kind === 'alreadyExists') return { kind: 'held' };
+  return { kind: 'refused', message: outcome.message };
+}

@@ -1,0 +1,93 @@
+import type { ByteStream } from '#shared/kube/client/client.ts';
+import { scanItems, UnreadableListError } from './list-scanner.ts';
+import type { PageSize } from './page-size.ts';
+import type { Ending } from './reflector-plan.ts';
+import { isProtobuf } from '#shared/kube/protobuf/envelope.ts';
+import { scanProtobufItems } from '#shared/kube/protobuf/scan-list.ts';
+import {
+  endingOf,
+  LARGEST_OBJECT_BYTES,
+  LONGEST_SILENCE_MS,
+  openStream,
+  type Source,
+  type WireFormat,
+} from './reflector-target.ts';
+import { untilSilent } from '#shared/kube/client/until-silent.ts';
+
+export interface PagesOptions {
+  readonly pageSize: PageSize;
+  /** `0` allows the server's cache, `undefined` asks for what storage holds now; all pages show the same moment. */
+  readonly resourceVersion?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Takes the bytes of an item. */
+export type OnItem = (item: Buffer, format: WireFormat) => void;
+
+/** How reading all pages ended: with the version of the list, or before. */
+export type Pages = { readonly kind: 'read'; readonly resourceVersion: string } | Ending;
+
+/** Reads a collection page by page and item by item, so that one item is held at a time. */
+export async function readPages(
+  source: Source,
+  { pageSize, resourceVersion, signal }: PagesOptions,
+  onItem: OnItem,
+): Promise<Pages> {
+  let query: PageQuery = { resourceVersion };
+  for (;;) {
+    const page = await readPage(source, { ...query, pageSize, signal }, onItem);
+    if (page.kind !== 'page') return page;
+    if (page.continueToken === undefined) return { kind: 'read', resourceVersion: page.resourceVersion };
+    query = { continue: page.continueToken };
+  }
+}
+
+interface Page {
+  readonly kind: 'page';
+  readonly continueToken: string | undefined;
+  readonly resourceVersion: string;
+}
+
+interface PageQuery {
+  readonly resourceVersion?: string | undefined;
+  readonly continue?: string;
+}
+
+async function readPage(
+  source: Source,
+  { pageSize, signal, ...query }: PageQuery & Omit<PagesOptions, 'resourceVersion'>,
+  onItem: OnItem,
+): Promise<Page | Ending> {
+  const opened = await openStream(source, { ...query, limit: pageSize.next() }, signal);
+  if (opened.kind !== 'ok') {
+    pageSize.failed();
+    return { kind: 'refused', failure: opened };
+  }
+  try {
+    return await scanPage(source, opened.object, pageSize, onItem);
+  } catch (error) {
+    pageSize.failed();
+    return endingOf(error);
+  }
+}
+
+async function scanPage({ clock }: Source, stream: ByteStream, pageSize: PageSize, onItem: OnItem): Promise<Page> {
+  const read = { items: 0, bytes: 0 };
+  const isInProtobuf = isProtobuf(stream.mediaType);
+  const counted = (item: Buffer): void => {
+    read.items += 1;
+    read.bytes += item.length;
+    onItem(item, isInProtobuf ? 'protobuf' : 'json');
+  };
+  const scan = isInProtobuf ? scanProtobufItems : scanItems;
+  const metadata = await scan(untilSilent(stream, LONGEST_SILENCE_MS, clock), counted, LARGEST_OBJECT_BYTES);
+  pageSize.read(read.items, read.bytes);
+  return pageOf(metadata);
+}
+
+function pageOf(metadata: Readonly<Record<string, unknown>>): Page {
+  const { resourceVersion, continue: token } = metadata;
+  if (typeof resourceVersion !== 'string') throw new UnreadableListError('a list without metadata.resourceVersion');
+  const hasMore = typeof token === 'string' && token !== '';
+  return { kind: 'page', resourceVersion, continueToken: hasMore ? token : undefined };
+}

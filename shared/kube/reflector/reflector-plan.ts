@@ -1,0 +1,97 @@
+import type { Backoff } from '#shared/runtime/backoff.ts';
+import type { Failure } from '#shared/kube/client/outcome.ts';
+
+/*
+ * A reflector lists, then watches from where the list ended, and never stops by itself:
+ *
+ *   list ──listed──▶ watch ──ended, broken, silent──▶ watch again from the last version
+ *    ▲                 │
+ *    └──expired, unreadable, due────┘
+ *
+ * `planAfter` says what comes after each ending. resourceVersion is opaque text throughout.
+ */
+
+export type Step = 'list' | 'watch';
+
+/** How a list or a watch came to its end. */
+export type Ending =
+  | { readonly kind: 'listed' }
+  /** The server closed the watch; `wasShort` = at once and without a word. */
+  | { readonly kind: 'ended'; readonly wasShort: boolean }
+  | { readonly kind: 'broken'; readonly message: string }
+  | { readonly kind: 'silent'; readonly message: string }
+  | { readonly kind: 'unreadable'; readonly message: string }
+  | { readonly kind: 'refused'; readonly failure: Failure };
+
+export interface Reading {
+  readonly ending: Ending;
+  /** What it was at when it ended: a streamed list turns into a watch. */
+  readonly during: Step;
+  /** Whether a watch delivered anything usable. */
+  readonly hasProgressed: boolean;
+}
+
+/** What to do next, after how many failures in a row, and how long the server asked to be left alone. */
+export interface Plan {
+  readonly step: Step;
+  readonly failures: number;
+  readonly retryAfterMs: number;
+}
+
+const PATIENCE = 5;
+
+/** Full jitter, so that not all clients reach a restarted API server at once (F-02). A client-go reflector waits 30 to 60 s at most. */
+export const REFLECTOR_BACKOFF: Backoff = { initialMs: 800, maxMs: 30_000, factor: 2, jitter: 1 };
+
+/**
+ * For what must be back within seconds: the pods that an agent evicts from, and the few replicas of the webhook. 7 s is
+ * how long a kubelet waits at most between two attempts to renew its lease, so 5,000 agents knock as often as their kubelets.
+ */
+export const PROMPT_BACKOFF: Backoff = { initialMs: 800, maxMs: 7000, factor: 2, jitter: 0.5 };
+
+/**
+ * What follows a list or a watch; `isListDue` asks for a fresh list at the next quiet moment.
+ * Only a watch that delivers is recovery: one that breaks after every list must slow down, too.
+ */
+export function planAfter(reading: Reading, failures: number, isListDue: boolean): Plan {
+  const { ending, during, hasProgressed } = reading;
+  const failed = (hasProgressed ? 0 : failures) + 1;
+  const step = isStubborn(ending, failed) ? 'list' : stepAfter(during, ending);
+  if (isFailure(ending)) return { step, failures: failed, retryAfterMs: retryAfterMs(ending) };
+  if (ending.kind === 'listed') return { step, failures, retryAfterMs: 0 };
+  return { step: isListDue ? 'list' : step, failures: 0, retryAfterMs: 0 };
+}
+
+/** Whether an ending makes the reflector wait before it goes on. */
+export function isFailure(ending: Ending): boolean {
+  return ending.kind === 'ended' ? ending.wasShort : ending.kind !== 'listed';
+}
+
+function stepAfter(during: Step, ending: Ending): Step {
+  switch (ending.kind) {
+    case 'listed':
+      return 'watch';
+    case 'unreadable':
+      return 'list';
+    case 'ended':
+    case 'broken':
+    case 'silent':
+      return during;
+    case 'refused':
+      return mayPassLater(ending.failure) ? during : 'list';
+  }
+}
+
+/** Otherwise (410, or a version that the server calls invalid) only a list helps. */
+function mayPassLater({ kind }: Failure): boolean {
+  return kind !== 'gone' && kind !== 'invalid' && kind !== 'notFound' && kind !== 'conflict';
+}
+
+/** A server that keeps answering errors may dislike the version: kube-apiserver answers 500 to one it cannot read. */
+function isStubborn(ending: Ending, failures: number): boolean {
+  return ending.kind === 'refused' && ending.failure.kind === 'serverError' && failures >= PATIENCE;
+}
+
+function retryAfterMs(ending: Ending): number {
+  return ending.kind === 'refused' ? (ending.failure.retryAfterSeconds ?? 0) * 1_000 : 0;
+}

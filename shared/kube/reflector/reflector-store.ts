@@ -1,0 +1,97 @@
+import { type KubeObject, objectKey } from '#shared/kube/kube-object.ts';
+
+/** What happened to one object; `value` is its last known state when it was deleted. */
+export interface Change<T> {
+  readonly kind: 'added' | 'modified' | 'deleted';
+  readonly key: string;
+  readonly value: T;
+}
+
+export type ChangeListener<T> = (change: Change<T>) => void;
+
+/** The slimmed objects of one kind by `namespace/name`, kept equal to the server's by a reflector. */
+export interface ReflectorStore<T> {
+  readonly get: (key: string) => T | undefined;
+  readonly values: () => Iterable<T>;
+  readonly size: number;
+  /** Returns how to stop listening. */
+  readonly onChange: (listener: ChangeListener<T>) => () => void;
+  readonly set: (raw: KubeObject) => void;
+  readonly remove: (raw: KubeObject) => void;
+  /**
+   * Begins a replacement by a fresh list: each object set from now on takes its predecessor's place at once, so that
+   * the store is never held twice; the returned function removes what was not set.
+   */
+  readonly replace: () => () => void;
+}
+
+export interface StoreOptions<T> {
+  /** Keeps what is needed of an object; `undefined` keeps nothing. */
+  readonly slim: (raw: KubeObject) => T | undefined;
+  /** Called when `slim` or a listener throws; the store itself goes on. */
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+/** An empty store. */
+export function createStore<T>({ slim, onError }: StoreOptions<T>): ReflectorStore<T> {
+  const objects = new Map<string, T>();
+  const listeners = new Set<ChangeListener<T>>();
+  let unseen: Set<string> | undefined;
+
+  function notify(change: Change<T>): void {
+    for (const listener of listeners) guarded(() => listener(change), `listener failed on ${change.key}`);
+  }
+
+  function guarded<R>(action: () => R, what: string): R | undefined {
+    try {
+      return action();
+    } catch (error) {
+      onError(error, what);
+      return undefined;
+    }
+  }
+
+  function set(raw: KubeObject): void {
+    const key = objectKey(raw.metadata);
+    const value = guarded(() => slim(raw), `object ${key} cannot be read`);
+    if (value === undefined) {
+      forget(key);
+      return;
+    }
+    const kind = objects.has(key) ? 'modified' : 'added';
+    unseen?.delete(key);
+    objects.set(key, value);
+    notify({ kind, key, value });
+  }
+
+  function forget(key: string): void {
+    const value = objects.get(key);
+    if (value === undefined) return;
+    objects.delete(key);
+    notify({ kind: 'deleted', key, value });
+  }
+
+  function replace(): () => void {
+    const keys = new Set(objects.keys());
+    unseen = keys;
+    return () => {
+      unseen = undefined;
+      keys.forEach(forget);
+    };
+  }
+
+  return {
+    get: (key) => objects.get(key),
+    values: () => objects.values(),
+    get size() {
+      return objects.size;
+    },
+    onChange: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    set,
+    remove: (raw) => forget(objectKey(raw.metadata)),
+    replace,
+  };
+}

@@ -1,0 +1,77 @@
+import type { Clock } from '#shared/runtime/clock.ts';
+import { errorText } from '#shared/runtime/describe-error.ts';
+import type { ByteStream, KubeClient } from '#shared/kube/client/client.ts';
+import type { KubeRequest } from '#shared/kube/client/kube-request.ts';
+import { OversizedLineError } from './json-lines.ts';
+import { UnreadableListError } from './list-scanner.ts';
+import type { Outcome } from '#shared/kube/client/outcome.ts';
+import type { PageSize } from './page-size.ts';
+import type { Message } from '#shared/kube/protobuf/decode-message.ts';
+import { PROTOBUF_OR_JSON } from '#shared/kube/protobuf/envelope.ts';
+import { UnreadableMessageError } from '#shared/kube/protobuf/message-cursor.ts';
+import type { Ending } from './reflector-plan.ts';
+import type { ReflectorStore } from './reflector-store.ts';
+import { type Resource, resourcePath } from '#shared/kube/resource.ts';
+import { SilentStreamError } from '#shared/kube/client/until-silent.ts';
+
+/** A collection to list or watch. */
+export interface Source {
+  readonly client: KubeClient;
+  readonly resource: Resource;
+  readonly namespace?: string;
+  readonly fieldSelector?: string;
+  readonly labelSelector?: string;
+  /** Asks for protocol buffers, of which no more is read than this. JSON where it is not given, or the server has none. */
+  readonly message?: Message;
+  readonly clock: Clock;
+}
+
+/** What objects are read from. */
+export type WireFormat = 'json' | 'protobuf';
+
+/** What a reflector reads, where it stores it, and its callbacks. */
+export interface Target extends Source {
+  readonly pageSize: PageSize;
+  readonly random: () => number;
+  readonly store: Pick<ReflectorStore<unknown>, 'set' | 'remove' | 'replace'>;
+  /** The server said something. */
+  readonly heard: () => void;
+  /** A list is complete; a watch may begin at its version. */
+  readonly listed: (resourceVersion: string) => void;
+  /** The store now stands at this version. */
+  readonly moved: (resourceVersion: string) => void;
+  /** The resourceVersion of an object that may be passed over, by the look of its first bytes; `undefined` for others. */
+  readonly passesOver?: (bytes: Buffer, format: WireFormat) => string | undefined;
+  /** How long the server shall keep a watch open; some minutes where it is not said. */
+  readonly watchSeconds?: () => number | undefined;
+}
+
+/** The API server refuses objects above 3 MiB; what is several times larger is no object. */
+export const LARGEST_OBJECT_BYTES = 16 * 1024 * 1024;
+
+/** Bookmarks come about every minute, so a longer silence means a dead connection. */
+export const LONGEST_SILENCE_MS = 90_000;
+
+const UNREADABLE = [UnreadableListError, UnreadableMessageError, OversizedLineError];
+
+/** Opens a list or a watch. */
+export function openStream(
+  source: Source,
+  query: NonNullable<KubeRequest['query']>,
+  signal: AbortSignal,
+): Promise<Outcome<ByteStream>> {
+  const { client, resource, namespace, fieldSelector, labelSelector, message } = source;
+  return client.stream({
+    path: resourcePath(resource, { namespace }),
+    ...(message !== undefined && { accept: PROTOBUF_OR_JSON }),
+    query: { ...query, fieldSelector, labelSelector },
+    signal,
+  });
+}
+
+/** What an error while reading means. */
+export function endingOf(error: unknown): Ending {
+  const message = errorText(error);
+  if (error instanceof SilentStreamError) return { kind: 'silent', message };
+  return { kind: UNREADABLE.some((kind) => error instanceof kind) ? 'unreadable' : 'broken', message };
+}

@@ -1,0 +1,11 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { utf8Length } from '#shared/domain/labels/subdomain-faults.ts';
+
+test('counts what an encoder writes, for any text', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.nat(0xffff).map((code) => String.fromCharCode(code)) }), (text) => {
+      expect(utf8Length(text)).toBe(new TextEncoder().encode(text).length);
+    }),
+  );
+});

@@ -1,0 +1,181 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { AuthorizerValue } from '#sandbox/api-server/cel/kubernetes-library.ts';
+import { celValue } from '#sandbox/api-server/cel/cel-value.ts';
+import { admissionPolicyOf, type AdmissionPolicy } from '#sandbox/api-server/policies/admission-policy.ts';
+import { evaluatePolicy } from '#sandbox/api-server/policies/evaluate-policy.ts';
+import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
+import { compileRules } from '#shared/domain/priority-rules/compile-rules.ts';
+import type { RuleSet } from '#shared/domain/priority-rules/priority-rules.ts';
+import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
+import { decodePodRequest } from '#shared/kube/decode/decode-pod-request.ts';
+import { decodePriorityPolicy } from '#shared/kube/decode/decode-priority-policy.ts';
+import { decodeTemplate } from '#shared/kube/decode/decode-template.ts';
+import type { Decoded } from '#shared/kube/decode/decoded.ts';
+import { encodePriorityRules, storedBytes } from '#shared/kube/admission/encode-priority-rules.ts';
+import {
+  NAMESPACE_LABELS,
+  policyArbitrary,
+  RULE_CLASSES,
+  storedPod,
+  verdictOfWebhook,
+  writtenArbitrary,
+  type Written,
+  type WrittenPolicy,
+} from '#test/build/rule-cases.ts';
+import { WORKLOAD_KINDS, workloadKind } from '#test/webhook/support/workloads.ts';
+
+const [PODS, TEMPLATES] = ['priority.plimsoll.dev', 'templates.plimsoll.dev'].map(policyNamed);
+const RUNS = 400;
+
+function policyNamed(name: string): AdmissionPolicy {
+  const found = rulePolicies().find(
+    ({ kind, metadata }) => kind === 'ValidatingAdmissionPolicy' && metadata.name === name,
+  );
+  return admissionPolicyOf(found as unknown as KubeObject);
+}
+
+function valueOf<T>(decoded: Decoded<T> | undefined): T {
+  if (decoded?.ok !== true) throw new Error(`cannot read: ${JSON.stringify(decoded)}`);
+  return decoded.value;
+}
+
+function namespaceName(index: number): string {
+  return `team-${index}`;
+}
+
+interface Scene {
+  readonly policies: readonly WrittenPolicy[];
+  readonly globalDefault: string | undefined;
+}
+
+function sceneOf({ policies, globalDefault }: Scene) {
+  const classes = RULE_CLASSES.map((each) => ({ ...each, isGlobalDefault: each.name === globalDefault }));
+  const read = policies.map(({ name, spec }) => valueOf(decodePriorityPolicy({ metadata: { name }, spec })));
+  const byName = new Map(classes.map((each) => [each.name, each]));
+  const compiled = compileRules({ policies: read, classes: byName, mode: 'Enforce', bytesOf: storedBytes });
+  return { classes, byName, policies: read, compiled };
+}
+
+function evaluate(policy: AdmissionPolicy | undefined, set: RuleSet | undefined, object: object, written: Written) {
+  if (policy === undefined || set === undefined) return undefined;
+  const { user, groups } = written;
+  const labels = NAMESPACE_LABELS[written.namespace];
+  const faults = evaluatePolicy(policy, {
+    object: celValue(object),
+    oldObject: null,
+    request: celValue({
+      operation: 'CREATE',
+      namespace: namespaceName(written.namespace),
+      userInfo: { username: user, groups },
+    }),
+    params: celValue({ spec: encodePriorityRules(set) }),
+    namespaceObject: celValue({ metadata: { labels } }),
+    authorizer: new AuthorizerValue(),
+  });
+  expect(faults.filter(({ kind }) => kind === 'failed')).toEqual([]);
+  return faults[0]?.message;
+}
+
+/** What the webhook decides, and what the expressions say. */
+function judge(known: ReturnType<typeof sceneOf>, written: Written) {
+  const isPod = written.kind === 'Pod';
+  const object = isPod ? storedPod(written, known.byName) : workloadKind(written.kind).build('web', written.podSpec);
+  const requester = { name: written.user, groups: written.groups };
+  const where = namespaceName(written.namespace);
+  const read = isPod ? decodePodRequest(object, requester, where) : decodeTemplate(object, requester, where);
+  const labels = NAMESPACE_LABELS[written.namespace] ?? {};
+  const policy = isPod ? PODS : TEMPLATES;
+  const { refusing, warning } = known.compiled;
+  return {
+    wanted: verdictOfWebhook(written.kind, valueOf(read), { ...known, labels }),
+    said: { refusal: evaluate(policy, refusing, object, written), warning: evaluate(policy, warning, object, written) },
+  };
+}
+
+describe('what the expressions say of the compiled rules, the webhook says of the policies', () => {
+  const scene: fc.Arbitrary<Scene> = fc.record({
+    policies: fc
+      .array(policyArbitrary(namespaceName), { maxLength: 8 })
+      .map((specs) => specs.map((spec, index) => ({ name: `p${index}`, spec }))),
+    globalDefault: fc.option(fc.constantFrom(...RULE_CLASSES.map(({ name }) => name)), { nil: undefined }),
+  });
+  const kinds = WORKLOAD_KINDS.map(({ kind }) => kind);
+  const counts = { refused: 0, warned: 0, accepted: 0 };
+
+  test(`on ${RUNS} random sets of policies with five pods or templates each`, () => {
+    fc.assert(
+      fc.property(
+        scene,
+        fc.array(writtenArbitrary(kinds, namespaceName), { minLength: 5, maxLength: 5 }),
+        (chosen, all) => {
+          const known = sceneOf(chosen);
+          for (const written of all) {
+            const { wanted, said } = judge(known, written);
+            expect(said).toEqual(wanted);
+            counts[wanted.refusal !== undefined ? 'refused' : wanted.warning !== undefined ? 'warned' : 'accepted'] +=
+              1;
+          }
+        },
+      ),
+      { numRuns: RUNS },
+    );
+  });
+
+  test('and enough of them are refused, warned of and accepted', () => {
+    for (const count of Object.values(counts)) expect(count).toBeGreaterThan(RUNS / 10);
+  });
+});
+
+describe('the class that the pods of a template will get', () => {
+  const ceiling = { maxPriority: 500, subjects: [{ kind: 'User', name: 'alice' }], onViolation: 'Deny' };
+  const never = { preemption: 'Never', onViolation: 'Deny' };
+  const high = 'policy `p` allows a priority of at most 500 here; priority class `rule-high` has 1000';
+
+  test.each<[string, string | undefined, object, string | undefined]>([
+    ['its own', 'rule-high', {}, high],
+    ['its own, not the default', 'rule-low', { defaultPriorityClassName: 'rule-high' }, undefined],
+    ['the default', undefined, { defaultPriorityClassName: 'rule-high' }, high],
+    ['none', undefined, {}, undefined],
+    [
+      'a substitute',
+      'rule-high',
+      { ...never, substitutePriorityClassNames: { 'rule-high': 'rule-low-never' } },
+      undefined,
+    ],
+    [
+      'no substitute that preempts',
+      'rule-high',
+      { ...never, substitutePriorityClassNames: { 'rule-high': 'rule-low' } },
+      high,
+    ],
+    [
+      'none instead of a class that never preempts',
+      'rule-high-never',
+      { ...never, substitutePriorityClassNames: { 'rule-high-never': 'rule-low-never' } },
+      high.replace('rule-high', 'rule-high-never'),
+    ],
+  ])('is %s', (_, priorityClassName, giving, refusal) => {
+    const policies = [
+      { name: 'p', spec: ceiling },
+      { name: 'q', spec: { onViolation: 'Deny', ...giving } },
+    ] as readonly WrittenPolicy[];
+    const podSpec = {
+      containers: [{ name: 'main', image: 'i' }],
+      ...(priorityClassName !== undefined && { priorityClassName }),
+    };
+    const written = { kind: 'Deployment', namespace: 0, user: 'alice', groups: [], podSpec, qosClass: undefined };
+    const { wanted, said } = judge(sceneOf({ policies, globalDefault: undefined }), written);
+    expect([wanted.refusal, said.refusal]).toEqual([refusal, refusal]);
+  });
+});
+
+test('the longest list of classes still makes a sentence that the API server shows', () => {
+  const allowedPriorityClassNames = Array.from({ length: 64 }, (_, index) => `${'c'.repeat(240)}-${index}`);
+  const policies = [{ name: 'p'.repeat(253), spec: { allowedPriorityClassNames, onViolation: 'Deny' as const } }];
+  const podSpec = { containers: [{ name: 'main', image: 'i' }], priorityClassName: 'rule-high' };
+  const written = { kind: 'Pod', namespace: 0, user: 'alice', groups: [], podSpec, qosClass: undefined };
+  const { wanted, said } = judge(sceneOf({ policies, globalDefault: undefined }), written);
+  expect(said).toEqual(wanted);
+  expect(said.refusal).toMatch(/ here; allowed: `c+-0`, .* and 58 more$/);
+});

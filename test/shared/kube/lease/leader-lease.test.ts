@@ -1,0 +1,260 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { KubeRequest } from '#shared/kube/client/kube-request.ts';
+import { type LeaseTerm, runWithLease } from '#shared/kube/lease/leader-lease.ts';
+import { failureOf, type Outcome } from '#shared/kube/client/outcome.ts';
+import { createLog } from '#shared/runtime/log.ts';
+import { manualClock, type ManualClock } from '#test/fakes/manual-clock.ts';
+import { scriptedClient } from '#test/fakes/scripted-client.ts';
+
+const log = createLog({ component: 'test', level: 'silent', format: 'json' });
+
+interface LeaseServer {
+  lease: { metadata: { uid: string; resourceVersion: string }; spec: Record<string, unknown> } | undefined;
+  /** Clients cut off from the server; `deaf` ones reach it but hear no answer. */
+  readonly cut: Set<string>;
+  readonly deaf: Set<string>;
+  client(identity: string): KubeClient;
+}
+
+function leaseServer(): LeaseServer {
+  let version = 0;
+  let made = 0;
+
+  function answer(request: KubeRequest): Outcome<unknown> {
+    const body = request.body as { metadata?: { resourceVersion?: string }; spec: Record<string, unknown> } | undefined;
+    const { lease } = server;
+    if (request.method === 'POST') {
+      if (lease !== undefined) return failureOf(409, { reason: 'AlreadyExists' });
+      made += 1;
+      return store(`uid-${made}`, body?.spec ?? {});
+    }
+    if (lease === undefined) return failureOf(404, {});
+    if (request.method !== 'PATCH') return { kind: 'ok', object: structuredClone(lease), warnings: [] };
+    if (body?.metadata?.resourceVersion !== lease.metadata.resourceVersion)
+      return failureOf(409, { reason: 'Conflict' });
+    return store(lease.metadata.uid, { ...lease.spec, ...body.spec });
+  }
+
+  function store(uid: string, spec: Record<string, unknown>): Outcome<unknown> {
+    version += 1;
+    server.lease = { metadata: { uid, resourceVersion: `v${version}` }, spec };
+    return { kind: 'ok', object: structuredClone(server.lease), warnings: [] };
+  }
+
+  const server: LeaseServer = {
+    lease: undefined,
+    cut: new Set(),
+    deaf: new Set(),
+    client: (identity) =>
+      scriptedClient((request) => {
+        if (server.cut.has(identity)) return { kind: 'unreachable', message: 'cut' };
+        const outcome = answer(request);
+        return server.deaf.has(identity) ? { kind: 'timeout', message: 'deaf' } : outcome;
+      }).client,
+  };
+  return server;
+}
+
+interface Contender {
+  readonly stop: AbortController;
+  readonly done: Promise<void>;
+  /** The term being led. */
+  term: LeaseTerm | undefined;
+  readonly tokens: string[];
+}
+
+function contend(server: LeaseServer, clock: ManualClock, identity: string): Contender {
+  const stop = new AbortController();
+  const tokens: string[] = [];
+  const contender: Contender = {
+    stop,
+    term: undefined,
+    tokens,
+    done: runWithLease(
+      {
+        client: server.client(identity),
+        name: 'plimsoll-scheduler',
+        namespace: 'plimsoll-system',
+        identity,
+        clock,
+        random: () => 0,
+        log,
+        lead: async (signal, term) => {
+          tokens.push(term.fencingToken);
+          contender.term = term;
+          await clock.sleep(86_400_000, signal);
+          contender.term = undefined;
+        },
+      },
+      stop.signal,
+    ),
+  };
+  return contender;
+}
+
+function leaders(...contenders: readonly Contender[]): number {
+  return contenders.filter(({ term }) => term?.isHeld() === true).length;
+}
+
+async function end(clock: ManualClock, ...contenders: readonly Contender[]): Promise<void> {
+  contenders.forEach(({ stop }) => stop.abort());
+  await clock.advance(20_000);
+  await Promise.all(contenders.map(({ done }) => done));
+}
+
+describe('runWithLease', () => {
+  test('one leads, the other waits, and takes over at once when the lease is given back', async () => {
+    const [server, clock] = [leaseServer(), manualClock()];
+    const a = contend(server, clock, 'a');
+    await clock.advance(0);
+    const b = contend(server, clock, 'b');
+    await clock.advance(60_000);
+    expect([a.tokens, b.tokens, server.lease?.spec['holderIdentity']]).toEqual([['uid-1/0'], [], 'a']);
+    a.stop.abort();
+    await clock.advance(2_500);
+    expect([a.term, b.tokens]).toEqual([undefined, ['uid-1/1']]);
+    expect(server.lease?.spec).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1, leaseDurationSeconds: 15 });
+    await end(clock, a, b);
+    expect(server.lease?.spec['holderIdentity']).toBe('');
+  });
+
+  test('a leader that is cut off stops before another begins', async () => {
+    const [server, clock] = [leaseServer(), manualClock()];
+    const a = contend(server, clock, 'a');
+    await clock.advance(0);
+    const b = contend(server, clock, 'b');
+    await clock.advance(20_000);
+    server.cut.add('a');
+    await clock.advance(8_000);
+    expect(leaders(a)).toBe(1);
+    await clock.advance(3_000);
+    expect([a.term, leaders(b)]).toEqual([undefined, 0]);
+    await clock.advance(8_000);
+    expect(leaders(b)).toBe(1);
+    await end(clock, a, b);
+  });
+
+  test('a renewal whose answer was lost does not cost the lease', async () => {
+    const [server, clock] = [leaseServer(), manualClock()];
+    const a = contend(server, clock, 'a');
+    await clock.advance(4_500);
+    server.deaf.add('a');
+    await clock.advance(2_000);
+    server.deaf.clear();
+    await clock.advance(30_000);
+    expect([leaders(a), a.tokens]).toEqual([1, ['uid-1/0']]);
+    await end(clock, a);
+  });
+
+  test('a lease that was deleted is lost, and the next term has another token', async () => {
+    const [server, clock] = [leaseServer(), manualClock()];
+    const a = contend(server, clock, 'a');
+    await clock.advance(3_000);
+    server.lease = undefined;
+    await clock.advance(6_000);
+    expect(a.tokens).toEqual(['uid-1/0', 'uid-2/0']);
+    await end(clock, a);
+  });
+
+  test('a term is over for a process that was frozen, before any timer has run', async () => {
+    const [server, clock] = [leaseServer(), manualClock()];
+    const a = contend(server, clock, 'a');
+    await clock.advance(100);
+    const term = a.term;
+    expect(term?.isHeld()).toBe(true);
+    const waking = clock.advance(60_000);
+    server.cut.add('a');
+    await waking;
+    expect(term?.isHeld()).toBe(false);
+    await end(clock, a);
+  });
+
+  test('work that fails gives the lease back, and is tried again', async () => {
+    const [server, clock] = [leaseServer(), manualClock()];
+    const stop = new AbortController();
+    let begun = 0;
+    const done = runWithLease(
+      {
+        client: server.client('a'),
+        name: 'n',
+        namespace: 'ns',
+        identity: 'a',
+        clock,
+        random: () => 0,
+        log,
+        lead: () => Promise.reject(new Error(`failure ${(begun += 1)}`)),
+      },
+      stop.signal,
+    );
+    await clock.advance(5_000);
+    expect(begun).toBe(3);
+    stop.abort();
+    await done;
+  });
+
+  test('a lease that may not be had is said once for each cause', async () => {
+    const clock = manualClock();
+    const stop = new AbortController();
+    const lines: string[] = [];
+    const { client } = scriptedClient(() => failureOf(403, { message: 'may not get leases' }));
+    const done = runWithLease(
+      {
+        client,
+        name: 'n',
+        namespace: 'ns',
+        identity: 'a',
+        clock,
+        random: () => 0,
+        log: createLog({
+          component: 'test',
+          level: 'warn',
+          format: 'json',
+          destination: { write: (line) => void lines.push(line) },
+        }),
+        lead: () => Promise.reject(new Error('never leads')),
+      },
+      stop.signal,
+    );
+    await clock.advance(20_000);
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { msg: 'Lease not available', lease: 'n', namespace: 'ns', reason: 'may not get leases' },
+    ]);
+    stop.abort();
+    await done;
+  });
+
+  test('never two leaders, whatever is cut off or deaf, and one again afterwards', async () => {
+    const fault = fc.record({ who: fc.constantFrom('a', 'b', 'c'), how: fc.constantFrom('cut', 'deaf', 'heal') });
+    const step = fc.record({ ms: fc.nat(9_000), fault: fc.option(fault) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+        const [server, clock] = [leaseServer(), manualClock()];
+        const all = ['a', 'b', 'c'].map((identity) => contend(server, clock, identity));
+        for (const { ms, fault: broken } of steps) {
+          if (broken !== null) apply(server, broken);
+          for (let left = ms; left > 0; left -= 500) {
+            await clock.advance(Math.min(500, left));
+            expect(leaders(...all)).toBeLessThanOrEqual(1);
+          }
+        }
+        server.cut.clear();
+        server.deaf.clear();
+        await clock.advance(40_000);
+        expect(leaders(...all)).toBe(1);
+        await end(clock, ...all);
+        const tokens = all.flatMap((contender) => contender.tokens);
+        expect(new Set(tokens).size).toBe(tokens.length);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+function apply({ cut, deaf }: LeaseServer, { who, how }: { who: string; how: string }): void {
+  cut.delete(who);
+  deaf.delete(who);
+  if (how === 'cut') cut.add(who);
+  if (how === 'deaf') deaf.add(who);
+}
