@@ -7,9 +7,9 @@
 import { loadavg } from 'node:os';
 import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import { kubeconfigConnection } from '#shared/kube/client/kubeconfig-connection.ts';
-import { type Cluster, startCluster } from '#test/cluster/cluster.ts';
-import { installPlimsoll } from '#test/cluster/install.ts';
-import { startInstalledWebhook } from '#test/cluster/installed-webhook.ts';
+import { type Cluster, startCluster } from '#test/cluster/support/control-plane/cluster.ts';
+import { installPlimsoll } from '#test/cluster/support/install.ts';
+import { startInstalledWebhook } from '#test/cluster/support/installed-webhook.ts';
 import { apiServerCalls, shareWithin5Ms, webhookCalls } from './admission/calls.ts';
 import { countsSince } from './admission/counts.ts';
 import { addPolicies, prepare } from './admission/prepare.ts';

@@ -1,4 +1,4 @@
-import { kubectl } from '#test/cluster/kubectl.ts';
+import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { rounded } from './quantile.ts';
 import type { Counts } from './counts.ts';
 

@@ -1,5 +1,5 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import type { WebhookProcess } from '#test/cluster/webhook-process.ts';
+import type { WebhookProcess } from '#test/cluster/support/webhook-process.ts';
 import type { Counts } from './counts.ts';
 import { createPod } from './create-pod.ts';
 import { podsPath, VARIANTS } from './variants.ts';

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { findBinaries } from './binaries.ts';
+import { findBinaries } from './support/control-plane/binaries.ts';
 
 const PROGRAMS = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kubectl'];
 /** Stands for Go: makes a file for everything it is asked to build, `-o FILE` or `-o FOLDER/`. */

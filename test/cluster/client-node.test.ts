@@ -7,8 +7,8 @@ import { createClient } from '#shared/kube/client/client.ts';
 import { kubeconfigConnection } from '#shared/kube/client/kubeconfig-connection.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
 import { NAMESPACES } from '#shared/kube/resource.ts';
-import { credentialsIn, KUBELET_CLIENT } from './credentials.ts';
-import { ownCluster, whyNoOwnCluster } from './own-cluster.ts';
+import { credentialsIn, KUBELET_CLIENT } from './support/control-plane/credentials.ts';
+import { ownCluster, whyNoOwnCluster } from './support/control-plane/own-cluster.ts';
 
 const whyNot = whyNoOwnCluster(process.env);
 

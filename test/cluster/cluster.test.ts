@@ -7,17 +7,17 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { eventually } from '#test/contract/harness.ts';
-import { PROGRAMS } from './binaries.ts';
-import { startCluster } from './cluster.ts';
-import { firstLine } from './first-line.ts';
-import { killableRun } from './killable-run.ts';
-import { whyNoOwnCluster } from './own-cluster.ts';
-import { ownTemporaryFolder } from './own-temporary-folder.ts';
-import { isRunning, type ProcessIdentity } from './process-identity.ts';
-import { listRuns } from './run-folder.ts';
-import { markedProcesses } from './run-processes.ts';
+import { PROGRAMS } from './support/control-plane/binaries.ts';
+import { startCluster } from './support/control-plane/cluster.ts';
+import { firstLine } from './support/first-line.ts';
+import { killableRun } from './support/run/killable-run.ts';
+import { whyNoOwnCluster } from './support/control-plane/own-cluster.ts';
+import { ownTemporaryFolder } from './support/run/own-temporary-folder.ts';
+import { isRunning, type ProcessIdentity } from './support/run/process-identity.ts';
+import { listRuns } from './support/run/run-folder.ts';
+import { markedProcesses } from './support/run/run-processes.ts';
 
-const KEEPER = fileURLToPath(new URL('./keeper.ts', import.meta.url));
+const KEEPER = fileURLToPath(new URL('./support/control-plane/keeper.ts', import.meta.url));
 /** Before the keeper, amid programs that come up, shortly before they are up. */
 const STARTING_MS = [100, 1_000, 2_500];
 

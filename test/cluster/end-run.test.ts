@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { uniqueName } from '#test/contract/harness.ts';
-import { endRun, sweepDeadRuns } from './end-run.ts';
-import { firstLine } from './first-line.ts';
-import { markedEnvironment, registerLeftover } from './leftovers.ts';
-import { mounts } from './mount-table.ts';
-import { ownTemporaryFolder } from './own-temporary-folder.ts';
-import { identityOf, isRunning, type ProcessIdentity } from './process-identity.ts';
-import { listRuns, makeRunFolder } from './run-folder.ts';
+import { endRun, sweepDeadRuns } from './support/run/end-run.ts';
+import { firstLine } from './support/first-line.ts';
+import { markedEnvironment, registerLeftover } from './support/run/leftovers.ts';
+import { mounts } from './support/run/mount-table.ts';
+import { ownTemporaryFolder } from './support/run/own-temporary-folder.ts';
+import { identityOf, isRunning, type ProcessIdentity } from './support/run/process-identity.ts';
+import { listRuns, makeRunFolder } from './support/run/run-folder.ts';
 
-const RUN_FOLDER = fileURLToPath(new URL('./run-folder.ts', import.meta.url));
+const RUN_FOLDER = fileURLToPath(new URL('./support/run/run-folder.ts', import.meta.url));
 const OWNER = `
   const { makeRunFolder } = await import(${JSON.stringify(RUN_FOLDER)});
   console.log(makeRunFolder('test'));

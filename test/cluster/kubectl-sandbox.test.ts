@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { eventually, pod, uniqueName } from '#test/contract/harness.ts';
 import { runningApiServer } from '#test/sandbox/api-server/running-api-server.ts';
-import { hasCluster } from './cluster-target.ts';
-import { kubectl } from './kubectl.ts';
+import { hasCluster } from './support/control-plane/cluster-target.ts';
+import { kubectl } from './support/control-plane/kubectl.ts';
 
 const NAMESPACE = uniqueName('kubectl');
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { groupsNotRun } from './not-run.ts';
+import { groupsNotRun } from './support/control-plane/not-run.ts';
 
 function moduleOf(...names: readonly string[]) {
   return { children: { suites: () => names.map((name) => ({ name })) } };

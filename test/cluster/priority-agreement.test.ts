@@ -6,8 +6,8 @@ import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodePriorityClass } from '#shared/kube/decode/decode-priority-class.ts';
 import { at, contractHarness, eventually, pod } from '#test/contract/harness.ts';
 import { clusterObjects, PRIORITY_CLASSES } from './admission/cluster-objects.ts';
-import { clusterTarget, hasCluster } from './cluster-target.ts';
-import { valueOf } from './value-of.ts';
+import { clusterTarget, hasCluster } from './support/control-plane/cluster-target.ts';
+import { valueOf } from './support/value-of.ts';
 
 const RUNS = 300;
 const DEFAULT_VALUE = 77;

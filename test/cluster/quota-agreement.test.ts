@@ -6,9 +6,9 @@ import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodeResourceQuota } from '#shared/kube/decode/decode-resource-quota.ts';
 import { at, contractHarness, eventually, pod, uniqueName } from '#test/contract/harness.ts';
 import { clusterObjects } from './admission/cluster-objects.ts';
-import { clusterTarget, hasCluster } from './cluster-target.ts';
-import { quotaPodSpecs, quotaSpecs } from './quota-arbitraries.ts';
-import { valueOf } from './value-of.ts';
+import { clusterTarget, hasCluster } from './support/control-plane/cluster-target.ts';
+import { quotaPodSpecs, quotaSpecs } from './support/quota-arbitraries.ts';
+import { valueOf } from './support/value-of.ts';
 
 const NAMESPACES = 6;
 const QUOTAS = 3;

@@ -6,7 +6,7 @@ import { CONFIG_MAPS } from '#shared/kube/resource.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { at, eventually } from '#test/contract/harness.ts';
-import { ownCluster, whyNoOwnCluster } from './own-cluster.ts';
+import { ownCluster, whyNoOwnCluster } from './support/control-plane/own-cluster.ts';
 
 const log = createLog({ component: 'test', level: 'silent', format: 'json' });
 const NAMESPACE = 'default';

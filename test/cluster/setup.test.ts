@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import { contractHarness, eventually } from '#test/contract/harness.ts';
 import { ADMISSION } from '#test/contract/webhook-registrar.ts';
-import { clusterTarget, hasCluster } from './cluster-target.ts';
-import { firstLine } from './first-line.ts';
-import { killableRun } from './killable-run.ts';
+import { clusterTarget, hasCluster } from './support/control-plane/cluster-target.ts';
+import { firstLine } from './support/first-line.ts';
+import { killableRun } from './support/run/killable-run.ts';
 import { setup } from './setup.ts';
 
 const CONFIGURATIONS = [

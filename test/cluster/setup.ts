@@ -2,9 +2,9 @@ import type { TestProject, Vitest } from 'vitest/node';
 import { getObject } from '#shared/kube/client/objects.ts';
 import { VALIDATING_WEBHOOKS } from '#shared/kube/resource.ts';
 import { WEBHOOK_CONFIGURATION } from '#shared/kube/api-names.ts';
-import { startCluster } from './cluster.ts';
-import { groupsNotRun } from './not-run.ts';
-import { testClient } from './test-client.ts';
+import { startCluster } from './support/control-plane/cluster.ts';
+import { groupsNotRun } from './support/control-plane/not-run.ts';
+import { testClient } from './support/control-plane/test-client.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { firstLine } from './first-line.ts';
-import { identityOf } from './process-identity.ts';
-import { leavePlace, takePlace } from './sole-holder.ts';
+import { firstLine } from './support/first-line.ts';
+import { identityOf } from './support/run/process-identity.ts';
+import { leavePlace, takePlace } from './support/run/sole-holder.ts';
 
-const MODULE = fileURLToPath(new URL('./sole-holder.ts', import.meta.url));
+const MODULE = fileURLToPath(new URL('./support/run/sole-holder.ts', import.meta.url));
 /** Takes the place when it is told to, says who has it then, and stays. */
 const CONTENDER = `
   const { takePlace } = await import(${JSON.stringify(MODULE)});

@@ -1,8 +1,8 @@
 import { describe, expect, inject, test } from 'vitest';
 import { contractHarness } from '#test/contract/harness.ts';
 import { registeredWebhooks } from './admission/registered-webhooks.ts';
-import { clusterTarget, hasCluster } from './cluster-target.ts';
-import { findUpstreamSuite, runUpstreamSuite } from './upstream-suite.ts';
+import { clusterTarget, hasCluster } from './support/control-plane/cluster-target.ts';
+import { findUpstreamSuite, runUpstreamSuite } from './support/control-plane/upstream-suite.ts';
 
 const SPECIFICATIONS = 7;
 /** Building the suite is part of it where nobody has built it yet. */

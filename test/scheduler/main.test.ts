@@ -14,7 +14,7 @@ import {
 import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import { directConnection } from '#shared/kube/client/connection.ts';
 import { buildKubeconfig } from '#test/build/kubeconfig.ts';
-import { freePorts } from '#test/cluster/free-ports.ts';
+import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { at } from '#test/contract/harness.ts';
 import { runningApiServer } from '#test/sandbox/api-server/running-api-server.ts';
 import { type SchedulerProcess, startSchedulerProcess } from './scheduler-process.ts';

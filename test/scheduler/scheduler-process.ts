@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { component } from '#test/cluster/component.ts';
-import { markedEnvironment } from '#test/cluster/leftovers.ts';
-import { textOf } from '#test/cluster/process-identity.ts';
-import { waitUntil } from '#test/cluster/wait-until.ts';
+import { component } from '#test/cluster/support/control-plane/component.ts';
+import { markedEnvironment } from '#test/cluster/support/run/leftovers.ts';
+import { textOf } from '#test/cluster/support/run/process-identity.ts';
+import { waitUntil } from '#test/cluster/support/wait-until.ts';
 
 /** The scheduler process as it is shipped. */
 export interface SchedulerProcess {

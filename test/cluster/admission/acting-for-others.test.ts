@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
+import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
 import { at, contractHarness, eventually, pod, textAt, uniqueName } from '#test/contract/harness.ts';
 import { asUser, type AnswerOfUser, type AsUser } from './as-user.ts';
 import { clusterObjects, onlyIn } from './cluster-objects.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
+import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
 import { at, contractHarness, eventually, pod, uniqueName } from '#test/contract/harness.ts';
 import { patched, type Reviewer } from '#test/contract/webhook-receiver.ts';
 import { webhookRegistrar } from '#test/contract/webhook-registrar.ts';

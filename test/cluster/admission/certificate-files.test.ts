@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
+import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
 import { contractHarness, eventually } from '#test/contract/harness.ts';
 import { answersWhile, expectAllAsked } from './answers-under-load.ts';
 import { certificateFiles } from './certificate-files.ts';

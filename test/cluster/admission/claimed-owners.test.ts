@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { rankingFacts } from '#shared/domain/ranking/candidate.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
+import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
 import { contractHarness, eventually, pod } from '#test/contract/harness.ts';
 import type { AsUser } from './as-user.ts';
 import { tenantOf } from './tenant.ts';

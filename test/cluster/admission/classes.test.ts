@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
-import { kubectl } from '#test/cluster/kubectl.ts';
+import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
+import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { at, contractHarness, eventually, pod } from '#test/contract/harness.ts';
 import { clusterObjects, onlyIn, POLICIES, PRIORITY_CLASSES } from './cluster-objects.ts';
 import { plainNames } from './plain-names.ts';

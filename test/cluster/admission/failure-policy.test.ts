@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
+import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
 import { at, contractHarness, eventually, pod, uniqueName } from '#test/contract/harness.ts';
 import { ADMISSION } from '#test/contract/webhook-registrar.ts';
 import { registeredWebhooks, slowPod, untilAsked, wasAsked } from './registered-webhooks.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
-import { makeFakeNodes } from '#test/cluster/fake-nodes.ts';
+import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
+import { makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
 import { at, contractHarness, eventually, pod, textAt, uniqueName } from '#test/contract/harness.ts';
 import { agentOf } from './agent-user.ts';
 import { asUser, type AnswerOfUser, type AsUser } from './as-user.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
+import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
 import { at, contractHarness, eventually, pod } from '#test/contract/harness.ts';
 import { clusterObjects, onlyIn, POLICIES, PRIORITY_CLASSES } from './cluster-objects.ts';
 import { registeredWebhooks } from './registered-webhooks.ts';

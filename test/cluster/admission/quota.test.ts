@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
-import { inFlight } from '#test/cluster/in-flight.ts';
-import type { WebhookProcess } from '#test/cluster/webhook-process.ts';
+import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
+import { inFlight } from '#test/cluster/support/in-flight.ts';
+import type { WebhookProcess } from '#test/cluster/support/webhook-process.ts';
 import { type Answer, at, contractHarness, eventually, pod, textAt, uniqueName } from '#test/contract/harness.ts';
 import type { Reviewer } from '#test/contract/webhook-receiver.ts';
 import { webhookRegistrar } from '#test/contract/webhook-registrar.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { PRIORITY_RULES_NAMES } from '#shared/kube/api-names.ts';
-import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
-import { kubectl } from '#test/cluster/kubectl.ts';
+import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
+import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { at, contractHarness, eventually, pod, uniqueName } from '#test/contract/harness.ts';
 import { clusterObjects, RULES } from './cluster-objects.ts';
 import { plainNames } from './plain-names.ts';

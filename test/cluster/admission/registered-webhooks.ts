@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, inject } from 'vitest';
-import { startWebhookProcess, type WebhookProcess } from '#test/cluster/webhook-process.ts';
+import { startWebhookProcess, type WebhookProcess } from '#test/cluster/support/webhook-process.ts';
 import { type Answer, eventually, type Harness, pod } from '#test/contract/harness.ts';
 import { ADMISSION } from '#test/contract/webhook-registrar.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
+import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
 import { type Answer, at, contractHarness, eventually, pod, textAt, uniqueName } from '#test/contract/harness.ts';
 import { clusterObjects, onlyIn, PRIORITY_QUOTAS } from './cluster-objects.ts';
 import { registeredWebhooks } from './registered-webhooks.ts';

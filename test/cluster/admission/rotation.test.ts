@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createAuthority } from '#shared/http/certificates.ts';
-import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
+import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
 import { at, contractHarness, eventually, uniqueName } from '#test/contract/harness.ts';
 import { answersWhile, expectAllAsked } from './answers-under-load.ts';
 import { AUTHORITY_SECRET, registeredWebhooks } from './registered-webhooks.ts';

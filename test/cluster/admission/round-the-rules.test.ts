@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
-import { inFlight } from '#test/cluster/in-flight.ts';
+import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
+import { inFlight } from '#test/cluster/support/in-flight.ts';
 import { type Answer, at, contractHarness, eventually, pod, textAt, uniqueName } from '#test/contract/harness.ts';
 import { untilEnforced } from '#test/webhook/no-way-round/until-enforced.ts';
 import { collectionPath, workloadKind } from '#test/webhook/support/workloads.ts';

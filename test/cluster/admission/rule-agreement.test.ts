@@ -14,9 +14,9 @@ import {
   writtenArbitrary,
   type WrittenPolicy,
 } from '#test/build/rule-cases.ts';
-import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
-import { inFlight } from '#test/cluster/in-flight.ts';
-import { valueOf } from '#test/cluster/value-of.ts';
+import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
+import { inFlight } from '#test/cluster/support/in-flight.ts';
+import { valueOf } from '#test/cluster/support/value-of.ts';
 import { contractHarness } from '#test/contract/harness.ts';
 import { WORKLOAD_KINDS, workloadKind } from '#test/webhook/support/workloads.ts';
 import type { AnswerOfUser } from './as-user.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, inject } from 'vitest';
-import { startWebhookProcess, type WebhookProcess } from '#test/cluster/webhook-process.ts';
+import { startWebhookProcess, type WebhookProcess } from '#test/cluster/support/webhook-process.ts';
 import { eventually, type Harness, pod } from '#test/contract/harness.ts';
 import { installRules } from './install-rules.ts';
 

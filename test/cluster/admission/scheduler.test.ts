@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '#shared/runtime/clock.ts';
-import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
-import { makeFakeNodes } from '#test/cluster/fake-nodes.ts';
+import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
+import { makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
 import { at, contractHarness, eventually, pod, uniqueName } from '#test/contract/harness.ts';
 import { clusterObjects } from './cluster-objects.ts';
 import { registeredWebhooks } from './registered-webhooks.ts';

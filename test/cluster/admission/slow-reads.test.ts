@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
+import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
 import { contractHarness } from '#test/contract/harness.ts';
 import { stage } from '#test/webhook/adversary/stage.ts';
 import { slowReads } from '#test/webhook/slow-reads/slow-reads.ts';

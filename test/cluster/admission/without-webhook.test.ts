@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { clusterTarget, hasCluster } from '#test/cluster/cluster-target.ts';
+import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
 import { contractHarness } from '#test/contract/harness.ts';
 import { noWayRound } from '#test/webhook/no-way-round/no-way-round.ts';
 import { untilEnforced } from '#test/webhook/no-way-round/until-enforced.ts';

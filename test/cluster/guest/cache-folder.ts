@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { identityOf } from '#test/cluster/process-identity.ts';
+import { identityOf } from '#test/cluster/support/run/process-identity.ts';
 
 /** Where everything about guests is kept between runs, in the user's cache folder. */
 export function guestCache(env: Readonly<Record<string, string | undefined>> = process.env): string {

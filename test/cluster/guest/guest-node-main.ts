@@ -8,8 +8,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Component } from '#test/cluster/component.ts';
-import { credentialsIn } from '#test/cluster/credentials.ts';
+import type { Component } from '#test/cluster/support/control-plane/component.ts';
+import { credentialsIn } from '#test/cluster/support/control-plane/credentials.ts';
 import { kubeletDropIns } from '#test/cluster/node/kubelet-configuration.ts';
 import { startContainerd } from '#test/cluster/node/start-containerd.ts';
 import { startKubelet } from '#test/cluster/node/start-kubelet.ts';

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
-import { sweepDeadRuns } from '#test/cluster/end-run.ts';
-import { textOf } from '#test/cluster/process-identity.ts';
-import { listRuns, type Run } from '#test/cluster/run-folder.ts';
-import { markedProcesses } from '#test/cluster/run-processes.ts';
+import { sweepDeadRuns } from '#test/cluster/support/run/end-run.ts';
+import { textOf } from '#test/cluster/support/run/process-identity.ts';
+import { listRuns, type Run } from '#test/cluster/support/run/run-folder.ts';
+import { markedProcesses } from '#test/cluster/support/run/run-processes.ts';
 import { findGuestTools, neededTools, whyNoGuest } from './find-guest-tools.ts';
 import { runInGuest } from './run-in-guest.ts';
 

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { endRun, sweepDeadRuns } from '#test/cluster/end-run.ts';
-import { textOf } from '#test/cluster/process-identity.ts';
-import { makeRunFolder } from '#test/cluster/run-folder.ts';
+import { endRun, sweepDeadRuns } from '#test/cluster/support/run/end-run.ts';
+import { textOf } from '#test/cluster/support/run/process-identity.ts';
+import { makeRunFolder } from '#test/cluster/support/run/run-folder.ts';
 import { baseImage } from './base-image.ts';
 import type { FoundGuestTools } from './find-guest-tools.ts';
 import { inTime } from './in-time.ts';

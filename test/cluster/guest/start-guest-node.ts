@@ -1,12 +1,12 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Component } from '#test/cluster/component.ts';
-import { credentialsIn } from '#test/cluster/credentials.ts';
+import type { Component } from '#test/cluster/support/control-plane/component.ts';
+import { credentialsIn } from '#test/cluster/support/control-plane/credentials.ts';
 import { kubeletDropIns } from '#test/cluster/node/kubelet-configuration.ts';
 import { NODE_ADDRESS } from '#test/cluster/node/node-place.ts';
 import { neededPrograms, packNodeImages } from '#test/cluster/node/start-node.ts';
-import { textOf } from '#test/cluster/process-identity.ts';
+import { textOf } from '#test/cluster/support/run/process-identity.ts';
 import { findGuestTools, neededTools } from './find-guest-tools.ts';
 import type { Answer, Order } from './guest-node-orders.ts';
 import { inTime } from './in-time.ts';

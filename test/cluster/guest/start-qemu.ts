@@ -1,6 +1,6 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import { markedEnvironment } from '#test/cluster/leftovers.ts';
+import { markedEnvironment } from '#test/cluster/support/run/leftovers.ts';
 import type { FoundGuestTools } from './find-guest-tools.ts';
 
 export interface Machine {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Account, AGENT, WEBHOOK } from '#test/cluster/accounts.ts';
+import { type Account, AGENT, WEBHOOK } from '#test/cluster/support/accounts.ts';
 import { type Attempt, mayDo } from './attempt.ts';
 import type { InstalledCluster } from './installed-cluster.ts';
 import { rightsOf } from './rights-of.ts';

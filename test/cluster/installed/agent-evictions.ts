@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
-import { AGENT } from '#test/cluster/accounts.ts';
-import { startInstalledWebhook } from '#test/cluster/installed-webhook.ts';
-import type { WebhookProcess } from '#test/cluster/webhook-process.ts';
+import { AGENT } from '#test/cluster/support/accounts.ts';
+import { startInstalledWebhook } from '#test/cluster/support/installed-webhook.ts';
+import type { WebhookProcess } from '#test/cluster/support/webhook-process.ts';
 import { at, eventually, pod, textAt, uniqueName } from '#test/contract/harness.ts';
 import { AS_DEPLOYED } from './as-deployed.ts';
 import { evict, type InstalledCluster, OTHER_NODE, OWN_NODE, post } from './installed-cluster.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
-import { AGENT } from '#test/cluster/accounts.ts';
+import { AGENT } from '#test/cluster/support/accounts.ts';
 import { eventually, pod } from '#test/contract/harness.ts';
 import { evict, type InstalledCluster, OTHER_NODE, OWN_NODE, post } from './installed-cluster.ts';
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { accountToken, AGENT, WEBHOOK, writeKubeconfig } from '#test/cluster/accounts.ts';
-import { type AgentProcess, startAgentProcess } from '#test/cluster/agent-process.ts';
-import { type MeasuredPod, memorySummary, startFakeKubelet } from '#test/cluster/fake-kubelet.ts';
-import { startInstalledWebhook } from '#test/cluster/installed-webhook.ts';
+import { accountToken, AGENT, WEBHOOK, writeKubeconfig } from '#test/cluster/support/accounts.ts';
+import { type AgentProcess, startAgentProcess } from '#test/cluster/support/agent-process.ts';
+import { type MeasuredPod, memorySummary, startFakeKubelet } from '#test/cluster/support/fake-kubelet.ts';
+import { startInstalledWebhook } from '#test/cluster/support/installed-webhook.ts';
 import { at, eventually, pod, textAt } from '#test/contract/harness.ts';
 import { AS_DEPLOYED } from './as-deployed.ts';
 import { type Attempt, mayDo } from './attempt.ts';

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { kubectl } from '#test/cluster/kubectl.ts';
+import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { at, textAt } from '#test/contract/harness.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../../deploy/', import.meta.url));

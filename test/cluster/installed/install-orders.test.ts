@@ -2,9 +2,9 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { asUser } from '#test/cluster/admission/as-user.ts';
 import { POLICIES, RULES } from '#test/cluster/admission/cluster-objects.ts';
-import { kubectl } from '#test/cluster/kubectl.ts';
-import { ownCluster, whyNoOwnCluster } from '#test/cluster/own-cluster.ts';
-import { startWebhookProcess, type WebhookProcess } from '#test/cluster/webhook-process.ts';
+import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
+import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
+import { startWebhookProcess, type WebhookProcess } from '#test/cluster/support/webhook-process.ts';
 import { at, contractHarness, eventually, pod } from '#test/contract/harness.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../../deploy/', import.meta.url));

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect } from 'vitest';
 import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
-import { type Account, accountToken, AGENT } from '#test/cluster/accounts.ts';
-import { countReadyNodes, makeFakeNodes } from '#test/cluster/fake-nodes.ts';
-import { installPlimsoll } from '#test/cluster/install.ts';
-import { type OwnCluster, ownCluster } from '#test/cluster/own-cluster.ts';
+import { type Account, accountToken, AGENT } from '#test/cluster/support/accounts.ts';
+import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
+import { installPlimsoll } from '#test/cluster/support/install.ts';
+import { type OwnCluster, ownCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { eventually, textAt } from '#test/contract/harness.ts';
 
 export const OWN_NODE = 'node-0';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { WEBHOOK } from '#test/cluster/accounts.ts';
-import { installPlimsoll } from '#test/cluster/install.ts';
-import { whyNoOwnCluster } from '#test/cluster/own-cluster.ts';
+import { WEBHOOK } from '#test/cluster/support/accounts.ts';
+import { installPlimsoll } from '#test/cluster/support/install.ts';
+import { whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { at, eventually } from '#test/contract/harness.ts';
 import { accountRights } from './account-rights.ts';
 import { agentEvictions } from './agent-evictions.ts';

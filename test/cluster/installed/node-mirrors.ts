@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '#shared/runtime/clock.ts';
-import { AGENT, WEBHOOK } from '#test/cluster/accounts.ts';
+import { AGENT, WEBHOOK } from '#test/cluster/support/accounts.ts';
 import { asUser, type AnswerOfUser, type AsUser } from '#test/cluster/admission/as-user.ts';
 import { at, eventually, textAt, uniqueName } from '#test/contract/harness.ts';
 import { type InstalledCluster, OTHER_NODE } from './installed-cluster.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { WEBHOOK } from '#test/cluster/accounts.ts';
+import { WEBHOOK } from '#test/cluster/support/accounts.ts';
 import { at } from '#test/contract/harness.ts';
 import type { InstalledCluster } from './installed-cluster.ts';
 

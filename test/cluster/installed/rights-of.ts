@@ -1,6 +1,6 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { fieldOf } from '#shared/kube/decode/field-of.ts';
-import { inFlight } from '#test/cluster/in-flight.ts';
+import { inFlight } from '#test/cluster/support/in-flight.ts';
 import { type Attempt, mayDo, placeOf } from './attempt.ts';
 import { discover, type Thing } from './discover.ts';
 

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { WEBHOOK } from '#test/cluster/accounts.ts';
-import { makeFakeNodes } from '#test/cluster/fake-nodes.ts';
-import { installPlimsoll } from '#test/cluster/install.ts';
+import { WEBHOOK } from '#test/cluster/support/accounts.ts';
+import { makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
+import { installPlimsoll } from '#test/cluster/support/install.ts';
 import { call } from '#test/cluster/node/kube-calls.ts';
-import { ownCluster, whyNoOwnCluster } from '#test/cluster/own-cluster.ts';
+import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { eventually } from '#test/contract/harness.ts';
 
 const PODS = `/api/v1/namespaces/${WEBHOOK.namespace}/pods`;

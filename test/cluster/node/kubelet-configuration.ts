@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { CertificateFiles } from '#test/cluster/credentials.ts';
+import type { CertificateFiles } from '#test/cluster/support/control-plane/credentials.ts';
 import { NODE_ADDRESS, NODE_NAME } from './node-place.ts';
 
 /** What a kubelet reads, all below one folder. */

@@ -1,15 +1,15 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type Cluster, startCluster } from '#test/cluster/cluster.ts';
-import { ownTemporaryFolder } from '#test/cluster/own-temporary-folder.ts';
-import { listRuns } from '#test/cluster/run-folder.ts';
-import { markedProcesses } from '#test/cluster/run-processes.ts';
+import { type Cluster, startCluster } from '#test/cluster/support/control-plane/cluster.ts';
+import { ownTemporaryFolder } from '#test/cluster/support/run/own-temporary-folder.ts';
+import { listRuns } from '#test/cluster/support/run/run-folder.ts';
+import { markedProcesses } from '#test/cluster/support/run/run-processes.ts';
 import { at, eventually } from '#test/contract/harness.ts';
 import { call } from './kube-calls.ts';
 import { whyNoNode } from './node-programs.ts';
 import { cgroupRootOf } from './start-kubelet.ts';
 import { makePod, podPath } from './make-pod.ts';
-import { testClient } from '#test/cluster/test-client.ts';
+import { testClient } from '#test/cluster/support/control-plane/test-client.ts';
 
 const why = whyNoNode(process.env);
 const POD = { name: 'living', mebibytes: 16 };

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findKubelet } from '#test/cluster/binaries.ts';
+import { findKubelet } from '#test/cluster/support/control-plane/binaries.ts';
 import { pathOf } from '#test/cluster/guest/find-guest-tools.ts';
-import { type Environment, goPrograms, type GoRecipe } from '#test/cluster/go-programs.ts';
+import { type Environment, goPrograms, type GoRecipe } from '#test/cluster/support/control-plane/go-programs.ts';
 
 type BuiltProgram = 'kubelet' | 'containerd' | 'containerd-shim-runc-v2' | 'ctr' | 'workload';
 

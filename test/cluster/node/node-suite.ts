@@ -18,7 +18,7 @@ import { WORKLOAD_IMAGE } from './workload-image.ts';
 import type { NodeUnderTest, RunningNode } from './node-under-test.ts';
 import { askKubelet } from './ask-kubelet.ts';
 import { makePod, podPath, type Workload } from './make-pod.ts';
-import { testClient } from '#test/cluster/test-client.ts';
+import { testClient } from '#test/cluster/support/control-plane/test-client.ts';
 
 const MEBIBYTE = 1_048_576;
 /*

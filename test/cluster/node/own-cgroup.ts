@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { registerLeftover } from '#test/cluster/leftovers.ts';
-import { mounts } from '#test/cluster/mount-table.ts';
+import { registerLeftover } from '#test/cluster/support/run/leftovers.ts';
+import { mounts } from '#test/cluster/support/run/mount-table.ts';
 
 /** A cpuset without these two takes no process. */
 const INHERITED = ['cpuset.cpus', 'cpuset.mems'];

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import type { Address } from '#test/cluster/control-plane-flags.ts';
+import type { Address } from '#test/cluster/support/control-plane/control-plane-flags.ts';
 
 /*
  * A process in a network namespace of its own cannot be reached from outside, and no link is laid to it, which would have

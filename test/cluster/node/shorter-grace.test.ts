@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { evictPod } from '#shared/kube/events/evict-pod.ts';
 import { at, eventually, textAt } from '#test/contract/harness.ts';
-import { testClient } from '#test/cluster/test-client.ts';
+import { testClient } from '#test/cluster/support/control-plane/test-client.ts';
 import { call } from './kube-calls.ts';
 import { makePod, podPath, type Workload } from './make-pod.ts';
 import { whyNoNode } from './node-programs.ts';

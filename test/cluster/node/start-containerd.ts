@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { component, type Component } from '#test/cluster/component.ts';
+import { component, type Component } from '#test/cluster/support/control-plane/component.ts';
 import { runProgram } from '#test/cluster/guest/run-program.ts';
-import { markedEnvironment } from '#test/cluster/leftovers.ts';
-import { waitUntil } from '#test/cluster/wait-until.ts';
+import { markedEnvironment } from '#test/cluster/support/run/leftovers.ts';
+import { waitUntil } from '#test/cluster/support/wait-until.ts';
 import { containerdConfiguration, containerdSocket, podNetwork } from './containerd-configuration.ts';
 import type { NodePrograms } from './node-programs.ts';
 

@@ -1,16 +1,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { component, type Component } from '#test/cluster/component.ts';
-import type { ControlPlane } from '#test/cluster/control-plane.ts';
-import { KUBELET_CLIENT } from '#test/cluster/credentials.ts';
-import { countReadyNodes } from '#test/cluster/fake-nodes.ts';
-import { markedEnvironment } from '#test/cluster/leftovers.ts';
-import { waitUntil } from '#test/cluster/wait-until.ts';
+import { component, type Component } from '#test/cluster/support/control-plane/component.ts';
+import type { ControlPlane } from '#test/cluster/support/control-plane/control-plane.ts';
+import { KUBELET_CLIENT } from '#test/cluster/support/control-plane/credentials.ts';
+import { countReadyNodes } from '#test/cluster/support/fake-nodes.ts';
+import { markedEnvironment } from '#test/cluster/support/run/leftovers.ts';
+import { waitUntil } from '#test/cluster/support/wait-until.ts';
 import { kubeletConfiguration, kubeletDropIns, kubeletFlags, type KubeletLayout } from './kubelet-configuration.ts';
 import type { NodePrograms } from './node-programs.ts';
 import { makeOwnCgroup } from './own-cgroup.ts';
-import { testClient } from '#test/cluster/test-client.ts';
+import { testClient } from '#test/cluster/support/control-plane/test-client.ts';
 
 export interface KubeletOptions {
   /** The run's folder. */

@@ -1,7 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Address } from '#test/cluster/control-plane-flags.ts';
-import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '#test/cluster/control-plane.ts';
+import type { Address } from '#test/cluster/support/control-plane/control-plane-flags.ts';
+import {
+  type ControlPlane,
+  type ControlPlaneOptions,
+  startControlPlane,
+} from '#test/cluster/support/control-plane/control-plane.ts';
 import { setUpNodeNetwork } from './node-network.ts';
 import { SERVICE_PLACE } from './node-place.ts';
 import { relayHandedPort } from './relay.ts';

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Cluster, startCluster } from '#test/cluster/cluster.ts';
+import { type Cluster, startCluster } from '#test/cluster/support/control-plane/cluster.ts';
 import { at, eventually } from '#test/contract/harness.ts';
 import { call } from './kube-calls.ts';
 import { kubeletDropIns } from './kubelet-configuration.ts';
@@ -8,7 +8,7 @@ import { NODE_NAME } from './node-place.ts';
 import type { RunningNode } from './node-under-test.ts';
 import type { NodeKind } from './start-node-cluster.ts';
 import { cgroupRootOf } from './start-kubelet.ts';
-import { testClient } from '#test/cluster/test-client.ts';
+import { testClient } from '#test/cluster/support/control-plane/test-client.ts';
 
 const RESTARTED_WITHIN_MS = 180_000;
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { Component } from '#test/cluster/component.ts';
-import type { ControlPlane } from '#test/cluster/control-plane.ts';
+import type { Component } from '#test/cluster/support/control-plane/component.ts';
+import type { ControlPlane } from '#test/cluster/support/control-plane/control-plane.ts';
 import { findNodePrograms, type NodePrograms } from './node-programs.ts';
 import { packPlimsollImage } from './plimsoll-image.ts';
 import { startContainerd } from './start-containerd.ts';

@@ -1,7 +1,7 @@
-import { endRun } from '#test/cluster/end-run.ts';
-import { isRunning, type ProcessIdentity } from '#test/cluster/process-identity.ts';
-import type { Run } from '#test/cluster/run-folder.ts';
-import { leavePlace } from '#test/cluster/sole-holder.ts';
+import { endRun } from '#test/cluster/support/run/end-run.ts';
+import { isRunning, type ProcessIdentity } from '#test/cluster/support/run/process-identity.ts';
+import type { Run } from '#test/cluster/support/run/run-folder.ts';
+import { leavePlace } from '#test/cluster/support/run/sole-holder.ts';
 import { playgroundPlace, playgrounds } from './playgrounds.ts';
 
 /** A playground may just be starting, and ends after that. */

@@ -1,4 +1,4 @@
-import { KUBERNETES_VERSION } from '#test/cluster/binaries.ts';
+import { KUBERNETES_VERSION } from '#test/cluster/support/control-plane/binaries.ts';
 
 /** What a contributor needs to know of the cluster in the background. */
 export interface IntroductionFacts {

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
-import { findBinaries } from '#test/cluster/binaries.ts';
-import { endRun } from '#test/cluster/end-run.ts';
-import { makeRunFolder } from '#test/cluster/run-folder.ts';
-import { leavePlace, takePlace } from '#test/cluster/sole-holder.ts';
+import { findBinaries } from '#test/cluster/support/control-plane/binaries.ts';
+import { endRun } from '#test/cluster/support/run/end-run.ts';
+import { makeRunFolder } from '#test/cluster/support/run/run-folder.ts';
+import { leavePlace, takePlace } from '#test/cluster/support/run/sole-holder.ts';
 import { introduction } from './introduction.ts';
 import { busyWith, introductionFile, playgroundPlace, PURPOSE } from './playgrounds.ts';
 import { startPlayground } from './start-playground.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { ProcessIdentity } from '#test/cluster/process-identity.ts';
-import { listRuns, type Run, solePlace } from '#test/cluster/run-folder.ts';
+import type { ProcessIdentity } from '#test/cluster/support/run/process-identity.ts';
+import { listRuns, type Run, solePlace } from '#test/cluster/support/run/run-folder.ts';
 
 export const PURPOSE = 'up';
 

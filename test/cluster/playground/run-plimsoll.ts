@@ -2,17 +2,17 @@ import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { ClusterConnection } from '#shared/kube/client/connection.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';
-import { WEBHOOK } from '#test/cluster/accounts.ts';
-import type { Component } from '#test/cluster/component.ts';
-import { installPlimsoll } from '#test/cluster/install.ts';
-import { startInstalledWebhook } from '#test/cluster/installed-webhook.ts';
+import { WEBHOOK } from '#test/cluster/support/accounts.ts';
+import type { Component } from '#test/cluster/support/control-plane/component.ts';
+import { installPlimsoll } from '#test/cluster/support/install.ts';
+import { startInstalledWebhook } from '#test/cluster/support/installed-webhook.ts';
 import { installAgent, readyAgents } from '#test/cluster/node/agent-on-node.ts';
 import { call } from '#test/cluster/node/kube-calls.ts';
 import { findNodePrograms } from '#test/cluster/node/node-programs.ts';
 import { NODE_NAME } from '#test/cluster/node/node-place.ts';
 import { cgroupRootOf } from '#test/cluster/node/start-kubelet.ts';
 import { WORKLOAD_IMAGE } from '#test/cluster/node/workload-image.ts';
-import { waitUntil } from '#test/cluster/wait-until.ts';
+import { waitUntil } from '#test/cluster/support/wait-until.ts';
 import type { IntroductionFacts } from './introduction.ts';
 
 export interface InstallOptions {

@@ -2,11 +2,11 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import { kubeconfigConnection } from '#shared/kube/client/kubeconfig-connection.ts';
-import type { Binaries } from '#test/cluster/binaries.ts';
-import { startControlPlane } from '#test/cluster/control-plane.ts';
-import { kubectl } from '#test/cluster/kubectl.ts';
+import type { Binaries } from '#test/cluster/support/control-plane/binaries.ts';
+import { startControlPlane } from '#test/cluster/support/control-plane/control-plane.ts';
+import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { startNodeCluster } from '#test/cluster/node/start-node-cluster.ts';
-import { waitUntil } from '#test/cluster/wait-until.ts';
+import { waitUntil } from '#test/cluster/support/wait-until.ts';
 import type { IntroductionFacts } from './introduction.ts';
 import { runBeside, runOnNode } from './run-plimsoll.ts';
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { linesOf } from '#test/contract/lines-of.ts';
-import { type Environment, goPrograms, type Programs } from '#test/cluster/go-programs.ts';
+import { type Environment, goPrograms, type Programs } from '#test/cluster/support/control-plane/go-programs.ts';
 
 const MODULE = fileURLToPath(new URL('../go/policies/', import.meta.url));
 

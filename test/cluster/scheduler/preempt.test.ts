@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '#test/contract/harness.ts';
-import { freePorts } from '#test/cluster/free-ports.ts';
-import { ownCluster, whyNoOwnCluster } from '#test/cluster/own-cluster.ts';
+import { freePorts } from '#test/cluster/support/free-ports.ts';
+import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { PATIENCE_MS, preemptionScenario } from './preemption-scenario.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
-import { countReadyNodes, makeFakeNodes } from '#test/cluster/fake-nodes.ts';
-import type { OwnCluster } from '#test/cluster/own-cluster.ts';
+import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
+import type { OwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { at, eventually, pod } from '#test/contract/harness.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';

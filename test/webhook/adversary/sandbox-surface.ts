@@ -8,9 +8,9 @@ import { createClient } from '#shared/kube/client/client.ts';
 import { directConnection } from '#shared/kube/client/connection.ts';
 import { systemClock as clock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
-import { endRun } from '#test/cluster/end-run.ts';
-import { makeRunFolder } from '#test/cluster/run-folder.ts';
-import { startWebhookProcess, type WebhookProcess } from '#test/cluster/webhook-process.ts';
+import { endRun } from '#test/cluster/support/run/end-run.ts';
+import { makeRunFolder } from '#test/cluster/support/run/run-folder.ts';
+import { startWebhookProcess, type WebhookProcess } from '#test/cluster/support/webhook-process.ts';
 import type { ContractTarget } from '#test/contract/harness.ts';
 import type { Surface } from './stage.ts';
 

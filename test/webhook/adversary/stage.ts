@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
 import { asUser, type AsUser } from '#test/cluster/admission/as-user.ts';
 import { clusterObjects, onlyIn, type ClusterObjects } from '#test/cluster/admission/cluster-objects.ts';
-import type { WebhookProcess } from '#test/cluster/webhook-process.ts';
+import type { WebhookProcess } from '#test/cluster/support/webhook-process.ts';
 import { contractHarness, type ContractTarget, type Harness, uniqueName } from '#test/contract/harness.ts';
 
 /** An API server that calls the webhook as it is shipped, in a process of its own. */

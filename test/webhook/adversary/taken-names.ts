@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inFlight } from '#test/cluster/in-flight.ts';
+import { inFlight } from '#test/cluster/support/in-flight.ts';
 import { eventually, uniqueName } from '#test/contract/harness.ts';
 import { expectHonestServed, expectWebhookUnharmed } from './expect-unharmed.ts';
 import { withHonestUsers } from './honest-users.ts';

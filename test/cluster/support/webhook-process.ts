@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { kubeconfigConnection } from '#shared/kube/client/kubeconfig-connection.ts';
 import { COMPILE_CACHE, warmCompileCache } from '#test/webhook/support/server-process.ts';
 import { shippedNodeFlags } from '#test/webhook/support/shipped-webhook.ts';
-import { component, type Component } from './component.ts';
-import { markedEnvironment } from './leftovers.ts';
-import { textOf } from './process-identity.ts';
+import { component, type Component } from './control-plane/component.ts';
+import { markedEnvironment } from './run/leftovers.ts';
+import { textOf } from './run/process-identity.ts';
 import { waitUntil } from './wait-until.ts';
 
 /** The webhook as it is shipped: a process of its own. */
@@ -30,7 +30,7 @@ export interface WebhookPlace {
   readonly kubeconfig: string;
 }
 
-const MAIN = fileURLToPath(new URL('../../webhook/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../webhook/main.ts', import.meta.url));
 const ON_LOOPBACK = { host: '127.0.0.1', port: 0, healthHost: '127.0.0.1', healthPort: 0, drainSeconds: 0 };
 /** What it says when it listens, as JSON or as text. */
 const STARTED = /\bport\W+(?<port>\d+).*\bhealthPort\W+(?<healthPort>\d+)/;

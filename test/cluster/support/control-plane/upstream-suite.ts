@@ -26,7 +26,7 @@ const MOST_OUTPUT = 64 * 1024 * 1024;
 const VERSION_FLAG = `k8s.io/component-base/version.gitVersion=v${KUBERNETES_VERSION}`;
 const SUITE: GoRecipe<'e2e'> = {
   name: `e2e-${KUBERNETES_VERSION}`,
-  module: fileURLToPath(new URL('./go/e2e/', import.meta.url)),
+  module: fileURLToPath(new URL('../../go/e2e/', import.meta.url)),
   programs: ['e2e'],
   builds: (folder) => [['-ldflags', `-s -w -X ${VERSION_FLAG}`, '-o', `${folder}/`, '.']],
 };

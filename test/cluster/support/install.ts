@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import { kubectl } from './kubectl.ts';
+import { kubectl } from './control-plane/kubectl.ts';
 
-const BASE = fileURLToPath(new URL('../../deploy/base/', import.meta.url));
+const BASE = fileURLToPath(new URL('../../../deploy/base/', import.meta.url));
 
 /** Applies deploy/base as an administrator does, with unknown and doubled fields refused. Rejects with kubectl's words. */
 export async function installPlimsoll(kubeconfig: string): Promise<void> {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { markedEnvironment } from './leftovers.ts';
+import { markedEnvironment } from './run/leftovers.ts';
 
 /** The agent as it is shipped: a process of its own. */
 export interface AgentProcess {
@@ -11,7 +11,7 @@ export interface AgentProcess {
   stop(): Promise<void>;
 }
 
-const MAIN = fileURLToPath(new URL('../../agent/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../agent/main.ts', import.meta.url));
 /** Where the agent of a node without a kubelet has its figures from. */
 export interface AgentPlace {
   readonly kubeconfig: string;

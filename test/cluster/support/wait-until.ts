@@ -1,4 +1,4 @@
-import type { Component } from './component.ts';
+import type { Component } from './control-plane/component.ts';
 
 export interface Waiting {
   /** What is waited for, to end "waiting for". */

@@ -3,9 +3,9 @@ import { createInterface } from 'node:readline';
 import { type NodeKind, startNodeCluster } from '#test/cluster/node/start-node-cluster.ts';
 import { findBinaries } from './binaries.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
-import { endRun, sweepDeadRuns } from './end-run.ts';
-import { makeRunFolder } from './run-folder.ts';
-import { unregister } from './unregister.ts';
+import { endRun, sweepDeadRuns } from '#test/cluster/support/run/end-run.ts';
+import { makeRunFolder } from '#test/cluster/support/run/run-folder.ts';
+import { unregister } from '#test/cluster/support/unregister.ts';
 
 /*
  * A process of its own that holds a control plane. It lives as long as its standard input is open, so the control

@@ -19,7 +19,7 @@ const CLIENT_VERSION_FLAG = `k8s.io/client-go/pkg/version.gitVersion=v${KUBERNET
 
 const KUBERNETES: GoRecipe<ProgramName | 'kubelet'> = {
   name: `kubernetes-${KUBERNETES_VERSION}`,
-  module: fileURLToPath(new URL('./go/kubernetes/', import.meta.url)),
+  module: fileURLToPath(new URL('../../go/kubernetes/', import.meta.url)),
   programs: [...PROGRAMS, 'kubelet'],
   builds: (folder) => [
     ['-ldflags', `-s -w -X ${VERSION_FLAG} -X ${CLIENT_VERSION_FLAG}`, '-o', `${folder}/`, ...COMMANDS.map(packageOf)],

@@ -14,9 +14,9 @@ import {
   schedulerFlags,
 } from './control-plane-flags.ts';
 import { type Credentials, writeCredentials } from './credentials.ts';
-import { freePorts } from './free-ports.ts';
-import { markedEnvironment } from './leftovers.ts';
-import { waitUntil } from './wait-until.ts';
+import { freePorts } from '#test/cluster/support/free-ports.ts';
+import { markedEnvironment } from '#test/cluster/support/run/leftovers.ts';
+import { waitUntil } from '#test/cluster/support/wait-until.ts';
 import { testClient } from './test-client.ts';
 
 export interface ControlPlaneOptions {

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import type { ClusterOptions } from './cluster.ts';
+import type { ClusterOptions } from '#test/cluster/support/control-plane/cluster.ts';
 
-const CLUSTER = fileURLToPath(new URL('./cluster.ts', import.meta.url));
+const CLUSTER = fileURLToPath(new URL('../control-plane/cluster.ts', import.meta.url));
 
 /** Arguments of a Node that starts a cluster, says its folder in a line, and then does nothing: somebody is to kill it. */
 export function killableRun(options: ClusterOptions = {}): string[] {
