@@ -29,7 +29,7 @@ try {
   shutdown.onRelease('agent', agent.stop);
   await agent.start(shutdown.signal);
 } catch (error) {
-  log.fatal(`Could not start: ${errorText(error)}`);
+  log.fatal(`cannot start: ${errorText(error)}`);
   await shutdown.stop('could not start', 1);
 }
 process.exit(await shutdown.finished);

@@ -26,7 +26,7 @@ if (parsed.kind === 'mistake') {
   process.exit(EXIT_USAGE);
 }
 if (!existsSync('/proc/self/status')) {
-  console.error('Could not start: the sandbox measures its pods through /proc, which this system does not have');
+  console.error('cannot start: the sandbox measures its pods through /proc, which this system does not have');
   process.exit(1);
 }
 

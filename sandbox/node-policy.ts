@@ -15,5 +15,5 @@ export async function createNodePolicy(client: KubeClient): Promise<void> {
   };
   const policy = { apiVersion: API_VERSION, kind: 'NodePressurePolicy', metadata: { name: 'sandbox' }, spec };
   const created = await createObject(client, { resource: NODE_PRESSURE_POLICIES }, policy);
-  if (created.kind !== 'ok') throw new Error(`Could not create the node's policy: ${created.message}`);
+  if (created.kind !== 'ok') throw new Error(`cannot create the node's policy: ${created.message}`);
 }

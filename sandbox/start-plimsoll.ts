@@ -75,7 +75,7 @@ async function waitUntilReady(
 
 function failure(component: Component, why: string, process: ComponentProcess): Error {
   const last = process.lastWords();
-  return new Error(`Could not start the ${component}: ${why}${last === undefined ? '' : `: ${last}`}`);
+  return new Error(`cannot start the ${component}: ${why}${last === undefined ? '' : `: ${last}`}`);
 }
 
 const isReady: Readonly<Record<Component, (client: KubeClient) => Promise<boolean>>> = {

@@ -43,7 +43,7 @@ async function createDirectory(): Promise<string> {
     // mkdtemp makes the directory with mode 0700.
     return await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
   } catch (error) {
-    throw new Error(`Could not make a temporary directory in "${tmpdir()}"`, { cause: error });
+    throw new Error(`cannot make a temporary directory in "${tmpdir()}"`, { cause: error });
   }
 }
 

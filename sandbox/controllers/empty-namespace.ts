@@ -67,5 +67,5 @@ function textAt(object: unknown, field: string): string {
 
 function expectOk<T>(outcome: Outcome<T>, what: string): T {
   if (outcome.kind === 'ok') return outcome.object;
-  throw new Error(`Could not ${what}: ${outcome.message}`);
+  throw new Error(`cannot ${what}: ${outcome.message}`);
 }

@@ -37,7 +37,7 @@ export async function poll<T>(
 
 /** Throws what the API server said where something could not be done. */
 export function expectOk(outcome: Outcome<unknown>, what: string): void {
-  if (outcome.kind !== 'ok') throw new Error(`Could not ${what}: ${outcome.message}`);
+  if (outcome.kind !== 'ok') throw new Error(`cannot ${what}: ${outcome.message}`);
 }
 
 /** A pod in the words of the story. */

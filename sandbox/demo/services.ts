@@ -34,7 +34,7 @@ export async function startServices(
 
 async function waitForService(ports: ScenarioPorts, planned: PlannedPod): Promise<StartedService> {
   const pod = await poll(ports, START_DEADLINE_MS, async () => (await podsOf(ports, planned)).find(isReady));
-  if (pod === undefined) throw new Error(`Could not start ${planned.namespace}/${planned.name}: its pod is not ready`);
+  if (pod === undefined) throw new Error(`cannot start ${planned.namespace}/${planned.name}: its pod is not ready`);
   return { planned, podUid: pod.metadata.uid ?? '' };
 }
 

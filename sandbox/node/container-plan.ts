@@ -41,11 +41,11 @@ function refuse(reason: string, message: string): ContainerPlan {
 }
 
 function unknownImage(image: string): string {
-  return `Could not pull image "${image}": the sandbox has only ${Object.keys(DEMO_IMAGES).join(', ')}`;
+  return `cannot pull image "${image}": the sandbox has only ${Object.keys(DEMO_IMAGES).join(', ')}`;
 }
 
 function commandRefused(): string {
-  return 'Could not run a command: the sandbox runs its demo images only, expected args such as --memory=40Mi';
+  return 'cannot run a command: the sandbox runs its demo images only, expected args such as --memory=40Mi';
 }
 
 /** Settings by option, or what is wrong with an argument. */

@@ -84,7 +84,7 @@ export function createContainerRunner(options: ContainerOptions): ContainerRunne
     try {
       process = await ports.startProcess(plan.parameters, buffer.write);
     } catch (error) {
-      const message = `Could not start container: ${errorText(error)}`;
+      const message = `cannot start container: ${errorText(error)}`;
       change({ state: { kind: 'waiting', reason: 'RunContainerError', message } });
       return undefined;
     }

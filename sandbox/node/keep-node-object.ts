@@ -82,5 +82,5 @@ export function keepNodeObject(options: NodeObjectOptions) {
 }
 
 function expectOk(outcome: Outcome<unknown>, what: string): void {
-  if (outcome.kind !== 'ok') throw new Error(`Could not write the ${what}: ${(outcome satisfies Failure).message}`);
+  if (outcome.kind !== 'ok') throw new Error(`cannot write the ${what}: ${(outcome satisfies Failure).message}`);
 }

@@ -133,6 +133,6 @@ async function diskSpace(): Promise<DiskSpace> {
 
 function bytesOf(text: string): number {
   const parsed = parseQuantity(text);
-  if (!parsed.ok) throw new Error(`Could not read the node's memory "${text}": expected a quantity such as 1Gi`);
+  if (!parsed.ok) throw new Error(`cannot read the node's memory "${text}": expected a quantity such as 1Gi`);
   return quantityNumber(parsed.quantity);
 }

@@ -158,7 +158,7 @@ function keyIdentifier(publicInfo: Buffer): Buffer {
 
 function subjectAltNames(dnsNames: readonly string[], ipAddresses: readonly string[]): readonly Buffer[] {
   const wrong = ipAddresses.find((address) => isIP(address) === 0);
-  if (wrong !== undefined) throw new Error(`Could not issue a certificate: "${wrong}" is no IP address`);
+  if (wrong !== undefined) throw new Error(`cannot issue a certificate: "${wrong}" is no IP address`);
   return [
     ...dnsNames.map((name) => derTagged(2, Buffer.from(name, 'ascii'), 'primitive')),
     ...ipAddresses.map((address) => derTagged(7, addressBytes(address), 'primitive')),

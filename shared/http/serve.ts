@@ -93,7 +93,7 @@ function secure({ certPem, keyPem, clientCaPem }: TlsOptions) {
 }
 
 function replaceCertificate(server: NodeServer | TlsServer, tls: TlsOptions): void {
-  if (!('setSecureContext' in server)) throw new Error('Could not set a certificate: this server speaks plain HTTP');
+  if (!('setSecureContext' in server)) throw new Error('cannot set a certificate: this server speaks plain HTTP');
   server.setSecureContext(secure(tls));
 }
 
@@ -142,7 +142,7 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
     EADDRNOTAVAIL: 'this machine does not have the address',
   };
   const why = known[error.code ?? ''] ?? error.message;
-  return new Error(`Could not listen on "${host}:${port}": ${why}`, { cause: error });
+  return new Error(`cannot listen on "${host}:${port}": ${why}`, { cause: error });
 }
 
 async function drain(server: NodeServer, drainMs: number): Promise<void> {

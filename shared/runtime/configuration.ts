@@ -73,7 +73,7 @@ function readContent(
     const parsed = parseConfigurationFile(readFile(file), file, kind);
     return parsed.ok ? { content: parsed.content, mistakes: [] } : { content: {}, mistakes: parsed.mistakes };
   } catch (error) {
-    return { content: {}, mistakes: [`Could not read configuration file "${file}": ${errorText(error)}`] };
+    return { content: {}, mistakes: [`cannot read configuration file "${file}": ${errorText(error)}`] };
   }
 }
 

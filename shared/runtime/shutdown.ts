@@ -79,7 +79,7 @@ async function releaseInReverse(releases: readonly Release[], log: Log): Promise
       await release.run();
     } catch (error) {
       clean = false;
-      log.error({ err: error, release: release.name }, 'Could not release');
+      log.error({ err: error, release: release.name }, 'Release failed');
     }
   }
   return clean;

@@ -23,7 +23,7 @@ export function randomSource(seed: number): RandomSource {
     chance: (probability) => next() < probability,
     pick: (items) => {
       const item = items[Math.floor(next() * items.length)];
-      if (item === undefined) throw new Error('Could not pick from nothing');
+      if (item === undefined) throw new Error('cannot pick from nothing');
       return item;
     },
   };

@@ -221,7 +221,7 @@ describe('npm start refuses in one line', () => {
     const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
     const run = startMain('--port', String(port));
     expect(await run.exitCode).toBe(1);
-    expect(run.output()).toMatch(new RegExp(`^Could not listen on "127\\.0\\.0\\.1:${port}": the port is in use.*\n$`));
+    expect(run.output()).toMatch(new RegExp(`^cannot listen on "127\\.0\\.0\\.1:${port}": the port is in use.*\n$`));
     expect(filesOf(run)).toEqual([]);
     server.close();
   });
@@ -230,7 +230,7 @@ describe('npm start refuses in one line', () => {
     const run = startMain();
     rmSync(run.temporary, { recursive: true });
     expect(await run.exitCode).toBe(1);
-    expect(run.output()).toMatch(/^Could not make a temporary directory in ".*": .*\n$/);
+    expect(run.output()).toMatch(/^cannot make a temporary directory in ".*": .*\n$/);
   });
 });
 

@@ -92,7 +92,7 @@ describe('serve', () => {
 
   test('names a port that is in use', async () => {
     const { port } = await start({});
-    await expect(start({ port })).rejects.toThrow(`Could not listen on "127.0.0.1:${port}": the port is in use`);
+    await expect(start({ port })).rejects.toThrow(`cannot listen on "127.0.0.1:${port}": the port is in use`);
   });
 
   test('refuses a certificate on a plain server', async () => {
