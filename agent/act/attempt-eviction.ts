@@ -28,7 +28,7 @@ export function dryRunEviction(): AttemptEviction {
 const RETRY_MS = 1000;
 const TIMEOUT_MS = 5000;
 
-/** After an unclear answer: reads the pod until the API server shows what happened (F-01, F-30). */
+/** After an unclear answer: reads the pod until the API server shows what happened. */
 export async function readAgain(
   client: KubeClient,
   { pod }: Pick<Eviction, 'pod'>,

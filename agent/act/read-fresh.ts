@@ -10,7 +10,7 @@ import { namespaceState } from '#agent/observe/api-server/namespace-labels.ts';
 /** Reads a pod and its namespace again, in parallel; never rejects. */
 export type ReadFresh = (pod: Pod, signal: AbortSignal) => Promise<FreshPod>;
 
-/** A slow API server is still the only way to evict, so the agent waits for it (F-01). */
+/** A slow API server is still the only way to evict, so the agent waits for it. */
 const TIMEOUT_MS = 10_000;
 
 export function readFresh(client: KubeClient): ReadFresh {

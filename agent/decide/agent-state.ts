@@ -10,7 +10,7 @@ import { type EvictionsByMode, NO_EVICTIONS } from './eviction/eviction-state.ts
 
 /**
  * What the agent keeps from one pass to the next. All times are monotonic milliseconds. Losing it restarts grace
- * periods and windows but causes no wrong eviction: evictions in flight are read from the pods themselves (F-17).
+ * periods and windows but causes no wrong eviction: evictions in flight are read from the pods themselves.
  */
 export interface AgentState extends ThresholdState {
   readonly stalls: MetStalls;

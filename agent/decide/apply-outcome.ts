@@ -33,7 +33,7 @@ const FIRST_FAILED_PAUSE_MS: Readonly<Record<Stage, Instant>> = { mild: FIRST_PA
 /** Failed attempts before the agent waits. */
 const FAILURES_WITHOUT_WAIT = 2;
 const LONGEST_PAUSE_MS = 300 * SECOND;
-/** A refusal by authorization or validation does not change soon (F-30). */
+/** A refusal by authorization or validation does not change soon. */
 const REFUSED_PAUSE_MS = 600 * SECOND;
 
 /** Folds one answer into the state. */
@@ -66,7 +66,7 @@ const FOLDS: Readonly<Record<AttemptOutcome['kind'], Fold>> = {
   tooManyRequests: afterTooMany,
 };
 
-/** Whether the outcome is unknown, so that the pod must be read again before anything else (F-30). */
+/** Whether the outcome is unknown, so that the pod must be read again before anything else. */
 export function isUnclear(outcome: AttemptOutcome): boolean {
   return FOLDS[outcome.kind] === unclear;
 }
@@ -154,7 +154,7 @@ function pause(answered: Answered, rest: PauseSpec): EvictionState {
   };
 }
 
-/** No other action until the pod has been read again (F-30). */
+/** No other action until the pod has been read again. */
 function unclear(answered: Answered): EvictionState {
   const { inflight, now } = answered;
   return { ...moveTo(answered, 'unknown'), nextAttemptAt: now + BETWEEN_ATTEMPTS_MS[inflight.stage] };

@@ -12,7 +12,7 @@ import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
 import type { PressureTrigger } from './shortage/pressure-trigger.ts';
 import { stuckGate } from './eviction/stuck-evictions.ts';
 
-/** After the kubelet evicted a pod, its relief is not measured yet (F-25). */
+/** After the kubelet evicted a pod, its relief is not measured yet. */
 const STAND_BACK_MS = 30_000;
 
 /** One trigger with the evictions of its mode; the input of every gate. */

@@ -27,7 +27,7 @@ export interface Preflight {
 
 /**
  * The last check before acting: why an eviction decided a moment ago must not be sent, `undefined` if it may. The
- * decision used a watch and a measurement that may be outdated (F-20, F-29); the policy may have changed as well.
+ * decision used a watch and a measurement that may be outdated; the policy may have changed as well.
  */
 export function abortReason(
   eviction: Eviction,

@@ -44,7 +44,7 @@ function silent({ nowMs, lastContactMs }: AgentReadiness): Because | undefined {
   return { code: 'ApiServerSilent', text: `no contact with the API server for ${seconds} s`, facts: { seconds } };
 }
 
-/** Reasons to observe without acting (F-02, F-17, F-18). */
+/** Reasons to observe without acting. */
 export function readinessGates(condition: AgentReadiness): readonly Because[] {
   const reasons = [warmingUp, podsUnknown, policiesUnknown, historyUnknown, silent];
   return reasons.map((reason) => reason(condition)).filter((each) => each !== undefined);

@@ -49,7 +49,7 @@ function confirm(eviction: InflightEviction, alive: ReadonlyMap<string, Pod>): I
 }
 
 /**
- * Evictions that the agent requested before a restart are still in flight (F-17); evictions by others are not adopted.
+ * Evictions that the agent requested before a restart are still in flight; evictions by others are not adopted.
  */
 function withAdopted(evictions: EvictionState, { pods, usage, now }: Seen): EvictionState {
   if (pods.terminating.length === 0) return evictions;

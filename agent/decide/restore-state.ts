@@ -10,7 +10,7 @@ const COUNTED: readonly EvictionRecord['outcome'][] = ['evicted', 'foundEnding',
 
 /**
  * The state of a process that has just started, with the evictions that the previous process recorded: the windows
- * continue, and owners disrupted before the restart rank later after it (F-17, F-18). Evictions in flight are read from
+ * continue, and owners disrupted before the restart rank later after it. Evictions in flight are read from
  * the pods. `wallOffsetMs` added to a monotonic time gives wall time; a record from a clock that was ahead counts as of
  * `now`, so that no window holds for longer than its length.
  */

@@ -12,7 +12,7 @@ export interface NamedPolicy {
   readonly scope: Decoded<PolicyScope>;
 }
 
-/** The last readable form of each policy, by name: a policy that becomes unreadable keeps its last form (B-38). */
+/** The last readable form of each policy, by name: a policy that becomes unreadable keeps its last form. */
 export type LastValid = ReadonlyMap<string, NodePolicy>;
 
 /** Removes deleted policies and takes in those that can be read. */

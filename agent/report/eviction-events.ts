@@ -29,7 +29,7 @@ function inMode(text: string, mode: Mode): string {
   return mode === 'DryRun' ? `${text.trimEnd()} (dry run)` : text;
 }
 
-/** Event on the node when a pod is evicted because of a shortage; the kubelet's message (KS-C12). */
+/** Event on the node when a pod is evicted because of a shortage; the kubelet's message. */
 export function recordThresholdMet(recorder: Recorder, node: NodeReference, { signal, mode }: Eviction): void {
   recorder.record({
     regarding: nodeReference(node),

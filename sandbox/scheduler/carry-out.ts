@@ -55,7 +55,7 @@ async function bind({ client, events }: SchedulerPorts, pod: Pod, node: string):
   return outcome;
 }
 
-/** As kube-scheduler: mark each victim, delete it with its own grace, then nominate (KS-E6). */
+/** As kube-scheduler: mark each victim, delete it with its own grace, then nominate. */
 async function preempt(
   ports: SchedulerPorts,
   { pod, node, victims, message }: Extract<Placement, { kind: 'preempt' }>,

@@ -5,6 +5,8 @@ import { describe, expect, test } from 'vitest';
 const PARTS = 'agent|bench|cli|dashboard|deploy|sandbox|scheduler|shared|test|tools|webhook';
 /** A file or folder of this repository, as code. */
 const CODE_PATH = new RegExp(`\`((?:${PARTS})/[\\w./-]+)\``, 'g');
+/** Ids of oddities, as comments cite them. */
+const ODDITIES = /\boddit(?:y|ies) ([A-Z]\d+(?:, [A-Z]\d+)*)/g;
 const FOLDERS = ['agent', 'bench', 'deploy', 'shared', 'test', 'tools', 'webhook'];
 const NAMED = /\bdocs\/[\w./-]*\w/g;
 /** To a file of this repository. */
@@ -45,6 +47,17 @@ function missingIn(pattern: RegExp, fileOf: (page: string, named: string) => str
       .map((file) => [page, file]),
   );
 }
+
+test('every oddity that a comment cites is on its page', () => {
+  const page = readFileSync('docs/kubernetes-oddities.md', 'utf8');
+  const cited = ['agent', 'shared', 'webhook'].flatMap((folder) =>
+    filesBelow(folder).flatMap((file) =>
+      Array.from(readFileSync(file, 'utf8').matchAll(ODDITIES), ([, ids = '']) => ids.split(', ')).flat(),
+    ),
+  );
+  expect(new Set(cited).size).toBeGreaterThan(40);
+  expect(cited.filter((id) => !new RegExp(`^\\| ${id} `, 'm').test(page))).toEqual([]);
+});
 
 test('pages link to none that is missing', () => {
   expect(markdown.length).toBeGreaterThan(20);

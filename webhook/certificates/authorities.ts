@@ -31,7 +31,7 @@ const RENEWED_AT = 2 / 3;
 const PROMOTED_UNSEEN_AT = 5 / 6;
 
 /**
- * Plans the CA rotation. A new CA is announced before it signs anything (F-14): none → make → (at two thirds of its
+ * Plans the CA rotation. A new CA is announced before it signs anything: none → make → (at two thirds of its
  * lifetime) announce next → (trusted everywhere for the overlap, or at five sixths if trust is unknown) promote it. The
  * old CA stays trusted until the next rotation.
  */

@@ -4,7 +4,7 @@ import { readText } from './file-certificates.ts';
 
 /**
  * Adds the CA that must have signed client certificates. It is read on every load, so a new CA takes effect without a
- * restart (F-15); a file without a certificate makes the load fail, and the last valid one stays in use.
+ * restart; a file without a certificate makes the load fail, and the last valid one stays in use.
  */
 export function withClientAuthority(source: CertificateSource, file: string): CertificateSource {
   return {

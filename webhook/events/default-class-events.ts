@@ -4,7 +4,7 @@ import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { apiVersionOf, PRIORITY_CLASSES } from '#shared/kube/resource.ts';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 
-/** Records an Event on the effective class when there are several global defaults, once per change (B-18). */
+/** Records an Event on the effective class when there are several global defaults, once per change. */
 export function createDefaultClassEvents(events: Pick<EventRecorder, 'record'>): (classes: PriorityClasses) => void {
   let lastNote: string | undefined;
   return (classes) => {

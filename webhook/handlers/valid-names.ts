@@ -7,7 +7,7 @@ import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
 
 /**
  * A handler for the validating phase that refuses invalid names: the API server has already validated them, so it
- * cannot have sent such a request (B-22). The mutating phase runs before that validation and does not check names.
+ * cannot have sent such a request. The mutating phase runs before that validation and does not check names.
  */
 export function withValidNames(handle: AdmissionHandler): AdmissionHandler {
   return (review) => nameProblem(review) ?? handle(review);

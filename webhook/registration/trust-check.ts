@@ -21,7 +21,7 @@ export interface TrustSources {
   readonly log: Log;
 }
 
-/** Verifies that a client which uses the registered configurations trusts the served certificate (F-14). */
+/** Verifies that a client which uses the registered configurations trusts the served certificate. */
 export interface TrustCheck {
   run(signal: AbortSignal): Promise<void>;
   verify(): Promise<void>;

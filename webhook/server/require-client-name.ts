@@ -6,8 +6,8 @@ import { failureStatus } from '#shared/http/status.ts';
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
- * Accepts only clients whose certificate has one of these common names; all others get 403 before the body is read
- * (C-02). The TLS handshake has verified the certificate. An empty list accepts every client.
+ * Accepts only clients whose certificate has one of these common names; all others get 403 before the body is read.
+ * The TLS handshake has verified the certificate. An empty list accepts every client.
  */
 export function requireClientName(names: readonly string[], handler: Handler): Handler {
   if (names.length === 0) return handler;

@@ -4,7 +4,7 @@ import { type KubeletSignal, resourceOf, type StarvedResource } from '#shared/do
 import type { InflightEviction } from './inflight-eviction.ts';
 
 /**
- * Stops the agent's evictions for one resource when they bring no relief (F-33). Once a pod has released what it used,
+ * Stops the agent's evictions for one resource when they bring no relief. Once a pod has released what it used,
  * the next measurement shows how much came free, which is compared with what was expected. What other pods took
  * meanwhile is added, and a growing shortage is no reason to stop.
  */

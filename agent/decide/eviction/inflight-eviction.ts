@@ -49,7 +49,7 @@ export interface InflightEviction {
 
 /** Time after the grace period for cleaning up volumes and containers; less in the severe stage. */
 const CLEAN_UP_MS: Readonly<Record<Stage, Instant>> = { mild: 10_000, severe: 5000 };
-/** The longest wait for a pod, however long its grace period (F-32). */
+/** The longest wait for a pod, however long its grace period. */
 const LONGEST_WAIT_MS = 600_000;
 /** A dry run reports the same pod at most this often. */
 const DRY_RUN_MS = 300_000;

@@ -2,7 +2,7 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { EvictionState } from './eviction-state.ts';
 import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 
-/** With this many evicted pods that do not terminate, the agent stops: something is wrong with the node (F-32). */
+/** With this many evicted pods that do not terminate, the agent stops: something is wrong with the node. */
 const MOST_STUCK = 2;
 /** If the kubelet posts no status either, one is enough to know that evictions are not carried out. */
 const MOST_STUCK_IN_SILENCE = 1;

@@ -62,8 +62,7 @@ function isPathSegment(text: string): boolean {
 }
 
 /**
- * What is kept of a pod that has not terminated. Throws when the pod cannot be read; other pods are not affected
- * (F-21).
+ * What is kept of a pod that has not terminated. Throws when the pod cannot be read; other pods are not affected.
  */
 export function slimPod(raw: KubeObject): NodePod {
   const decoded = decodePod(raw);

@@ -81,7 +81,7 @@ interface PlaceQuery {
 /**
  * Inspects the mounted cgroup root once: version, driver and the cgroup of all pods; `pods` decide between several.
  * Containers get a private cgroup namespace, so `root` must be the host's tree. An unknown layout is returned as such,
- * never guessed (F-23).
+ * never guessed.
  */
 export function findCgroupLayout(
   root: string,

@@ -6,7 +6,7 @@ import { failed, reading, type Reading, type Source } from '#agent/observe/sourc
 /** Memory of one cgroup in bytes; the kubelet ranks and counts by the working set. */
 export interface CgroupMemory {
   readonly usageBytes: number;
-  /** Usage without inactive page cache; at least 0 (KS-C13). */
+  /** Usage without inactive page cache; at least 0. */
   readonly workingSetBytes: number;
   /** Infinity where there is no limit. */
   readonly limitBytes: number;
@@ -77,7 +77,7 @@ function readRoot(stat: KernelFile, directory: string): Reading<CgroupMemory> {
   return reading(memoryOf(usageBytes, inactiveFile ?? 0, Number.POSITIVE_INFINITY));
 }
 
-/** Memory of the whole node: v2 has no memory.current at its root, so anon + file of its memory.stat (KS-C13). */
+/** Memory of the whole node: v2 has no memory.current at its root, so anon + file of its memory.stat. */
 export function nodeMemorySource(layout: CgroupLayout): Source<CgroupMemory> {
   if (layout.version === 'v1') return { ...memoryCgroupSource(layout, ''), name: 'node-memory' };
   const stat = new KernelFile(layout.memory, 'memory.stat');

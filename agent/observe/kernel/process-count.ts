@@ -20,7 +20,7 @@ function tasksIn(length: number): number {
   return parseInteger(scratch, slash + 1, end < 0 ? length : end);
 }
 
-/** pid.available as the kubelet computes it: min(pid_max, threads-max) − tasks (KS-C4). */
+/** pid.available as the kubelet computes it: min(pid_max, threads-max) − tasks. */
 export function processCountSource(proc: string): Source<ProcessCount> {
   const loadavg = new KernelFile(proc, 'loadavg');
   const pidMax = new NumberFile(`${proc}/sys/kernel`, 'pid_max');

@@ -53,7 +53,7 @@ export function createKernelMemory(proc: string, layout: CgroupLayout, clock: Cl
   return { readNode, sources, close };
 }
 
-/** memory.available as the kubelet computes it: capacity minus the working set of the root cgroup (KS-C4, C13). */
+/** memory.available as the kubelet computes it: capacity minus the working set of the root cgroup. */
 function nodeMemory(
   node: NodeMemory | undefined,
   root: CgroupMemory | undefined,

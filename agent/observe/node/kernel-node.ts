@@ -43,7 +43,7 @@ function filesystem(disk: PolledSource<FilesystemRoom> | undefined): FilesystemR
   return room === undefined ? undefined : { at: disk?.health().lastReadingAtMs, ...room };
 }
 
-/** The node from its kernel files: milliseconds old, and independent of kubelet and API server (F-24). */
+/** The node from its kernel files: milliseconds old, and independent of kubelet and API server. */
 export function createKernelNode({ proc, layout, nodefs, imagefs, clock }: KernelNodeOptions): NodeSource {
   const memory = createKernelMemory(proc, layout, clock);
   const vmstat = watchSource(vmstatSource(proc), clock);

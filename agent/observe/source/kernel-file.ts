@@ -10,7 +10,7 @@ export const scratch = new Uint8Array(64 * 1024);
 
 /** A seq_file returns at most about a page per read: only a read near that size may be followed by more data. */
 const NEAR_A_PAGE = 4096 - 256;
-/** ENODEV: the cgroup behind a kept descriptor is gone (F-22). EOPNOTSUPP: PSI is compiled in and switched off. */
+/** ENODEV: the cgroup behind a kept descriptor is gone. EOPNOTSUPP: PSI is compiled in and switched off. */
 const ABSENT_CODES = new Set(['ENOENT', 'ENODEV', 'ENOTDIR', 'EOPNOTSUPP', 'ENOTSUP']);
 const CLOSED = -1;
 

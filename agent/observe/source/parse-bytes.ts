@@ -1,6 +1,6 @@
 /**
  * Parsers for the kernel's text files that work on bytes in place: no string is made on the hot path. Any deviation
- * from the kernel's format becomes NaN, which callers treat as unknown (B-37).
+ * from the kernel's format becomes NaN, which callers treat as unknown.
  */
 const NEWLINE = 10;
 const SPACE = 32;

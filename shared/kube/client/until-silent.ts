@@ -1,7 +1,7 @@
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { ByteStream } from './client.ts';
 
-/** Thrown when a connection stays open but says nothing (F-04). */
+/** Thrown when a connection stays open but says nothing. */
 export class SilentStreamError extends Error {
   override readonly name = 'SilentStreamError';
 }

@@ -18,7 +18,7 @@ export interface EvictionRequest {
 
 /**
  * What became of an eviction. After `serverError`, `unreachable` and `timeout` it may have taken effect: read the
- * pod again by UID before anything else (F-30). A budget that is spent is not the same as a server that is busy.
+ * pod again by UID before anything else. A budget that is spent is not the same as a server that is busy.
  */
 export type EvictionOutcome =
   | { readonly kind: 'evicted' }

@@ -27,7 +27,7 @@ export interface LeaseOptions {
 export interface LeaseTerm {
   /** The same for the whole term and never again; compare for equality. */
   readonly fencingToken: string;
-  /** By the monotonic clock at this very moment, so right also after the process was frozen (F-39). */
+  /** By the monotonic clock at this very moment, so right also after the process was frozen. */
   isHeld(): boolean;
 }
 

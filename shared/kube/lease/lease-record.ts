@@ -12,7 +12,7 @@ export interface LeaseRecord {
   readonly resourceVersion: string;
 }
 
-/** A record and when it last changed, by our own monotonic clock: foreign clocks are not trusted (F-16). */
+/** A record and when it last changed, by our own monotonic clock: foreign clocks are not trusted. */
 export interface Sighting {
   readonly record: LeaseRecord;
   readonly seenAt: number;

@@ -40,7 +40,7 @@ export interface Plan {
 
 const PATIENCE = 5;
 
-/** Full jitter, so that not all clients reach a restarted API server at once (F-02). A client-go reflector waits 30 to 60 s at most. */
+/** Full jitter, so that not all clients reach a restarted API server at once. A client-go reflector waits 30 to 60 s at most. */
 export const REFLECTOR_BACKOFF: Backoff = { initialMs: 800, maxMs: 30_000, factor: 2, jitter: 1 };
 
 /**

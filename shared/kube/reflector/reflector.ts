@@ -107,7 +107,7 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
 
   async function read(step: Step, signal: AbortSignal): Promise<Reading> {
     if (step === 'watch') return readWatch(target, position, signal);
-    // Only the very first list may come from the server's cache: a later one must not show an older state (F-06).
+    // Only the very first list may come from the server's cache: a later one must not show an older state.
     if (!streamsLists) return readList(target, isSynced ? undefined : '0', signal);
     const reading = await readStreamedList(target, signal);
     const isUnknown = reading.ending.kind === 'refused' && reading.ending.failure.kind === 'invalid';

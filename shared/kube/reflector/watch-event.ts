@@ -12,7 +12,7 @@ export type WatchEvent =
 
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
-/** Reads one line of a watch; never throws (B-39). */
+/** Reads one line of a watch; never throws. */
 export function decodeWatchEvent(line: string): WatchEvent {
   const event = parse(line);
   return isRecord(event) ? watchEventOf(event) : unreadable('a line that is no JSON object');
