@@ -29,7 +29,7 @@ function readRule(wire: WireObject, mode: Mode): StallRule | undefined {
   if (isCpu && own !== undefined) refuseField('mode', 'set the mode of cpu.pressure in cpu.mode');
   const usual = isCpu ? CPU_SHORTAGE : MEMORY_SHORTAGE;
   const evidence: ShortageLimit = below === undefined ? usual : { ...usual, below: { kind: 'share', share: below } };
-  // CPU is compressible: only cpu.mode enables this (law 6).
+  // CPU is compressible: only cpu.mode enables this.
   return { signal, share, short, long, evidence, gracePeriodMs: 0, mode: isCpu ? 'DryRun' : (own ?? mode) };
 }
 

@@ -70,7 +70,7 @@ export const DEFAULT_STALL_RULES: readonly StallRule[] = [
     long: { windowMs: 300_000, ratio: 0.4 },
     evidence: CPU_SHORTAGE,
     gracePeriodMs: 300_000,
-    // CPU is compressible: only an operator may enable this (law 6).
+    // CPU is compressible: only an operator may enable this.
     mode: 'DryRun',
   },
 ];

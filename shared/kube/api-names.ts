@@ -22,7 +22,7 @@ export const EXEMPT_NAMESPACES = [
   NAMESPACE_NODE,
 ] as const;
 
-/** Namespaces whose pods are never removed by us (law 1), in addition to those that a policy protects or a label exempts. */
+/** Namespaces whose pods are never removed by us, in addition to those that a policy protects or a label exempts. */
 export const PROTECTED_NAMESPACES = ['kube-system', NAMESPACE_SYSTEM, NAMESPACE_NODE] as const;
 
 /** Service accounts, Services, Leases and field managers share these names. */

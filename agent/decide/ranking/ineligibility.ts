@@ -26,7 +26,7 @@ function rulesOf({ protect }: AgentPolicy, { namespaces }: Pick<NodeSnapshot, 'n
   };
 }
 
-/** Why a pod must never be chosen as it is now, `undefined` if it may be (law 1). */
+/** Why a pod must never be chosen as it is now, `undefined` if it may be. */
 export function lastingProtection(
   pod: Pod,
   policy: AgentPolicy,

@@ -18,13 +18,13 @@ import type { RankingContext } from './ineligibility.ts';
 import { isTerminating, type NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 import { ownerOf } from '#agent/decide/snapshot/pod-owner.ts';
 
-/** The annotation counts up to the priority ceiling for opting out (law 1). */
+/** The annotation counts up to the priority ceiling for opting out. */
 function isMarkedLast({ annotations, spec }: Pod, { protect }: AgentPolicy): boolean {
   const isMarked = annotations.get(ANNOTATION_EVICT) === 'last' || annotations.has(FOREIGN_PREFER_NO_EVICTION);
   return isMarked && (spec.priority ?? 0) <= protect.optOutCeiling;
 }
 
-/** Statistics without the figure that counts are treated as missing: unknown is not zero (law 3). */
+/** Statistics without the figure that counts are treated as missing: unknown is not zero. */
 function measuredFor(signal: Signal, usage: PodUsage | undefined): PodUsage | undefined {
   return figureFor(signal, usage) === undefined ? undefined : usage;
 }

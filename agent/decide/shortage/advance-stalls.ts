@@ -75,7 +75,7 @@ export interface SeenStalls {
   readonly now: Instant;
 }
 
-/** The rules that are met now; a rule without a measurement is not met (law 3). */
+/** The rules that are met now; a rule without a measurement is not met. */
 export function advanceStalls(previous: MetStalls, policy: AgentPolicy, seen: SeenStalls): MetStalls {
   const met = policy.stallRules.flatMap((rule) => {
     const because = whyMet(rule, seen, seen.starts[stallMode(rule, policy)]);

@@ -32,7 +32,7 @@ const MEBIBYTE = 1024 * 1024;
  * Whether the node really is short of the resource its tasks wait for. One pod inside its own limit raises the node's
  * PSI while gigabytes are free, so little must be available, and further evidence must agree: for memory, that the
  * kernel reclaims in vain; for both, that pods stall that no limit of their own holds back. A missing measurement
- * proves nothing (law 3).
+ * proves nothing.
  */
 export function proveShortage(limit: ShortageLimit, evidence: UsageEvidence): Proof {
   return limit.signal === 'memory.available' ? proveMemory(limit, evidence) : proveCpu(limit, evidence);

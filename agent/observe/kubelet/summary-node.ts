@@ -57,7 +57,7 @@ type Timed = MemoryReading | FilesystemReading | ProcessReading;
 
 /**
  * Converts the kubelet's wall times, taken from the same clock, to monotonic ones, so that a clock jump does not change
- * an age. A reading that is too old is dropped (law 3).
+ * an age. A reading that is too old is dropped.
  */
 function onClock<T extends Timed>(reading: T | undefined, clock: Clock): T | undefined {
   if (reading?.at === undefined) return reading;

@@ -17,7 +17,7 @@ export interface PolledSource<T> {
 interface PolledSourceOptions<T> {
   readonly name: string;
   readonly ask: (signal: AbortSignal) => Promise<T>;
-  /** An older answer counts as missing: a stale reading never causes an eviction (law 3). */
+  /** An older answer counts as missing: a stale reading never causes an eviction. */
   readonly timeToLiveMs: number;
   readonly clock: Pick<Clock, 'monotonic'>;
 }

@@ -1,4 +1,4 @@
-/** How many evictions there may be on a node; 0 means none, never unlimited (law 4). */
+/** How many evictions there may be on a node; 0 means none, never unlimited. */
 export interface EvictionLimits {
   /** Outstanding at one moment. */
   readonly concurrent: number;

@@ -62,7 +62,7 @@ export interface ProtectionRules {
   readonly wantsToStay: (pod: Pod) => boolean;
 }
 
-/** Why a pod read from the API server must never be chosen, `undefined` if it may be (design law 1). */
+/** Why a pod read from the API server must never be chosen, `undefined` if it may be. */
 export function protectionOf(pod: Pod, rules: ProtectionRules): Because | undefined {
   if (isMirrorOfNode(pod)) return becauseOfMirror();
   if (hasCriticalPriority(pod)) return becauseOfPriority(pod);

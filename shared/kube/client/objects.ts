@@ -127,7 +127,7 @@ export async function patchObject(
   return asObject(await client.request(request));
 }
 
-/** Deletes an object. Pods are refused here: they leave through the Eviction API alone (law 2, I5). */
+/** Deletes an object. Pods are refused here: they leave through the Eviction API alone. */
 export async function deleteObject(
   client: KubeClient,
   address: ObjectAddress,

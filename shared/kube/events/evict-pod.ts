@@ -6,7 +6,7 @@ import { WEBHOOK_ENTRIES } from '#shared/kube/api-names.ts';
 export interface EvictionRequest {
   readonly namespace: string;
   readonly name: string;
-  /** The pod that was judged; a successor of the same name is never hit (law 2, I4). */
+  /** The pod that was judged; a successor of the same name is never hit. */
   readonly uid: string;
   /** At least 1; absent: the pod's own. */
   readonly gracePeriodSeconds?: number;
