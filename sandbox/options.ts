@@ -45,7 +45,7 @@ interface Draft {
   readonly without: Set<Component>;
 }
 
-/** Reads the command line; the first mistake is told, with the nearest flag where one is near. */
+/** Reads the command line; the first mistake is reported, with the nearest flag where one is near. */
 export function parseOptions(argv: readonly string[]): Arguments {
   if (argv.includes('--help')) return { kind: 'help' };
   const draft: Draft = { withDemo: true, once: false, seed: 1, without: new Set() };

@@ -14,7 +14,7 @@ const HOST = '127.0.0.1';
 const LOOK_MS = 250;
 const STATUS_MS = 2000;
 
-/** Starts a part of Plimsoll as its own process; resolves when it does its work. `onStarted` is told at once. */
+/** Starts a part of Plimsoll as its own process; resolves when it does its work. `onStarted` is called at once. */
 export async function startPlimsoll(
   component: Component,
   sandbox: Sandbox,

@@ -57,7 +57,7 @@ export async function startSandbox(ports: SandboxPorts): Promise<Sandbox> {
 
 type Cluster = Omit<Sandbox, 'node' | 'nodeName'> & { readonly nodeToken: string };
 
-/** The API server, and how everybody reaches it. `node` gives the output of pods once there is one. */
+/** The API server, and how clients reach it. `node` gives the output of pods once there is one. */
 async function openCluster(
   { clock, log, shutdown }: SandboxPorts,
   authority: CertificatePair,

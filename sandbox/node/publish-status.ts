@@ -42,7 +42,7 @@ export function createStatusPublisher(
     writing = undefined;
   }
 
-  /** True also when nobody wants it any more. */
+  /** True also once it is terminating. */
   async function isWritten(): Promise<boolean> {
     const { metadata } = worker().pod();
     const address = { resource: PODS, namespace: metadata.namespace, name: metadata.name ?? '', subresource: 'status' };

@@ -42,7 +42,7 @@ export async function startProcess(
   });
   const { promise: ended, resolve } = Promise.withResolvers<ProcessEnd>();
   child.once('close', (code, signal) => resolve({ exitCode: exitCodeOf(code, signal), signal }));
-  // Written to by nobody; a closed pipe must not become an unhandled error.
+  // Nothing is written to it; a closed pipe must not become an unhandled error.
   child.stdin.on('error', () => undefined);
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', onOutput);
   const pid = await pidOf(child);

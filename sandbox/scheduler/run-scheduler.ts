@@ -83,7 +83,7 @@ function queuedPod(raw: KubeObject): QueuedPod | undefined {
   return { pod, isOurs: (spec.schedulerName ?? SCHEDULER_NAME) === SCHEDULER_NAME && !isGated };
 }
 
-/** What cannot be read is left out; the API server has validated it, so this is somebody's newer field at most. */
+/** What cannot be read is left out; the API server has validated it, so it is a newer field at most. */
 function decoded<T>(decode: (raw: unknown) => Decoded<T>): (raw: KubeObject) => T | undefined {
   return (raw) => {
     const result = decode(raw);

@@ -2,7 +2,7 @@ import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import { type Termination, isExpected, type Stage } from './inflight-eviction.ts';
 
-/** A terminating pod, whoever deleted it: since when, its grace period, and whether its memory is already falling. */
+/** A terminating pod, whatever deleted it: since when, its grace period, and whether its memory is already falling. */
 export interface TerminatingPod extends Termination {
   /** Highest usage since it last fell. */
   readonly usedBytes: number | undefined;

@@ -13,7 +13,7 @@ export type Criterion =
 export interface NodeChoice {
   /** Every node that Kubernetes may take, by name; we take the first. */
   readonly best: readonly string[];
-  /** What told the first from the rest. */
+  /** What distinguishes the first from the rest. */
   readonly decidedBy: Criterion;
 }
 
