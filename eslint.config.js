@@ -32,6 +32,12 @@ function folder(name, allowed, forbiddenPackages = []) {
 }
 
 const noPackages = { regex: '^(?!\\.|#shared/domain/)', message: 'the core imports nothing but itself' };
+/** Names, annotations and types of shared/kube have no effect when they are imported. */
+const pureDecisions = {
+  regex:
+    '^(?!\\./|#shared/domain/|#agent/decide/|#agent/policy/|#shared/kube/(api-names|annotations/|events/evict-pod)).',
+  message: 'decisions of the agent import the core, its policy and their own folder',
+};
 const noExpress = { group: ['express'], message: 'the agent keeps its surface on node:http' };
 const allShared = SHARED.map((name) => `#shared/${name}`);
 
@@ -70,7 +76,7 @@ export default tseslint.config(
   },
   folder('shared/domain', ['#shared/domain'], [noPackages]),
   {
-    files: ['shared/domain/**/*.ts'],
+    files: ['shared/domain/**/*.ts', 'agent/decide/**/*.ts'],
     rules: {
       'no-restricted-globals': ['error', ...coreGlobals],
       'no-restricted-properties': [
@@ -83,6 +89,7 @@ export default tseslint.config(
   folder('shared/http', ['#shared/http', '#shared/runtime']),
   folder('shared/runtime', ['#shared/runtime']),
   folder('agent', ['#agent', ...allShared], [noExpress]),
+  folder('agent/decide', ['#agent', '#shared/domain', '#shared/kube'], [pureDecisions]),
   folder('webhook', ['#webhook', ...allShared]),
   folder('scheduler', ['#scheduler', ...allShared]),
   folder('dashboard', ['#dashboard', ...allShared]),
