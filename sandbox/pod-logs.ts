@@ -1,6 +1,6 @@
 import type { PodLogs } from '#sandbox/api-server/operations/server-state.ts';
 import { badRequest } from '#sandbox/api-server/errors/errors.ts';
-import { streamLog } from '#sandbox/node/stream-log.ts';
+import { streamLog } from './node/containers/stream-log.ts';
 import type { SandboxNode } from '#sandbox/node/run-node.ts';
 
 /** Passes requests for a pod's log to the node, once there is one. */

@@ -2,8 +2,8 @@ import type { Log } from '#shared/runtime/log.ts';
 import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { chooseOomVictim, type MemoryHolder, overLimit } from './choose-oom-victim.ts';
 import { type Measurement, usedBytes } from './measurement.ts';
-import type { PodWorker } from './pod-worker.ts';
-import type { WireContainer, WirePod } from './wire-pod.ts';
+import type { PodWorker } from './pods/pod-worker.ts';
+import type { WireContainer, WirePod } from './pods/wire-pod.ts';
 
 export interface MemoryKeeper {
   readonly nodeName: string;

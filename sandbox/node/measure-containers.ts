@@ -1,7 +1,7 @@
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { ContainerUsage, Measurement } from './measurement.ts';
-import type { PodWorker } from './pod-worker.ts';
-import type { ProcessUsage } from './read-process.ts';
+import type { PodWorker } from './pods/pod-worker.ts';
+import type { ProcessUsage } from './containers/read-process.ts';
 
 /** Reads what the containers of these pods use now. */
 export type MeasureContainers = (workers: Iterable<PodWorker>) => Promise<Measurement>;

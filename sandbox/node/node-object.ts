@@ -1,6 +1,6 @@
 import { arch, release } from 'node:os';
 import { timeText } from '#sandbox/api-server/wire/time.ts';
-import { DEMO_IMAGES } from './demo-images.ts';
+import { DEMO_IMAGES } from './containers/demo-images.ts';
 
 export interface NodeFacts {
   readonly name: string;

@@ -11,13 +11,13 @@ import type { Log } from '#shared/runtime/log.ts';
 import { keepMemory } from './keep-memory.ts';
 import { kubeletListener } from './kubelet-server.ts';
 import { createMeasure } from './measure-containers.ts';
-import type { LogBuffer } from './log-buffer.ts';
+import type { LogBuffer } from './containers/log-buffer.ts';
 import type { Measurement } from './measurement.ts';
 import { keepNodeObject } from './keep-node-object.ts';
-import { createPodSet, type PodSet } from './pod-set.ts';
-import { readProcess } from './read-process.ts';
-import { KUBELET_BACKOFF, type RestartBackoff } from './restart-delay.ts';
-import { startProcess } from './start-process.ts';
+import { createPodSet, type PodSet } from './pods/pod-set.ts';
+import { readProcess } from './containers/read-process.ts';
+import { KUBELET_BACKOFF, type RestartBackoff } from './containers/restart-delay.ts';
+import { startProcess } from './containers/start-process.ts';
 import { available, type DiskSpace, statsSummary } from './stats-summary.ts';
 
 export interface NodeOptions {

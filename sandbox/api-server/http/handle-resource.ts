@@ -1,12 +1,12 @@
 import { methodNotAllowed } from '#sandbox/api-server/errors/errors.ts';
 import type { ApiRequest } from '#sandbox/api-server/operations/api-request.ts';
-import { createObject } from '#sandbox/api-server/operations/create.ts';
-import { checkDeleteOptions, deleteObject } from '#sandbox/api-server/operations/delete.ts';
-import { deleteCollection } from '#sandbox/api-server/operations/delete-collection.ts';
+import { createObject } from '#sandbox/api-server/operations/verbs/create.ts';
+import { checkDeleteOptions, deleteObject } from '#sandbox/api-server/operations/verbs/delete.ts';
+import { deleteCollection } from '#sandbox/api-server/operations/verbs/delete-collection.ts';
 import { readDeleteOptions } from '#sandbox/api-server/operations/delete-options.ts';
-import { listObjects } from '#sandbox/api-server/operations/list.ts';
-import { patchObject } from '#sandbox/api-server/operations/patch.ts';
-import { currentRevision, replaceObject } from '#sandbox/api-server/operations/update.ts';
+import { listObjects } from '#sandbox/api-server/operations/verbs/list.ts';
+import { patchObject } from '#sandbox/api-server/operations/verbs/patch.ts';
+import { currentRevision, replaceObject } from '#sandbox/api-server/operations/verbs/update.ts';
 import { keyOf, Revision } from '#sandbox/api-server/storage/revision.ts';
 import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
 import { sendBytes, sendJson, warningHeaders } from './answer.ts';

@@ -1,10 +1,10 @@
 import { methodNotAllowed } from '#sandbox/api-server/errors/errors.ts';
-import { bindPod } from '#sandbox/api-server/operations/bind.ts';
+import { bindPod } from '#sandbox/api-server/operations/verbs/bind.ts';
 import type { ApiRequest } from '#sandbox/api-server/operations/api-request.ts';
 import type { ServerState } from '#sandbox/api-server/operations/server-state.ts';
-import { evictPod } from '#sandbox/api-server/operations/evict.ts';
-import { scaleObject } from '#sandbox/api-server/operations/scale.ts';
-import { replaceObject } from '#sandbox/api-server/operations/update.ts';
+import { evictPod } from '#sandbox/api-server/operations/verbs/evict.ts';
+import { scaleObject } from '#sandbox/api-server/operations/verbs/scale.ts';
+import { replaceObject } from '#sandbox/api-server/operations/verbs/update.ts';
 import { sendJson, warningHeaders } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import { sendLog } from './send-log.ts';

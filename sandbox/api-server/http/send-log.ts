@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { badRequest } from '#sandbox/api-server/errors/errors.ts';
 import type { ApiRequest } from '#sandbox/api-server/operations/api-request.ts';
 import type { PodLogRequest } from '#sandbox/api-server/operations/server-state.ts';
-import { currentRevision } from '#sandbox/api-server/operations/update.ts';
+import { currentRevision } from '#sandbox/api-server/operations/verbs/update.ts';
 import { fieldsAt, listAt, textAt, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import type { Exchange } from './exchange.ts';
 

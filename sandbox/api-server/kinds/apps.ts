@@ -15,7 +15,7 @@ import {
   validateJobUpdate,
   validateWorkload,
   validateWorkloadUpdate,
-} from './validate-workload.ts';
+} from './validation/validate-workload.ts';
 import {
   copyTemplateLabels,
   setCronJobDefaults,

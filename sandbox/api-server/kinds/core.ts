@@ -22,10 +22,10 @@ import { SCALE, status, type KindSpec } from './kind-spec.ts';
 import { EVENTS } from './storage-names.ts';
 import { setPodDefaults } from './pod-defaults.ts';
 import { preparePod } from './prepare-pod.ts';
-import { validateNamespaceUpdate } from './validate-cluster.ts';
-import { validatePod } from './validate-pod.ts';
-import { validatePodUpdate } from './validate-pod-update.ts';
-import { validateQuota, validateQuotaUpdate } from './validate-quota.ts';
+import { validateNamespaceUpdate } from './validation/validate-cluster.ts';
+import { validatePod } from './validation/validate-pod.ts';
+import { validatePodUpdate } from './validation/validate-pod-update.ts';
+import { validateQuota, validateQuotaUpdate } from './validation/validate-quota.ts';
 import { setReplicationControllerDefaults } from './workload-defaults.ts';
 
 const ALL = ['all'];

@@ -13,9 +13,9 @@ import {
 } from './cluster-defaults.ts';
 import { status, type KindSpec } from './kind-spec.ts';
 import type { Behaviour } from './resource-type.ts';
-import { validateAdmissionPolicy, validatePolicyBinding } from './validate-admission-policy.ts';
-import { validateWebhookConfiguration } from './validate-webhook-configuration.ts';
-import { validateBudget } from './validate-workload.ts';
+import { validateAdmissionPolicy, validatePolicyBinding } from './validation/validate-admission-policy.ts';
+import { validateWebhookConfiguration } from './validation/validate-webhook-configuration.ts';
+import { validateBudget } from './validation/validate-workload.ts';
 
 const WEBHOOKS: Partial<Behaviour> = {
   hasGeneration: true,

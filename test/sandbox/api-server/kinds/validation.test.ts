@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { invalidText } from '#sandbox/api-server/errors/field-error.ts';
 import { setPodDefaults } from '#sandbox/api-server/kinds/pod-defaults.ts';
-import { validatePod } from '#sandbox/api-server/kinds/validate-pod.ts';
-import { validateQuota, validateQuotaUpdate } from '#sandbox/api-server/kinds/validate-quota.ts';
-import { validateWorkload } from '#sandbox/api-server/kinds/validate-workload.ts';
-import { validateWebhookConfiguration } from '#sandbox/api-server/kinds/validate-webhook-configuration.ts';
+import { validatePod } from '#sandbox/api-server/kinds/validation/validate-pod.ts';
+import { validateQuota, validateQuotaUpdate } from '#sandbox/api-server/kinds/validation/validate-quota.ts';
+import { validateWorkload } from '#sandbox/api-server/kinds/validation/validate-workload.ts';
+import { validateWebhookConfiguration } from '#sandbox/api-server/kinds/validation/validate-webhook-configuration.ts';
 import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
 
 function object(kind: string, fields: object): KubeObject {

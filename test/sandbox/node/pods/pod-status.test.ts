@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { ContainerRecord, ContainerState } from '#sandbox/node/container-record.ts';
-import { podPhase } from '#sandbox/node/pod-phase.ts';
-import { type PodFacts, podStatus } from '#sandbox/node/pod-status.ts';
+import type { ContainerRecord, ContainerState } from '#sandbox/node/containers/container-record.ts';
+import { podPhase } from '#sandbox/node/pods/pod-phase.ts';
+import { type PodFacts, podStatus } from '#sandbox/node/pods/pod-status.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const parameters = {

@@ -2,16 +2,16 @@ import { badRequest, invalid, untypedError } from '#sandbox/api-server/errors/er
 import { invalidValue } from '#sandbox/api-server/errors/field-error.ts';
 import { copyObject, fieldsAt, fieldsOf, listAt, textAt, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import { timeText } from '#sandbox/api-server/wire/time.ts';
-import type { ApiRequest } from './api-request.ts';
-import { attributesOf } from './attributes.ts';
-import { chargeBudget, isCovered, matchingBudgets } from './budget.ts';
-import { decodeObject } from './decode-object.ts';
+import type { ApiRequest } from '#sandbox/api-server/operations/api-request.ts';
+import { attributesOf } from '#sandbox/api-server/operations/attributes.ts';
+import { chargeBudget, isCovered, matchingBudgets } from '#sandbox/api-server/operations/budget.ts';
+import { decodeObject } from '#sandbox/api-server/operations/decode-object.ts';
 import { checkPreconditions, deleteObject } from './delete.ts';
-import { deleteOptionsOf, type DeleteOptions } from './delete-options.ts';
-import { parseObjectBody } from './parse-body.ts';
-import type { ServerState } from './server-state.ts';
+import { deleteOptionsOf, type DeleteOptions } from '#sandbox/api-server/operations/delete-options.ts';
+import { parseObjectBody } from '#sandbox/api-server/operations/parse-body.ts';
+import type { ServerState } from '#sandbox/api-server/operations/server-state.ts';
 import { currentRevision } from './update.ts';
-import { readWriteOptions } from './write-options.ts';
+import { readWriteOptions } from '#sandbox/api-server/operations/write-options.ts';
 
 /** POST to pods/eviction: deletes the pod if its disruption budget allows it. `pkg/registry/core/pod/storage/eviction.go`. */
 export async function evictPod(server: ServerState, request: ApiRequest): Promise<void> {

@@ -11,14 +11,14 @@ import {
   type KubeObject,
 } from '#sandbox/api-server/wire/object.ts';
 import { timeText } from '#sandbox/api-server/wire/time.ts';
-import type { ApiRequest } from './api-request.ts';
-import { attributesOf } from './attributes.ts';
-import { writerOf } from './writer.ts';
-import { decodeObject } from './decode-object.ts';
-import { parseObjectBody } from './parse-body.ts';
-import type { ServerState } from './server-state.ts';
+import type { ApiRequest } from '#sandbox/api-server/operations/api-request.ts';
+import { attributesOf } from '#sandbox/api-server/operations/attributes.ts';
+import { writerOf } from '#sandbox/api-server/operations/writer.ts';
+import { decodeObject } from '#sandbox/api-server/operations/decode-object.ts';
+import { parseObjectBody } from '#sandbox/api-server/operations/parse-body.ts';
+import type { ServerState } from '#sandbox/api-server/operations/server-state.ts';
 import { currentRevision } from './update.ts';
-import { readWriteOptions, type WriteOptions } from './write-options.ts';
+import { readWriteOptions, type WriteOptions } from '#sandbox/api-server/operations/write-options.ts';
 
 /** POST to pods/binding: gives a pod its node. `pkg/registry/core/pod/storage/storage.go` BindingREST. */
 export async function bindPod(server: ServerState, request: ApiRequest): Promise<void> {

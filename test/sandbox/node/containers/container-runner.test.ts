@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { createContainerRunner } from '#sandbox/node/container-runner.ts';
-import type { ProcessEnd, StartProcess } from '#sandbox/node/start-process.ts';
-import { KUBELET_BACKOFF } from '#sandbox/node/restart-delay.ts';
+import { createContainerRunner } from '#sandbox/node/containers/container-runner.ts';
+import type { ProcessEnd, StartProcess } from '#sandbox/node/containers/start-process.ts';
+import { KUBELET_BACKOFF } from '#sandbox/node/containers/restart-delay.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 
 /** Processes that end when they are told to. */

@@ -1,4 +1,8 @@
-import { type ContainerPorts, type ContainerRunner, createContainerRunner } from './container-runner.ts';
+import {
+  type ContainerPorts,
+  type ContainerRunner,
+  createContainerRunner,
+} from '#sandbox/node/containers/container-runner.ts';
 import { podPhase } from './pod-phase.ts';
 import type { PodFacts } from './pod-status.ts';
 import type { WirePod } from './wire-pod.ts';

@@ -1,10 +1,10 @@
 import { StatusError } from '#sandbox/api-server/errors/status-error.ts';
 import type { Revision } from '#sandbox/api-server/storage/revision.ts';
-import type { ApiRequest } from './api-request.ts';
+import type { ApiRequest } from '#sandbox/api-server/operations/api-request.ts';
 import { checkDeleteOptions, deleteObject } from './delete.ts';
-import { readDeleteOptions } from './delete-options.ts';
-import { readSelection } from './selection.ts';
-import type { ServerState } from './server-state.ts';
+import { readDeleteOptions } from '#sandbox/api-server/operations/delete-options.ts';
+import { readSelection } from '#sandbox/api-server/operations/selection.ts';
+import type { ServerState } from '#sandbox/api-server/operations/server-state.ts';
 
 /** DELETE of a collection: each selected object as if deleted alone. Returns them as they were. */
 export async function deleteCollection(server: ServerState, request: ApiRequest): Promise<readonly Revision[]> {

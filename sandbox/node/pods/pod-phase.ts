@@ -1,4 +1,4 @@
-import { type ContainerRecord, shallRestart } from './container-record.ts';
+import { type ContainerRecord, shallRestart } from '#sandbox/node/containers/container-record.ts';
 
 /** What the phase depends on. */
 export interface PodProgress {

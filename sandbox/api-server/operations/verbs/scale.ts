@@ -4,13 +4,13 @@ import { applyJsonPatch } from '#sandbox/api-server/patch/json-patch.ts';
 import { applyMergePatch } from '#sandbox/api-server/patch/merge-patch.ts';
 import { pairs } from '#sandbox/api-server/table/core-columns.ts';
 import { fieldsAt, fieldsOf, numberAt, type Fields, type KubeObject } from '#sandbox/api-server/wire/object.ts';
-import type { ApiRequest } from './api-request.ts';
-import { nameMismatch } from './check-identity.ts';
-import { decodeObject } from './decode-object.ts';
-import { mediaTypeOf, parseJson, parseObjectBody, type ParsedBody } from './parse-body.ts';
-import type { ServerState } from './server-state.ts';
+import type { ApiRequest } from '#sandbox/api-server/operations/api-request.ts';
+import { nameMismatch } from '#sandbox/api-server/operations/check-identity.ts';
+import { decodeObject } from '#sandbox/api-server/operations/decode-object.ts';
+import { mediaTypeOf, parseJson, parseObjectBody, type ParsedBody } from '#sandbox/api-server/operations/parse-body.ts';
+import type { ServerState } from '#sandbox/api-server/operations/server-state.ts';
 import { changeObject, currentRevision } from './update.ts';
-import { readWriteOptions } from './write-options.ts';
+import { readWriteOptions } from '#sandbox/api-server/operations/write-options.ts';
 
 /** GET, PUT and PATCH of the `scale` subresource: the number of replicas, the same way for every workload. */
 export async function scaleObject(server: ServerState, request: ApiRequest): Promise<KubeObject> {

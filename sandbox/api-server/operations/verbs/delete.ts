@@ -1,10 +1,10 @@
 import { conflict, invalid } from '#sandbox/api-server/errors/errors.ts';
 import { copyObject, fieldsAt, fieldsOf, numberAt, textAt, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import { timeText } from '#sandbox/api-server/wire/time.ts';
-import type { ApiRequest } from './api-request.ts';
-import { attributesOf } from './attributes.ts';
-import type { DeleteOptions } from './delete-options.ts';
-import type { ServerState } from './server-state.ts';
+import type { ApiRequest } from '#sandbox/api-server/operations/api-request.ts';
+import { attributesOf } from '#sandbox/api-server/operations/attributes.ts';
+import type { DeleteOptions } from '#sandbox/api-server/operations/delete-options.ts';
+import type { ServerState } from '#sandbox/api-server/operations/server-state.ts';
 import { currentRevision } from './update.ts';
 
 /** What a delete came to. */

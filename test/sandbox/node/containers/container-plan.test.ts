@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { planContainer } from '#sandbox/node/container-plan.ts';
-import { findDemoImage } from '#sandbox/node/demo-images.ts';
+import { planContainer } from '#sandbox/node/containers/container-plan.ts';
+import { findDemoImage } from '#sandbox/node/containers/demo-images.ts';
 
 const MEBIBYTE = 1024 * 1024;
 

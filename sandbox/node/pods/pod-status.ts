@@ -1,5 +1,5 @@
 import { timeText } from '#sandbox/api-server/wire/time.ts';
-import type { ContainerRecord, ContainerState, Terminated } from './container-record.ts';
+import type { ContainerRecord, ContainerState, Terminated } from '#sandbox/node/containers/container-record.ts';
 import { isInitialized, type PodPhase, podPhase } from './pod-phase.ts';
 import type { WireCondition, WirePodSpec } from './wire-pod.ts';
 

@@ -1,19 +1,19 @@
 import { badRequest, conflict, invalid, MODIFIED, notFound } from '#sandbox/api-server/errors/errors.ts';
-import { validateMetadata, validateMetadataUpdate } from '#sandbox/api-server/kinds/validate-metadata.ts';
+import { validateMetadata, validateMetadataUpdate } from '#sandbox/api-server/kinds/validation/validate-metadata.ts';
 import type { FieldError } from '#sandbox/api-server/errors/field-error.ts';
 import { keyOf, type Revision } from '#sandbox/api-server/storage/revision.ts';
 import { isEqual } from '#sandbox/api-server/wire/equal.ts';
 import { copyObject, fieldsOf, type KubeObject } from '#sandbox/api-server/wire/object.ts';
-import type { ApiRequest } from './api-request.ts';
-import { attributesOf } from './attributes.ts';
-import { checkNamespace, nameMismatch } from './check-identity.ts';
+import type { ApiRequest } from '#sandbox/api-server/operations/api-request.ts';
+import { attributesOf } from '#sandbox/api-server/operations/attributes.ts';
+import { checkNamespace, nameMismatch } from '#sandbox/api-server/operations/check-identity.ts';
 import { createObject } from './create.ts';
-import { decodeObject } from './decode-object.ts';
-import { parseObjectBody } from './parse-body.ts';
-import { ownersAfter, type States } from './owners-after.ts';
-import { restoreFields } from './restore-fields.ts';
-import type { ServerState } from './server-state.ts';
-import { readWriteOptions, type WriteOptions } from './write-options.ts';
+import { decodeObject } from '#sandbox/api-server/operations/decode-object.ts';
+import { parseObjectBody } from '#sandbox/api-server/operations/parse-body.ts';
+import { ownersAfter, type States } from '#sandbox/api-server/operations/owners-after.ts';
+import { restoreFields } from '#sandbox/api-server/operations/restore-fields.ts';
+import type { ServerState } from '#sandbox/api-server/operations/server-state.ts';
+import { readWriteOptions, type WriteOptions } from '#sandbox/api-server/operations/write-options.ts';
 
 /** Makes the new state of an object from a copy of the stored one. */
 export type Change = (current: KubeObject) => KubeObject;

@@ -1,18 +1,18 @@
 import type { Attributes } from '#sandbox/api-server/admission/admission.ts';
 import { alreadyExists, invalid } from '#sandbox/api-server/errors/errors.ts';
-import { validateMetadata } from '#sandbox/api-server/kinds/validate-metadata.ts';
+import { validateMetadata } from '#sandbox/api-server/kinds/validation/validate-metadata.ts';
 import { managedFieldsOfNew } from '#sandbox/api-server/ownership/managed-fields.ts';
 import { keyOf } from '#sandbox/api-server/storage/revision.ts';
 import { copyObject, type KubeObject, type ManagedFieldsEntry } from '#sandbox/api-server/wire/object.ts';
 import { timeText } from '#sandbox/api-server/wire/time.ts';
-import type { ApiRequest } from './api-request.ts';
-import { attributesOf } from './attributes.ts';
-import { decodeObject } from './decode-object.ts';
-import { clearServerFields, giveIdentity } from './new-object.ts';
-import { parseObjectBody } from './parse-body.ts';
-import type { ServerState } from './server-state.ts';
-import { readWriteOptions, type WriteOptions } from './write-options.ts';
-import { storedSchema, writerOf } from './writer.ts';
+import type { ApiRequest } from '#sandbox/api-server/operations/api-request.ts';
+import { attributesOf } from '#sandbox/api-server/operations/attributes.ts';
+import { decodeObject } from '#sandbox/api-server/operations/decode-object.ts';
+import { clearServerFields, giveIdentity } from '#sandbox/api-server/operations/new-object.ts';
+import { parseObjectBody } from '#sandbox/api-server/operations/parse-body.ts';
+import type { ServerState } from '#sandbox/api-server/operations/server-state.ts';
+import { readWriteOptions, type WriteOptions } from '#sandbox/api-server/operations/write-options.ts';
+import { storedSchema, writerOf } from '#sandbox/api-server/operations/writer.ts';
 
 /** A clash of a generated name is tried again this often. apiserver `pkg/registry/rest/create.go`. */
 const MOST_NAMES = 8;

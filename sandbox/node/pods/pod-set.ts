@@ -4,7 +4,7 @@ import type { Change } from '#shared/kube/reflector/reflector-store.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
-import type { ContainerPorts } from './container-runner.ts';
+import type { ContainerPorts } from '#sandbox/node/containers/container-runner.ts';
 import { hasPodEnded, type PodWorker, startPodWorker } from './pod-worker.ts';
 import { createStatusPublisher, deleteForGood, type StatusPublisher } from './publish-status.ts';
 import type { WirePod } from './wire-pod.ts';
