@@ -18,7 +18,7 @@ export function buildClass(name: string, value: number, more: Partial<PriorityCl
   return { name, uid: `uid-${name}`, value, isGlobalDefault: false, preemptionPolicy: 'PreemptLowerPriority', ...more };
 }
 
-/** A policy that selects everybody everywhere and forbids nothing, unless said otherwise. */
+/** A policy that selects everyone everywhere and forbids nothing, unless said otherwise. */
 export function buildPolicy(name: string, more: Partial<PriorityPolicy> = {}): PriorityPolicy {
   return {
     name,
@@ -31,6 +31,7 @@ export function buildPolicy(name: string, more: Partial<PriorityPolicy> = {}): P
     substitutes: new Map(),
     requireQuotaFor: [],
     onViolation: 'Deny',
+    schedulerName: undefined,
     ...more,
   };
 }
@@ -85,5 +86,13 @@ export function buildRequest(
   fields: Partial<PodFields> = {},
 ): PodRequest {
   const pod = buildPod({ name: 'web', namespace: 'team-a', ...fields, spec });
-  return { pod, requester: ALICE, serviceAccountName: 'default', classNamedBy: 'unknown', wishMistakes: [], ...more };
+  return {
+    pod,
+    requester: ALICE,
+    serviceAccountName: 'default',
+    schedulerName: 'default-scheduler',
+    classNamedBy: 'unknown',
+    wishMistakes: [],
+    ...more,
+  };
 }

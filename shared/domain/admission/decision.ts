@@ -7,6 +7,12 @@ export interface PriorityFields {
   readonly preemptionPolicy: string;
 }
 
+/** What a mutation sets. */
+export interface PodChange extends PriorityFields {
+  /** Absent leaves the scheduler as it is. */
+  readonly schedulerName?: string;
+}
+
 /** Marks an answer that may be followed by another answer of the same entry to the same API request. */
 type OneOf = 'mutations' | 'items';
 
@@ -15,8 +21,8 @@ export interface Allowed {
   readonly because: Because;
   /** Sentences that the requester is shown. */
   readonly warnings: readonly string[];
-  /** The new priority fields; `undefined` changes nothing. */
-  readonly change: PriorityFields | undefined;
+  /** `undefined` changes nothing. */
+  readonly change: PodChange | undefined;
   readonly oneOf?: OneOf;
 }
 

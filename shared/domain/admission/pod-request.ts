@@ -7,6 +7,8 @@ export interface PodRequest {
   readonly requester: Requester;
   /** `spec.serviceAccountName`, or `default` if it is not set. */
   readonly serviceAccountName: string;
+  /** `spec.schedulerName`, or `default-scheduler` if it is not set. */
+  readonly schedulerName: string;
   /**
    * Whether the user named the class or the API server filled in the global default: read from managedFields, so a
    * hint, not a proof. `unknown` is treated as `person`.

@@ -21,6 +21,8 @@ export interface PriorityPolicy {
   readonly substitutes: ReadonlyMap<string, string>;
   readonly requireQuotaFor: readonly string[];
   readonly onViolation: 'Deny' | 'Warn';
+  /** Given to pods that name no scheduler of their own. */
+  readonly schedulerName: string | undefined;
 }
 
 /** Users and groups are not known at a pod that a controller creates; service accounts are, for the pod names its own. */

@@ -1,4 +1,4 @@
-import type { PriorityFields } from '#shared/domain/admission/decision.ts';
+import type { PodChange } from '#shared/domain/admission/decision.ts';
 import { isRecord } from '#shared/kube/kube-object.ts';
 
 /** One operation of a JSON patch (RFC 6902), as far as we write them. */
@@ -9,15 +9,16 @@ export interface PatchOperation {
 }
 
 /**
- * The operations that make a raw pod carry these priority fields; none where it does already. The in-tree Priority
+ * The operations that make a raw pod carry these fields; none where it does already. The in-tree Priority
  * plugin runs again after us and refuses a pod whose three fields do not agree. An empty class name is left out.
  */
-export function priorityPatch(pod: unknown, fields: PriorityFields): readonly PatchOperation[] {
+export function priorityPatch(pod: unknown, fields: PodChange): readonly PatchOperation[] {
   const spec = isRecord(pod) && isRecord(pod['spec']) ? pod['spec'] : {};
   return [
     ...setField(spec, 'priorityClassName', fields.priorityClassName === '' ? undefined : fields.priorityClassName),
     ...setField(spec, 'priority', fields.priority),
     ...setField(spec, 'preemptionPolicy', fields.preemptionPolicy),
+    ...(fields.schedulerName === undefined ? [] : setField(spec, 'schedulerName', fields.schedulerName)),
   ];
 }
 

@@ -1,3 +1,4 @@
+import { DEFAULT_SCHEDULER } from '#shared/domain/admission/choose-scheduler.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 import type { Requester } from '#shared/domain/admission/request.ts';
 import { decodePod } from './decode-pod.ts';
@@ -31,7 +32,8 @@ export function decodePodRequest(raw: unknown, requester: Requester, namespace: 
     value: {
       pod,
       requester,
-      serviceAccountName: typeof account === 'string' && account !== '' ? account : 'default',
+      serviceAccountName: textOr('default', account),
+      schedulerName: textOr(DEFAULT_SCHEDULER, fieldOf(spec, 'schedulerName')),
       classNamedBy: whoNamedTheClass(raw),
       // Read for a lint alone, and so after the verdict.
       get wishMistakes() {
@@ -41,6 +43,10 @@ export function decodePodRequest(raw: unknown, requester: Requester, namespace: 
   };
 }
 
+function textOr(absent: string, value: unknown): string {
+  return typeof value === 'string' && value !== '' ? value : absent;
+}
+
 /** JSON has no negative zero to a Kubernetes client, and larger numbers lose their last digits when parsed. */
 function isInt32(value: number): boolean {
   return value >= LOWEST_INT32 && value <= HIGHEST_INT32 && !Object.is(value, -0);
@@ -48,7 +54,7 @@ function isInt32(value: number): boolean {
 
 /**
  * managedFields lists the class name only if a client sent it; what the Priority plugin fills in has no owner
- * (real-kubernetes.md 5.1). Without any managedFields nothing is known.
+ *. Without any managedFields nothing is known.
  */
 function whoNamedTheClass(raw: unknown): PodRequest['classNamedBy'] {
   const entries = fieldOf(fieldOf(raw, 'metadata'), 'managedFields');

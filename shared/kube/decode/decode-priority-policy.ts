@@ -36,6 +36,7 @@ function readSpec(spec: WireObject): Omit<PriorityPolicy, 'name'> {
     substitutes: readTextMap(spec, 'substitutePriorityClassNames'),
     requireQuotaFor: readTexts(spec, 'requireQuotaFor'),
     onViolation: readChoice(spec, 'onViolation', ['Deny', 'Warn']) ?? 'Deny',
+    schedulerName: readText(spec, 'schedulerName'),
   };
 }
 

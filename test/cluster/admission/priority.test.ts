@@ -17,7 +17,7 @@ describe.skipIf(!hasCluster())('priorities, with the webhook registered', () => 
   beforeAll(async () => {
     names.standard = await objects.priorityClass('standard', 100);
     names.high = await objects.priorityClass('high', 1_000);
-    const limits = { defaultPriorityClassName: names.standard, maxPriority: 500 };
+    const limits = { defaultPriorityClassName: names.standard, maxPriority: 500, schedulerName: 'plimsoll' };
     names.policy = await objects.policy('policy', { namespaceSelector: onlyIn(api), ...limits });
     await eventually(async () => {
       const { body } = await api.post(pods(), pod('probe'), { query: { dryRun: 'All' } });
@@ -59,6 +59,13 @@ describe.skipIf(!hasCluster())('priorities, with the webhook registered', () => 
     });
     const changed = await api.patch(`${pods()}/old`, { metadata: { labels: { a: 'c' } } }, 'merge');
     expect([changed.status, at(changed.body, 'spec.priority')]).toEqual([200, 200]);
+  });
+
+  test('a pod that names no scheduler gets that of the policy, and one that names its own keeps it', async () => {
+    const dry = { query: { dryRun: 'All' } };
+    const unnamed = await api.post(pods(), pod('unnamed', { schedulerName: undefined }), dry);
+    const own = await api.post(pods(), pod('own', { schedulerName: 'own' }), dry);
+    expect([unnamed, own].map(({ body }) => at(body, 'spec.schedulerName'))).toEqual(['plimsoll', 'own']);
   });
 
   test('a dry run gets the same verdict', async () => {

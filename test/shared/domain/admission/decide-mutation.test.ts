@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decideMutation } from '#shared/domain/admission/decide-mutation.ts';
-import type { PriorityFields } from '#shared/domain/admission/decision.ts';
+import type { PodChange } from '#shared/domain/admission/decision.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 import { resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
 import { buildClass, buildPolicy, buildRequest, buildWorld, type WorldFields } from '#test/build/admission.ts';
 
 const PREEMPT = 'PreemptLowerPriority';
+const NOWHERE = { isEmpty: false, requirements: [], matches: () => false };
 const CLASSES = [
   buildClass('high', 1_000),
   buildClass('high-never', 1_000, { preemptionPolicy: 'Never' }),
@@ -21,7 +22,7 @@ interface Case {
   readonly spec?: Partial<PodRequest['pod']['spec']>;
   readonly request?: Partial<PodRequest>;
   readonly cluster?: WorldFields;
-  readonly change: PriorityFields | undefined;
+  readonly change: PodChange | undefined;
   readonly code: string;
 }
 
@@ -30,6 +31,45 @@ describe('decideMutation', () => {
     'fills number and policy of a named class': {
       spec: { priorityClassName: 'high' },
       change: HIGH,
+      code: 'PriorityAccepted',
+    },
+    'gives the scheduler of a policy': {
+      spec: HIGH,
+      cluster: { policies: [buildPolicy('p', { schedulerName: 'plimsoll' })] },
+      change: { ...HIGH, schedulerName: 'plimsoll' },
+      code: 'PriorityAccepted',
+    },
+    'gives the scheduler of the first policy by name': {
+      spec: HIGH,
+      cluster: {
+        policies: [buildPolicy('q', { schedulerName: 'other' }), buildPolicy('p', { schedulerName: 'mine' })],
+      },
+      change: { ...HIGH, schedulerName: 'mine' },
+      code: 'PriorityAccepted',
+    },
+    'keeps the scheduler that a pod names': {
+      spec: HIGH,
+      request: { schedulerName: 'own' },
+      cluster: { policies: [buildPolicy('p', { schedulerName: 'plimsoll' })] },
+      change: undefined,
+      code: 'PriorityAccepted',
+    },
+    'gives no scheduler to a pod that is on a node': {
+      spec: { ...HIGH, nodeName: 'n0' },
+      cluster: { policies: [buildPolicy('p', { schedulerName: 'plimsoll' })] },
+      change: undefined,
+      code: 'PriorityAccepted',
+    },
+    'gives no scheduler where the policy names the default one': {
+      spec: HIGH,
+      cluster: { policies: [buildPolicy('p', { schedulerName: 'default-scheduler' })] },
+      change: undefined,
+      code: 'PriorityAccepted',
+    },
+    'gives no scheduler by a policy for other namespaces': {
+      spec: HIGH,
+      cluster: { policies: [buildPolicy('p', { schedulerName: 'plimsoll', namespaces: NOWHERE })] },
+      change: undefined,
       code: 'PriorityAccepted',
     },
     'leaves a complete pod alone': { spec: HIGH, change: undefined, code: 'PriorityAccepted' },
