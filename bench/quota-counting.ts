@@ -1,7 +1,7 @@
 /**
  * What counting for PriorityQuotas costs one replica of the webhook on a large cluster: its view of the pods and ten
  * ledgers run with the settings and V8 flags of deploy/base, against an API server in the same process, whose own work is
- * left out as far as it can be told apart; TLS is not in it. `list`: the first list of all pods. `steady`: pods that come,
+ * left out as far as it can be separated; TLS is not in it. `list`: the first list of all pods. `steady`: pods that come,
  * change and go at a rate that a cluster of this size may have for hours, reservations of pods that never come among them.
  * The share of a core counts a list as often as one comes at most. JSON on stdout; CPU time, which a busy machine makes
  * up to twice as long. BENCH_PODS, BENCH_SECONDS and BENCH_EVENTS (a second).

@@ -16,7 +16,7 @@ export interface WrittenPolicy {
   readonly spec: { readonly onViolation: 'Deny' | 'Warn' } & Readonly<Record<string, unknown>>;
 }
 
-/** A pod or a template that somebody writes. */
+/** A pod or a template that a user writes. */
 export interface Written {
   /** `Pod`, or a kind of workload. */
   readonly kind: string;

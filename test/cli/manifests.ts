@@ -29,7 +29,7 @@ spec:
   scopeSelector: { matchExpressions: [{ scopeName: PriorityClass, operator: In, values: [high] }] }
 `;
 
-/** Two pods of which one fits, one that gets a default, one nobody judges, a template and a Service. */
+/** Two pods of which one fits, one that gets a default, one that is not judged, a template and a Service. */
 export const PODS = `
 apiVersion: v1
 kind: Pod

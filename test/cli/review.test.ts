@@ -17,7 +17,7 @@ const HIGH_PATCH = [
 ];
 
 describe('plimsoll review', () => {
-  test('a table as kubectl prints it, warnings and notes beside it', async () => {
+  test('a table as kubectl prints it, with warnings and notes', async () => {
     expect(await runPlimsoll(['review', '-f', folder])).toEqual({
       code: 1,
       stdout: [

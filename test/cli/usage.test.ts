@@ -13,11 +13,11 @@ const MISTAKES: readonly (readonly [readonly string[], string])[] = [
 ];
 
 describe('usage', () => {
-  test.each(MISTAKES)('%j is told what is wrong, exit code 2', async (args, stderr) => {
+  test.each(MISTAKES)('%j is answered with what is wrong, exit code 2', async (args, stderr) => {
     expect(await runPlimsoll(args)).toEqual({ code: 2, stdout: '', stderr });
   });
 
-  test('no command at all is told which there are', async () => {
+  test('no command at all is answered with the list of commands', async () => {
     const { code, stdout, stderr } = await runPlimsoll([]);
     expect({ code, stdout, names: /^ {2}review .*\n {2}version /m.test(stderr) }).toEqual({
       code: 2,

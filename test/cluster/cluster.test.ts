@@ -26,7 +26,7 @@ const why = whyNoOwnCluster(process.env);
 describe.skipIf(why !== undefined)(`a control plane of our own${why ?? ''}`, () => {
   const temporary = ownTemporaryFolder();
 
-  test('leaves nothing behind when whoever started it is killed', async () => {
+  test('leaves nothing behind when the process that started it is killed', async () => {
     const { runner, folder } = await startRunner();
     const keeper = ownerOf(folder);
     expect(markedProcesses(folder)).toHaveLength(4);
@@ -45,15 +45,18 @@ describe.skipIf(why !== undefined)(`a control plane of our own${why ?? ''}`, () 
     expect([temporary.processes(), listRuns()]).toEqual([[], []]);
   });
 
-  test.each(STARTING_MS)('leaves nothing behind when whoever starts it is killed %i ms later', async (delayMs) => {
-    const runner = spawn(process.execPath, killableRun(), { stdio: 'ignore' });
-    await systemClock.sleep(delayMs);
-    runner.kill('SIGKILL');
-    await eventually(() => {
-      expect([temporary.processes(), listRuns()]).toEqual([[], []]);
-      return Promise.resolve();
-    }, 60_000);
-  });
+  test.each(STARTING_MS)(
+    'leaves nothing behind when the process that starts it is killed %i ms later',
+    async (delayMs) => {
+      const runner = spawn(process.execPath, killableRun(), { stdio: 'ignore' });
+      await systemClock.sleep(delayMs);
+      runner.kill('SIGKILL');
+      await eventually(() => {
+        expect([temporary.processes(), listRuns()]).toEqual([[], []]);
+        return Promise.resolve();
+      }, 60_000);
+    },
+  );
 
   test('leaves nothing behind when a start that gets nowhere is given up', async () => {
     const keeper = startKeeper({ ...process.env, KUBEBUILDER_ASSETS: programsThatDoNothing() });
@@ -110,7 +113,7 @@ function startKeeper(env: NodeJS.ProcessEnv) {
 
 function ownerOf(folder: string): ProcessIdentity {
   const owner = listRuns().find((run) => run.folder === folder)?.owner;
-  if (owner === undefined) throw new Error(`nobody owns ${folder}`);
+  if (owner === undefined) throw new Error(`no process owns ${folder}`);
   return owner;
 }
 

@@ -54,7 +54,7 @@ describe.skipIf(!existsSync('/proc/self/stat'))('ending what a run left', () => 
     expect([isRunning(left), existsSync(folder)]).toEqual([false, false]);
   });
 
-  test('a run whose owner lives, and processes of nobody, are left alone', async () => {
+  test('a run whose owner lives, and processes of no run, are left alone', async () => {
     const living = makeRunFolder('test');
     const dead = await deadRun();
     const others = [sleeper(markedEnvironment(living)), sleeper({ ...process.env, NOTE: dead })];

@@ -19,7 +19,7 @@ type Project = Pick<TestProject, 'provide'> & {
   readonly vitest: { readonly state: Pick<Vitest['state'], 'getTestModules'> };
 };
 
-/** One control plane for all files: an existing cluster, or one of our own. In the end it is told what was left out, and why. */
+/** One control plane for all files: an existing cluster, or one of our own. In the end it lists what was left out, and why. */
 export async function setup(project: Project): Promise<() => Promise<void>> {
   const close = await findCluster(project);
   return async () => {
@@ -45,7 +45,7 @@ async function findCluster(project: Project): Promise<() => Promise<void>> {
   return () => Promise.resolve();
 }
 
-/** Tests would write over the registration of somebody's Plimsoll, and be judged by it. */
+/** Tests would overwrite the registration of an installed Plimsoll, and be judged by it. */
 async function expectNoPlimsoll(kubeconfig: string): Promise<void> {
   const client = await testClient(kubeconfig);
   const found = await getObject(client, { resource: VALIDATING_WEBHOOKS, name: WEBHOOK_CONFIGURATION });

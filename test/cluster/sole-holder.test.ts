@@ -10,7 +10,7 @@ import { identityOf } from './support/run/process-identity.ts';
 import { leavePlace, takePlace } from './support/run/sole-holder.ts';
 
 const MODULE = fileURLToPath(new URL('./support/run/sole-holder.ts', import.meta.url));
-/** Takes the place when it is told to, says who has it then, and stays. */
+/** Takes the place on request, says who has it then, and stays. */
 const CONTENDER = `
   const { takePlace } = await import(${JSON.stringify(MODULE)});
   process.stdin.once('data', () => console.log(takePlace(process.argv[1])?.pid ?? process.pid));
@@ -50,7 +50,7 @@ describe.skipIf(!existsSync('/proc/self/stat'))('a place that one process at a t
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test('is refused to everybody else while the holder lives, who is named', async () => {
+  test('is refused to all others while the holder lives, which is named', async () => {
     const take = await contender();
     const holder = await take();
     expect(takePlace(place)).toEqual(identityOf(holder));

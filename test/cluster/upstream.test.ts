@@ -5,7 +5,7 @@ import { clusterTarget, hasCluster } from './support/control-plane/cluster-targe
 import { findUpstreamSuite, runUpstreamSuite } from './support/control-plane/upstream-suite.ts';
 
 const SPECIFICATIONS = 7;
-/** Building the suite is part of it where nobody has built it yet. */
+/** Building the suite is part of it where it is not built yet. */
 const WITHIN_MS = 900_000;
 
 describe.skipIf(!hasCluster())('the upstream suite, with Plimsoll installed for the whole cluster', () => {

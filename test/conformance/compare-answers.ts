@@ -3,7 +3,7 @@ import { KINDS } from './kinds.ts';
 import type { Vector } from './read-vectors.ts';
 import { withoutAnswer } from './read-vectors.ts';
 
-/** What was recorded beside what was given, in a form in which right answers are equal. */
+/** What was recorded and what was given, in a form in which right answers are equal. */
 export type Compared = readonly [expected: unknown, got: unknown];
 
 /** Fields that are recorded for curiosity and not asked for. */

@@ -30,7 +30,7 @@ export interface Kind extends Answering {
   readonly decision: Declaration;
   /** The processes that run it. */
   readonly runBy: readonly Process[];
-  /** What the answer takes from shared/ beside it, or instead, and no process runs. */
+  /** What the answer takes from shared/ in addition to it, or instead, and no process runs. */
   readonly notRun?: readonly string[];
 }
 

@@ -14,7 +14,7 @@ export function readCase<T>(raw: unknown, read: (vector: WireObject) => T): T {
   return required(decodeObject(raw, read));
 }
 
-/** An inner object that somebody else decodes. */
+/** An inner object that another decoder reads. */
 export function asIs(object: WireObject): WireObject {
   return object;
 }

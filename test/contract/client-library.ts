@@ -66,7 +66,7 @@ export function clientLibraryContract(target: () => ContractTarget): void {
     expect(data).toEqual({ value: '2' });
   });
 
-  test('applies what it owns, and is told whose the rest is', async () => {
+  test('applies what it owns, and learns who owns the rest', async () => {
     const apps = config.makeApiClient(AppsV1Api);
     const options = setHeaderOptions('Content-Type', PatchStrategy.ServerSideApply);
     const apply = (fieldManager: string, replicas: number) =>

@@ -179,7 +179,7 @@ export function pod(name: string, spec: object = {}, metadata: object = {}): obj
     kind: 'Pod',
     metadata: { name, ...metadata },
     spec: {
-      schedulerName: 'nobody',
+      schedulerName: 'none',
       terminationGracePeriodSeconds: 0,
       containers: [{ name: 'main', image: 'registry.test/idle:1' }],
       ...spec,

@@ -105,7 +105,7 @@ export function patchContract(target: () => ContractTarget): void {
     expect([forced.status, at(forced.body, 'data.a')]).toEqual([200, '2']);
   });
 
-  test("kubectl's apply on the server takes over what its apply on the client set, and nobody has changed since", async () => {
+  test("kubectl's apply on the server takes over what its apply on the client set, and that was not changed since", async () => {
     const wanted = { ...configMap('moved', { a: 'b' }), data: { kept: '1', changed: '1' } };
     const annotations = { [LAST_APPLIED]: JSON.stringify(wanted) };
     const stored = { ...wanted, metadata: { name: 'moved', labels: { a: 'b' }, annotations } };

@@ -96,7 +96,7 @@ export function subresourceContract(target: () => ContractTarget): void {
     await api.remove(pods('marked'), { gracePeriodSeconds: 0 });
   });
 
-  test('an eviction is refused for another UID, another name, or nobody', async () => {
+  test('an eviction is refused for another UID, another name, or no pod', async () => {
     const uid = await runningPod('judged', { app: 'judged' });
     const other = uid.replace(/^./, 'x');
     const wrong = await api.post(pods('judged/eviction'), eviction('judged', { preconditions: { uid: other } }));

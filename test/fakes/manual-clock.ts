@@ -15,7 +15,7 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** A clock that stands still until told to move. */
+/** A clock that stands still until it is moved. */
 export function manualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
   const sleepers = new Set<Sleeper>();
   let elapsed = 0;

@@ -164,7 +164,7 @@ export function watchServer(): WatchServer {
   return server;
 }
 
-/** Neither a number nor in text order: whoever compares versions as such fails. */
+/** Neither a number nor in text order: a client that compares versions as such fails. */
 function versionText(version: number): string {
   return `v${String(version).split('').reverse().join('')}-${version}`;
 }

@@ -95,7 +95,7 @@ describe.concurrent('npm start -- --once', () => {
     expect(result.secondsToEvict).toBeTypeOf('number');
   });
 
-  test('fails without the agent: the kernel kills, nobody is evicted', { timeout: TIMEOUT_MS }, async () => {
+  test('fails without the agent: the kernel kills, no pod is evicted', { timeout: TIMEOUT_MS }, async () => {
     const { exitCode, result } = await playOnce('--without', 'agent');
     expect(exitCode).toBe(1);
     expect(result).toMatchObject({ evicted: [], secondsToEvict: null });
@@ -131,7 +131,7 @@ describe('npm start ends with everything it started', () => {
     expect(await isListening(Number(url?.[1]))).toBe(false);
   });
 
-  test('when npm alone is told to end', { timeout: TIMEOUT_MS }, async () => {
+  test('when npm alone gets the signal', { timeout: TIMEOUT_MS }, async () => {
     const run = start('npm', 'start', '--', '--port', '0', '--no-demo');
     await untilIntroduced(run);
     const pids = processTree(run.pid);

@@ -5,7 +5,7 @@ import { manualClock } from '#test/fakes/manual-clock.ts';
 
 const log = createLog({ component: 'test', level: 'silent', format: 'json' });
 
-/** Rounds over one thing that changes when it is told to. */
+/** Rounds over one thing that changes on request. */
 function setUp(round: () => Promise<void>) {
   const clock = manualClock();
   const stopping = new AbortController();

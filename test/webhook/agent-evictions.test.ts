@@ -122,7 +122,7 @@ describe('evictions by our own accounts', () => {
   });
 
   describe('are counted', () => {
-    test('by node, and an agent beyond the limits of its policy is told when to retry', async () => {
+    test('by node, and an agent beyond the limits of its policy learns when to retry', async () => {
       const limits = { perMinute: 3, perTenMinutes: 3 };
       webhook.api.put(NODE_POLICIES, { metadata: { name: 'three' }, spec: { mode: 'Enforce', limits } });
       const victims = Array.from({ length: 8 }, () => given('node-a'));

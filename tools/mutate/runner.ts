@@ -30,7 +30,7 @@ export interface Outcome {
 
 const present: { order?: Order } = {};
 
-/** Hands the mutants to whoever loads their sources. */
+/** Hands the mutants to the loader of their sources. */
 const mutantPlugin = {
   name: 'mutant',
   enforce: 'pre' as const,

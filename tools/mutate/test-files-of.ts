@@ -1,7 +1,7 @@
 import type { Modules } from '#tools/reach/reached-from.ts';
 import { loadedFrom } from '#tools/reach/reached-from.ts';
 
-/** For each source the test files that load it, in groups: its own, those of the folder beside it, all others. */
+/** For each source the test files that load it, in groups: its own, those of its folder, all others. */
 export function testFilesOf(
   sources: readonly string[],
   testFiles: readonly string[],

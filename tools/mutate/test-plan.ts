@@ -38,7 +38,7 @@ export const FIRST_PLAN: TestPlan = {
 /** How often a test may fail at first, where it measures time on a busy machine. */
 const MOST_TRIES = 2;
 
-/** What the plan depends on beside the test. */
+/** What the plan depends on in addition to the test. */
 export interface Standing {
   readonly pass: Pass;
   readonly noticed: ReadonlySet<number>;

@@ -17,7 +17,7 @@ export interface Mentions {
 export interface ModuleCode {
   /** By name; types are left out. */
   readonly declarations: ReadonlyMap<string, Mentions>;
-  /** What runs when the module is loaded, beside the values of its constants. */
+  /** What runs when the module is loaded, in addition to the values of its constants. */
   readonly statements: Mentions;
   /** Every module that it loads, as written. */
   readonly loads: readonly string[];

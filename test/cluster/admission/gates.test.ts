@@ -47,7 +47,7 @@ describe.skipIf(!hasCluster())('removing pods, with the webhook registered', () 
   }
 
   describe('the scheduler, which preempts by deleting,', () => {
-    test('is told to retry later for a pod whose owner opted out and whose class allows that', async () => {
+    test('must retry later for a pod whose owner opted out and whose class allows that', async () => {
       const { name } = await given(UNWANTED, { priorityClassName: asking });
       const { status, headers, body } = await scheduler('DELETE', path(name));
       expect([status, headers['retry-after']]).toEqual([429, '5']);
@@ -58,7 +58,7 @@ describe.skipIf(!hasCluster())('removing pods, with the webhook registered', () 
       expect(await left(name)).toEqual([name]);
     });
 
-    test('is told to retry for every pod of a class that opts out of preemption', async () => {
+    test('must retry for every pod of a class that opts out of preemption', async () => {
       const priorityClassName = await objects.priorityClass('steady', 10, {}, UNWANTED);
       // The API server observes a new class shortly after.
       const { name } = await eventually(() => given({}, { priorityClassName }));

@@ -27,7 +27,7 @@ export interface RegisteredWebhooksOptions {
   readonly failurePolicy?: 'Ignore' | 'Fail';
   /** A kubeconfig for the webhooks, derived from the given one. */
   readonly toApiServer?: (kubeconfig: string) => Promise<string>;
-  /** Fields of the WebhookConfiguration, beside the Secret in which they share the authority. */
+  /** Fields of the WebhookConfiguration, in addition to the Secret in which they share the authority. */
   readonly settings?: Partial<Omit<WebhookConfiguration, 'tls' | 'registration'>> & {
     readonly tls?: Partial<WebhookConfiguration['tls']>;
     readonly registration?: Partial<WebhookConfiguration['registration']>;

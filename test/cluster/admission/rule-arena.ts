@@ -106,7 +106,7 @@ export function ruleArena(api: Harness): RuleArena {
   return { namespaceName, enforce, ask };
 }
 
-/** Two policies, whose sentences show that those beside them are in force. */
+/** Two policies, whose sentences show that the others are in force too. */
 function marksOf(labels: Readonly<Record<string, string>>, maxPriority: number): readonly WrittenPolicy[] {
   return (['Deny', 'Warn'] as const).map((onViolation) => ({
     name: `a-${onViolation.toLowerCase()}`,

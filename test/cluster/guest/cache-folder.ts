@@ -8,7 +8,7 @@ export function guestCache(env: Readonly<Record<string, string | undefined>> = p
   return join(env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'plimsoll', 'guest');
 }
 
-/** Of whoever makes something that will be moved into the cache when it is complete. */
+/** Where something is made that is moved into the cache when it is complete. */
 const NAME = /^making-(?<pid>\d+)-\w+$/;
 
 /** Makes a folder in the cache for unfinished things, after those of processes that are gone were removed. */

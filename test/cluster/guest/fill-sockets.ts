@@ -30,7 +30,7 @@ function fill(): void {
   if (held.length * BYTES < most) setTimeout(fill, TICK_MS);
 }
 
-// What the kubelet gives to BestEffort pods: whoever kills for memory takes it first.
+// What the kubelet gives to BestEffort pods: an OOM killer selects it first.
 writeFileSync('/proc/self/oom_score_adj', '1000');
 process.setgid?.(NOBODY);
 process.setuid?.(NOBODY);

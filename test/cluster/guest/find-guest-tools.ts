@@ -50,7 +50,7 @@ export function neededTools(tools: GuestTools): FoundGuestTools {
   return tools;
 }
 
-/** Where a program is; administrators' folders count for everybody. */
+/** Where a program is; administrators' folders count for all users. */
 export function pathOf(program: string): string | undefined {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), ...SYSTEM_FOLDERS];
   return folders.map((folder) => join(folder, program)).find((path) => existsSync(path));

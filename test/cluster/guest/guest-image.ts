@@ -20,7 +20,7 @@ import { runProgram } from './run-program.ts';
 
 /** What the root file system of a guest holds; paths in it start with `/`. */
 export interface ImageRecipe {
-  /** One lower-case word: images of that name which nobody has used for a day are removed when another is made. */
+  /** One lower-case word: images of that name that were not used for a day are removed when another is made. */
   readonly name: string;
   /** Executables of this machine and their guest paths; the libraries they are linked with come along. */
   readonly programs: Readonly<Record<string, string>>;

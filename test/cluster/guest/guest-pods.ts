@@ -8,7 +8,7 @@ const SETTLE_MS = 3000;
 const QUIET_PRIORITY = 1000;
 const QUIET_MIB = 32;
 
-/** Two pods of a node and the agent in `Enforce` beside them. The quiet one is above its request and matters more. */
+/** Two pods of a node, and the agent in `Enforce`. The quiet one is above its request and matters more. */
 export interface GuestPods {
   /** Starts a command in the group of the other pod; an eviction of it ends what runs there. */
   readonly start: (command: readonly string[]) => ChildProcess;

@@ -23,7 +23,7 @@ export function makeFile(mebibytes: number): Made {
   return { path, remove: () => rmSync(folder, { recursive: true }) };
 }
 
-/** Gives back the page cache of files read before: beside it a file that fills the memory is not held as a whole. */
+/** Gives back the page cache of files read before: with it, a file that fills the memory is not cached as a whole. */
 export function dropCaches(): void {
   writeFileSync('/proc/sys/vm/drop_caches', '3');
 }

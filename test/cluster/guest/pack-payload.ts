@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { runProgram } from './run-program.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
-/** What a program of this repository may need beside its packages. */
+/** What a program of this repository may need in addition to its packages. */
 const SOURCES = ['agent', 'shared', 'test', 'bench', 'tools', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
 
 /**

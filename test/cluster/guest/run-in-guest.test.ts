@@ -35,7 +35,7 @@ describe.skipIf(reason !== undefined)(`a guest${reason ?? ''}`, () => {
     expect(guestsOf(process.pid)).toEqual([]);
   });
 
-  test('ends when whoever started it is killed', TEST, async () => {
+  test('ends when the process that started it is killed', TEST, async () => {
     const runner = spawn(process.execPath, ['--input-type=module', '-e', RUNNER], { stdio: 'inherit' });
     const folder = await vi.waitFor(() => {
       const [run] = guestsOf(runner.pid ?? 0);

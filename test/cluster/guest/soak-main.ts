@@ -1,5 +1,5 @@
 /**
- * Runs in a guest, alone there: seeded episodes one after another beside the agent as it is shipped, in rounds of seven.
+ * Runs in a guest, alone there: seeded episodes one after another with the agent as it is shipped, in rounds of seven.
  * Each round has an agent of its own, as the limits that hold without a policy let four pods go in ten minutes.
  * PLIMSOLL_SOAK_EPISODES and PLIMSOLL_SOAK_SEED in the environment. Prints what happened, as JSON.
  */
@@ -14,7 +14,7 @@ export interface SoakReport {
   readonly seed: number;
   readonly minutes: number;
   readonly outcomes: readonly EpisodeOutcome[];
-  /** Page cache beside an agent that goes by the kubelet's figure: breaks a law, so that the laws are no matter of course. */
+  /** Page cache with an agent that goes by the kubelet's figure: breaks a law, so that the laws are no matter of course. */
   readonly control: readonly EpisodeOutcome[];
 }
 

@@ -32,7 +32,7 @@ const CULPRIT: PodKind = { priority: 0, requestMiB: 16, usesMiB: 0 };
 const PODS = '/api/v1/pods';
 const STARTED_MS = 1000;
 
-/** The pods of a node, in real groups, and the agent as it is shipped beside them, in `Enforce`. */
+/** The pods of a node, in real groups, and the agent as it is shipped, in `Enforce`. */
 export interface SoakNode {
   /** Of pods whose wish, priority or namespace protects them. */
   readonly protectedPods: readonly string[];
@@ -41,9 +41,9 @@ export interface SoakNode {
   readonly culprits: readonly string[];
   readonly api: FakeApiServer;
   readonly start: (pod: string, command: readonly string[]) => ChildProcess;
-  /** What the kubelet removes with a pod, beside its processes. */
+  /** What the kubelet removes with a pod, in addition to its processes. */
   readonly removeWith: (pod: string, remove: () => void) => void;
-  /** Somebody deletes a pod, which takes its time to end. */
+  /** A pod is deleted and takes its time to end. */
   readonly deleteSlowly: (pod: string, graceSeconds: number) => void;
   /** The pods whose eviction was accepted, with the time of `performance.now()`. */
   readonly evicted: readonly { readonly pod: string; readonly atMs: number }[];

@@ -48,7 +48,7 @@ const MINUTE_MS = 60_000;
 const PER_MINUTE = 2;
 const MOST_UNTIL_END_MS = 200;
 
-/** Episodes one after another beside one agent, and what they broke. */
+/** Episodes one after another with one agent, and what they broke. */
 export async function runRound(options: RoundOptions): Promise<readonly EpisodeOutcome[]> {
   const { memory, seed, kinds } = options;
   const ends = randomSource(seed);

@@ -16,7 +16,7 @@ import { runProgram } from './run-program.ts';
 import { type Guest, type Machine, startQemu } from './start-qemu.ts';
 
 const MAIN = new URL('./guest-node-main.ts', import.meta.url);
-/** It takes one minute, beside other work three. */
+/** It takes one minute, on a busy machine three. */
 const READY_WITHIN_MS = 300_000;
 const TOO_LATE = `was not ready after ${READY_WITHIN_MS} ms`;
 const MEMORY_MIB = 4096;

@@ -1,7 +1,7 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { fieldOf } from '#shared/kube/decode/field-of.ts';
 
-/** What somebody may want to do; empty strings for the core group, the object itself, any name, all namespaces. */
+/** What an account may want to do; empty strings for the core group, the object itself, any name, all namespaces. */
 export interface Attempt {
   readonly verb: string;
   readonly group: string;

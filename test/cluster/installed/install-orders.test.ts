@@ -37,7 +37,7 @@ describe.skipIf(why !== undefined)(`in whatever order Plimsoll comes and goes${w
     await (await webhook)?.stop();
   });
 
-  /** Somebody makes pods all the while. */
+  /** Creates pods all the while. */
   async function createPods(): Promise<void> {
     while (creates.on) {
       const { status, body } = await api.post(api.core('pods'), pod('web'), { query: { dryRun: 'All' } });

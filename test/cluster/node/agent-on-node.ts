@@ -67,7 +67,7 @@ export async function readyAgents(client: KubeClient): Promise<number> {
   return status.updatedNumberScheduled === undefined ? 0 : status.numberReady;
 }
 
-/** For how long the agent has been running; it evicts nobody at first. */
+/** For how long the agent has been running; it evicts no pod at first. */
 export async function agentAgeMs(client: KubeClient): Promise<number> {
   return Date.now() - Date.parse(textAt(await agentContainer(client), 'state.running.startedAt'));
 }

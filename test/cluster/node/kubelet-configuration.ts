@@ -13,7 +13,7 @@ export interface KubeletLayout {
   readonly cgroupRoot: string;
 }
 
-/** The configuration file. Thresholds are so low that only a drop-in of a test makes the kubelet evict anybody. */
+/** The configuration file. Thresholds are so low that only a drop-in of a test makes the kubelet evict a pod. */
 export function kubeletConfiguration(layout: KubeletLayout): object {
   const { folder, caFile, serving } = layout;
   return {

@@ -6,17 +6,17 @@ import { WORKLOAD_IMAGE } from './workload-image.ts';
 export interface Workload {
   readonly name: string;
   readonly mebibytes: number;
-  /** How fast it takes it; at once unless told. */
+  /** How fast it takes it; at once by default. */
   readonly mebibytesPerSecond?: number;
   /** A pod without a request is BestEffort. */
   readonly requestMebibytes?: number;
   /** Whether its limits equal its requests. */
   readonly isGuaranteed?: boolean;
-  /** `default` unless told. */
+  /** `default` by default. */
   readonly namespace?: string;
-  /** 5 unless told. */
+  /** 5 by default. */
   readonly graceSeconds?: number;
-  /** Whether it stays when it is told to end, until it is killed. */
+  /** Whether it ignores SIGTERM. */
   readonly isDeaf?: boolean;
 }
 

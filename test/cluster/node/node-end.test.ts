@@ -50,7 +50,7 @@ function leftOf(folder: string): typeof NOTHING {
 
 function keeperOf(folder: string): number {
   const run = listRuns().find((each) => each.folder === folder);
-  if (run === undefined) throw new Error(`nobody owns ${folder}`);
+  if (run === undefined) throw new Error(`no process owns ${folder}`);
   return run.owner.pid;
 }
 

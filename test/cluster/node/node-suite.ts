@@ -93,7 +93,7 @@ export function nodeSuite(under: NodeUnderTest): void {
       const { availableBytes } = await askKubelet(client);
       await node.configureKubelet(evictionBelow(availableBytes - KUBELET_MARGIN));
       await makePod(client, HOG);
-      // Until the kubelet has told the API server of a container nobody can say what it uses.
+      // Until the kubelet has reported a container, its usage is unknown.
       const uid = await within(30, async () => {
         const hog = await get(podPath(HOG));
         expect(at(hog, 'status.containerStatuses.0.started')).toBe(true);
@@ -199,7 +199,7 @@ function evictionBelow(bytes: number): object {
 }
 
 /**
- * For every node: whoever exceeds its request goes when a second has passed below the threshold. It may be met already
+ * For every node: the pod that exceeds its request goes when a second has passed below the threshold. It may be met already
  * when it arrives, so it is confirmed.
  */
 async function applyPolicy(client: KubeClient, available: string): Promise<void> {

@@ -1,7 +1,7 @@
 /** A real node with its control plane, however it is made. */
 export interface RunningNode {
   readonly kubeconfig: string;
-  /** What the DaemonSet has to be told here beside its own flags. */
+  /** Flags that the DaemonSet needs here in addition to its own. */
   readonly agentFlags: readonly string[];
   /** Merges a fragment of a KubeletConfiguration into the kubelet's, instead of the last one, and restarts it. */
   configureKubelet(fragment: object): Promise<void>;

@@ -38,11 +38,11 @@ function layNode(root: string): void {
     copyFileSync(from, join(root, to));
   }
   for (const each of ['etc', 'proc', 'sys', 'dev']) mkdirSync(join(root, each));
-  for (const each of ['tmp', 'var/tmp']) makeForEverybody(join(root, each));
+  for (const each of ['tmp', 'var/tmp']) makeWorldWritable(join(root, each));
   writeFileSync(join(root, 'etc/passwd'), PASSWORDS);
 }
 
-function makeForEverybody(folder: string): void {
+function makeWorldWritable(folder: string): void {
   mkdirSync(folder, { recursive: true });
   chmodSync(folder, 0o1777);
 }

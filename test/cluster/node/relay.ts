@@ -23,10 +23,12 @@ export async function handPortTo(child: ChildProcess): Promise<number> {
 
 /**
  * In the child: takes the port and leads every connection to a place in the own namespace. Resolves with its number;
- * rejects when whoever would hand it is gone.
+ * rejects when the process that would hand it over is gone.
  */
 export async function relayHandedPort(to: Address): Promise<number> {
-  const gone = once(process, 'disconnect').then(() => Promise.reject(new Error('nobody is there to hand over a port')));
+  const gone = once(process, 'disconnect').then(() =>
+    Promise.reject(new Error('no process is there to hand over a port')),
+  );
   const [message, server] = (await Promise.race([once(process, 'message'), gone])) as [
     { readonly port: number },
     Server,

@@ -26,7 +26,7 @@ export async function startNodeCluster(
   kind: NodeKind = 'native',
 ): Promise<ControlPlane> {
   const handed = relayHandedPort(SERVICE_PLACE);
-  // That nobody hands one is told where it is awaited.
+  // That none is handed over is reported where it is awaited.
   handed.catch(() => undefined);
   setUpNodeNetwork();
   const plane = await startControlPlane({ ...options, apiServer: SERVICE_PLACE });
@@ -39,7 +39,7 @@ export async function startNodeCluster(
   };
 }
 
-/** The kubeconfig with another address of the API server, in a file beside it. */
+/** The kubeconfig with another address of the API server, in a file next to it. */
 function kubeconfigFor({ host, port }: Address, file: string): string {
   const config = JSON.parse(readFileSync(file, 'utf8')) as { clusters: readonly { cluster: { server: string } }[] };
   for (const { cluster } of config.clusters) cluster.server = `https://${host}:${port}`;

@@ -9,7 +9,7 @@ import { packWorkloadImage } from './workload-image.ts';
 
 /**
  * Joins this machine to a control plane as its node, in the present namespaces, with the images of tests, and waits until
- * it takes pods. Rejects with the log of what did not come up; whoever made the run's folder ends what is running.
+ * it takes pods. Rejects with the log of what did not come up; the owner of the run's folder ends what is running.
  */
 export async function startNode(
   folder: string,

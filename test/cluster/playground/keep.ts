@@ -17,7 +17,7 @@ export type KeeperAnswer = { readonly introduction: string } | { readonly failed
  */
 export async function keep({ hasNode }: { readonly hasNode: boolean }): Promise<void> {
   const terminated = once(process, 'SIGTERM');
-  // Whoever asked for it may be gone; what was started is still to be ended.
+  // The process that asked may be gone; what was started must still be ended.
   process.stdout.on('error', () => undefined);
   const holder = takePlace(playgroundPlace());
   if (holder === undefined) await hold(hasNode, terminated);

@@ -33,7 +33,7 @@ function command(words: string, env: NodeJS.ProcessEnv = {}): Said {
   });
 }
 
-/** As `command`, beside others. */
+/** As `command`, at the same time as others. */
 async function commandAside(words: string): Promise<Said> {
   const child = spawn(process.execPath, [MAIN, ...words.split(' ')], { stdio: ['ignore', 'pipe', 'pipe'] });
   const exit = once(child, 'exit') as Promise<[number | null]>;
@@ -41,7 +41,7 @@ async function commandAside(words: string): Promise<Said> {
   return { status, stdout, stderr };
 }
 
-/** Node may keep compiled code beside them; the compile cache of the webhook's sources serves every run, and stays. */
+/** Node may keep compiled code next to them; the compile cache of the webhook's sources serves every run, and stays. */
 function ourFiles(): readonly string[] {
   return readdirSync(tmpdir()).filter((name) => name.startsWith('plimsoll-') && name !== basename(COMPILE_CACHE));
 }
@@ -122,7 +122,7 @@ describe.skipIf(why !== undefined)(`a cluster to play with${why ?? ''}`, () => {
   );
 
   test(
-    'two who start one at the same time get one, and the other is told so',
+    'two that start at the same time get one playground, and the second says so',
     async () => {
       const both = await Promise.all([commandAside('up --no-node'), commandAside('up --no-node')]);
       const [winner, loser] = both.toSorted((one, other) => Number(one.status) - Number(other.status));

@@ -14,7 +14,7 @@ export function playgroundPlace(): string {
   return solePlace(PURPOSE);
 }
 
-/** What is said to whoever wants one while there is one that cannot be used. */
+/** The message when there is one that cannot be used. */
 export function busyWith({ pid }: ProcessIdentity): string {
   return `process ${pid} is just starting or ending it; try again when that is done`;
 }

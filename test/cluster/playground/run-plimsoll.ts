@@ -29,7 +29,7 @@ export type Running = Pick<IntroductionFacts, 'webhook' | 'node' | 'hasNode' | '
 
 const DEPLOYMENT = `/apis/apps/v1/namespaces/${WEBHOOK.namespace}/deployments/${WEBHOOK.name}`;
 
-/** Installs deploy/base where no pod can run, and runs its webhook as a process beside the API server. */
+/** Installs deploy/base where no pod can run, and runs its webhook as a process next to the API server. */
 export async function runBeside({ folder, kubeconfig, connection, client }: InstallOptions): Promise<Running> {
   await installPlimsoll(kubeconfig);
   const settings = { logFormat: 'text' };

@@ -21,7 +21,7 @@ const GROUND_RULES = fileURLToPath(new URL('./ground-rules.yaml', import.meta.ur
 
 /**
  * Starts a control plane in a run folder, or a whole cluster with a node, installs Plimsoll in it and waits until the API
- * server asks it. Rejects with what does not come up; whoever made the folder ends what is running.
+ * server asks it. Rejects with what does not come up; the owner of the folder ends what is running.
  */
 export async function startPlayground({ folder, paths, hasNode }: PlaygroundOptions): Promise<IntroductionFacts> {
   const plane = await (hasNode ? startNodeCluster : startControlPlane)({ folder, paths });

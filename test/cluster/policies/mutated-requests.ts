@@ -30,7 +30,7 @@ export function mutatedRequest(random: RandomSource, names: RuleNames): AskedOfP
   };
 }
 
-/** From somebody who is in so many groups as to be costly to judge, in a namespace with the labels that rules ask for. */
+/** From a user in so many groups that it is costly to judge, in a namespace with the labels that rules ask for. */
 export function requester(random: RandomSource, { groups, users, labels }: RuleNames): Judging {
   const count = random.pick(GROUP_COUNTS);
   return {

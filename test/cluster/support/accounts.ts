@@ -32,7 +32,7 @@ export async function accountToken(
   return textAt(outcome.object, 'status.token');
 }
 
-/** A kubeconfig for whoever has the token. */
+/** A kubeconfig with the token. */
 export function writeKubeconfig(path: string, cluster: { server: string; ca?: string }, token: string): void {
   writeFileSync(path, buildKubeconfig(cluster, { token }), { mode: 0o600 });
 }

@@ -29,7 +29,7 @@ describe('planQuota', () => {
     });
   });
 
-  test('says zero for a quota that nobody uses', () => {
+  test('says zero for an unused quota', () => {
     expect(statusIn(planQuota(quota, [], NOW))).toMatchObject({ used: { 'requests.memory': '0', pods: '0' } });
   });
 });

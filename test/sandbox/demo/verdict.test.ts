@@ -20,7 +20,7 @@ describe('findShortcomings', () => {
   });
 
   test.each<[string, Partial<Happenings>, string]>([
-    ['nobody was refused', { refused: [] }, `pod ${refusedPod} was not refused by the webhook`],
+    ['no pod was refused', { refused: [] }, `pod ${refusedPod} was not refused by the webhook`],
     [
       'the API server itself refused',
       { refused: [{ pod: refusedPod, reason: 'pods "x" is forbidden: exceeded quota: critical' }] },
@@ -28,7 +28,7 @@ describe('findShortcomings', () => {
     ],
     ['the hog stayed', { evicted: [] }, `pod ${hogPod} was not evicted`],
     [
-      'somebody else went too',
+      'another pod went too',
       { evicted: [...good.evicted, { pod: 'team-a/web', because: '' }] },
       'pod team-a/web was evicted though it kept to its request',
     ],

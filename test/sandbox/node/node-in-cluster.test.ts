@@ -184,7 +184,7 @@ test('the node reports itself as a kubelet does', async () => {
   });
 });
 
-test('nobody reads the summary without the token', async () => {
+test('the summary is not readable without the token', async () => {
   const status = await new Promise((resolve, reject) => {
     const asking = request(`${sandbox.node.url}/stats/summary`, { rejectUnauthorized: false }, (answer) => {
       answer.resume();

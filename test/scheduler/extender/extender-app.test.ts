@@ -47,7 +47,7 @@ async function ask(body: string, { missing = [] as readonly string[], bodyLimitB
 }
 
 describe('POST /preempt', () => {
-  test('answers with the nodes where nobody protected would go', async () => {
+  test('answers with the nodes where no protected pod would go', async () => {
     const args = JSON.stringify({ Pod, NodeNameToVictims: null, NodeNameToMetaVictims: proposal });
     expect(await ask(args)).toEqual({ status: 200, body: { NodeNameToMetaVictims: { n0: proposal.n0 } } });
   });

@@ -77,7 +77,7 @@ describe('serve', () => {
     expect([kept.subject, fresh.subject]).toEqual(['first', 'second']);
   });
 
-  test('asks for a client certificate when told to', async () => {
+  test('asks for a client certificate when configured to', async () => {
     const server = await start({ tls: { ...leaf('first'), clientCaPem: authority.certPem } });
     const known = issueClientCertificate(authority, { commonName: 'api', days: 1, now });
     const stranger = issueClientCertificate(createAuthority({ commonName: 'x', days: 1, now }), {

@@ -73,7 +73,7 @@ describe('repeat', () => {
     expect(errors.map(([, failures]) => failures)).toEqual([1, 2, 3, 4]);
   });
 
-  test('ends at once when told while it waits, leaving no timer', async () => {
+  test('ends at once when aborted while it waits, leaving no timer', async () => {
     const { clock, stop, ended } = start({ task: () => Promise.resolve() });
     await clock.advance(10);
     stop.abort();

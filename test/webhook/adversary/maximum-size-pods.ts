@@ -51,7 +51,7 @@ async function createAll(stage: Stage): Promise<readonly string[]> {
   while (names.length < PODS) {
     const pod = permittedPod(stage, { containers });
     const { status, body } = await stage.attacker()('POST', stage.tenant.core('pods'), pod);
-    // A request this large may be told to retry, because it is read alone.
+    // A request this large may have to retry, because it is read alone.
     expect([CREATED, TOO_MANY_REQUESTS]).toContain(status);
     if (status === CREATED) names.push(textAt(body, 'metadata.name'));
     else await systemClock.sleep(AGAIN_AFTER_MS);

@@ -118,7 +118,7 @@ describe('the slice of a replica', () => {
     expect({ slices: slices(), used: rig.used() }).toEqual({ slices: [], used: '99Gi' });
   });
 
-  test('causes no refusal while its holder is silent, and requests are told to retry', async () => {
+  test('causes no refusal while its holder is silent, and requests have to retry', async () => {
     rig.setLimits({ memory: '100Gi' });
     await busyReplica();
     expect(await rig.reserve(rig.ledger(), reservation('large', '92Gi'))).toMatchObject({ kind: 'busy' });

@@ -70,7 +70,7 @@ describe('managedFields', () => {
       list: '[{"fieldsV1":{"f:spec":{"f:template":{"f:spec":{"f:priorityClassName":{}}}}}}]',
       becomes: OTHER,
     },
-    'that name it beside the spec': { list: '[{"fieldsV1":{"f:spec":{},"f:priorityClassName":{}}}]', becomes: OTHER },
+    'that name it next to the spec': { list: '[{"fieldsV1":{"f:spec":{},"f:priorityClassName":{}}}]', becomes: OTHER },
     'that name it in an array': { list: '[[{"fieldsV1":{"f:spec":{"f:priorityClassName":{}}}}]]', becomes: OTHER },
     'that name it as a value': { list: '[{"fieldsV1":{"f:spec":{"f:x":"f:priorityClassName"}}}]', becomes: OTHER },
     'with brackets in keys': { list: '[{"fieldsV1":{"k:{\\"name\\":\\"a]\\"}":{}}}]', becomes: OTHER },

@@ -35,7 +35,7 @@ describe('a review that cannot be read', () => {
     ]);
   });
 
-  test.each(OTHERS)('is left to its failure policy on %s, but told to retry if the webhook is overloaded', (path) => {
+  test.each(OTHERS)('is left to its failure policy on %s, but has to retry if the webhook is overloaded', (path) => {
     expect([TOO_LARGE, NO_JSON, BUSY].map((failure) => refusals.unread(path, START, failure)?.kind)).toEqual([
       undefined,
       undefined,

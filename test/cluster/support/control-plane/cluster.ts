@@ -39,7 +39,7 @@ type Answer = Readonly<Record<string, unknown>>;
 
 type Keeper = ChildProcessByStdio<Writable, Readable, null>;
 
-/** A node's addresses, links and mounts are seen by nobody else, and gone with the last of its processes. */
+/** A node's addresses, links and mounts are its own, and gone with the last of its processes. */
 export const OWN_NAMESPACES = ['--net', '--mount', '--propagation=private'];
 const KEEPER = fileURLToPath(new URL('./keeper.ts', import.meta.url));
 
@@ -50,7 +50,7 @@ const KEEPER = fileURLToPath(new URL('./keeper.ts', import.meta.url));
 export async function startCluster(options: ClusterOptions = {}): Promise<Startup> {
   const keeper = await spawnKeeper(options);
   const gone = once(keeper, 'exit').then(() => sweepDeadRuns());
-  // A keeper that is gone is told by its exit, not by the pipe to it.
+  // That a keeper is gone shows in its exit, not in the pipe to it.
   keeper.stdin.on('error', () => undefined);
   const next = answersOf(keeper);
   const first = await next();

@@ -16,7 +16,7 @@ export interface Component {
 
 /**
  * A program with its flags and log file; it can be started and stopped again and again. The environment is this
- * process's own unless told.
+ * process's own by default.
  */
 export function component(
   path: string,

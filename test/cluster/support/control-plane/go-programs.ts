@@ -17,7 +17,7 @@ export interface GoRecipe<Name extends string> {
   /** Folder of go.mod. */
   readonly module: string;
   readonly programs: readonly Name[];
-  /** Arguments of each `go build` beside `-trimpath`; the output is a file or a folder. */
+  /** Arguments of each `go build` besides `-trimpath`; the output is a file or a folder. */
   readonly builds: (folder: string) => readonly (readonly string[])[];
 }
 
@@ -38,7 +38,7 @@ export function programsIn<Name extends string>(folder: string, programs: readon
   return { kind: 'found', paths: paths as Record<Name, string> };
 }
 
-/** What went wrong, if anything did. Built beside the folder and moved there: a build that was cut off does not count. */
+/** What went wrong, if anything did. Built next to the folder and moved there: a build that was cut off does not count. */
 function build<Name extends string>(recipe: GoRecipe<Name>, folder: string, env: Environment): string | undefined {
   const { status } = spawnSync('go', ['version'], { env });
   if (status !== 0) return `Go is not installed, so ${recipe.name} cannot be built`;
@@ -62,7 +62,7 @@ function buildInto<Name extends string>(
     const { status } = spawnSync('go', ['build', '-trimpath', ...args], {
       cwd: module,
       env: { ...env, CGO_ENABLED: '0' },
-      // Standard output belongs to whoever asked for the programs.
+      // Standard output belongs to the caller.
       stdio: ['ignore', 2, 2],
     });
     if (status !== 0) return `go build of ${name} ended with ${status ?? 'a signal'}`;

@@ -9,8 +9,8 @@ import { unregister } from '#test/cluster/support/unregister.ts';
 
 /*
  * A process of its own that holds a control plane. It lives as long as its standard input is open, so the control
- * plane ends with whoever asked for it, however that one ends, SIGKILL included, and already while it starts. Should it
- * be killed itself, whoever asked for it, or else the next keeper, ends what it left.
+ * plane ends with the process that asked for it, however that ends, SIGKILL included, and already while it starts. Should it
+ * be killed itself, the process that asked for it, or else the next keeper, ends what it left.
  *
  *   in:  stop NAME | start NAME      one program of the control plane, or of the node
  *   out: one line of JSON per answer: {"ready": {...}}, {"missing": "..."}, {"failed": "..."}, {"done": "stop NAME"}
@@ -62,7 +62,7 @@ async function keep(): Promise<void> {
   for await (const line of orders) await obey(plane, line);
 }
 
-// Whoever asked may be gone before the answer; what was started is still to be ended.
+// The process that asked may be gone before the answer; what was started must still be ended.
 process.stdout.on('error', () => undefined);
 // Ctrl-C reaches the whole group; the end of standard input is what counts.
 process.on('SIGINT', () => undefined);

@@ -3,7 +3,7 @@ import type { ClusterOptions } from '#test/cluster/support/control-plane/cluster
 
 const CLUSTER = fileURLToPath(new URL('../control-plane/cluster.ts', import.meta.url));
 
-/** Arguments of a Node that starts a cluster, says its folder in a line, and then does nothing: somebody is to kill it. */
+/** Arguments of a Node that starts a cluster, says its folder in a line, and then waits to be killed. */
 export function killableRun(options: ClusterOptions = {}): string[] {
   const script = `
     const { startCluster } = await import(${JSON.stringify(CLUSTER)});

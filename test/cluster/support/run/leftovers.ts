@@ -18,7 +18,7 @@ export interface Leftover {
 const MARK = 'PLIMSOLL_RUN_FOLDER';
 
 /**
- * Notes in the run's folder what `endRun` has to remove, whoever calls it: the owner at its end, or a later run when the
+ * Notes in the run's folder what `endRun` has to remove, called by the owner at its end, or a later run when the
  * owner was killed. Call it **before** making the thing. Processes need no entry, but `markedEnvironment`.
  */
 export function registerLeftover(folder: string, leftover: Leftover): void {

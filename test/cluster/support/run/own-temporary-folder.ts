@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { processesWith } from './run-processes.ts';
 
-/** A temporary folder, and whoever was started while it was the usual one. */
+/** A temporary folder, and the processes that were started while it was the usual one. */
 export interface OwnTemporaryFolder {
   processes(): readonly number[];
 }

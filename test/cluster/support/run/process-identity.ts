@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 
-/** One process, told apart from any later one that is given its number. */
+/** One process, distinguished from any later one that is given its number. */
 export interface ProcessIdentity {
   readonly pid: number;
   /** Clock ticks from boot to its start, as /proc says it. */
   readonly startTime: string;
 }
 
-/** Who runs under a number now; undefined when nobody does, it waits to be reaped, or the system has no /proc. */
+/** The process that has a number now; undefined when none has, it waits to be reaped, or the system has no /proc. */
 export function identityOf(pid: number): ProcessIdentity | undefined {
   // The name in parentheses may itself hold spaces and parentheses.
   const fields = textOf(`/proc/${pid}/stat`)

@@ -4,8 +4,8 @@ import { identityOf, isRunning, type ProcessIdentity } from './process-identity.
 
 /*
  * A place that one process at a time holds: a folder whose only entry is named after the holder. A folder is moved there
- * in one step, and only where nothing or an empty folder is. A holder that was killed is told by its name, and what is
- * taken away is the entry of that name, never one that somebody else has moved there meanwhile.
+ * in one step, and only where nothing or an empty folder is. A holder that was killed is recognised by its name, and what is
+ * taken away is the entry of that name, never one that another process has moved there meanwhile.
  */
 
 /** Takes the place for this process; undefined when it has it, else who does. Rejects a folder with anything else in it. */
@@ -36,7 +36,7 @@ function removeEntry(place: string, holder: ProcessIdentity): void {
   rmSync(join(place, entryOf(holder)), { force: true });
 }
 
-/** Undefined when nobody does. */
+/** Undefined when none does. */
 function holderOf(place: string): ProcessIdentity | undefined {
   const [entry] = existsSync(place) ? readdirSync(place) : [];
   if (entry === undefined) return undefined;

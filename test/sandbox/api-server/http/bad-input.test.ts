@@ -100,7 +100,7 @@ describe('bad input', () => {
     ['plain text', 'POST', MAPS, { 'content-type': 'text/plain' }, 415],
     ['a form', 'POST', MAPS, { 'content-type': 'application/x-www-form-urlencoded' }, 415],
     ['an unknown patch', 'PATCH', `${MAPS}/x`, { 'content-type': 'application/json' }, 415],
-    ['an answer nobody speaks', 'GET', MAPS, { accept: 'text/csv' }, 406],
+    ['a media type that is not supported', 'GET', MAPS, { accept: 'text/csv' }, 406],
     ['a write without namespace', 'POST', '/api/v1/configmaps', {}, 405],
     ['an unknown resource', 'GET', '/api/v1/things', {}, 404],
     ['an unknown subresource', 'GET', `${PODS}/x/future`, {}, 404],

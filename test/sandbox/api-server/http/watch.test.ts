@@ -30,7 +30,7 @@ describe('a bounded history', () => {
       : '';
   }
 
-  test('a watch from before it is told 410 inside the stream', async () => {
+  test('a watch from before it gets 410 inside the stream', async () => {
     const first = await make('first');
     for (let n = 0; n < 8; n += 1) await make(`later-${n}`);
     const answer = await client.request({
@@ -41,7 +41,7 @@ describe('a bounded history', () => {
     expect(answer).toMatchObject({ kind: 'ok', object: { type: 'ERROR', object: { code: 410, reason: 'Expired' } } });
   });
 
-  test('a page after compaction is told 410 with a token that goes on', async () => {
+  test('a page after compaction gets 410 with a token that goes on', async () => {
     const page = await client.request({ method: 'GET', path: MAPS, query: { limit: '2' } });
     const token = page.kind === 'ok' ? (page.object as { metadata: { continue: string } }).metadata.continue : '';
     server.state.snapshots.clear();
@@ -52,7 +52,7 @@ describe('a bounded history', () => {
     });
   });
 
-  test('a version from the future is told 504', async () => {
+  test('a version from the future gets 504', async () => {
     const answer = await client.request({ method: 'GET', path: MAPS, query: { resourceVersion: '999999' } });
     expect(answer).toMatchObject({
       kind: 'serverError',

@@ -46,7 +46,7 @@ describe('validatePod', () => {
       ['spec.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "Never"'],
     ],
     [
-      'a node beside a gate',
+      'a node together with a gate',
       { containers: [container], nodeName: 'n', schedulingGates: [{ name: 'a.b/c' }] },
       ['spec.nodeName: Forbidden: cannot be set until all schedulingGates have been cleared'],
     ],

@@ -39,7 +39,7 @@ describe('applyObject', () => {
     ]);
   });
 
-  test('takes away what it no longer wants, unless somebody else owns it, too', () => {
+  test('takes away what it no longer wants, unless another manager owns it, too', () => {
     const first = apply(NOTHING, deployment({ replicas: 2, paused: true }));
     const shared = apply(first, deployment({ replicas: 2 }), 'two');
     expect(specOf(apply(shared, deployment({ minReadySeconds: 1 })))).toEqual({ replicas: 2, minReadySeconds: 1 });

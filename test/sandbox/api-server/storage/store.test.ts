@@ -37,7 +37,7 @@ describe('Store', () => {
     expect(JSON.parse(revision.jsonIn(view).toString())).toEqual(revision.object);
   });
 
-  test('keeps as many changes as it is told, and says from where it can resume', () => {
+  test('keeps as many changes as configured, and says from where it can resume', () => {
     const store = new Store(3);
     const { history } = store.collection('configmaps.');
     const numbers = Array.from({ length: 10 }, (_, n) => store.put('configmaps.', map(`m${n}`)).number);

@@ -155,7 +155,7 @@ describe('checkConditions', () => {
     ['none', [], { kind: 'met' }],
     ['all true', ["request.operation == 'CREATE'", 'object.spec.priority > 4'], { kind: 'met' }],
     ['one false', ['true', "request.userInfo.username == 'bob'"], { kind: 'unmet' }],
-    ['one false beside one that fails', ['object.none.at.all == 1', 'false'], { kind: 'unmet' }],
+    ['one false and one that fails', ['object.none.at.all == 1', 'false'], { kind: 'unmet' }],
     ['an old object that is not there', ['oldObject == null'], { kind: 'met' }],
     ['optional fields', ["object.metadata.?annotations.?x.orValue('') == ''"], { kind: 'met' }],
   ])('%s', (_, expressions, outcome) => {

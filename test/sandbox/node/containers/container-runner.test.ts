@@ -4,7 +4,7 @@ import type { ProcessEnd, StartProcess } from '#sandbox/node/containers/start-pr
 import { KUBELET_BACKOFF } from '#sandbox/node/containers/restart-delay.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 
-/** Processes that end when they are told to. */
+/** Processes that end on a signal. */
 function fakeProcesses() {
   const ends: ((end: ProcessEnd) => void)[] = [];
   const kills: string[] = [];

@@ -15,7 +15,7 @@ function quota(scope: PriorityQuota['scope']): PriorityQuota {
   return { name: 'tier', namespaces: prepareSelector(selectorOf({})), scope, hard: amountsOf({ pods: '1' }) };
 }
 
-/** A ResourceQuota with a second scope beside that of the class. */
+/** A ResourceQuota with a second scope in addition to that of the class. */
 function both(name: string): ResourceQuota {
   const quota = buildClassQuota(name, 'high', { hard: {}, used: {} });
   return { ...quota, scopes: [...quota.scopes, { scopeName: 'NotBestEffort', operator: 'Exists', values: [] }] };
@@ -123,7 +123,7 @@ describe('decideClassChange', () => {
       },
       warnings: ['ResourceQuotas name priority class `high`: `team-a/a`, `team-a/z`'],
     },
-    'a new class beside the global default': {
+    'a new class in addition to the global default': {
       change: { before: undefined, after: buildClass('new', 1) },
       warnings: [],
     },

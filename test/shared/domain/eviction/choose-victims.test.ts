@@ -27,7 +27,7 @@ describe('chooseVictims', () => {
     expect([chosen({ most: 2 }), chosen({ most: 0 })]).toEqual([['a', 'b'], []]);
   });
 
-  test('takes nobody where nothing is missing', () => {
+  test('takes no pod where nothing is missing', () => {
     expect(chosen({ gap: 0 })).toEqual([]);
   });
 

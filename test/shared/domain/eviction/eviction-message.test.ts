@@ -91,7 +91,7 @@ describe('evictionMessage', () => {
     );
   });
 
-  test('of inodes nobody is blamed', () => {
+  test('of inodes no container is blamed', () => {
     const inodes: Shortage = {
       resource: 'inodes',
       threshold: threshold('nodefs.inodesFree', '10k'),

@@ -62,7 +62,7 @@ describe('kubeletPass', () => {
     });
   });
 
-  test('evicts nobody where all are critical, or nobody is there', () => {
+  test('evicts no pod where all are critical, or there is none', () => {
     const outcome = { kind: 'reclaim', resource: 'memory', nodeReclaim: [], eviction: undefined };
     expect(pass({ node: readings(0.5, 50), pods: PODS.slice(0, 1) })).toEqual(outcome);
     expect(pass({ node: readings(0.5, 50), pods: [] })).toEqual(outcome);

@@ -37,7 +37,7 @@ describe('mayPreempt', () => {
 });
 
 describe('kubeletPreemption', () => {
-  test('needs nobody where nothing is missing', () => {
+  test('needs no pod where nothing is missing', () => {
     expect(victims([burstable('a', '1Gi')], [])).toEqual([]);
   });
 
@@ -65,7 +65,7 @@ describe('kubeletPreemption', () => {
     expect(victims(running, all)).toEqual(['e', 'b', 'g']);
   });
 
-  test('says in the kubelet’s words what nobody can give', () => {
+  test('says in the kubelet’s words what no pod can give', () => {
     const need = [
       { resource: 'memory', quantity: 2 ** 31 },
       { resource: 'cpu', quantity: 1500 },

@@ -39,17 +39,17 @@ describe('containers, init containers and sidecars', () => {
       '4',
     ],
     [
-      'a sidecar runs beside the containers',
+      'a sidecar runs next to the containers',
       { containers: [container({ cpu: '1' })], initContainers: [sidecar('2')] },
       '3',
     ],
     [
-      'and beside the init containers after it',
+      'and next to the init containers after it',
       { containers: [container({ cpu: '1' })], initContainers: [sidecar('2'), container({ cpu: '4' })] },
       '6',
     ],
     [
-      'not beside those before it',
+      'not next to those before it',
       { containers: [container({ cpu: '1' })], initContainers: [container({ cpu: '4' }), sidecar('2')] },
       '4',
     ],
@@ -65,7 +65,7 @@ describe('overhead', () => {
     overhead: { cpu: '1', memory: '1Mi' },
   });
 
-  test('is added to requests, also of what nobody requested', () => {
+  test('is added to requests, also of what was not requested', () => {
     expect(texts(podRequests(pod))).toEqual({ cpu: '2', memory: '1Mi' });
   });
 

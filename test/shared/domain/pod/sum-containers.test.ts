@@ -59,7 +59,7 @@ describe('sumContainers', () => {
     containers: buildPod({ name: 'web', spec: { containers: own.map((each) => container(each)) } }),
     'init containers': buildPod({ name: 'web', spec: { initContainers: own.map((each) => container(each)) } }),
     sidecars: buildPod({ name: 'web', spec: { initContainers: own.map((each) => container(each, 'Always')) } }),
-    'init containers beside a sidecar that names everything': buildPod({
+    'init containers next to a sidecar that names everything': buildPod({
       name: 'web',
       spec: {
         initContainers: [

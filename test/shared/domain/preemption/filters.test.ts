@@ -48,7 +48,7 @@ describe('NodeUnschedulable and NodeName', () => {
   const cordoned = { nodes: [{ name: 'n0', isUnschedulable: true }] };
   const everything: Toleration = { key: '', operator: 'Exists', value: '', effect: '' };
 
-  test('a cordoned node takes nobody', () => {
+  test('a cordoned node takes no pod', () => {
     expect(refusal({}, cordoned)).toEqual(refused('NodeUnschedulable', false, 'node(s) were unschedulable'));
   });
 
@@ -240,13 +240,13 @@ describe('PodTopologySpread', () => {
     ['even so far', {}, [member('p'), member('q', { node: 'n1' })], true],
     ['one more than elsewhere', {}, [member('p')], false],
     ['a larger skew is allowed', { maxSkew: 2 }, [member('p')], true],
-    ['a soft constraint refuses nobody', { whenUnsatisfiable: 'ScheduleAnyway' }, [member('p')], true],
+    ['a soft constraint refuses no pod', { whenUnsatisfiable: 'ScheduleAnyway' }, [member('p')], true],
     ['terminating pods do not count', {}, [member('p', { deletion: { at: 0, gracePeriodSeconds: 0 } })], true],
     ['pods of other namespaces do not count', {}, [member('p', { namespace: 'prod' })], true],
     ['fewer domains than wanted: the least is 0', { minDomains: 3 }, [member('p'), member('q', { node: 'n1' })], false],
     ['own values of the match label keys must be equal', { matchLabelKeys: ['tier'] }, [member('p')], true],
-    ['an absent selector matches nobody', { labelSelector: undefined }, [member('p')], true],
-    ['an empty selector counts nobody but the pod itself', { labelSelector: selectorOf({}) }, [member('p')], true],
+    ['an absent selector matches no pod', { labelSelector: undefined }, [member('p')], true],
+    ['an empty selector counts no pod but the incoming one', { labelSelector: selectorOf({}) }, [member('p')], true],
   ])('%s', (_, fields, pods, fits) => {
     expect(refusal(incoming(fields), { nodes, pods })).toEqual(fits ? undefined : skewed);
   });
@@ -338,19 +338,19 @@ describe('InterPodAffinity', () => {
       undefined,
     ],
     [
-      'somebody there wants to be alone',
+      'a pod there has anti-affinity',
       { labels: { app: 'z' } },
       near('n1', { scheduling: { podAntiAffinity: [buildTerm({ app: 'z' }, ZONE)] } }),
       avoided,
     ],
     [
-      'somebody elsewhere wants to be alone',
+      'a pod elsewhere has anti-affinity',
       { labels: { app: 'z' } },
       near('n2', { scheduling: { podAntiAffinity: [buildTerm({ app: 'z' }, ZONE)] } }),
       undefined,
     ],
     [
-      'somebody on an unknown node wants to be alone',
+      'a pod on an unknown node has anti-affinity',
       { labels: { app: 'z' } },
       near('n9', { scheduling: { podAntiAffinity: [buildTerm({ app: 'z' }, ZONE)] } }),
       undefined,

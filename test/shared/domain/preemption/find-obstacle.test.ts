@@ -15,15 +15,15 @@ describe('findObstacle', () => {
   const a = { labels: { app: 'a' } };
 
   test.each<[string, Partial<PodFields>, Partial<PodFields>, string | undefined]>([
-    ['somebody in the zone whom the pod avoids', { scheduling: apart }, { node: 'near', ...a }, 'p'],
-    ['somebody in the zone who avoids the pod', a, { node: 'near', scheduling: apart }, 'p'],
-    ['nobody in another zone', { scheduling: apart }, { node: 'far', ...a }, undefined],
+    ['a pod in the zone that the pod avoids', { scheduling: apart }, { node: 'near', ...a }, 'p'],
+    ['a pod in the zone that avoids the pod', a, { node: 'near', scheduling: apart }, 'p'],
+    ['no pod in another zone', { scheduling: apart }, { node: 'far', ...a }, undefined],
     ['no pod on the node itself: that one may be preempted', { scheduling: apart }, { node: 'here', ...a }, undefined],
-    ['nobody whom nobody avoids', {}, { node: 'near', ...a }, undefined],
-    ['nobody of other labels', { scheduling: apart }, { node: 'near', labels: { app: 'b' } }, undefined],
-    ['nobody who avoids others', { labels: { app: 'b' } }, { node: 'near', scheduling: apart }, undefined],
+    ['no pod without anti-affinity on either side', {}, { node: 'near', ...a }, undefined],
+    ['no pod of other labels', { scheduling: apart }, { node: 'near', labels: { app: 'b' } }, undefined],
+    ['no pod that avoids others', { labels: { app: 'b' } }, { node: 'near', scheduling: apart }, undefined],
     [
-      'nobody over a label that the node lacks',
+      'no pod over a label that the node lacks',
       { scheduling: { podAntiAffinity: [buildTerm({ app: 'a' }, 'rack')] } },
       { node: 'near', ...a },
       undefined,

@@ -43,8 +43,8 @@ const one = (name: string, fields: Partial<PodFields> = {}): PodFields => ({
 
 describe('whom it takes', () => {
   test.each<[string, Partial<PodFields>, Situation, object | string]>([
-    ['nobody where the pod fits', { requests: { cpu: '1' } }, { pods: [one('p')] }, 'fits'],
-    ['nobody of equal priority', {}, { pods: [one('p', { priority: 10 })] }, 'noCandidate'],
+    ['no pod where the incoming one fits', { requests: { cpu: '1' } }, { pods: [one('p')] }, 'fits'],
+    ['no pod of equal priority', {}, { pods: [one('p', { priority: 10 })] }, 'noCandidate'],
     ['no priority is 0', { priority: 1 }, { pods: [{ name: 'p', node: 'n0', requests: { cpu: '1' } }] }, { n0: ['p'] }],
     [
       'the less important of two',
@@ -95,7 +95,7 @@ describe('whom it takes', () => {
       },
       { n0: ['q', 'p'] },
     ],
-    ['nobody who may not be taken', {}, { pods: [one('p')], options: { mayTake: () => false } }, 'noCandidate'],
+    ['no pod that may not be taken', {}, { pods: [one('p')], options: { mayTake: () => false } }, 'noCandidate'],
     [
       'whom it may take, where that is enough',
       { requests: { cpu: '1' } },
@@ -109,7 +109,7 @@ describe('whom it takes', () => {
       { n0: ['p'] },
     ],
     [
-      'nobody for room that others were promised',
+      'no pod for room that others were promised',
       { requests: { cpu: '1' } },
       {
         pods: [
@@ -153,7 +153,7 @@ describe('who may not preempt', () => {
     ['a pod whose victims are still leaving', again, leaving(condition({})), 'victimsStillTerminating'],
     ['only the first condition counts', again, leaving(condition({ status: 'False' }), condition({})), 'onlyCandidate'],
     ['victims of others do not count', again, leaving(condition({ reason: 'EvictionByEvictionAPI' })), 'onlyCandidate'],
-    ['without a condition nobody is a victim', again, leaving(), 'onlyCandidate'],
+    ['without a condition no pod is a victim', again, leaving(), 'onlyCandidate'],
     [
       'a condition without deletion does not count',
       again,

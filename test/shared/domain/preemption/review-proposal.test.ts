@@ -65,7 +65,7 @@ describe('reviewProposal', () => {
     ['a victim that is not known is none', { pods: [one('p'), one('q')], proposed: ['q', 'new'] }, 'UnknownVictims'],
     ['nor is an empty list an answer', { pods: [one('p')], proposed: [] }, 'UnknownVictims'],
     [
-      'nobody goes where room comes by itself',
+      'no pod goes where terminating pods make room',
       { pods: [one('p', { priority: 20, deletion: { at: 0, gracePeriodSeconds: 30 } }), one('q')], proposed: ['q'] },
       'RoomSoon',
     ],

@@ -77,7 +77,7 @@ export function seedPod(pod: SeedPod): Pod {
   return stored;
 }
 
-/** Requests, and the limits that a Guaranteed pod has beside them: it states memory too. */
+/** Requests, and the limits that a Guaranteed pod has as well: it states memory too. */
 function seedAmounts({ qos, request = 0, memoryRequest }: SeedPod): Pick<PodFields, 'requests' | 'limits'> {
   const cpu = String(request);
   if (qos !== 'Guaranteed') return { requests: { cpu, memory: memoryRequest ?? '0' } };

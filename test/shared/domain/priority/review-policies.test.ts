@@ -35,7 +35,7 @@ describe('reviewPolicies', () => {
       policy: { defaultClassName: 'high', maxPriority: 10 },
       says: ['defaultPriorityClassName: class `high` (1000) is above maxPriority 10: pods without a class are refused'],
     },
-    'a default that preempts where nobody may': {
+    'a default that preempts where preemption is forbidden': {
       policy: { defaultClassName: 'high', preemption: 'Never' },
       says: [
         'defaultPriorityClassName: class `high` preempts, which preemption Never forbids: pods without a class are refused',
@@ -97,7 +97,7 @@ describe('reviewPolicies', () => {
         'defaultPriorityClassName: class `high` is not among allowedPriorityClassNames: pods without a class are refused',
       ],
     },
-    'an allowed class that preempts where nobody may': {
+    'an allowed class that preempts where preemption is forbidden': {
       policy: { allowedClassNames: ['low', 'high-never'], preemption: 'Never' },
       says: ['allowedPriorityClassNames: class `low` preempts, which preemption Never forbids'],
     },

@@ -33,7 +33,7 @@ describe('amounts', () => {
     ['of equal amounts the first is the larger', maxAmounts(a, b), { cpu: '0100m', memory: '1Gi', pods: '1' }],
     ['the larger of something and nothing is something', maxAmounts(NO_AMOUNTS, b), { cpu: '100m', pods: '1' }],
     ['and so the other way round', maxAmounts(b, NO_AMOUNTS), { cpu: '100m', pods: '1' }],
-    ['filtering keeps what it is told to', filterAmounts(a, (name) => name === 'cpu'), { cpu: '0100m' }],
+    ['filtering keeps what matches', filterAmounts(a, (name) => name === 'cpu'), { cpu: '0100m' }],
   ])('%s', (_, result, expected) => {
     expect(texts(result)).toEqual(expected);
   });

@@ -55,7 +55,7 @@ describe('rankPods in the order of the kubelet', () => {
     expect(names(rankPods(candidates, kubeletOrder('memory')))).toEqual(['a little further', 'above', 'within']);
   });
 
-  test('amounts beyond what a double can tell apart are told apart', () => {
+  test('amounts that differ by less than a double can hold are distinguished', () => {
     const within = (name: string, request: string) => memory(name, 1, { requests: { memory: request } });
     const candidates = [within('more', '9223372036854775807'), within('less', '9223372036854775806')];
     expect(names(rankPods(candidates, kubeletOrder('memory')))).toEqual(['less', 'more']);
@@ -72,7 +72,7 @@ describe('rankPods in the order of the kubelet', () => {
     expect(names(rankPods(candidates, kubeletOrder('memory')))).toEqual(expected);
   });
 
-  test('nobody ranks as nobody, and an order without keys changes nothing', () => {
+  test('no pods rank as no pods, and an order without keys changes nothing', () => {
     const candidates = [memory('b', 1), memory('a', 2)];
     expect([rankPods([], kubeletOrder('memory')), names(rankPods(candidates, []))]).toEqual([[], ['b', 'a']]);
   });
@@ -97,7 +97,7 @@ describe('rankPods in the order of a policy', () => {
     ]);
   });
 
-  test('share of request of what nobody can request: the larger amount', () => {
+  test('share of request of what cannot be requested: the larger amount', () => {
     const of = (name: string, processCount: number) => candidate(pod(name), usage({ processCount }), 'pid.available');
     const order = policyOrder({ ...LENIENT, ranking: 'ShareOfRequest' }, 'pids');
     expect(names(rankPods([of('few', 2), of('many', 50)], order))).toEqual(['many', 'few']);

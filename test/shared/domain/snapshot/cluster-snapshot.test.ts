@@ -164,8 +164,8 @@ describe('budgets', () => {
 
   test.each([
     ['the labels must match', { selector: selectorOf({ app: 'b' }) }, 0],
-    ['an empty selector counts nobody', { selector: selectorOf({}) }, 0],
-    ['an absent selector counts nobody', { selector: undefined }, 0],
+    ['an empty selector counts no pod', { selector: selectorOf({}) }, 0],
+    ['an absent selector counts no pod', { selector: undefined }, 0],
     ['another namespace does not count', { namespace: 'prod' }, 0],
     ['else the pod counts', {}, 1],
   ])('%s', (_, fields, count) => {

@@ -12,7 +12,7 @@ interface Case {
 
 describe('ownerWishes', () => {
   const cases: Record<string, Case> = {
-    'nobody says anything': { mayBePreempted: true },
+    'neither says anything': { mayBePreempted: true },
     'the pod alone says no, which any tenant can': { pod: { [OURS]: 'false' }, mayBePreempted: true },
     'the pod alone says no in YuniKorn’s word': { pod: { [YUNIKORN]: 'false' }, mayBePreempted: true },
     'the class leaves it to the pod, which says no': {

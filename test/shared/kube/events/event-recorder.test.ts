@@ -116,7 +116,7 @@ describe('createEventRecorder', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('a server that refuses hurts nobody', async () => {
+  test('a server that refuses has no other effect', async () => {
     const { recorder, metrics } = rig(() => ({ kind: 'unreachable', message: 'down' }));
     await recordAll(recorder, EVICTED, EVICTED);
     expect(await metrics.text()).toContain('plimsoll_events_dropped_total{cause="refused"} 2');

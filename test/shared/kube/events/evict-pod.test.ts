@@ -32,7 +32,7 @@ describe('evictPod', () => {
     ]);
   });
 
-  test('says in annotations of the Eviction what it is told to say', async () => {
+  test('writes the given annotations into the Eviction', async () => {
     const { client, requests } = scriptedClient(() => ({ kind: 'ok', object: {}, warnings: [] }));
     await evictPod(client, { ...EVICTION, annotations: { why: 'memory' } });
     expect(requests[0]?.body).toMatchObject({

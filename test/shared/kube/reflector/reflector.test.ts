@@ -20,7 +20,7 @@ interface Rig {
   readonly reflector: Reflector<number>;
   readonly logged: string[];
   readonly metrics: () => Promise<string>;
-  /** Runs the body beside the reflector and ends both. */
+  /** Runs the body together with the reflector and ends both. */
   run(body: () => Promise<void>): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runFaults } from './run-faults.ts';
 
-/** On two idle cores it takes about two minutes; others may be at work beside it. */
+/** On two idle cores it takes about two minutes; others may be at work at the same time. */
 const TIMEOUT_MS = 3_600_000;
 
 test(

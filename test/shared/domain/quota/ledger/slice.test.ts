@@ -103,7 +103,7 @@ describe('slices in a ledger', () => {
     ['needs no more than others hold', '4Gi', undefined, true],
     ['needs more', '5Gi', undefined, false],
     ['needs what it holds itself', '4Gi', 'a', false],
-  ])('are in the way of somebody who %s: %s', (_, asked, holder, expected) => {
+  ])('are in the way of a request that %s: %s', (_, asked, holder, expected) => {
     const [used, hard] = [before.used.get('memory') ?? ZERO, amountsOf({ memory: '10Gi' }).get('memory') ?? ZERO];
     const excess = { resource: 'memory', asked: amountsOf({ memory: asked }).get('memory') ?? ZERO, used, hard };
     expect(isHeldElsewhere([excess], before, holder)).toBe(expected);
