@@ -150,7 +150,9 @@ describe.skipIf(!hasCluster())(`a PriorityQuota with ${REPLICAS} webhook process
       expect(answers.filter(({ status }) => status !== 403 && status !== 201)).toEqual([]);
       expect(refused.length).toBeGreaterThanOrEqual(CREATES - HARD);
       for (const { body } of refused)
-        expect(at(body, 'message')).toContain(`quota \`${quotas.many}\` over all its namespaces: \`pods\` is limited to`);
+        expect(at(body, 'message')).toContain(
+          `quota \`${quotas.many}\` over all its namespaces: \`pods\` is limited to`,
+        );
       expect((await podsOf(classes.many)).length).toBeLessThanOrEqual(HARD);
       expect(await Promise.all(processes.map(hasBeenAsked))).toEqual(processes.map(() => true));
     },
