@@ -57,6 +57,8 @@ describe('the scheduler of the sandbox, over HTTPS', () => {
   /** A node that a low pod has before the scheduler sees it. */
   async function makeTakenNode(node: string, lowPod: string): Promise<void> {
     await makePod(lowPod, 1, { nodeName: node });
+    // Pods and nodes come by two watches: were the node seen first, it would be empty.
+    await systemClock.sleep(WATCHED_MS);
     await makeNode(node);
   }
 
