@@ -5,12 +5,12 @@ import { CommanderError } from 'commander';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { InputError } from './input-error.ts';
 import { createProgram } from './program.ts';
-import type { Surface } from './surface.ts';
+import type { ProcessIo } from './process-io.ts';
 
 const EXIT_USAGE = 2;
 const isPlugin = basename(process.argv[1] ?? '').startsWith('kubectl-');
 
-const surface: Surface = {
+const io: ProcessIo = {
   standardInput: process.stdin,
   print: (text) => void process.stdout.write(text),
   tell: (line) => void process.stderr.write(`${line}\n`),
@@ -20,7 +20,7 @@ const surface: Surface = {
 // A reader that stops early, such as `head`, closes the pipe.
 process.stdout.on('error', () => undefined);
 
-const program = createProgram(isPlugin ? 'kubectl plimsoll' : 'plimsoll', surface);
+const program = createProgram(isPlugin ? 'kubectl plimsoll' : 'plimsoll', io);
 try {
   await program.parseAsync();
 } catch (error) {
@@ -30,6 +30,6 @@ try {
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
   if (!(error instanceof InputError)) throw error;
-  surface.tell(`error: ${error.message}`);
+  io.tell(`error: ${error.message}`);
   return EXIT_USAGE;
 }

@@ -10,7 +10,7 @@ import { requesterOf } from './review/requester.ts';
 import { review, type ReviewInput } from './review/review.ts';
 import { describeIgnored, sortManifests } from './review/sort-manifests.ts';
 import { InputError } from './input-error.ts';
-import type { Surface } from './surface.ts';
+import type { ProcessIo } from './process-io.ts';
 
 interface ReviewOptions {
   readonly filename?: readonly string[];
@@ -55,7 +55,7 @@ Examples:
 }
 
 /** `plimsoll review`: what the webhook would say to the objects in files. */
-export function reviewCommand(surface: Surface): Command {
+export function reviewCommand(io: ProcessIo): Command {
   return new Command('review')
     .summary('show what the webhook would answer to the objects in files')
     .description('Show what the webhook would answer to each pod and pod template in files.')
@@ -70,11 +70,11 @@ export function reviewCommand(surface: Surface): Command {
     .action(async (options: ReviewOptions, command: Command) => {
       const mistake = findMistake(options);
       if (mistake !== undefined) command.error(`error: ${mistake}`);
-      const { rows, ignored } = review(await readInput(options, surface));
+      const { rows, ignored } = review(await readInput(options, io));
       const { output, warnings } = printRows(rows, options.output);
-      for (const line of [...describeIgnored(ignored), ...warnings]) surface.tell(line);
-      surface.print(output);
-      surface.exit(rows.every(({ allowed }) => allowed) ? 0 : 1);
+      for (const line of [...describeIgnored(ignored), ...warnings]) io.tell(line);
+      io.print(output);
+      io.exit(rows.every(({ allowed }) => allowed) ? 0 : 1);
     });
 }
 
@@ -84,8 +84,8 @@ function findMistake({ filename, as: user, asGroup }: ReviewOptions): string | u
   return asGroup !== undefined && user === undefined ? "option '--as-group' needs '--as'" : undefined;
 }
 
-async function readInput(options: ReviewOptions, surface: Surface): Promise<ReviewInput> {
-  const manifests = await readManifests(options.filename ?? [], surface.standardInput);
+async function readInput(options: ReviewOptions, io: ProcessIo): Promise<ReviewInput> {
+  const manifests = await readManifests(options.filename ?? [], io.standardInput);
   const cluster = await clusterOf(options, manifests);
   return {
     manifests,
@@ -93,7 +93,7 @@ async function readInput(options: ReviewOptions, surface: Surface): Promise<Revi
     knownPods: cluster.knownPods,
     requester: options.as === undefined ? cluster.requester : requesterOf(options.as, options.asGroup),
     namespace: options.namespace ?? cluster.namespace ?? DEFAULT_NAMESPACE,
-    now: surface.now(),
+    now: io.now(),
   };
 }
 

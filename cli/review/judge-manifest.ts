@@ -10,7 +10,7 @@ import { withPriority } from '#shared/domain/admission/with-priority.ts';
 import { withDefaultRequests } from '#shared/domain/pod/default-requests.ts';
 import { decodePodRequest } from '#shared/kube/decode/decode-pod-request.ts';
 import { decodeTemplate } from '#shared/kube/decode/decode-template.ts';
-import type { Books } from './books.ts';
+import type { RunningUsage } from './running-usage.ts';
 import { findExemption } from './exemption.ts';
 import { namespaceOf, type Manifest } from './manifest.ts';
 import { isPod } from './sort-manifests.ts';
@@ -21,32 +21,32 @@ export interface Context {
   readonly namespace: string;
 }
 
-/** What the webhook would say if the object were created now; an admitted pod is charged to the books. */
-export function judgeManifest(manifest: Manifest, books: Books, context: Context): AdmissionDecision {
+/** What the webhook would say if the object were created now; an admitted pod is added to the running usage. */
+export function judgeManifest(manifest: Manifest, usage: RunningUsage, context: Context): AdmissionDecision {
   const namespace = namespaceOf(manifest, context.namespace);
   const { requester } = context;
-  const exemption = findExemption({ isPod: isPod(manifest), requester, namespace }, books.world);
+  const exemption = findExemption({ isPod: isPod(manifest), requester, namespace }, usage.world);
   if (exemption !== undefined) return allow(because('NothingToDecide', exemption));
   return isPod(manifest)
-    ? judgePod(decodePodRequest(manifest.raw, requester, namespace), books)
-    : judgeWorkload(decodeTemplate(manifest.raw, requester, namespace), books);
+    ? judgePod(decodePodRequest(manifest.raw, requester, namespace), usage)
+    : judgeWorkload(decodeTemplate(manifest.raw, requester, namespace), usage);
 }
 
-function judgeWorkload(template: ReturnType<typeof decodeTemplate>, { world }: Books): AdmissionDecision {
+function judgeWorkload(template: ReturnType<typeof decodeTemplate>, { world }: RunningUsage): AdmissionDecision {
   if (template === undefined) return allow(because('NothingToDecide', 'there is no template'));
   return template.ok ? decideTemplate(template.value, world) : malformed('object', template);
 }
 
-function judgePod(decoded: ReturnType<typeof decodePodRequest>, books: Books): AdmissionDecision {
+function judgePod(decoded: ReturnType<typeof decodePodRequest>, usage: RunningUsage): AdmissionDecision {
   if (!decoded.ok) return malformed('object', decoded);
   const request = { ...decoded.value, pod: withDefaultRequests(decoded.value.pod) };
-  const mutation = decideMutation(request, books.world);
-  return mutation.kind === 'refused' ? mutation : judgeMutated(request, mutation, books);
+  const mutation = decideMutation(request, usage.world);
+  return mutation.kind === 'refused' ? mutation : judgeMutated(request, mutation, usage);
 }
 
-function judgeMutated(request: PodRequest, mutation: Allowed, books: Books): AdmissionDecision {
+function judgeMutated(request: PodRequest, mutation: Allowed, usage: RunningUsage): AdmissionDecision {
   const pod = mutation.change === undefined ? request.pod : withPriority(request.pod, mutation.change);
-  const validation = decideValidation({ ...request, pod }, books.world);
+  const validation = decideValidation({ ...request, pod }, usage.world);
   if (validation.kind === 'refused') return validation;
-  return books.charge(pod) ?? { ...mutation, warnings: [...mutation.warnings, ...validation.warnings] };
+  return usage.charge(pod) ?? { ...mutation, warnings: [...mutation.warnings, ...validation.warnings] };
 }

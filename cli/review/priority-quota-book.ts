@@ -10,7 +10,7 @@ import { EMPTY_LEDGER, type LedgerState } from '#shared/domain/quota/ledger/ledg
 import { limitedAmounts } from '#shared/domain/quota/ledger/limited-amounts.ts';
 import { countsPod } from '#shared/domain/quota/priority-quota.ts';
 import { QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
-import type { CountedQuota } from './surroundings.ts';
+import type { CountedQuota } from './cluster-state.ts';
 
 /** The PriorityQuotas and what the pods admitted so far cost them. */
 export interface PriorityQuotaBook {

@@ -11,7 +11,7 @@ import { errorText } from '#shared/runtime/describe-error.ts';
 import { InputError } from '#cli/input-error.ts';
 import type { Manifest } from './manifest.ts';
 import { readKnownPods } from './read-known-pods.ts';
-import { SURROUNDING_RESOURCES } from './surroundings.ts';
+import { SURROUNDING_RESOURCES } from './cluster-state.ts';
 
 /** What a review takes from a cluster. */
 export interface Cluster {

@@ -2,12 +2,12 @@ import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
 import type { Requester } from '#shared/domain/admission/request.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { assumeStatus } from './assume-status.ts';
-import { openBooks } from './books.ts';
+import { openRunningUsage } from './running-usage.ts';
 import { judgeManifest } from './judge-manifest.ts';
 import type { Manifest } from './manifest.ts';
 import { rowOf, type Row } from './row.ts';
 import { sortManifests } from './sort-manifests.ts';
-import { readSurroundings } from './surroundings.ts';
+import { readSurroundings } from './cluster-state.ts';
 
 export interface ReviewInput {
   readonly manifests: readonly Manifest[];
@@ -29,11 +29,11 @@ export interface Review {
 
 /** Judges pods and workloads one after the other. Throws an InputError for what they cannot be judged by. */
 export function review({ manifests, inCluster, knownPods, requester, namespace, now }: ReviewInput): Review {
-  const { judged, surroundings, ignored } = sortManifests(manifests);
-  const known = readSurroundings([...inCluster, ...surroundings.map(assumeStatus)], namespace);
-  const books = openBooks(known, now, knownPods);
+  const { judged, state, ignored } = sortManifests(manifests);
+  const known = readSurroundings([...inCluster, ...state.map(assumeStatus)], namespace);
+  const usage = openRunningUsage(known, now, knownPods);
   const rows = judged.map((manifest) => {
-    return rowOf(manifest, judgeManifest(manifest, books, { requester, namespace }), namespace);
+    return rowOf(manifest, judgeManifest(manifest, usage, { requester, namespace }), namespace);
   });
   return { rows, ignored };
 }

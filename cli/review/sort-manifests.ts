@@ -1,11 +1,11 @@
 import { printable } from '#cli/table.ts';
 import { typeOf, type Manifest } from './manifest.ts';
-import { isSurrounding } from './surroundings.ts';
+import { isSurrounding } from './cluster-state.ts';
 
 /** What of the given manifests is judged, what it is judged by, and what is neither. */
 export interface SortedManifests {
   readonly judged: readonly Manifest[];
-  readonly surroundings: readonly Manifest[];
+  readonly state: readonly Manifest[];
   readonly ignored: readonly Manifest[];
 }
 
@@ -23,11 +23,11 @@ export function isPod(manifest: Manifest): boolean {
 export function sortManifests(manifests: readonly Manifest[]): SortedManifests {
   const sorted = Map.groupBy(manifests, (manifest) => {
     if (isPod(manifest) || WORKLOADS.has(typeOf(manifest))) return 'judged';
-    return isSurrounding(manifest) ? 'surroundings' : 'ignored';
+    return isSurrounding(manifest) ? 'state' : 'ignored';
   });
   return {
     judged: sorted.get('judged') ?? [],
-    surroundings: sorted.get('surroundings') ?? [],
+    state: sorted.get('state') ?? [],
     ignored: sorted.get('ignored') ?? [],
   };
 }

@@ -50,8 +50,8 @@ function bombLine(name: string, previous: string): string {
 
 describe('input that cannot be used ends with exit code 2 and one line', () => {
   test.each(FILES)('%s', (_, text, message) => {
-    const surroundings = { inCluster: [], requester: requesterOf(), namespace: 'default', now: 0 };
-    expect(() => review({ ...surroundings, manifests: parseManifests({ name: 'input.yaml', text }) })).toThrow(
+    const state = { inCluster: [], requester: requesterOf(), namespace: 'default', now: 0 };
+    expect(() => review({ ...state, manifests: parseManifests({ name: 'input.yaml', text }) })).toThrow(
       new InputError(`input.yaml: ${message}`),
     );
   });

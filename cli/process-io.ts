@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 
 /** What a command has of the process it runs in. */
-export interface Surface {
+export interface ProcessIo {
   readonly standardInput: Readable;
   /** Writes to standard output as it is. */
   print(text: string): void;

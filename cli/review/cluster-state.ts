@@ -37,7 +37,7 @@ export interface CountedQuota extends PriorityQuota {
 }
 
 /** What pods are judged by, each by its name; ResourceQuotas by namespace and name. */
-export interface Surroundings {
+export interface ReviewState {
   readonly classes: Map<string, PriorityClass>;
   readonly namespaces: Map<string, Namespace>;
   readonly policies: Map<string, PriorityPolicy>;
@@ -53,7 +53,7 @@ export const SURROUNDING_RESOURCES: readonly Resource[] = [
 /** The classes that every API server makes for itself. */
 const SYSTEM_CLASSES = { 'system-cluster-critical': 2_000_000_000, 'system-node-critical': 2_000_001_000 };
 
-type Add = (surroundings: Surroundings, manifest: Manifest, namespace: string) => void;
+type Add = (state: ReviewState, manifest: Manifest, namespace: string) => void;
 
 const ADD: ReadonlyMap<string, Add> = new Map([
   entry(PRIORITY_CLASSES, ({ classes }, manifest) => {
@@ -83,8 +83,8 @@ export function isSurrounding(manifest: Manifest): boolean {
  * Reads what others are judged by; of several objects with one name the last counts. `namespace` is that of quotas
  * that name none. Throws an InputError that names object and field.
  */
-export function readSurroundings(manifests: readonly Manifest[], namespace: string): Surroundings {
-  const surroundings: Surroundings = {
+export function readSurroundings(manifests: readonly Manifest[], namespace: string): ReviewState {
+  const state: ReviewState = {
     classes: new Map(Object.entries(SYSTEM_CLASSES).map(([name, value]) => [name, systemClass(name, value)])),
     namespaces: new Map(),
     policies: new Map(),
@@ -93,9 +93,9 @@ export function readSurroundings(manifests: readonly Manifest[], namespace: stri
   };
   for (const manifest of manifests) {
     if (nameOf(manifest) === '') throw faulty(manifest, 'metadata.name', 'expected a name');
-    ADD.get(typeOf(manifest))?.(surroundings, manifest, namespace);
+    ADD.get(typeOf(manifest))?.(state, manifest, namespace);
   }
-  return surroundings;
+  return state;
 }
 
 function entry(resource: Resource, add: Add): readonly [string, Add] {

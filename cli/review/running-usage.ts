@@ -5,32 +5,32 @@ import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
 import { openPriorityQuotas } from './priority-quota-book.ts';
 import { openResourceQuotas } from './resource-quota-book.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { ReviewState } from './cluster-state.ts';
 
 /** What pods are judged by, as it is after the pods that were admitted before. */
-export interface Books {
+export interface RunningUsage {
   readonly world: ClusterState;
   /** Charges a pod to all its quotas, or to none where a PriorityQuota refuses it. */
   charge(pod: Pod): AdmissionDecision | undefined;
 }
 
 /** `present`: pods that exist already; quotas have counted them. */
-export function openBooks(surroundings: Surroundings, now: Instant, present: KnownPods = NO_KNOWN_PODS): Books {
-  const quotas = [...surroundings.priorityQuotas.values()].toSorted(byName);
+export function openRunningUsage(state: ReviewState, now: Instant, present: KnownPods = NO_KNOWN_PODS): RunningUsage {
+  const quotas = [...state.priorityQuotas.values()].toSorted(byName);
   const priorityQuotas = openPriorityQuotas(quotas, now);
-  const resourceQuotas = openResourceQuotas(surroundings.resourceQuotas.values(), now);
+  const resourceQuotas = openResourceQuotas(state.resourceQuotas.values(), now);
   const pods = [...present.pods];
   const knownPods = { ...present, pods };
-  const namespaceLabels = (name: string) => labelsOf(surroundings, name);
+  const namespaceLabels = (name: string) => labelsOf(state, name);
   return {
     world: {
       now,
-      classes: surroundings.classes,
-      policies: [...surroundings.policies.values()].toSorted(byName),
+      classes: state.classes,
+      policies: [...state.policies.values()].toSorted(byName),
       priorityQuotas: quotas,
       quotaNamespaces: QUOTA_NAMESPACES,
       namespaceLabels,
-      namespaceNames: () => surroundings.namespaces.keys(),
+      namespaceNames: () => state.namespaces.keys(),
       knownPods,
       resourceQuotas: (namespace) => resourceQuotas.of(namespace),
     },
@@ -45,7 +45,7 @@ export function openBooks(surroundings: Surroundings, now: Instant, present: Kno
 }
 
 /** The API server labels every namespace with its name; for a namespace that no file describes, that is all we know. */
-function labelsOf({ namespaces }: Surroundings, name: string): ReadonlyMap<string, string> {
+function labelsOf({ namespaces }: ReviewState, name: string): ReadonlyMap<string, string> {
   return new Map([...(namespaces.get(name)?.labels ?? []), ['kubernetes.io/metadata.name', name]]);
 }
 
