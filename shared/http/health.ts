@@ -41,12 +41,21 @@ export async function answerHealth(
     case '/readyz':
       return answerChecks('readyz', sources.checks, query.has('verbose'));
     case '/metrics':
-      return { status: 200, contentType: sources.metrics.contentType, body: await sources.metrics.text() };
+      return answerMetrics(sources);
     case '/configz':
       return { status: 200, contentType: JSON_TYPE, body: JSON.stringify(redactSecrets(sources.configuration)) };
     default:
       return { status: 404, contentType: JSON_TYPE, body: JSON.stringify(failureStatus(404, 'Path not found')) };
   }
+}
+
+/** Failing checks are also a metric: an unready replica gets no traffic, but monitoring still scrapes it. */
+async function answerMetrics({ checks, metrics }: HealthSources): Promise<HealthAnswer> {
+  const passed = metrics.gauge('plimsoll_check_passed', 'Whether a check of /readyz passes (1) or fails (0)', [
+    'check',
+  ]);
+  for (const check of checks) passed.set(problemOf(check) === undefined ? 1 : 0, { check: check.name });
+  return { status: 200, contentType: metrics.contentType, body: await metrics.text() };
 }
 
 /** The API server's own shape: `ok`, or one line per check when asked or when something is missing. */

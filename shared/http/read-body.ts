@@ -23,8 +23,6 @@ export interface BodyAllowance {
   giveBack(bytes: number): void;
 }
 
-export const DEFAULT_BODY_LIMIT_BYTES = 8 * 1024 * 1024;
-
 /** An allowance of `total` bytes. */
 export function createBodyAllowance(total: number): BodyAllowance {
   let held = 0;

@@ -67,6 +67,8 @@ export const ANNOTATION_CONFIRMED_GENERATION = 'plimsoll.dev/confirmed-generatio
 /** On an Eviction: the signal that was short; its resource decides which window counts it. */
 export const ANNOTATION_EVICTION_SIGNAL = 'plimsoll.dev/eviction-signal';
 export const ANNOTATION_ALLOW_PREEMPTION = 'plimsoll.dev/allow-preemption';
+/** On a List that `plimsoll snapshot` wrote: when the objects were read. */
+export const ANNOTATION_SNAPSHOT_TIME = 'plimsoll.dev/snapshot-time';
 /** On a PriorityClass: each pod of the class says by the same annotation whether it may be preempted. */
 export const PREEMPTION_BY_POD = 'by-pod';
 
@@ -74,7 +76,7 @@ export const PREEMPTION_BY_POD = 'by-pod';
 export const FOREIGN_ALLOW_PREEMPTION = 'yunikorn.apache.org/allow-preemption';
 export const FOREIGN_PREFER_NO_EVICTION = 'descheduler.alpha.kubernetes.io/prefer-no-eviction';
 
-/** Taint keys by family; written by the scheduler process alone. @public */
+/** Taint keys by family; written by the scheduler process alone. */
 export const PRESSURE_TAINTS = {
   memory: 'plimsoll.dev/memory-pressure',
   cpu: 'plimsoll.dev/cpu-pressure',
@@ -82,7 +84,7 @@ export const PRESSURE_TAINTS = {
   disk: 'plimsoll.dev/disk-pressure',
   pid: 'plimsoll.dev/pid-pressure',
 } as const;
-/** Node conditions by family, likewise. @public */
+/** Node conditions by family, likewise. */
 export const PRESSURE_CONDITIONS = {
   memory: 'plimsoll.dev/MemoryContention',
   cpu: 'plimsoll.dev/CpuContention',
@@ -98,6 +100,7 @@ export const EVENT_REASONS = {
   preempted: 'Preempted',
   evictionFailed: 'EvictionFailed',
   evictionIneffective: 'EvictionIneffective',
+  evictionLoop: 'EvictionLoopDetected',
   preemptionLoop: 'PreemptionLoopDetected',
   preemptionRefused: 'PreemptionRefused',
   policyViolated: 'PolicyViolated',

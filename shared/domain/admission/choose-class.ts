@@ -1,3 +1,4 @@
+import { compareTexts } from '#shared/domain/model/compare-texts.ts';
 import {
   defaultClass,
   PREEMPT_LOWER_PRIORITY,
@@ -56,7 +57,7 @@ function policyDefault(policies: readonly PriorityPolicy[], classes: PriorityCla
     const given = defaultClassName === undefined ? undefined : classes.get(defaultClassName);
     return given === undefined ? [] : [{ policy: name, given }];
   });
-  return candidates.sort((a, b) => a.given.value - b.given.value || (a.given.name < b.given.name ? -1 : 1))[0];
+  return candidates.sort((a, b) => a.given.value - b.given.value || compareTexts(a.given.name, b.given.name))[0];
 }
 
 function findSubstitute(

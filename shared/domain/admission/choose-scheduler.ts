@@ -1,3 +1,4 @@
+import { compareTexts } from '#shared/domain/model/compare-texts.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { PodRequest } from './pod-request.ts';
 
@@ -23,6 +24,6 @@ export function chooseScheduler(
     .flatMap(({ name: policy, schedulerName: given }) =>
       given === undefined ? [] : [{ policy, schedulerName: given }],
     )
-    .sort((a, b) => (a.policy < b.policy ? -1 : 1));
+    .sort((a, b) => compareTexts(a.policy, b.policy));
   return first?.schedulerName === DEFAULT_SCHEDULER ? undefined : first;
 }

@@ -4,6 +4,7 @@ import type { PriorityClasses } from '#shared/domain/priority/priority-class.ts'
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
+import type { AvoidLookup } from './choose-nodes.ts';
 import type { KnownPods } from './known-pods.ts';
 
 /** What an admission decision knows about the cluster. */
@@ -24,4 +25,6 @@ export interface ClusterState {
    * quota.
    */
   readonly knownPods: KnownPods;
+  /** Which nodes evicted pods of an owner; absent where that is not known. */
+  readonly avoidedBy?: AvoidLookup | undefined;
 }

@@ -1,9 +1,11 @@
+import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
 import { classMentions } from '#shared/domain/priority/class-mentions.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
-import { because } from './admission-code.ts';
 import type { ClusterState } from './cluster-state.ts';
-import { allow, refuse, type AdmissionDecision } from './decision.ts';
-import { listSome } from './refusals/list-some.ts';
+import { allow, type AdmissionDecision } from './decision.ts';
+import { reasonOf, refuseFor } from './message.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
+import { listSome } from './messages/list-some.ts';
 
 /** A change of a priority class: `after` is `undefined` for a deletion, `before` for a creation. */
 export interface ClassChange {
@@ -25,14 +27,14 @@ export function decideClassChange(change: ClassChange, cluster: ClusterState): A
   const refused = after.isGlobalDefault ? refuseSecondDefault(after, cluster) : undefined;
   if (refused !== undefined) return refused;
   const isDefaultGone = before?.isGlobalDefault === true && !after.isGlobalDefault;
-  return accepted(after.name, [...(isDefaultGone ? [noDefault()] : []), ...wishMistakes]);
+  return accepted(after.name, [...(isDefaultGone ? [PHRASES.noGlobalDefault()] : []), ...wishMistakes]);
 }
 
 function decideDeletion({ name }: PriorityClass, cluster: ClusterState): AdmissionDecision {
   const mentions = classMentions(name, cluster.policies, cluster.priorityQuotas);
   if (mentions.length === 0) return accepted(name, [...userWarnings(name, cluster), ...quotaWarnings(name, cluster)]);
-  const text = `priority class \`${name}\` cannot be deleted: it is referenced by ${listSome(mentions)}; remove these references first`;
-  return refuse(403, because('ClassInUse', text, { priorityClassName: name, mentions: mentions.length }));
+  const facts = { priorityClassName: name, mentions: mentions.length };
+  return refuseFor(MESSAGES.classInUse, { ...facts, mentions }, facts);
 }
 
 /**
@@ -42,17 +44,12 @@ function decideDeletion({ name }: PriorityClass, cluster: ClusterState): Admissi
 function refuseSecondDefault({ name }: PriorityClass, { classes }: ClusterState): AdmissionDecision | undefined {
   const other = [...classes.values()].find((each) => each.isGlobalDefault && each.name !== name);
   if (other === undefined) return undefined;
-  const text = `priority class \`${name}\` cannot be the global default: \`${other.name}\` already is, and only one class can be`;
-  return refuse(403, because('SecondGlobalDefault', text, { priorityClassName: name, globalDefault: other.name }));
+  const facts = { priorityClassName: name, globalDefault: other.name };
+  return refuseFor(MESSAGES.secondGlobalDefault, facts, facts);
 }
 
 function accepted(name: string, warnings: readonly string[]): AdmissionDecision {
-  const reason = because('ClassChangeAccepted', 'no policy depends on it', { priorityClassName: name });
-  return allow(reason, warnings);
-}
-
-function noDefault(): string {
-  return 'there is no global default class any more: new pods without a class get priority 0 unless a PriorityPolicy sets a default';
+  return allow(reasonOf(MESSAGES.classChangeAccepted, {}, { priorityClassName: name }), warnings);
 }
 
 /** Pods keep their priority when their class is deleted, but cannot be recreated with it (S1-8). */
@@ -60,9 +57,7 @@ function userWarnings(name: string, { knownPods: { pods, isPartial } }: ClusterS
   const users = pods.filter(({ spec }) => spec.priorityClassName === name);
   if (users.length === 0) return [];
   const names = users.map((pod) => `\`${pod.namespace}/${pod.name}\``);
-  return [
-    `pods use priority class \`${name}\` and keep their priority, but new ones that name it will be refused: ${listSome(names, isPartial)}`,
-  ];
+  return [PHRASES.podsKeepPriority(name, listSome(names, isPartial))];
 }
 
 function quotaWarnings(name: string, cluster: ClusterState): readonly string[] {
@@ -71,5 +66,5 @@ function quotaWarnings(name: string, cluster: ClusterState): readonly string[] {
     .filter(({ scopes }) => scopes.some((term) => term.scopeName === 'PriorityClass' && term.values.includes(name)))
     .map((quota) => `\`${quota.namespace}/${quota.name}\``)
     .sort();
-  return naming.length === 0 ? [] : [`ResourceQuotas name priority class \`${name}\`: ${listSome(naming)}`];
+  return naming.length === 0 ? [] : [PHRASES.quotasNameClass(name, listSome(naming))];
 }

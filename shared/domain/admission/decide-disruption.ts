@@ -1,8 +1,9 @@
 import type { Protection } from '#shared/domain/eviction/node-protection.ts';
 import { protectionOf } from '#shared/domain/eviction/protection.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import { because, type AdmissionCode } from './admission-code.ts';
-import { allow, refuse, type AdmissionDecision, type Refused } from './decision.ts';
+import type { AdmissionDecision, Refused } from './decision.ts';
+import { allowFor, refuseFor } from './message.ts';
+import { MESSAGES } from './messages.ts';
 
 /** A request to remove a pod by eviction or deletion. */
 export interface Disruption {
@@ -32,8 +33,6 @@ export interface OwnerWishes {
   readonly mayBePreempted: boolean;
 }
 
-const ASK_AGAIN_SECONDS = 5;
-
 /**
  * Decides whether a pod may be removed. Our own accounts must follow the rules of the agent
  * (docs/guides/agent-never.md), the scheduler must respect the owner's opt-out; other callers are allowed and recorded.
@@ -54,7 +53,7 @@ export function decideDisruption(disruption: Disruption): AdmissionDecision {
 /** A rule for our own accounts: returns the refusal of a disruption that breaks it. */
 type Law = (disruption: Disruption) => Refused | undefined;
 
-const LAWS: readonly Law[] = [neverDeletes, staysOnItsNode, keepsToDryRun, meansThisPod, leavesGrace, sparesProtected];
+const LAWS: readonly Law[] = [neverDeletes, staysOnItsNode, keepsToDryRun, meansThisPod, leavesGrace, protectsPods];
 
 function ownLaws(disruption: Disruption): AdmissionDecision {
   for (const law of LAWS) {
@@ -65,22 +64,17 @@ function ownLaws(disruption: Disruption): AdmissionDecision {
 }
 
 function neverDeletes(disruption: Disruption): Refused | undefined {
-  if (disruption.kind === 'eviction') return undefined;
-  return refusal(disruption, 403, 'DisruptionUnwanted', 'Plimsoll removes pods by eviction and never deletes them');
+  return disruption.kind === 'eviction' ? undefined : refuseFor(MESSAGES.neverDeletes, {}, factsOf(disruption));
 }
 
 /** The token of one node must not allow evictions on others. */
 function staysOnItsNode(disruption: Disruption): Refused | undefined {
-  const { caller, callerNode, pod } = disruption;
+  const { caller, callerNode = '', pod } = disruption;
   if (caller !== 'agent') return undefined;
-  if (callerNode === undefined || callerNode === '') {
-    return refusal(disruption, 403, 'DisruptionOnOtherNode', "the agent's token must be bound to a pod on a node");
-  }
-  const { nodeName = '' } = pod.spec;
-  if (callerNode === nodeName) return undefined;
-  const place = nodeName === '' ? 'no node' : `node \`${nodeName}\``;
-  const text = `the agent of node \`${callerNode}\` may evict only pods on its own node, but this pod is on ${place}`;
-  return refusal(disruption, 403, 'DisruptionOnOtherNode', text);
+  const facts = factsOf(disruption);
+  if (callerNode === '') return refuseFor(MESSAGES.unboundToken, {}, facts);
+  const { nodeName: node = '' } = pod.spec;
+  return callerNode === node ? undefined : refuseFor(MESSAGES.otherNode, { callerNode, node }, facts);
 }
 
 /**
@@ -90,49 +84,35 @@ function staysOnItsNode(disruption: Disruption): Refused | undefined {
 function keepsToDryRun(disruption: Disruption): Refused | undefined {
   const { caller, policy } = disruption;
   if (caller !== 'agent' || policy?.mode !== 'DryRun') return undefined;
-  const text = `NodePressurePolicy \`${policy.name}\` has mode DryRun, so no pod on this node is evicted`;
-  return refusal(disruption, 403, 'DisruptionUnwanted', text);
+  return refuseFor(MESSAGES.policyInDryRun, { policy: policy.name }, factsOf(disruption));
 }
 
 function meansThisPod(disruption: Disruption): Refused | undefined {
-  const { expectedUid, pod } = disruption;
-  if (expectedUid === pod.uid) return undefined;
-  const text = `the eviction must have the pod's UID as precondition; it has \`${expectedUid ?? ''}\`, but this pod's UID is \`${pod.uid}\``;
-  return refusal(disruption, 409, 'DisruptionOfOtherPod', text);
+  const { expectedUid: expected = '', pod } = disruption;
+  return expected === pod.uid
+    ? undefined
+    : refuseFor(MESSAGES.otherUid, { expected, uid: pod.uid }, factsOf(disruption));
 }
 
 function leavesGrace(disruption: Disruption): Refused | undefined {
-  const { gracePeriodSeconds } = disruption;
-  if (gracePeriodSeconds === undefined || gracePeriodSeconds > 0) return undefined;
-  const text = `gracePeriodSeconds of the eviction must be greater than 0, got ${gracePeriodSeconds}`;
-  return refusal(disruption, 403, 'DisruptionUnwanted', text);
+  const { gracePeriodSeconds: seconds } = disruption;
+  if (seconds === undefined || seconds > 0) return undefined;
+  return refuseFor(MESSAGES.noGracePeriod, { seconds }, factsOf(disruption));
 }
 
-function sparesProtected(disruption: Disruption): Refused | undefined {
+function protectsPods(disruption: Disruption): Refused | undefined {
   const { pod, wishes } = disruption;
   const protection = protectionOf(pod, { ...disruption, wantsToStay: () => !wishes.mayBeEvicted });
-  return protection && refusal(disruption, 403, 'DisruptionOfProtectedPod', protection.text);
+  return protection && refuseFor(MESSAGES.podIsProtected, { protection: protection.text }, factsOf(disruption));
 }
 
-/** Refuses with 429: after a 403, kube-scheduler retries 36 times a second. */
 function preemption(disruption: Disruption): AdmissionDecision {
   if (disruption.kind === 'eviction' || disruption.wishes.mayBePreempted) return accepted(disruption);
-  const text = "the pod's owner asked that it never be preempted";
-  return {
-    kind: 'refused',
-    code: 429,
-    because: because('DisruptionUnwanted', text, factsOf(disruption)),
-    warnings: [],
-    retryAfterSeconds: ASK_AGAIN_SECONDS,
-  };
+  return refuseFor(MESSAGES.ownerForbidsPreemption, {}, factsOf(disruption));
 }
 
 function accepted(disruption: Disruption): AdmissionDecision {
-  return allow(because('DisruptionAccepted', `no rule forbids this ${disruption.kind}`, factsOf(disruption)));
-}
-
-function refusal(disruption: Disruption, code: 403 | 409, reason: AdmissionCode, text: string): Refused {
-  return refuse(code, because(reason, text, factsOf(disruption)));
+  return allowFor(MESSAGES.disruptionAccepted, { kind: disruption.kind }, factsOf(disruption));
 }
 
 function factsOf({ kind, caller, callerNode, pod }: Disruption) {

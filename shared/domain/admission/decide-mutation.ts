@@ -1,16 +1,21 @@
+import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
+import type { Because } from '#shared/domain/model/because.ts';
 import { resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
 import { severalDefaults } from '#shared/domain/priority/several-defaults.ts';
-import { because, type AdmissionCode } from './admission-code.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { chooseClass, type ClassChoice } from './choose-class.ts';
+import { chooseNodes, type NodeChoice } from './choose-nodes.ts';
 import { chooseScheduler, type SchedulerChoice } from './choose-scheduler.ts';
 import { allow, refuse, type AdmissionDecision, type PriorityFields } from './decision.ts';
+import { reasonOf } from './message.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import type { PodRequest } from './pod-request.ts';
 import { policiesFor } from './rules/policies-for.ts';
 import { priorityRefusal } from './refusals/priority-refusal.ts';
 
 /**
- * Decides a new pod's class, priority and preemption policy, and its scheduler where a policy names one. A pod with contradictory fields is refused as the API
+ * Decides a new pod's class, priority and preemption policy, its scheduler where a policy names one, and the nodes that
+ * it is kept away from. A pod with contradictory fields is refused as the API
  * server would refuse it; whether its class is allowed is decided on the final pod, in the validating phase.
  */
 export function decideMutation(request: PodRequest, cluster: ClusterState): AdmissionDecision {
@@ -19,21 +24,14 @@ export function decideMutation(request: PodRequest, cluster: ClusterState): Admi
   const policies = policiesFor(request, cluster);
   const choice = chooseClass(request, policies, cluster.classes);
   const scheduler = chooseScheduler(request, policies);
-  const change = { ...choice.fields, ...(scheduler && { schedulerName: scheduler.schedulerName }) };
-  const reason = because(CODES[choice.source], describe(choice) + describeScheduler(scheduler), change);
+  const nodes = chooseNodes(request, cluster.avoidedBy);
+  const fields = { ...choice.fields, ...(scheduler && { schedulerName: scheduler.schedulerName }) };
+  const reason = withNodes(withScheduler(reasonFor(choice), scheduler), nodes);
   const warning = choice.source === 'globalDefault' ? severalDefaults(cluster.classes) : undefined;
   const accepted = allow(reason, warning === undefined ? [] : [warning]);
-  const isChanged = scheduler !== undefined || !hasFields(request, choice.fields);
-  return isChanged ? { ...accepted, change } : accepted;
+  const isChanged = scheduler !== undefined || nodes !== undefined || !hasFields(request, choice.fields);
+  return isChanged ? { ...accepted, change: { ...fields, ...(nodes && { avoidNodes: nodes.nodes }) } } : accepted;
 }
-
-const CODES: Readonly<Record<ClassChoice['source'], AdmissionCode>> = {
-  pod: 'PriorityAccepted',
-  policy: 'PriorityFromPolicy',
-  globalDefault: 'PriorityAccepted',
-  substitute: 'PrioritySubstituted',
-  none: 'PriorityAccepted',
-};
 
 function hasFields({ pod }: PodRequest, fields: PriorityFields): boolean {
   const { priorityClassName = '', priority, preemptionPolicy } = pod.spec;
@@ -44,22 +42,30 @@ function hasFields({ pod }: PodRequest, fields: PriorityFields): boolean {
   );
 }
 
-function describe({ source, policy = '', fields }: ClassChoice): string {
-  const { priorityClassName, priority } = fields;
+function reasonFor({ source, policy = '', fields }: ClassChoice): Because {
+  const facts = { ...fields };
   switch (source) {
     case 'pod':
-      return `pod uses priority class \`${priorityClassName}\` (${priority})`;
+      return reasonOf(MESSAGES.podUsesClass, fields, facts);
     case 'policy':
-      return `priority class \`${priorityClassName}\` (${priority}) is the default of policy \`${policy}\``;
+      return reasonOf(MESSAGES.classOfPolicy, { ...fields, policy }, facts);
     case 'globalDefault':
-      return `priority class \`${priorityClassName}\` (${priority}) is the global default`;
+      return reasonOf(MESSAGES.classIsGlobalDefault, fields, facts);
     case 'substitute':
-      return `priority class \`${priorityClassName}\` (${priority}) replaces a class that preempts, by policy \`${policy}\``;
+      return reasonOf(MESSAGES.classReplaced, { ...fields, policy }, facts);
     case 'none':
-      return 'the pod names no priority class and there is no default';
+      return reasonOf(MESSAGES.noClass, {}, facts);
   }
 }
 
-function describeScheduler(choice: SchedulerChoice | undefined): string {
-  return choice === undefined ? '' : `; policy \`${choice.policy}\` gives it scheduler \`${choice.schedulerName}\``;
+function withScheduler(reason: Because, choice: SchedulerChoice | undefined): Because {
+  if (choice === undefined) return reason;
+  const { policy, schedulerName } = choice;
+  const text = reason.text + PHRASES.schedulerOfPolicy(policy, schedulerName);
+  return { ...reason, text, facts: { ...reason.facts, schedulerName } };
+}
+
+function withNodes(reason: Because, choice: NodeChoice | undefined): Because {
+  if (choice === undefined) return reason;
+  return { ...reason, text: reason.text + PHRASES.keptAwayFrom(choice.nodes, choice.owner) };
 }

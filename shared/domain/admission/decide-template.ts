@@ -1,8 +1,10 @@
+import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
 import { isPersonal, type PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { ClusterState } from './cluster-state.ts';
-import { because } from './admission-code.ts';
 import { chooseClass } from './choose-class.ts';
 import type { AdmissionDecision } from './decision.ts';
+import { reasonOf } from './message.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { podWarnings } from './warnings/pod-warnings.ts';
 import type { PodRequest } from './pod-request.ts';
 import { policiesFor } from './rules/policies-for.ts';
@@ -17,7 +19,7 @@ import { withPriority } from './with-priority.ts';
  * since users do not see warnings about a controller's pods.
  */
 export function decideTemplate(template: PodRequest, cluster: ClusterState): AdmissionDecision {
-  const accepted = because('TemplateAccepted', 'the template may be used; each pod is checked when it is created');
+  const accepted = reasonOf(MESSAGES.templateAccepted, {});
   const policies = policiesFor(template, cluster);
   const unknown = unknownClass(template, cluster);
   if (unknown !== undefined) return decideByViolations(accepted, [unknown, ...unknownToPersons(template, policies)]);
@@ -30,14 +32,14 @@ export function decideTemplate(template: PodRequest, cluster: ClusterState): Adm
 
 function asWarning(violation: Violation): Violation {
   const { text, ...reason } = violation.because;
-  return { because: { ...reason, text: `pods of this template would be refused: ${text}` }, response: 'Warn' };
+  return { because: { ...reason, text: PHRASES.podsWouldBeRefused(text) }, response: 'Warn' };
 }
 
 function unknownClass({ pod }: PodRequest, { classes }: ClusterState): Violation | undefined {
   const { priorityClassName } = pod.spec;
   if (priorityClassName === undefined || classes.has(priorityClassName)) return undefined;
-  const text = `pods of this template would be refused: no PriorityClass with name ${priorityClassName} was found`;
-  return { because: because('UnknownPriorityClass', text, { priorityClassName }), response: 'Warn' };
+  const facts = { priorityClassName };
+  return { because: reasonOf(MESSAGES.templateClassUnknown, facts, facts), response: 'Warn' };
 }
 
 function unknownToPersons(template: PodRequest, policies: readonly PriorityPolicy[]): readonly Violation[] {

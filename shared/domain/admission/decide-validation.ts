@@ -1,6 +1,7 @@
 import type { ClusterState } from './cluster-state.ts';
-import { because } from './admission-code.ts';
 import type { AdmissionDecision } from './decision.ts';
+import { reasonOf } from './message.ts';
+import { MESSAGES } from './messages.ts';
 import { podWarnings } from './warnings/pod-warnings.ts';
 import type { PodRequest } from './pod-request.ts';
 import { policiesFor } from './rules/policies-for.ts';
@@ -16,9 +17,7 @@ import { decideByViolations, type Violation } from './violation.ts';
  */
 export function decideValidation(request: PodRequest, cluster: ClusterState): AdmissionDecision {
   const { priorityClassName = '', priority = 0 } = request.pod.spec;
-  const text =
-    priorityClassName === '' ? 'pod without a priority class' : `priority class \`${priorityClassName}\` may be used`;
-  const accepted = because('PriorityAccepted', text, { priorityClassName, priority });
+  const accepted = reasonOf(MESSAGES.classMayBeUsed, { priorityClassName }, { priorityClassName, priority });
   return decideByViolations(accepted, violationsOfPod(request, cluster), () => podWarnings(request, cluster));
 }
 

@@ -11,6 +11,8 @@ export interface PriorityFields {
 export interface PodChange extends PriorityFields {
   /** Absent leaves the scheduler as it is. */
   readonly schedulerName?: string;
+  /** Names of nodes to prefer others to; absent leaves the node affinity as it is. */
+  readonly avoidNodes?: readonly string[];
 }
 
 /** Marks an answer that may be followed by another answer of the same entry to the same API request. */
@@ -52,10 +54,4 @@ export function allow(because: Because, warnings: readonly string[] = []): Allow
 /** A permanent refusal: a retry would be refused again. */
 export function refuse(code: 400 | 403 | 409 | 413, because: Because, warnings: readonly string[] = []): Refused {
   return { kind: 'refused', code, because, warnings };
-}
-
-/** The decision in mode `DryRun`: a refusal becomes a warning. */
-export function asDryRun(decision: AdmissionDecision): AdmissionDecision {
-  if (decision.kind === 'allowed') return decision;
-  return allow(decision.because, [...decision.warnings, `(dry run) ${decision.because.text}`]);
 }

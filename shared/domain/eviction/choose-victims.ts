@@ -2,7 +2,7 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 
 /** A candidate that was passed over, and why. */
-export interface Spared {
+export interface Ineligible {
   readonly candidate: Candidate;
   readonly because: Because;
 }
@@ -12,7 +12,7 @@ export interface VictimRules {
   readonly protectionOf: (
     candidate: Candidate,
     victims: readonly Candidate[],
-    spared: readonly Spared[],
+    ineligible: readonly Ineligible[],
   ) => Because | undefined;
   /** No more victims than this; 0 means none. */
   readonly most: number;
@@ -23,7 +23,7 @@ export interface VictimRules {
 export interface VictimChoice {
   readonly victims: readonly Candidate[];
   /** Candidates that were passed over before the last victim was found, each with its reason. */
-  readonly spared: readonly Spared[];
+  readonly ineligible: readonly Ineligible[];
   /** What the victims use together. */
   readonly freed: number;
 }
@@ -31,17 +31,17 @@ export interface VictimChoice {
 /** Walks the ranking from its head and takes pods until what they use closes the gap, or no more may be taken. */
 export function chooseVictims(ranked: readonly Candidate[], rules: VictimRules): VictimChoice {
   const victims: Candidate[] = [];
-  const spared: Spared[] = [];
+  const ineligible: Ineligible[] = [];
   let freed = 0;
   for (const candidate of ranked) {
     if (victims.length >= rules.most || freed >= rules.gap) break;
-    const because = rules.protectionOf(candidate, victims, spared);
+    const because = rules.protectionOf(candidate, victims, ineligible);
     if (because !== undefined) {
-      spared.push({ candidate, because });
+      ineligible.push({ candidate, because });
       continue;
     }
     victims.push(candidate);
     freed += candidate.usage ?? 0;
   }
-  return { victims, spared, freed };
+  return { victims, ineligible, freed };
 }

@@ -10,11 +10,13 @@ export interface Selector {
 
 /** A selector together with what it was prepared from. */
 export interface PreparedSelector extends Selector {
+  /** As it was written; `undefined` for an absent one. */
+  readonly written: LabelSelector | undefined;
   /** All of them must be met; `undefined` where nothing matches whatever its labels are. */
   readonly requirements: readonly Requirement[] | undefined;
 }
 
-const NOTHING: PreparedSelector = { isEmpty: false, requirements: undefined, matches: () => false };
+const NOTHING: PreparedSelector = { written: undefined, isEmpty: false, requirements: undefined, matches: () => false };
 
 const OPERATORS: readonly string[] = ['In', 'NotIn', 'Exists', 'DoesNotExist'];
 
@@ -25,8 +27,9 @@ const OPERATORS: readonly string[] = ['In', 'NotIn', 'Exists', 'DoesNotExist'];
 export function prepareSelector(selector: LabelSelector | undefined): PreparedSelector {
   if (selector === undefined) return NOTHING;
   const requirements = [...labelsAsRequirements(selector.matchLabels), ...selector.matchExpressions];
-  if (!requirements.every(isValidLabelRequirement)) return NOTHING;
+  if (!requirements.every(isValidLabelRequirement)) return { ...NOTHING, written: selector };
   return {
+    written: selector,
     isEmpty: requirements.length === 0,
     requirements,
     matches: (labels) => requirements.every((requirement) => meetsRequirement(labels, requirement)),

@@ -4,3 +4,17 @@ export interface Because {
   readonly text: string;
   readonly facts: Readonly<Record<string, string | number | boolean>>;
 }
+
+/** A reason of a catalogue: its code and its text, both made from the values that it is given. */
+export interface ReasonMessage<in Values> {
+  /** The reason with these values; `facts` are what programs read of it. */
+  (values: Values, facts?: Because['facts']): Because;
+}
+
+/** An entry of a catalogue of reasons. */
+export function reason<Values>(
+  code: string | ((values: Values) => string),
+  text: (values: Values) => string,
+): ReasonMessage<Values> {
+  return (values, facts = {}) => ({ code: typeof code === 'string' ? code : code(values), text: text(values), facts });
+}

@@ -3,11 +3,3 @@
  * and returns the result. A piece should take well below a millisecond.
  */
 export type Steps<T> = Generator<undefined, T>;
-
-/** Does all of the work at once. */
-export function finish<T>(steps: Steps<T>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
-}

@@ -1,3 +1,4 @@
+import { byName, compareTexts } from '#shared/domain/model/compare-texts.ts';
 import type { PriorityClass, PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import { isPersonal, type PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import { fitRules, type PlacedRule, type RuleDraft, type RuleLimit, type RuleLimits } from './fit-rules.ts';
@@ -74,7 +75,7 @@ function givesLastingly(policy: PriorityPolicy): boolean {
 }
 
 function rankClasses(classes: PriorityClasses): readonly PriorityClass[] {
-  return [...classes.values()].sort((a, b) => a.value - b.value || (a.name < b.name ? -1 : 1));
+  return [...classes.values()].sort((a, b) => a.value - b.value || byName(a, b));
 }
 
 /** A selector that nothing can match needs no rule. */
@@ -89,7 +90,7 @@ function draft(
 
 /** Numbers the rules by the names of their policies, and each list of numbers ascends. */
 function indexRules(placed: readonly PlacedRule[]): Pick<RuleSet, 'rules' | 'byLabel' | 'everywhere'> {
-  const sorted = placed.toSorted((a, b) => (a.rule.policy < b.rule.policy ? -1 : 1));
+  const sorted = placed.toSorted((a, b) => compareTexts(a.rule.policy, b.rule.policy));
   const rules = sorted.map(({ rule, place }, order): PriorityRule => ({ ...rule, order, requirements: place.tests }));
   const everywhere = sorted.flatMap(({ place }, order) => (place.label === undefined ? [order] : []));
   return { rules, byLabel: indexByLabel(sorted), everywhere };

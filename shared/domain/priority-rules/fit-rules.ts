@@ -1,3 +1,4 @@
+import { compareTexts } from '#shared/domain/model/compare-texts.ts';
 import type { Requirement } from '#shared/domain/pod/pod.ts';
 import { placeEverywhere, placeRule, type RulePlace } from './place-rule.ts';
 import { highestCost, ruleCost } from './rule-cost.ts';
@@ -59,7 +60,7 @@ export function fitRules(
 }
 
 function bySize(a: RuleDraft, b: RuleDraft): number {
-  return a.bytes - b.bytes || (a.rule.policy < b.rule.policy ? -1 : 1);
+  return a.bytes - b.bytes || compareTexts(a.rule.policy, b.rule.policy);
 }
 
 function groupsIn(drafts: readonly RuleDraft[]): ReadonlySet<string> {

@@ -1,3 +1,4 @@
+import { compareTexts } from '#shared/domain/model/compare-texts.ts';
 import type { Requirement } from '#shared/domain/pod/pod.ts';
 import type { LabelTest } from './priority-rules.ts';
 
@@ -15,7 +16,7 @@ const MOST_VALUES = 64;
 export function placeRule(requirements: readonly Requirement[]): RulePlace {
   const leading = requirements
     .filter((each) => each.operator === 'In' && each.values.length <= MOST_VALUES)
-    .toSorted((a, b) => a.values.length - b.values.length || (a.key < b.key ? -1 : 1))[0];
+    .toSorted((a, b) => a.values.length - b.values.length || compareTexts(a.key, b.key))[0];
   const tests = requirements.filter((each) => each !== leading).map(labelTest);
   if (leading === undefined) return { label: undefined, tests };
   return { label: { key: leading.key, values: [...new Set(leading.values)] }, tests };

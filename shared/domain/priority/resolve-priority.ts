@@ -2,7 +2,7 @@ import type { ApiRefusal } from '#shared/domain/model/api-refusal.ts';
 import { displayName, forbidden } from '#shared/domain/model/api-refusal.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { PriorityClasses } from './priority-class.ts';
-import { defaultClass, PREEMPT_LOWER_PRIORITY, PREEMPT_NEVER } from './priority-class.ts';
+import { defaultClass, PREEMPT_LOWER_PRIORITY } from './priority-class.ts';
 
 /** The three fields that must agree, as they are to be stored. */
 export interface PodPriority {
@@ -41,19 +41,6 @@ export function keepPriority(pod: Pod, oldPod: Pod): PodPriority {
   };
 }
 
-/**
- * Whether the validation after admission accepts what `keepPriority` left: nothing may change, and the policy must be
- * a known one even if unchanged. `pkg/apis/core/validation/validation.go` ValidatePodUpdate.
- */
-export function isPriorityKept(kept: PodPriority, oldPod: Pod): boolean {
-  return (
-    kept.priorityClassName === (oldPod.spec.priorityClassName ?? '') &&
-    kept.priority === oldPod.spec.priority &&
-    kept.preemptionPolicy === oldPod.spec.preemptionPolicy &&
-    isKnownPolicy(kept.preemptionPolicy)
-  );
-}
-
 function computePriority(className: string | undefined, classes: PriorityClasses) {
   const found = className === undefined ? defaultClass(classes) : classes.get(className);
   if (found === undefined && className !== undefined) return undefined;
@@ -63,10 +50,6 @@ function computePriority(className: string | undefined, classes: PriorityClasses
     priority: found?.value ?? 0,
     preemptionPolicy: found?.preemptionPolicy ?? PREEMPT_LOWER_PRIORITY,
   } as const;
-}
-
-function isKnownPolicy(policy: string | undefined): boolean {
-  return policy === undefined || policy === PREEMPT_LOWER_PRIORITY || policy === PREEMPT_NEVER;
 }
 
 function refuse(pod: Pod, why: string): ApiRefusal {

@@ -1,5 +1,5 @@
 import type { Amounts } from '#shared/domain/quantity/amounts.ts';
-import type { Selector } from '#shared/domain/labels/label-selector.ts';
+import type { PreparedSelector } from '#shared/domain/labels/label-selector.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 
 /** Which pods a PriorityQuota counts. */
@@ -12,7 +12,7 @@ export type PriorityScope =
  */
 export interface PriorityQuota {
   readonly name: string;
-  readonly namespaces: Selector;
+  readonly namespaces: PreparedSelector;
   readonly scope: PriorityScope;
   readonly hard: Amounts;
 }

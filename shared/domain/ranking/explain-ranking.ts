@@ -2,6 +2,7 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { Decimal } from '#shared/domain/quantity/decimal.ts';
 import { canonicalQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import type { QuantityFormat } from '#shared/domain/quantity/quantity.ts';
+import { readableAmount } from '#shared/domain/quantity/readable-amount.ts';
 import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
 import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
@@ -53,9 +54,15 @@ function explain(candidate: Candidate, next: Candidate | undefined, order: Ranki
 function describeUsage(candidate: Candidate): string {
   const unit = UNITS[resourceOf(candidate.signal)];
   if (candidate.usage === undefined) return `has no statistics of ${unit.name}`;
-  const request = textOf(candidate.request, unit);
+  const [usage, request] = readablePair(usageText(candidate.usage, unit), textOf(candidate.request, unit));
   const relation = candidate.exceedsRequest ? 'over' : 'within';
-  return `uses ${usageText(candidate.usage, unit)} ${unit.name}, ${relation} its request of ${request}`;
+  return `uses ${usage} ${unit.name}, ${relation} its request of ${request}`;
+}
+
+/** Both in a readable unit, unless they then look equal and are not. */
+function readablePair(left: string, right: string): readonly [string, string] {
+  const readable = [readableAmount(left), readableAmount(right)] as const;
+  return readable[0] === readable[1] ? [left, right] : readable;
 }
 
 function factsOf(candidate: Candidate, decidedBy: RankingKey | undefined): Because['facts'] {

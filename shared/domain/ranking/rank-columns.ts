@@ -2,24 +2,41 @@ import type { Candidate } from './candidate.ts';
 import type { RankingKey } from './ranking-key.ts';
 import type { RankingOrder } from './ranking-order.ts';
 
-/** One number per pod that stands for one key, or for several that follow one another. */
-export type RankColumn = Pick<RankingKey, 'placeOf' | 'refine'>;
+/** Two numbers per pod that stand for several keys each, and what decides between pods with equal numbers. */
+export interface RankColumns {
+  readonly first: RankingKey['placeOf'];
+  readonly second: RankingKey['placeOf'];
+  readonly rest: (left: Candidate, right: Candidate) => number;
+}
 
-interface Pack extends RankColumn {
+/** One number per pod that stands for one key, or for several that follow one another. */
+interface Pack extends Pick<RankingKey, 'placeOf' | 'refine'> {
   /** How many different places there are; infinite where that is not known. */
   readonly places: number;
 }
 
-/** Columns that are worked out for every pod; ties in both are rare, so the rest is asked only then. */
-const EAGER = 2;
 /** Whole numbers up to here are exact in a double. */
 const MOST_PLACES = 2 ** 53;
+const SAME: Pack = { placeOf: () => 0, places: 1, refine: undefined };
 
 /**
  * The columns to compare for an order: neighbouring keys with few whole places are packed into one number, like the
- * digits of one, so that most comparisons look at one number instead of five.
+ * digits of one, so that most comparisons look at one number instead of five. Ties in two such numbers are rare, so the
+ * other keys are asked only then.
  */
-export function rankColumns(order: RankingOrder): readonly RankColumn[] {
+export function rankColumns(order: RankingOrder): RankColumns {
+  const [first = SAME, ...others] = packsOf(order);
+  // A refinement comes before every later key.
+  const [second = SAME, ...last] = first.refine === undefined ? others : [SAME, ...others];
+  return {
+    first: first.placeOf,
+    second: second.placeOf,
+    rest: (left, right) =>
+      first.refine?.(left, right) || second.refine?.(left, right) || compareColumns(left, right, last),
+  };
+}
+
+function packsOf(order: RankingOrder): readonly Pack[] {
   const packs: Pack[] = [];
   for (const key of order) {
     const next = packOf(key);
@@ -27,30 +44,26 @@ export function rankColumns(order: RankingOrder): readonly RankColumn[] {
     if (last !== undefined && fitTogether(last, next)) packs[packs.length - 1] = join(last, next);
     else packs.push(next);
   }
-  return withLazyRest(packs.slice(0, EAGER), packs.slice(EAGER));
+  return packs;
 }
 
-function withLazyRest(eager: readonly RankColumn[], rest: readonly RankColumn[]): readonly RankColumn[] {
-  const last = eager.at(-1);
-  if (last === undefined || rest.length === 0) return eager;
-  const refine: RankColumn['refine'] = (left, right) => last.refine?.(left, right) || compareColumns(left, right, rest);
-  return [...eager.slice(0, -1), { placeOf: last.placeOf, refine }];
-}
-
-function compareColumns(left: Candidate, right: Candidate, columns: readonly RankColumn[]): number {
+function compareColumns(left: Candidate, right: Candidate, columns: readonly Pack[]): number {
   for (const column of columns) {
-    const byColumn = compareByColumn(left, right, column);
+    const byColumn = compareByKey(left, right, column);
     if (byColumn !== 0) return byColumn;
   }
   return 0;
 }
 
-/** Negative if `left` goes first, positive if `right` does, 0 if this column, or key, does not distinguish them. */
-export function compareByColumn(left: Candidate, right: Candidate, { placeOf, refine }: RankColumn): number {
-  const leftPlace = placeOf(left);
-  const rightPlace = placeOf(right);
-  if (leftPlace !== rightPlace) return leftPlace < rightPlace ? -1 : 1;
-  return refine?.(left, right) ?? 0;
+/** Negative if `left` goes first, positive if `right` does, 0 if this key does not distinguish them. */
+export function compareByKey(left: Candidate, right: Candidate, { placeOf, refine }: Omit<Pack, 'places'>): number {
+  return comparePlaces(placeOf(left), placeOf(right)) || (refine?.(left, right) ?? 0);
+}
+
+/** Smaller places first; infinite ones may be equal. */
+export function comparePlaces(left: number, right: number): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
 }
 
 function packOf({ placeOf, range, refine }: RankingKey): Pack {

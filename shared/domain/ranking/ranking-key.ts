@@ -1,3 +1,4 @@
+import { compareTexts } from '#shared/domain/model/compare-texts.ts';
 import { compareDecimals } from '#shared/domain/quantity/decimal.ts';
 import type { Candidate } from './candidate.ts';
 import { HIGHEST_PRIORITY, LOWEST_PRIORITY } from './candidate.ts';
@@ -118,8 +119,3 @@ export const uid: RankingKey = {
   range: [0, 0],
   refine: (left, right) => compareTexts(left.facts.pod.uid, right.facts.pod.uid),
 };
-
-function compareTexts(left: string, right: string): number {
-  if (left === right) return 0;
-  return left < right ? -1 : 1;
-}

@@ -1,5 +1,6 @@
 import type { BudgetEntry } from './budget-entry.ts';
 import type { NodeEntry } from './node-entry.ts';
+import type { NodePressureFacts } from './node-pressure-facts.ts';
 import { createOccupancy, type Occupancy } from './occupancy.ts';
 import type { PlacedPod } from './placed-pod.ts';
 import { createColumns, type ResourceColumns } from '#shared/domain/quantity/resource-columns.ts';
@@ -23,6 +24,8 @@ export interface ClusterSnapshot {
   readonly budgetSlots: (BudgetEntry | undefined)[];
   /** Labels by namespace name. */
   readonly namespaces: Map<string, ReadonlyMap<string, string>>;
+  /** By node name, also of nodes that are not known. */
+  readonly pressures: Map<string, NodePressureFacts>;
   arrivals: number;
 }
 
@@ -36,6 +39,7 @@ export function emptySnapshot(): ClusterSnapshot {
     budgets: new Map(),
     budgetSlots: [],
     namespaces: new Map(),
+    pressures: new Map(),
     arrivals: 0,
   };
 }

@@ -24,6 +24,8 @@ export interface NodeSheet {
   readonly width: number;
   /** In order of importance. */
   readonly pods: readonly PlacedPod[];
+  /** Of these pods. */
+  readonly uids: readonly string[];
   readonly podCount: number;
   /** Indexes of the pods that are terminating. */
   readonly terminating: readonly number[];

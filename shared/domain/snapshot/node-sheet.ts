@@ -34,6 +34,7 @@ function makeSheet({ allocatable, allowedPods, occupancy }: NodeEntry): NodeShee
     numbers,
     width,
     pods,
+    uids: pods.map(({ pod }) => pod.uid),
     podCount: pods.length,
     terminating: terminatingIn(pods),
     isPromised: nominated.length > 0,

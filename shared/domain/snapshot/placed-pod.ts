@@ -7,6 +7,8 @@ import { toRow, type ResourceColumns } from '#shared/domain/quantity/resource-co
 import { scheduledAmounts } from '#shared/domain/pod/scheduled-resources.ts';
 import type { Whole } from '#shared/domain/quantity/whole.ts';
 
+const NONE: readonly never[] = [];
+
 /** A pod that holds or is promised a place on a node, prepared once for many decisions. */
 export interface PlacedPod {
   readonly pod: Pod;
@@ -31,10 +33,15 @@ export function preparePlacedPod(pod: Pod, columns: ResourceColumns, arrival: nu
     startedAt: pod.status.startTime ?? Infinity,
     arrival,
     row: toRow(columns, scheduledAmounts(podRequests(pod, SCHEDULER_VIEW))),
-    hostPorts: hostPortsOf(pod),
-    antiAffinity: prepareTerms(pod, pod.spec.scheduling.podAntiAffinity),
-    budgets: [],
+    hostPorts: orNone(hostPortsOf(pod)),
+    antiAffinity: orNone(prepareTerms(pod, pod.spec.scheduling.podAntiAffinity)),
+    budgets: NONE,
   };
+}
+
+/** Most lists are empty, and one empty list does for all. */
+export function orNone<T>(list: readonly T[]): readonly T[] {
+  return list.length === 0 ? NONE : list;
 }
 
 /** No priority is 0. `component-helpers/scheduling/corev1/helpers.go` PodPriority. */

@@ -1,7 +1,7 @@
 import { countsPod } from './budget-entry.ts';
 import { forgetIfDeserted, forgetSheet, occupancyOf, type ClusterSnapshot } from './cluster-snapshot.ts';
 import { admit, dismiss, type Occupancy } from './occupancy.ts';
-import { preparePlacedPod, type PlacedPod } from './placed-pod.ts';
+import { orNone, preparePlacedPod, type PlacedPod } from './placed-pod.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 
 const FINISHED: readonly (string | undefined)[] = ['Succeeded', 'Failed'];
@@ -15,17 +15,22 @@ export function putPod(snapshot: ClusterSnapshot, pod: Pod): void {
   if (placeOf(pod) === '' || FINISHED.includes(pod.status.phase)) return;
   const placed = preparePlacedPod(pod, snapshot.columns, snapshot.arrivals);
   snapshot.arrivals += 1;
-  placed.budgets = [...snapshot.budgets.values()].filter((budget) => countsPod(budget, pod));
+  placed.budgets = orNone([...snapshot.budgets.values()].filter((budget) => countsPod(budget, pod)));
   snapshot.placedPods.set(podKey(pod), placed);
   settle(snapshot, placed);
   forgetSheet(snapshot, placeOf(pod));
 }
 
-/** Removes a pod, known by its UID; nothing happens where the snapshot does not hold it. */
+/** Removes a pod; nothing happens where the snapshot does not hold it. */
 export function removePod(snapshot: ClusterSnapshot, pod: Pod): void {
-  const placed = snapshot.placedPods.get(podKey(pod));
+  removePodByKey(snapshot, podKey(pod));
+}
+
+/** As `removePod`, for a pod of which only its `podKey` is known. */
+export function removePodByKey(snapshot: ClusterSnapshot, key: string): void {
+  const placed = snapshot.placedPods.get(key);
   if (placed === undefined) return;
-  snapshot.placedPods.delete(podKey(pod));
+  snapshot.placedPods.delete(key);
   snapshot.antiAffine.delete(placed);
   leave(occupancyOf(snapshot, placeOf(placed.pod)), placed);
   forgetSheet(snapshot, placeOf(placed.pod));

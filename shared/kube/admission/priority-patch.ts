@@ -1,12 +1,7 @@
 import type { PodChange } from '#shared/domain/admission/decision.ts';
 import { isRecord } from '#shared/kube/kube-object.ts';
-
-/** One operation of a JSON patch (RFC 6902), as far as we write them. */
-export interface PatchOperation {
-  readonly op: 'add' | 'replace' | 'remove';
-  readonly path: string;
-  readonly value?: unknown;
-}
+import { affinityPatch } from './affinity-patch.ts';
+import type { PatchOperation } from './patch-operation.ts';
 
 /**
  * The operations that make a raw pod carry these fields; none where it does already. The in-tree Priority
@@ -19,6 +14,7 @@ export function priorityPatch(pod: unknown, fields: PodChange): readonly PatchOp
     ...setField(spec, 'priority', fields.priority),
     ...setField(spec, 'preemptionPolicy', fields.preemptionPolicy),
     ...(fields.schedulerName === undefined ? [] : setField(spec, 'schedulerName', fields.schedulerName)),
+    ...(fields.avoidNodes === undefined ? [] : affinityPatch(spec, fields.avoidNodes)),
   ];
 }
 

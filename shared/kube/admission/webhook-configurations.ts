@@ -142,6 +142,13 @@ function validatingEntries({ failurePolicy, gatedCallers }: RegistrationOptions)
   // A refusal may be reported in an Event, but not that of a dry run.
   const shared = { failurePolicy, timeoutSeconds: TIMEOUT_SECONDS, sideEffects: 'NoneOnDryRun' } as const;
   const others = [...SCHEDULERS, ...gatedCallers];
+  return [...entriesLettingIn(shared), entryOfClasses(shared), ...entriesOfRemovals(shared, others)];
+}
+
+/** What the validating entries have in common. */
+type SharedParts = Pick<Entry, 'failurePolicy' | 'timeoutSeconds' | 'sideEffects'>;
+
+function entriesLettingIn(shared: SharedParts): readonly Entry[] {
   return [
     {
       ...shared,
@@ -175,16 +182,24 @@ function validatingEntries({ failurePolicy, gatedCallers }: RegistrationOptions)
         condition('spec-changed', "request.operation != 'UPDATE' || object.spec != oldObject.spec"),
       ],
     },
-    {
-      ...shared,
-      name: WEBHOOK_ENTRIES.classes,
-      path: WEBHOOK_PATHS.classes,
-      rules: [rule('scheduling.k8s.io', ['priorityclasses'], ['CREATE', 'UPDATE', 'DELETE'], 'Cluster')],
-      // Policies that a class is missing from are mended later; an administrator who cannot mend classes is stuck.
-      failurePolicy: 'Ignore',
-      sideEffects: 'None',
-      matchConditions: [DEFAULT_OR_DELETION],
-    },
+  ];
+}
+
+function entryOfClasses(shared: SharedParts): Entry {
+  return {
+    ...shared,
+    name: WEBHOOK_ENTRIES.classes,
+    path: WEBHOOK_PATHS.classes,
+    rules: [rule('scheduling.k8s.io', ['priorityclasses'], ['CREATE', 'UPDATE', 'DELETE'], 'Cluster')],
+    // A policy that names a missing class can be corrected later; an administrator who cannot change classes is blocked.
+    failurePolicy: 'Ignore',
+    sideEffects: 'None',
+    matchConditions: [DEFAULT_OR_DELETION],
+  };
+}
+
+function entriesOfRemovals(shared: SharedParts, others: readonly string[]): readonly Entry[] {
+  return [
     {
       ...shared,
       name: WEBHOOK_ENTRIES.evictions,

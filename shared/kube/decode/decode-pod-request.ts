@@ -35,10 +35,7 @@ export function decodePodRequest(raw: unknown, requester: Requester, namespace: 
       serviceAccountName: textOr('default', account),
       schedulerName: textOr(DEFAULT_SCHEDULER, fieldOf(spec, 'schedulerName')),
       classNamedBy: whoNamedTheClass(raw),
-      // Read for a lint alone, and so after the verdict.
-      get wishMistakes() {
-        return wishMistakesOfPod(pod.annotations);
-      },
+      wishMistakes: wishMistakesOfPod(pod.annotations),
     },
   };
 }

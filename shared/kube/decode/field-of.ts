@@ -4,3 +4,8 @@ import { isRecord } from '#shared/kube/kube-object.ts';
 export function fieldOf(value: unknown, key: string): unknown {
   return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
+
+/** The items of a raw JSON list; none of what is no list. */
+export function itemsOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -146,7 +146,7 @@ export function readObject<T>(object: WireObject, key: string, read: (inner: Wir
 
 /** A list of objects; absent is empty. */
 export function readList<T>(object: WireObject, key: string, read: (item: WireObject) => T): readonly T[] {
-  return listOf(object, key).map((item, index) => readInside(item, `${key}[${index}]`, read));
+  return listOf(object, key).map((item, index) => readInside(item, key, read, index));
 }
 
 /** A list of texts; absent is empty. */
@@ -219,14 +219,19 @@ function listOf(object: WireObject, key: string): readonly unknown[] {
   return value;
 }
 
-function readInside<T>(value: unknown, path: string, read: (inner: WireObject) => T): T {
-  if (!isRecord(value)) throw new FieldFault(path, `expected an object, got ${describe(value)}`);
+/** The path is made only for a fault: lists may be long. */
+function readInside<T>(value: unknown, key: string, read: (inner: WireObject) => T, index?: number): T {
+  if (!isRecord(value)) throw new FieldFault(pathOf(key, index), `expected an object, got ${describe(value)}`);
   try {
     return read(value);
   } catch (error) {
-    if (error instanceof FieldFault) throw new FieldFault(`${path}.${error.field}`, error.message);
+    if (error instanceof FieldFault) throw new FieldFault(`${pathOf(key, index)}.${error.field}`, error.message);
     throw error;
   }
+}
+
+function pathOf(key: string, index: number | undefined): string {
+  return index === undefined ? key : `${key}[${index}]`;
 }
 
 function shorten(text: string): string {

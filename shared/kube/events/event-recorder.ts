@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { putBounded } from '#shared/domain/model/put-bounded.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { CounterMetric, Metrics } from '#shared/runtime/metrics.ts';
@@ -49,7 +50,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   const reporter = { controller: options.component, instance: options.instance };
   const omitted = new Set(options.omit);
   const dropped = droppedCounter(options.metrics);
-  const buckets = new Map<string, TokenBucket>();
+  const isWithinLimit = createLimit(clock);
   const seriesByKey = new Map<string, Series>();
   const waiting: EventRecord[] = [];
   let writing = Promise.resolve();
@@ -71,14 +72,6 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   function enqueue(event: EventRecord): void {
     waiting.push(event);
     writing = writing.then(writeNext);
-  }
-
-  function isWithinLimit({ regarding }: EventRecord): boolean {
-    const now = clock.monotonic();
-    const key = referenceKey(regarding);
-    const left = takeToken(buckets.get(key) ?? fullBucket(BUCKET, now), BUCKET, now);
-    if (left !== undefined) remember(buckets, key, left);
-    return left !== undefined;
   }
 
   async function writeNext(): Promise<void> {
@@ -104,7 +97,8 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     const object = newEvent(event, reporter, clock.now(), randomUUID());
     const written = await createObject(client, { resource: EVENTS, namespace }, object);
     if (written.kind === 'ok') {
-      remember(seriesByKey, key, { name: object.metadata.name, namespace, count: 1, lastAt: clock.monotonic() });
+      const series = { name: object.metadata.name, namespace, count: 1, lastAt: clock.monotonic() };
+      putBounded(seriesByKey, MOST_REMEMBERED, [key, series]);
     }
     return written;
   }
@@ -123,14 +117,18 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   return { record, flush: () => writing };
 }
 
-function droppedCounter(metrics: Metrics | undefined): CounterMetric | undefined {
-  return metrics?.counter('plimsoll_events_dropped_total', 'Events that were not written', ['cause']);
+/** Whether an Event is within the limit for the object that it regards; counts it if so. */
+function createLimit(clock: Pick<EventRecorderOptions['clock'], 'monotonic'>): (event: EventRecord) => boolean {
+  const buckets = new Map<string, TokenBucket>();
+  return ({ regarding }) => {
+    const now = clock.monotonic();
+    const key = referenceKey(regarding);
+    const left = takeToken(buckets.get(key) ?? fullBucket(BUCKET, now), BUCKET, now);
+    if (left !== undefined) putBounded(buckets, MOST_REMEMBERED, [key, left]);
+    return left !== undefined;
+  };
 }
 
-/** Adds to a map that forgets its oldest entry instead of growing. */
-function remember<V>(map: Map<string, V>, key: string, value: V): void {
-  map.delete(key);
-  map.set(key, value);
-  const oldest = map.keys().next();
-  if (map.size > MOST_REMEMBERED && oldest.done !== true) map.delete(oldest.value);
+function droppedCounter(metrics: Metrics | undefined): CounterMetric | undefined {
+  return metrics?.counter('plimsoll_events_dropped_total', 'Events that were not written', ['cause']);
 }

@@ -40,6 +40,7 @@ export function createCandidate(options: CandidateOptions): Candidate {
   let term: LeaseRecord | undefined;
   /** When the last successful write was sent: no other candidate's wait began earlier. */
   let writtenAt = -Infinity;
+  const holding = (): object => held(options);
 
   function remainingMs(): number {
     return Math.max(0, writtenAt + renewDeadlineMs - clock.monotonic());
@@ -47,17 +48,18 @@ export function createCandidate(options: CandidateOptions): Candidate {
 
   async function tryAcquire(signal: AbortSignal): Promise<Attempt> {
     const found = await getObject(client, address, { signal, timeoutMs: renewDeadlineMs });
-    if (found.kind === 'notFound') return attempt(await write(create, { ...holding(), ...taken(0) }));
+    if (found.kind === 'notFound')
+      return attempt(await write(createLease(options), { ...holding(), ...taken(0, clock) }));
     if (found.kind !== 'ok') return attempt(found);
     sighting = sight(sighting, leaseRecord(found.object, durationMs), clock.monotonic());
     const { record } = sighting;
     if (!mayAcquire(sighting, identity, clock.monotonic())) return { kind: 'held' };
-    return attempt(await write(patchFrom(record), { ...holding(), ...taken(record.transitions + 1) }));
+    return attempt(await write(patchLease(options, record), { ...holding(), ...taken(record.transitions + 1, clock) }));
   }
 
   async function tryRenew(): Promise<'renewed' | 'failed' | 'lost'> {
     if (term === undefined) return 'lost';
-    if ((await write(patchFrom(term), holding())).kind === 'ok') return 'renewed';
+    if ((await write(patchLease(options, term), holding())).kind === 'ok') return 'renewed';
     return isStillOurs(term, await getObject(client, address, { timeoutMs: remainingMs() }));
   }
 
@@ -73,12 +75,10 @@ export function createCandidate(options: CandidateOptions): Candidate {
 
   async function release(): Promise<void> {
     if (term === undefined || remainingMs() === 0) return;
-    await patchFrom(term)({ holderIdentity: '', leaseDurationSeconds: 1 }, { timeoutMs: renewDeadlineMs });
+    await patchLease(options, term)({ holderIdentity: '', leaseDurationSeconds: 1 }, { timeoutMs: renewDeadlineMs });
     term = undefined;
     writtenAt = -Infinity;
   }
-
-  type Write = (spec: object, call: { readonly timeoutMs: number }) => Promise<Outcome<KubeObject>>;
 
   async function write(send: Write, spec: object): Promise<Outcome<KubeObject>> {
     const sentAt = clock.monotonic();
@@ -88,28 +88,6 @@ export function createCandidate(options: CandidateOptions): Candidate {
     term = leaseRecord(written.object, durationMs);
     writtenAt = sentAt;
     return written;
-  }
-
-  function create(spec: object, call: { readonly timeoutMs: number }): Promise<Outcome<KubeObject>> {
-    const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name }, spec };
-    return createObject(client, { resource: LEASES, namespace }, lease, call);
-  }
-
-  function patchFrom({ resourceVersion }: LeaseRecord): Write {
-    return (spec, call) =>
-      patchObject(client, address, { metadata: { resourceVersion }, spec }, { ...call, type: 'merge' });
-  }
-
-  function holding(): object {
-    return {
-      holderIdentity: identity,
-      leaseDurationSeconds: Math.ceil(durationMs / 1_000),
-      renewTime: microTime(clock.now()),
-    };
-  }
-
-  function taken(leaseTransitions: number): object {
-    return { leaseTransitions, acquireTime: microTime(clock.now()) };
   }
 
   return {
@@ -126,4 +104,32 @@ function attempt(outcome: Outcome<KubeObject>): Attempt {
   if (outcome.kind === 'ok') return { kind: 'acquired' };
   if (outcome.kind === 'conflict' || outcome.kind === 'alreadyExists') return { kind: 'held' };
   return { kind: 'refused', message: outcome.message };
+}
+
+type Write = (spec: object, call: { readonly timeoutMs: number }) => Promise<Outcome<KubeObject>>;
+
+function createLease({ client, name, namespace }: CandidateOptions): Write {
+  return (spec, call) => {
+    const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name }, spec };
+    return createObject(client, { resource: LEASES, namespace }, lease, call);
+  };
+}
+
+/** Refused by the API server if the lease has been changed since. */
+function patchLease({ client, name, namespace }: CandidateOptions, { resourceVersion }: LeaseRecord): Write {
+  const address = { resource: LEASES, namespace, name };
+  return (spec, call) =>
+    patchObject(client, address, { metadata: { resourceVersion }, spec }, { ...call, type: 'merge' });
+}
+
+function held({ identity, durationMs, clock }: CandidateOptions): object {
+  return {
+    holderIdentity: identity,
+    leaseDurationSeconds: Math.ceil(durationMs / 1_000),
+    renewTime: microTime(clock.now()),
+  };
+}
+
+function taken(leaseTransitions: number, clock: CandidateOptions['clock']): object {
+  return { leaseTransitions, acquireTime: microTime(clock.now()) };
 }

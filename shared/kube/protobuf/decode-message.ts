@@ -1,7 +1,10 @@
 import { MessageCursor } from './message-cursor.ts';
 
-/** What a field holds. A quantity is a message of one text. Of a message only the fields that are named here are read. */
-export type FieldType = 'text' | 'int32' | 'int64' | 'quantity' | Message;
+/**
+ * What a field holds. A quantity is a message of one text; a time is a message of seconds, which JSON writes as RFC 3339.
+ * Of a message only the fields that are named here are read.
+ */
+export type FieldType = 'text' | 'bool' | 'int32' | 'int64' | 'time' | 'quantity' | Message;
 
 /** A field by its name in JSON. */
 export interface Field {
@@ -41,10 +44,14 @@ function valueOf(type: FieldType, cursor: MessageCursor): unknown {
   switch (type) {
     case 'text':
       return cursor.text;
+    case 'bool':
+      return cursor.integer !== 0;
     case 'int32':
       return cursor.int32;
     case 'int64':
       return cursor.integer;
+    case 'time':
+      return timeIn(cursor);
     case 'quantity':
       return textIn(cursor);
     default:
@@ -57,6 +64,15 @@ function textIn({ bytes, start, end }: MessageCursor): string {
   let text = '';
   while (cursor.next()) if (cursor.field === 1) text = cursor.text;
   return text;
+}
+
+/** A time beyond the range of Date is kept as a number in text, which no decoder accepts as a time. */
+function timeIn({ bytes, start, end }: MessageCursor): string {
+  const cursor = new MessageCursor(bytes, start, end);
+  let seconds = 0;
+  while (cursor.next()) if (cursor.field === 1) seconds = cursor.integer;
+  const time = new Date(seconds * 1_000);
+  return Number.isNaN(time.getTime()) ? String(seconds) : time.toISOString();
 }
 
 function addEntry(map: Decoded, type: FieldType, { bytes, start, end }: MessageCursor): void {

@@ -5,18 +5,21 @@ import type { Field, Message } from './decode-message.ts';
  * never change within a version of a kind.
  */
 
-const RESOURCES: Message = new Map<number, Field>([
+/** Of a container, or of a pod as a whole. */
+export const RESOURCES: Message = new Map<number, Field>([
   [1, { name: 'limits', type: 'quantity', many: 'map' }],
   [2, { name: 'requests', type: 'quantity', many: 'map' }],
 ]);
 
-const CONTAINER: Message = new Map<number, Field>([
+/** A container, as far as quotas charge it. */
+export const CONTAINER: Message = new Map<number, Field>([
   [1, { name: 'name', type: 'text' }],
   [8, { name: 'resources', type: RESOURCES }],
   [24, { name: 'restartPolicy', type: 'text' }],
 ]);
 
-const CONTAINER_STATUS: Message = new Map<number, Field>([
+/** What a container holds. */
+export const CONTAINER_STATUS: Message = new Map<number, Field>([
   [1, { name: 'name', type: 'text' }],
   [10, { name: 'allocatedResources', type: 'quantity', many: 'map' }],
   [11, { name: 'resources', type: RESOURCES }],

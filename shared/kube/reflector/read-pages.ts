@@ -1,3 +1,4 @@
+import { inTurns } from '#shared/runtime/turns/in-turns.ts';
 import type { ByteStream } from '#shared/kube/client/client.ts';
 import { scanItems, UnreadableListError } from './list-scanner.ts';
 import type { PageSize } from './page-size.ts';
@@ -80,7 +81,11 @@ async function scanPage({ clock }: Source, stream: ByteStream, pageSize: PageSiz
     onItem(item, isInProtobuf ? 'protobuf' : 'json');
   };
   const scan = isInProtobuf ? scanProtobufItems : scanItems;
-  const metadata = await scan(untilSilent(stream, LONGEST_SILENCE_MS, clock), counted, LARGEST_OBJECT_BYTES);
+  const metadata = await scan(
+    inTurns(untilSilent(stream, LONGEST_SILENCE_MS, clock), clock),
+    counted,
+    LARGEST_OBJECT_BYTES,
+  );
   pageSize.read(read.items, read.bytes);
   return pageOf(metadata);
 }

@@ -1,3 +1,4 @@
+import { inTurns } from '#shared/runtime/turns/in-turns.ts';
 import type { ByteStream } from '#shared/kube/client/client.ts';
 import { splitLines } from './json-lines.ts';
 import { decodeMessage } from '#shared/kube/protobuf/decode-message.ts';
@@ -66,7 +67,7 @@ async function follow(state: WatchState, stream: ByteStream): Promise<Ending> {
 }
 
 async function* eventsOf(target: Target, stream: ByteStream): AsyncGenerator<WatchEvent> {
-  const bytes = untilSilent(stream, LONGEST_SILENCE_MS, target.clock);
+  const bytes = inTurns(untilSilent(stream, LONGEST_SILENCE_MS, target.clock), target.clock);
   if (isProtobuf(stream.mediaType)) {
     for await (const frame of splitFrames(bytes, LARGEST_OBJECT_BYTES)) yield eventOfFrame(target, frame);
   } else {

@@ -1,21 +1,19 @@
 import { type KubeObject, objectKey } from '#shared/kube/kube-object.ts';
+import { createUnseenKeys } from './unseen-keys.ts';
 
 /** What happened to one object; `value` is its last known state when it was deleted. */
 export interface Change<T> {
   readonly kind: 'added' | 'modified' | 'deleted';
   readonly key: string;
   readonly value: T;
+  /** What was modified; it may be another object of the same name, if a watch missed its deletion. */
+  readonly previous?: T;
 }
 
 export type ChangeListener<T> = (change: Change<T>) => void;
 
-/** The slimmed objects of one kind by `namespace/name`, kept equal to the server's by a reflector. */
-export interface ReflectorStore<T> {
-  readonly get: (key: string) => T | undefined;
-  readonly values: () => Iterable<T>;
-  readonly size: number;
-  /** Returns how to stop listening. */
-  readonly onChange: (listener: ChangeListener<T>) => () => void;
+/** Takes in the objects of one kind as a reflector reads them. None of its functions may throw. */
+export interface ObjectSink {
   readonly set: (raw: KubeObject) => void;
   readonly remove: (raw: KubeObject) => void;
   /**
@@ -23,6 +21,15 @@ export interface ReflectorStore<T> {
    * the store is never held twice; the returned function removes what was not set.
    */
   readonly replace: () => () => void;
+}
+
+/** The slimmed objects of one kind by `namespace/name`, kept equal to the server's by a reflector. */
+export interface ReflectorStore<T> extends ObjectSink {
+  readonly get: (key: string) => T | undefined;
+  readonly values: () => Iterable<T>;
+  readonly size: number;
+  /** Returns how to stop listening. */
+  readonly onChange: (listener: ChangeListener<T>) => () => void;
 }
 
 export interface StoreOptions<T> {
@@ -36,7 +43,7 @@ export interface StoreOptions<T> {
 export function createStore<T>({ slim, onError }: StoreOptions<T>): ReflectorStore<T> {
   const objects = new Map<string, T>();
   const listeners = new Set<ChangeListener<T>>();
-  let unseen: Set<string> | undefined;
+  const unseen = createUnseenKeys(forget);
 
   function notify(change: Change<T>): void {
     for (const listener of listeners) guarded(() => listener(change), `listener failed on ${change.key}`);
@@ -58,10 +65,10 @@ export function createStore<T>({ slim, onError }: StoreOptions<T>): ReflectorSto
       forget(key);
       return;
     }
-    const kind = objects.has(key) ? 'modified' : 'added';
-    unseen?.delete(key);
+    const previous = objects.get(key);
+    unseen.see(key);
     objects.set(key, value);
-    notify({ kind, key, value });
+    notify(previous === undefined ? { kind: 'added', key, value } : { kind: 'modified', key, value, previous });
   }
 
   function forget(key: string): void {
@@ -69,15 +76,6 @@ export function createStore<T>({ slim, onError }: StoreOptions<T>): ReflectorSto
     if (value === undefined) return;
     objects.delete(key);
     notify({ kind: 'deleted', key, value });
-  }
-
-  function replace(): () => void {
-    const keys = new Set(objects.keys());
-    unseen = keys;
-    return () => {
-      unseen = undefined;
-      keys.forEach(forget);
-    };
   }
 
   return {
@@ -92,6 +90,6 @@ export function createStore<T>({ slim, onError }: StoreOptions<T>): ReflectorSto
     },
     set,
     remove: (raw) => forget(objectKey(raw.metadata)),
-    replace,
+    replace: () => unseen.begin(objects.keys()),
   };
 }

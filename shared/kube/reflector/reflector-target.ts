@@ -10,7 +10,7 @@ import type { Message } from '#shared/kube/protobuf/decode-message.ts';
 import { PROTOBUF_OR_JSON } from '#shared/kube/protobuf/envelope.ts';
 import { UnreadableMessageError } from '#shared/kube/protobuf/message-cursor.ts';
 import type { Ending } from './reflector-plan.ts';
-import type { ReflectorStore } from './reflector-store.ts';
+import type { ObjectSink } from './reflector-store.ts';
 import { type Resource, resourcePath } from '#shared/kube/resource.ts';
 import { SilentStreamError } from '#shared/kube/client/until-silent.ts';
 
@@ -33,7 +33,7 @@ export type WireFormat = 'json' | 'protobuf';
 export interface Target extends Source {
   readonly pageSize: PageSize;
   readonly random: () => number;
-  readonly store: Pick<ReflectorStore<unknown>, 'set' | 'remove' | 'replace'>;
+  readonly store: ObjectSink;
   /** The server said something. */
   readonly heard: () => void;
   /** A list is complete; a watch may begin at its version. */

@@ -1,10 +1,8 @@
-import { because } from '#shared/domain/admission/admission-code.ts';
 import type { Refused } from '#shared/domain/admission/decision.ts';
-
-const ASK_AGAIN_SECONDS = 1;
+import { refuseFor } from '#shared/domain/admission/message.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
 
 /** The refusal of a request for which there is no time or memory at present. Kubernetes clients retry by themselves. */
-export function overloaded(why: string): Refused {
-  const reason = because('Overloaded', `${why}; try again`);
-  return { kind: 'refused', code: 429, because: reason, warnings: [], retryAfterSeconds: ASK_AGAIN_SECONDS };
+export function overloaded(cause: string): Refused {
+  return refuseFor(MESSAGES.overloaded, { cause });
 }

@@ -1,8 +1,9 @@
+import { byName } from '#shared/domain/model/compare-texts.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { compareQuantities, quantitySign, ZERO } from '#shared/domain/quantity/quantity.ts';
 import { charge } from '#shared/domain/quota/charge.ts';
 import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
-import { listSome } from './list-some.ts';
+import { listSome } from '#shared/domain/admission/messages/list-some.ts';
 import { readableQuantity } from './readable-quantity.ts';
 
 /**
@@ -19,7 +20,7 @@ export function describePodHolders(
     .filter(isCounted)
     .map((pod) => ({ name: pod.name, amount: charge(pod, now).get(resource) ?? ZERO }))
     .filter(({ amount }) => quantitySign(amount) > 0)
-    .sort((a, b) => compareQuantities(b.amount, a.amount) || (a.name < b.name ? -1 : 1));
+    .sort((a, b) => compareQuantities(b.amount, a.amount) || byName(a, b));
   if (holders.length === 0) return '';
   return listSome(
     holders.map(({ name, amount }) => `\`${name}\` (${readableQuantity(amount)})`),

@@ -1,7 +1,9 @@
+import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { Excess } from '#shared/domain/quota/refusal.ts';
 import { refuse, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
 import { describePodHolders } from './pod-holders.ts';
 import { quotaExceeded } from './quota-exceeded.ts';
@@ -27,17 +29,17 @@ export function priorityQuotaExceeded(
   if (first === undefined) return undefined;
   const { name } = quota;
   const holdersOf = (resource: string) => [
-    ...clause('largest holders:', holders.namespaces.map((namespace) => `\`${namespace}\``).join(', ')),
-    ...clause(`largest pods in \`${pod.namespace}\`:`, podHolders(quota, pod.namespace, holders, resource)),
+    ...ifAny(holders.namespaces.map((namespace) => `\`${namespace}\``).join(', '), PHRASES.largestNamespaces),
+    ...ifAny(podHolders(quota, pod.namespace, holders, resource), (pods) => PHRASES.largestPodsIn(pod.namespace, pods)),
   ];
   const full = { kind: 'PriorityQuota', name, where: 'over all its namespaces', holdersOf } as const;
-  return refuse(403, quotaExceeded(full, pod, [first, ...more]));
+  return refuse(MESSAGES.quotaExceeded.status, quotaExceeded(full, pod, [first, ...more]));
 }
 
 function podHolders({ scope }: PriorityQuota, own: string, { knownPods, now }: QuotaHolders, resource: string): string {
   return describePodHolders(knownPods, (pod) => pod.namespace === own && countsPod(scope, pod), resource, now);
 }
 
-function clause(lead: string, text: string): readonly string[] {
-  return text === '' ? [] : [`${lead} ${text}`];
+function ifAny(names: string, clause: (names: string) => string): readonly string[] {
+  return names === '' ? [] : [clause(names)];
 }

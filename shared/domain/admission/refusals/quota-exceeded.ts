@@ -2,7 +2,8 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { quantitySign, subtractQuantities } from '#shared/domain/quantity/quantity.ts';
 import type { Excess } from '#shared/domain/quota/refusal.ts';
-import { because } from '#shared/domain/admission/admission-code.ts';
+import { reasonOf } from '#shared/domain/admission/message.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { readableQuantity } from './readable-quantity.ts';
 
 /** A full quota, as a refusal describes it. */
@@ -21,29 +22,21 @@ export interface FullQuota {
  */
 export function quotaExceeded(quota: FullQuota, pod: Pod, exceeded: readonly [Excess, ...Excess[]]): Because {
   const [{ resource, asked, used, hard }, ...more] = exceeded;
-  const { priorityClassName = '' } = pod.spec;
   const free = subtractQuantities(hard, used);
-  const room = quantitySign(free) > 0 ? `at most ${readableQuantity(free)} would fit` : 'nothing left';
-  const others = more.length === 0 ? [] : [`also exceeded: ${backquoted(more.map((excess) => excess.resource))}`];
-  const text = [
-    `quota \`${quota.name}\` ${quota.where}: \`${resource}\` is limited to ${readableQuantity(hard)}`,
-    `used ${readableQuantity(used)}, requested ${readableQuantity(asked)} (priority class \`${priorityClassName}\`)`,
-    room,
-    ...others,
-    ...quota.holdersOf(resource),
-  ].join('; ');
-  return because('QuotaExceeded', text, {
+  const facts = {
     quota: quota.name,
-    quotaKind: quota.kind,
-    namespace: pod.namespace,
-    priorityClassName,
+    priorityClassName: pod.spec.priorityClassName ?? '',
     resource,
     used: readableQuantity(used),
     asked: readableQuantity(asked),
     hard: readableQuantity(hard),
-  });
-}
-
-function backquoted(names: readonly string[]): string {
-  return names.map((name) => `\`${name}\``).join(', ');
+  };
+  const figures = {
+    ...facts,
+    where: quota.where,
+    free: quantitySign(free) > 0 ? readableQuantity(free) : undefined,
+    others: more.map((excess) => excess.resource),
+    holders: quota.holdersOf(resource),
+  };
+  return reasonOf(MESSAGES.quotaExceeded, figures, { ...facts, quotaKind: quota.kind, namespace: pod.namespace });
 }

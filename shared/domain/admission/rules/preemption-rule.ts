@@ -1,7 +1,8 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import { PREEMPT_NEVER } from '#shared/domain/priority/priority-class.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
-import { because } from '#shared/domain/admission/admission-code.ts';
+import { reasonOf } from '#shared/domain/admission/message.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 
 /**
@@ -12,9 +13,6 @@ export function breaksPreemptionRule({ pod }: PodRequest, policy: PriorityPolicy
   if (policy.preemption === 'Allow' || pod.spec.preemptionPolicy === PREEMPT_NEVER) return undefined;
   const { priorityClassName = '' } = pod.spec;
   const substitute = policy.substitutes.get(priorityClassName);
-  const remedy =
-    substitute === undefined ? 'a class with preemptionPolicy `Never`' : `priority class \`${substitute}\``;
-  const who = priorityClassName === '' ? 'a pod without a priority class' : `priority class \`${priorityClassName}\``;
-  const text = `policy \`${policy.name}\` forbids preemption here, but ${who} preempts; use ${remedy}`;
-  return because('PreemptionNotAllowed', text, { policy: policy.name, namespace: pod.namespace, priorityClassName });
+  const facts = { policy: policy.name, namespace: pod.namespace, priorityClassName };
+  return reasonOf(MESSAGES.preemptionNotAllowed, { ...facts, substitute }, facts);
 }

@@ -1,6 +1,7 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import { qosClass } from '#shared/domain/pod/qos.ts';
-import { because } from '#shared/domain/admission/admission-code.ts';
+import { reasonOf } from '#shared/domain/admission/message.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 
 /**
@@ -12,8 +13,7 @@ export function breaksQosRule({ pod }: PodRequest): Because | undefined {
   const computed = qosClass(pod);
   if (given === undefined || given === computed) return undefined;
   const shown = given.length > LONGEST_SHOWN ? 'a longer text' : `\`${given}\``;
-  const text = `status.qosClass must be \`${computed}\`, which follows from the pod's requests and limits, not ${shown}`;
-  return because('ForgedQosClass', text, { given: given.slice(0, LONGEST_SHOWN), computed });
+  return reasonOf(MESSAGES.forgedQosClass, { computed, shown }, { given: given.slice(0, LONGEST_SHOWN), computed });
 }
 
 /** No QoS class is longer, and a client's value need not be repeated in full. */

@@ -3,7 +3,8 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import { countsPods } from '#shared/domain/quota/charged-names.ts';
 import { countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
-import { because } from '#shared/domain/admission/admission-code.ts';
+import { reasonOf } from '#shared/domain/admission/message.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import { classQuotasOf } from './class-quotas.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
@@ -26,10 +27,8 @@ export function breaksQuotaRequiredRule(
   const labels = cluster.namespaceLabels(pod.namespace) ?? NO_LABELS;
   const selecting = cluster.priorityQuotas.find((quota) => limitsPod(quota, pod, labels));
   if (selecting !== undefined && cluster.quotaNamespaces.matches(labels)) return undefined;
-  const text = `policy \`${policy.name}\` allows priority class \`${priorityClassName}\` only where a quota covers it, and no quota in namespace \`${pod.namespace}\` does`;
-  const why =
-    selecting === undefined ? '' : `: quota \`${selecting.name}\` selects the namespace but is not in force there`;
-  return because('QuotaRequired', text + why, { policy: policy.name, namespace: pod.namespace, priorityClassName });
+  const facts = { policy: policy.name, namespace: pod.namespace, priorityClassName };
+  return reasonOf(MESSAGES.quotaRequired, { ...facts, selecting: selecting?.name }, facts);
 }
 
 function limitsPod({ namespaces, scope, hard }: PriorityQuota, pod: Pod, labels: ReadonlyMap<string, string>): boolean {

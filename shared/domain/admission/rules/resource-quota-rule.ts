@@ -1,9 +1,11 @@
+import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { checkQuotas } from '#shared/domain/quota/resource-quota/check-quotas.ts';
 import type { QuotaRequest } from '#shared/domain/quota/resource-quota/request.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
-import { because } from '#shared/domain/admission/admission-code.ts';
+import { reasonOf } from '#shared/domain/admission/message.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import { classQuotasOf } from './class-quotas.ts';
 import { describePodHolders } from '#shared/domain/admission/refusals/pod-holders.ts';
@@ -41,7 +43,7 @@ function breaksQuotas(
   if (verdict.kind !== 'refused') return undefined;
   const { exceeded, because: reason, message } = verdict;
   const [first, ...more] = exceeded;
-  if (first === undefined) return because('QuotaUnusable', message, reason.facts);
+  if (first === undefined) return reasonOf(MESSAGES.quotaUnusable, { apiServer: message }, reason.facts);
   const name = String(reason.facts['quota']);
   const full = quotas.filter((quota) => quota.name === name);
   const holdersOf = (resource: string) => describeHolders(full, namespace, resource, cluster);
@@ -61,5 +63,5 @@ function describeHolders(
 ): readonly string[] {
   const isCounted = (pod: Pod) => pod.namespace === namespace && classQuotasOf(pod, full).length > 0;
   const holders = describePodHolders(knownPods, isCounted, resource, now);
-  return holders === '' ? [] : [`largest pods: ${holders}`];
+  return holders === '' ? [] : [PHRASES.largestPods(holders)];
 }

@@ -1,6 +1,7 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
-import { because } from '#shared/domain/admission/admission-code.ts';
+import { reasonOf } from '#shared/domain/admission/message.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { breaksClassRule } from './class-rule.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 
@@ -14,11 +15,9 @@ export function breaksUnknownClassRule(request: PodRequest, policy: PriorityPoli
   const { name, allowedClassNames, maxPriority, preemption } = policy;
   if (allowedClassNames?.includes(priorityClassName) === false) return breaksClassRule(request, policy);
   const facts = { policy: name, namespace, priorityClassName };
-  const missing = `priority class \`${priorityClassName}\` does not exist`;
   if (maxPriority !== undefined) {
-    const text = `policy \`${name}\` allows a priority of at most ${maxPriority} here; ${missing}`;
-    return because('PriorityAboveCeiling', text, { ...facts, maxPriority });
+    const ceiling = { ...facts, maxPriority };
+    return reasonOf(MESSAGES.missingClassUnderCeiling, ceiling, ceiling);
   }
-  if (preemption === 'Allow') return undefined;
-  return because('PreemptionNotAllowed', `policy \`${name}\` forbids preemption here; ${missing}`, facts);
+  return preemption === 'Allow' ? undefined : reasonOf(MESSAGES.missingClassMayPreempt, facts, facts);
 }

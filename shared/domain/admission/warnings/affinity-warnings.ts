@@ -1,8 +1,9 @@
+import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
 import { prepareTerms, selectsPod, termSize, type AffinityTerm } from '#shared/domain/pod/affinity-term.ts';
 import type { Pod, PodAffinityTerm } from '#shared/domain/pod/pod.ts';
 import { createWorkLimit } from '#shared/domain/model/work-limit.ts';
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
-import { listSome } from '#shared/domain/admission/refusals/list-some.ts';
+import { listSome } from '#shared/domain/admission/messages/list-some.ts';
 import { checkedTerms } from './affinity-searches.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 
@@ -36,9 +37,7 @@ function lintTerm(pod: Pod, index: number, term: PodAffinityTerm, cluster: Clust
   if (lower.length === 0) return [];
   const path = `spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[${index}]`;
   const described = listSome(lower.map(describe), cluster.knownPods.isPartial);
-  return [
-    `${path}: this pod (priority ${priority}) has required affinity to pods of lower priority: ${described}; the scheduler does not preempt these for it, and it cannot be scheduled once others preempt them`,
-  ];
+  return [PHRASES.affinityToLowerPriority(path, priority, described)];
 }
 
 function partnersOf(term: AffinityTerm, own: string, { knownPods, namespaceLabels }: ClusterState): readonly Pod[] {

@@ -1,3 +1,5 @@
+import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
+import { byName } from '#shared/domain/model/compare-texts.ts';
 import { areAllZero } from '#shared/domain/quantity/amounts.ts';
 import { PREEMPT_LOWER_PRIORITY, PREEMPT_NEVER } from '#shared/domain/priority/priority-class.ts';
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
@@ -23,11 +25,8 @@ function lintGracePeriod({ pod }: PodRequest, { classes }: ClusterState): readon
   if (seconds <= LONG_GRACE_SECONDS) return [];
   const [preemptor] = [...classes.values()]
     .filter(({ value, preemptionPolicy }) => value > priority && preemptionPolicy === PREEMPT_LOWER_PRIORITY)
-    .sort((a, b) => a.value - b.value || (a.name < b.name ? -1 : 1));
-  if (preemptor === undefined) return [];
-  return [
-    `spec.terminationGracePeriodSeconds: a pod that preempts this one (priority ${priority}, below class \`${preemptor.name}\`) may have to wait ${seconds} s for it to end`,
-  ];
+    .sort((a, b) => a.value - b.value || byName(a, b));
+  return preemptor === undefined ? [] : [PHRASES.longGracePeriod(priority, preemptor.name, seconds)];
 }
 
 /** An unused quota suggests free room, but a pod that never preempts cannot take it from other pods. */
@@ -35,8 +34,5 @@ function lintUnusedRoom({ pod }: PodRequest, cluster: ClusterState): readonly st
   const { priorityClassName, preemptionPolicy } = pod.spec;
   if (preemptionPolicy !== PREEMPT_NEVER || priorityClassName === undefined) return [];
   const unused = classQuotasOf(pod, cluster.resourceQuotas(pod.namespace)).find(({ used }) => areAllZero(used));
-  if (unused === undefined) return [];
-  return [
-    `priority class \`${priorityClassName}\` never preempts: within quota \`${unused.name}\` it gets only room that is already free`,
-  ];
+  return unused === undefined ? [] : [PHRASES.neverPreemptsInQuota(priorityClassName, unused.name)];
 }

@@ -1,6 +1,6 @@
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import type { Refusal } from '#shared/domain/preemption/refusal.ts';
+import type { Refusal } from './refusal.ts';
 
 /** A filter that looks at the node alone, prepared for one incoming pod. */
 export type NodeFilter = (entry: NodeEntry) => Refusal | undefined;

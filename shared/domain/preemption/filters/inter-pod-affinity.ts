@@ -7,7 +7,7 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { PodAwareFilter, FilterState } from './filter.ts';
 import { NO_LABELS, prepareIncoming, type Incoming } from './incoming-terms.ts';
 import { createPairCounts, type PairCounts } from './pair-counts.ts';
-import type { Refusal } from '#shared/domain/preemption/refusal.ts';
+import type { Refusal } from './refusal.ts';
 
 const FILTER = 'InterPodAffinity';
 const LONELY: Refusal = { filter: FILTER, reasons: ["node(s) didn't match pod affinity rules"], isResolvable: false };

@@ -2,7 +2,7 @@ import { isValidRequirement, meetsRequirement } from '#shared/domain/labels/requ
 import type { Node } from '#shared/domain/snapshot/node.ts';
 import type { NodeSelectorTerm, Pod, Requirement } from '#shared/domain/pod/pod.ts';
 import type { NodeFilter } from './filter.ts';
-import type { Refusal } from '#shared/domain/preemption/refusal.ts';
+import type { Refusal } from './refusal.ts';
 
 const REFUSAL: Refusal = {
   filter: 'NodeAffinity',

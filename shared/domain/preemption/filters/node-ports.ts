@@ -2,7 +2,7 @@ import { hostPortsOf, isSamePort, type HostPort } from '#shared/domain/pod/host-
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { PodAwareFilter } from './filter.ts';
-import type { Refusal } from '#shared/domain/preemption/refusal.ts';
+import type { Refusal } from './refusal.ts';
 
 const REFUSAL: Refusal = {
   filter: 'NodePorts',

@@ -1,7 +1,7 @@
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import type { PodAwareFilter } from './filter.ts';
-import type { Refusal } from '#shared/domain/preemption/refusal.ts';
-import { openRoom, release, shortReasons, take, type Left, type Need } from '#shared/domain/preemption/room.ts';
+import type { Refusal } from './refusal.ts';
+import { openRoom, release, shortReasons, take, type Left, type Need } from './room.ts';
 
 /** The node must have a pod slot and enough of each resource left. `plugins/noderesources/fit.go` Filter. */
 export function nodeResourcesFit(needs: readonly Need[]): PodAwareFilter {

@@ -1,6 +1,6 @@
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { NodeFilter } from './filter.ts';
-import type { Refusal } from '#shared/domain/preemption/refusal.ts';
+import type { Refusal } from './refusal.ts';
 import { toleratesTaint } from './taint-toleration.ts';
 
 const CORDONED = { key: 'node.kubernetes.io/unschedulable', value: '', effect: 'NoSchedule' };

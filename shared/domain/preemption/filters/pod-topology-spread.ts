@@ -6,7 +6,7 @@ import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Pod, TopologySpreadConstraint } from '#shared/domain/pod/pod.ts';
 import type { PodAwareFilter, FilterState } from './filter.ts';
 import { wantedNodes } from './node-affinity.ts';
-import type { Refusal } from '#shared/domain/preemption/refusal.ts';
+import type { Refusal } from './refusal.ts';
 import { toleratesNode } from './taint-toleration.ts';
 
 const SKEWED: Refusal = {

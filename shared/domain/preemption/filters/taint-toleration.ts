@@ -1,7 +1,7 @@
 import type { Taint } from '#shared/domain/snapshot/node.ts';
 import type { Pod, Toleration } from '#shared/domain/pod/pod.ts';
 import type { NodeFilter } from './filter.ts';
-import type { Refusal } from '#shared/domain/preemption/refusal.ts';
+import type { Refusal } from './refusal.ts';
 
 const REFUSAL: Refusal = {
   filter: 'TaintToleration',

@@ -1,3 +1,4 @@
+import { compareTexts } from '#shared/domain/model/compare-texts.ts';
 import { addQuantities, compareQuantities, quantitySign, ZERO } from '#shared/domain/quantity/quantity.ts';
 import type { LedgerState } from './ledger-state.ts';
 
@@ -11,7 +12,7 @@ export function largestHolders({ byNamespace, reservations }: LedgerState, resou
   }
   return Array.from(held, ([namespace, amount]) => ({ namespace, amount }))
     .filter(({ amount }) => quantitySign(amount) > 0)
-    .sort((a, b) => compareQuantities(b.amount, a.amount) || (a.namespace < b.namespace ? -1 : 1))
+    .sort((a, b) => compareQuantities(b.amount, a.amount) || compareTexts(a.namespace, b.namespace))
     .slice(0, MOST_HOLDERS)
     .map(({ namespace }) => namespace);
 }

@@ -1,6 +1,6 @@
 import type { Amounts } from '#shared/domain/quantity/amounts.ts';
 import { NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
-import { openLedger } from './ledger.ts';
+import { Ledger } from './ledger.ts';
 import { ledgerPlaces } from './ledger-size.ts';
 import { limitedAmounts, sumOfKnown } from './limited-amounts.ts';
 import type { LedgerState, Reservation } from './ledger-state.ts';
@@ -68,7 +68,7 @@ function enlarged(state: LedgerState, own: OwnShare, grant: Grant): PlacedSlice 
 
 function takenApart(state: LedgerState, hard: Amounts, { holder, spent, renewals }: OwnShare): PlacedSlice {
   const none = { holder, amounts: NO_AMOUNTS, renewals, recallRequested: false };
-  const ledger = openLedger(withSlice(state, none), hard);
+  const ledger = new Ledger(withSlice(state, none), hard);
   const adopted = new Set(spent.filter((each) => ledger.adopt(each)).map(({ uid }) => uid));
   const rest = spent.filter(({ uid }) => !adopted.has(uid));
   return {

@@ -1,5 +1,7 @@
+import { memoize } from '#shared/domain/model/memoize.ts';
 import { largestHolders } from '#shared/domain/quota/ledger/largest-holders.ts';
-import { openLedger, type RecountOptions, type ReserveOutcome } from '#shared/domain/quota/ledger/ledger.ts';
+import { Ledger, type ReserveOutcome } from '#shared/domain/quota/ledger/ledger.ts';
+import type { RecountOptions } from '#shared/domain/quota/ledger/recount-ledger.ts';
 import type { LedgerState, Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import type { PodCount } from '#shared/domain/quota/ledger/pod-count.ts';
 import { placeSlice, withoutFree, type OwnShare, type PlacedSlice } from '#shared/domain/quota/ledger/place-slice.ts';
@@ -97,7 +99,7 @@ function writeOf(count: Count | undefined): AppliedBatch['write'] {
  * reservations. A count alone is written only if it is due and changes something.
  */
 function openWithout({ state, quota, isCounted }: LedgerVersion, { own, count, cancelled, debts, isCountDue }: Batch) {
-  const ledger = openLedger(own === undefined ? state : withoutFree(state, own), quota.hard, debts);
+  const ledger = new Ledger(own === undefined ? state : withoutFree(state, own), quota.hard, debts);
   const isDue = isCountDue || !isCounted;
   const isNews = count !== undefined && ledger.recount(count.pods, { ...count, isExact: isDue });
   for (const reservation of cancelled) ledger.cancel(reservation);
@@ -118,7 +120,8 @@ function resultsOf(
   charged: LedgerState,
   holder: string | undefined,
 ): readonly ReservationResult[] {
-  const holdersOf = remembered((resource) => largestHolders(charged, resource));
+  // All refusals of one batch name the same holders.
+  const holdersOf = memoize((resource: string) => largestHolders(charged, resource));
   return outcomes.map((outcome) => {
     if (outcome.kind === 'full') return FULL;
     if (outcome.kind === 'unknown') return UNKNOWN;
@@ -128,14 +131,4 @@ function resultsOf(
       ? HELD
       : { kind: 'exceeded', exceeded, holders: holdersOf(exceeded[0]?.resource ?? '') };
   });
-}
-
-/** Memoizes: all refusals of one batch name the same holders. */
-function remembered<T>(compute: (key: string) => T): (key: string) => T {
-  const known = new Map<string, T>();
-  return (key) => {
-    const found = known.get(key) ?? compute(key);
-    known.set(key, found);
-    return found;
-  };
 }

@@ -9,7 +9,7 @@ export type LedgerEvent =
   /** A charged pod was refused after all. */
   | { readonly kind: 'cancelled'; readonly reservation: Reservation }
   /** The requested turn has come. */
-  | { readonly kind: 'turnCame' }
+  | { readonly kind: 'due' }
   | { readonly kind: 'read'; readonly result: Read }
   | { readonly kind: 'wrote'; readonly result: Written }
   | { readonly kind: 'pauseEnded' }
@@ -22,8 +22,8 @@ export type LedgerEvent =
 
 /** An effect that the shell must carry out, in order. */
 export type LedgerEffect =
-  /** Answered by `turnCame`, after all requests of the same event-loop turn. */
-  | { readonly kind: 'takeTurn' }
+  /** Answered by `due`, after all requests of the same event-loop turn. */
+  | { readonly kind: 'schedule' }
   /** Answered by `read`. */
   | { readonly kind: 'read' }
   /** Answered by `wrote`. */

@@ -30,7 +30,7 @@ export function step(replica: Replica, event: LedgerEvent, context: StepContext)
       return ask(replica, event.pending, context);
     case 'cancelled':
       return cancel(replica, event.reservation);
-    case 'turnCame':
+    case 'due':
       replica.isScheduled = false;
       return proceed(replica, context);
     case 'read':
@@ -52,28 +52,28 @@ function ask(replica: Replica, pending: PendingReservation, context: StepContext
   const spent = slice.spend(pending, context, debtsOf(replica, context).has(pending.reservation.namespace));
   if (spent === undefined) {
     queue.add(pending);
-    return takeTurn(replica);
+    return schedule(replica);
   }
   const charged: Effects = pending.isDryRun ? NOTHING : [{ kind: 'charged', path: 'slice' }];
   replica.isSliceDue ||= slice.isDue(context);
   return [
     { kind: 'answer', pending, result: spent },
     ...charged,
-    ...(replica.isSliceDue ? takeTurn(replica) : NOTHING),
+    ...(replica.isSliceDue ? schedule(replica) : NOTHING),
   ];
 }
 
 function cancel(replica: Replica, reservation: Reservation): Effects {
   if (replica.slice.cancel(reservation)) return NOTHING;
   replica.cancelled = [...replica.cancelled, cancellationOf(reservation)];
-  return takeTurn(replica);
+  return schedule(replica);
 }
 
 /** All requests of the same event-loop turn share the write. */
-function takeTurn(replica: Replica): Effects {
+function schedule(replica: Replica): Effects {
   if (replica.isScheduled || replica.phase.kind !== 'idle') return NOTHING;
   replica.isScheduled = true;
-  return [{ kind: 'takeTurn' }];
+  return [{ kind: 'schedule' }];
 }
 
 function proceed(replica: Replica, context: StepContext): Effects {

@@ -1,3 +1,4 @@
+import { compareTexts } from '#shared/domain/model/compare-texts.ts';
 import type { Amounts } from '#shared/domain/quantity/amounts.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { addAmounts, filterAmounts } from '#shared/domain/quantity/amounts.ts';
@@ -36,7 +37,7 @@ function findExcesses(quota: ResourceQuota, addition: Amounts): readonly Excess[
     const used = quota.used.get(resource) ?? ZERO;
     if (compareQuantities(addQuantities(used, asked), hard) > 0) excesses.push({ resource, asked, used, hard });
   }
-  return excesses.sort((a, b) => (a.resource < b.resource ? -1 : 1));
+  return excesses.sort((a, b) => compareTexts(a.resource, b.resource));
 }
 
 /** Each amount in its own spelling and format (oddity K9). */

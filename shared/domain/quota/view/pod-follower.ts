@@ -6,7 +6,7 @@ export interface PodFollower {
   podJoined(group: PodGroup, cost: Cost | undefined): void;
   podLeft(group: PodGroup, cost: Cost | undefined): void;
   /** A later change of one of the namespace's pods is known, whatever it affects. */
-  podsMovedOn(home: NamespacePods): void;
+  podsMovedOn(namespace: NamespacePods): void;
   /** Its labels have changed, or it was added or released. */
-  namespaceChanged(home: NamespacePods): void;
+  namespaceChanged(namespace: NamespacePods): void;
 }

@@ -4,7 +4,7 @@ import type { Cost } from './cost-table.ts';
 
 /** The total cost of the pods of one priority level in one namespace, without a list of them. */
 export interface PodGroup {
-  readonly home: NamespacePods;
+  readonly namespace: NamespacePods;
   readonly key: string;
   /** `undefined` if it cannot be read. */
   readonly level: PriorityLevel | undefined;
@@ -31,13 +31,13 @@ export interface NamespacePods {
 }
 
 /** The group for pods of a level. */
-export function groupOf(home: NamespacePods, level: PriorityLevel | undefined, names: number): PodGroup {
+export function groupOf(namespace: NamespacePods, level: PriorityLevel | undefined, names: number): PodGroup {
   const key = level === undefined ? '' : `${level.priority} ${level.className}`;
-  const found = home.groups.get(key);
+  const found = namespace.groups.get(key);
   if (found !== undefined) return found;
   const sums = Array.from({ length: names }, () => ZERO);
-  const group: PodGroup = { home, key, level, sums, pods: 0, unreadable: new Map() };
-  home.groups.set(key, group);
+  const group: PodGroup = { namespace, key, level, sums, pods: 0, unreadable: new Map() };
+  namespace.groups.set(key, group);
   return group;
 }
 
@@ -50,7 +50,7 @@ export function join(group: PodGroup, cost: Cost | undefined): void {
 /** Removes a pod, and the group with the last one. */
 export function leave(group: PodGroup, cost: Cost | undefined): void {
   group.pods -= 1;
-  if (group.pods === 0) group.home.groups.delete(group.key);
+  if (group.pods === 0) group.namespace.groups.delete(group.key);
   change(group.sums, cost, subtractQuantities);
 }
 

@@ -4,7 +4,7 @@ import type { PodFollower } from './pod-follower.ts';
 import type { SeenPod } from './seen-pod.ts';
 
 /** A namespace in which quotas are enforced, as stored. */
-export interface GovernedNamespace {
+export interface EnforcedNamespace {
   readonly name: string;
   readonly labels: ReadonlyMap<string, string>;
   readonly revision: number;
@@ -13,7 +13,7 @@ export interface GovernedNamespace {
 /** A list of pods in progress, and the namespaces that it covers. */
 export interface PodLoad {
   readonly epoch: number;
-  readonly homes: ReadonlySet<NamespacePods>;
+  readonly namespaces: ReadonlySet<NamespacePods>;
 }
 
 interface Entry {
@@ -43,7 +43,7 @@ const PODS_AT_ONCE = 10_000;
 export class PodView {
   #costs = new CostTable([]);
   readonly #pods = new Map<string, Entry>();
-  readonly #homes = new Map<string, NamespacePods>();
+  readonly #namespaces = new Map<string, NamespacePods>();
   readonly #gone = new Set<string>();
   readonly #followers = new Set<PodFollower>();
   #life = 0;
@@ -70,9 +70,9 @@ export class PodView {
     return this.#pods.size;
   }
 
-  /** Every governed namespace, with its pods. */
-  get homes(): ReadonlyMap<string, NamespacePods> {
-    return this.#homes;
+  /** Every namespace in which quotas are enforced, with its pods. */
+  get namespaces(): ReadonlyMap<string, NamespacePods> {
+    return this.#namespaces;
   }
 
   /** The revision up to which the watch has delivered everything. */
@@ -104,18 +104,18 @@ export class PodView {
    */
   begin(position: number, names: readonly string[]): void {
     if (position < this.#position || names.join() !== this.names.join()) this.#forget(names);
-    for (const home of this.#homes.values()) {
-      home.reached = this.reachedBy(home);
-      this.#unlisted.add(home);
-      this.#unswept.add(home);
+    for (const namespace of this.#namespaces.values()) {
+      namespace.reached = this.reachedBy(namespace);
+      this.#unlisted.add(namespace);
+      this.#unswept.add(namespace);
     }
     this.#epoch += 1;
     this.#position = position;
   }
 
   /** The revision up to which every change of the namespace's pods is included; -1 if it has never been listed. */
-  reachedBy(home: NamespacePods): number {
-    return home.epoch === this.#epoch ? this.#position : home.reached;
+  reachedBy(namespace: NamespacePods): number {
+    return namespace.epoch === this.#epoch ? this.#position : namespace.reached;
   }
 
   /** The watch has delivered everything up to `position`. */
@@ -123,60 +123,61 @@ export class PodView {
     if (position > this.#position) this.#position = position;
   }
 
-  govern({ name, labels, revision }: GovernedNamespace): void {
-    const known = this.#homes.get(name);
+  /** Charges the pods of a namespace, or takes over what has changed of it. */
+  addNamespace({ name, labels, revision }: EnforcedNamespace): void {
+    const known = this.#namespaces.get(name);
     if (known !== undefined) {
       Object.assign(known, { labels, revision });
       this.#changed(known);
       return;
     }
     const blank = { groups: new Map<string, PodGroup>(), holds: 0, epoch: NEVER, reached: NEVER };
-    const home: NamespacePods = { name, labels, revision, ...blank };
-    this.#homes.set(name, home);
-    this.#unlisted.add(home);
-    this.#changed(home);
+    const namespace: NamespacePods = { name, labels, revision, ...blank };
+    this.#namespaces.set(name, namespace);
+    this.#unlisted.add(namespace);
+    this.#changed(namespace);
   }
 
   /** Stops charging the pods of a namespace. */
-  release(name: string): void {
-    const home = this.#homes.get(name);
-    if (home === undefined) return;
-    for (const [uid, entry] of this.#pods) if (entry.group.home === home) this.#drop(uid, entry);
-    this.#homes.delete(name);
-    this.#unlisted.delete(home);
-    if (this.#unswept.delete(home)) Array.from(this.sweep());
-    this.#changed(home);
+  removeNamespace(name: string): void {
+    const namespace = this.#namespaces.get(name);
+    if (namespace === undefined) return;
+    for (const [uid, entry] of this.#pods) if (entry.group.namespace === namespace) this.#drop(uid, entry);
+    this.#namespaces.delete(name);
+    this.#unlisted.delete(namespace);
+    if (this.#unswept.delete(namespace)) Array.from(this.sweep());
+    this.#changed(namespace);
   }
 
   /** Adds or updates a pod from the watch. */
   put(pod: SeenPod): void {
-    const home = this.#homes.get(pod.namespace);
-    if (home !== undefined) this.#putInto(home, pod);
+    const namespace = this.#namespaces.get(pod.namespace);
+    if (namespace !== undefined) this.#putInto(namespace, pod);
   }
 
   /**
-   * Adds or updates a pod from a list. If the namespace was released in the meantime, the list is too old, even if the
+   * Adds or updates a pod from a list. If the namespace was removed in the meantime, the list is too old, even if the
    * namespace has come back: deletions in between were missed.
    */
-  putListed({ epoch, homes }: PodLoad, pod: SeenPod): void {
-    const home = this.#homes.get(pod.namespace);
-    if (home !== undefined && homes.has(home) && epoch === this.#epoch) this.#putInto(home, pod);
+  putListed({ epoch, namespaces }: PodLoad, pod: SeenPod): void {
+    const namespace = this.#namespaces.get(pod.namespace);
+    if (namespace !== undefined && namespaces.has(namespace) && epoch === this.#epoch) this.#putInto(namespace, pod);
   }
 
-  #putInto(home: NamespacePods, pod: SeenPod): void {
+  #putInto(namespace: NamespacePods, pod: SeenPod): void {
     if (this.#gone.has(pod.uid)) return;
     const before = this.#pods.get(pod.uid);
-    if (before === undefined) this.#add(pod, home);
+    if (before === undefined) this.#add(pod, namespace);
     else if (before.revision >= pod.revision) before.epoch = this.#epoch;
-    else this.#update(pod, before, home);
-    this.#movedOn(home, pod.revision);
+    else this.#update(pod, before, namespace);
+    this.#movedOn(namespace, pod.revision);
   }
 
   /** A pod was deleted; `revision` is that of the deletion. */
-  remove({ uid, namespace, revision }: Pick<SeenPod, 'uid' | 'namespace' | 'revision'>): void {
-    const home = this.#homes.get(namespace);
-    if (home === undefined) return;
-    this.#movedOn(home, revision);
+  remove({ uid, namespace: name, revision }: Pick<SeenPod, 'uid' | 'namespace' | 'revision'>): void {
+    const namespace = this.#namespaces.get(name);
+    if (namespace === undefined) return;
+    this.#movedOn(namespace, revision);
     const before = this.#pods.get(uid);
     if (before !== undefined) this.#drop(uid, before);
     this.#gone.add(uid);
@@ -184,21 +185,21 @@ export class PodView {
   }
 
   /** Starts a list of these namespaces or of all unlisted ones. */
-  load(homes: readonly NamespacePods[] = this.unlisted): PodLoad {
-    return { epoch: this.#epoch, homes: new Set(homes) };
+  load(namespaces: readonly NamespacePods[] = this.unlisted): PodLoad {
+    return { epoch: this.#epoch, namespaces: new Set(namespaces) };
   }
 
   /**
    * Ends a list whose items were all passed to `putListed`. `sweep` then finds the pods that were deleted while there
    * was no watch.
    */
-  loaded({ epoch, homes }: PodLoad): void {
+  loaded({ epoch, namespaces }: PodLoad): void {
     if (epoch !== this.#epoch) return;
-    for (const home of homes) {
-      if (this.#homes.get(home.name) !== home) continue;
-      home.epoch = epoch;
-      this.#unlisted.delete(home);
-      this.#unswept.delete(home);
+    for (const namespace of namespaces) {
+      if (this.#namespaces.get(namespace.name) !== namespace) continue;
+      namespace.epoch = epoch;
+      this.#unlisted.delete(namespace);
+      this.#unswept.delete(namespace);
     }
     this.#forgetGone();
   }
@@ -230,9 +231,9 @@ export class PodView {
     return this.#gone.has(uid);
   }
 
-  #add(pod: SeenPod, home: NamespacePods): void {
+  #add(pod: SeenPod, namespace: NamespacePods): void {
     const { uid, name, revision, generation, level, amounts } = pod;
-    const group = groupOf(home, level, this.names.length);
+    const group = groupOf(namespace, level, this.names.length);
     const cost = level === undefined || amounts === undefined ? undefined : this.#costs.take(amounts);
     if (cost === undefined) group.unreadable.set(uid, name);
     this.#pods.set(uid, { group, cost, revision, generation, epoch: this.#epoch });
@@ -241,15 +242,15 @@ export class PodView {
   }
 
   /** Most changes of a pod do not change its cost. */
-  #update(pod: SeenPod, before: Entry, home: NamespacePods): void {
+  #update(pod: SeenPod, before: Entry, namespace: NamespacePods): void {
     const { revision, generation, level, amounts } = pod;
     const isSame = before.cost !== undefined && amounts !== undefined && this.#costs.isCost(before.cost, amounts);
-    if (isSame && before.group === groupOf(home, level, this.names.length)) {
+    if (isSame && before.group === groupOf(namespace, level, this.names.length)) {
       Object.assign(before, { revision, generation, epoch: this.#epoch });
       return;
     }
     this.#drop(pod.uid, before);
-    this.#add(pod, home);
+    this.#add(pod, namespace);
   }
 
   #drop(uid: string, { group, cost }: Entry): void {
@@ -260,13 +261,13 @@ export class PodView {
     for (const follower of this.#followers) follower.podLeft(group, cost);
   }
 
-  #movedOn(home: NamespacePods, revision: number): void {
-    home.holds = Math.max(home.holds, revision);
-    for (const follower of this.#followers) follower.podsMovedOn(home);
+  #movedOn(namespace: NamespacePods, revision: number): void {
+    namespace.holds = Math.max(namespace.holds, revision);
+    for (const follower of this.#followers) follower.podsMovedOn(namespace);
   }
 
-  #changed(home: NamespacePods): void {
-    for (const follower of this.#followers) follower.namespaceChanged(home);
+  #changed(namespace: NamespacePods): void {
+    for (const follower of this.#followers) follower.namespaceChanged(namespace);
   }
 
   /** Keeps all deleted UIDs while lists are in progress, which may still show them. */
@@ -283,10 +284,10 @@ export class PodView {
     this.#costs = new CostTable(names);
     this.#pods.clear();
     this.#gone.clear();
-    for (const home of this.#homes.values()) {
-      home.groups.clear();
-      Object.assign(home, { holds: 0, epoch: NEVER, reached: NEVER });
-      this.#changed(home);
+    for (const namespace of this.#namespaces.values()) {
+      namespace.groups.clear();
+      Object.assign(namespace, { holds: 0, epoch: NEVER, reached: NEVER });
+      this.#changed(namespace);
     }
   }
 }

@@ -40,7 +40,7 @@ const ONE = quantityFromInteger(1, 'DecimalSI');
 const NUMBERS_OF_PODS: ReadonlySet<string> = new Set(['pods', 'count/pods']);
 const MOST_UNREADABLE = 10;
 /** Namespaces processed per step when a quota is new or has changed: some milliseconds of work. */
-const HOMES_AT_ONCE = 100;
+const NAMESPACES_AT_ONCE = 100;
 /** With more namespaces, finding the largest ones takes a while. */
 const FEW_NAMESPACES = 100;
 
@@ -99,12 +99,12 @@ export class QuotaCounter implements PodFollower {
 
   /** Processes some more namespaces and returns whether all are done: ten thousand at once would block for too long. */
   takeUp(): boolean {
-    let left = HOMES_AT_ONCE;
-    for (const home of this.#awaiting) {
+    let left = NAMESPACES_AT_ONCE;
+    for (const namespace of this.#awaiting) {
       if (left === 0) return false;
       left -= 1;
-      this.#awaiting.delete(home);
-      this.namespaceChanged(home);
+      this.#awaiting.delete(namespace);
+      this.namespaceChanged(namespace);
     }
     return true;
   }
@@ -117,18 +117,19 @@ export class QuotaCounter implements PodFollower {
     if (this.#counts(group)) this.#change(cost, group, subtractQuantities);
   }
 
-  namespaceChanged(home: NamespacePods): void {
+  namespaceChanged(namespace: NamespacePods): void {
     if (this.#quota === undefined) return;
-    const isInForce = this.#view.homes.get(home.name) === home && this.#quota.namespaces.matches(home.labels);
-    if (isInForce !== this.#inForce.has(home)) this.#turn(home, isInForce, this.#quota);
-    if (isInForce) this.podsMovedOn(home);
+    const isInForce =
+      this.#view.namespaces.get(namespace.name) === namespace && this.#quota.namespaces.matches(namespace.labels);
+    if (isInForce !== this.#inForce.has(namespace)) this.#setInForce(namespace, isInForce, this.#quota);
+    if (isInForce) this.podsMovedOn(namespace);
   }
 
-  podsMovedOn(home: NamespacePods): void {
-    if (!this.#inForce.has(home)) return;
+  podsMovedOn(namespace: NamespacePods): void {
+    if (!this.#inForce.has(namespace)) return;
     const { pods, namespaces } = this.#holds;
-    if (home.holds <= pods && home.revision <= namespaces) return;
-    this.#holds = { pods: Math.max(pods, home.holds), namespaces: Math.max(namespaces, home.revision) };
+    if (namespace.holds <= pods && namespace.revision <= namespaces) return;
+    this.#holds = { pods: Math.max(pods, namespace.holds), namespaces: Math.max(namespaces, namespace.revision) };
   }
 
   #startOverIfNew(quota: PriorityQuota, version: string): void {
@@ -140,21 +141,21 @@ export class QuotaCounter implements PodFollower {
     this.#holds = NO_REVISION;
     for (const known of [this.#inForce, this.#odd, this.#shares, this.#changed]) known.clear();
     this.#byNamespace = undefined;
-    for (const home of this.#view.homes.values()) this.#awaiting.add(home);
+    for (const namespace of this.#view.namespaces.values()) this.#awaiting.add(namespace);
   }
 
-  /** Starts or stops counting a namespace; a released namespace has no pods any more. */
-  #turn(home: NamespacePods, isInForce: boolean, quota: PriorityQuota): void {
-    if (isInForce) this.#inForce.add(home);
-    const sums = this.#sumsIn(home);
+  /** Starts or stops counting a namespace; a removed namespace has no pods any more. */
+  #setInForce(namespace: NamespacePods, isInForce: boolean, quota: PriorityQuota): void {
+    if (isInForce) this.#inForce.add(namespace);
+    const sums = this.#sumsIn(namespace);
     this.#total = this.#total.map((sum, at) => (isInForce ? addQuantities : subtractQuantities)(sum, sums[at] ?? ZERO));
-    for (const group of home.groups.values()) if (this.#counts(group)) this.#noteOdd(group, isInForce);
-    this.#changed.delete(home);
+    for (const group of namespace.groups.values()) if (this.#counts(group)) this.#noteOdd(group, isInForce);
+    this.#changed.delete(namespace);
     if (isInForce) {
-      this.#noteShare(home.name, largestShare(sums, [...quota.hard.values()]));
+      this.#noteShare(namespace.name, largestShare(sums, [...quota.hard.values()]));
     } else {
-      this.#inForce.delete(home);
-      this.#shares.delete(home.name);
+      this.#inForce.delete(namespace);
+      this.#shares.delete(namespace.name);
     }
   }
 
@@ -163,7 +164,7 @@ export class QuotaCounter implements PodFollower {
       const amount = cost === undefined ? ofUnreadable : (cost.amounts[at] ?? ZERO);
       this.#total[index] = by(this.#total[index] ?? ZERO, amount);
     }
-    this.#changed.add(group.home);
+    this.#changed.add(group.namespace);
     if (cost === undefined) this.#noteOdd(group, true);
   }
 
@@ -172,8 +173,8 @@ export class QuotaCounter implements PodFollower {
     else this.#odd.delete(group);
   }
 
-  #counts({ home, level }: PodGroup): boolean {
-    if (this.#quota === undefined || !this.#inForce.has(home)) return false;
+  #counts({ namespace, level }: PodGroup): boolean {
+    if (this.#quota === undefined || !this.#inForce.has(namespace)) return false;
     return level === undefined || isInScope(this.#quota.scope, level);
   }
 
@@ -188,14 +189,15 @@ export class QuotaCounter implements PodFollower {
   #reached(): number {
     let reached = this.#view.position;
     if (this.#view.isWhole) return reached;
-    for (const home of this.#inForce) reached = Math.min(reached, this.#view.reachedBy(home));
+    for (const namespace of this.#inForce) reached = Math.min(reached, this.#view.reachedBy(namespace));
     return reached;
   }
 
   #largest(quota: PriorityQuota, isExact: boolean): ReadonlyMap<string, Amounts> {
     if (!isExact && this.#inForce.size > FEW_NAMESPACES && this.#byNamespace !== undefined) return this.#byNamespace;
     const limits = [...quota.hard.values()];
-    for (const home of this.#changed) this.#noteShare(home.name, largestShare(this.#sumsIn(home), limits));
+    for (const namespace of this.#changed)
+      this.#noteShare(namespace.name, largestShare(this.#sumsIn(namespace), limits));
     this.#changed.clear();
     const largest = largestNamespaces(this.#shares, ledgerPlaces(quota.hard).namespaces);
     return (this.#byNamespace = new Map(largest.map((name) => [name, this.#usedIn(name, quota)])));
@@ -207,13 +209,13 @@ export class QuotaCounter implements PodFollower {
   }
 
   #usedIn(name: string, quota: PriorityQuota): Amounts {
-    const home = this.#view.homes.get(name);
-    return named(quota, home === undefined ? [] : this.#sumsIn(home));
+    const namespace = this.#view.namespaces.get(name);
+    return named(quota, namespace === undefined ? [] : this.#sumsIn(namespace));
   }
 
   #unreadable(): readonly string[] {
-    const all = Array.from(this.#odd, ({ home, unreadable }) =>
-      [...unreadable.values()].map((pod) => `${home.name}/${pod}`),
+    const all = Array.from(this.#odd, ({ namespace, unreadable }) =>
+      [...unreadable.values()].map((pod) => `${namespace.name}/${pod}`),
     );
     return all.flat().slice(0, MOST_UNREADABLE);
   }

@@ -1,0 +1,189 @@
+import { MOST_ENTRIES } from '#shared/domain/avoidance/avoid-entry.ts';
+import type { Because } from '#shared/domain/model/because.ts';
+import { choiceOf, type Fields, fieldsOf, instantOf, integerOf, keyOf, listOf, textOf } from './tolerant-fields.ts';
+import type {
+  AvoidEntry,
+  EvictionEntry,
+  NextEntry,
+  NodePressure,
+  NodePressureStatus,
+  OwnerKey,
+  PressureConditionEntry,
+  RuleEntry,
+  SignalEntry,
+} from './node-pressure.ts';
+
+/** The bounds of the CRD (deploy/crds/plimsoll.dev_nodepressures.yaml). */
+const MOST = {
+  avoid: MOST_ENTRIES,
+  conditions: 16,
+  signals: 32,
+  next: 10,
+  evictions: 32,
+  rules: 32,
+  facts: 32,
+} as const;
+const LONGEST = {
+  word: 64,
+  namespace: 63,
+  name: 253,
+  pod: 320,
+  owner: 600,
+  type: 316,
+  sentence: 1024,
+  message: 4096,
+} as const;
+
+const MODES = ['DryRun', 'Enforce'] as const;
+const STATUSES = ['True', 'False', 'Unknown'] as const;
+const STATES = ['Far', 'Near', 'Soft', 'Hard'] as const;
+const FIGURES = ['Reclaimable', 'Kubelet'] as const;
+/** Ends the outcome of an eviction in a dry run. */
+export const DRY_RUN_SUFFIX = ' (dry run)';
+
+/**
+ * Reads a NodePressure object. Never throws: what cannot be read counts as absent, and an entry without its key (owner
+ * and time, type, name, pod) is left out, because an object of one node must not stop decisions about others.
+ */
+export function decodeNodePressure(raw: unknown): NodePressure {
+  const { metadata, spec, status } = fieldsOf(raw);
+  const { name, resourceVersion } = fieldsOf(metadata);
+  return {
+    name: textOf(name, LONGEST.name) ?? '',
+    resourceVersion: textOf(resourceVersion, LONGEST.name),
+    avoid: listOf(fieldsOf(spec)['avoid'], MOST.avoid, decodeAvoid),
+    status: status === undefined || status === null ? undefined : decodeStatus(fieldsOf(status)),
+  };
+}
+
+function decodeAvoid({ owner, until, cause, hard }: Fields): AvoidEntry | undefined {
+  const key = decodeOwner(fieldsOf(owner));
+  const end = instantOf(until);
+  if (key === undefined || end === undefined) return undefined;
+  return { owner: key, until: end, cause: textOf(cause, LONGEST.sentence) ?? '', hard: hard === true };
+}
+
+function decodeOwner(owner: Fields): OwnerKey | undefined {
+  const namespace = keyOf(owner['namespace'], LONGEST.namespace);
+  const kind = keyOf(owner['kind'], LONGEST.name);
+  const name = keyOf(owner['name'], LONGEST.name);
+  if (namespace === undefined || kind === undefined || name === undefined) return undefined;
+  return { namespace, kind, name, uid: textOf(owner['uid'], LONGEST.name) };
+}
+
+function decodeStatus(status: Fields): NodePressureStatus {
+  return {
+    observedAt: instantOf(status['observedAt']),
+    observedGeneration: integerOf(status['observedGeneration']),
+    mode: choiceOf(status['mode'], MODES) ?? 'DryRun',
+    policy: textOf(status['policy'], LONGEST.name),
+    agent: decodeAgent(status['agent']),
+    conditions: listOf(status['conditions'], MOST.conditions, decodeCondition),
+    signals: listOf(status['signals'], MOST.signals, decodeSignal),
+    next: listOf(status['next'], MOST.next, decodeNext),
+    evictions: listOf(status['evictions'], MOST.evictions, decodeEviction),
+    rules: Array.isArray(status['rules']) ? listOf(status['rules'], MOST.rules, decodeRule) : undefined,
+  };
+}
+
+function decodeAgent(value: unknown): NodePressureStatus['agent'] {
+  if (value === undefined || value === null) return undefined;
+  const { version, pod } = fieldsOf(value);
+  return { version: textOf(version, LONGEST.name) ?? '', pod: textOf(pod, LONGEST.pod) ?? '' };
+}
+
+function decodeCondition(entry: Fields): PressureConditionEntry | undefined {
+  const type = textOf(entry['type'], LONGEST.type);
+  if (type === undefined) return undefined;
+  return {
+    type,
+    status: choiceOf(entry['status'], STATUSES) ?? 'Unknown',
+    reason: textOf(entry['reason'], LONGEST.sentence) ?? '',
+    message: textOf(entry['message'], LONGEST.message) ?? '',
+    lastTransitionTime: instantOf(entry['lastTransitionTime']),
+  };
+}
+
+/** A signal in a state that this version does not know is left out: it must not read as far from its threshold. */
+function decodeSignal(entry: Fields): SignalEntry | undefined {
+  const name = textOf(entry['name'], LONGEST.word);
+  const state = choiceOf(entry['state'], STATES);
+  if (name === undefined || state === undefined) return undefined;
+  return {
+    name,
+    state,
+    available: textOf(entry['available'], LONGEST.word),
+    reclaimable: textOf(entry['reclaimable'], LONGEST.word),
+    figure: choiceOf(entry['figure'], FIGURES),
+    capacity: textOf(entry['capacity'], LONGEST.word),
+    threshold: textOf(entry['threshold'], LONGEST.word),
+    since: instantOf(entry['since']),
+    observedAt: instantOf(entry['observedAt']),
+  };
+}
+
+function decodeNext(entry: Fields): NextEntry | undefined {
+  const key = decodePodKey(entry);
+  if (key === undefined) return undefined;
+  return {
+    ...key,
+    priority: integerOf(entry['priority']),
+    usage: textOf(entry['usage'], LONGEST.word),
+    request: textOf(entry['request'], LONGEST.word),
+    because: decodeBecause(entry['because']),
+  };
+}
+
+function decodePodKey(entry: Fields): Pick<NextEntry, 'pod' | 'uid'> | undefined {
+  const pod = textOf(entry['pod'], LONGEST.pod);
+  const uid = textOf(entry['uid'], LONGEST.name);
+  return pod === undefined || uid === undefined ? undefined : { pod, uid };
+}
+
+function decodeEviction(entry: Fields): EvictionEntry | undefined {
+  const key = decodePodKey(entry);
+  if (key === undefined) return undefined;
+  const outcome = textOf(entry['outcome'], LONGEST.word) ?? '';
+  return {
+    ...key,
+    owner: decodeOwnerText(textOf(entry['owner'], LONGEST.owner)),
+    signal: textOf(entry['signal'], LONGEST.word) ?? '',
+    stage: textOf(entry['stage'], LONGEST.word) ?? '',
+    mode: outcome.endsWith(DRY_RUN_SUFFIX) ? 'DryRun' : 'Enforce',
+    outcome: outcome.replace(DRY_RUN_SUFFIX, ''),
+    requestedAt: instantOf(entry['requestedAt']),
+    endedAt: instantOf(entry['endedAt']),
+    because: decodeBecause(entry['because']),
+  };
+}
+
+/** An owner as `namespace/Kind/name`; `undefined` for any other text and for parts that an avoid entry cannot hold. */
+export function decodeOwnerText(text = ''): OwnerKey | undefined {
+  const [namespace, kind, name, ...more] = text.split('/');
+  return more.length > 0 ? undefined : decodeOwner({ namespace, kind, name });
+}
+
+function decodeBecause(value: unknown): Because {
+  const { code, text, facts } = fieldsOf(value);
+  const known = Object.entries(fieldsOf(facts)).filter(isFact).slice(0, MOST.facts);
+  return {
+    code: textOf(code, LONGEST.name) ?? '',
+    text: textOf(text, LONGEST.sentence) ?? '',
+    facts: Object.fromEntries(known),
+  };
+}
+
+function isFact(entry: [string, unknown]): entry is [string, string | number | boolean] {
+  return ['string', 'number', 'boolean'].includes(typeof entry[1]);
+}
+
+function decodeRule(entry: Fields): RuleEntry | undefined {
+  const rule = textOf(entry['rule'], LONGEST.owner);
+  if (rule === undefined) return undefined;
+  return {
+    rule,
+    confirmed: entry['confirmed'] === true,
+    policy: textOf(entry['policy'], LONGEST.name),
+    generation: integerOf(entry['generation']),
+  };
+}

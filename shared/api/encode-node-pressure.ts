@@ -1,0 +1,63 @@
+import { ownerText } from '#shared/domain/avoidance/avoid-entry.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { DRY_RUN_SUFFIX } from './decode-node-pressure.ts';
+import { encodeObject, present, timeText } from './encode-fields.ts';
+import type {
+  AvoidEntry,
+  EvictionEntry,
+  NodePressure,
+  NodePressureStatus,
+  PressureConditionEntry,
+  SignalEntry,
+} from './node-pressure.ts';
+
+/** The object as the API server stores it; absent fields are left out, times are RFC 3339. */
+export function encodeNodePressure({ name, resourceVersion, avoid, status }: NodePressure): object {
+  return encodeObject(
+    'NodePressure',
+    { name, resourceVersion },
+    { spec: avoid.length === 0 ? undefined : { avoid: encodeAvoid(avoid) }, status: status && encodeStatus(status) },
+  );
+}
+
+/** The entries of `spec.avoid`. */
+export function encodeAvoid(entries: readonly AvoidEntry[]): readonly object[] {
+  return entries.map(({ owner, until, cause, hard }) =>
+    present({ owner: present({ ...owner }), until: timeText(until), cause, hard }),
+  );
+}
+
+/** The status as the API server stores it. */
+export function encodeStatus(status: NodePressureStatus): object {
+  return present({
+    ...status,
+    observedAt: optionalTime(status.observedAt),
+    conditions: status.conditions.map(encodeCondition),
+    signals: status.signals.map(encodeSignal),
+    next: status.next.map((entry) => present({ ...entry })),
+    evictions: status.evictions.map(encodeEviction),
+    rules: status.rules?.map((entry) => present({ ...entry })),
+  });
+}
+
+function encodeCondition(condition: PressureConditionEntry): object {
+  return present({ ...condition, lastTransitionTime: optionalTime(condition.lastTransitionTime) });
+}
+
+function encodeSignal(signal: SignalEntry): object {
+  return present({ ...signal, since: optionalTime(signal.since), observedAt: optionalTime(signal.observedAt) });
+}
+
+function encodeEviction({ mode, ...entry }: EvictionEntry): object {
+  return present({
+    ...entry,
+    owner: entry.owner && ownerText(entry.owner),
+    outcome: mode === 'DryRun' ? `${entry.outcome}${DRY_RUN_SUFFIX}` : entry.outcome,
+    requestedAt: optionalTime(entry.requestedAt),
+    endedAt: optionalTime(entry.endedAt),
+  });
+}
+
+function optionalTime(instant: Instant | undefined): string | undefined {
+  return instant === undefined ? undefined : timeText(instant);
+}

@@ -1,0 +1,2 @@
+/** Whether decisions are enforced or only reported. */
+export type Mode = 'DryRun' | 'Enforce';

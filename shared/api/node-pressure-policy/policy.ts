@@ -1,0 +1,100 @@
+import { DEFAULT_LIMITS, type EvictionLimits } from '#shared/domain/eviction/eviction-limits.ts';
+import { DEFAULT_OPT_OUT_CEILING } from '#shared/domain/eviction/node-protection.ts';
+import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
+import type { MemoryFigure } from '#shared/domain/pressure/memory-figure.ts';
+import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
+import type { Threshold } from '#shared/domain/pressure/threshold.ts';
+import type { RankingPolicy } from '#shared/domain/ranking/ranking-order.ts';
+import type { Mode } from './mode.ts';
+import { CPU_SHORTAGE, MEMORY_SHORTAGE, type StallRule } from './stall-rule.ts';
+
+/** Everything that an operator can set for the agent's decisions; decoded from a NodePressurePolicy. */
+export interface AgentPolicy {
+  /** Name of the object, or `default`. */
+  readonly name: string;
+  /** Of the object; 0 where there is none. */
+  readonly generation: number;
+  /** The generation that an operator has confirmed by an annotation. */
+  readonly confirmedGeneration: number | undefined;
+  readonly mode: Mode;
+  readonly thresholds: readonly Threshold[];
+  /** The memory figure that thresholds are compared with. */
+  readonly memoryFigure: MemoryFigure;
+  /** By threshold id: modes of single thresholds; a mode applies only if it is stricter than the policy's. */
+  readonly thresholdModes: ReadonlyMap<string, Mode>;
+  readonly transitionPeriodMs: number;
+  /** The longest grace period of a soft eviction, in seconds. */
+  readonly mostGraceSeconds: number;
+  readonly stallRules: readonly StallRule[];
+  readonly ranking: RankingPolicy;
+  readonly limits: EvictionLimits;
+  /** Pods of one owner that this node evicts per hour: a replacement may return and use as much again. */
+  readonly perOwnerPerHour: number;
+  readonly protect: {
+    /** In addition to kube-system and Plimsoll's own namespaces. */
+    readonly namespaces: readonly string[];
+    /** Up to this priority a pod can opt out of eviction. */
+    readonly optOutCeiling: number;
+    /** Pods within their request are evicted in the severe stage only (D-2). */
+    readonly withinRequest: boolean;
+  };
+  readonly layout: DiskLayout;
+}
+
+/**
+ * Settings without any NodePressurePolicy: dry run, kubelet semantics, higher thresholds than the kubelet's. Hard
+ * memory thresholds also apply to the limit of all pods: with reservations the kernel kills there while the node has
+ * memory left.
+ */
+export const DEFAULT_EVICTION_SETTINGS = {
+  enforceNodeAllocatable: ['pods'],
+  evictionHard: { 'memory.available': '250Mi' },
+  evictionSoft: { 'memory.available': '5%' },
+  evictionSoftGracePeriod: { 'memory.available': '30s' },
+} as const;
+
+export const DEFAULT_STALL_RULES: readonly StallRule[] = [
+  {
+    signal: 'memory.pressure',
+    share: 'full',
+    short: { windowMs: 10_000, ratio: 0.2 },
+    long: { windowMs: 60_000, ratio: 0.1 },
+    evidence: MEMORY_SHORTAGE,
+    gracePeriodMs: 0,
+    mode: 'Enforce',
+  },
+  {
+    signal: 'cpu.pressure',
+    share: 'some',
+    short: { windowMs: 10_000, ratio: 0.5 },
+    long: { windowMs: 300_000, ratio: 0.4 },
+    evidence: CPU_SHORTAGE,
+    gracePeriodMs: 300_000,
+    // CPU is compressible: only an operator may enable this.
+    mode: 'DryRun',
+  },
+];
+
+function defaultThresholds(): readonly Threshold[] {
+  const parsed = parseThresholds(DEFAULT_EVICTION_SETTINGS);
+  return parsed.ok ? parsed.thresholds : [];
+}
+
+/** The policy of a node that no NodePressurePolicy selects. */
+export const DEFAULT_POLICY: AgentPolicy = {
+  name: 'default',
+  generation: 0,
+  confirmedGeneration: undefined,
+  mode: 'DryRun',
+  thresholds: defaultThresholds(),
+  memoryFigure: 'Reclaimable',
+  thresholdModes: new Map(),
+  transitionPeriodMs: 300_000,
+  mostGraceSeconds: 30,
+  stallRules: DEFAULT_STALL_RULES,
+  ranking: { ranking: 'Kubernetes', missingStats: 'Never', daemonSets: 'Last' },
+  limits: DEFAULT_LIMITS,
+  perOwnerPerHour: 3,
+  protect: { namespaces: [], optOutCeiling: DEFAULT_OPT_OUT_CEILING, withinRequest: false },
+  layout: 'single',
+};

@@ -1,0 +1,53 @@
+import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
+import { byName } from '#shared/domain/model/compare-texts.ts';
+import type { Decoded } from '#shared/kube/decode/decoded.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { decodePolicy, decodeScope, type NodePolicy, type PolicyScope } from './decode-policy.ts';
+
+/** A NodePressurePolicy by name, with the parts of it that could be read. */
+export interface NamedPolicy {
+  readonly name: string;
+  readonly decoded: Decoded<NodePolicy>;
+  /** Which nodes it selects; this may be readable when the rest is not. */
+  readonly scope: Decoded<PolicyScope>;
+}
+
+/** The policy that applies to a node; `unreadable` if a policy that cannot be read may be the one that applies. */
+export type Selection =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'selected'; readonly policy: NodePolicy }
+  | { readonly kind: 'unreadable'; readonly name: string; readonly field: string; readonly message: string };
+
+type Labels = ReadonlyMap<string, string>;
+
+/** Reads a NodePressurePolicy as far as it can be read. */
+export function readNamedPolicy(raw: KubeObject): NamedPolicy {
+  return { name: raw.metadata.name ?? '', decoded: decodePolicy(raw), scope: decodeScope(raw) };
+}
+
+/**
+ * Of several policies that select a node, the one with the highest order applies as a whole, then the first by name. A
+ * policy whose scope cannot be read may be for every node and come before every other (docs/decisions/0024).
+ */
+export function selectPolicy(policies: readonly NamedPolicy[], labels: Labels): Selection {
+  const [first] = policies.filter(({ scope }) => !scope.ok || selects(scope.value, labels)).toSorted(byPlace);
+  if (first === undefined) return { kind: 'none' };
+  const { name, scope, decoded } = first;
+  if (!scope.ok) return { kind: 'unreadable', name, field: scope.field, message: scope.message };
+  if (!decoded.ok) return { kind: 'unreadable', name, field: decoded.field, message: decoded.message };
+  return { kind: 'selected', policy: decoded.value };
+}
+
+function selects({ nodeSelector }: PolicyScope, labels: Labels): boolean {
+  return nodeSelector === undefined || prepareSelector(nodeSelector).matches(labels);
+}
+
+function byPlace(left: NamedPolicy, right: NamedPolicy): number {
+  const [leftOrder, rightOrder] = [orderOf(left), orderOf(right)];
+  if (leftOrder !== rightOrder) return leftOrder > rightOrder ? -1 : 1;
+  return byName(left, right);
+}
+
+function orderOf({ scope }: NamedPolicy): number {
+  return scope.ok ? scope.value.order : Infinity;
+}

@@ -1,0 +1,92 @@
+import { prepareSelector, type PreparedSelector } from '#shared/domain/labels/label-selector.ts';
+import type { PriorityPolicy, Subject } from '#shared/domain/priority/priority-policy.ts';
+import { readSelector } from '#shared/kube/decode/decode-scheduling.ts';
+import type { Decoded } from '#shared/kube/decode/decoded.ts';
+import {
+  decodeObject,
+  readChoice,
+  readInteger,
+  readList,
+  readObject,
+  readText,
+  readTextMap,
+  readTexts,
+  refuseField,
+  type WireObject,
+} from '#shared/kube/decode/wire-object.ts';
+import { encodeObject, encodeSelector, present, unlessEmpty } from './encode-fields.ts';
+
+const EVERYTHING: PreparedSelector = { written: undefined, isEmpty: true, requirements: [], matches: () => true };
+
+/** Reads the wire form of a `plimsoll.dev/v1alpha1` PriorityPolicy. */
+export function decodePriorityPolicy(raw: unknown): Decoded<PriorityPolicy> {
+  return decodeObject(raw, (object) => {
+    const name = readObject(object, 'metadata', (metadata) => readText(metadata, 'name')) ?? '';
+    return { name, ...(readObject(object, 'spec', readSpec) ?? readSpec({})) };
+  });
+}
+
+function readSpec(spec: WireObject): Omit<PriorityPolicy, 'name'> {
+  return {
+    namespaces: readNamespaceSelector(spec),
+    subjects: readList(spec, 'subjects', readSubject),
+    defaultClassName: readText(spec, 'defaultPriorityClassName'),
+    allowedClassNames: readOptionalTexts(spec, 'allowedPriorityClassNames'),
+    maxPriority: readInteger(spec, 'maxPriority'),
+    preemption: readChoice(spec, 'preemption', ['Allow', 'Never']) ?? 'Allow',
+    substitutes: readTextMap(spec, 'substitutePriorityClassNames'),
+    requireQuotaFor: readTexts(spec, 'requireQuotaFor'),
+    onViolation: readChoice(spec, 'onViolation', ['Deny', 'Warn']) ?? 'Deny',
+    schedulerName: readText(spec, 'schedulerName'),
+  };
+}
+
+/** The selector of a cluster-wide object: absent selects every namespace. */
+export function readNamespaceSelector(spec: WireObject): PreparedSelector {
+  const selector = readSelector(spec, 'namespaceSelector');
+  return selector === undefined ? EVERYTHING : prepareSelector(selector);
+}
+
+/** Absent allows everything, an empty list nothing. */
+function readOptionalTexts(object: WireObject, key: string): readonly string[] | undefined {
+  return object[key] === undefined || object[key] === null ? undefined : readTexts(object, key);
+}
+
+function readSubject(subject: WireObject): Subject {
+  const name = readText(subject, 'name') ?? refuseField('name', 'expected a name');
+  const kind = readText(subject, 'kind');
+  switch (kind) {
+    case 'User':
+    case 'Group':
+      return { kind, name };
+    case 'ServiceAccount':
+      return {
+        kind,
+        name,
+        namespace: readText(subject, 'namespace') ?? refuseField('namespace', 'expected a namespace'),
+      };
+    default:
+      return refuseField('kind', `expected User, Group or ServiceAccount, got ${JSON.stringify(kind ?? '')}`);
+  }
+}
+
+/** The object as the API server stores it; what is absent or empty is left out. */
+export function encodePriorityPolicy({ name, ...policy }: PriorityPolicy): object {
+  return encodeObject('PriorityPolicy', { name }, { spec: encodeSpec(policy) });
+}
+
+function encodeSpec(policy: Omit<PriorityPolicy, 'name'>): object {
+  const { namespaces, subjects, substitutes, preemption, onViolation, schedulerName } = policy;
+  return present({
+    namespaceSelector: namespaces.written && encodeSelector(namespaces.written),
+    subjects: unlessEmpty(subjects),
+    defaultPriorityClassName: policy.defaultClassName,
+    allowedPriorityClassNames: policy.allowedClassNames,
+    maxPriority: policy.maxPriority,
+    preemption,
+    substitutePriorityClassNames: substitutes.size === 0 ? undefined : Object.fromEntries(substitutes),
+    requireQuotaFor: unlessEmpty(policy.requireQuotaFor),
+    onViolation,
+    schedulerName,
+  });
+}

@@ -1,0 +1,47 @@
+import type { Instant } from '#shared/domain/pod/pod.ts';
+
+/** A JSON object whose fields are read one by one. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+const NO_FIELDS: Fields = {};
+
+/** The object in a field; a value of another type counts as an object without fields. */
+export function fieldsOf(value: unknown): Fields {
+  return isFields(value) ? value : NO_FIELDS;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A text, cut at `longest` characters; empty counts as absent. */
+export function textOf(value: unknown, longest: number): string | undefined {
+  return typeof value === 'string' && value !== '' ? value.slice(0, longest) : undefined;
+}
+
+/** A text that names something: longer than `longest` counts as absent, because cut it would name something else. */
+export function keyOf(value: unknown, longest: number): string | undefined {
+  return typeof value === 'string' && value.length <= longest ? textOf(value, longest) : undefined;
+}
+
+/** A whole number. */
+export function integerOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
+}
+
+/** One of `choices`. */
+export function choiceOf<T extends string>(value: unknown, choices: readonly T[]): T | undefined {
+  return choices.find((choice) => choice === value);
+}
+
+/** An RFC 3339 time. */
+export function instantOf(value: unknown): Instant | undefined {
+  const instant = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(instant) ? undefined : instant;
+}
+
+/** The first `most` objects of a list that `read` can use; it answers `undefined` for the others. */
+export function listOf<T>(value: unknown, most: number, read: (item: Fields) => T | undefined): readonly T[] {
+  const items: readonly unknown[] = Array.isArray(value) ? value.slice(0, most) : [];
+  return items.map((item) => read(fieldsOf(item))).filter((item) => item !== undefined);
+}

@@ -1,0 +1,42 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import { because, type AdmissionCode } from './admission-code.ts';
+import { allow, type Allowed, type Refused } from './decision.ts';
+
+/** A sentence of the catalogue: its code, the HTTP status of the answer that it explains, and its text. */
+export interface Message<in Values> {
+  readonly code: AdmissionCode;
+  readonly status: 200 | Refused['code'];
+  /** With status 429: when to retry. */
+  readonly retryAfterSeconds?: number;
+  readonly text: (values: Values) => string;
+}
+
+/** A sentence that refuses. */
+export interface RefusalMessage<in Values> extends Message<Values> {
+  readonly status: Refused['code'];
+}
+
+/** The reason that a message gives. */
+export function reasonOf<Values>(
+  { code, text }: Message<Values>,
+  values: Values,
+  facts: Because['facts'] = {},
+): Because {
+  return because(code, text(values), facts);
+}
+
+/** Allows as it is, for the reason that a message gives. */
+export function allowFor<Values>(message: Message<Values>, values: Values, facts: Because['facts'] = {}): Allowed {
+  return allow(reasonOf(message, values, facts));
+}
+
+/** Refuses for the reason that a message gives, with its status. */
+export function refuseFor<Values>(
+  message: RefusalMessage<Values>,
+  values: Values,
+  facts: Because['facts'] = {},
+): Refused {
+  const { status, retryAfterSeconds } = message;
+  const refused: Refused = { kind: 'refused', code: status, because: reasonOf(message, values, facts), warnings: [] };
+  return retryAfterSeconds === undefined ? refused : { ...refused, retryAfterSeconds };
+}

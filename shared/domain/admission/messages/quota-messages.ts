@@ -1,0 +1,65 @@
+import type { Message } from '#shared/domain/admission/message.ts';
+import type { Caused, NamedClass } from './wording.ts';
+
+/** Sentences about charges of quotas. */
+export const QUOTA_MESSAGES = {
+  quotaExceeded: {
+    code: 'QuotaExceeded',
+    status: 403,
+    text: (v: QuotaFigures) =>
+      [
+        `quota \`${v.quota}\` ${v.where}: \`${v.resource}\` is limited to ${v.hard}`,
+        `used ${v.used}, requested ${v.asked} (priority class \`${v.priorityClassName}\`)`,
+        v.free === undefined ? 'nothing left' : `at most ${v.free} would fit`,
+        ...(v.others.length === 0 ? [] : [`also exceeded: ${v.others.map((name) => `\`${name}\``).join(', ')}`]),
+        ...v.holders,
+      ].join('; '),
+  },
+  quotaUnusable: {
+    code: 'QuotaUnusable',
+    status: 403,
+    text: ({ apiServer }: { readonly apiServer: string }) => apiServer,
+  },
+  notCounted: { code: 'NothingToDecide', status: 200, text: () => 'no quota counts this pod' },
+  quotaReserved: {
+    code: 'QuotaReserved',
+    status: 200,
+    text: ({ quotas }: { readonly quotas: string }) => `charged to quota ${quotas}`,
+  },
+  quotaBusy: {
+    code: 'QuotaBusy',
+    status: 429,
+    retryAfterSeconds: 1,
+    text: ({ quota, cause }: { readonly quota: string } & Caused) =>
+      `cannot charge quota \`${quota}\`: ${cause}; try again`,
+  },
+  quotaLabelsUnreadable: {
+    code: 'QuotaBusy',
+    status: 429,
+    retryAfterSeconds: 1,
+    text: ({ cause }: Caused) => `cannot read the labels of the namespace: ${cause}; try again`,
+  },
+  quotaWasted: {
+    code: 'QuotaWasted',
+    status: 429,
+    retryAfterSeconds: 60,
+    text: (v: { readonly quota: string; readonly namespace: string }) =>
+      `quota \`${v.quota}\` is temporarily closed to namespace \`${v.namespace}\`: too many of its pods were charged but not created, because something else refused them or their names were taken; try again in a few minutes`,
+  },
+} as const satisfies Record<string, Message<never>>;
+
+/** The figures of a full quota, readable. */
+interface QuotaFigures extends NamedClass {
+  readonly quota: string;
+  /** `in namespace …`, `over all its namespaces`. */
+  readonly where: string;
+  readonly resource: string;
+  readonly hard: string;
+  readonly used: string;
+  readonly asked: string;
+  /** What would fit; `undefined` for nothing. */
+  readonly free: string | undefined;
+  readonly others: readonly string[];
+  /** Clauses that name the holders. */
+  readonly holders: readonly string[];
+}

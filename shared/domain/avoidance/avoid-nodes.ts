@@ -1,0 +1,87 @@
+import { isSameOwner, type OwnerKey, ownerText } from './avoid-entry.ts';
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { isFreshReport } from '#shared/domain/snapshot/freshness.ts';
+import type { NodePressureFacts } from '#shared/domain/snapshot/node-pressure-facts.ts';
+
+/** What is to be placed, and when. */
+export interface Placement {
+  /** The pod's controller; `undefined` where it has none. */
+  readonly owner: OwnerKey | undefined;
+  readonly pressures: ReadonlyMap<string, NodePressureFacts>;
+  readonly now: Instant;
+}
+
+/** A node on which a pod should not be placed; a forbidden one only if there is no other. */
+export interface AvoidedNode {
+  readonly isForbidden: boolean;
+  readonly because: Because;
+}
+
+/** Nodes that are left, and the others. */
+export interface FilteredNodes {
+  readonly left: readonly string[];
+  readonly leftOut: ReadonlyMap<string, AvoidedNode>;
+}
+
+const NONE: ReadonlyMap<string, AvoidedNode> = new Map();
+
+/**
+ * Leaves out the nodes to avoid. If no other is left, only those that are forbidden; if all are forbidden, none, so that
+ * the pod can still be placed.
+ */
+export function filterNodes(nodes: readonly string[], placement: Placement): FilteredNodes {
+  const avoided = avoidedNodes(nodes, placement);
+  if (avoided.size === 0) return { left: nodes, leftOut: NONE };
+  return without(nodes, avoided) ?? without(nodes, forbiddenOf(avoided)) ?? { left: nodes, leftOut: NONE };
+}
+
+function avoidedNodes(nodes: readonly string[], placement: Placement): ReadonlyMap<string, AvoidedNode> {
+  const avoided = new Map<string, AvoidedNode>();
+  for (const node of nodes) {
+    const why = whyAvoided(node, placement);
+    if (why !== undefined) avoided.set(node, why);
+  }
+  return avoided;
+}
+
+function forbiddenOf(avoided: ReadonlyMap<string, AvoidedNode>): ReadonlyMap<string, AvoidedNode> {
+  return new Map(Array.from(avoided).filter(([, { isForbidden }]) => isForbidden));
+}
+
+/** `undefined` if nothing would be left. */
+function without(nodes: readonly string[], leftOut: ReadonlyMap<string, AvoidedNode>): FilteredNodes | undefined {
+  const left = nodes.filter((node) => !leftOut.has(node));
+  return left.length === 0 ? undefined : { left, leftOut };
+}
+
+/** Why a pod should not be placed on a node; `undefined` if it may be. Mechanism S0-19. */
+export function whyAvoided(node: string, { owner, pressures, now }: Placement): AvoidedNode | undefined {
+  const facts = pressures.get(node);
+  if (facts === undefined) return undefined;
+  const byOwner = ownerAvoided(facts, owner, now);
+  if (byOwner?.isForbidden === true) return byOwner;
+  const byPressure = aboutToEvict(facts, now);
+  return byPressure?.isForbidden === true ? byPressure : (byOwner ?? byPressure);
+}
+
+/** Entries carry their own end, so they hold also while the node's agent is silent. */
+function ownerAvoided(
+  { avoid }: NodePressureFacts,
+  owner: OwnerKey | undefined,
+  now: Instant,
+): AvoidedNode | undefined {
+  if (owner === undefined) return undefined;
+  const entries = avoid.filter((entry) => entry.until > now && isSameOwner(entry.owner, owner));
+  if (entries.length === 0) return undefined;
+  const text = 'a pod of the same owner was evicted from the node';
+  const facts = { owner: ownerText(owner) };
+  return { isForbidden: entries.some(({ isHard }) => isHard), because: { code: 'OwnerAvoided', text, facts } };
+}
+
+function aboutToEvict(facts: NodePressureFacts, now: Instant): AvoidedNode | undefined {
+  const { isEnforced, pressure } = facts;
+  if (!isEnforced || pressure === undefined || !isFreshReport(facts.observedAt, now)) return undefined;
+  const because = { code: 'AboutToEvict', text: 'the node is about to evict pods', facts: { state: pressure } };
+  return { isForbidden: pressure === 'Hard', because };
+}

@@ -1,0 +1,66 @@
+import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
+import { compareTexts } from '#shared/domain/model/compare-texts.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { type OwnerKey, ownerText } from './avoid-entry.ts';
+
+/** An eviction as the agent of a node recorded it; `outcome` is that of the request. */
+export interface PastEviction {
+  readonly uid: string;
+  readonly owner: OwnerKey | undefined;
+  readonly signal: string;
+  readonly mode: 'DryRun' | 'Enforce';
+  readonly outcome: string;
+  readonly requestedAt: Instant | undefined;
+}
+
+/** An owner whose pods one node evicted, and how often it came back. */
+export interface EvictedOwner {
+  readonly owner: OwnerKey;
+  readonly rounds: number;
+  readonly lastAt: Instant;
+  /** Of the last eviction. */
+  readonly signal: string;
+}
+
+/** Outcomes after which the pod terminates; a dry run and a refusal remove no pod. */
+export const REMOVING_OUTCOMES: readonly string[] = ['evicted', 'foundEnding'];
+/** Several pods of an owner that one shortage evicts are one round: none of them came back. */
+const ONE_ROUND_MS = 30_000;
+
+/**
+ * The owners with evictions in the window that ends now, in the order of their names. An agent's clock may be up to a
+ * minute ahead. Mirror pods, whose owner is the Node, are left out: nothing schedules them.
+ */
+export function evictedOwners(
+  evictions: readonly PastEviction[],
+  windowMs: number,
+  now: Instant,
+): readonly EvictedOwner[] {
+  const byOwner = Map.groupBy(removals(evictions, windowMs, now), ({ owner }) => ownerText(owner));
+  return [...byOwner.values()]
+    .map(summary)
+    .sort((left, right) => compareTexts(ownerText(left.owner), ownerText(right.owner)));
+}
+
+interface Removal {
+  readonly owner: OwnerKey;
+  readonly signal: string;
+  readonly at: Instant;
+}
+
+function removals(evictions: readonly PastEviction[], windowMs: number, now: Instant): readonly Removal[] {
+  return evictions.flatMap(({ owner, signal, mode, outcome, requestedAt }) => {
+    if (owner === undefined || owner.kind === 'Node' || requestedAt === undefined) return [];
+    if (mode !== 'Enforce' || !REMOVING_OUTCOMES.includes(outcome) || requestedAt <= now - windowMs) return [];
+    if (requestedAt > now + MOST_SKEW_MS) return [];
+    // Not cut to `now`: the end of an entry would move with every pass, and every pass would write it.
+    return [{ owner, signal, at: requestedAt }];
+  });
+}
+
+function summary(removed: readonly Removal[]): EvictedOwner {
+  const inOrder = removed.toSorted((left, right) => left.at - right.at || compareTexts(left.signal, right.signal));
+  const starts = inOrder.filter(({ at }, index) => at - (inOrder[index - 1]?.at ?? -Infinity) > ONE_ROUND_MS);
+  const { owner, signal, at } = inOrder.at(-1) as Removal;
+  return { owner, rounds: starts.length, lastAt: at, signal };
+}

@@ -1,0 +1,128 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { judgeTaint, type TaintLimits } from './judge-taint.ts';
+import {
+  type ConditionStatus,
+  type ControlledNode,
+  FAMILIES,
+  type Family,
+  findingOf,
+  type PressureReport,
+} from './pressure-report.ts';
+
+/** One write to one node; `condition` without a status removes the condition. */
+export type NodeChange =
+  | { readonly kind: 'taint' | 'untaint'; readonly node: string; readonly family: Family; readonly because: Because }
+  | {
+      readonly kind: 'condition';
+      readonly node: string;
+      readonly family: Family;
+      readonly status: ConditionStatus | undefined;
+      readonly because: Because;
+    };
+
+type TaintChange = Extract<NodeChange, { readonly kind: 'taint' | 'untaint' }>;
+
+export interface NodePlan {
+  /** In the order in which to write them: taints to remove, taints to add, conditions. */
+  readonly changes: readonly NodeChange[];
+  /** Nodes under pressure without a taint, because enough other nodes have one. */
+  readonly heldBack: readonly string[];
+}
+
+/**
+ * Plans taints and conditions of all nodes from what their agents reported (S0-19). At most a share of the nodes, and
+ * at least one, has a taint; the nodes longest under pressure come first, and a taint that is there is never taken
+ * from a node in favour of another.
+ */
+export function planNodeChanges(
+  nodes: readonly ControlledNode[],
+  reports: ReadonlyMap<string, PressureReport>,
+  limits: TaintLimits,
+  now: Instant,
+): NodePlan {
+  const taints = nodes.flatMap((node) => taintChanges(node, reports.get(node.name), limits, now));
+  const removed = taints.filter(({ kind }) => kind === 'untaint');
+  const removedFrom = Map.groupBy(removed, ({ node }) => node);
+  const { added, heldBack } = withinCap(nodes, taints, { reports, limits, removedFrom });
+  const conditions = nodes.flatMap((node) =>
+    conditionChanges(node, reports.get(node.name), limits, removedFrom.get(node.name) ?? []),
+  );
+  return { changes: [...removed, ...added, ...conditions], heldBack };
+}
+
+function taintChanges(
+  node: ControlledNode,
+  report: PressureReport | undefined,
+  limits: TaintLimits,
+  now: Instant,
+): readonly TaintChange[] {
+  return FAMILIES.flatMap((family): readonly TaintChange[] => {
+    const { kind, because } = judgeTaint(node, family, { finding: findingOf(report, family), limits }, now);
+    const isTainted = node.taints.has(family);
+    if (kind === 'keep' || (kind === 'add') === isTainted) return [];
+    return [{ kind: kind === 'add' ? 'taint' : 'untaint', node: node.name, family, because }];
+  });
+}
+
+interface Sources {
+  readonly reports: ReadonlyMap<string, PressureReport>;
+  readonly limits: TaintLimits;
+  /** Taints to remove, by node. */
+  readonly removedFrom: ReadonlyMap<string, readonly TaintChange[]>;
+}
+
+function withinCap(
+  nodes: readonly ControlledNode[],
+  changes: readonly TaintChange[],
+  { reports, limits, removedFrom }: Sources,
+): { readonly added: readonly TaintChange[]; readonly heldBack: readonly string[] } {
+  const tainted = new Set(
+    nodes.filter(({ name, taints }) => taints.size > (removedFrom.get(name)?.length ?? 0)).map(({ name }) => name),
+  );
+  const wanted = changes.filter(({ kind }) => kind === 'taint');
+  const since = ({ node, family }: TaintChange): Instant =>
+    reports.get(node)?.conditions.get(family)?.since ?? Infinity;
+  const fresh = wanted
+    .filter(({ node }) => !tainted.has(node))
+    .toSorted((a, b) => compare(since(a), since(b)) || compare(a.node, b.node));
+  const names = [...new Set(fresh.map(({ node }) => node))];
+  const room = Math.max(0, Math.max(1, Math.floor(nodes.length * limits.mostTaintedShare)) - tainted.size);
+  const admitted = new Set([...tainted, ...names.slice(0, room)]);
+  return { added: wanted.filter(({ node }) => admitted.has(node)), heldBack: names.slice(room) };
+}
+
+const STATUSES = { pressed: 'True', relieved: 'False', unknown: 'Unknown' } as const;
+
+function conditionChanges(
+  node: ControlledNode,
+  report: PressureReport | undefined,
+  limits: TaintLimits,
+  removed: readonly TaintChange[],
+): readonly NodeChange[] {
+  return FAMILIES.flatMap((family): readonly NodeChange[] => {
+    const isTainted = node.taints.has(family) && !removed.some((each) => each.family === family);
+    const wanted = wantedCondition(report, family, { limits, isTainted });
+    const present = node.conditions.get(family);
+    // What was never measured needs no condition.
+    if (wanted === present || (present === undefined && wanted === 'Unknown')) return [];
+    const text = `${family} of node ${node.name}: ${wanted ?? 'no agent reports'}`;
+    const because = { code: 'Reported', text, facts: { node: node.name, family, status: wanted ?? 'none' } };
+    return [{ kind: 'condition', node: node.name, family, status: wanted, because }];
+  });
+}
+
+function wantedCondition(
+  report: PressureReport | undefined,
+  family: Family,
+  { limits, isTainted }: { readonly limits: TaintLimits; readonly isTainted: boolean },
+): ConditionStatus | undefined {
+  if (!limits.families.includes(family)) return undefined;
+  const finding = findingOf(report, family);
+  if (finding.kind === 'unreported') return isTainted ? 'Unknown' : undefined;
+  return STATUSES[finding.kind];
+}
+
+function compare<T extends string | number>(left: T, right: T): number {
+  return left === right ? 0 : left < right ? -1 : 1;
+}

@@ -1,0 +1,182 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
+import { podKey } from '#shared/domain/snapshot/snapshot-pods.ts';
+import { chooseNode } from '#shared/domain/preemption/victims/choose-node.ts';
+import { examineNodes } from '#shared/domain/preemption/trial/examine-nodes.ts';
+import type { Candidate, RejectedNode } from '#shared/domain/preemption/victims/node-outcome.ts';
+import {
+  becauseOfChoice,
+  planPreemption,
+  type PreemptionPlan,
+} from '#shared/domain/preemption/plan/plan-preemption.ts';
+import { prefilter } from '#shared/domain/preemption/trial/prefilter-state.ts';
+import type { Refusal } from '#shared/domain/preemption/filters/refusal.ts';
+import type { NodeVerdict, ProposalRules, ProposedVictims } from '#shared/domain/preemption/proposal/proposal.ts';
+import { reviewProposal } from '#shared/domain/preemption/proposal/review-proposal.ts';
+import { roomSoon } from '#shared/domain/preemption/proposal/wait-for-room.ts';
+
+/** A node on which the extender allows no preemption, and why. */
+export interface TakenAway {
+  readonly kind: 'takenAway';
+  readonly node: string;
+  readonly because: Because;
+}
+
+/** A node that the pod does not fit on as it is, where the pod may not preempt at all. */
+export interface Refused {
+  readonly kind: 'refused';
+  readonly node: string;
+  /** Without one the pod's affinity names other nodes. */
+  readonly refusal: Refusal | undefined;
+}
+
+/** A node that the pod does not go to. */
+export type RuledOutNode = RejectedNode | TakenAway | Refused;
+
+/** What one attempt of kube-scheduler at a pod ends in. */
+export type Simulation =
+  /** No pod has to go. Which of the nodes is taken is a matter of scores, which are not computed. */
+  | { readonly kind: 'fits'; readonly nodes: readonly string[]; readonly because: Because }
+  /** Pods that are terminating make room; none is preempted until they are gone. */
+  | {
+      readonly kind: 'waits';
+      readonly node: string;
+      readonly because: Because;
+      readonly ruledOut: readonly RuledOutNode[];
+    }
+  | {
+      readonly kind: 'preempts';
+      readonly chosen: Candidate;
+      /** Every node on which room can be made, the chosen one included. */
+      readonly candidates: readonly Candidate[];
+      readonly ruledOut: readonly RuledOutNode[];
+      /** Nodes that Kubernetes holds equal to the chosen one, which is the first of them by name. */
+      readonly equals: readonly string[];
+      readonly because: Because;
+    }
+  | { readonly kind: 'notPlaceable'; readonly ruledOut: readonly RuledOutNode[]; readonly because: Because };
+
+/** The extender that kube-scheduler asks: its rules, and the time for which leaving pods are counted. */
+export interface SimulatedExtender {
+  readonly rules: ProposalRules;
+  readonly now: Instant;
+}
+
+const PRIORITY_SHIFT = 2 ** 31;
+
+/**
+ * One attempt of kube-scheduler to place a pod: the nodes as they are, else preemption as it plans it, reviewed by our
+ * extender where one is given. The snapshot stays as it is.
+ */
+export function simulatePreemption(snapshot: ClusterSnapshot, pod: Pod, extender?: SimulatedExtender): Simulation {
+  const plan = planPreemption(snapshot, pod);
+  switch (plan.kind) {
+    case 'fits':
+      return plan;
+    case 'notEligible':
+      return notEligible(plan, snapshot, pod);
+    case 'noCandidate':
+      return { kind: 'notPlaceable', ruledOut: plan.rejected, because: plan.because };
+    case 'preempt':
+      return extender === undefined
+        ? preempts(plan, plan)
+        : reviewed(plan, reviewAll(snapshot, pod, plan, extender), snapshot);
+  }
+}
+
+type Preempt = Extract<PreemptionPlan, { kind: 'preempt' }>;
+
+function notEligible(
+  { because }: Extract<PreemptionPlan, { kind: 'notEligible' }>,
+  snapshot: ClusterSnapshot,
+  pod: Pod,
+): Simulation {
+  const ruledOut = refusals(snapshot, pod);
+  if (because.code !== 'victimsStillTerminating') return { kind: 'notPlaceable', ruledOut, because };
+  return { kind: 'waits', node: pod.status.nominatedNodeName ?? '', because, ruledOut };
+}
+
+function refusals(snapshot: ClusterSnapshot, pod: Pod): readonly Refused[] {
+  const examination = examineNodes(prefilter(snapshot, pod));
+  if (examination.kind === 'fits') return [];
+  return examination.examined.map(({ entry, refusal }) => ({ kind: 'refused', node: entry.node.name, refusal }));
+}
+
+function reviewAll(
+  snapshot: ClusterSnapshot,
+  pod: Pod,
+  { candidates }: Preempt,
+  { rules, now }: SimulatedExtender,
+): readonly NodeVerdict[] {
+  const proposal = candidates.map(({ node, victims, budgetViolations }) => ({
+    node,
+    uids: victims.map((victim) => podKey(victim.pod)),
+    budgetViolations,
+  }));
+  return reviewProposal(snapshot, { pod, proposal, now }, rules);
+}
+
+function reviewed(plan: Preempt, verdicts: readonly NodeVerdict[], snapshot: ClusterSnapshot): Simulation {
+  const takenAway = verdicts.filter((verdict) => verdict.kind === 'takenAway');
+  const candidates = verdicts.flatMap((verdict, index) => candidateOf(verdict, plan.candidates[index], snapshot));
+  const ruledOut = [...plan.rejected, ...takenAway];
+  if (candidates.length === 0) return noneLeft(takenAway, ruledOut);
+  return waitsIfTerminating(preempts(plan, { candidates, rejected: ruledOut }));
+}
+
+/** Victims that are all terminating already are named only so that their room is kept. */
+function waitsIfTerminating(simulation: Simulation): Simulation {
+  if (simulation.kind !== 'preempts') return simulation;
+  const { chosen, ruledOut } = simulation;
+  if (!chosen.victims.every(({ pod }) => pod.deletion !== undefined)) return simulation;
+  return { kind: 'waits', node: chosen.node, because: roomSoon(chosen.node), ruledOut };
+}
+
+function candidateOf(
+  verdict: NodeVerdict,
+  proposed: Candidate | undefined,
+  snapshot: ClusterSnapshot,
+): readonly Candidate[] {
+  if (verdict.kind === 'takenAway' || proposed === undefined) return [];
+  return [verdict.kind === 'kept' ? proposed : changedCandidate(verdict.victims, snapshot)];
+}
+
+function changedCandidate({ node, uids, budgetViolations }: ProposedVictims, snapshot: ClusterSnapshot): Candidate {
+  const victims = uids.flatMap((uid) => snapshot.placedPods.get(uid) ?? []);
+  return { kind: 'candidate', node, victims, budgetViolations, ...weightOf(victims) };
+}
+
+function weightOf(victims: readonly PlacedPod[]): Pick<Candidate, 'topPriority' | 'prioritySum'> {
+  return {
+    topPriority: victims.reduce((top, { priority }) => Math.max(top, priority), -PRIORITY_SHIFT),
+    prioritySum: victims.reduce((sum, { priority }) => sum + priority + PRIORITY_SHIFT, 0),
+  };
+}
+
+function noneLeft(takenAway: readonly TakenAway[], ruledOut: readonly RuledOutNode[]): Simulation {
+  const soon = takenAway.find(({ because }) => because.code === 'RoomSoon');
+  if (soon !== undefined) return { kind: 'waits', node: soon.node, because: soon.because, ruledOut };
+  const text = 'no pod that stands in the way may be preempted';
+  return { kind: 'notPlaceable', ruledOut, because: { code: 'Protected', text, facts: { nodes: takenAway.length } } };
+}
+
+interface Outcomes {
+  readonly candidates: readonly Candidate[];
+  readonly rejected: readonly RuledOutNode[];
+}
+
+function preempts({ because }: Preempt, { candidates, rejected }: Outcomes): Simulation {
+  const choice = chooseNode(candidates);
+  const chosen = candidates.find(({ node }) => node === choice.best[0]);
+  if (chosen === undefined) return { kind: 'notPlaceable', ruledOut: rejected, because };
+  return {
+    kind: 'preempts',
+    chosen,
+    candidates,
+    ruledOut: rejected,
+    equals: choice.best,
+    because: becauseOfChoice(choice, candidates.length, rejected.length),
+  };
+}

@@ -1,0 +1,135 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import { chooseNode, type Criterion, type NodeChoice } from '#shared/domain/preemption/victims/choose-node.ts';
+import { ineligibleReason, type IneligibleReason } from './eligibility.ts';
+import { examineNodes, type Examined } from '#shared/domain/preemption/trial/examine-nodes.ts';
+import { reasonsOf } from './rejection-reasons.ts';
+import type { Candidate, RejectedNode, NodeOutcome } from '#shared/domain/preemption/victims/node-outcome.ts';
+import { countReasons, reasonsText, type ReasonCounts } from '#shared/domain/preemption/trial/reasons-text.ts';
+import { prefilter, type PrefilterState } from '#shared/domain/preemption/trial/prefilter-state.ts';
+import { victimsOnNode, type MayTake } from '#shared/domain/preemption/victims/victims-on-node.ts';
+
+export interface PreemptionOptions {
+  /** Which pods may be taken; all of lower priority unless given. */
+  readonly mayTake?: MayTake;
+  /** `Hard` rules out nodes where a disruption budget would be broken; unless given, others are only preferred. */
+  readonly budgets?: 'BestEffort' | 'Hard';
+}
+
+interface Outcomes {
+  readonly candidates: readonly Candidate[];
+  readonly rejected: readonly RejectedNode[];
+}
+
+/** What to do for a pod; `unschedulable` and `message` are Kubernetes' texts on why it fits nowhere and preempts no pod. */
+export type PreemptionPlan =
+  | { readonly kind: 'fits'; readonly nodes: readonly string[]; readonly because: Because }
+  | {
+      readonly kind: 'notEligible';
+      readonly unschedulable: string;
+      readonly message: string;
+      readonly because: Because;
+    }
+  | {
+      readonly kind: 'noCandidate';
+      readonly unschedulable: string;
+      readonly message: string;
+      readonly rejected: readonly RejectedNode[];
+      readonly because: Because;
+    }
+  | {
+      readonly kind: 'preempt';
+      readonly unschedulable: string;
+      readonly candidates: readonly Candidate[];
+      readonly rejected: readonly RejectedNode[];
+      /** Every node that Kubernetes may take, by name; the first is ours. */
+      readonly best: readonly string[];
+      readonly because: Because;
+    };
+
+const MERITS: Readonly<Record<Exclude<Criterion, 'onlyCandidate'>, string>> = {
+  fewestBudgetViolations: 'it breaks the fewest disruption budgets',
+  lowestTopPriority: 'its most important victim has the lowest priority',
+  smallestPrioritySum: 'the priorities of its victims have the smallest sum',
+  fewestVictims: 'it has the fewest victims',
+  latestStart: 'its most important victims started last',
+  nodeName: 'it is the first by name among equals',
+};
+
+/**
+ * Plans the preemption of lower pods for one that fits on no node. Every node is tried, and the snapshot stays as it is.
+ * `pkg/scheduler/framework/preemption/preemption.go` Preempt.
+ */
+export function planPreemption(snapshot: ClusterSnapshot, pod: Pod, options: PreemptionOptions = {}): PreemptionPlan {
+  const state = prefilter(snapshot, pod);
+  const examination = examineNodes(state);
+  if (examination.kind === 'fits') return fits(examination.nodes);
+  const ineligible = ineligibleReason(state, examination.examined);
+  if (ineligible !== undefined) return notEligible(examination.text, ineligible);
+  const { candidates, rejected } = tryNodes(state, examination.examined, options);
+  if (candidates.length === 0) return noCandidate(examination.text, rejected);
+  return preempt(examination.text, candidates, rejected);
+}
+
+function tryNodes(state: PrefilterState, examined: readonly Examined[], options: PreemptionOptions): Outcomes {
+  const candidates: Candidate[] = [];
+  const rejected: RejectedNode[] = [];
+  for (const each of examined) {
+    const outcome = tryNode(state, each, options);
+    if (outcome.kind === 'candidate') candidates.push(outcome);
+    else rejected.push(outcome);
+  }
+  return { candidates, rejected };
+}
+
+function tryNode(state: PrefilterState, { entry, refusal }: Examined, options: PreemptionOptions): NodeOutcome {
+  if (refusal?.isResolvable !== true) return { kind: 'notTried', node: entry.node.name, refusal };
+  return withinBudgets(victimsOnNode(state, entry, { mayTake: options.mayTake }), options);
+}
+
+function withinBudgets(outcome: NodeOutcome, { budgets }: PreemptionOptions): NodeOutcome {
+  if (budgets !== 'Hard' || outcome.kind !== 'candidate' || outcome.budgetViolations === 0) return outcome;
+  return { kind: 'overBudget', node: outcome.node, budgetViolations: outcome.budgetViolations };
+}
+
+function fits(nodes: readonly string[]): PreemptionPlan {
+  const because = {
+    code: 'fits',
+    text: `the pod fits on ${nodes.length} nodes as they are`,
+    facts: { nodes: nodes.length },
+  };
+  return { kind: 'fits', nodes, because };
+}
+
+function notEligible(unschedulable: string, { code, text }: IneligibleReason): PreemptionPlan {
+  return { kind: 'notEligible', unschedulable, message: `preemption: ${text}`, because: { code, text, facts: {} } };
+}
+
+function noCandidate(unschedulable: string, rejected: readonly RejectedNode[]): PreemptionPlan {
+  const counts: ReasonCounts = new Map();
+  for (const each of rejected) countReasons(counts, reasonsOf(each));
+  const text = rejected.length === 0 ? 'no nodes available' : reasonsText(rejected.length, counts);
+  const because = { code: 'noCandidate', text, facts: { nodes: rejected.length } };
+  return { kind: 'noCandidate', unschedulable, message: `preemption: ${text}`, rejected, because };
+}
+
+function preempt(
+  unschedulable: string,
+  candidates: readonly Candidate[],
+  rejected: readonly RejectedNode[],
+): PreemptionPlan {
+  const choice = chooseNode(candidates);
+  const because = becauseOfChoice(choice, candidates.length, rejected.length);
+  return { kind: 'preempt', unschedulable, candidates, rejected, best: choice.best, because };
+}
+
+/** What distinguishes the chosen node from the other candidates. */
+export function becauseOfChoice({ best, decidedBy }: NodeChoice, candidates: number, rejected: number): Because {
+  const [node = ''] = best;
+  const text =
+    decidedBy === 'onlyCandidate'
+      ? `${node} is the only node where preemption makes room`
+      : `${node} was chosen among ${candidates} candidates: ${MERITS[decidedBy]}`;
+  return { code: decidedBy, text, facts: { node, candidates, rejected, equals: best.length } };
+}

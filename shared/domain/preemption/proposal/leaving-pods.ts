@@ -1,0 +1,75 @@
+import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
+import type { Deletion, Instant } from '#shared/domain/pod/pod.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import { isFreshReport } from '#shared/domain/snapshot/freshness.ts';
+import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
+import { sheetOf } from '#shared/domain/snapshot/node-sheet.ts';
+import { splitByBudgets } from '#shared/domain/preemption/trial/budget-account.ts';
+import type { PrefilterState } from '#shared/domain/preemption/trial/prefilter-state.ts';
+import { openTrial, putBack, refusalIn, takeOff } from '#shared/domain/preemption/trial/trial.ts';
+
+/** Pods of a node, by index, that leave it without a preemption. */
+export type LeavingPods = readonly number[];
+
+/** A pod that should have terminated this long ago may never do so, so its room does not count. */
+const HANGING_AFTER_MS = 60_000;
+const NONE: LeavingPods = [];
+const NO_PODS: ReadonlySet<string> = new Set();
+
+/** Pods that are terminating for any cause, and pods that the node's agent is evicting. Mechanism S0-26. */
+export function leavingPods(snapshot: ClusterSnapshot, entry: NodeEntry, now: Instant): LeavingPods {
+  const { terminating, pods } = sheetOf(entry);
+  const evicting = evictingOn(snapshot, entry.node.name, now);
+  if (terminating.length === 0 && evicting.size === 0) return NONE;
+  const isLeaving = terminating.filter((index) => endsSoon(pods[index]?.pod.deletion, now));
+  const evicted = pods.flatMap(({ pod }, index) =>
+    pod.deletion === undefined && evicting.has(pod.uid) ? [index] : [],
+  );
+  return [...isLeaving, ...evicted];
+}
+
+/** By a clock that is far behind, a hanging pod would end soon for as long: its grace period is the most that can be left. */
+function endsSoon(deletion: Deletion | undefined, now: Instant): boolean {
+  if (deletion === undefined) return false;
+  const { at, gracePeriodSeconds = Infinity } = deletion;
+  return now <= at + HANGING_AFTER_MS && at - now <= gracePeriodSeconds * 1_000 + MOST_SKEW_MS;
+}
+
+function evictingOn({ pressures }: ClusterSnapshot, node: string, now: Instant): ReadonlySet<string> {
+  const facts = pressures.get(node);
+  return facts !== undefined && facts.isEnforced && isFreshReport(facts.observedAt, now) ? facts.evicting : NO_PODS;
+}
+
+/** Whether the incoming pod fits once they have left. */
+export function fitsWithout(state: PrefilterState, entry: NodeEntry, leaving: LeavingPods): boolean {
+  if (leaving.length === 0) return false;
+  const trial = openTrial(state, entry);
+  takeOff(trial, leaving);
+  return refusalIn(trial) === undefined;
+}
+
+/** Victims that are needed, and for how many of them a disruption budget would be violated. */
+export interface NeededVictims {
+  readonly uids: readonly string[];
+  readonly budgetViolations: number;
+}
+
+/** The victims that are needed in addition to leaving pods; `undefined` where all are, or it cannot be decided. */
+export function neededBeside(
+  state: PrefilterState,
+  entry: NodeEntry,
+  leaving: LeavingPods,
+  uids: readonly string[],
+): NeededVictims | undefined {
+  if (leaving.length === 0) return undefined;
+  const { pods } = sheetOf(entry);
+  const chosen = new Set(uids);
+  const victims = pods.flatMap(({ pod }, index) => (chosen.has(pod.uid) && !leaving.includes(index) ? [index] : []));
+  const trial = openTrial(state, entry);
+  takeOff(trial, [...leaving, ...victims]);
+  if (refusalIn(trial) !== undefined) return undefined;
+  const needed = putBack(trial, victims);
+  if (needed.length === 0 || needed.length === uids.length) return undefined;
+  const { violators } = splitByBudgets(state.account, entry, needed);
+  return { uids: needed.map((index) => pods[index]?.pod.uid ?? ''), budgetViolations: violators.length };
+}

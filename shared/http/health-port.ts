@@ -1,0 +1,47 @@
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import type { Shutdown } from '#shared/runtime/shutdown.ts';
+import { healthApp } from './health-app.ts';
+import type { HealthCheck, HealthSources } from './health.ts';
+import { serve, type Server } from './serve.ts';
+
+export interface HealthPortOptions extends Pick<HealthSources, 'checks' | 'metrics'> {
+  /** Where to listen, and how long to stay reachable after the first signal to stop; shown by `/configz`. */
+  readonly configuration: { readonly healthHost: string; readonly healthPort: number; readonly drainSeconds: number };
+  /** What the process is for; it goes on answering while it drains. */
+  readonly server: Server;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly shutdown: Shutdown;
+}
+
+/** Opens the port of health and metrics. From the first signal to stop the process is unready, then drains, then closes. */
+export async function openHealthPort(options: HealthPortOptions): Promise<Server> {
+  const { checks, metrics, configuration, server, clock, log, shutdown } = options;
+  const { healthHost: host, healthPort: port, drainSeconds } = configuration;
+  const sources = { checks: [stoppingCheck(shutdown), ...checks], metrics, configuration };
+  const health = await serve({ handler: healthApp(sources, log), host, port });
+  shutdown.onRelease('health port', () => health.close());
+  // Registered after the ports and so released before them: unready, but answering until the Service stops routing here.
+  shutdown.onRelease('drain', () => {
+    server.stopKeepingAlive();
+    return clock.sleep(drainSeconds * 1_000);
+  });
+  return health;
+}
+
+/** Unready until everything that is missing has been read once. */
+export function cachesCheck(missing: () => readonly string[]): HealthCheck {
+  return {
+    name: 'caches',
+    problem: () => {
+      const names = missing();
+      return names.length === 0 ? undefined : `not yet read: ${names.join(', ')}`;
+    },
+  };
+}
+
+/** Not ready from the first signal to stop, so that the Service routes no more connections here. */
+function stoppingCheck({ signal }: Shutdown): HealthCheck {
+  return { name: 'running', problem: () => (signal.aborted ? 'about to end' : undefined) };
+}

@@ -1,0 +1,144 @@
+import { type Backoff, backoffDelay } from '#shared/runtime/backoff.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import type { Metrics } from '#shared/runtime/metrics.ts';
+import { readList } from '#shared/kube/client/read-list.ts';
+import { resourceLabel } from '#shared/kube/resource.ts';
+import { createPageSize } from './page-size.ts';
+import { readStreamedList, readWatch } from './read-watch.ts';
+import { type ReflectorMetrics, reflectorMetrics } from './reflector-metrics.ts';
+import { waitForTurn } from './reflector-pause.ts';
+import { isFailure, type Plan, planAfter, type Reading, REFLECTOR_BACKOFF, type Step } from './reflector-plan.ts';
+import type { ObjectSink } from './reflector-store.ts';
+import type { Source, Target } from './reflector-target.ts';
+
+export interface ListWatchOptions extends Source {
+  /** A number in [0, 1) for jitter. */
+  readonly random: () => number;
+  readonly log: Log;
+  readonly metrics?: Metrics;
+  /** Objects per page of a list. */
+  readonly pageSize?: number;
+  /** `stream` asks for the list as watch events; a server that cannot do that is asked for pages. */
+  readonly listing?: 'pages' | 'stream';
+  /** Between failures; REFLECTOR_BACKOFF where it is not said. */
+  readonly backoff?: Backoff;
+  /** Whether the copy is needed at this moment: then the server is asked again within a second. */
+  readonly isUrgent?: () => boolean;
+}
+
+/** Keeps a sink equal to the objects of one kind. */
+export interface ListWatch {
+  /** Lists and watches until `signal` aborts; never rejects and never ends by itself. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Resolves when the first list is complete. */
+  readonly synced: Promise<void>;
+  isSynced(): boolean;
+  /** The monotonic time at which the server was last heard, undefined before the first word. */
+  lastContactMs(): number | undefined;
+  /** The resourceVersion up to which every change is in here; empty before the first list. */
+  position(): string;
+}
+
+/** Notes that an object could not be taken in. */
+export type ReportError = (error: unknown, what: string) => void;
+
+const never = (): boolean => false;
+const PAGE_SIZE = 500;
+/** A fresh list now and then heals what no watch can show: every 10 to 30 minutes. */
+const SHORTEST_LIST_INTERVAL_MS = 600_000;
+const LIST_INTERVAL_SPREAD_MS = 1_200_000;
+
+/** Reads one kind of objects into the sink that `openSink` opens. Nothing happens before `run`. */
+export function createListWatch<S extends ObjectSink>(
+  options: ListWatchOptions,
+  openSink: (report: ReportError) => S,
+): { readonly listWatch: ListWatch; readonly sink: S } {
+  const { clock, log, resource } = options;
+  const metrics = reflectorMetrics(options.metrics, resourceLabel(resource), clock);
+  const sink = openSink((error, what) => {
+    if (metrics.handlerFailed()) log.error({ err: error, resource: resource.plural }, `Reflector goes on: ${what}`);
+  });
+  return { listWatch: new SinkListWatch(options, sink, metrics), sink };
+}
+
+class SinkListWatch implements ListWatch {
+  readonly #options: ListWatchOptions;
+  readonly #metrics: ReflectorMetrics;
+  readonly #target: Target;
+  readonly #synced = Promise.withResolvers<undefined>();
+  readonly synced = this.#synced.promise;
+  #isSynced = false;
+  #lastContactMs: number | undefined;
+  #position = '';
+  #listDueAt = Infinity;
+  #streamsLists: boolean;
+
+  constructor(options: ListWatchOptions, store: ObjectSink, metrics: ReflectorMetrics) {
+    this.#options = options;
+    this.#metrics = metrics;
+    this.#streamsLists = options.listing === 'stream';
+    this.#target = {
+      ...options,
+      store,
+      pageSize: createPageSize(options.pageSize ?? PAGE_SIZE),
+      heard: () => this.#heard(),
+      listed: (resourceVersion) => this.#listed(resourceVersion),
+      moved: (resourceVersion) => void (this.#position = resourceVersion),
+    };
+  }
+
+  isSynced(): boolean {
+    return this.#isSynced;
+  }
+
+  lastContactMs(): number | undefined {
+    return this.#lastContactMs;
+  }
+
+  position(): string {
+    return this.#position;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    let plan: Plan = { step: 'list', failures: 0, retryAfterMs: 0 };
+    while (!signal.aborted) {
+      this.#metrics.began(plan.step);
+      const reading = await this.#read(plan.step, signal);
+      plan = planAfter(reading, plan.failures, this.#options.clock.monotonic() >= this.#listDueAt);
+      if (isFailure(reading.ending)) await this.#pause(plan, reading, signal);
+    }
+  }
+
+  #heard(): void {
+    this.#lastContactMs = this.#options.clock.monotonic();
+    this.#metrics.heard();
+  }
+
+  #listed(resourceVersion: string): void {
+    const { clock, random } = this.#options;
+    this.#position = resourceVersion;
+    this.#listDueAt = clock.monotonic() + SHORTEST_LIST_INTERVAL_MS + random() * LIST_INTERVAL_SPREAD_MS;
+    this.#isSynced = true;
+    this.#synced.resolve(undefined);
+  }
+
+  async #read(step: Step, signal: AbortSignal): Promise<Reading> {
+    if (step === 'watch') return readWatch(this.#target, this.#position, signal);
+    // Only the very first list may come from the server's cache: a later one must not show an older state.
+    if (!this.#streamsLists) return readList(this.#target, this.#isSynced ? undefined : '0', signal);
+    const reading = await readStreamedList(this.#target, signal);
+    const isUnknown = reading.ending.kind === 'refused' && reading.ending.failure.kind === 'invalid';
+    if (isUnknown) this.#streamsLists = false;
+    return reading;
+  }
+
+  async #pause(plan: Plan, { ending }: Reading, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    const { clock, log, resource, random, backoff = REFLECTOR_BACKOFF, isUrgent = never } = this.#options;
+    const { retryAfterMs, step: next } = plan;
+    const delayMs = backoffDelay(backoff, plan.failures - 1, random());
+    this.#metrics.restarted(ending.kind);
+    log.warn({ resource: resource.plural, ending, next, delayMs, retryAfterMs }, 'Reflector lost its stream');
+    await waitForTurn({ delayMs, retryAfterMs, isUrgent }, clock, signal);
+  }
+}
