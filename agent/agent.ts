@@ -12,6 +12,7 @@ import { runPasses } from './pass-loop.ts';
 import type { PassResult } from './decide/pass-result.ts';
 import { type AgentLog, createAgentLog } from './report/agent-log.ts';
 import { createInventoryMetrics } from './report/inventory-metrics.ts';
+import { LOG } from '#agent/messages.ts';
 
 export interface Agent {
   /** Starts the health listener and every loop; resolves once the listener accepts connections. */
@@ -51,7 +52,7 @@ export async function createAgent(configuration: AgentConfiguration, ports: Agen
 
   async function start(signal: AbortSignal): Promise<Server> {
     health = await listen(wiring, () => lastResult);
-    ports.log.info({ node: configuration.nodeName, source: parts.source.kind, health: health.url }, 'Agent started');
+    ports.log.info({ node: configuration.nodeName, source: parts.source.kind, health: health.url }, LOG.started);
     running = Promise.all([
       parts.pods.run(signal),
       parts.ownNode.run(signal),
@@ -82,7 +83,7 @@ export async function createAgent(configuration: AgentConfiguration, ports: Agen
 }
 
 function logUnexpectedError({ log }: AgentPorts): (error: unknown) => void {
-  return (error) => log.error({ err: error }, 'Unexpected error, continuing');
+  return (error) => log.error({ err: error }, LOG.unexpected);
 }
 
 function repeatTask(

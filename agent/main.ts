@@ -30,6 +30,6 @@ try {
   await agent.start(shutdown.signal);
 } catch (error) {
   log.fatal(`cannot start: ${errorText(error)}`);
-  await shutdown.stop('could not start', 1);
+  await shutdown.stop('start failed', 1);
 }
 process.exit(await shutdown.finished);

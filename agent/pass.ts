@@ -1,16 +1,14 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { Signal } from '#shared/domain/pressure/signal.ts';
-import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { AttemptEviction } from './act/attempt-eviction.ts';
 import type { ReadFresh } from './act/read-fresh.ts';
 import { type AgentState, FIRST_STATE } from './decide/agent-state.ts';
-import { applyOutcome, type AttemptOutcome, isUnclear } from './decide/apply-outcome.ts';
+import { applyOutcome } from './decide/apply-outcome.ts';
 import { decide } from './decide/decide.ts';
 import type { Eviction } from './decide/eviction.ts';
-import { indexPods, type NodeSnapshot } from './decide/snapshot/node-snapshot.ts';
-import type { Mode } from './policy/mode.ts';
+import type { NodeSnapshot } from './decide/snapshot/node-snapshot.ts';
+import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
 import {
   advanceHeadroomTrend,
   leastHeadroom,
@@ -22,13 +20,14 @@ import type { NodePods } from './observe/api-server/node-pods.ts';
 import type { PreviousStatus } from './observe/api-server/node-pressure-object.ts';
 import { decidingObservations } from './decide/snapshot/deciding-observations.ts';
 import type { NodeView } from './decide/snapshot/node-view.ts';
-import { areProcessesShort, depthNow } from './decide/measuring-depth.ts';
+import { areProcessesShort } from './decide/measuring-depth.ts';
 import { restoreState } from './decide/restore-state.ts';
 import { restoreActivations } from './decide/shortage/rule-activation.ts';
-import { abortReason } from './decide/preflight.ts';
+import { createAttempts } from './attempts.ts';
+import { createPodMeasurements } from './pod-measurements.ts';
 import type { NodeSource } from './observe/node/node-source.ts';
 import type { Attempt, EvictionRecord, PassResult } from './decide/pass-result.ts';
-import type { AgentPolicy } from './policy/policy.ts';
+import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 
 /** Everything that a pass reads and writes; the wiring creates all of it. */
 export interface PassPorts {
@@ -65,60 +64,16 @@ export interface PassRunner {
   readonly settled: () => Promise<void>;
 }
 
-const NO_USAGE: UsageByUid = new Map();
-
 /** Runs the passes of the agent. A pass is synchronous; outcomes of the attempts it started arrive between passes. */
 export function createPassRunner(ports: PassPorts): PassRunner {
-  const { source, pods, clock, periods } = ports;
+  const { source, clock, periods } = ports;
   let state: AgentState = FIRST_STATE;
   let headroomTrend = NO_HEADROOM_TREND;
-  let current = indexPods([]);
-  let haveChanged = true;
-  let usage = NO_USAGE;
-  let measuredAtMs = -Infinity;
-  let measuredAllAtMs = -Infinity;
   let isHistoryKnown = false;
-  const underWay = new Set<Promise<void>>();
-  pods.onChange(() => void (haveChanged = true));
-
-  function followPods(): void {
-    if (!haveChanged) return;
-    haveChanged = false;
-    const alive = pods.alive();
-    const others = { endedByKubelet: pods.endedByKubelet(), unreadable: pods.unreadable() };
-    current = indexPods(
-      alive.map(({ facts }) => facts),
-      others,
-    );
-    source.follow(alive.map(({ observed }) => observed));
-  }
-
-  function measurePods(now: Instant, areProcessesShort: boolean): void {
-    const isNear = pollingInterval(headroomTrend, periods) < periods.farMs;
-    const isShort = headroomTrend.headroom <= 0 || state.pressure.observed.length > 0 || state.stalls.size > 0;
-    const times = { now, measuredAt: measuredAtMs, measuredAllAt: measuredAllAtMs };
-    const depth = depthNow({ ...times, isNear, isShort, areProcessesShort }, periods);
-    if (depth === undefined) return;
-    usage = source.usage(depth, now);
-    measuredAtMs = now;
-    if (depth === 'all') measuredAllAtMs = now;
-  }
-
-  function snapshot(view: NodeView, now: number): NodeSnapshot {
-    return {
-      ...view,
-      now,
-      usage,
-      podPressures: source.podPressures(),
-      pods: current,
-      namespaces: ports.namespaces(),
-      avoided: ports.avoided(),
-      doubts: ports.doubts(),
-      doubtfulPods: ports.doubtfulPods(),
-      isKubeletSilent: ports.isKubeletSilent(),
-      closedGates: ports.closedGates(),
-    };
-  }
+  const measurements = createPodMeasurements(ports);
+  const attempts = createAttempts(ports, (eviction, outcome) => {
+    state = applyOutcome(state, { uid: eviction.pod.uid, mode: eviction.mode }, outcome, clock.monotonic());
+  });
 
   function restoreHistory(now: number): void {
     const history = isHistoryKnown ? undefined : ports.history();
@@ -129,50 +84,46 @@ export function createPassRunner(ports: PassPorts): PassRunner {
     ports.restored(history.evictions);
   }
 
-  function pass(signal: AbortSignal): PassResult {
-    const now = clock.monotonic();
-    const policy = ports.policy();
-    followPods();
-    restoreHistory(now);
+  function observe(now: number, policy: AgentPolicy): NodeSnapshot {
     const view = source.readNode(now);
     const observations = decidingObservations(view, policy);
     headroomTrend = advanceHeadroomTrend(headroomTrend, leastHeadroom(policy.thresholds, observations), now);
-    measurePods(now, areProcessesShort(policy.thresholds, observations));
-    const seen = snapshot(view, now);
-    const decision = decide(state, seen, policy);
+    const isNear = pollingInterval(headroomTrend, periods) < periods.farMs;
+    const isShort = headroomTrend.headroom <= 0 || state.pressure.observed.length > 0 || state.stalls.size > 0;
+    const urgency = { isNear, isShort, areProcessesShort: areProcessesShort(policy.thresholds, observations) };
+    return snapshotOf(ports, { view, now, ...measurements.measure(now, urgency) });
+  }
+
+  function pass(signal: AbortSignal): PassResult {
+    const now = clock.monotonic();
+    const policy = ports.policy();
+    measurements.follow();
+    restoreHistory(now);
+    const snapshot = observe(now, policy);
+    const decision = decide(state, snapshot, policy);
     state = decision.state;
-    for (const eviction of decision.evictions) setOff(eviction, signal);
-    return { snapshot: seen, policy, decision: { ...decision, state } };
+    for (const eviction of decision.evictions) attempts.start(eviction, signal);
+    return { snapshot, policy, decision: { ...decision, state } };
   }
 
-  function setOff(eviction: Eviction, signal: AbortSignal): void {
-    ports.requested(eviction);
-    const attempt = carryOut(eviction, signal).finally(() => underWay.delete(attempt));
-    underWay.add(attempt);
-  }
+  return { pass, periodMs: () => pollingInterval(headroomTrend, periods), settled: attempts.settled };
+}
 
-  async function carryOut(eviction: Eviction, signal: AbortSignal): Promise<void> {
-    const refusal = await recheck(eviction, signal);
-    const outcome = refusal ?? (await ports.attempt[eviction.mode](eviction, signal));
-    fold(eviction, outcome);
-    if (isUnclear(outcome)) fold(eviction, await ports.readAgain(eviction, signal));
-  }
+type Measured = Pick<NodeSnapshot, 'now' | 'usage' | 'pods'> & { readonly view: NodeView };
 
-  async function recheck(eviction: Eviction, signal: AbortSignal): Promise<AttemptOutcome | undefined> {
-    const fresh = await ports.readFresh(eviction.pod, signal);
-    return abortReason(eviction, { fresh, view: source.readNode(clock.monotonic()) }, ports.policy());
-  }
-
-  function fold(eviction: Eviction, outcome: AttemptOutcome): void {
-    state = applyOutcome(state, { uid: eviction.pod.uid, mode: eviction.mode }, outcome, clock.monotonic());
-    ports.answered({ eviction, outcome });
-  }
-
+/** The input of a decision: what was measured, and what other parts of the agent know. */
+function snapshotOf(ports: PassPorts, { view, now, usage, pods }: Measured): NodeSnapshot {
   return {
-    pass,
-    periodMs: () => pollingInterval(headroomTrend, periods),
-    settled: async () => {
-      await Promise.all(underWay);
-    },
+    ...view,
+    now,
+    usage,
+    podPressures: ports.source.podPressures(),
+    pods,
+    namespaces: ports.namespaces(),
+    avoided: ports.avoided(),
+    doubts: ports.doubts(),
+    doubtfulPods: ports.doubtfulPods(),
+    isKubeletSilent: ports.isKubeletSilent(),
+    closedGates: ports.closedGates(),
   };
 }

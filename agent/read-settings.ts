@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import type { AgentConfiguration } from './configuration.ts';
 
 /** The settings from the command line, the environment and a file. */
@@ -7,7 +8,7 @@ export type ReadSettings =
   | { readonly kind: 'mistakes'; readonly mistakes: readonly string[] }
   | { readonly kind: 'help'; readonly text: string };
 
-const PROGRAM = new URL('./print-configuration.ts', import.meta.url).pathname;
+const PROGRAM = fileURLToPath(new URL('./print-configuration.ts', import.meta.url));
 
 /**
  * Reads the settings in a process of its own, which ends before the agent begins: the library that checks them takes 7

@@ -1,3 +1,4 @@
+import { lastingEntries, ownerText } from '#shared/domain/avoidance/avoid-entry.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { enforceEviction, dryRunEviction, readAgain } from './act/attempt-eviction.ts';
 import { readFresh } from './act/read-fresh.ts';
@@ -48,5 +49,5 @@ const NO_OWNERS: ReadonlySet<string> = new Set();
 function avoidedOwners({ nodePressure }: AgentParts, clock: Pick<Clock, 'now'>): ReadonlySet<string> {
   const [pressure] = nodePressure.values();
   if (pressure === undefined || pressure.avoid.length === 0) return NO_OWNERS;
-  return new Set(pressure.avoid.filter(({ until }) => until > clock.now()).map(({ owner }) => owner));
+  return new Set(lastingEntries(pressure, clock.now()).map(({ owner }) => ownerText(owner)));
 }

@@ -1,6 +1,7 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { SecondOpinion } from '#agent/observe/node/second-opinions.ts';
 import type { PodComparison } from './compare-pods.ts';
+import { REASONS } from '#agent/messages.ts';
 
 /** The agent's own reading just before and just after another source was read: any value in between agrees. */
 export interface OwnReading {
@@ -31,33 +32,19 @@ function mebibytes(bytes: number): number {
 }
 
 function differs(source: string, opinion: SecondOpinion, own: OwnReading, byBytes: number): Verdict {
-  const [theirs, low, high] = [opinion.availableBytes, own.lowBytes, own.highBytes].map(mebibytes) as [
-    number,
-    number,
-    number,
-  ];
-  return {
+  const figures = {
     source,
-    kind: 'differs',
-    because: {
-      code: 'SourcesDisagree',
-      text: `${source} reports ${theirs} MiB of available memory; the agent reads ${low} to ${high} MiB`,
-      facts: { source, theirsMiB: theirs, ownLowMiB: low, ownHighMiB: high, byMiB: mebibytes(byBytes) },
-    },
+    theirsMiB: mebibytes(opinion.availableBytes),
+    ownLowMiB: mebibytes(own.lowBytes),
+    ownHighMiB: mebibytes(own.highBytes),
   };
+  const because = REASONS.sourcesDisagree(figures, { ...figures, byMiB: mebibytes(byBytes) });
+  return { source, kind: 'differs', because };
 }
 
 function incomparable(source: string, { totalBytes }: SecondOpinion, own: OwnReading): Verdict {
-  const [theirs, ours] = [mebibytes(totalBytes), mebibytes(own.totalBytes)];
-  return {
-    source,
-    kind: 'incomparable',
-    because: {
-      code: 'SourcesNotComparable',
-      text: `${source} reports ${theirs} MiB of total memory; the agent reads ${ours} MiB`,
-      facts: { source, theirsMiB: theirs, oursMiB: ours },
-    },
-  };
+  const figures = { source, theirsMiB: mebibytes(totalBytes), oursMiB: mebibytes(own.totalBytes) };
+  return { source, kind: 'incomparable', because: REASONS.otherMachine(figures, figures) };
 }
 
 /** Compares one opinion with the agent's own reading; `toleranceShare` is a share of the total. */

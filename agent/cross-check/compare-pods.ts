@@ -1,6 +1,7 @@
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import type { DoubtfulPod, DoubtfulPods } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { PodHistory, Range } from './pod-history.ts';
+import { REASONS } from '#agent/messages.ts';
 
 /** Pods as another source reports them, compared with their cgroups. */
 export interface PodComparison {
@@ -43,12 +44,10 @@ function distance(bytes: number, { low, high }: Range): number {
 }
 
 function describe(source: string, theirsBytes: number, { low, high }: Range): DoubtfulPod {
-  const [theirsMiB, lowMiB, highMiB] = [theirsBytes, low, high].map((bytes) => Math.round(bytes / MEBIBYTE)) as [
-    number,
-    number,
-    number,
-  ];
-  const text = `${source} reports ${theirsMiB} MiB for the pod; its cgroup used ${lowMiB} to ${highMiB} MiB at that time`;
-  const facts = { source, theirsMiB, ownLowMiB: lowMiB, ownHighMiB: highMiB };
-  return { theirsBytes, because: { code: 'StatisticsDoubtful', text, facts } };
+  const facts = { source, theirsMiB: mebibytes(theirsBytes), ownLowMiB: mebibytes(low), ownHighMiB: mebibytes(high) };
+  return { theirsBytes, because: REASONS.statisticsDoubtful(facts, facts) };
+}
+
+function mebibytes(bytes: number): number {
+  return Math.round(bytes / MEBIBYTE);
 }

@@ -4,6 +4,7 @@ import type { DoubtfulPods } from '#agent/decide/snapshot/node-snapshot.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Answer, Verdict } from './compare-opinion.ts';
 import type { Peer } from './peer.ts';
+import { REASONS } from '#agent/messages.ts';
 
 /**
  * Compares memory with other sources. A source that contradicts the signal twice in a row stops evictions for memory;
@@ -21,7 +22,7 @@ export interface CrossCheck {
   readonly disagreement: () => Because | undefined;
 }
 
-const NOT_COMPARED: Because = { code: 'SourcesNotComparable', text: 'no other source could be compared', facts: {} };
+const NOT_COMPARED = REASONS.notCompared({});
 const MEMORY_SIGNALS: readonly Signal[] = ['memory.available', 'allocatableMemory.available'];
 /** A single check may differ by chance, without an error on either side. */
 const CHECKS = 2;
@@ -95,8 +96,7 @@ function differingPods(answers: readonly Answer[]): DoubtfulPods {
 function describePods(pods: DoubtfulPods): Because | undefined {
   const [first] = pods.values();
   if (first === undefined) return undefined;
-  const text = `sources disagree about ${pods.size} pods, for example: ${first.because.text}`;
-  return { code: 'PodsDisagree', text, facts: { pods: pods.size } };
+  return REASONS.podsDisagree({ pods: pods.size, example: first.because.text }, { pods: pods.size });
 }
 
 function whyNotCompared({ answers }: CheckState): Because | undefined {
@@ -110,8 +110,7 @@ async function answerOf({ name, query }: Peer): Promise<Answer> {
   try {
     return await query();
   } catch (error) {
-    const text = `${name}: ${errorText(error)}`;
-    const because = { code: 'SourcesNotComparable', text, facts: { source: name } };
+    const because = REASONS.peerFailed({ source: name, cause: errorText(error) }, { source: name });
     return { verdict: { source: name, kind: 'failed', because } };
   }
 }

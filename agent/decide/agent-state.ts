@@ -1,4 +1,5 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { Shortage } from './shortage/pressure-trigger.ts';
 import type { RuleActivations } from './shortage/rule-activation.ts';
 import { type FigureGaps, NO_GAPS } from './snapshot/figure-gap.ts';
 import { type MetStalls, NO_STARTS, type StallStartsByMode } from './shortage/advance-stalls.ts';
@@ -19,6 +20,8 @@ export interface AgentState extends ThresholdState {
   readonly activations: RuleActivations;
   readonly evictions: EvictionsByMode;
   readonly terminating: TerminatingPods;
+  /** The most urgent shortage. */
+  readonly shortage: Shortage | undefined;
   readonly breakers: CircuitBreakers;
   readonly trend: Trend | undefined;
   /** Memory signals for which the kubelet's figure differs from the reclaimable memory. */
@@ -37,6 +40,7 @@ export const FIRST_STATE: AgentState = {
   activations: undefined,
   evictions: NO_EVICTIONS,
   terminating: new Map(),
+  shortage: undefined,
   breakers: NO_BREAKERS,
   trend: undefined,
   figureGaps: NO_GAPS,

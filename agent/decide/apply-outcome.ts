@@ -5,6 +5,7 @@ import type { EvictionOutcome } from '#shared/kube/events/evict-pod.ts';
 import type { AgentState } from './agent-state.ts';
 import { type EvictionState, type Pause, withEvictions } from './eviction/eviction-state.ts';
 import type { InflightEviction, Stage } from './eviction/inflight-eviction.ts';
+import { REASONS } from '#agent/messages.ts';
 
 /**
  * The outcome of one attempt. In addition to the API server's answers: `pretended` (a dry run), `overtaken` (the pod
@@ -123,8 +124,7 @@ function remember(
 }
 
 interface PauseSpec {
-  readonly code: string;
-  readonly text: string;
+  readonly because: Because;
   /** `undefined`: grows from `firstMs` with each attempt. */
   readonly ms: number | undefined;
   readonly firstMs?: number;
@@ -135,15 +135,15 @@ interface PauseSpec {
 function pauseAfter(outcome: AttemptOutcome): PauseSpec {
   // The watch or a cached label has not caught up yet: another pod may be evicted meanwhile.
   const hasChanged = outcome.kind === 'overtaken' || outcome.kind === 'unreadable';
-  if (hasChanged) return { code: 'Changed', text: messageOf(outcome), ms: undefined };
-  return { code: 'Refused', text: `refused: ${messageOf(outcome)}`, ms: REFUSED_PAUSE_MS };
+  if (hasChanged) return { because: REASONS.changed({ cause: messageOf(outcome) }), ms: undefined };
+  return { because: REASONS.refused({ cause: messageOf(outcome) }), ms: REFUSED_PAUSE_MS };
 }
 
 function pause(answered: Answered, rest: PauseSpec): EvictionState {
   const { own, inflight, now } = answered;
   const attempts = (own.pauses.get(inflight.uid)?.attempts ?? 0) + 1;
   const growing = Math.min((rest.firstMs ?? FIRST_PAUSE_MS) * 2 ** (attempts - 1), LONGEST_PAUSE_MS);
-  const because: Because = { code: rest.code, text: rest.text, facts: { attempts } };
+  const because: Because = { ...rest.because, facts: { attempts } };
   const resting: Pause = { until: now + (rest.ms ?? growing), attempts, because };
   const keys =
     rest.isForOwner === true && inflight.owner !== undefined ? [inflight.uid, inflight.owner] : [inflight.uid];
@@ -176,8 +176,7 @@ function failedAlone(answered: Answered): EvictionState {
   const { own, inflight, now } = answered;
   const failures = own.failures + 1;
   const paused = pause(answered, {
-    code: 'Failed',
-    text: 'the eviction failed and the pod is still running',
+    because: REASONS.failed({}),
     ms: undefined,
     firstMs: FIRST_FAILED_PAUSE_MS[inflight.stage],
   });
@@ -206,6 +205,6 @@ function afterTooMany(answered: Answered, outcome: AttemptOutcome): EvictionStat
   if (outcome.kind !== 'tooManyRequests') return answered.own;
   if (outcome.cause === 'throttled') return troubled(answered, outcome.retryAfterSeconds);
   const ms = retryAfterMs(outcome.retryAfterSeconds);
-  const text = `its PodDisruptionBudget allows no eviction now: ${outcome.message}`;
-  return { ...pause(answered, { code: 'BudgetSpent', text, ms, isForOwner: true }), failures: 0 };
+  const because = REASONS.budgetSpent({ cause: outcome.message });
+  return { ...pause(answered, { because, ms, isForOwner: true }), failures: 0 };
 }

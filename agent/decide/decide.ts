@@ -2,8 +2,8 @@ import type { Because } from '#shared/domain/model/because.ts';
 import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import type { KubeletSignal, Signal } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
-import type { Mode } from '#agent/policy/mode.ts';
-import type { AgentPolicy } from '#agent/policy/policy.ts';
+import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
+import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { advanceStalls, advanceStallStarts } from './shortage/advance-stalls.ts';
 import { advanceThresholds } from './shortage/advance-thresholds.ts';
 import type { AgentState } from './agent-state.ts';
@@ -18,7 +18,7 @@ import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
 import { eligiblePods, type EvictionPlan, type PlanInput, planEvictions, shortenAll } from './plan-evictions.ts';
 import { reconcileState } from './reconcile-state.ts';
 import { advanceActivations } from './shortage/rule-activation.ts';
-import { type PressureTrigger, findTriggers } from './shortage/pressure-trigger.ts';
+import { type PressureTrigger, type Shortage, findTriggers } from './shortage/pressure-trigger.ts';
 import { advanceUnmeasured } from './snapshot/unmeasured-pods.ts';
 
 /** The result of a pass for status, log and metrics, whether or not a pod is evicted. */
@@ -52,7 +52,17 @@ export function decide(previous: AgentState, snapshot: NodeSnapshot, policy: Age
   const triggers = findTriggers(state, snapshot, policy);
   const plans = MODES.flatMap((mode) => planFor(mode, triggers, input));
   const evictions = plans.flatMap((plan) => plan.evictions);
-  return { state: openAll(state, evictions, snapshot), evictions, assessment: assessmentOf(plans[0], input) };
+  const shortage = plans[0] ?? ongoing(previous.shortage, state);
+  return {
+    state: { ...openAll(state, evictions, snapshot), shortage },
+    evictions,
+    assessment: assessmentOf(shortage, input),
+  };
+}
+
+/** Between two readings of a slow source no threshold evicts a pod, and what was short still is. */
+function ongoing(shortage: Shortage | undefined, { pressure }: AgentState): Shortage | undefined {
+  return pressure.met.some(({ id }) => id === shortage?.trigger.threshold.id) ? shortage : undefined;
 }
 
 /** The first trigger of a mode that evicts a pod; if none does, the most urgent one with the gates that are closed. */
@@ -67,13 +77,13 @@ function planFor(mode: Mode, triggers: readonly PressureTrigger[], input: PlanIn
   return first === undefined ? [] : [first];
 }
 
-function assessmentOf(plan: EvictionPlan | undefined, { state, snapshot, policy }: PlanInput): Assessment {
-  const trigger = plan?.trigger;
+function assessmentOf(shortage: Shortage | undefined, { state, snapshot, policy }: PlanInput): Assessment {
+  const trigger = shortage?.trigger;
   const evictions = evictionsFor(trigger?.mode ?? policy.mode, state.evictions);
   const context = { signal: trigger?.signal ?? EVERYDAY_SIGNAL, stage: trigger?.stage ?? 'mild', evictions } as const;
   return {
     trigger,
-    closedGates: plan?.closedGates ?? [],
+    closedGates: shortage?.closedGates ?? [],
     candidates: once(() => eligiblePods(context, snapshot, policy)),
   };
 }

@@ -11,6 +11,7 @@ import { type InflightEviction, isExpectedToEnd, isOutstanding, isUncounted } fr
 import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
 import type { PressureTrigger } from './shortage/pressure-trigger.ts';
 import { stuckGate } from './eviction/stuck-evictions.ts';
+import { REASONS } from '#agent/messages.ts';
 
 /** After the kubelet evicted a pod, its relief is not measured yet. */
 const STAND_BACK_MS = 30_000;
@@ -23,21 +24,15 @@ export interface GateQuery {
   readonly limits: EvictionLimits;
 }
 
-function gate(code: string, text: string, facts: Because['facts'] = {}): Because {
-  return { code, text, facts };
-}
-
 function attemptGate({ evictions: { nextAttemptAt }, snapshot: { now } }: GateQuery): Because | undefined {
   if (now >= nextAttemptAt) return undefined;
   const seconds = Math.ceil((nextAttemptAt - now) / 1000);
-  return gate('Backoff', `the last attempt was refused; the next attempt is in ${seconds} s`, { seconds });
+  return REASONS.backoff({ seconds }, { seconds });
 }
 
 function kubeletGate({ kubeletActedAt }: AgentState, { now }: NodeSnapshot): Because | undefined {
   if (kubeletActedAt === undefined || now - kubeletActedAt > STAND_BACK_MS) return undefined;
-  return gate('KubeletActs', 'the kubelet has just evicted a pod from this node', {
-    windowSeconds: STAND_BACK_MS / 1000,
-  });
+  return REASONS.kubeletActs({}, { windowSeconds: STAND_BACK_MS / 1000 });
 }
 
 /** A stall rule depends on its evidence: a doubt about memory applies to memory.pressure too. */
@@ -71,11 +66,8 @@ function limitGate(query: GateQuery): Because | undefined {
   if (freeSlots(query) > 0) return undefined;
   const count = outstanding(query);
   const { concurrent, perMinute, perTenMinutes } = query.limits;
-  if (count >= concurrent) {
-    return gate('Outstanding', `${count} evictions are in flight; the limit is ${concurrent}`, { count, concurrent });
-  }
-  const text = `the node has reached its limit of ${perMinute} evictions per minute or ${perTenMinutes} per ten minutes`;
-  return gate('NodeLimit', text, { perMinute, perTenMinutes });
+  if (count >= concurrent) return REASONS.outstanding({ count, concurrent }, { count, concurrent });
+  return REASONS.nodeLimit({ perMinute, perTenMinutes }, { perMinute, perTenMinutes });
 }
 
 /**

@@ -8,13 +8,13 @@ import { resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
 import { isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
-import type { Mode } from '#agent/policy/mode.ts';
-import type { AgentPolicy } from '#agent/policy/policy.ts';
+import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
+import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { figureFor, othersUse } from './snapshot/figure-for.ts';
 import { secondsUntil, type Trend } from './shortage/fill-rate.ts';
 import type { InflightEviction, Stage } from './eviction/inflight-eviction.ts';
 import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
-import { ownerOf } from './snapshot/pod-owner.ts';
+import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
 import type { PressureTrigger } from './shortage/pressure-trigger.ts';
 
 /** One pod to evict now, with everything to report about it. */

@@ -6,8 +6,8 @@ import type { Decision } from './decide.ts';
 import type { Eviction } from './eviction.ts';
 import type { Stage } from './eviction/inflight-eviction.ts';
 import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
-import type { Mode } from '#agent/policy/mode.ts';
-import type { AgentPolicy } from '#agent/policy/policy.ts';
+import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
+import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 
 /** One pass: its snapshot, the policy in force, and the decision. */
 export interface PassResult {

@@ -2,7 +2,7 @@ import type { Because } from '#shared/domain/model/because.ts';
 import { chooseVictims, type VictimChoice, type VictimRules } from '#shared/domain/eviction/choose-victims.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
-import type { AgentPolicy } from '#agent/policy/policy.ts';
+import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { AgentState } from './agent-state.ts';
 import { type Eviction, evictionOf, shortenEviction, shorteningOf } from './eviction.ts';
 import { alreadyFreed, closedGates, freeSlots, type GateQuery, isFor, shorteningGates } from './eviction-gates.ts';
@@ -13,15 +13,13 @@ import { canBeShortened } from './eviction/inflight-eviction.ts';
 import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
 import { isOwnerLimit, ownerLimit, type OwnerLimitQuery, takesLessThanLimited } from './eviction/owner-limit.ts';
 import { rankNode } from './ranking/rank-node.ts';
-import type { PressureTrigger } from './shortage/pressure-trigger.ts';
+import type { PressureTrigger, Shortage } from './shortage/pressure-trigger.ts';
 import { tooSmallReason } from './ranking/too-small.ts';
+import { REASONS } from '#agent/messages.ts';
 
 /** What one shortage asks for. */
-export interface EvictionPlan {
-  readonly trigger: PressureTrigger;
+export interface EvictionPlan extends Shortage {
   readonly evictions: readonly Eviction[];
-  /** Why no further pod goes although something is short. */
-  readonly closedGates: readonly Because[];
 }
 
 /** Everything that a plan is made from. */
@@ -39,8 +37,8 @@ export function planEvictions(trigger: PressureTrigger, input: PlanInput): Evict
   const left = { ...query, evictions: shortenAll(query.evictions, shortened) };
   const gap = gapOf(left, input);
   const gates = [...closedGates(left, state, snapshot), ...enoughTerminating(gap)];
-  const { victims, spared } = gates.length > 0 ? NO_CHOICE : choose(left, gap, input);
-  const held = victims.length > 0 ? gates : [...gates, ...noEligiblePod(spared)];
+  const { victims, ineligible } = gates.length > 0 ? NO_CHOICE : choose(left, gap, input);
+  const held = victims.length > 0 ? gates : [...gates, ...noEligiblePod(ineligible)];
   const chosen = victims.map((victim) => evictionOf(victim, trigger, { snapshot, policy, trend: state.trend }));
   return { trigger, evictions: [...shortened, ...chosen], closedGates: held };
 }
@@ -78,7 +76,7 @@ export function shortenAll(evictions: EvictionState, shortened: readonly Evictio
   return { ...evictions, inflight };
 }
 
-const NO_CHOICE: Pick<VictimChoice, 'victims' | 'spared'> = { victims: [], spared: [] };
+const NO_CHOICE: Pick<VictimChoice, 'victims' | 'ineligible'> = { victims: [], ineligible: [] };
 
 function choose(query: PlanQuery, gap: number, { state, snapshot, policy }: PlanInput): VictimChoice {
   const { trigger, evictions } = query;
@@ -94,8 +92,8 @@ function choose(query: PlanQuery, gap: number, { state, snapshot, policy }: Plan
   );
   const tooSmall = isLastChance ? tooSmallReason(ranked, { reasonAgainst, most, gap }) : () => undefined;
   return chooseVictims(ranked, {
-    protectionOf: (candidate, victims, spared) =>
-      reasonAgainst(candidate, victims) ?? tooOften(candidate, victims, spared) ?? tooSmall(candidate),
+    protectionOf: (candidate, victims, ineligible) =>
+      reasonAgainst(candidate, victims) ?? tooOften(candidate, victims, ineligible) ?? tooSmall(candidate),
     most,
     gap,
   });
@@ -109,7 +107,8 @@ function choose(query: PlanQuery, gap: number, { state, snapshot, policy }: Plan
 function ownerRule(query: OwnerLimitQuery, isLastChance: boolean): VictimRules['protectionOf'] {
   if (isLastChance && query.most > 0) return () => undefined;
   const tooOften = ownerLimit(query);
-  return (candidate, victims, spared) => tooOften(candidate, victims) ?? takesLessThanLimited(candidate, spared);
+  return (candidate, victims, ineligible) =>
+    tooOften(candidate, victims) ?? takesLessThanLimited(candidate, ineligible);
 }
 
 /** Eligible pods in ranking order. */
@@ -124,19 +123,16 @@ export function eligiblePods(
 }
 
 /** Why no candidate is eligible, counted by reason; the kubelet's own threshold is the backstop then. */
-function noEligiblePod(spared: VictimChoice['spared']): readonly Because[] {
-  if (spared.length === 0) return [];
+function noEligiblePod(ineligible: VictimChoice['ineligible']): readonly Because[] {
+  if (ineligible.length === 0) return [];
   const counts: Record<string, number> = {};
-  for (const { because } of spared) counts[because.code] = (counts[because.code] ?? 0) + 1;
+  for (const { because } of ineligible) counts[because.code] = (counts[because.code] ?? 0) + 1;
   const reasons = Object.entries(counts).map(([code, count]) => `${count} ${code}`);
-  const ofOwners = spared.map(({ because }) => because).filter(isOwnerLimit);
-  return [
-    { code: 'NobodyMayGo', text: `no pod may be evicted now: ${reasons.join(', ')}`, facts: counts },
-    ...ofOwners.slice(0, 1),
-  ];
+  const ofOwners = ineligible.map(({ because }) => because).filter(isOwnerLimit);
+  return [REASONS.noEligiblePod({ reasons: reasons.join(', ') }, counts), ...ofOwners.slice(0, 1)];
 }
 
 function enoughTerminating(gap: number): readonly Because[] {
   if (gap > 0) return [];
-  return [{ code: 'EnoughEnding', text: 'terminating pods already free enough', facts: { missing: gap } }];
+  return [REASONS.enoughTerminating({}, { missing: gap })];
 }

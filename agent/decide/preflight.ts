@@ -1,14 +1,15 @@
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { isBelow } from '#shared/domain/pressure/is-below.ts';
 import type { Observations } from '#shared/domain/pressure/observation.ts';
-import type { AgentPolicy } from '#agent/policy/policy.ts';
+import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { AttemptOutcome } from './apply-outcome.ts';
 import { decidingObservations } from './snapshot/deciding-observations.ts';
 import type { Eviction } from './eviction.ts';
 import type { NodeView } from './snapshot/node-view.ts';
 import { isTerminating, type NamespaceState } from './snapshot/node-snapshot.ts';
 import { lastingProtection } from './ranking/ineligibility.ts';
-import { modeOf } from './shortage/rule-mode.ts';
+import { modeOf } from '#shared/api/node-pressure-policy/rule-mode.ts';
+import { ABORTS } from '#agent/messages.ts';
 
 /** A pod and its namespace as just read from the API server. */
 export type FreshPod =
@@ -35,35 +36,32 @@ export function abortReason(
   policy: AgentPolicy,
 ): AttemptOutcome | undefined {
   if (eviction.mode === 'Enforce' && modeOf(eviction, policy) !== 'Enforce') {
-    return { kind: 'disarmed', message: `policy ${policy.name} no longer enforces this rule` };
+    return { kind: 'disarmed', message: ABORTS.noLongerEnforced(policy.name) };
   }
   return changeSince(eviction, fresh, policy) ?? recoverySince(eviction, decidingObservations(view, policy));
 }
 
 function changeSince(eviction: Eviction, fresh: FreshPod, policy: AgentPolicy): AttemptOutcome | undefined {
-  const name = `pod ${eviction.pod.namespace}/${eviction.pod.name}`;
+  const name = `${eviction.pod.namespace}/${eviction.pod.name}`;
   switch (fresh.kind) {
     case 'unknown': {
-      const message = `cannot read ${name} again: ${fresh.message}`;
+      const message = ABORTS.unread(name, fresh.message);
       return { kind: 'unconfirmed', message, retryAfterSeconds: fresh.retryAfterSeconds };
     }
     case 'unreadable':
-      return { kind: 'unreadable', message: `cannot read ${name} again: ${fresh.message}` };
+      return { kind: 'unreadable', message: ABORTS.unread(name, fresh.message) };
     case 'gone':
-      return { kind: 'overtaken', message: `${name} no longer exists` };
+      return { kind: 'overtaken', message: ABORTS.gone(name) };
     case 'found': {
-      const change = changeOf(eviction, fresh, policy);
-      return change === undefined ? undefined : { kind: 'overtaken', message: `${name} ${change}` };
+      const message = changeOf(eviction, fresh, policy);
+      return message === undefined ? undefined : { kind: 'overtaken', message };
     }
   }
 }
 
 function recoverySince(eviction: Eviction, observations: Observations): AttemptOutcome | undefined {
   if (isStillShort(eviction, observations)) return undefined;
-  return {
-    kind: 'relieved',
-    message: `${eviction.threshold.signal} is no longer below its threshold, or cannot be read`,
-  };
+  return { kind: 'relieved', message: ABORTS.relieved(eviction.threshold.signal) };
 }
 
 type Found = Extract<FreshPod, { kind: 'found' }>;
@@ -73,10 +71,11 @@ function changeOf(
   { pod, namespace }: Found,
   policy: AgentPolicy,
 ): string | undefined {
-  if (pod.uid !== decided.uid) return `now has the UID ${pod.uid}; the decision was for ${decided.uid}`;
-  if (isTerminating(pod) && !isShortening) return 'is already terminating';
+  const name = `${decided.namespace}/${decided.name}`;
+  if (pod.uid !== decided.uid) return ABORTS.otherUid(name, pod.uid, decided.uid);
+  if (isTerminating(pod) && !isShortening) return ABORTS.terminating(name);
   const protection = lastingProtection(pod, policy, new Map([[pod.namespace, namespace]]));
-  return protection && `can no longer be evicted: ${protection.text}`;
+  return protection && ABORTS.nowProtected(name, protection.text);
 }
 
 /** Stalls have no amount, and their windows do not change within a moment. */

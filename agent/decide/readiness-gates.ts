@@ -1,4 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
+import { REASONS } from '#agent/messages.ts';
 
 /** State of the process that decides whether it may act. Times are monotonic milliseconds. */
 export interface AgentReadiness {
@@ -20,28 +21,25 @@ function warmingUp({ nowMs, startedAtMs, warmUpMs }: AgentReadiness): Because | 
   const leftMs = startedAtMs + warmUpMs - nowMs;
   if (leftMs <= 0) return undefined;
   const seconds = Math.ceil(leftMs / 1000);
-  return { code: 'WarmingUp', text: `the agent has just started; evictions begin in ${seconds} s`, facts: { seconds } };
+  return REASONS.warmingUp({ seconds }, { seconds });
 }
 
 function podsUnknown({ arePodsSynced }: AgentReadiness): Because | undefined {
-  if (arePodsSynced) return undefined;
-  return { code: 'PodsUnknown', text: 'the pods of this node have not been read yet', facts: {} };
+  return arePodsSynced ? undefined : REASONS.podsUnknown({});
 }
 
 function policiesUnknown({ arePoliciesRead }: AgentReadiness): Because | undefined {
-  if (arePoliciesRead) return undefined;
-  return { code: 'PoliciesUnknown', text: 'the NodePressurePolicies have not been read yet', facts: {} };
+  return arePoliciesRead ? undefined : REASONS.policiesUnknown({});
 }
 
 function historyUnknown({ isHistoryKnown }: AgentReadiness): Because | undefined {
-  if (isHistoryKnown) return undefined;
-  return { code: 'HistoryUnknown', text: 'the NodePressure of this node has not been read yet', facts: {} };
+  return isHistoryKnown ? undefined : REASONS.historyUnknown({});
 }
 
 function silent({ nowMs, lastContactMs }: AgentReadiness): Because | undefined {
   if (lastContactMs === undefined || nowMs - lastContactMs <= LONGEST_SILENCE_MS) return undefined;
   const seconds = Math.round((nowMs - lastContactMs) / 1000);
-  return { code: 'ApiServerSilent', text: `no contact with the API server for ${seconds} s`, facts: { seconds } };
+  return REASONS.apiServerSilent({ seconds }, { seconds });
 }
 
 /** Reasons to observe without acting. */

@@ -7,7 +7,7 @@ import type { EvictionState, Pause } from './eviction/eviction-state.ts';
 import { recentEvictions } from './eviction/eviction-windows.ts';
 import { type InflightEviction, reconcileInflight } from './eviction/inflight-eviction.ts';
 import { isBeingEvicted, isTerminating, type NodeSnapshot, type PodsOnNode } from './snapshot/node-snapshot.ts';
-import { ownerOf } from './snapshot/pod-owner.ts';
+import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
 
 const DEFAULT_GRACE_SECONDS = 30;
 /** Attempts are counted until a pod had no attempt for this long. */

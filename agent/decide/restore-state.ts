@@ -1,6 +1,6 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
-import type { Mode } from '#agent/policy/mode.ts';
+import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
 import type { EvictionRecord } from './pass-result.ts';
 import type { AgentState } from './agent-state.ts';
 import type { PastEviction } from './eviction/eviction-windows.ts';

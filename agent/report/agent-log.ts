@@ -4,6 +4,7 @@ import type { Log } from '#shared/runtime/log.ts';
 import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import type { Eviction } from '#agent/decide/eviction.ts';
 import type { PassResult } from '#agent/decide/pass-result.ts';
+import { LOG } from '#agent/messages.ts';
 
 /** The decision log: one line for each change, with the numbers behind it. */
 export interface AgentLog {
@@ -26,23 +27,23 @@ export function createAgentLog(log: Log): AgentLog {
     const now = trigger === undefined ? '' : `${trigger.signal} ${trigger.stage}`;
     if (now === shortage) return;
     shortage = now;
-    if (trigger === undefined) log.info('Node pressure resolved');
-    else log.warn({ because: trigger.because, stage: trigger.stage, mode: trigger.mode }, 'Node under pressure');
+    if (trigger === undefined) log.info(LOG.resolved);
+    else log.warn({ because: trigger.because, stage: trigger.stage, mode: trigger.mode }, LOG.underPressure);
   }
 
   function showClosedGates({ trigger, closedGates: current }: PassResult['decision']['assessment']): void {
     const now = trigger === undefined ? '' : codes(current);
     if (now === closedGates) return;
     closedGates = now;
-    if (now !== '') log.info({ holds: current }, 'Evictions held back');
+    if (now !== '') log.info({ holds: current }, LOG.heldBack);
   }
 
   function showFallback(because: Because | undefined): void {
     const now = because?.text ?? '';
     if (now === fallback) return;
     fallback = now;
-    if (because === undefined) log.info('Kernel readings are back');
-    else log.warn({ because }, 'Using kubelet statistics');
+    if (because === undefined) log.info(LOG.kernelBack);
+    else log.warn({ because }, LOG.usingKubelet);
   }
 
   function showPass({ decision: { assessment } }: PassResult): void {
@@ -61,7 +62,7 @@ export function createAgentLog(log: Log): AgentLog {
     };
     log.info(
       { ...facts, outcome, because, message: text },
-      mode === 'DryRun' ? 'Eviction decided (dry run)' : 'Eviction answered',
+      mode === 'DryRun' ? LOG.evictionPretended : LOG.evictionAnswered,
     );
   }
   return { showPass, showFallback, showOutcome };

@@ -86,8 +86,11 @@ interface Gauges {
 }
 
 function createGauges(metrics: Metrics): Gauges {
+  return { ...signalGauges(metrics), ...podGauges(metrics), ...evictionGauges(metrics) };
+}
+
+function signalGauges(metrics: Metrics) {
   const signal = ['eviction_signal'];
-  const pod = ['namespace', 'pod'];
   return {
     available: metrics.gauge(
       'plimsoll_eviction_signal_available',
@@ -119,6 +122,12 @@ function createGauges(metrics: Metrics): Gauges {
       'Share of time in which some (waiting) or all (stalled) tasks waited',
       ['resource', 'kind', 'window'],
     ),
+  };
+}
+
+function podGauges(metrics: Metrics) {
+  const pod = ['namespace', 'pod'];
+  return {
     candidateUsage: metrics.gauge(
       'plimsoll_eviction_candidate_usage',
       'Usage of the first candidates, in the unit of the signal that they are ranked by',
@@ -134,6 +143,11 @@ function createGauges(metrics: Metrics): Gauges {
       'Candidates without a series of their own, summed over updates',
     ),
     doubtful: metrics.gauge('plimsoll_pods_doubtful', 'Pods whose memory usage another source contradicts'),
+  };
+}
+
+function evictionGauges(metrics: Metrics) {
+  return {
     outstanding: metrics.gauge('plimsoll_evictions_outstanding', 'Evictions in flight'),
     stuck: metrics.gauge(
       'plimsoll_evictions_stuck',

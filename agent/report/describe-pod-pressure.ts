@@ -1,5 +1,6 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import { isAtCpuLimit, isAtMemoryLimit, type PodPressure } from '#agent/decide/snapshot/pod-pressure.ts';
+import { OWN_LIMITS } from '#agent/messages.ts';
 
 /** The reason with the pod's pressure as further facts, and in words if the pod is at its own limit. */
 export function withPodPressure({ code, text, facts }: Because, podPressure: PodPressure | undefined): Because {
@@ -14,12 +15,8 @@ export function withPodPressure({ code, text, facts }: Because, podPressure: Pod
 function limitsIn(podPressure: PodPressure): readonly string[] {
   const { limitHitsPerSecond = 0, throttled = 0 } = podPressure;
   return [
-    ...(isAtMemoryLimit(podPressure)
-      ? [`at its own memory limit (${rounded(limitHitsPerSecond)} hits per second)`]
-      : []),
-    ...(isAtCpuLimit(podPressure)
-      ? [`throttled by its own CPU limit ${Math.round(throttled * 100)} % of the time`]
-      : []),
+    ...(isAtMemoryLimit(podPressure) ? [OWN_LIMITS.memory(rounded(limitHitsPerSecond))] : []),
+    ...(isAtCpuLimit(podPressure) ? [OWN_LIMITS.cpu(Math.round(throttled * 100))] : []),
   ];
 }
 

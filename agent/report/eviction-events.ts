@@ -6,7 +6,8 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import type { Eviction } from '#agent/decide/eviction.ts';
-import type { Mode } from '#agent/policy/mode.ts';
+import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
+import { EVENTS } from '#agent/messages.ts';
 
 /** The node that Events refer to. */
 export interface NodeReference {
@@ -24,9 +25,8 @@ function nodeReference({ name, uid }: NodeReference) {
   return { apiVersion: 'v1', kind: 'Node', name, ...(uid === undefined ? {} : { uid }) };
 }
 
-/** The kubelet's messages end in a space; a dry run adds `(dry run)`. */
 function inMode(text: string, mode: Mode): string {
-  return mode === 'DryRun' ? `${text.trimEnd()} (dry run)` : text;
+  return mode === 'DryRun' ? EVENTS.dryRun(text) : text;
 }
 
 /** Event on the node when a pod is evicted because of a shortage; the kubelet's message. */
@@ -35,7 +35,7 @@ export function recordThresholdMet(recorder: Recorder, node: NodeReference, { si
     regarding: nodeReference(node),
     type: 'Warning',
     reason: EVENT_REASONS.thresholdMet,
-    note: inMode(`Attempting to reclaim ${resourceOf(signal)}`, mode),
+    note: inMode(EVENTS.thresholdMet(resourceOf(signal)), mode),
     action: 'Reclaiming',
   });
 }
@@ -67,7 +67,7 @@ export function recordOutcome(
     regarding: podReference(pod),
     type: 'Warning',
     reason: isTaken ? EVENT_REASONS.evicted : EVENT_REASONS.evictionFailed,
-    note: inMode(isTaken ? message.text : `Cannot evict: ${failure}`, mode),
+    note: inMode(isTaken ? message.text : EVENTS.cannotEvict(failure), mode),
     action: 'Evicting',
     ...(isTaken && message.annotations !== undefined ? { annotations: message.annotations } : {}),
   });
@@ -80,7 +80,7 @@ export function recordOwnerLimit(recorder: Recorder, { text, facts }: Because, m
     regarding: { apiVersion: 'v1', kind: 'Pod', namespace: String(namespace), name: String(pod), uid: String(uid) },
     type: 'Warning',
     reason: EVENT_REASONS.evictionFailed,
-    note: inMode(`Not evicted: ${text}`, mode),
+    note: inMode(EVENTS.notEvicted(text), mode),
     action: 'Evicting',
   });
 }

@@ -2,9 +2,9 @@ import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { AgentState } from '#agent/decide/agent-state.ts';
 import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import type { Eviction } from '#agent/decide/eviction.ts';
-import type { Mode } from '#agent/policy/mode.ts';
+import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
 import type { EvictionRecord } from '#agent/decide/pass-result.ts';
-import { ownerOf } from '#agent/decide/snapshot/pod-owner.ts';
+import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
 
 /** Largest number of records in the status. */
 const MOST_RECORDS = 20;

@@ -1,6 +1,7 @@
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import type { Inventory } from '#agent/observe/node/inventory.ts';
+import { LOG } from '#agent/messages.ts';
 
 /** Shows the node's inventory: gauges always, a log line at the start and on a change. */
 export type ShowInventory = (inventory: Inventory) => void;
@@ -19,7 +20,7 @@ export function createInventoryMetrics(metrics: Metrics, log: Pick<Log, 'info'>)
     memory.set(inventory.memoryBytes);
     swap.set(inventory.swapBytes);
     const now = JSON.stringify(inventory);
-    if (now !== shown) log.info({ inventory }, 'Node inventory');
+    if (now !== shown) log.info({ inventory }, LOG.inventory);
     shown = now;
   };
 }

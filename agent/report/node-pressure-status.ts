@@ -1,81 +1,27 @@
-import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { canonicalQuantity } from '#shared/domain/quantity/format-quantity.ts';
-import type { MemoryFigure } from '#shared/domain/pressure/memory-figure.ts';
 import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import { explainRanking } from '#shared/domain/ranking/explain-ranking.ts';
+import { decodeOwnerText } from '#shared/api/decode-node-pressure.ts';
+import type {
+  EvictionEntry,
+  NextEntry,
+  NodePressureStatus,
+  PressureConditionEntry,
+  RuleEntry,
+  SignalEntry,
+} from '#shared/api/node-pressure.ts';
 import { orderFor } from '#agent/decide/ranking/rank-node.ts';
-import type { Mode } from '#agent/policy/mode.ts';
 import type { EvictionRecord, PassResult } from '#agent/decide/pass-result.ts';
 import type { PreviousStatus } from '#agent/observe/api-server/node-pressure-object.ts';
 import { withPodPressure } from './describe-pod-pressure.ts';
-import { type Condition, type Doubts, type PressureConditions, pressureConditions } from './pressure-conditions.ts';
-import { type SignalLevel, signalStates } from './signal-state.ts';
-
-/** `status` of this node's NodePressure object; times are RFC 3339. */
-export interface NodePressureStatus {
-  readonly observedAt: string;
-  readonly observedGeneration?: number;
-  readonly mode: Mode;
-  /** The NodePressurePolicy in force. */
-  readonly policy: string;
-  readonly agent: { readonly version: string; readonly pod: string };
-  readonly conditions: readonly Condition[];
-  readonly signals: readonly SignalEntry[];
-  readonly next: readonly NextEntry[];
-  readonly evictions: readonly EvictionEntry[];
-  /**
-   * Thresholds and stall rules in force, and whether each may act: a rule that was met when it came into force may not
-   * yet. Not written before they are known, so that the entries of a previous process stay.
-   */
-  readonly rules: readonly RuleEntry[] | undefined;
-}
-
-interface RuleEntry {
-  readonly rule: string;
-  readonly confirmed: boolean;
-  readonly policy: string;
-  readonly generation: number;
-}
-
-interface SignalEntry {
-  readonly name: string;
-  readonly available: string;
-  readonly capacity: string;
-  readonly threshold?: string;
-  readonly state: SignalLevel;
-  readonly since: string;
-  readonly observedAt?: string;
-  /** Memory that processes can still allocate, if the kernel reports it. */
-  readonly reclaimable?: string;
-  /** The figure that thresholds are compared with. */
-  readonly figure?: MemoryFigure;
-}
-
-interface NextEntry {
-  readonly pod: string;
-  readonly uid: string;
-  readonly priority: number;
-  readonly usage?: string;
-  readonly request: string;
-  readonly because: Because;
-}
-
-interface EvictionEntry {
-  readonly pod: string;
-  readonly uid: string;
-  readonly owner?: string;
-  readonly signal: string;
-  readonly stage: string;
-  readonly outcome: string;
-  readonly requestedAt: string;
-  readonly endedAt?: string;
-  readonly because: Because;
-}
+import { type Doubts, type PressureConditions, pressureConditions } from './pressure-conditions.ts';
+import { signalStates } from './signal-state.ts';
+import { boundedReason } from './status-bounds.ts';
 
 export interface StatusContext {
-  readonly agent: NodePressureStatus['agent'];
+  readonly agent: NonNullable<NodePressureStatus['agent']>;
   readonly records: readonly EvictionRecord[];
   readonly doubts: Doubts;
   /** Added to a monotonic time, this gives wall time. */
@@ -88,25 +34,20 @@ export interface StatusContext {
 
 const MOST_NEXT = 10;
 
-function time(instant: Instant): string {
-  return new Date(instant).toISOString();
-}
-
 function signalEntries(result: PassResult, { previous, wallOffsetMs }: StatusContext): readonly SignalEntry[] {
-  const now = time(result.snapshot.now + wallOffsetMs);
-  return signalStates(result).map((signal) => {
-    const before = previous?.signals.find(({ name }) => name === signal.name);
+  const now = result.snapshot.now + wallOffsetMs;
+  return signalStates(result).map(({ name, state, available, capacity, threshold, observedAt, reclaimable }) => {
+    const before = previous?.signals.find((each) => each.name === name);
     return {
-      name: signal.name,
-      available: signal.available,
-      capacity: signal.capacity,
-      ...(signal.threshold === undefined ? {} : { threshold: signal.threshold }),
-      state: signal.state,
-      since: before?.state === signal.state ? before.since : now,
-      ...(signal.observedAt === undefined ? {} : { observedAt: time(signal.observedAt + wallOffsetMs) }),
-      ...(signal.reclaimable === undefined
-        ? {}
-        : { reclaimable: signal.reclaimable.available, figure: signal.reclaimable.figure }),
+      name,
+      state,
+      available,
+      reclaimable: reclaimable?.available,
+      figure: reclaimable?.figure,
+      capacity,
+      threshold,
+      since: (before?.state === state ? before.since : undefined) ?? now,
+      observedAt: observedAt === undefined ? undefined : observedAt + wallOffsetMs,
     };
   });
 }
@@ -122,9 +63,9 @@ function nextEntries({ decision: { assessment }, policy, snapshot }: PassResult)
       pod: `${pod.namespace}/${pod.name}`,
       uid: pod.uid,
       priority,
-      ...(candidate.usage === undefined ? {} : { usage: amount(candidate.usage, resource) }),
+      usage: candidate.usage === undefined ? undefined : amount(candidate.usage, resource),
       request: String(because.facts['request'] ?? '0'),
-      because: withPodPressure(because, snapshot.podPressures.get(pod.uid)),
+      because: boundedReason(withPodPressure(because, snapshot.podPressures.get(pod.uid))),
     };
   });
 }
@@ -133,39 +74,34 @@ function amount(usage: number, resource: string): string {
   return canonicalQuantity(wholeQuantity(usage, resource === 'memory' ? 'BinarySI' : 'DecimalSI'));
 }
 
-function evictionEntry(record: EvictionRecord): EvictionEntry {
-  const { pod, owner, signal, stage, outcome, requestedAt, endedAt, because, mode } = record;
+function evictionEntry({ pod, owner, because, ...record }: EvictionRecord): EvictionEntry {
   return {
+    ...record,
     pod: `${pod.namespace}/${pod.name}`,
     uid: pod.uid,
-    ...(owner === undefined ? {} : { owner }),
-    signal,
-    stage,
-    outcome: mode === 'DryRun' ? `${outcome} (dry run)` : outcome,
-    requestedAt: time(requestedAt),
-    ...(endedAt === undefined ? {} : { endedAt: time(endedAt) }),
-    because,
+    owner: decodeOwnerText(owner),
+    because: boundedReason(because),
   };
 }
 
 function conditionEntries(
   conditions: PressureConditions,
   previous: StatusContext['previous'],
-  now: string,
-): readonly Condition[] {
+  now: Instant,
+): readonly PressureConditionEntry[] {
   return conditions.map((condition) => {
     const before = previous?.conditions.find(({ type }) => type === condition.type);
-    const lastTransitionTime = before?.status === condition.status ? before.lastTransitionTime : now;
-    return { ...condition, lastTransitionTime };
+    const since = before?.status === condition.status ? before.lastTransitionTime : undefined;
+    return { ...condition, lastTransitionTime: since ?? now };
   });
 }
 
-/** The whole status for one pass; unchanged entries keep their times. */
+/** The whole status for one pass, in wall time; unchanged entries keep their times. */
 export function nodePressureStatus(result: PassResult, context: StatusContext): NodePressureStatus {
-  const observedAt = time(result.snapshot.now + context.wallOffsetMs);
+  const observedAt = result.snapshot.now + context.wallOffsetMs;
   return {
     observedAt,
-    ...(context.generation === undefined ? {} : { observedGeneration: context.generation }),
+    observedGeneration: context.generation,
     mode: result.policy.mode,
     policy: result.policy.name,
     agent: context.agent,
@@ -179,6 +115,10 @@ export function nodePressureStatus(result: PassResult, context: StatusContext): 
 
 const MOST_RULES = 32;
 
+/**
+ * Thresholds and stall rules in force, and whether each may act: a rule that was met when it came into force may not
+ * yet. Not written before they are known, so that the entries of a previous process stay.
+ */
 function ruleEntries({ decision: { state } }: PassResult): readonly RuleEntry[] | undefined {
   const entries = Array.from(state.activations ?? [], ([rule, { isConfirmed, policy, generation }]) => ({
     rule,

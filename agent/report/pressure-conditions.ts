@@ -1,20 +1,13 @@
+import type { PressureConditionEntry } from '#shared/api/node-pressure.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import { conditionOf, type PressureCondition, resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
 import { unconfirmedRules } from '#agent/decide/shortage/rule-activation.ts';
 import { stuckEvictions } from '#agent/decide/eviction/stuck-evictions.ts';
 import { noStatistics } from '#agent/decide/snapshot/unmeasured-pods.ts';
 import type { PassResult } from '#agent/decide/pass-result.ts';
+import { CONDITIONS } from '#agent/messages.ts';
 
-/** One entry of `status.conditions`. */
-export interface Condition {
-  readonly type: string;
-  readonly status: 'True' | 'False' | 'Unknown';
-  readonly reason: string;
-  readonly message: string;
-  readonly lastTransitionTime: string;
-}
-
-export type PressureConditions = readonly Omit<Condition, 'lastTransitionTime'>[];
+export type PressureConditions = readonly Omit<PressureConditionEntry, 'lastTransitionTime'>[];
 
 /** Limit for texts with names or values of a pod, which may be long. */
 const LONGEST_MESSAGE = 1024;
@@ -61,7 +54,7 @@ function familyCondition(family: Family, result: PassResult): PressureConditions
       type: family,
       status: 'Unknown',
       reason: 'NotMeasured',
-      message: `No source measures this resource on this node`,
+      message: CONDITIONS.notMeasured(),
     };
   }
   return isPressed(family, result)
@@ -70,7 +63,7 @@ function familyCondition(family: Family, result: PassResult): PressureConditions
         type: family,
         status: 'False',
         reason: 'NoPressure',
-        message: 'No threshold was crossed within the transition period',
+        message: CONDITIONS.noPressure(),
       };
 }
 
@@ -79,9 +72,9 @@ function whyPressed(family: Family, { decision: { assessment } }: PassResult): {
   const { trigger, closedGates } = assessment;
   const stuck = closedGates.find(({ code }) => code === 'NobodyMayGo');
   if (trigger !== undefined && stuck !== undefined && conditionOf(trigger.signal) === KUBELET_CONDITIONS[family]) {
-    return { reason: stuck.code, message: `${trigger.because.text}; ${stuck.text}` };
+    return { reason: stuck.code, message: CONDITIONS.noEligiblePod(trigger.because.text, stuck.text) };
   }
-  return { reason: 'Pressure', message: 'A threshold was crossed within the transition period' };
+  return { reason: 'Pressure', message: CONDITIONS.pressure() };
 }
 
 /** Contradictions about the node, which stop evictions for memory, and about single pods, which affect only those. */
@@ -89,7 +82,7 @@ const CONTRADICTIONS: readonly string[] = ['SourcesDisagree', 'PodsDisagree'];
 
 function sourcesCondition(disagreement: Because | undefined): PressureConditions[number] {
   if (disagreement === undefined) {
-    return { type: 'SourcesAgree', status: 'True', reason: 'NoDisagreement', message: 'No source contradicts another' };
+    return { type: 'SourcesAgree', status: 'True', reason: 'NoDisagreement', message: CONDITIONS.sourcesAgree() };
   }
   const status = CONTRADICTIONS.includes(disagreement.code) ? 'False' : 'Unknown';
   return { type: 'SourcesAgree', status, reason: disagreement.code, message: disagreement.text };
@@ -97,7 +90,7 @@ function sourcesCondition(disagreement: Because | undefined): PressureConditions
 
 function policiesCondition(unreadable: Because | undefined): PressureConditions[number] {
   if (unreadable === undefined) {
-    return { type: 'PoliciesRead', status: 'True', reason: 'AllRead', message: 'Every NodePressurePolicy can be read' };
+    return { type: 'PoliciesRead', status: 'True', reason: 'AllRead', message: CONDITIONS.policiesRead() };
   }
   return { type: 'PoliciesRead', status: 'False', reason: unreadable.code, message: unreadable.text };
 }
@@ -107,7 +100,7 @@ function rulesCondition({ decision: { state } }: PassResult): PressureConditions
   const waiting = unconfirmedRules(state.activations);
   if (waiting !== undefined)
     return { type: 'RulesConfirmed', status: 'False', reason: waiting.code, message: waiting.text };
-  const message = 'No threshold or pressure rule waits for confirmation';
+  const message = CONDITIONS.rulesConfirmed();
   return { type: 'RulesConfirmed', status: 'True', reason: 'NoneWaits', message };
 }
 
@@ -115,9 +108,9 @@ function rulesCondition({ decision: { state } }: PassResult): PressureConditions
 function podsCondition({ snapshot }: PassResult): PressureConditions[number] {
   const [first, ...others] = snapshot.pods.unreadable;
   if (first === undefined) {
-    return { type: 'PodsRead', status: 'True', reason: 'AllRead', message: 'Every pod of this node can be read' };
+    return { type: 'PodsRead', status: 'True', reason: 'AllRead', message: CONDITIONS.podsRead() };
   }
-  const message = others.length === 0 ? first : `${first}; and ${others.length} more`;
+  const message = CONDITIONS.podsUnread(first, others.length);
   return { type: 'PodsRead', status: 'False', reason: 'PodUnreadable', message: message.slice(0, LONGEST_MESSAGE) };
 }
 
@@ -125,7 +118,7 @@ function podsCondition({ snapshot }: PassResult): PressureConditions[number] {
 function figuresCondition({ decision: { state } }: PassResult): PressureConditions[number] {
   const [gap] = state.figureGaps.values();
   if (gap !== undefined) return { type: 'FiguresAgree', status: 'False', reason: gap.code, message: gap.text };
-  const message = "The kubelet's available memory and the reclaimable memory are close to each other";
+  const message = CONDITIONS.figuresAgree();
   return { type: 'FiguresAgree', status: 'True', reason: 'NoGap', message };
 }
 
@@ -135,7 +128,7 @@ function statisticsCondition({ snapshot, decision: { state } }: PassResult): Pre
   if (because !== undefined) {
     return { type: 'PodsMeasured', status: 'False', reason: because.code, message: because.text };
   }
-  return { type: 'PodsMeasured', status: 'True', reason: 'Measured', message: 'Pod statistics are available' };
+  return { type: 'PodsMeasured', status: 'True', reason: 'Measured', message: CONDITIONS.podsMeasured() };
 }
 
 /** Whether evicted pods terminate; if not, the kubelet is down or a container cannot be stopped. */
@@ -144,9 +137,9 @@ function carriedOutCondition({ snapshot, decision: { state } }: PassResult): Pre
   const stuck = stuckEvictions(state.evictions.Enforce, snapshot);
   if (stuck !== undefined) return { type, status: 'False', reason: 'PodsStuck', message: stuck.text };
   if (!snapshot.isKubeletSilent) {
-    return { type, status: 'True', reason: 'NoneStuck', message: 'No evicted pod is stuck beyond its grace period' };
+    return { type, status: 'True', reason: 'NoneStuck', message: CONDITIONS.evictionsCarriedOut() };
   }
-  return { type, status: 'Unknown', reason: 'KubeletSilent', message: 'The kubelet has stopped posting node status' };
+  return { type, status: 'Unknown', reason: 'KubeletSilent', message: CONDITIONS.kubeletSilent() };
 }
 
 /** Doubts about sources and policies; a disagreement may also mean that nothing can be compared. */

@@ -2,14 +2,14 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import type { AgentMetrics } from './agent-metrics.ts';
 import type { SourcesShown } from './source-metrics.ts';
 import type { Doubts } from './pressure-conditions.ts';
-import { nodePressureStatus, type NodePressureStatus, type StatusContext } from './node-pressure-status.ts';
+import { nodePressureStatus, type StatusContext } from './node-pressure-status.ts';
 import type { PreviousStatus } from '#agent/observe/api-server/node-pressure-object.ts';
 import type { EvictionRecord, PassResult } from '#agent/decide/pass-result.ts';
 import type { StatusWriter } from './status-writer.ts';
 
 export interface PublisherPorts {
   readonly writer: StatusWriter;
-  readonly agent: NodePressureStatus['agent'];
+  readonly agent: StatusContext['agent'];
   readonly lastResult: () => PassResult | undefined;
   /** The status before this process wrote it; `undefined` until it has been read. */
   readonly previousStatus: () => PreviousStatus | undefined;

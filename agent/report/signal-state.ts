@@ -1,3 +1,4 @@
+import type { SignalEntry } from '#shared/api/node-pressure.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { canonicalQuantity, formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { readableBytes } from '#shared/domain/quantity/readable-amount.ts';
@@ -15,10 +16,10 @@ import { type KubeletSignal, resourceOf } from '#shared/domain/pressure/signal.t
 import { isHard, type Threshold, type ThresholdValue } from '#shared/domain/pressure/threshold.ts';
 import type { CpuRoom } from '#agent/decide/snapshot/node-view.ts';
 import type { PassResult } from '#agent/decide/pass-result.ts';
-import type { StallRule } from '#agent/policy/stall-rule.ts';
+import type { StallRule } from '#shared/api/node-pressure-policy/stall-rule.ts';
 
 /** How close a signal is to its thresholds. */
-export type SignalLevel = 'Far' | 'Near' | 'Soft' | 'Hard';
+export type SignalLevel = SignalEntry['state'];
 
 /** One line of `status.signals`; times are as in the observation. */
 export interface SignalState {

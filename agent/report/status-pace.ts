@@ -1,4 +1,4 @@
-import type { NodePressureStatus } from './node-pressure-status.ts';
+import type { NodePressureStatus } from '#shared/api/node-pressure.ts';
 import type { SignalLevel } from './signal-state.ts';
 
 /** The last written status, when it was written, and how long it stays valid while nothing happens. */

@@ -1,9 +1,10 @@
 import { type Backoff, backoffDelay } from '#shared/runtime/backoff.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
-import type { NodePressureStatus } from './node-pressure-status.ts';
+import type { NodePressureStatus } from '#shared/api/node-pressure.ts';
 import { isStatusDue, validForMs, type Written } from './status-pace.ts';
 import { type StatusTarget, writeStatus } from './write-status.ts';
+import { LOG } from '#agent/messages.ts';
 
 export interface StatusWriterPorts {
   readonly target: StatusTarget;
@@ -47,7 +48,7 @@ export function createStatusWriter({ target, periodMs, clock, random, log }: Sta
   }
 
   function failed(kind: string, message: string): Past {
-    if (past.failures === 0) log.warn({ kind, message }, 'NodePressure status write failed');
+    if (past.failures === 0) log.warn({ kind, message }, LOG.statusFailed);
     const notBeforeMs = clock.monotonic() + backoffDelay(AFTER_FAILURE, past.failures, random());
     return { ...past, failures: past.failures + 1, notBeforeMs };
   }

@@ -1,10 +1,12 @@
+import { encodeObject } from '#shared/api/encode-fields.ts';
+import { encodeStatus } from '#shared/api/encode-node-pressure.ts';
+import type { NodePressureStatus } from '#shared/api/node-pressure.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { createObject, patchObject } from '#shared/kube/client/objects.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';
-import { API_VERSION, COMPONENT_NAMES } from '#shared/kube/api-names.ts';
-import type { NodePressureStatus } from './node-pressure-status.ts';
+import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 
 export interface StatusTarget {
   readonly client: KubeClient;
@@ -17,8 +19,11 @@ const TIMEOUT_MS = 5000;
 
 function emptyObject(nodeName: string, nodeUid: string | undefined): object {
   const owner = { apiVersion: 'v1', kind: 'Node', name: nodeName, uid: nodeUid };
-  const metadata = { name: nodeName, ...(nodeUid === undefined ? {} : { ownerReferences: [owner] }) };
-  return { apiVersion: API_VERSION, kind: 'NodePressure', metadata };
+  return encodeObject(
+    'NodePressure',
+    { name: nodeName, ownerReferences: nodeUid === undefined ? undefined : [owner] },
+    {},
+  );
 }
 
 /** Writes this node's NodePressure status; creates the object if it is missing. */
@@ -29,9 +34,10 @@ export async function writeStatus(
 ): Promise<Outcome<KubeObject>> {
   const options = { type: 'merge', fieldManager: COMPONENT_NAMES.agent, signal, timeoutMs: TIMEOUT_MS } as const;
   const address = { resource: NODE_PRESSURES, name: nodeName, subresource: 'status' };
-  const patched = await patchObject(client, address, { status }, options);
+  const patch = { status: encodeStatus(status) };
+  const patched = await patchObject(client, address, patch, options);
   if (patched.kind !== 'notFound') return patched;
   const created = await createObject(client, { resource: NODE_PRESSURES }, emptyObject(nodeName, nodeUid()), options);
   if (created.kind !== 'ok' && created.kind !== 'alreadyExists') return created;
-  return patchObject(client, address, { status }, options);
+  return patchObject(client, address, patch, options);
 }

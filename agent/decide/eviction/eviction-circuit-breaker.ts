@@ -2,6 +2,7 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { type KubeletSignal, resourceOf, type StarvedResource } from '#shared/domain/pressure/signal.ts';
 import type { InflightEviction } from './inflight-eviction.ts';
+import { REASONS } from '#agent/messages.ts';
 
 /**
  * Stops the agent's evictions for one resource when they bring no relief. Once a pod has released what it used,
@@ -115,14 +116,8 @@ function trip(breaker: CircuitBreaker, now: Instant): CircuitBreaker {
 export function breakerGate(breakers: CircuitBreakers, resource: StarvedResource, now: Instant): Because | undefined {
   const { stoppedUntil, awaiting } = breakers.get(resource) ?? CLOSED;
   if (stoppedUntil !== undefined && now < stoppedUntil) {
-    const seconds = Math.ceil((stoppedUntil - now) / 1000);
-    const text = `the last ${MOST_INEFFECTIVE} evictions brought no relief; evictions stop for ${seconds} s`;
-    return { code: 'Ineffective', text, facts: { evictions: MOST_INEFFECTIVE, seconds } };
+    const facts = { evictions: MOST_INEFFECTIVE, seconds: Math.ceil((stoppedUntil - now) / 1000) };
+    return REASONS.ineffective(facts, facts);
   }
-  if (awaiting.length === 0) return undefined;
-  return {
-    code: 'AwaitingRelief',
-    text: 'waiting to measure the relief from the last eviction',
-    facts: { count: awaiting.length },
-  };
+  return awaiting.length === 0 ? undefined : REASONS.awaitingRelief({}, { count: awaiting.length });
 }

@@ -1,6 +1,6 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import type { Mode } from '#agent/policy/mode.ts';
+import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
 import type { PastEviction } from './eviction-windows.ts';
 import type { InflightEviction } from './inflight-eviction.ts';
 

@@ -2,6 +2,7 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { EvictionLimits } from '#shared/domain/eviction/eviction-limits.ts';
 import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
+import { REASONS } from '#agent/messages.ts';
 
 /** One requested eviction, for the sliding windows and for ranking its owner later. */
 export interface PastEviction {
@@ -50,9 +51,8 @@ export function lostByNamespace(past: readonly PastEviction[], now: Instant): Re
 /** Why a namespace with `count` evicted or chosen pods may lose no further one; `undefined` if it may. */
 export function namespaceLimit(namespace: string, count: number, limits: EvictionLimits): Because | undefined {
   const most = limits.perNamespacePerTenMinutes;
-  if (count < most) return undefined;
-  const text = `namespace ${namespace} lost ${count} pods in ten minutes; the limit is ${most}`;
-  return { code: 'NamespaceLimit', text, facts: { namespace, count, most } };
+  const facts = { namespace, count, most };
+  return count < most ? undefined : REASONS.namespaceLimit(facts, facts);
 }
 
 /** When a pod of the same owner was last evicted from this node. */

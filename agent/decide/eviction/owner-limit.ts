@@ -1,12 +1,14 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import type { Spared } from '#shared/domain/eviction/choose-victims.ts';
+import type { Ineligible } from '#shared/domain/eviction/choose-victims.ts';
+import { overageOfLimited } from '#shared/domain/eviction/limited-owner.ts';
 import { resourceOf, type Signal, type StarvedResource } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { EvictionState } from './eviction-state.ts';
 import { evictionsOf } from './eviction-windows.ts';
 import { isUncounted } from './inflight-eviction.ts';
-import { ownerOf } from '#agent/decide/snapshot/pod-owner.ts';
+import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
+import { REASONS } from '#agent/messages.ts';
 
 const HOUR_MS = 3_600_000;
 const OWNER_LIMIT = 'OwnerLimit';
@@ -33,24 +35,18 @@ export function ownerLimit(
     if (owner === undefined) return undefined;
     const count = (lost.get(owner) ?? 0) + victims.filter(({ facts }) => ownerOf(facts.pod) === owner).length;
     if (count < query.most) return undefined;
-    const text = `${count} pods of ${owner} were evicted from this node within an hour; the limit is ${query.most}; the node is left to the kubelet`;
     const { namespace, name, uid } = pod;
-    return { code: OWNER_LIMIT, text, facts: { owner, count, most: query.most, namespace, pod: name, uid } };
+    const figures = { owner, count, most: query.most };
+    return REASONS.ownerLimit(figures, { ...figures, namespace, pod: name, uid });
   };
 }
 
-/**
- * Why a candidate must not be evicted in place of a pod whose owner is at its limit. An owner must not become immune at
- * the cost of others, so only a pod that exceeds its own request by more may be evicted instead.
- */
-export function takesLessThanLimited(candidate: Candidate, spared: readonly Spared[]): Because | undefined {
-  const limited = spared.filter(({ because }) => isOwnerLimit(because)).map((each) => each.candidate);
-  if (limited.length === 0) return undefined;
-  const largest = Math.max(...limited.map(({ roundedOverage }) => roundedOverage));
-  const { roundedOverage: overage, exceedsRequest } = candidate;
-  if (exceedsRequest && overage > largest) return undefined;
-  const text = 'the pod exceeds its request by less than a pod whose owner is at its limit';
-  return { code: 'LessThanLimitedOwner', text, facts: { overage, largest } };
+/** Why a candidate must not be evicted in place of a pod whose owner is at its limit. */
+export function takesLessThanLimited(candidate: Candidate, ineligible: readonly Ineligible[]): Because | undefined {
+  const limited = ineligible.filter(({ because }) => isOwnerLimit(because)).map((each) => each.candidate);
+  const largest = overageOfLimited(candidate, limited);
+  if (largest === undefined) return undefined;
+  return REASONS.lessThanLimitedOwner({}, { overage: candidate.roundedOverage, largest });
 }
 
 /** Whether a pod stays because of its owner's limit; if no other pod is eligible, the kubelet takes over. */

@@ -1,6 +1,7 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { EvictionState } from './eviction-state.ts';
 import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
+import { REASONS } from '#agent/messages.ts';
 
 /** With this many evicted pods that do not terminate, the agent stops: something is wrong with the node. */
 const MOST_STUCK = 2;
@@ -23,14 +24,8 @@ export function stuckCount({ inflight }: Evictions): number {
 export function stuckEvictions(evictions: Evictions, contact: KubeletContact): Because | undefined {
   const count = stuckCount(evictions);
   if (count === 0) return undefined;
-  const cause = contact.isKubeletSilent
-    ? 'the kubelet has stopped posting node status as well'
-    : 'is the kubelet running?';
-  return {
-    code: 'Stuck',
-    text: `${count} evicted pods have not terminated within their grace period; ${cause}`,
-    facts: { count, most: mostStuck(contact) },
-  };
+  const { isKubeletSilent } = contact;
+  return REASONS.stuck({ count, isKubeletSilent }, { count, most: mostStuck(contact) });
 }
 
 /** The reason as a gate: `undefined` while further evictions are allowed. */

@@ -6,12 +6,13 @@ import { resourceOf, type Signal, type StarvedResource } from '#shared/domain/pr
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import { ownerWishes } from '#shared/kube/annotations/owner-wishes.ts';
 import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
-import type { AgentPolicy } from '#agent/policy/policy.ts';
+import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { EvictionState } from '#agent/decide/eviction/eviction-state.ts';
 import { evictionsOf, lostByNamespace, namespaceLimit } from '#agent/decide/eviction/eviction-windows.ts';
 import { isUncounted, type Stage } from '#agent/decide/eviction/inflight-eviction.ts';
 import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
-import { ownerOf } from '#agent/decide/snapshot/pod-owner.ts';
+import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
+import { REASONS } from '#agent/messages.ts';
 
 function hasOptedOut(pod: Pod): boolean {
   return !ownerWishes(pod.annotations).mayBeEvicted;
@@ -36,14 +37,12 @@ export function lastingProtection(
 }
 
 function unknownNamespace({ namespace }: Pod, namespaces: NodeSnapshot['namespaces']): Because | undefined {
-  if (namespaces.has(namespace)) return undefined;
-  const text = `the labels of namespace ${namespace} are unknown; the namespace may have opted out`;
-  return { code: 'NamespaceUnknown', text, facts: { namespace } };
+  return namespaces.has(namespace) ? undefined : REASONS.namespaceUnknown({ namespace }, { namespace });
 }
 
 function withoutStatistics({ facts, usage }: Candidate, policy: AgentPolicy): Because | undefined {
   if (usage !== undefined || policy.ranking.missingStats !== 'Never') return undefined;
-  return { code: 'NoStatistics', text: 'the pod has no statistics', facts: { pod: facts.pod.name } };
+  return REASONS.noStatistics({}, { pod: facts.pod.name });
 }
 
 /** In the mild stage a pod with contradicted figures is not evicted; in the severe stage the smaller figure counts. */

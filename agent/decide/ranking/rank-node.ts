@@ -9,20 +9,14 @@ import {
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import { rankPods } from '#shared/domain/ranking/rank-pods.ts';
 import { policyOrder, type RankingOrder } from '#shared/domain/ranking/ranking-order.ts';
-import { ANNOTATION_EVICT, FOREIGN_PREFER_NO_EVICTION } from '#shared/kube/api-names.ts';
-import type { AgentPolicy } from '#agent/policy/policy.ts';
+import { isMarkedLast } from '#shared/kube/annotations/marked-last.ts';
+import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { EvictionState } from '#agent/decide/eviction/eviction-state.ts';
 import { ownerDisruptedAt } from '#agent/decide/eviction/eviction-windows.ts';
 import { figureFor } from '#agent/decide/snapshot/figure-for.ts';
 import type { RankingContext } from './ineligibility.ts';
 import { isTerminating, type NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
-import { ownerOf } from '#agent/decide/snapshot/pod-owner.ts';
-
-/** The annotation counts up to the priority ceiling for opting out. */
-function isMarkedLast({ annotations, spec }: Pod, { protect }: AgentPolicy): boolean {
-  const isMarked = annotations.get(ANNOTATION_EVICT) === 'last' || annotations.has(FOREIGN_PREFER_NO_EVICTION);
-  return isMarked && (spec.priority ?? 0) <= protect.optOutCeiling;
-}
+import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
 
 /** Statistics without the figure that counts are treated as missing: unknown is not zero. */
 function measuredFor(signal: Signal, usage: PodUsage | undefined): PodUsage | undefined {
@@ -51,7 +45,7 @@ function circumstances(
   const owner = ownerOf(pod);
   const isAvoided = owner !== undefined && snapshot.avoided.has(owner);
   return {
-    isMarkedLast: isMarkedLast(pod, policy),
+    isMarkedLast: isMarkedLast(pod, policy.protect.optOutCeiling),
     ownerDisruptedAt: ownerDisruptedAt(past, owner) ?? (isAvoided ? snapshot.now : undefined),
   };
 }

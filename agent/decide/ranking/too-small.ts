@@ -1,6 +1,7 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { Ineligibility } from './ineligibility.ts';
+import { REASONS } from '#agent/messages.ts';
 
 /** Requirements for the last victims before the node is exhausted. */
 export interface LastChance {
@@ -26,6 +27,5 @@ export function tooSmallReason(
 }
 
 function tooSmall(usage: number, least: number): Because {
-  const facts = { usage, least: Math.round(least) };
-  return { code: 'TooSmall', text: 'the pod uses too little to help before the node is exhausted', facts };
+  return REASONS.tooSmall({}, { usage, least: Math.round(least) });
 }

@@ -1,19 +1,20 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
-import type { Mode } from '#agent/policy/mode.ts';
-import type { AgentPolicy } from '#agent/policy/policy.ts';
+import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
+import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import {
   stallKey,
   STILL_WINDOW_MS,
   type StallRatio,
   type StallRule,
   type StallSignal,
-} from '#agent/policy/stall-rule.ts';
+} from '#shared/api/node-pressure-policy/stall-rule.ts';
 import { type EvictionsByMode, evictionsFor } from '#agent/decide/eviction/eviction-state.ts';
 import type { InflightEviction } from '#agent/decide/eviction/inflight-eviction.ts';
-import { stallMode } from './rule-mode.ts';
+import { stallMode } from '#shared/api/node-pressure-policy/rule-mode.ts';
 import { proveShortage, type UsageEvidence } from './stall-evidence.ts';
+import { REASONS } from '#agent/messages.ts';
 
 /** A rule that is met: since when, and with which current numbers. */
 export interface MetStall {
@@ -96,13 +97,13 @@ function whyMet(rule: StallRule, seen: SeenStalls, starts: StallStarts): Because
   if (short === undefined || long === undefined || short < rule.short.ratio || long < rule.long.ratio) return undefined;
   const proof = proveShortage(rule.evidence, seen.evidence);
   if (proof === undefined) return undefined;
-  const { signal, share } = rule;
-  const facts = { signal, share, shortRatio: short, longRatio: long, ...proof };
-  return {
-    code: 'StallsWithShortage',
-    text: describeStall(rule, { short, long, left: proof['availableShare'] }),
-    facts,
-  };
+  const { signal, share, evidence } = rule;
+  const seconds = { shortSeconds: rule.short.windowMs / 1000, longSeconds: rule.long.windowMs / 1000 };
+  const figures = { short, long, left: Number(proof['availableShare']), ...seconds };
+  return REASONS.stallsWithShortage(
+    { signal, share, evidence: evidence.signal, ...figures },
+    { signal, share, shortRatio: short, longRatio: long, ...proof },
+  );
 }
 
 function isWaiting(rule: StallRule, { ratios }: SeenStalls): boolean {
@@ -111,22 +112,4 @@ function isWaiting(rule: StallRule, { ratios }: SeenStalls): boolean {
 
 function ratioOf({ signal, share }: StallRule, windowMs: number, ratios: readonly StallRatio[]): number | undefined {
   return ratios.find((each) => each.signal === signal && each.share === share && each.windowMs === windowMs)?.ratio;
-}
-
-interface StallFigures {
-  readonly short: number;
-  readonly long: number;
-  readonly left: Because['facts'][string] | undefined;
-}
-
-function describeStall(
-  { signal, share, evidence, ...windows }: StallRule,
-  { short, long, left }: StallFigures,
-): string {
-  const waited = `${percent(short)} of ${windows.short.windowMs / 1000} s and ${percent(long)} of ${windows.long.windowMs / 1000} s`;
-  return `${signal} (${share}) took ${waited} while ${evidence.signal} was ${percent(Number(left))}`;
-}
-
-function percent(ratio: number): string {
-  return `${Math.round(ratio * 1000) / 10} %`;
 }

@@ -3,7 +3,7 @@ import { advancePressure, NO_PRESSURE, type PressureState } from '#shared/domain
 import { isBelow } from '#shared/domain/pressure/is-below.ts';
 import { type Observation, type Observations, wholeQuantity } from '#shared/domain/pressure/observation.ts';
 import { isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
-import type { AgentPolicy } from '#agent/policy/policy.ts';
+import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { advanceConfirmations, type Confirmations, needsConfirmation, type Seen } from './confirm-shortage.ts';
 import { advanceRecent, type RecentFigures, usualAvailable } from './recent-figures.ts';
 

@@ -13,11 +13,12 @@ import { decidingFigure } from '#agent/decide/snapshot/deciding-observations.ts'
 import type { Stage } from '#agent/decide/eviction/inflight-eviction.ts';
 import { isLeftToKubelet } from './left-to-kubelet.ts';
 import { type RuleActivations, mayAct } from './rule-activation.ts';
-import { stallMode, thresholdMode } from './rule-mode.ts';
+import { stallMode, thresholdMode } from '#shared/api/node-pressure-policy/rule-mode.ts';
 import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
-import type { Mode } from '#agent/policy/mode.ts';
-import type { AgentPolicy } from '#agent/policy/policy.ts';
-import { stallKey, type StallRule } from '#agent/policy/stall-rule.ts';
+import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
+import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
+import { stallKey, type StallRule } from '#shared/api/node-pressure-policy/stall-rule.ts';
+import { REASONS } from '#agent/messages.ts';
 
 /** What earlier passes have established about thresholds and stall rules. */
 export interface TriggerState extends ThresholdState {
@@ -40,18 +41,22 @@ export interface PressureTrigger {
   readonly because: Because;
 }
 
+/** What is short, and why no further pod is evicted for it. */
+export interface Shortage {
+  readonly trigger: PressureTrigger;
+  readonly closedGates: readonly Because[];
+}
+
 function thresholdBecause(threshold: Threshold, observed: Observation, figures: Because['facts']): Because {
   const { signal, gracePeriodSeconds } = threshold;
   const needed = formatQuantity(amountOf(threshold.value, observed));
   const available = formatQuantity(observed.available);
-  const kind = isHard(threshold) ? 'hard' : 'soft';
-  const { kubeletAvailable } = figures;
-  const byKubelet = kubeletAvailable === undefined ? '' : ` (${String(kubeletAvailable)} as the kubelet counts)`;
-  return {
-    code: isHard(threshold) ? 'HardThresholdMet' : 'SoftThresholdMet',
-    text: `${signal} is ${available}${byKubelet}, below the ${kind} threshold of ${needed}`,
-    facts: { signal, available, threshold: needed, gracePeriodSeconds, ...figures },
-  };
+  const byKubelet = figures['kubeletAvailable'];
+  const kubeletAvailable = byKubelet === undefined ? undefined : String(byKubelet);
+  return REASONS.thresholdMet(
+    { signal, isHard: isHard(threshold), available, kubeletAvailable, needed },
+    { signal, available, threshold: needed, gracePeriodSeconds, ...figures },
+  );
 }
 
 /** Which figure of a memory signal decided, and the kubelet's figure if another one did. */

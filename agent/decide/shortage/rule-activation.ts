@@ -1,9 +1,10 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import { isBelow } from '#shared/domain/pressure/is-below.ts';
 import type { Observations } from '#shared/domain/pressure/observation.ts';
-import type { AgentPolicy } from '#agent/policy/policy.ts';
-import { stallKey } from '#agent/policy/stall-rule.ts';
+import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
+import { stallKey } from '#shared/api/node-pressure-policy/stall-rule.ts';
 import type { MetStalls } from './advance-stalls.ts';
+import { REASONS } from '#agent/messages.ts';
 
 /** How a threshold or a stall rule came into force on this node. */
 export interface RuleActivation {
@@ -92,9 +93,6 @@ export function unconfirmedRules(activations: RuleActivations): Because | undefi
   const [first] = waiting;
   if (first === undefined) return undefined;
   const [rule, { policy, generation }] = first;
-  const others = waiting.length === 1 ? '' : ` (and ${waiting.length - 1} more)`;
-  const text =
-    `${rule}${others} was already met when policy ${policy} introduced it; it is reported but not enforced until it is ` +
-    `relieved once, the policy is changed again, or the policy is annotated plimsoll.dev/confirmed-generation: "${generation}"`;
-  return { code: 'MetOnArrival', text, facts: { rule, policy, generation, waiting: waiting.length } };
+  const facts = { rule, policy, generation, waiting: waiting.length };
+  return REASONS.metOnArrival(facts, facts);
 }

@@ -2,7 +2,7 @@ import type { Because } from '#shared/domain/model/because.ts';
 import { quantityMilliNumber, quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import type { Observation } from '#shared/domain/pressure/observation.ts';
 import type { ThresholdValue } from '#shared/domain/pressure/threshold.ts';
-import type { ShortageLimit } from '#agent/policy/stall-rule.ts';
+import type { ShortageLimit } from '#shared/api/node-pressure-policy/stall-rule.ts';
 import type { NodeView, ReclaimRates } from '#agent/decide/snapshot/node-view.ts';
 import {
   isAtCpuLimit,

@@ -6,7 +6,7 @@ import {
 } from '#shared/domain/pressure/memory-figure.ts';
 import { observe, type Observations } from '#shared/domain/pressure/observation.ts';
 import type { Signal } from '#shared/domain/pressure/signal.ts';
-import type { AgentPolicy } from '#agent/policy/policy.ts';
+import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { NodeView } from './node-view.ts';
 
 type Figures = Pick<NodeView, 'readings' | 'reclaimable'>;

@@ -3,6 +3,7 @@ import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { type MemoryReadings, memoryReadingOf, type MemorySignal } from '#shared/domain/pressure/memory-figure.ts';
 import { type MemoryReading, wholeQuantity } from '#shared/domain/pressure/observation.ts';
 import type { NodeView } from './node-view.ts';
+import { REASONS } from '#agent/messages.ts';
 
 /** Memory signals whose two figures differ widely, each with the reason in words and numbers. */
 export type FigureGaps = ReadonlyMap<MemorySignal, Because>;
@@ -45,16 +46,8 @@ function bytesOf(reading: MemoryReading | undefined): { available: number; capac
 
 /** The kubelet reports less where page cache is active, and more where the kernel itself holds memory. */
 function describeGap(signal: MemorySignal, kubelets: number, own: number): Because {
-  const [kubeletAvailable, reclaimable] = [kubelets, own].map((each) =>
-    formatQuantity(wholeQuantity(each, 'BinarySI')),
-  );
-  const isCache = kubelets < own;
-  const why = isCache
-    ? 'it counts active page cache as used'
-    : 'it misses kernel memory, huge pages and cache that cannot be reclaimed';
-  return {
-    code: isCache ? 'KubeletCountsCacheAsUsed' : 'KubeletMissesHeldMemory',
-    text: `${signal}: the kubelet reports ${kubeletAvailable ?? ''}, but ${reclaimable ?? ''} can be reclaimed; ${why}`,
-    facts: { signal, kubeletAvailable: kubeletAvailable ?? '', reclaimable: reclaimable ?? '' },
-  };
+  const kubeletAvailable = formatQuantity(wholeQuantity(kubelets, 'BinarySI'));
+  const reclaimable = formatQuantity(wholeQuantity(own, 'BinarySI'));
+  const facts = { signal, kubeletAvailable, reclaimable };
+  return kubelets < own ? REASONS.cacheCountedAsUsed(facts, facts) : REASONS.heldMemoryMissed(facts, facts);
 }

@@ -1,6 +1,6 @@
 import type { MemoryReadings } from '#shared/domain/pressure/memory-figure.ts';
 import type { NodeReadings } from '#shared/domain/pressure/observation.ts';
-import type { StallRatio } from '#agent/policy/stall-rule.ts';
+import type { StallRatio } from '#shared/api/node-pressure-policy/stall-rule.ts';
 
 /** The node as observed in one pass; times are monotonic milliseconds. */
 export interface NodeView {

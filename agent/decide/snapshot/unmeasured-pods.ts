@@ -2,6 +2,7 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { RankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { NodeSnapshot } from './node-snapshot.ts';
+import { REASONS } from '#agent/messages.ts';
 
 /**
  * Pods are measured at least every ten seconds: after this long without a measurement no source has their statistics.
@@ -28,6 +29,5 @@ export function noStatistics(
   if (since === undefined || now - since < LONGEST_MS) return undefined;
   const count = pods.running.filter(isRunning).length;
   const seconds = Math.round((now - since) / 1000);
-  const text = `none of ${count} running pods has had statistics for ${seconds} s; check the cgroup driver, the cgroup of all pods, and whether a security module denies reading it`;
-  return { code: 'NoPodStatistics', text, facts: { pods: count, seconds } };
+  return REASONS.noPodStatistics({ pods: count, seconds }, { pods: count, seconds });
 }

@@ -12,6 +12,7 @@ import type { ObservedPod } from '#agent/observe/node/node-source.ts';
 import { DISRUPTION_BY_KUBELET, DISRUPTION_TARGET } from '#agent/decide/snapshot/node-snapshot.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import { podEssentials } from './pod-essentials.ts';
+import { LOG } from '#agent/messages.ts';
 
 /** A pod of this node: the facts that rank it, and where its statistics are. */
 export interface NodePod {
@@ -130,7 +131,7 @@ export function createNodePods(nodeName: string, options: Options): NodePods {
   });
   reflector.onChange(({ kind, value }) => {
     if (kind !== 'deleted' && value.kind === 'unreadable')
-      options.log.warn({ cause: value.message }, 'Cannot read pod');
+      options.log.warn({ cause: value.message }, LOG.podUnreadable);
   });
   return {
     run: (signal) => reflector.run(signal),

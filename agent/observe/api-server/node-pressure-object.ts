@@ -1,19 +1,9 @@
+import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+import type { AvoidEntry, EvictionEntry, NodePressureStatus, RuleEntry } from '#shared/api/node-pressure.ts';
+import { ownerText } from '#shared/domain/avoidance/avoid-entry.ts';
 import { isKubeletSignal, OWN_SIGNALS, type Signal } from '#shared/domain/pressure/signal.ts';
-import type { Because } from '#shared/domain/model/because.ts';
-import type { Instant } from '#shared/domain/pod/pod.ts';
-import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
 import { createReflector, type Reflector, type ReflectorOptions } from '#shared/kube/reflector/reflector.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';
-import {
-  decodeObject,
-  readBoolean,
-  readInstant,
-  readInteger,
-  readList,
-  readObject,
-  readText,
-  type WireObject,
-} from '#shared/kube/decode/wire-object.ts';
 import type { RuleActivation } from '#agent/decide/shortage/rule-activation.ts';
 import type { EvictionRecord } from '#agent/decide/pass-result.ts';
 
@@ -26,21 +16,10 @@ export interface NodePressureObject {
   readonly status: PreviousStatus;
 }
 
-/** Keeps new pods of an owner off this node until that time (wall time). */
-export interface AvoidEntry {
-  /** `namespace/Kind/name`. */
-  readonly owner: string;
-  readonly until: Instant;
-}
-
 /** The part of a status that carries over a restart of the agent. */
 export interface PreviousStatus {
-  readonly conditions: readonly {
-    readonly type: string;
-    readonly status: string;
-    readonly lastTransitionTime: string;
-  }[];
-  readonly signals: readonly { readonly name: string; readonly state: string; readonly since: string }[];
+  readonly conditions: NodePressureStatus['conditions'];
+  readonly signals: NodePressureStatus['signals'];
   readonly evictions: readonly EvictionRecord[];
   /** How thresholds and stall rules came into force; `undefined` if the status has no such entry. */
   readonly rules: readonly PreviousRule[] | undefined;
@@ -61,77 +40,39 @@ export function createNodePressureReflector(nodeName: string, options: Options):
     ...options,
     resource: NODE_PRESSURES,
     fieldSelector: `metadata.name=${nodeName}`,
-    slim: decodeNodePressure,
+    slim: readNodePressure,
   });
 }
 
-/** Throws when the object cannot be read; the previous status is then unknown, as after a first start. */
-export function decodeNodePressure(raw: KubeObject): NodePressureObject {
-  const decoded = decodeObject(raw, (object) => ({
-    avoid: readObject(object, 'spec', (spec) => readList(spec, 'avoid', readAvoid)) ?? [],
-    status: readObject(object, 'status', readStatus) ?? NO_PREVIOUS_STATUS,
-  }));
-  if (decoded.ok) return decoded.value;
-  throw new Error(`cannot read NodePressure "${raw.metadata.name ?? ''}": ${decoded.field}: ${decoded.message}`);
+/** Never throws: an entry that cannot be read is left out, and the rest carries over a restart. */
+export function readNodePressure(raw: unknown): NodePressureObject {
+  const { avoid, status } = decodeNodePressure(raw);
+  return { avoid, status: status === undefined ? NO_PREVIOUS_STATUS : previousStatus(status) };
 }
 
-function readAvoid(entry: WireObject): AvoidEntry {
-  return { owner: readText(entry, 'owner') ?? '', until: readInstant(entry, 'until') ?? 0 };
+function previousStatus({ conditions, signals, evictions, rules }: NodePressureStatus): PreviousStatus {
+  return { conditions, signals, evictions: evictions.map(evictionRecord), rules: rules?.map(previousRule) };
 }
 
-function readStatus(status: WireObject): PreviousStatus {
+function previousRule({ rule, confirmed, policy = '', generation = 0 }: RuleEntry): PreviousRule {
+  return { rule, isConfirmed: confirmed, policy, generation };
+}
+
+function evictionRecord({ pod, uid, owner, ...entry }: EvictionEntry): EvictionRecord {
+  const [namespace = '', name = ''] = pod.split('/');
   return {
-    conditions: readList(status, 'conditions', (condition) => ({
-      type: readText(condition, 'type') ?? '',
-      status: readText(condition, 'status') ?? '',
-      lastTransitionTime: readText(condition, 'lastTransitionTime') ?? '',
-    })),
-    signals: readList(status, 'signals', (signal) => ({
-      name: readText(signal, 'name') ?? '',
-      state: readText(signal, 'state') ?? '',
-      since: readText(signal, 'since') ?? '',
-    })),
-    evictions: readList(status, 'evictions', readEviction),
-    rules: status['rules'] === undefined ? undefined : readList(status, 'rules', readRule),
+    pod: { namespace, name, uid },
+    owner: owner && ownerText(owner),
+    signal: signalOf(entry.signal),
+    stage: entry.stage === 'severe' ? 'severe' : 'mild',
+    mode: entry.mode,
+    outcome: entry.outcome as EvictionRecord['outcome'],
+    requestedAt: entry.requestedAt ?? 0,
+    endedAt: entry.endedAt,
+    because: entry.because,
   };
 }
 
-function readRule(entry: WireObject): PreviousRule {
-  return {
-    rule: readText(entry, 'rule') ?? '',
-    isConfirmed: readBoolean(entry, 'confirmed'),
-    policy: readText(entry, 'policy') ?? '',
-    generation: readInteger(entry, 'generation') ?? 0,
-  };
-}
-
-const DRY_RUN = ' (dry run)';
-
-function readEviction(entry: WireObject): EvictionRecord {
-  const [namespace = '', name = ''] = (readText(entry, 'pod') ?? '').split('/');
-  const outcome = readText(entry, 'outcome') ?? '';
-  return {
-    pod: { namespace, name, uid: readText(entry, 'uid') ?? '' },
-    owner: readText(entry, 'owner'),
-    signal: signalOf(readText(entry, 'signal')),
-    stage: readText(entry, 'stage') === 'severe' ? 'severe' : 'mild',
-    mode: outcome.endsWith(DRY_RUN) ? 'DryRun' : 'Enforce',
-    outcome: outcome.replace(DRY_RUN, '') as EvictionRecord['outcome'],
-    requestedAt: readInstant(entry, 'requestedAt') ?? 0,
-    endedAt: readInstant(entry, 'endedAt'),
-    because: readObject(entry, 'because', readBecause) ?? { code: '', text: '', facts: {} },
-  };
-}
-
-function signalOf(text = ''): Signal {
+function signalOf(text: string): Signal {
   return isKubeletSignal(text) ? text : (OWN_SIGNALS.find((signal) => signal === text) ?? 'memory.available');
-}
-
-function readBecause(because: WireObject): Because {
-  const facts = because['facts'];
-  return {
-    code: readText(because, 'code') ?? '',
-    text: readText(because, 'text') ?? '',
-    facts: isRecord(facts) ? (facts as Because['facts']) : {},
-  };
 }

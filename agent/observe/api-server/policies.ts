@@ -1,16 +1,16 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import { createReflector, type Reflector, type ReflectorOptions } from '#shared/kube/reflector/reflector.ts';
 import { NODE_PRESSURE_POLICIES } from '#shared/kube/resource.ts';
-import { decodePolicy, decodeScope } from '#agent/policy/decode-policy.ts';
 import {
   type ConfiguredMode,
   keepLastValid,
   type LastValid,
-  type NamedPolicy,
   policyInForce,
-} from '#agent/policy/node-policies.ts';
+} from '#shared/api/node-pressure-policy/policy-in-force.ts';
+import { type NamedPolicy, readNamedPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
 import type { OwnNode } from './own-node.ts';
-import type { AgentPolicy } from '#agent/policy/policy.ts';
+import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
+import { LOG, REASONS } from '#agent/messages.ts';
 
 type Options = Omit<ReflectorOptions<NamedPolicy>, 'resource' | 'slim'>;
 
@@ -34,7 +34,7 @@ export function createPolicies(
   const reflector = createReflector<NamedPolicy>({
     ...options,
     resource: NODE_PRESSURE_POLICIES,
-    slim: (raw) => ({ name: raw.metadata.name ?? '', decoded: decodePolicy(raw), scope: decodeScope(raw) }),
+    slim: readNamedPolicy,
   });
   let lastValid: LastValid = new Map();
   let mistake: Because | undefined;
@@ -59,9 +59,9 @@ export function createPolicies(
     const before = current;
     current = choose();
     mistake = firstMistake(reflector.values());
-    if (mistake !== undefined) log.warn({ because: mistake }, 'Cannot read NodePressurePolicy');
+    if (mistake !== undefined) log.warn({ because: mistake }, LOG.policyUnreadable);
     if (before.name !== current.name || before.mode !== current.mode) {
-      log.info({ policy: current.name, mode: current.mode }, 'Policy in force changed');
+      log.info({ policy: current.name, mode: current.mode }, LOG.policyChanged);
     }
   }
   void reflector.synced.then(update);
@@ -76,8 +76,8 @@ export function createPolicies(
 function firstMistake(policies: Iterable<NamedPolicy>): Because | undefined {
   for (const { name, decoded } of policies) {
     if (decoded.ok) continue;
-    const text = `NodePressurePolicy "${name}": ${decoded.field}: ${decoded.message}`;
-    return { code: 'PolicyUnreadable', text, facts: { policy: name, field: decoded.field } };
+    const { field, message: cause } = decoded;
+    return REASONS.policyUnreadable({ policy: name, field, cause }, { policy: name, field });
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-import { STILL_WINDOW_MS, type StallRatio } from '#agent/policy/stall-rule.ts';
+import { STILL_WINDOW_MS, type StallRatio } from '#shared/api/node-pressure-policy/stall-rule.ts';
 import { createCounterWindow } from '#agent/observe/source/counter-window.ts';
 import { createLatestRate } from '#agent/observe/source/latest-rate.ts';
 import type { Reading } from '#agent/observe/source/reading.ts';

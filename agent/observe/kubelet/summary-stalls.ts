@@ -6,7 +6,7 @@ import {
   type ResourceShares,
   type PodPressureByUid,
 } from '#agent/decide/snapshot/pod-pressure.ts';
-import type { StallRatio } from '#agent/policy/stall-rule.ts';
+import type { StallRatio } from '#shared/api/node-pressure-policy/stall-rule.ts';
 
 /** PSI from the kubelet's summary. */
 export interface SummaryStalls {

@@ -4,6 +4,7 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import type { NodeView } from '#agent/decide/snapshot/node-view.ts';
 import type { NodeSource, ObservedPod } from './node-source.ts';
 import { advancePresence, presentSince } from '#agent/observe/source/presence.ts';
+import { REASONS } from '#agent/messages.ts';
 
 export interface FallbackOptions {
   /** Opens the kernel files; returns the reason when their layout is unknown, and is then called again. */
@@ -27,7 +28,7 @@ const REOPEN_MS = 10_000;
  */
 export function createFallbackNode({ openKernel, summary, reclaimable, clock }: FallbackOptions): NodeSource {
   let kernel: NodeSource | undefined;
-  let because: Because = { code: 'KernelUnreadable', text: '', facts: {} };
+  let because = unreadable('');
   let openedAtMs = -Infinity;
   let followed: readonly ObservedPod[] = [];
   let memory = presentSince(clock.monotonic());
@@ -57,8 +58,7 @@ export function createFallbackNode({ openKernel, summary, reclaimable, clock }: 
     note(own, nowMs);
     if (own !== undefined && !memory.isLost) return own;
     const kubeletView = summary.readNode(nowMs);
-    if (own === undefined) return withOwnMemory(kubeletView, reclaimable(nowMs));
-    return { ...own, readings: kubeletView.readings, stalls: firstOf(own.stalls, kubeletView.stalls) };
+    return own === undefined ? withOwnMemory(kubeletView, reclaimable(nowMs)) : withReadingsOf(kubeletView, own);
   }
 
   const active = (): NodeSource => (kernel === undefined || memory.isLost ? summary : kernel);
@@ -68,9 +68,9 @@ export function createFallbackNode({ openKernel, summary, reclaimable, clock }: 
     kernel?.follow(pods);
   }
 
-  async function run(signal: AbortSignal): Promise<void> {
+  function run(signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', () => stopping.abort(), { once: true });
-    await summary.run(signal);
+    return summary.run(signal);
   }
 
   function close(): void {
@@ -104,12 +104,16 @@ function withOwnMemory(kubeletView: NodeView, reclaimable: MemoryReadings): Node
     : kubeletView;
 }
 
+/** The kernel's view with the signals and statistics of the kubelet. */
+function withReadingsOf(kubeletView: NodeView, own: NodeView): NodeView {
+  return { ...own, readings: kubeletView.readings, stalls: firstOf(own.stalls, kubeletView.stalls) };
+}
+
 const MEMORY_SOURCES = ['meminfo', 'node-memory'];
 
 /** The reason shown in conditions, log and metrics. */
 export function unreadable(why: string): Because {
-  const text = `cannot read memory from the kernel; using the kubelet's /stats/summary: ${why}`;
-  return { code: 'KernelUnreadable', text, facts: { why } };
+  return REASONS.kernelUnreadable({ why }, { why });
 }
 
 function firstOf<T>(own: readonly T[], kubeletView: readonly T[]): readonly T[] {

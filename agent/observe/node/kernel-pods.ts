@@ -76,25 +76,25 @@ export function createKernelPods(layout: CgroupLayout): KernelPods {
     return seen;
   }
 
-  function containers(uid: string): readonly ContainerUsage[] {
-    const pod = followed.get(uid);
-    if (pod === undefined) return [];
-    const directory = podCgroupPath(layout, pod.cgroup);
-    return pod.containers.map(({ name, id }) => ({
-      name,
-      workingSetBytes: containerMemory(layout, directory, id),
-      rootfs: NO_DISK,
-      logs: NO_DISK,
-    }));
-  }
   return {
     follow,
     usage,
     podPressures: () => podPressures,
-    containers,
+    containers: (uid) => containersOf(layout, followed.get(uid)),
     whyUnmeasured: () => unmeasured,
     close: scanner.close,
   };
+}
+
+function containersOf(layout: CgroupLayout, pod: ObservedPod | undefined): readonly ContainerUsage[] {
+  if (pod === undefined) return [];
+  const directory = podCgroupPath(layout, pod.cgroup);
+  return pod.containers.map(({ name, id }) => ({
+    name,
+    workingSetBytes: containerMemory(layout, directory, id),
+    rootfs: NO_DISK,
+    logs: NO_DISK,
+  }));
 }
 
 function containerMemory(layout: CgroupLayout, directory: string, id: string): number | undefined {

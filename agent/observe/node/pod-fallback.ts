@@ -4,6 +4,7 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import type { UsageDepth } from '#agent/decide/measuring-depth.ts';
 import type { NodeSource, ObservedPod } from './node-source.ts';
 import { advancePresence, presentSince } from '#agent/observe/source/presence.ts';
+import { REASONS } from '#agent/messages.ts';
 
 /** Pods are measured at least every ten seconds. A single measured pod ends the fallback. */
 const PATIENCE = { lostMs: 30_000, foundMs: 0 };
@@ -50,8 +51,7 @@ export function isAnyMeasured(running: readonly ObservedPod[], usage: UsageByUid
 }
 
 function podsUnreadable(count: number, why: string): Because {
-  const text = `cannot read any of ${count} running pods from the kernel; using the kubelet's /stats/summary: ${why}`;
-  return { code: 'PodsUnreadable', text, facts: { pods: count, why } };
+  return REASONS.podsUnreadable({ pods: count, why }, { pods: count, why });
 }
 
 /** Each source once: the summary may be the fallback for memory as well. */

@@ -1,0 +1,252 @@
+import { reason } from '#shared/domain/model/because.ts';
+
+/**
+ * Every reason that the agent gives, with its code, its text and the facts that the text is made of. A function of
+ * further facts takes those that only programs read.
+ */
+export const REASONS = {
+  // What is short
+  thresholdMet: reason(
+    (f: MetThreshold) => (f.isHard ? 'HardThresholdMet' : 'SoftThresholdMet'),
+    (f) =>
+      `${f.signal} is ${f.available}${f.kubeletAvailable === undefined ? '' : ` (${f.kubeletAvailable} as the kubelet counts)`}, below the ${f.isHard ? 'hard' : 'soft'} threshold of ${f.needed}`,
+  ),
+  stallsWithShortage: reason(
+    'StallsWithShortage',
+    (f: MetStallRule) =>
+      `${f.signal} (${f.share}) was ${percent(f.short)} over ${f.shortSeconds} s and ${percent(f.long)} over ${f.longSeconds} s while ${f.evidence} was ${percent(f.left)}`,
+  ),
+  metOnArrival: reason(
+    'MetOnArrival',
+    (f: { readonly rule: string; readonly policy: string; readonly generation: number; readonly waiting: number }) =>
+      `${f.rule}${f.waiting === 1 ? '' : ` (and ${f.waiting - 1} more)`} was already met when policy ${f.policy} introduced it; it is reported but not enforced until it is relieved once, the policy is changed again, or the policy is annotated plimsoll.dev/confirmed-generation: "${f.generation}"`,
+  ),
+
+  // Why no pod is evicted now
+  warmingUp: reason(
+    'WarmingUp',
+    ({ seconds }: Seconds) => `the agent has just started; evictions begin in ${seconds} s`,
+  ),
+  podsUnknown: reason('PodsUnknown', () => 'the pods of this node have not been read yet'),
+  policiesUnknown: reason('PoliciesUnknown', () => 'the NodePressurePolicies have not been read yet'),
+  historyUnknown: reason('HistoryUnknown', () => 'the NodePressure of this node has not been read yet'),
+  apiServerSilent: reason(
+    'ApiServerSilent',
+    ({ seconds }: Seconds) => `no contact with the API server for ${seconds} s`,
+  ),
+  backoff: reason(
+    'Backoff',
+    ({ seconds }: Seconds) => `the last attempt was refused; the next attempt is in ${seconds} s`,
+  ),
+  kubeletActs: reason('KubeletActs', () => 'the kubelet has just evicted a pod from this node'),
+  outstanding: reason(
+    'Outstanding',
+    (f: { readonly count: number; readonly concurrent: number }) =>
+      `evictions in flight: ${f.count}; the limit is ${f.concurrent}`,
+  ),
+  nodeLimit: reason(
+    'NodeLimit',
+    (f: { readonly perMinute: number; readonly perTenMinutes: number }) =>
+      `the node has reached its limit of ${f.perMinute} evictions per minute or ${f.perTenMinutes} per ten minutes`,
+  ),
+  ineffective: reason(
+    'Ineffective',
+    (f: Seconds & { readonly evictions: number }) =>
+      `the last ${f.evictions} evictions brought no relief; evictions stop for ${f.seconds} s`,
+  ),
+  awaitingRelief: reason('AwaitingRelief', () => 'waiting to measure the relief from the last eviction'),
+  stuck: reason(
+    'Stuck',
+    (f: { readonly count: number; readonly isKubeletSilent: boolean }) =>
+      `${f.count} evicted pods have not terminated within their grace period; ${f.isKubeletSilent ? 'the kubelet has stopped posting node status as well' : 'is the kubelet running?'}`,
+  ),
+  noEligiblePod: reason('NobodyMayGo', (f: { readonly reasons: string }) => `no pod may be evicted now: ${f.reasons}`),
+  enoughTerminating: reason('EnoughEnding', () => 'terminating pods already free enough'),
+
+  // Why a pod is not evicted
+  namespaceUnknown: reason(
+    'NamespaceUnknown',
+    (f: { readonly namespace: string }) =>
+      `the labels of namespace ${f.namespace} are unknown; the namespace may have opted out`,
+  ),
+  noStatistics: reason('NoStatistics', () => 'the pod has no statistics'),
+  tooSmall: reason('TooSmall', () => 'the pod uses too little to help before the node is exhausted'),
+  ownerLimit: reason(
+    'OwnerLimit',
+    (f: { readonly count: number; readonly owner: string; readonly most: number }) =>
+      `${f.count} pods of ${f.owner} were evicted from this node within an hour; the limit is ${f.most}; the node is left to the kubelet`,
+  ),
+  lessThanLimitedOwner: reason(
+    'LessThanLimitedOwner',
+    () => 'the pod exceeds its request by less than a pod whose owner is at its limit',
+  ),
+  namespaceLimit: reason(
+    'NamespaceLimit',
+    (f: { readonly namespace: string; readonly count: number; readonly most: number }) =>
+      `namespace ${f.namespace} lost ${f.count} pods in ten minutes; the limit is ${f.most}`,
+  ),
+
+  // What became of an attempt
+  changed: reason('Changed', ({ cause }: Caused) => cause),
+  refused: reason('Refused', ({ cause }: Caused) => `refused: ${cause}`),
+  failed: reason('Failed', () => 'the eviction failed and the pod is still running'),
+  budgetSpent: reason('BudgetSpent', ({ cause }: Caused) => `its PodDisruptionBudget allows no eviction now: ${cause}`),
+
+  // What is doubtful
+  noPodStatistics: reason(
+    'NoPodStatistics',
+    (f: Seconds & { readonly pods: number }) =>
+      `none of ${f.pods} running pods has had statistics for ${f.seconds} s; check the cgroup driver, the cgroup of all pods, and whether a security module denies reading it`,
+  ),
+  cacheCountedAsUsed: reason(
+    'KubeletCountsCacheAsUsed',
+    (f: FigureGap) => `${gap(f)}; it counts active page cache as used`,
+  ),
+  heldMemoryMissed: reason(
+    'KubeletMissesHeldMemory',
+    (f: FigureGap) => `${gap(f)}; it misses kernel memory, huge pages and cache that cannot be reclaimed`,
+  ),
+  notCompared: reason('SourcesNotComparable', () => 'no other source could be compared'),
+  peerFailed: reason('SourcesNotComparable', (f: { readonly source: string } & Caused) => `${f.source}: ${f.cause}`),
+  otherMachine: reason(
+    'SourcesNotComparable',
+    (f: { readonly source: string; readonly theirsMiB: number; readonly oursMiB: number }) =>
+      `${f.source} reports ${f.theirsMiB} MiB of total memory; the agent reads ${f.oursMiB} MiB`,
+  ),
+  sourcesDisagree: reason(
+    'SourcesDisagree',
+    (f: Opinion) =>
+      `${f.source} reports ${f.theirsMiB} MiB of available memory; the agent reads ${f.ownLowMiB} to ${f.ownHighMiB} MiB`,
+  ),
+  podsDisagree: reason(
+    'PodsDisagree',
+    (f: { readonly pods: number; readonly example: string }) =>
+      `sources disagree about ${f.pods} pods, for example: ${f.example}`,
+  ),
+  statisticsDoubtful: reason(
+    'StatisticsDoubtful',
+    (f: Opinion) =>
+      `${f.source} reports ${f.theirsMiB} MiB for the pod; its cgroup used ${f.ownLowMiB} to ${f.ownHighMiB} MiB at that time`,
+  ),
+  kernelUnreadable: reason(
+    'KernelUnreadable',
+    ({ why }: { readonly why: string }) =>
+      `cannot read memory from the kernel; using the kubelet's /stats/summary: ${why}`,
+  ),
+  podsUnreadable: reason(
+    'PodsUnreadable',
+    (f: { readonly pods: number; readonly why: string }) =>
+      `cannot read any of ${f.pods} running pods from the kernel; using the kubelet's /stats/summary: ${f.why}`,
+  ),
+  policyUnreadable: reason(
+    'PolicyUnreadable',
+    (f: { readonly policy: string; readonly field: string } & Caused) =>
+      `NodePressurePolicy "${f.policy}": ${f.field}: ${f.cause}`,
+  ),
+} as const;
+
+/** Why an eviction that was decided is not sent. */
+export const ABORTS = {
+  noLongerEnforced: (policy: string) => `policy ${policy} no longer enforces this rule`,
+  unread: (pod: string, cause: string) => `cannot read pod ${pod} again: ${cause}`,
+  gone: (pod: string) => `pod ${pod} no longer exists`,
+  otherUid: (pod: string, uid: string, decided: string) =>
+    `pod ${pod} now has the UID ${uid}; the decision was for ${decided}`,
+  terminating: (pod: string) => `pod ${pod} is already terminating`,
+  nowProtected: (pod: string, why: string) => `pod ${pod} can no longer be evicted: ${why}`,
+  relieved: (signal: string) => `${signal} is no longer below its threshold, or cannot be read`,
+} as const;
+
+/** Messages of the conditions of a NodePressure, where no reason above is the message. */
+export const CONDITIONS = {
+  notMeasured: () => 'No source measures this resource on this node',
+  pressure: () => 'A threshold was crossed within the transition period',
+  noPressure: () => 'No threshold was crossed within the transition period',
+  noEligiblePod: (trigger: string, why: string) => `${trigger}; ${why}`,
+  sourcesAgree: () => 'No source contradicts another',
+  policiesRead: () => 'Every NodePressurePolicy can be read',
+  rulesConfirmed: () => 'No threshold or pressure rule waits for confirmation',
+  podsRead: () => 'Every pod of this node can be read',
+  podsUnread: (first: string, more: number) => (more === 0 ? first : `${first}; and ${more} more`),
+  figuresAgree: () => "The kubelet's available memory and the reclaimable memory are close to each other",
+  podsMeasured: () => 'Pod statistics are available',
+  evictionsCarriedOut: () => 'No evicted pod is stuck beyond its grace period',
+  kubeletSilent: () => 'The kubelet has stopped posting node status',
+} as const;
+
+/** What is added to the reason of a candidate. */
+export const OWN_LIMITS = {
+  memory: (hitsPerSecond: number) => `at its own memory limit (${hitsPerSecond} hits per second)`,
+  cpu: (percentOfTime: number) => `throttled by its own CPU limit ${percentOfTime} % of the time`,
+} as const;
+
+/** Notes of Events; that of an evicted pod is the kubelet's (shared/domain/eviction/eviction-message.ts). */
+export const EVENTS = {
+  thresholdMet: (resource: string) => `Attempting to reclaim ${resource}`,
+  cannotEvict: (cause: string) => `Cannot evict: ${cause}`,
+  notEvicted: (why: string) => `Not evicted: ${why}`,
+  /** The kubelet's messages end in a space. */
+  dryRun: (text: string) => `${text.trimEnd()} (dry run)`,
+} as const;
+
+/** What happened, in the log; details are fields. */
+export const LOG = {
+  started: 'Agent started',
+  inventory: 'Node inventory',
+  underPressure: 'Node under pressure',
+  resolved: 'Node pressure resolved',
+  heldBack: 'Evictions held back',
+  evictionAnswered: 'Eviction answered',
+  evictionPretended: 'Eviction decided (dry run)',
+  kernelBack: 'Kernel readings are back',
+  usingKubelet: 'Using kubelet statistics',
+  statusFailed: 'NodePressure status write failed',
+  podUnreadable: 'Cannot read pod',
+  policyUnreadable: 'Cannot read NodePressurePolicy',
+  policyChanged: 'Policy in force changed',
+  unexpected: 'Unexpected error, continuing',
+} as const;
+
+interface Seconds {
+  readonly seconds: number;
+}
+interface Caused {
+  readonly cause: string;
+}
+interface MetThreshold {
+  readonly signal: string;
+  readonly isHard: boolean;
+  readonly available: string;
+  /** The kubelet's figure, where another one decided. */
+  readonly kubeletAvailable: string | undefined;
+  readonly needed: string;
+}
+interface MetStallRule {
+  readonly signal: string;
+  readonly share: string;
+  readonly short: number;
+  readonly shortSeconds: number;
+  readonly long: number;
+  readonly longSeconds: number;
+  readonly evidence: string;
+  readonly left: number;
+}
+interface FigureGap {
+  readonly signal: string;
+  readonly kubeletAvailable: string;
+  readonly reclaimable: string;
+}
+interface Opinion {
+  readonly source: string;
+  readonly theirsMiB: number;
+  readonly ownLowMiB: number;
+  readonly ownHighMiB: number;
+}
+
+function gap({ signal, kubeletAvailable, reclaimable }: FigureGap): string {
+  return `${signal}: the kubelet reports ${kubeletAvailable}, but ${reclaimable} can be reclaimed`;
+}
+
+function percent(ratio: number): string {
+  return `${Math.round(ratio * 1000) / 10} %`;
+}
