@@ -82,6 +82,10 @@ export const webhookSchema = z.strictObject({
     .array(z.string().min(1))
     .default([])
     .describe('Additional user names whose evictions and deletions are checked'),
+  avoidNodes: z
+    .enum(['On', 'Off'])
+    .default('On')
+    .describe('On gives a new pod a preference against nodes whose avoid list names its controller'),
   evictions: z
     .strictObject({
       perMinute: z

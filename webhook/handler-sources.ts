@@ -1,3 +1,4 @@
+import type { AvoidLookup } from '#shared/domain/admission/choose-nodes.ts';
 import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
@@ -20,6 +21,7 @@ import { readNamespaceLabels } from './cluster-state/read-namespace-labels.ts';
 import { readNodeProtection } from './cluster-state/read-node-protection.ts';
 import { createDenialEvents } from './events/denial-events.ts';
 import { cacheAgeSeconds, createStateReader } from './cluster-state/cached-state.ts';
+import { ERRORS } from '#webhook/messages.ts';
 
 const LONGEST_LIVE_READ_MS = 1_000;
 /** Share of the request's deadline; the answer and the look-up of quota holders need the rest. */
@@ -30,6 +32,7 @@ const SHARE_FOR_READING = 0.6;
 interface Parts {
   readonly client: KubeClient;
   readonly caches: Caches;
+  readonly avoidedBy?: AvoidLookup | undefined;
   readonly ledgers: Ledgers;
   readonly clock: Clock;
   readonly events: EventRecorder;
@@ -38,9 +41,9 @@ interface Parts {
 /** Everything that the handlers read, from caches and, if necessary, from the API server. */
 export function createHandlerSources(
   { mode, requestSeconds, concurrentRequests, evictions, quotaHoldersNamed }: WebhookConfiguration,
-  { client, caches, ledgers, clock, events }: Parts,
+  { client, caches, avoidedBy, ledgers, clock, events }: Parts,
 ): HandlerSources {
-  const cluster = createStateReader(caches, clock);
+  const cluster = createStateReader(caches, clock, avoidedBy);
   const deadlineMs = requestSeconds * 1_000;
   const liveReadMs = Math.min(LONGEST_LIVE_READ_MS, deadlineMs * SHARE_FOR_READING);
   return {
@@ -82,6 +85,6 @@ async function readEnforcedLabels(
   const cached = namespaces.get(name)?.labels;
   if (cached?.get(LABEL_PRIORITY_QUOTA) === PRIORITY_QUOTA_ENFORCED) return cached;
   const labels = await readNamespaceLabels(client, name, liveReadMs);
-  if (labels === undefined) throw new Error(`cannot read namespace "${name}": there is none`);
+  if (labels === undefined) throw new Error(ERRORS.missing(`namespace "${name}"`));
   return labels;
 }

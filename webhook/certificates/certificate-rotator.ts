@@ -6,6 +6,7 @@ import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import type { CertificateSource, ServingCertificate } from './certificate-source.ts';
+import { ERRORS, LOG } from '#webhook/messages.ts';
 
 export interface RotatorOptions {
   readonly source: CertificateSource;
@@ -52,9 +53,9 @@ export function createCertificateRotator(options: RotatorOptions): CertificateRo
     if (!isSame(next, served)) options.use(next);
     if (next.tls.certPem !== served.tls.certPem) {
       rotations.add();
-      log.info({ notAfter: new Date(next.notAfter).toISOString() }, 'Certificate replaced');
+      log.info({ notAfter: new Date(next.notAfter).toISOString() }, LOG.certificateReplaced);
     }
-    if (next.tls.clientCaPem !== served.tls.clientCaPem) log.info('Client CA replaced');
+    if (next.tls.clientCaPem !== served.tls.clientCaPem) log.info(LOG.clientAuthorityReplaced);
     served = next;
     exportEnds(served);
   }
@@ -69,7 +70,7 @@ export function createCertificateRotator(options: RotatorOptions): CertificateRo
 
   function onError(error: unknown): void {
     problem = errorText(error);
-    log.warn({ err: error }, 'Certificate refresh failed');
+    log.warn({ err: error }, LOG.certificateRefreshFailed);
   }
 
   return {
@@ -100,7 +101,7 @@ function validityProblem(
   now: number,
   trouble: string | undefined,
 ): string | undefined {
-  if (now < notBefore) return `valid only from ${new Date(notBefore).toISOString()}`;
+  if (now < notBefore) return ERRORS.notYetValid(new Date(notBefore).toISOString());
   if (now < notAfter) return undefined;
-  return `expired at ${new Date(notAfter).toISOString()}${trouble === undefined ? '' : `: ${trouble}`}`;
+  return ERRORS.expired(new Date(notAfter).toISOString(), trouble);
 }

@@ -1,6 +1,7 @@
 import { certificateValidity } from '#shared/http/certificates.ts';
 import type { CertificateSource } from './certificate-source.ts';
 import { readText } from './file-certificates.ts';
+import { ERRORS } from '#webhook/messages.ts';
 
 /**
  * Adds the CA that must have signed client certificates. It is read on every load, so a new CA takes effect without a
@@ -22,6 +23,6 @@ function assertCertificate(pem: string, file: string): void {
   try {
     certificateValidity(pem);
   } catch (error) {
-    throw new Error(`cannot use "${file}" as client CA: it contains no certificate`, { cause: error });
+    throw new Error(ERRORS.clientAuthority(file), { cause: error });
   }
 }

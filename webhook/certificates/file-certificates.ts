@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { certificateValidity } from '#shared/http/certificates.ts';
 import type { CertificateSource } from './certificate-source.ts';
+import { ERRORS } from '#webhook/messages.ts';
 
 export interface CertificateFiles {
   readonly certFile: string;
@@ -24,6 +25,6 @@ export async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    throw new Error(`cannot read certificate file "${path}"`, { cause: error });
+    throw new Error(ERRORS.certificateFile(path), { cause: error });
   }
 }

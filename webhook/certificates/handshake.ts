@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { checkServerIdentity, connect } from 'node:tls';
+import { ERRORS } from '#webhook/messages.ts';
 
 export interface HandshakeTarget {
   readonly host: string;
@@ -41,7 +42,7 @@ export function handshakeProblem({
       resolve(socket.authorized ? undefined : String(socket.authorizationError));
       socket.destroy();
     });
-    socket.on('timeout', () => socket.destroy(new Error(`no handshake within ${TIMEOUT_MS} ms`)));
+    socket.on('timeout', () => socket.destroy(new Error(ERRORS.noHandshake(TIMEOUT_MS))));
     socket.on('error', reject);
   });
 }

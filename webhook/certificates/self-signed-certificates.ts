@@ -8,6 +8,7 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import { bundleOf, isDue, planAuthorities, promoted, type Authorities, type AuthorityPlan } from './authorities.ts';
 import type { AuthorityStore, StoredAuthorities } from './authority-store.ts';
 import type { CertificateSource, ServingCertificate } from './certificate-source.ts';
+import { ERRORS } from '#webhook/messages.ts';
 
 export interface SelfSignedOptions {
   readonly store: AuthorityStore;
@@ -38,7 +39,7 @@ export function selfSignedCertificates(options: SelfSignedOptions): CertificateS
       if (planned === stored.authorities && planned !== undefined) return serving(planned);
       if (planned !== undefined && (await store.write(planned, stored.version))) return serving(planned);
     }
-    throw new Error('cannot update the shared CA: other replicas wrote first');
+    throw new Error(ERRORS.sharedAuthority());
   }
 
   function plan({ authorities }: StoredAuthorities, isTrusted: (caBundlePem: string) => boolean): AuthorityPlan {

@@ -1,3 +1,4 @@
+import { byName } from '#shared/domain/model/compare-texts.ts';
 import type { Reflector } from '#shared/kube/reflector/reflector.ts';
 
 interface Namespaced {
@@ -26,7 +27,7 @@ export function byNamespace<T extends Namespaced>(reflector: Reflector<T>): (nam
   return (namespace) => {
     const group = groups.get(namespace);
     if (group === undefined) return [];
-    const known = sorted.get(namespace) ?? [...group.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const known = sorted.get(namespace) ?? [...group.values()].sort(byName);
     sorted.set(namespace, known);
     return known;
   };

@@ -1,29 +1,36 @@
+import type { AvoidLookup } from '#shared/domain/admission/choose-nodes.ts';
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import { NO_KNOWN_PODS } from '#shared/domain/admission/known-pods.ts';
+import { byName } from '#shared/domain/model/compare-texts.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
+import { derived } from '#shared/kube/reflector/derived.ts';
 import type { Reflector } from '#shared/kube/reflector/reflector.ts';
 import { QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { byNamespace } from './by-namespace.ts';
 import type { Caches } from './caches.ts';
+import { ERRORS } from '#webhook/messages.ts';
 
 /** Returns the cluster state from the caches; throws until all of them are synced. */
 export type StateReader = () => ClusterState;
 
 /** A reader whose indexes are rebuilt only after a change. */
-export function createStateReader(caches: Caches, clock: Clock): StateReader {
+export function createStateReader(caches: Caches, clock: Clock, avoidedBy?: AvoidLookup): StateReader {
   const classes = derived(
-    caches.classes,
-    (all): ReadonlyMap<string, PriorityClass> => new Map(all.map((each) => [each.name, each])),
+    [caches.classes],
+    (): ReadonlyMap<string, PriorityClass> => new Map(Array.from(caches.classes.values(), (each) => [each.name, each])),
   );
-  const policies = derived(caches.policies, (all) => all.toSorted(byName));
-  const priorityQuotas = derived(caches.priorityQuotas, (all) => all.toSorted(byName));
+  const policies = derived([caches.policies], () => [...caches.policies.values()].sort(byName));
+  const priorityQuotas = derived([caches.priorityQuotas], () => [...caches.priorityQuotas.values()].sort(byName));
   const lookUps = {
-    namespaceNames: derived(caches.namespaces, (all) => all.map(({ name }) => name).sort()),
+    namespaceNames: derived([caches.namespaces], () =>
+      Array.from(caches.namespaces.values(), ({ name }) => name).sort(),
+    ),
     namespaceLabels: (namespace: string) => caches.namespaces.get(namespace)?.labels,
     resourceQuotas: byNamespace(caches.resourceQuotas),
     quotaNamespaces: QUOTA_NAMESPACES,
     knownPods: NO_KNOWN_PODS,
+    avoidedBy,
   };
   let isFilled = false;
   return () => {
@@ -61,17 +68,5 @@ export function unsyncedCaches(caches: Caches): readonly string[] {
 
 function assertSynced(caches: Caches): void {
   const missing = unsyncedCaches(caches);
-  if (missing.length > 0) throw new Error(`cannot decide: caches not synced yet: ${missing.join(', ')}`);
-}
-
-/** A value computed from all objects of a kind, recomputed only after a change. */
-function derived<T, R>(reflector: Reflector<T>, compute: (all: readonly T[]) => R): () => R {
-  let current: { readonly value: R } | undefined;
-  reflector.onChange(() => (current = undefined));
-  return () => (current ??= { value: compute([...reflector.values()]) }).value;
-}
-
-/** Order by name. */
-export function byName(a: { readonly name: string }, b: { readonly name: string }): number {
-  return a.name < b.name ? -1 : 1;
+  if (missing.length > 0) throw new Error(ERRORS.cachesNotSynced(missing));
 }

@@ -7,13 +7,13 @@ import type { Slice } from '#shared/domain/quota/ledger/slice.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { decodeNamespace } from '#shared/kube/decode/decode-namespace.ts';
 import { type AnnotatedClass, decodeAnnotatedClass } from '#shared/kube/decode/decode-priority-class.ts';
-import { decodePriorityPolicy } from '#shared/kube/decode/decode-priority-policy.ts';
-import { decodePriorityQuota } from '#shared/kube/decode/decode-priority-quota.ts';
+import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
+import { decodePriorityQuota } from '#shared/api/priority-quota.ts';
 import { decodeResourceQuota } from '#shared/kube/decode/decode-resource-quota.ts';
-import { readSlice } from '#shared/kube/decode/decode-slice.ts';
+import { readSlices } from '#shared/api/quota-ledger.ts';
 import type { Decoded } from '#shared/kube/decode/decoded.ts';
 import { fieldOf } from '#shared/kube/decode/field-of.ts';
-import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { decodeWith } from '#shared/kube/reflector/decode-with.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { PROMPT_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
 import { readRevision } from '#shared/kube/reflector/revision.ts';
@@ -25,15 +25,7 @@ import {
   RESOURCE_QUOTAS,
   type Resource,
 } from '#shared/kube/resource.ts';
-import {
-  decodeObject,
-  readAmounts,
-  readInteger,
-  readList,
-  readObject,
-  readText,
-  type WireObject,
-} from '#shared/kube/decode/wire-object.ts';
+import { decodeObject, readAmounts, readInteger, readObject, readText } from '#shared/kube/decode/wire-object.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
@@ -105,7 +97,7 @@ export function decodeCachedQuota(raw: unknown): Decoded<CachedQuota> {
     ...decoded.value,
     uid: readObject(object, 'metadata', (metadata) => readText(metadata, 'uid')) ?? '',
     generation: readObject(object, 'metadata', (metadata) => readInteger(metadata, 'generation')) ?? 0,
-    slices: new Map(readObject(object, 'status', readSlices)),
+    slices: readObject(object, 'status', readSlices) ?? new Map(),
     used: usedOf(raw),
   }));
 }
@@ -113,17 +105,4 @@ export function decodeCachedQuota(raw: unknown): Decoded<CachedQuota> {
 function usedOf(raw: unknown): Amounts {
   const used = decodeObject(raw, (object) => readObject(object, 'status', (status) => readAmounts(status, 'used')));
   return (used.ok ? used.value : undefined) ?? NO_AMOUNTS;
-}
-
-function readSlices(status: WireObject): readonly (readonly [string, Slice])[] {
-  return readList(status, 'slices', readSlice).map((slice) => [slice.holder, slice]);
-}
-
-/** Throws for an object that cannot be read; the reflector counts and logs it. */
-function decodeWith<T>(decode: (raw: unknown) => Decoded<T>): (raw: KubeObject) => T {
-  return (raw) => {
-    const decoded = decode(raw);
-    if (decoded.ok) return decoded.value;
-    throw new Error(`${decoded.field}: ${decoded.message}`);
-  };
 }

@@ -1,10 +1,11 @@
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
+import { byName } from '#shared/domain/model/compare-texts.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { decodePriorityQuota } from '#shared/kube/decode/decode-priority-quota.ts';
+import { decodePriorityQuota } from '#shared/api/priority-quota.ts';
 import { PRIORITY_QUOTAS } from '#shared/kube/resource.ts';
 import { listReadable } from './list-readable.ts';
 import { readRules } from './read-rules.ts';
-import { byName, type StateReader } from './cached-state.ts';
+import type { StateReader } from './cached-state.ts';
 
 /**
  * Reads classes and our objects that name them, so that no request is refused because of a policy that was just

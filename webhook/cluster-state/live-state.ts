@@ -1,5 +1,6 @@
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
+import { byName } from '#shared/domain/model/compare-texts.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { decodeResourceQuota } from '#shared/kube/decode/decode-resource-quota.ts';
@@ -7,7 +8,8 @@ import { RESOURCE_QUOTAS } from '#shared/kube/resource.ts';
 import { listReadable } from './list-readable.ts';
 import { readNamespaceLabels } from './read-namespace-labels.ts';
 import { readRules } from './read-rules.ts';
-import { byName, type StateReader } from './cached-state.ts';
+import type { StateReader } from './cached-state.ts';
+import { ERRORS } from '#webhook/messages.ts';
 
 /**
  * Reads classes, policies and the namespace with its quotas from the API server, because a cache may lag and must not
@@ -56,7 +58,7 @@ function sharedReads<T>(read: (key: string) => Promise<T>): (key: string) => Pro
   return (key) => {
     const running = underWay.get(key);
     if (running !== undefined) return running;
-    if (underWay.size >= MOST_AT_ONCE) return Promise.reject(new Error(`${MOST_AT_ONCE} reads are under way already`));
+    if (underWay.size >= MOST_AT_ONCE) return Promise.reject(new Error(ERRORS.tooManyReads(MOST_AT_ONCE)));
     const started = read(key).finally(() => underWay.delete(key));
     underWay.set(key, started);
     return started;

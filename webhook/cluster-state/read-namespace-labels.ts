@@ -2,6 +2,7 @@ import type { KubeClient } from '#shared/kube/client/client.ts';
 import { decodeNamespace } from '#shared/kube/decode/decode-namespace.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
 import { NAMESPACES } from '#shared/kube/resource.ts';
+import { ERRORS } from '#webhook/messages.ts';
 
 /**
  * The labels of a namespace, read from the API server; `undefined` if the namespace does not exist. Rejects when it
@@ -14,8 +15,8 @@ export async function readNamespaceLabels(
 ): Promise<ReadonlyMap<string, string> | undefined> {
   const found = await getObject(client, { resource: NAMESPACES, name }, { timeoutMs });
   if (found.kind === 'notFound') return undefined;
-  if (found.kind !== 'ok') throw new Error(`cannot read namespace "${name}": ${found.message}`);
+  if (found.kind !== 'ok') throw new Error(ERRORS.read(`namespace "${name}"`, found.message));
   const decoded = decodeNamespace(found.object);
-  if (!decoded.ok) throw new Error(`cannot read namespace "${name}": ${decoded.field}: ${decoded.message}`);
+  if (!decoded.ok) throw new Error(ERRORS.readFields(`namespace "${name}"`, decoded.field, decoded.message));
   return decoded.value.labels;
 }

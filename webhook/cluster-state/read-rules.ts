@@ -1,10 +1,10 @@
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
+import { byName } from '#shared/domain/model/compare-texts.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { decodePriorityClass } from '#shared/kube/decode/decode-priority-class.ts';
-import { decodePriorityPolicy } from '#shared/kube/decode/decode-priority-policy.ts';
+import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import { PRIORITY_CLASSES, PRIORITY_POLICIES } from '#shared/kube/resource.ts';
 import { listReadable } from './list-readable.ts';
-import { byName } from './cached-state.ts';
 
 export type Rules = Pick<ClusterState, 'classes' | 'policies'>;
 

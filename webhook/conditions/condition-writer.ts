@@ -15,6 +15,7 @@ import { podsCondition } from './describe-conditions.ts';
 import type { LeaderDuty } from '#webhook/leadership.ts';
 import type { RuleReconciler } from '#webhook/rules/rule-reconciler.ts';
 import { wantedPolicyConditions, wantedQuotaConditions } from './wanted-conditions.ts';
+import { ERRORS, LOG } from '#webhook/messages.ts';
 
 export interface ConditionWriterOptions {
   readonly client: KubeClient;
@@ -73,7 +74,7 @@ export function createConditionWriter(options: ConditionWriterOptions): LeaderDu
   ): Promise<void> {
     if (conditions.size === 0) return;
     const listed = await listObjects(client, { resource }, { signal });
-    if (listed.kind !== 'ok') throw new Error(`cannot list ${resource.plural}: ${listed.message}`);
+    if (listed.kind !== 'ok') throw new Error(ERRORS.list(resource.plural, listed.message));
     for (const object of listed.object.items) {
       const name = object.metadata.name ?? '';
       const wanted = conditions.get(name) ?? [];
@@ -82,28 +83,13 @@ export function createConditionWriter(options: ConditionWriterOptions): LeaderDu
       if (!term.isHeld()) return;
       const options = { type: 'merge', fieldManager: COMPONENT_NAMES.webhook, signal } as const;
       const outcome = await patchObject(client, { resource, name, subresource: 'status' }, patch, options);
-      if (outcome.kind !== 'ok')
-        throw new Error(`cannot write conditions of ${resource.kind} "${name}": ${outcome.message}`);
-      recordConflict(resource, object, wanted);
+      if (outcome.kind !== 'ok') throw new Error(ERRORS.writeConditions(resource.kind, name, outcome.message));
+      recordConflict(events, resource, object, wanted);
     }
   }
 
-  /** Records one Event per change of the condition. */
-  function recordConflict(resource: Resource, { metadata }: KubeObject, conditions: readonly Condition[]): void {
-    const conflict = conditions.find(({ type, status }) => type === 'Conflicting' && status === 'True');
-    if (conflict === undefined) return;
-    const { name = '', uid } = metadata;
-    events.record({
-      regarding: { apiVersion: apiVersionOf(resource), kind: resource.kind, name, ...(uid !== undefined && { uid }) },
-      type: 'Warning',
-      reason: EVENT_REASONS.policyConflict,
-      note: conflict.message,
-      action: 'Review',
-    });
-  }
-
   function onError(error: unknown): void {
-    log.warn({ err: error }, 'Condition update failed');
+    log.warn({ err: error }, LOG.conditionsFailed);
   }
 
   return {
@@ -112,4 +98,23 @@ export function createConditionWriter(options: ConditionWriterOptions): LeaderDu
       return repeat({ task, periodMs: () => PERIOD_MS * (1 + random()), deadlineMs: DEADLINE_MS, onError, clock }, end);
     },
   };
+}
+
+/** Records one Event per change of the condition. */
+function recordConflict(
+  events: ConditionWriterOptions['events'],
+  resource: Resource,
+  { metadata }: KubeObject,
+  conditions: readonly Condition[],
+): void {
+  const conflict = conditions.find(({ type, status }) => type === 'Conflicting' && status === 'True');
+  if (conflict === undefined) return;
+  const { name = '', uid } = metadata;
+  events.record({
+    regarding: { apiVersion: apiVersionOf(resource), kind: resource.kind, name, ...(uid !== undefined && { uid }) },
+    type: 'Warning',
+    reason: EVENT_REASONS.policyConflict,
+    note: conflict.message,
+    action: 'Review',
+  });
 }

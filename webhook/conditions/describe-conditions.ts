@@ -11,6 +11,7 @@ import {
   LABEL_PRIORITY_QUOTA,
   PRIORITY_QUOTA_ENFORCED,
 } from '#shared/kube/api-names.ts';
+import { CONDITIONS } from '#webhook/messages.ts';
 
 const MOST_NAMES = 10;
 const EXEMPT: readonly string[] = EXEMPT_NAMESPACES;
@@ -23,13 +24,13 @@ export function policyConditions({ ineffective, conflicts }: PolicyReview): read
       type: 'Ready',
       status: isReady ? 'True' : 'False',
       reason: isReady ? 'Accepted' : 'SettingsWithoutEffect',
-      message: isReady ? 'Every setting can take effect' : ineffective.join('; '),
+      message: isReady ? CONDITIONS.everySettingWorks() : ineffective.join('; '),
     },
     {
       type: 'Conflicting',
       status: conflicts.length === 0 ? 'False' : 'True',
       reason: conflicts.length === 0 ? 'NoConflict' : 'OtherPolicies',
-      message: conflicts.length === 0 ? 'No conflict with other policies' : conflicts.join('; '),
+      message: conflicts.length === 0 ? CONDITIONS.noConflict() : conflicts.join('; '),
     },
   ];
 }
@@ -46,7 +47,7 @@ export function quotaConditions(
   const selected = namespaces.filter(({ labels }) => quota.namespaces.matches(labels));
   const gaps = gapsIn(selected);
   const ineffective = reviewQuota(quota, classes);
-  const message = [selected.length === 0 ? 'No namespace is selected' : enforcementText(gaps), ...ineffective];
+  const message = [selected.length === 0 ? CONDITIONS.noNamespaceSelected() : enforcementText(gaps), ...ineffective];
   const reason = quotaReason(selected.length, gaps.length, ineffective.length);
   return [{ type: 'Ready', status: reason === 'Enforced' ? 'True' : 'False', reason, message: message.join('; ') }];
 }
@@ -57,15 +58,13 @@ export function quotaConditions(
  */
 export function podsCondition(unreadable: readonly string[] | undefined): Condition {
   if (unreadable === undefined)
-    return { type: 'PodsReadable', status: 'Unknown', reason: 'NotCounted', message: 'Pods have not been counted yet' };
+    return { type: 'PodsReadable', status: 'Unknown', reason: 'NotCounted', message: CONDITIONS.notCounted() };
   const areRead = unreadable.length === 0;
   return {
     type: 'PodsReadable',
     status: areRead ? 'True' : 'False',
     reason: areRead ? 'AllPodsRead' : 'UnreadablePods',
-    message: areRead
-      ? 'Every pod is charged what it requests'
-      : `These pods cannot be read, so each is charged the full limit: ${unreadable.join(', ')}`,
+    message: areRead ? CONDITIONS.allPodsRead() : CONDITIONS.unreadablePods(unreadable),
   };
 }
 
@@ -83,9 +82,9 @@ interface Gap {
 
 const ENFORCED_LABEL = `${LABEL_PRIORITY_QUOTA}=${PRIORITY_QUOTA_ENFORCED}`;
 const GAPS: readonly { readonly where: string; readonly has: (namespace: Namespace) => boolean }[] = [
-  { where: 'in namespaces that are always exempt', has: ({ name }) => EXEMPT.includes(name) },
-  { where: `where label ${LABEL_IGNORE}=true is set`, has: ({ labels }) => labels.get(LABEL_IGNORE) === 'true' },
-  { where: `where label ${ENFORCED_LABEL} is missing`, has: ({ labels }) => !QUOTA_NAMESPACES.matches(labels) },
+  { where: CONDITIONS.gapExempt(), has: ({ name }) => EXEMPT.includes(name) },
+  { where: CONDITIONS.gapIgnored(`${LABEL_IGNORE}=true`), has: ({ labels }) => labels.get(LABEL_IGNORE) === 'true' },
+  { where: CONDITIONS.gapUnlabelled(ENFORCED_LABEL), has: ({ labels }) => !QUOTA_NAMESPACES.matches(labels) },
 ];
 
 /** Each namespace is listed under the first gap that applies: an exempt namespace needs no label. */
@@ -98,8 +97,8 @@ function gapsIn(selected: readonly Namespace[]): readonly Gap[] {
 }
 
 function enforcementText(gaps: readonly Gap[]): string {
-  if (gaps.length === 0) return 'Enforced in all selected namespaces';
-  return `Not enforced ${gaps.map(({ where, names }) => `${where}: ${someNames(names)}`).join('; nor ')}`;
+  if (gaps.length === 0) return CONDITIONS.enforcedEverywhere();
+  return CONDITIONS.notEnforced(gaps.map(({ where, names }) => `${where}: ${someNames(names)}`));
 }
 
 function someNames(names: readonly string[]): string {

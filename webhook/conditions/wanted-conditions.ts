@@ -1,13 +1,13 @@
+import { byName } from '#shared/domain/model/compare-texts.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import { reviewPolicies } from '#shared/domain/priority/review-policies.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Condition } from '#shared/kube/conditions.ts';
 import type { Reflector } from '#shared/kube/reflector/reflector.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import { inSlices } from '#shared/runtime/in-slices.ts';
+import { inSlices } from '#shared/runtime/turns/in-slices.ts';
 import type { Caches } from '#webhook/cluster-state/caches.ts';
 import { policyConditions, quotaConditions } from './describe-conditions.ts';
-import { byName } from '#webhook/cluster-state/cached-state.ts';
 
 /** Conditions by object name. Rejects when the signal aborts. */
 export type WantedConditions = (signal: AbortSignal) => Promise<ReadonlyMap<string, readonly Condition[]>>;

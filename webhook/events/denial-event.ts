@@ -12,6 +12,7 @@ import {
   type Resource,
 } from '#shared/kube/resource.ts';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
+import { EVENTS } from '#webhook/messages.ts';
 
 /**
  * The Event for a refusal; `undefined` if only the requester needs to know. It regards the policy or quota that
@@ -24,7 +25,11 @@ export function denialEvent(
   if (decision.kind === 'allowed' || isDryRun) return undefined;
   const { because } = decision;
   if (BY_POLICY.has(because.code)) {
-    return refusedPod(policyOf(because), EVENT_REASONS.policyViolated, `in namespace ${namespace}: ${because.text}`);
+    return refusedPod(
+      policyOf(because),
+      EVENT_REASONS.policyViolated,
+      EVENTS.refusedInNamespace(namespace, because.text),
+    );
   }
   if (because.code === 'QuotaExceeded') {
     return refusedPod(quotaOf(because), EVENT_REASONS.quotaExceeded, quotaNote(because));
@@ -47,13 +52,17 @@ const BY_GATE: ReadonlySet<string> = new Set<AdmissionCode>([
 ]);
 
 function refusedPod(regarding: ObjectReference, reason: string, note: string): EventRecord {
-  return { regarding, type: 'Warning', reason, note: `Refused pods ${note}`, action: 'Admit' };
+  return { regarding, type: 'Warning', reason, note, action: 'Admit' };
 }
 
 /** Used and requested amounts differ from pod to pod, so a series of Events leaves them out. */
 function quotaNote({ facts }: Because): string {
-  const { namespace, priorityClassName, resource, hard } = facts;
-  return `of class ${textOf(priorityClassName)} in namespace ${textOf(namespace)}: ${textOf(resource)} is limited to ${textOf(hard)}`;
+  return EVENTS.refusedByQuota({
+    priorityClassName: textOf(facts['priorityClassName']),
+    namespace: textOf(facts['namespace']),
+    resource: textOf(facts['resource']),
+    hard: textOf(facts['hard']),
+  });
 }
 
 function keptPod({ text, facts }: Because): EventRecord {
@@ -63,7 +72,7 @@ function keptPod({ text, facts }: Because): EventRecord {
     regarding: { ...reference(PODS, textOf(name)), namespace: textOf(namespace), uid: textOf(uid) },
     type: 'Warning',
     reason: isPreemption ? EVENT_REASONS.preemptionRefused : EVENT_REASONS.evictionFailed,
-    note: `Refused ${isPreemption ? 'preemption' : 'removal'} by ${textOf(facts['caller'])}: ${text}`,
+    note: EVENTS.keptPod(isPreemption ? 'preemption' : 'removal', textOf(facts['caller']), text),
     action: isPreemption ? 'Preempt' : 'Evict',
   };
 }

@@ -1,5 +1,6 @@
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
+import { putBounded } from '#shared/domain/model/put-bounded.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import type { ObjectReference } from '#shared/kube/events/event-series.ts';
@@ -38,9 +39,8 @@ export function createDenialEvents({ client, events, clock }: DenialEventsOption
     const key = `${reference.kind}/${reference.namespace ?? ''}/${reference.name}`;
     const before = known.get(key);
     if (before !== undefined && clock.monotonic() - before.at < FRESH_MS) return before.uid;
-    if (known.size >= MOST_REMEMBERED) known.clear();
     const uid = readUid(client, reference);
-    known.set(key, { uid, at: clock.monotonic() });
+    putBounded(known, MOST_REMEMBERED, [key, { uid, at: clock.monotonic() }]);
     return uid;
   }
 

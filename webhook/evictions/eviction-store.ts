@@ -5,6 +5,7 @@ import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
 import { createObject, getObject, replaceObject } from '#shared/kube/client/objects.ts';
 import { CONFIG_MAPS } from '#shared/kube/resource.ts';
 import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
+import { ERRORS } from '#webhook/messages.ts';
 
 /** The stored value and the resourceVersion that a write requires. */
 export interface StoredEvictions {
@@ -60,7 +61,7 @@ export function configMapEvictionStore(client: KubeClient, namespace: string, na
     read: async (timeoutMs) => {
       const found = await getObject(client, address, { timeoutMs });
       if (found.kind === 'notFound') return { evictions: [], version: undefined };
-      if (found.kind !== 'ok') throw new Error(`cannot read ${what}: ${found.message}`);
+      if (found.kind !== 'ok') throw new Error(ERRORS.read(what, found.message));
       return { evictions: decodeEvictions(found.object, what), version: found.object.metadata.resourceVersion };
     },
     write: async ({ evictions, version }, timeoutMs) => {
@@ -72,7 +73,7 @@ export function configMapEvictionStore(client: KubeClient, namespace: string, na
           : await replaceObject(client, address, body, options);
       if (outcome.kind === 'conflict' || outcome.kind === 'alreadyExists') return false;
       if (outcome.kind === 'ok') return true;
-      throw new Error(`cannot write ${what} (apply it empty where it is missing): ${outcome.message}`);
+      throw new Error(ERRORS.writeEvictions(what, outcome.message));
     },
   };
 }
@@ -99,7 +100,7 @@ function decodeEvictions(configMap: KubeObject, what: string): readonly CountedE
   if (text === undefined) return [];
   const parsed: unknown = typeof text === 'string' ? parse(text) : undefined;
   if (Array.isArray(parsed) && parsed.every(isCountedEviction)) return parsed;
-  throw new Error(`cannot read ${what}: ${KEY} is not a list of evictions; remove the key`);
+  throw new Error(ERRORS.evictionsGarbled(what, KEY));
 }
 
 function parse(text: string): unknown {

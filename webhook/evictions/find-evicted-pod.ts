@@ -4,6 +4,7 @@ import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import type { Decoded } from '#shared/kube/decode/decoded.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
 import { PODS } from '#shared/kube/resource.ts';
+import { ERRORS } from '#webhook/messages.ts';
 
 /**
  * Reads the pod that an eviction names, which the review does not contain; `undefined` if it does not exist. Rejects
@@ -16,6 +17,6 @@ export async function findEvictedPod(
 ): Promise<Decoded<Pod> | undefined> {
   const outcome = await getObject(client, { resource: PODS, namespace, name }, { timeoutMs });
   if (outcome.kind === 'notFound') return undefined;
-  if (outcome.kind !== 'ok') throw new Error(`cannot read pod "${namespace}/${name}": ${outcome.message}`);
+  if (outcome.kind !== 'ok') throw new Error(ERRORS.read(`pod "${namespace}/${name}"`, outcome.message));
   return decodePod(outcome.object);
 }

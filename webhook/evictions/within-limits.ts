@@ -1,5 +1,7 @@
-import { because } from '#shared/domain/admission/admission-code.ts';
 import type { Allowed, Refused } from '#shared/domain/admission/decision.ts';
+import { refuseFor } from '#shared/domain/admission/message.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
+import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
 import type { CountedResource } from '#shared/domain/eviction/count-eviction.ts';
 import type { Protection } from '#shared/domain/eviction/node-protection.ts';
 import { spentBudget } from '#shared/domain/eviction/spent-budget.ts';
@@ -32,7 +34,6 @@ export interface LimitedEviction {
 }
 
 const LONGEST_RETRY_SECONDS = 60;
-const ASK_AGAIN_SECONDS = 1;
 const MOST_BUDGETS = 200;
 
 /**
@@ -68,27 +69,20 @@ async function readBudgets(
 }
 
 function budgetSpent({ accepted }: LimitedEviction, budget: string): Refused {
-  const text = "Cannot evict pod as it would violate the pod's disruption budget.";
-  const message = `The disruption budget ${budget} does not allow evicting pods currently`;
-  return {
-    kind: 'refused',
-    code: 429,
-    because: because('DisruptionBudgetSpent', text, { ...accepted.because.facts, budget }),
-    warnings: [],
-    causes: [{ reason: 'DisruptionBudget', message }],
-  };
+  const refused = refuseFor(MESSAGES.budgetSpent, {}, { ...accepted.because.facts, budget });
+  return { ...refused, causes: [{ reason: 'DisruptionBudget', message: PHRASES.budgetAllowsNone(budget) }] };
 }
 
 function uncounted({ accepted }: LimitedEviction, count: Exclude<Count, { kind: 'counted' }>): Refused {
   const { facts } = accepted.because;
   if (count.kind === 'unclear') return unclearEviction(count.message, facts);
-  const reason = because('DisruptionLimitReached', count.because.text, { ...facts, ...count.because.facts });
-  const retryAfterSeconds = Math.min(LONGEST_RETRY_SECONDS, Math.max(1, Math.ceil(count.retryAfterMs / 1_000)));
-  return { kind: 'refused', code: 429, because: reason, warnings: [], retryAfterSeconds };
+  const { because, retryAfterMs } = count;
+  const retryAfterSeconds = Math.min(LONGEST_RETRY_SECONDS, Math.max(1, Math.ceil(retryAfterMs / 1_000)));
+  const refused = refuseFor(MESSAGES.limitReached, { limit: because.text }, { ...facts, ...because.facts });
+  return { ...refused, retryAfterSeconds };
 }
 
 /** The refusal of an eviction that could not be decided; 429, so that the client retries. */
 export function unclearEviction(why: string, facts: Refused['because']['facts']): Refused {
-  const reason = because('DisruptionUnclear', `cannot decide about the eviction: ${why}; try again`, facts);
-  return { kind: 'refused', code: 429, because: reason, warnings: [], retryAfterSeconds: ASK_AGAIN_SECONDS };
+  return refuseFor(MESSAGES.evictionUnclear, { cause: why }, facts);
 }

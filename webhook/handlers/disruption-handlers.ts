@@ -1,6 +1,7 @@
-import { because } from '#shared/domain/admission/admission-code.ts';
+import { allowFor, refuseFor } from '#shared/domain/admission/message.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { decideDisruption, type Disruption } from '#shared/domain/admission/decide-disruption.ts';
-import { allow, refuse, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { malformed, unexpectedResource } from '#shared/domain/admission/refusals/invalid-request.ts';
 import { DEFAULT_OPT_OUT_CEILING, type Protection } from '#shared/domain/eviction/node-protection.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
@@ -14,7 +15,7 @@ import type { Review } from '#webhook/server/decode-review.ts';
 import { findEvictedPod } from '#webhook/evictions/find-evicted-pod.ts';
 import { evictionProblem, readEviction } from '#webhook/evictions/read-eviction.ts';
 import { unclearEviction, withinLimits, type LimitSources } from '#webhook/evictions/within-limits.ts';
-import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
+import type { AdmissionHandler } from '#webhook/server/review-answerer.ts';
 
 export interface DisruptionSources extends LimitSources {
   /** The protection rules for our evictions on a node. Rejects when they cannot be read. */
@@ -32,7 +33,7 @@ export interface DisruptionSources extends LimitSources {
 export function deletionHandler(sources: DisruptionSources): AdmissionHandler {
   return ({ request, oldObject }) => {
     if (request.resource !== 'pods' || request.subresource !== '') return unexpectedResource(request, 'pods');
-    if (request.operation !== 'DELETE') return allow(because('NothingToDecide', `${request.operation} removes no pod`));
+    if (request.operation !== 'DELETE') return allowFor(MESSAGES.removesNoPod, request);
     const decoded = decodePod(oldObject);
     if (!decoded.ok) return unreadable(request, decoded);
     return decideDisruption(disruptionOf('deletion', decoded.value, request, sources));
@@ -45,9 +46,9 @@ export function deletionHandler(sources: DisruptionSources): AdmissionHandler {
  */
 function unreadable(request: Request, fault: { readonly field: string; readonly message: string }): AdmissionDecision {
   const { namespace, name } = request;
-  const text = `cannot read the pod: ${fault.field}: ${fault.message}`;
-  if (isOwn(request)) return refuse(403, because('DisruptionUnwanted', text, { namespace, name }));
-  return allow(because('DisruptionAccepted', text, { namespace, name }));
+  const values = { field: fault.field, cause: fault.message };
+  if (isOwn(request)) return refuseFor(MESSAGES.podUnreadableToUs, values, { namespace, name });
+  return allowFor(MESSAGES.podUnreadable, values, { namespace, name });
 }
 
 /**
@@ -61,8 +62,7 @@ export function evictionHandler(sources: DisruptionSources): AdmissionHandler {
     if (resource !== 'pods' || subresource !== 'eviction') return unexpectedResource(request, 'pods/eviction');
     const problem = evictionProblem(object, name);
     if (problem !== undefined) return malformed('object', problem);
-    if (!isOwn(request))
-      return allow(because('DisruptionAccepted', 'no rule forbids this eviction', { namespace, name }));
+    if (!isOwn(request)) return allowFor(MESSAGES.disruptionAccepted, { kind: 'eviction' }, { namespace, name });
     const facts = { kind: 'eviction', caller: callerOf(request), namespace, name };
     return decideOwnEviction(sources, review).catch((error: unknown) => unclearEviction(errorText(error), facts));
   };
@@ -88,10 +88,9 @@ async function decideOwnEviction(sources: DisruptionSources, review: Review): Pr
 /** Without a UID, the eviction could hit a new pod with the same name. */
 function missingPod({ request, object }: Review): AdmissionDecision {
   const { namespace, name } = request;
-  if (readEviction(object).expectedUid !== undefined)
-    return allow(because('NothingToDecide', 'there is no such pod', { namespace, name }));
-  const text = 'there is no such pod, and the eviction has no UID precondition';
-  return refuse(409, because('DisruptionOfOtherPod', text, { namespace, name }));
+  return readEviction(object).expectedUid === undefined
+    ? refuseFor(MESSAGES.noSuchPodNoUid, {}, { namespace, name })
+    : allowFor(MESSAGES.noSuchPod, {}, { namespace, name });
 }
 
 async function decideEvictionOf(

@@ -1,4 +1,5 @@
-import { asDryRun, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import { asDryRun } from '#shared/domain/admission/as-dry-run.ts';
+import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 import { OWN_ACCOUNTS, WEBHOOK_PATHS } from '#shared/kube/admission/webhook-configurations.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';
@@ -11,7 +12,7 @@ import { quotaHandler, type QuotaSources } from './quota-handler.ts';
 import { templateHandler } from './template-handler.ts';
 import { markOneOfSeveral } from './one-of-several.ts';
 import type { PendingReviews } from '#webhook/server/pending-reviews.ts';
-import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
+import type { AdmissionHandler } from '#webhook/server/review-answerer.ts';
 import type { RecordDenial } from '#webhook/events/denial-events.ts';
 import { withValidNames } from './valid-names.ts';
 import { limitConcurrency } from './limit-concurrency.ts';

@@ -1,6 +1,6 @@
 import { overloaded } from '#shared/domain/admission/refusals/overloaded.ts';
 import type { PendingReviews } from '#webhook/server/pending-reviews.ts';
-import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
+import type { AdmissionHandler } from '#webhook/server/review-answerer.ts';
 
 /** Wraps a handler that waits for the API server so that at most as many run as `pending` has slots. */
 export function limitConcurrency(handle: AdmissionHandler, pending: PendingReviews): AdmissionHandler {

@@ -1,9 +1,10 @@
-import { because } from '#shared/domain/admission/admission-code.ts';
-import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import { allowFor } from '#shared/domain/admission/message.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
+import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { malformed, unexpectedResource } from '#shared/domain/admission/refusals/invalid-request.ts';
 import { decodePodRequest } from '#shared/kube/decode/decode-pod-request.ts';
 import type { Review } from '#webhook/server/decode-review.ts';
-import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
+import type { AdmissionHandler } from '#webhook/server/review-answerer.ts';
 import { decideThenConfirm, type Phase, type PodSources } from './decide-then-confirm.ts';
 
 /** Handles the creation of pods; a refusal based on cached objects is checked on live ones. */
@@ -25,5 +26,5 @@ export function podHandler(sources: PodSources, phase: Phase): AdmissionHandler 
 function notACreatedPod({ request }: Review): AdmissionDecision | undefined {
   const { group, resource, subresource, operation } = request;
   if (group !== '' || resource !== 'pods' || subresource !== '') return unexpectedResource(request, 'pods');
-  return operation === 'CREATE' ? undefined : allow(because('NothingToDecide', `${operation} changes no priority`));
+  return operation === 'CREATE' ? undefined : allowFor(MESSAGES.changesNoPriority, { operation });
 }

@@ -1,7 +1,8 @@
-import { because } from '#shared/domain/admission/admission-code.ts';
+import { allowFor } from '#shared/domain/admission/message.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import { decideClassChange, type ClassChange } from '#shared/domain/admission/decide-class-change.ts';
-import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
 import { malformed, unexpectedResource } from '#shared/domain/admission/refusals/invalid-request.ts';
 import { standsUnconfirmed } from '#shared/domain/admission/refusals/unconfirmed.ts';
@@ -9,7 +10,7 @@ import { decodeAnnotatedClass, decodePriorityClass } from '#shared/kube/decode/d
 import { wishMistakesOfClass } from '#shared/kube/annotations/wish-mistakes.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Review } from '#webhook/server/decode-review.ts';
-import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
+import type { AdmissionHandler } from '#webhook/server/review-answerer.ts';
 import type { StateReader } from '#webhook/cluster-state/cached-state.ts';
 
 export interface ClassSources {
@@ -55,7 +56,7 @@ export function priorityClassHandler({
 /** For an update or deletion the existing object is in oldObject, also when a whole collection is deleted. */
 function readChange({ request, object, oldObject }: Review): ClassChange | AdmissionDecision {
   const { operation } = request;
-  if (operation === 'CONNECT') return allow(because('NothingToDecide', 'CONNECT changes no class'));
+  if (operation === 'CONNECT') return allowFor(MESSAGES.changesNoClass, {});
   const before = operation === 'CREATE' ? NO_CLASS : decodePriorityClass(oldObject);
   if (!before.ok) return malformed('oldObject', before);
   if (operation === 'DELETE') return { before: before.value, after: undefined };

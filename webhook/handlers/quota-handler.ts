@@ -1,7 +1,7 @@
-import { because } from '#shared/domain/admission/admission-code.ts';
-import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import { allowFor, refuseFor } from '#shared/domain/admission/message.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
+import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { priorityQuotaExceeded } from '#shared/domain/admission/refusals/priority-quota-exceeded.ts';
-import type { Because } from '#shared/domain/model/because.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
@@ -13,7 +13,7 @@ import type { CheckBeforeCharge } from './check-before-charge.ts';
 import type { Ledgers } from '#webhook/quota/ledgers.ts';
 import type { PodLookUp } from '#webhook/cluster-state/pod-look-up.ts';
 import { readQuotaReview } from './quota-reservation.ts';
-import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
+import type { AdmissionHandler } from '#webhook/server/review-answerer.ts';
 import type { StateReader } from '#webhook/cluster-state/cached-state.ts';
 
 export interface QuotaSources {
@@ -32,9 +32,6 @@ export interface QuotaSources {
   readonly clock: Clock;
 }
 
-const ASK_AGAIN_SECONDS = 1;
-const ASK_MUCH_LATER_SECONDS = 60;
-
 /**
  * Charges new pods, and the growth of resized ones, to every PriorityQuota that counts them; to all of them or to none.
  * A pod that something else will refuse is refused here too and not charged.
@@ -48,9 +45,7 @@ export function quotaHandler(sources: QuotaSources, checkFirst: CheckBeforeCharg
     const { pod } = read.request;
     const quotas = await quotasOf(sources, pod);
     if ('kind' in quotas) return quotas;
-    if (quotas.length === 0 || reservation.amounts.size === 0) {
-      return allow(because('NothingToDecide', 'no quota counts this pod'));
-    }
+    if (quotas.length === 0 || reservation.amounts.size === 0) return allowFor(MESSAGES.notCounted, {});
     const refusal = await checkFirst(read);
     if (refusal !== undefined) return refusal;
     return reserveAll(sources, { quotas, pod, reservation, isDryRun: review.request.isDryRun, giveUpAt });
@@ -64,7 +59,7 @@ async function quotasOf(
 ): Promise<readonly PriorityQuota[] | AdmissionDecision> {
   const labels = await enforcedLabels(pod.namespace).catch(errorText);
   if (typeof labels === 'string')
-    return busy(`cannot read the labels of the namespace: ${labels}`, { namespace: pod.namespace });
+    return refuseFor(MESSAGES.quotaLabelsUnreadable, { cause: labels }, { namespace: pod.namespace });
   return cluster().priorityQuotas.filter(
     ({ namespaces, scope }) => namespaces.matches(labels) && countsPod(scope, pod),
   );
@@ -97,7 +92,7 @@ async function reserveAll(sources: QuotaSources, wanted: Charge): Promise<Admiss
     return refusal;
   }
   const names = quotas.map(({ name }) => name).join(', ');
-  return allow(because('QuotaReserved', `charged to quota ${names}`, { quotas: names, uid: reservation.uid }));
+  return allowFor(MESSAGES.quotaReserved, { quotas: names }, { quotas: names, uid: reservation.uid });
 }
 
 async function refusalOf(
@@ -120,20 +115,12 @@ async function refusalOf(
     case 'wasted':
       return wasted(quota, pod);
     case 'busy':
-      return busy(`cannot charge quota \`${quota.name}\`: ${result.why}`, { quota: quota.name });
+      return refuseFor(MESSAGES.quotaBusy, { quota: quota.name, cause: result.why }, { quota: quota.name });
   }
 }
 
 /** Wasted reservations expire after some minutes, and the debt for them decays in a few more. */
 function wasted({ name }: PriorityQuota, { namespace }: Pod): AdmissionDecision {
-  const text =
-    `quota \`${name}\` is temporarily closed to namespace \`${namespace}\`: too many of its pods were charged but not ` +
-    'created, because something else refused them or their names were taken; try again in a few minutes';
-  const reason = because('QuotaWasted', text, { quota: name, namespace });
-  return { kind: 'refused', code: 429, because: reason, warnings: [], retryAfterSeconds: ASK_MUCH_LATER_SECONDS };
-}
-
-function busy(why: string, facts: Because['facts']): AdmissionDecision {
-  const reason = because('QuotaBusy', `${why}; try again`, facts);
-  return { kind: 'refused', code: 429, because: reason, warnings: [], retryAfterSeconds: ASK_AGAIN_SECONDS };
+  const facts = { quota: name, namespace };
+  return refuseFor(MESSAGES.quotaWasted, facts, facts);
 }

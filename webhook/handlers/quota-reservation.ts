@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { because } from '#shared/domain/admission/admission-code.ts';
-import { refuse, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { ChargeRequest } from '#shared/domain/admission/refusal-before-charge.ts';
-import { malformed, unexpectedResource } from '#shared/domain/admission/refusals/invalid-request.ts';
+import { malformed, malformedField, unexpectedResource } from '#shared/domain/admission/refusals/invalid-request.ts';
 import { filterAmounts, NO_AMOUNTS, subtractAmounts, type Amounts } from '#shared/domain/quantity/amounts.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { quantitySign } from '#shared/domain/quantity/quantity.ts';
@@ -56,7 +55,7 @@ function unstorable({ request }: Review, pod: Pod): AdmissionDecision | undefine
 }
 
 function unlike(field: string, expected: string): AdmissionDecision {
-  return refuse(400, because('MalformedRequest', `${field}: expected ${expected}`, { field }));
+  return malformedField(field, `expected ${expected}`);
 }
 
 /**

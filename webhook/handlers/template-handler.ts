@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { because } from '#shared/domain/admission/admission-code.ts';
-import { allow } from '#shared/domain/admission/decision.ts';
+import { allowFor } from '#shared/domain/admission/message.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { malformed, unexpectedResource } from '#shared/domain/admission/refusals/invalid-request.ts';
 import { decodeTemplate, rawTemplate } from '#shared/kube/decode/decode-template.ts';
 import { decideThenConfirm, TEMPLATE, type PodSources } from './decide-then-confirm.ts';
-import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
+import type { AdmissionHandler } from '#webhook/server/review-answerer.ts';
 
 const RESOURCES: readonly string[] = [
   ...['deployments', 'statefulsets', 'daemonsets', 'replicasets', 'replicationcontrollers', 'jobs', 'cronjobs'],
@@ -18,10 +18,10 @@ export function templateHandler(sources: PodSources): AdmissionHandler {
     const { request, object, oldObject } = review;
     if (!RESOURCES.includes(request.resource)) return unexpectedResource(request, 'a workload');
     if (request.operation === 'UPDATE' && isDeepStrictEqual(rawTemplate(object), rawTemplate(oldObject))) {
-      return allow(because('NothingToDecide', 'the template is unchanged'));
+      return allowFor(MESSAGES.templateUnchanged, {});
     }
     const template = decodeTemplate(object, request.requester, request.namespace);
-    if (template === undefined) return allow(because('NothingToDecide', 'there is no template'));
+    if (template === undefined) return allowFor(MESSAGES.noTemplate, {});
     if (!template.ok) return malformed('object', template);
     return decideThenConfirm({ review, request: template.value, phase: TEMPLATE }, sources);
   };

@@ -1,9 +1,9 @@
-import { because } from '#shared/domain/admission/admission-code.ts';
-import { refuse, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import { malformedField } from '#shared/domain/admission/refusals/invalid-request.ts';
 import { subdomainFaults } from '#shared/domain/labels/subdomain-faults.ts';
 import { fieldOf } from '#shared/kube/decode/field-of.ts';
 import type { Review } from '#webhook/server/decode-review.ts';
-import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
+import type { AdmissionHandler } from '#webhook/server/review-answerer.ts';
 
 /**
  * A handler for the validating phase that refuses invalid names: the API server has already validated them, so it
@@ -24,5 +24,5 @@ function nameProblem({ request, object }: Review): AdmissionDecision | undefined
   const wrong = names.find(([, name]) => typeof name === 'string' && name !== '' && subdomainFaults(name).length > 0);
   if (wrong === undefined) return undefined;
   const [field, name] = wrong;
-  return refuse(400, because('MalformedRequest', `${field}: ${subdomainFaults(String(name)).join(', ')}`, { field }));
+  return malformedField(field, subdomainFaults(String(name)).join(', '));
 }

@@ -11,13 +11,14 @@ import { readRevision } from '#shared/kube/reflector/revision.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
-import { nextTurn } from '#shared/runtime/next-turn.ts';
+import { nextTurn } from '#shared/runtime/turns/next-turn.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import type { CachedNamespace, CachedQuota } from '#webhook/cluster-state/caches.ts';
-import { areNamespacesKnown, governNamespaces } from './governed-namespaces.ts';
+import { areNamespacesKnown, followNamespaces } from './enforced-namespaces.ts';
 import { PodInformer } from './pod-informer.ts';
 import { createLedgerStore } from './ledger-store.ts';
 import { QuotaLedger } from './quota-ledger.ts';
+import { ERRORS, LOG } from '#webhook/messages.ts';
 
 export interface LedgersOptions {
   readonly client: KubeClient;
@@ -67,7 +68,7 @@ export class Ledgers {
       chargedNames: () => [...new Set([...quotas.values()].flatMap(({ hard }) => [...hard.keys()]))].sort(),
       areNamespacesKnown: (signal) => areNamespacesKnown({ client, clock, view: this.#pods.view }, signal),
     });
-    governNamespaces(namespaces, this.#pods.view, () => this.#pods.namespacesChanged());
+    followNamespaces(namespaces, this.#pods.view, () => this.#pods.namespacesChanged());
     quotas.onChange(({ key }) => this.#ledgers.get(key)?.ledger.observe());
     this.#pods.onAdvance(() => void this.#observeSoon());
   }
@@ -77,7 +78,7 @@ export class Ledgers {
     name: 'ledger',
     problem: () => {
       this.#haveCounted ||= this.#hasReconciled && [...this.#ledgers.values()].every(({ ledger }) => ledger.hasCounted);
-      return this.#haveCounted ? undefined : 'quotas have not been counted yet';
+      return this.#haveCounted ? undefined : ERRORS.uncountedQuotas();
     },
   };
 
@@ -99,7 +100,7 @@ export class Ledgers {
       task: () => this.#reconcile(),
       periodMs: RECONCILE_EVERY_MS,
       deadlineMs: RECONCILE_DEADLINE_MS,
-      onError: (error: unknown) => log.error({ err: error }, 'Quota reconciliation failed'),
+      onError: (error: unknown) => log.error({ err: error }, LOG.reconciliationFailed),
       clock,
     };
     await Promise.all([repeat(reconciling, signal), this.#pods.run(signal)]);
@@ -162,7 +163,7 @@ export class Ledgers {
 
   #reportLost(quota: string, parts: readonly LedgerPart[]): void {
     const { log } = this.#options;
-    log.warn({ quota, parts }, 'Ledger fields pruned: the CustomResourceDefinition is outdated');
+    log.warn({ quota, parts }, LOG.ledgerPruned);
   }
 
   #viewOf(counter: QuotaCounter): LedgerView {

@@ -11,7 +11,7 @@ import { CHARGED_POD } from '#shared/kube/protobuf/kube-messages.ts';
 import type { WireFormat } from '#shared/kube/reflector/reflector-target.ts';
 import { skimPod, skimPodMessage } from '#shared/kube/reflector/skim-pod.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import { nextTurn } from '#shared/runtime/next-turn.ts';
+import { nextTurn } from '#shared/runtime/turns/next-turn.ts';
 
 export interface LoadOptions {
   readonly client: KubeClient;
@@ -31,10 +31,10 @@ export async function loadUnlisted(
   { client, clock, view, pageSize }: LoadOptions,
   signal: AbortSignal,
 ): Promise<Pages> {
-  const homes = view.unlisted;
-  const [first] = homes;
-  const isWhole = homes.length > MOST_LISTS;
-  const load = view.load(isWhole ? homes : homes.slice(0, 1));
+  const namespaces = view.unlisted;
+  const [first] = namespaces;
+  const isWhole = namespaces.length > MOST_LISTS;
+  const load = view.load(isWhole ? namespaces : namespaces.slice(0, 1));
   const source = {
     client,
     clock,
@@ -65,5 +65,5 @@ function take({ view, load, format }: Taking, item: Buffer): void {
 /** The resourceVersion of a pod whose first bytes show that the view does not need it. */
 export function revisionElsewhere(view: PodView, pod: Buffer, format: WireFormat): string | undefined {
   const head = format === 'json' ? skimPod(pod) : skimPodMessage(pod);
-  return head === undefined || view.homes.has(head.namespace) ? undefined : head.resourceVersion;
+  return head === undefined || view.namespaces.has(head.namespace) ? undefined : head.resourceVersion;
 }

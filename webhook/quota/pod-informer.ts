@@ -20,12 +20,13 @@ import { latestRevision } from './latest-revision.ts';
 import { loadUnlisted } from './load-pods.ts';
 import { isRelistDue } from './relist-due.ts';
 import { watchPods } from './watch-pods.ts';
+import { LOG } from '#webhook/messages.ts';
 
 export interface PodInformerOptions {
   readonly client: KubeClient;
   /** Resource names that any quota limits, in a stable order; if empty, nothing is read from the API server. */
   readonly chargedNames: () => readonly string[];
-  /** Whether the view has every governed namespace as it is stored now. Rejects when they cannot be read. */
+  /** Whether the view has every namespace in which quotas are enforced, as it is stored now. Rejects when they cannot be read. */
   readonly areNamespacesKnown: (signal: AbortSignal) => Promise<boolean>;
   readonly clock: Clock;
   readonly random: () => number;
@@ -45,7 +46,7 @@ const SHORT_WATCH_SECONDS = 3;
 const NEVER = new AbortController().signal;
 
 /**
- * Keeps a view of the pods in governed namespaces. An epoch is a watch from the latest revision on, with lists of all
+ * Keeps a view of the pods in namespaces with quotas. An epoch is a watch from the latest revision on, with lists of all
  * namespaces in parallel. A new epoch begins when the watch cannot continue, when quotas limit other resources, and
  * when `isRelistDue`.
  */
@@ -81,7 +82,7 @@ export class PodInformer {
     this.#listeners.add(listener);
   }
 
-  /** Notifies that namespaces were governed or released. */
+  /** Notifies that namespaces were added or removed. */
   namespacesChanged(): void {
     this.#wakeLoader();
     this.#advanced();
@@ -96,7 +97,7 @@ export class PodInformer {
     if (this.#proof.awaitedSince !== undefined || now < this.#nextProofAt) return;
     this.#nextProofAt = Infinity;
     this.#askForProof(now)
-      .catch((error: unknown) => this.#warn(error, 'Verification of the pod view failed'))
+      .catch((error: unknown) => this.#warn(error, LOG.podViewUnverified))
       .finally(() => this.#pauseProofs(now));
   }
 
@@ -130,7 +131,7 @@ export class PodInformer {
       await Promise.all([this.#follow(epoch), this.#load(epoch.signal), this.#endWhenDue(epoch)]);
       return true;
     } catch (error) {
-      if (!signal.aborted) this.#warn(error, 'Pod watch failed');
+      if (!signal.aborted) this.#warn(error, LOG.podWatchFailed);
       return false;
     } finally {
       epoch.abort();
@@ -184,7 +185,7 @@ export class PodInformer {
     this.#metrics.began('list');
     const pages = await loadUnlisted({ client, clock, view: this.view, pageSize: this.#pageSize }, signal);
     if (pages.kind === 'read') this.#listed();
-    else if (!signal.aborted) this.#options.log.warn({ ending: pages }, 'Pod list failed');
+    else if (!signal.aborted) this.#options.log.warn({ ending: pages }, LOG.podListFailed);
     return pages.kind === 'read';
   }
 
@@ -218,7 +219,7 @@ export class PodInformer {
   }
 
   /**
-   * Checks the namespaces first: a pod in a governed namespace that the view does not have would be missing, however
+   * Checks the namespaces first: a pod in a namespace with quotas that the view does not have would be missing, however
    * current the watch.
    */
   async #askForProof(askedAt: number): Promise<void> {
@@ -240,7 +241,7 @@ export class PodInformer {
     const { clock, random, log } = this.#options;
     const delayMs = Math.max(plan.retryAfterMs, backoffDelay(PROMPT_BACKOFF, plan.failures - 1, random()));
     this.#metrics.restarted(ending.kind);
-    log.warn({ ending, next: plan.step, delayMs }, 'Pod watch interrupted');
+    log.warn({ ending, next: plan.step, delayMs }, LOG.podWatchInterrupted);
     await clock.sleep(delayMs, signal);
   }
 

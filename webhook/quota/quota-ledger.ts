@@ -28,7 +28,7 @@ export interface QuotaLedgerOptions extends ReplicaSettings {
   readonly recounted: (result: 'done' | 'failed') => void;
 }
 
-type LastingEffect = Extract<LedgerEffect, { readonly kind: 'takeTurn' | 'read' | 'write' | 'pause' }>;
+type LastingEffect = Extract<LedgerEffect, { readonly kind: 'schedule' | 'read' | 'write' | 'pause' }>;
 
 interface ReserveOptions {
   readonly withinMs: number;
@@ -139,9 +139,9 @@ export class QuotaLedger {
   async #resultOf(effect: LastingEffect): Promise<LedgerEvent> {
     const { store, clock, random } = this.#options;
     switch (effect.kind) {
-      case 'takeTurn':
+      case 'schedule':
         await Promise.resolve();
-        return { kind: 'turnCame' };
+        return { kind: 'due' };
       case 'read':
         return { kind: 'read', result: await store.read() };
       case 'write':

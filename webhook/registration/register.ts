@@ -6,6 +6,7 @@ import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS, type Resource } from '#shared/kube/resource.ts';
 import { webhookConfigurations, type RegistrationOptions } from '#shared/kube/admission/webhook-configurations.ts';
 import { COMPONENT_NAMES, WEBHOOK_CONFIGURATION } from '#shared/kube/api-names.ts';
+import { ERRORS } from '#webhook/messages.ts';
 
 const RESOURCES: readonly [Resource, Resource] = [MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS];
 const FIELD_MANAGER = COMPONENT_NAMES.webhook;
@@ -65,5 +66,5 @@ function resourceAt(index: number): Resource {
 
 function expectOk<T>(outcome: Outcome<T>, { kind }: Resource): T {
   if (outcome.kind === 'ok') return outcome.object;
-  throw new Error(`cannot register in ${kind} "${WEBHOOK_CONFIGURATION}": ${outcome.message}`);
+  throw new Error(ERRORS.registration(kind, WEBHOOK_CONFIGURATION, outcome.message));
 }

@@ -7,6 +7,7 @@ import type { Log } from '#shared/runtime/log.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';
 import { registerCaBundle, registerFully } from './register.ts';
+import { LOG } from '#webhook/messages.ts';
 
 export interface RegistrationSources {
   readonly client: KubeClient;
@@ -45,7 +46,7 @@ export function createRegistration(sources: RegistrationSources): Registration {
     const pem = caBundlePem();
     if (!isOurs || isCurrent(pem)) return;
     await registerOnce(sources, pem);
-    if (registered?.pem !== pem) log.info({ mode: configuration.registration.mode }, 'Webhook registered');
+    if (registered?.pem !== pem) log.info({ mode: configuration.registration.mode }, LOG.registered);
     registered = { pem, at: clock.monotonic() };
     problem = undefined;
   }
@@ -57,7 +58,7 @@ export function createRegistration(sources: RegistrationSources): Registration {
   function onError(error: unknown, failuresInARow: number): void {
     registered = undefined;
     problem = errorText(error);
-    log.warn({ err: error, failuresInARow }, 'Registration failed');
+    log.warn({ err: error, failuresInARow }, LOG.registrationFailed);
   }
   return {
     run: (signal) =>

@@ -9,6 +9,7 @@ import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import { handshakeProblem, type HandshakeTarget } from '#webhook/certificates/handshake.ts';
+import { ERRORS, LOG } from '#webhook/messages.ts';
 
 export interface TrustSources {
   readonly client: KubeClient;
@@ -43,10 +44,7 @@ export function createTrustCheck(sources: TrustSources): TrustCheck {
     const targets = await readTargets(sources);
     const found = await Promise.all(targets.map(handshakeProblem));
     const at = found.findIndex((each) => each !== undefined);
-    problem =
-      at < 0
-        ? undefined
-        : `clients that connect to "${targets[at]?.serverName}" do not trust the served certificate: ${found[at]}`;
+    problem = at < 0 ? undefined : ERRORS.untrusted(String(targets[at]?.serverName), String(found[at]));
     if (problem !== undefined) throw new Error(problem);
   }
 
@@ -61,7 +59,7 @@ export function createTrustCheck(sources: TrustSources): TrustCheck {
           // A failed read says nothing about trust: the last result stays.
           onError: (error, failuresInARow) => {
             const level = failuresInARow > QUIET_FAILURES ? 'warn' : 'debug';
-            log[level]({ reason: errorText(error), failuresInARow }, 'Certificate trust not verified');
+            log[level]({ reason: errorText(error), failuresInARow }, LOG.trustNotVerified);
           },
           clock,
         },
@@ -87,7 +85,7 @@ async function readEntries(
 ): Promise<readonly unknown[]> {
   const outcome = await getObject(client, { resource, name: WEBHOOK_CONFIGURATION });
   if (outcome.kind === 'notFound' && !isRegistered) return [];
-  if (outcome.kind !== 'ok') throw new Error(`cannot read ${resource.kind}: ${outcome.message}`);
+  if (outcome.kind !== 'ok') throw new Error(ERRORS.read(resource.kind, outcome.message));
   const entries = outcome.object['webhooks'];
   return Array.isArray(entries) ? (entries as readonly unknown[]) : [];
 }

@@ -1,7 +1,7 @@
 import { compileRules, type CompiledRules } from '#shared/domain/priority-rules/compile-rules.ts';
 import type { RuleSet } from '#shared/domain/priority-rules/priority-rules.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { encodePriorityRules, storedBytes } from '#shared/kube/admission/encode-priority-rules.ts';
+import { encodePriorityRules, storedBytes } from '#shared/api/encode-priority-rules.ts';
 import { PRIORITY_RULES_NAMES } from '#shared/kube/api-names.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';
 import type { Rules } from '#webhook/cluster-state/read-rules.ts';

@@ -2,6 +2,7 @@ import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
 import { ADMISSION_POLICIES, ADMISSION_POLICY_BINDINGS } from '#shared/kube/resource.ts';
+import { ERRORS } from '#webhook/messages.ts';
 
 const INSTALLED = rulePolicies().map(({ kind, metadata: { name = '' } }) => {
   return { name, resource: kind === ADMISSION_POLICIES.kind ? ADMISSION_POLICIES : ADMISSION_POLICY_BINDINGS };
@@ -14,6 +15,6 @@ export async function missingPolicies(client: KubeClient, signal: AbortSignal): 
     const outcome = found[index];
     if (outcome === undefined || outcome.kind === 'ok') return [];
     if (outcome.kind === 'notFound') return [`${resource.kind} ${name}`];
-    throw new Error(`cannot read ${resource.kind} "${name}": ${outcome.message}`);
+    throw new Error(ERRORS.read(`${resource.kind} "${name}"`, outcome.message));
   });
 }

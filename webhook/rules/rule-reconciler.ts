@@ -6,15 +6,17 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
-import { repeat } from '#shared/runtime/repeat.ts';
+import { repeat, type Repetition } from '#shared/runtime/repeat.ts';
 import type { Caches } from '#webhook/cluster-state/caches.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';
 import type { LeaderDuty } from '#webhook/leadership.ts';
 import { readRules, type Rules } from '#webhook/cluster-state/read-rules.ts';
 import { compareRules, type Comparison } from './compare-rules.ts';
 import { missingPolicies } from './enforcing-policies.ts';
-import { enforcementCondition, type RuleState } from './rule-conditions.ts';
+import { enforcementCondition } from './rule-conditions.ts';
+import { behindMs, isJustBehind, nextRuleState, unknownRules, type RuleEvent, type RuleState } from './rule-state.ts';
 import { writeRules } from './write-rules.ts';
+import { LOG } from '#webhook/messages.ts';
 
 export interface RuleReconcilerOptions {
   readonly client: KubeClient;
@@ -25,101 +27,121 @@ export interface RuleReconcilerOptions {
   readonly metrics: Metrics;
 }
 
-/** Keeps the rules that the API server enforces equal to the policies. */
-export interface RuleReconciler {
-  /** Compares the rules; every replica measures how long they have been outdated. */
-  run(signal: AbortSignal): Promise<void>;
-  /** Writes the rules; only the leader runs it. */
-  readonly duty: LeaderDuty;
-  /** The condition of a policy, if known. */
-  conditionOf(policy: PriorityPolicy): Condition | undefined;
-}
-
 const COMPARE_EVERY_MS = 1_000;
 const WRITE_EVERY_MS = 250;
 /** A change of our objects by another client is noticed after this long. */
 const VERIFY_EVERY_MS = 10_000;
 const DEADLINE_MS = 10_000;
 const READ_MS = 5_000;
-const TELL_AFTER_MS = 5_000;
 const BACKOFF = { initialMs: 250, maxMs: 10_000, factor: 2, jitter: 0.5 };
 
-/** Compares nothing before `run` and writes nothing before its duty runs. */
-export function createRuleReconciler(options: RuleReconcilerOptions): RuleReconciler {
-  const { client, caches, mode, clock, log, metrics } = options;
-  const age = metrics.gauge(
-    'plimsoll_priority_rules_behind_seconds',
-    'Seconds for which the API server has enforced rules other than those of the PriorityPolicies; 0 while they match',
-  );
-  const writes = metrics.counter('plimsoll_priority_rules_writes_total', 'Writes of PriorityRules', ['result']);
-  let state: RuleState = { ...UNKNOWN, isDryRun: mode === 'DryRun' };
-  let behindSince: number | undefined;
-  const compareDue = dueAfter(caches, clock);
-  const writeDue = dueAfter(caches, clock);
+/**
+ * Keeps the rules that the API server enforces equal to the policies. Compares nothing before `run` and writes nothing
+ * before its duty runs.
+ */
+export class RuleReconciler {
+  readonly #options: RuleReconcilerOptions;
+  readonly #metrics: ReturnType<typeof ruleMetrics>;
+  readonly #round: Pick<Repetition, 'deadlineMs' | 'backoff' | 'clock'>;
+  readonly #compareDue: ReturnType<typeof dueAfter>;
+  readonly #writeDue: ReturnType<typeof dueAfter>;
+  #state: RuleState;
 
-  function note({ compiled, isCurrent }: Comparison): void {
-    state = { ...state, isCurrent, leftOut: compiled.leftOut, ...(isCurrent && { problem: undefined }) };
-    behindSince = isCurrent ? undefined : (behindSince ?? clock.monotonic());
+  constructor(options: RuleReconcilerOptions) {
+    const { caches, clock, metrics, mode } = options;
+    this.#options = options;
+    this.#metrics = ruleMetrics(metrics);
+    this.#round = { deadlineMs: DEADLINE_MS, backoff: BACKOFF, clock };
+    this.#compareDue = dueAfter(caches, clock);
+    this.#writeDue = dueAfter(caches, clock);
+    this.#state = unknownRules(mode === 'DryRun');
   }
 
-  /** Every change makes the rules differ for a moment, which is not reported. */
-  function isJustBehind(): boolean {
-    return behindSince !== undefined && clock.monotonic() - behindSince < TELL_AFTER_MS;
+  /** Compares the rules; every replica measures how long they have been outdated. */
+  run(signal: AbortSignal): Promise<void> {
+    const task = (end: AbortSignal): Promise<void> => this.#compare(end);
+    const onError = (error: unknown): void => this.#comparisonFailed(error);
+    return repeat({ ...this.#round, task, periodMs: COMPARE_EVERY_MS, onError }, signal);
   }
 
-  async function compare(signal: AbortSignal): Promise<void> {
-    if (compareDue.begin()) {
-      const comparison = await compareRules(client, cached(caches), mode, signal);
-      note(comparison);
-      compareDue.again(comparison.isCurrent ? VERIFY_EVERY_MS : COMPARE_EVERY_MS);
-    }
-    age.set(behindSince === undefined ? 0 : (clock.monotonic() - behindSince) / 1_000);
-  }
-
-  async function write(signal: AbortSignal, term: LeaseTerm): Promise<void> {
-    if (!writeDue.begin()) return;
-    const seen = await compareRules(client, cached(caches), mode, signal);
-    // Caches may lag, even behind what another leader has written, so writes are compiled from live objects.
-    const live = seen.isCurrent ? seen : await compareRules(client, await readRules(client, READ_MS), mode, signal);
-    note(live);
-    await writeRules(client, live, {
-      signal,
-      term,
-      now: clock.now(),
-      written: () => writes.add({ result: 'written' }),
-    });
-    note({ ...live, isCurrent: true });
-    state = { ...state, missing: await missingPolicies(client, signal) };
-    writeDue.again(VERIFY_EVERY_MS);
-  }
-
-  const onCompareError = (error: unknown): void => {
-    behindSince ??= clock.monotonic();
-    compareDue.again(0);
-    log.warn({ err: error }, 'Comparison of priority rules failed');
-  };
-  const onWriteError = (error: unknown, failuresInARow: number): void => {
-    state = { ...state, isCurrent: false, problem: errorText(error) };
-    behindSince ??= clock.monotonic();
-    writes.add({ result: 'failed' });
-    writeDue.again(0);
-    log.warn({ err: error, failuresInARow }, 'Update of priority rules failed');
-  };
-  const round = { deadlineMs: DEADLINE_MS, backoff: BACKOFF, clock };
-  return {
-    run: (signal) => repeat({ ...round, task: compare, periodMs: COMPARE_EVERY_MS, onError: onCompareError }, signal),
-    duty: {
-      run: (end, term) => {
-        writeDue.again(0);
-        const task = (signal: AbortSignal): Promise<void> => write(signal, term);
-        return repeat({ ...round, task, periodMs: WRITE_EVERY_MS, onError: onWriteError }, end);
-      },
+  /** Writes the rules; only the leader runs it. */
+  readonly duty: LeaderDuty = {
+    run: (end, term) => {
+      this.#writeDue.again(0);
+      const task = (signal: AbortSignal): Promise<void> => this.#write(signal, term);
+      const onError = (error: unknown, failuresInARow: number): void => this.#writeFailed(error, failuresInARow);
+      return repeat({ ...this.#round, task, periodMs: WRITE_EVERY_MS, onError }, end);
     },
-    conditionOf: (policy) => (isJustBehind() ? undefined : enforcementCondition(policy, state)),
   };
+
+  /** The condition of a policy, if known. */
+  conditionOf(policy: PriorityPolicy): Condition | undefined {
+    return isJustBehind(this.#state, this.#now()) ? undefined : enforcementCondition(policy, this.#state);
+  }
+
+  async #compare(signal: AbortSignal): Promise<void> {
+    if (this.#compareDue.begin()) {
+      const comparison = await this.#compareWith(cached(this.#options.caches), signal);
+      this.#compared(comparison);
+      this.#compareDue.again(comparison.isCurrent ? VERIFY_EVERY_MS : COMPARE_EVERY_MS);
+    }
+    this.#metrics.age.set(behindMs(this.#state, this.#now()) / 1_000);
+  }
+
+  async #write(signal: AbortSignal, term: LeaseTerm): Promise<void> {
+    if (!this.#writeDue.begin()) return;
+    const { client, caches, clock } = this.#options;
+    const seen = await this.#compareWith(cached(caches), signal);
+    // Caches may lag, even behind what another leader has written, so writes are compiled from live objects.
+    const live = seen.isCurrent ? seen : await this.#compareWith(await readRules(client, READ_MS), signal);
+    this.#compared(live);
+    const written = (): void => this.#metrics.writes.add({ result: 'written' });
+    await writeRules(client, live, { signal, term, now: clock.now(), written });
+    this.#compared({ ...live, isCurrent: true });
+    this.#note({ kind: 'written', missing: await missingPolicies(client, signal) });
+    this.#writeDue.again(VERIFY_EVERY_MS);
+  }
+
+  #compareWith(rules: Rules, signal: AbortSignal): Promise<Comparison> {
+    const { client, mode } = this.#options;
+    return compareRules(client, rules, mode, signal);
+  }
+
+  #compared({ compiled, isCurrent }: Comparison): void {
+    this.#note({ kind: 'compared', isCurrent, leftOut: compiled.leftOut });
+  }
+
+  #comparisonFailed(error: unknown): void {
+    this.#note({ kind: 'comparisonFailed' });
+    this.#compareDue.again(0);
+    this.#options.log.warn({ err: error }, LOG.ruleComparisonFailed);
+  }
+
+  #writeFailed(error: unknown, failuresInARow: number): void {
+    this.#note({ kind: 'writeFailed', problem: errorText(error) });
+    this.#metrics.writes.add({ result: 'failed' });
+    this.#writeDue.again(0);
+    this.#options.log.warn({ err: error, failuresInARow }, LOG.ruleUpdateFailed);
+  }
+
+  #note(event: RuleEvent): void {
+    this.#state = nextRuleState(this.#state, event, this.#now());
+  }
+
+  #now(): number {
+    return this.#options.clock.monotonic();
+  }
 }
 
-const UNKNOWN = { isCurrent: undefined, problem: undefined, missing: [], leftOut: new Map() };
+function ruleMetrics(metrics: Metrics) {
+  return {
+    age: metrics.gauge(
+      'plimsoll_priority_rules_behind_seconds',
+      'Seconds for which the API server has enforced rules other than those of the PriorityPolicies; 0 while they match',
+    ),
+    writes: metrics.counter('plimsoll_priority_rules_writes_total', 'Writes of PriorityRules', ['result']),
+  };
+}
 
 function cached({ policies, classes }: RuleReconcilerOptions['caches']): Rules {
   return {

@@ -7,6 +7,7 @@ import { createObject, deleteObject, getObject, patchObject, replaceObject } fro
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { PRIORITY_RULES } from '#shared/kube/resource.ts';
 import { API_VERSION, COMPONENT_NAMES } from '#shared/kube/api-names.ts';
+import { ERRORS } from '#webhook/messages.ts';
 
 /** One of the PriorityRules objects: stored and wanted state; `undefined` if it does not or should not exist. */
 export interface RulesObject {
@@ -88,5 +89,5 @@ export async function writeRulesStatus(
 
 function expectOk<T>(outcome: Outcome<T>, verb: string, name: string): T {
   if (outcome.kind === 'ok') return outcome.object;
-  throw new Error(`cannot ${verb} PriorityRules "${name}": ${outcome.message}`);
+  throw new Error(ERRORS.storedRules(verb, name, outcome.message));
 }

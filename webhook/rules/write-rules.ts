@@ -3,6 +3,7 @@ import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import type { Comparison } from './compare-rules.ts';
 import { rulesCondition } from './rule-conditions.ts';
 import { isCurrent, writeRulesObject, writeRulesStatus } from './stored-rules.ts';
+import { ERRORS } from '#webhook/messages.ts';
 
 export interface WritingTerm {
   readonly signal: AbortSignal;
@@ -21,7 +22,7 @@ export async function writeRules(
   for (const object of objects) {
     let { stored } = object;
     if (!isCurrent(object)) {
-      if (!term.isHeld()) throw new Error('cannot write PriorityRules: another replica may lead now');
+      if (!term.isHeld()) throw new Error(ERRORS.ledPerhapsByAnother());
       stored = await writeRulesObject(client, object, { signal });
       written();
     }

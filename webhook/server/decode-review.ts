@@ -1,5 +1,6 @@
 import type { AdmissionRequest, Operation, Requester } from '#shared/domain/admission/request.ts';
 import { isRecord } from '#shared/kube/kube-object.ts';
+import { FAILURES } from '#webhook/messages.ts';
 
 /** A decoded AdmissionReview; the objects stay raw until a handler decodes them. */
 export interface Review {
@@ -55,17 +56,15 @@ export function decodeReview(body: unknown, terms: Pick<Review, 'answerBy' | 'he
 
 /** The request with its uid, or why it cannot be found. */
 function findRequest(body: unknown): WireRecord | string {
-  if (!isRecord(body)) return 'Request body is not an AdmissionReview: expected an object';
+  if (!isRecord(body)) return FAILURES.notObject().message;
   const { apiVersion, kind, request } = body;
   if (apiVersion !== API_VERSION || kind !== 'AdmissionReview') {
-    return `Request body is not an AdmissionReview: expected apiVersion "${API_VERSION}" and kind "AdmissionReview"`;
+    return FAILURES.otherKind(API_VERSION).message;
   }
   if (!isRecord(request)) return 'AdmissionReview has no request';
   const { uid } = request;
   const isUid = typeof uid === 'string' && uid.length > 0 && uid.length <= LONGEST_UID;
-  return isUid
-    ? request
-    : `AdmissionReview has no usable request.uid: expected a text of 1 to ${LONGEST_UID} characters`;
+  return isUid ? request : FAILURES.noUid(LONGEST_UID).message;
 }
 
 function findProblem(wire: WireRecord): string | undefined {

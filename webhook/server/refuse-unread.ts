@@ -1,11 +1,13 @@
-import { because } from '#shared/domain/admission/admission-code.ts';
-import { asDryRun, refuse, type AdmissionDecision, type Refused } from '#shared/domain/admission/decision.ts';
+import { asDryRun } from '#shared/domain/admission/as-dry-run.ts';
+import type { AdmissionDecision, Refused } from '#shared/domain/admission/decision.ts';
+import { refuseFor } from '#shared/domain/admission/message.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { overloaded } from '#shared/domain/admission/refusals/overloaded.ts';
 import { OWN_ACCOUNTS, WEBHOOK_PATHS } from '#shared/kube/admission/webhook-configurations.ts';
 import type { BodyBounds, Unread } from '#webhook/request-body/body-budget.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';
-import type { Failure } from '#webhook/request-body/review-head.ts';
 import type { ReviewStart } from '#webhook/request-body/review-start.ts';
+import { FAILURES, type Failure } from '#webhook/messages.ts';
 
 /** Decides reviews that cannot be read or decoded. */
 export interface Refusals {
@@ -44,7 +46,7 @@ export function createRefusals(mode: WebhookConfiguration['mode'], bounds: BodyB
       const refused = refusalOf(failure);
       return isOwnRemoval(path, username) ? refused : inMode(refused);
     },
-    malformed: (message) => inMode(refuse(400, because('MalformedRequest', message))),
+    malformed: (message) => inMode(refuseFor(MESSAGES.unreadableReview, { cause: message })),
   };
 }
 
@@ -53,19 +55,18 @@ function isOwnRemoval(path: string, username: string | undefined): boolean {
   return REMOVING.includes(path) && (username === undefined || OWN_ACCOUNTS.includes(username));
 }
 
-function refusalOf({ code, message }: Failure): Refused {
-  if (code === 429) return overloaded(message);
-  if (code === 413) return refuse(413, because('ReviewTooLarge', message));
-  return refuse(400, because('MalformedRequest', message));
+function refusalOf({ code, message: cause }: Failure): Refused {
+  if (code === 429) return overloaded(cause);
+  return refuseFor(code === 413 ? MESSAGES.reviewTooLarge : MESSAGES.unreadableReview, { cause });
 }
 
 function failuresOf({ maxBytes, limits }: BodyBounds): Readonly<Record<Unread, Failure>> {
   const { depth, values } = limits;
   return {
-    tooLarge: { code: 413, message: `Request body is too large: at most ${maxBytes} bytes` },
-    values: { code: 413, message: `Request body is too large: at most ${values} values` },
-    depth: { code: 400, message: `Request body is nested deeper than ${depth}` },
-    tooMany: { code: 429, message: 'Too many large requests at once' },
-    tooSlow: { code: 429, message: 'Request waited too long to be read' },
+    tooLarge: FAILURES.tooLarge(maxBytes),
+    values: FAILURES.tooManyValues(values),
+    depth: FAILURES.tooDeep(depth),
+    tooMany: FAILURES.tooManyAtOnce(),
+    tooSlow: FAILURES.tooSlow(),
   };
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { endIfUnread } from '#shared/http/linger.ts';
 import { failureStatus } from '#shared/http/status.ts';
-import type { Failure } from '#webhook/request-body/review-head.ts';
+import type { Failure } from '#webhook/messages.ts';
 
 /** An encoded AdmissionReview, or an HTTP failure if there is no review to answer. */
 export type Answer = Failure | { readonly code: 200; readonly body: string };

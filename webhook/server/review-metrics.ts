@@ -1,8 +1,10 @@
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
+import { memoize } from '#shared/domain/model/memoize.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import type { ReviewStart } from '#webhook/request-body/review-start.ts';
+import { LOG } from '#webhook/messages.ts';
 
 /** Counts and logs answers. */
 export interface ReviewMetrics {
@@ -17,29 +19,34 @@ export interface ReviewMetrics {
 /** Refusals are logged one by one; allowed requests, which are nearly all, only at level debug. */
 export function createReviewMetrics(metrics: Metrics, log: Log): ReviewMetrics {
   const { requests, durations, decisions, repeatedUids } = registerMetrics(metrics);
-  const requestSeries = remembered((webhook, code) => requests.series({ webhook, code }));
-  const decisionSeries = remembered((webhook, reason) => decisions.series({ webhook, reason }));
-  const allowedSeries = remembered((webhook, operation) => durations.series({ webhook, operation, allowed: 'true' }));
-  const refusedSeries = remembered((webhook, operation) => durations.series({ webhook, operation, allowed: 'false' }));
+  // Webhooks, codes and operations come from fixed sets, so little is kept.
+  const requestSeries = memoize((webhook: string) => memoize((code: string) => requests.series({ webhook, code })));
+  const decisionSeries = memoize((webhook: string) =>
+    memoize((reason: string) => decisions.series({ webhook, reason })),
+  );
+  const durationSeries = (allowed: string) =>
+    memoize((webhook: string) => memoize((operation: string) => durations.series({ webhook, operation, allowed })));
+  const allowedSeries = durationSeries('true');
+  const refusedSeries = durationSeries('false');
 
-  const logUnread = onceASecond((fields, more) => log.info({ ...fields, more }, 'Request answered without being read'));
+  const logUnread = onceASecond((fields, more) => log.info({ ...fields, more }, LOG.unread));
 
   return {
     decided: (webhook, request, decision, elapsedMs) => {
       const series = decision.kind === 'allowed' ? allowedSeries : refusedSeries;
-      series(webhook, request.operation).observe(elapsedMs / 1_000);
-      decisionSeries(webhook, decision.because.code).add();
-      if (decision.kind === 'refused') log.info(describe(request, decision, elapsedMs), 'Request refused');
-      else if (log.isLevelEnabled('debug')) log.debug(describe(request, decision, elapsedMs), 'Request allowed');
+      series(webhook)(request.operation).observe(elapsedMs / 1_000);
+      decisionSeries(webhook)(decision.because.code).add();
+      if (decision.kind === 'refused') log.info(describe(request, decision, elapsedMs), LOG.refused);
+      else if (log.isLevelEnabled('debug')) log.debug(describe(request, decision, elapsedMs), LOG.allowed);
     },
     decidedUnread: (webhook, start, { because }) => {
-      decisionSeries(webhook, because.code).add();
+      decisionSeries(webhook)(because.code).add();
       logUnread({ ...start, path: webhook, because });
     },
-    answered: (webhook, code) => requestSeries(webhook, String(code)).add(),
+    answered: (webhook, code) => requestSeries(webhook)(String(code)).add(),
     uidUsedTwice: (webhook, request) => {
       repeatedUids.add({ webhook });
-      log.warn(identify(request), 'Request uid reused with different content');
+      log.warn(identify(request), LOG.uidReused);
     },
   };
 }
@@ -79,19 +86,6 @@ function onceASecond(write: (fields: object, more: number) => void): (fields: ob
     lastAt = performance.now();
     write(fields, more);
     more = 0;
-  };
-}
-
-/** Memoizes a value per pair of keys. Both keys come from fixed sets, so the map stays small. */
-function remembered<T>(make: (first: string, second: string) => T): (first: string, second: string) => T {
-  const byFirst = new Map<string, Map<string, T>>();
-  return (first, second) => {
-    const bySecond = byFirst.get(first) ?? new Map<string, T>();
-    const known = bySecond.get(second);
-    if (known !== undefined) return known;
-    const made = make(first, second);
-    byFirst.set(first, bySecond.set(second, made));
-    return made;
   };
 }
 

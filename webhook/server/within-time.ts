@@ -1,3 +1,5 @@
+import { ERRORS } from '#webhook/messages.ts';
+
 /** A promise did not settle in time. */
 export class LateError extends Error {
   override readonly name = 'LateError';
@@ -7,7 +9,7 @@ export class LateError extends Error {
 export function withinTime<T>(pending: Promise<T>, deadlineMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const ms = Math.max(0, Math.round(deadlineMs));
-    const timer = setTimeout(() => reject(new LateError(`not done within ${ms} ms`)), ms);
+    const timer = setTimeout(() => reject(new LateError(ERRORS.tooLate(ms))), ms);
     void pending.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

@@ -10,18 +10,19 @@ import { readRevision } from '#shared/kube/reflector/revision.ts';
 import { LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/api-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { CachedNamespace } from '#webhook/cluster-state/caches.ts';
+import { ERRORS } from '#webhook/messages.ts';
 
 const PAGE_SIZE = 500;
 
 /** Keeps the view's namespaces equal to those in which quotas are enforced, following the cache. */
-export function governNamespaces(namespaces: Reflector<CachedNamespace>, view: PodView, changed: () => void): void {
+export function followNamespaces(namespaces: Reflector<CachedNamespace>, view: PodView, changed: () => void): void {
   const take = (namespace: CachedNamespace): void => {
-    if (namespace.labels.get(LABEL_PRIORITY_QUOTA) === PRIORITY_QUOTA_ENFORCED) view.govern(namespace);
-    else view.release(namespace.name);
+    if (namespace.labels.get(LABEL_PRIORITY_QUOTA) === PRIORITY_QUOTA_ENFORCED) view.addNamespace(namespace);
+    else view.removeNamespace(namespace.name);
   };
   for (const namespace of namespaces.values()) take(namespace);
   namespaces.onChange(({ kind, value }) => {
-    if (kind === 'deleted') view.release(value.name);
+    if (kind === 'deleted') view.removeNamespace(value.name);
     else take(value);
     changed();
   });
@@ -39,12 +40,12 @@ export async function areNamespacesKnown(
     areKnown &&= isKnown(view, parseItem(json));
   });
   if (pages.kind === 'read') return areKnown;
-  throw new Error(`cannot list namespaces: ${pages.kind === 'refused' ? pages.failure.message : pages.kind}`);
+  throw new Error(ERRORS.list('namespaces', pages.kind === 'refused' ? pages.failure.message : pages.kind));
 }
 
 function isKnown(view: PodView, raw: unknown): boolean {
   const metadata = fieldOf(raw, 'metadata');
-  const known = view.homes.get(String(fieldOf(metadata, 'name')));
+  const known = view.namespaces.get(String(fieldOf(metadata, 'name')));
   const revision = readRevision(String(fieldOf(metadata, 'resourceVersion')));
   return known !== undefined && revision !== undefined && known.revision >= revision;
 }

@@ -1,0 +1,70 @@
+import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+import type { AvoidLookup } from '#shared/domain/admission/choose-nodes.ts';
+import { type AvoidEntry, isSameOwner, type OwnerKey, ownerText } from '#shared/domain/avoidance/avoid-entry.ts';
+import { compareTexts } from '#shared/domain/model/compare-texts.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
+import { NODE_PRESSURES } from '#shared/kube/resource.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { CacheOptions } from './caches.ts';
+
+/** The avoid list of one node. */
+export interface AvoidList {
+  readonly node: string;
+  readonly entries: readonly AvoidEntry[];
+}
+
+/** The avoid lists of all nodes. Readiness does not wait for them: without them a pod gets no node affinity. */
+export function createAvoidLists(options: CacheOptions): Reflector<AvoidList> {
+  return createReflector({ ...options, resource: NODE_PRESSURES, slim: readAvoidList });
+}
+
+function readAvoidList(raw: KubeObject): AvoidList {
+  const { name, avoid } = decodeNodePressure(raw);
+  return { node: name, entries: avoid };
+}
+
+/** Which nodes evicted pods of an owner; an index that is rebuilt only after a list has changed. */
+export function createAvoidLookup(lists: Reflector<AvoidList>, clock: Pick<Clock, 'now'>): AvoidLookup {
+  let index: Index | undefined;
+  // Agents write their status into the same objects, so most changes concern no avoid list.
+  lists.onChange(({ value }) => {
+    const isKnown = index?.nodes.has(value.node) === true;
+    if (value.entries.length > 0 || isKnown) index = undefined;
+  });
+  return (owner) => {
+    index ??= indexOf(lists.values());
+    const now = clock.now();
+    const entries = (index.byOwner.get(ownerText(owner)) ?? []).filter((each) => isAbout(each.entry, owner, now));
+    return namesOf(entries);
+  };
+}
+
+interface NodeEntry {
+  readonly node: string;
+  readonly entry: AvoidEntry;
+}
+
+interface Index {
+  readonly byOwner: ReadonlyMap<string, readonly NodeEntry[]>;
+  /** Those with an entry. */
+  readonly nodes: ReadonlySet<string>;
+}
+
+function indexOf(lists: Iterable<AvoidList>): Index {
+  const all = [...lists].flatMap(({ node, entries }) => entries.map((entry) => ({ node, entry })));
+  const byOwner = Map.groupBy(all, ({ entry }) => ownerText(entry.owner));
+  return { byOwner, nodes: new Set(all.map(({ node }) => node)) };
+}
+
+function isAbout(entry: AvoidEntry, owner: OwnerKey, now: number): boolean {
+  return entry.until > now && isSameOwner(entry.owner, owner);
+}
+
+function namesOf(entries: readonly NodeEntry[]): readonly string[] {
+  return [...new Set(entries.toSorted(longestFirst).map(({ node }) => node))];
+}
+
+function longestFirst(left: NodeEntry, right: NodeEntry): number {
+  return right.entry.until - left.entry.until || compareTexts(left.node, right.node);
+}

@@ -1,0 +1,64 @@
+import type { RuleLimit } from '#shared/domain/priority-rules/fit-rules.ts';
+
+/** What is known about the rules that the API server enforces. */
+export interface RuleState {
+  /** Whether they match the policies; `undefined` until they have been compared. */
+  readonly isCurrent: boolean | undefined;
+  /** Why the last write failed, if it did. */
+  readonly problem: string | undefined;
+  /** Missing ValidatingAdmissionPolicies and bindings, without which nothing is enforced. */
+  readonly missing: readonly string[];
+  readonly leftOut: ReadonlyMap<string, RuleLimit>;
+  readonly isDryRun: boolean;
+  /** Since when they have differed, monotonic; `undefined` while they match. */
+  readonly behindSince: number | undefined;
+}
+
+/** What happened to the rules. */
+export type RuleEvent =
+  | { readonly kind: 'compared'; readonly isCurrent: boolean; readonly leftOut: RuleState['leftOut'] }
+  | { readonly kind: 'comparisonFailed' }
+  | { readonly kind: 'written'; readonly missing: readonly string[] }
+  | { readonly kind: 'writeFailed'; readonly problem: string };
+
+/** Every change makes the rules differ for a moment, which is not reported. */
+const SETTLE_MS = 5_000;
+
+/** Before anything is known. */
+export function unknownRules(isDryRun: boolean): RuleState {
+  return {
+    isCurrent: undefined,
+    problem: undefined,
+    missing: [],
+    leftOut: new Map(),
+    isDryRun,
+    behindSince: undefined,
+  };
+}
+
+/** The state after an event at `now`. */
+export function nextRuleState(state: RuleState, event: RuleEvent, now: number): RuleState {
+  const behindSince = state.behindSince ?? now;
+  switch (event.kind) {
+    case 'compared':
+      return event.isCurrent
+        ? { ...state, isCurrent: true, leftOut: event.leftOut, problem: undefined, behindSince: undefined }
+        : { ...state, isCurrent: false, leftOut: event.leftOut, behindSince };
+    case 'comparisonFailed':
+      return { ...state, behindSince };
+    case 'written':
+      return { ...state, missing: event.missing };
+    case 'writeFailed':
+      return { ...state, isCurrent: false, problem: event.problem, behindSince };
+  }
+}
+
+/** For how long the API server has enforced other rules, in milliseconds; 0 while they match. */
+export function behindMs({ behindSince }: RuleState, now: number): number {
+  return behindSince === undefined ? 0 : now - behindSince;
+}
+
+/** Whether they differ since so short a time that it may be a change that is being written. */
+export function isJustBehind(state: RuleState, now: number): boolean {
+  return state.behindSince !== undefined && behindMs(state, now) < SETTLE_MS;
+}

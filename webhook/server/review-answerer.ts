@@ -1,0 +1,109 @@
+import { crc32 } from 'node:zlib';
+import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import { nextTurn } from '#shared/runtime/turns/next-turn.ts';
+import type { ReviewBody } from '#webhook/request-body/body-budget.ts';
+import { parseBody, parsedBytes } from '#webhook/request-body/parse-body.ts';
+import { reviewStart, type ReviewStart } from '#webhook/request-body/review-start.ts';
+import { FAILURES, type Failure } from '#webhook/messages.ts';
+import { decodeReview, type Review } from './decode-review.ts';
+import { encodeReview } from './encode-review.ts';
+import type { PendingReviews } from './pending-reviews.ts';
+import type { Refusals } from './refuse-unread.ts';
+import type { Answer } from './review-answer.ts';
+import type { ReviewMetrics } from './review-metrics.ts';
+import { createUidMemory } from './uid-memory.ts';
+import { LateError, withinTime } from './within-time.ts';
+
+/**
+ * Decides one review. If it throws or rejects (a bug, or a cache that is not synced), the answer is HTTP 500, so that
+ * `failurePolicy` decides.
+ */
+export type AdmissionHandler = (review: Review) => AdmissionDecision | Promise<AdmissionDecision>;
+
+export interface AnswererOptions {
+  readonly refusals: Refusals;
+  readonly pending: PendingReviews;
+  /** Time from the last byte of a request to its answer. */
+  readonly deadlineMs: number;
+  readonly metrics: ReviewMetrics;
+}
+
+/** One request whose header has been read. */
+export interface Asked {
+  readonly path: string;
+  readonly handle: AdmissionHandler;
+  readonly startedAt: number;
+}
+
+/** A body that arrived, as far as it did. */
+export type ArrivedBody = Exclude<ReviewBody, { readonly kind: 'gone' }>;
+
+/** Reviews above this take some milliseconds to parse, and as long to decide. */
+const MANY_VALUES = 3_000;
+const NO_JSON = FAILURES.notJson();
+const LATE = FAILURES.late();
+const BUSY = FAILURES.tooManyAtOnce();
+
+/**
+ * Answers a body: parse, decode, handle, encode. A body that begins as a review is always answered as one: the entries
+ * ignore failures, so anything but an answer would admit what a tenant sent (docs/decisions/0017). Throws or rejects if
+ * the handler does.
+ */
+export function createAnswerer({ refusals, pending, deadlineMs, metrics }: AnswererOptions) {
+  const uids = createUidMemory();
+
+  function answerBody(asked: Asked, body: ArrivedBody): Answer | Promise<Answer> {
+    if (body.kind === 'unread') return refuseStart(asked, body.start, refusals.failureOf(body.why));
+    const json = parseBody(body.bytes);
+    if (json === undefined) return refuseStart(asked, reviewStart(body.bytes), NO_JSON);
+    const answerBy = performance.now() + deadlineMs;
+    const heldBytes = parsedBytes(body.bytes.length, body.values);
+    const decoded = decodeReview(json.value, { answerBy, heldBytes });
+    if (decoded.kind === 'notAReview') {
+      return refuseStart(asked, reviewStart(body.bytes), { code: 400, message: decoded.message });
+    }
+    if (decoded.kind === 'unacceptable') {
+      return { code: 200, body: encodeReview(decoded.uid, refusals.malformed(decoded.message), undefined) };
+    }
+    const { request } = decoded.review;
+    if (uids.isReused(request.uid, crc32(body.bytes))) metrics.uidUsedTwice(asked.path, request);
+    return body.values > MANY_VALUES ? handleLater(asked, decoded.review) : handleReview(asked, decoded.review);
+  }
+
+  /** Yields between parsing and handling a large review, so that other answers are not delayed. */
+  async function handleLater(asked: Asked, review: Review): Promise<Answer> {
+    const share = pending.begin(review);
+    if (share === undefined) return refuseStart(asked, startOf(review), BUSY);
+    await nextTurn();
+    share.end();
+    return handleReview(asked, review);
+  }
+
+  function handleReview({ path, handle, startedAt }: Asked, review: Review): Answer | Promise<Answer> {
+    const { request, object, answerBy } = review;
+    const encode = (decision: AdmissionDecision): Answer => {
+      metrics.decided(path, request, decision, performance.now() - startedAt);
+      return { code: 200, body: encodeReview(request.uid, decision, object) };
+    };
+    const decision = handle(review);
+    if (!(decision instanceof Promise)) return encode(decision);
+    return withinTime(decision, answerBy - performance.now()).then(encode, (error: unknown) => {
+      if (error instanceof LateError) return refuseStart({ path, handle, startedAt }, startOf(review), LATE);
+      throw error;
+    });
+  }
+
+  /** Answers a review that cannot be read or decided in time, based on its first bytes. */
+  function refuseStart({ path }: Asked, start: ReviewStart | undefined, failure: Failure): Answer {
+    const decision = start === undefined ? undefined : refusals.unread(path, start, failure);
+    if (start === undefined || decision === undefined) return failure;
+    metrics.decidedUnread(path, start, decision);
+    return { code: 200, body: encodeReview(start.uid, decision, undefined) };
+  }
+
+  return answerBody;
+}
+
+function startOf({ request }: Review): ReviewStart {
+  return { uid: request.uid, namespace: request.namespace, username: request.requester.name };
+}
