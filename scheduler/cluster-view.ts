@@ -1,24 +1,38 @@
+import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
 import { type ClusterSnapshot, emptySnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget.ts';
+import type { NodePressureFacts } from '#shared/domain/snapshot/node-pressure-facts.ts';
 import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
 import type { Node } from '#shared/domain/snapshot/node.ts';
-import type { Pod } from '#shared/domain/pod/pod.ts';
 import { putBudget, removeBudget } from '#shared/domain/snapshot/snapshot-budgets.ts';
 import { putNamespace, putNode, removeNamespace, removeNode } from '#shared/domain/snapshot/snapshot-nodes.ts';
-import { putPod, removePod } from '#shared/domain/snapshot/snapshot-pods.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { decodeBudget } from '#shared/kube/decode/decode-budget.ts';
 import { decodeNamespace } from '#shared/kube/decode/decode-namespace.ts';
 import { decodeNode } from '#shared/kube/decode/decode-node.ts';
-import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { type AnnotatedClass, decodeAnnotatedClass } from '#shared/kube/decode/decode-priority-class.ts';
 import type { Decoded } from '#shared/kube/decode/decoded.ts';
+import { SCHEDULED_POD } from '#shared/kube/protobuf/scheduled-pod.ts';
+import { decodeWith } from '#shared/kube/reflector/decode-with.ts';
+import { createListWatch, type ListWatch } from '#shared/kube/reflector/list-watch.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
-import { PROMPT_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
-import { NAMESPACES, NODES, PDBS, PODS, PRIORITY_CLASSES, type Resource } from '#shared/kube/resource.ts';
+import { PROMPT_BACKOFF, REFLECTOR_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
+import {
+  NAMESPACES,
+  NODE_PRESSURES,
+  NODES,
+  PDBS,
+  PODS,
+  PRIORITY_CLASSES,
+  type Resource,
+} from '#shared/kube/resource.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
+import { createPodSink } from './pod-sink.ts';
+import { createPodReader } from './read-pods.ts';
+import { pressureFacts } from './pressure-facts.ts';
+import { isStale } from './stale-view.ts';
 
 export interface ClusterViewOptions {
   readonly client: KubeClient;
@@ -32,9 +46,11 @@ export interface ClusterViewOptions {
 export interface ClusterView {
   readonly snapshot: ClusterSnapshot;
   readonly classes: Reflector<AnnotatedClass>;
-  readonly reflectors: readonly Reflector<unknown>[];
-  /** Kinds that have not been read yet. */
+  readonly reflectors: readonly ListWatch[];
+  /** Kinds that have not been read yet; without them nothing is decided. */
   readonly missing: () => readonly string[];
+  /** Whether the API server has been silent for too long about pods or nodes. */
+  readonly isStale: () => boolean;
 }
 
 /** Nothing is read before the reflectors run. */
@@ -46,7 +62,17 @@ export function createClusterView(options: ClusterViewOptions): ClusterView {
   const namespaces = reflect(NAMESPACES, decodeNamespace);
   const nodes = reflect(NODES, decodeNode);
   const budgets = reflect(PDBS, decodeBudget);
-  const pods = reflect(PODS, decodePod);
+  const { listWatch: pods } = createListWatch(
+    { ...options, resource: PODS, message: SCHEDULED_POD, backoff: PROMPT_BACKOFF },
+    (report) => createPodSink(snapshot, createPodReader(), report),
+  );
+  // Optional: without agents there is no such kind, and nothing waits for it.
+  const pressures = createReflector({
+    ...options,
+    resource: NODE_PRESSURES,
+    slim: (raw) => pressureFacts(decodeNodePressure(raw)),
+    backoff: REFLECTOR_BACKOFF,
+  });
   follow(
     namespaces,
     (each: Namespace) => putNamespace(snapshot, each),
@@ -63,27 +89,20 @@ export function createClusterView(options: ClusterViewOptions): ClusterView {
     (each) => removeBudget(snapshot, each),
   );
   follow(
-    pods,
-    (each: Pod) => putPod(snapshot, each),
-    (each) => removePod(snapshot, each),
+    pressures,
+    (each: NodePressureFacts) => snapshot.pressures.set(each.node, each),
+    ({ node }) => snapshot.pressures.delete(node),
   );
   const byName = { classes, namespaces, nodes, budgets, pods };
   return {
     snapshot,
     classes,
-    reflectors: Object.values<Reflector<unknown>>(byName),
-    missing: () =>
-      Object.entries<Reflector<unknown>>(byName).flatMap(([name, each]) => (each.isSynced() ? [] : [name])),
+    reflectors: [...Object.values<ListWatch>(byName), pressures],
+    missing: () => Object.entries<ListWatch>(byName).flatMap(([name, each]) => (each.isSynced() ? [] : [name])),
+    isStale: () => isStale([pods, nodes], options.clock.monotonic()),
   };
 }
 
-function decodeWith<T>(decode: (raw: unknown) => Decoded<T>): (raw: unknown) => T | undefined {
-  return (raw) => {
-    const decoded = decode(raw);
-    return decoded.ok ? decoded.value : undefined;
-  };
-}
-
-function follow<T>(reflector: Reflector<T>, put: (value: T) => void, remove: (value: T) => void): void {
+function follow<T>(reflector: Reflector<T>, put: (value: T) => unknown, remove: (value: T) => unknown): void {
   reflector.onChange(({ kind, value }) => (kind === 'deleted' ? remove : put)(value));
 }

@@ -1,8 +1,12 @@
 import { z } from 'zod';
 import { LOG_FORMATS, LOG_LEVELS } from '#shared/runtime/log.ts';
+import { nodesSchema } from './nodes/nodes-configuration.ts';
 
 const port = z.number().int().min(0).max(65_535);
 const MIB = 1024 * 1024;
+
+const file = z.string().min(1).optional();
+const WHOLE_PAIR = { message: 'certFile and keyFile are needed together' };
 
 /** `SchedulerConfiguration` of config.plimsoll.dev/v1alpha1. */
 export const schedulerSchema = z.strictObject({
@@ -11,7 +15,7 @@ export const schedulerSchema = z.strictObject({
     .min(1)
     .optional()
     .describe('Kubeconfig file; without it the mounted service account or PLIMSOLL_SERVER is used'),
-  host: z.string().min(1).default('0.0.0.0').describe('Address to answer kube-scheduler on'),
+  host: z.string().min(1).default('0.0.0.0').describe('Address that the extender listens on'),
   port: port.default(10_260).describe('Port of the extender; 0 takes a free one'),
   healthHost: z.string().min(1).default('0.0.0.0').describe('Address of health and metrics'),
   healthPort: port.default(8_080).describe('Port of health and metrics (plain); 0 takes a free one'),
@@ -25,28 +29,83 @@ export const schedulerSchema = z.strictObject({
     .min(0)
     .max(60)
     .default(5)
-    .describe('How long to stay reachable after SIGTERM before closing'),
+    .describe('How long to keep answering after SIGTERM before closing, in seconds'),
   bodyLimitBytes: z
     .number()
     .int()
     .min(1_024)
     .max(256 * MIB)
     .default(16 * MIB)
-    .describe('Largest request of kube-scheduler; a larger one is answered with 413'),
+    .describe('Largest request body in bytes; a larger one is answered with 413'),
   tls: z
     .strictObject({
-      certFile: z.string().min(1).optional().describe('Certificate, PEM; without it the extender speaks plain HTTP'),
-      keyFile: z.string().min(1).optional().describe('Private key, PEM'),
-      clientCaFile: z.string().min(1).optional().describe('Authority that callers must be certified by, PEM'),
+      ...keyPairFiles('extender'),
+      clientCaFile: file.describe('CA file, PEM; only clients with a certificate of this CA are answered'),
     })
     .prefault({})
-    .refine(({ certFile, keyFile }) => (certFile === undefined) === (keyFile === undefined), {
-      message: 'certFile and keyFile are needed together',
+    .refine(isWholePair, WHOLE_PAIR)
+    .refine(({ certFile, clientCaFile }) => clientCaFile === undefined || certFile !== undefined, {
+      message: 'clientCaFile requires certFile: without TLS, clients present no certificate',
     }),
+  dashboard: z
+    .strictObject({
+      host: z.string().min(1).default('0.0.0.0').describe('Address to serve the dashboard on'),
+      port: port.optional().describe('Port of the dashboard, usually 8081; without it there is no dashboard'),
+      tls: z
+        .strictObject({
+          ...keyPairFiles('dashboard'),
+          frontProxyCaFile: file.describe(
+            'CA file of the front proxy, PEM; only the proxy can connect, and X-Remote-User names the user',
+          ),
+        })
+        .prefault({})
+        .refine(isWholePair, WHOLE_PAIR)
+        .refine(({ certFile, frontProxyCaFile }) => frontProxyCaFile === undefined || certFile !== undefined, {
+          message: 'frontProxyCaFile needs certFile and keyFile',
+        }),
+    })
+    .prefault({}),
   budgets: z
     .enum(['BestEffort', 'Hard'])
     .default('BestEffort')
-    .describe('Hard takes away nodes where a preemption would break a PodDisruptionBudget'),
+    .describe('Hard removes nodes on which a preemption would violate a PodDisruptionBudget'),
+  usageAware: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Among equal choices prefer victims that use more than they request, and nodes on which a threshold is met; false leaves the choice to kube-scheduler',
+    ),
+  tieBreak: z
+    .enum(['none', 'qos'])
+    .default('none')
+    .describe('qos preempts BestEffort before Burstable before Guaranteed pods of equal priority on a node'),
+  maxRequests: z
+    .number()
+    .int()
+    .min(1)
+    .max(1_000)
+    .default(16)
+    .describe(
+      'Most open requests; further ones are answered without a decision: proposals unchanged, all nodes allowed',
+    ),
+  extender: z
+    .enum(['On', 'Off'])
+    .default('On')
+    .describe('Off reads no pods and answers without a decision: for a process that is only the node controller'),
+  nodes: nodesSchema,
 });
 
 export type SchedulerConfiguration = z.output<typeof schedulerSchema>;
+
+function keyPairFiles(listener: string) {
+  return {
+    certFile: file.describe(`Certificate, PEM; without it the ${listener} speaks plain HTTP`),
+    keyFile: file.describe('Private key, PEM'),
+  };
+}
+
+type KeyPair = Readonly<Partial<Record<'certFile' | 'keyFile', string | undefined>>>;
+
+function isWholePair({ certFile, keyFile }: KeyPair): boolean {
+  return (certFile === undefined) === (keyFile === undefined);
+}

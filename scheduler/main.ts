@@ -1,4 +1,4 @@
-/** The scheduler process: answers kube-scheduler which victims of a preemption may go. */
+/** The scheduler process: extender of kube-scheduler, node controller and dashboard, each of which can be off. */
 import { runProgram } from '#shared/runtime/run-program.ts';
 import { schedulerSchema } from './configuration.ts';
 import { startScheduler } from './scheduler.ts';

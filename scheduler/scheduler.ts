@@ -1,21 +1,24 @@
-import { readFileSync } from 'node:fs';
-import { healthApp } from '#shared/http/health-app.ts';
-import type { HealthCheck } from '#shared/http/health.ts';
-import { serve, type TlsOptions } from '#shared/http/serve.ts';
-import { createClient } from '#shared/kube/client/client.ts';
+import { cachesCheck, openHealthPort } from '#shared/http/health-port.ts';
+import { serve, type Server } from '#shared/http/serve.ts';
+import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import { connect } from '#shared/kube/client/connect.ts';
-import { createMetrics } from '#shared/runtime/metrics.ts';
+import { createMetrics, type Metrics } from '#shared/runtime/metrics.ts';
 import type { Surroundings } from '#shared/runtime/run-program.ts';
-import type { Shutdown } from '#shared/runtime/shutdown.ts';
-import { type ClusterView, createClusterView } from './cluster-view.ts';
+import { createClusterView } from './cluster-view.ts';
 import type { SchedulerConfiguration } from './configuration.ts';
-import { extenderApp } from './extender/extender-app.ts';
+import type { DashboardPortOptions } from './dashboard-port.ts';
+import { extenderListener } from './extender/extender-listener.ts';
+import { extenderVerbs } from './extender/extender-verbs.ts';
+import { followTlsFiles, readTlsFiles } from './extender/tls-files.ts';
 import { preemptionRules } from './extender/preemption-rules.ts';
+import { runNodeController } from './nodes/node-controller.ts';
 
 /** Where a started scheduler process listens. */
 export interface Scheduler {
   readonly port: number;
   readonly healthPort: number;
+  /** Absent where there is no dashboard. */
+  readonly dashboardPort?: number;
 }
 
 /** Builds and starts the scheduler process; everything ends with the shutdown. Rejects with what to mend. */
@@ -23,53 +26,51 @@ export async function startScheduler(
   configuration: SchedulerConfiguration,
   surroundings: Surroundings,
 ): Promise<Scheduler> {
-  const { clock, log, env, shutdown } = surroundings;
-  const { host, port, healthHost, healthPort, bodyLimitBytes, drainSeconds } = configuration;
+  const { env, shutdown } = surroundings;
   const metrics = createMetrics('scheduler');
   const client = createClient(await connect(configuration.kubeconfig, env), {
     userAgent: 'plimsoll-scheduler',
     metrics,
   });
   shutdown.onRelease('connections to the API server', () => client.close());
-  const view = createClusterView({ ...surroundings, client, metrics });
-  const rules = preemptionRules(configuration.budgets, (name) => view.classes.get(name));
-  const extender = await serve({
-    handler: extenderApp({ ...view, rules, bodyLimitBytes, log, metrics }),
-    host,
-    port,
-    ...tlsOf(configuration),
-  });
+  const parts = { ...surroundings, client, metrics };
+  const { extender, view } = await openExtender(configuration, parts);
+  const isExtender = configuration.extender === 'On';
+  const checks = isExtender ? [cachesCheck(view.missing)] : [];
+  const health = await openHealthPort({ ...parts, checks, configuration, server: extender });
+  for (const reflector of isExtender ? view.reflectors : []) void reflector.run(shutdown.signal);
+  const controlling = runNodeController({ ...parts, configuration: configuration.nodes }, shutdown.signal);
+  shutdown.onRelease('lease of the node controller', () => controlling);
+  const dashboard = await openDashboard({ ...parts, configuration: configuration.dashboard });
+  return { port: extender.port, healthPort: health.port, ...(dashboard && { dashboardPort: dashboard.port }) };
+}
+
+interface Parts extends Surroundings {
+  readonly client: KubeClient;
+  readonly metrics: Metrics;
+}
+
+/** Loaded only where it is served: its code takes several MiB. */
+async function openDashboard(options: DashboardPortOptions): Promise<Server | undefined> {
+  if (options.configuration.port === undefined) return undefined;
+  const { openDashboardPort } = await import('./dashboard-port.ts');
+  return openDashboardPort(options, options.configuration.port);
+}
+
+/** Opens the port that kube-scheduler asks; it answers without a decision until the view is filled. */
+async function openExtender(configuration: SchedulerConfiguration, parts: Parts) {
+  const { log, shutdown } = parts;
+  const { host, port } = configuration;
+  const view = createClusterView(parts);
+  const rules = preemptionRules(configuration, view.classes);
+  const verbs = extenderVerbs({ ...parts, ...view, rules });
+  const tls = readTlsFiles(configuration.tls);
+  const handler = extenderListener({ ...configuration, verbs, log });
+  const extender = await serve({ handler, host, port, ...(tls !== undefined && { tls }) });
   shutdown.onRelease('extender port', () => extender.close());
-  const checks = [stoppingCheck(shutdown), viewCheck(view)];
-  const health = await serve({
-    handler: healthApp({ checks, metrics, configuration }, log),
-    host: healthHost,
-    port: healthPort,
-  });
-  shutdown.onRelease('health port', () => health.close());
-  // Registered last and so released first: unready, but answering, until the Service has stopped sending.
-  shutdown.onRelease('drain', () => {
-    extender.stopKeepingAlive();
-    return clock.sleep(drainSeconds * 1_000);
-  });
-  for (const reflector of view.reflectors) void reflector.run(shutdown.signal);
-  return { port: extender.port, healthPort: health.port };
-}
-
-function tlsOf({ tls: { certFile, keyFile, clientCaFile } }: SchedulerConfiguration): { readonly tls?: TlsOptions } {
-  if (certFile === undefined || keyFile === undefined) return {};
-  const clientCaPem = clientCaFile === undefined ? undefined : readFileSync(clientCaFile, 'utf8');
-  const own = { certPem: readFileSync(certFile, 'utf8'), keyPem: readFileSync(keyFile, 'utf8') };
-  return { tls: { ...own, ...(clientCaPem !== undefined && { clientCaPem }) } };
-}
-
-function stoppingCheck({ signal }: Shutdown): HealthCheck {
-  return { name: 'running', problem: () => (signal.aborted ? 'about to end' : undefined) };
-}
-
-function viewCheck({ missing }: ClusterView): HealthCheck {
-  return {
-    name: 'caches',
-    problem: () => (missing().length === 0 ? undefined : `not yet read: ${missing().join(', ')}`),
-  };
+  if (tls !== undefined) {
+    const follower = { ...parts, server: extender, files: configuration.tls, first: tls };
+    void followTlsFiles(follower, shutdown.signal);
+  }
+  return { extender, view };
 }

@@ -1,5 +1,5 @@
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import type { ProposedVictims } from '#shared/domain/preemption/review-proposal.ts';
+import type { ProposedVictims } from '#shared/domain/preemption/proposal/proposal.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import type { Decoded } from '#shared/kube/decode/decoded.ts';
 import {

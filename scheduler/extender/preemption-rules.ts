@@ -1,20 +1,35 @@
-import type { Pod } from '#shared/domain/pod/pod.ts';
-import { preemptionProtection } from '#shared/domain/preemption/preemption-protection.ts';
-import type { ProposalRules } from '#shared/domain/preemption/review-proposal.ts';
+import type { ProposalRules } from '#shared/domain/preemption/proposal/proposal.ts';
+import type { NodeSheet } from '#shared/domain/snapshot/node-entry.ts';
+import { protectedFromPreemption } from '#shared/kube/annotations/protected-from-preemption.ts';
 import type { AnnotatedClass } from '#shared/kube/decode/decode-priority-class.ts';
-import { ownerWishes } from '#shared/kube/annotations/owner-wishes.ts';
-import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import { decodeWith } from '#shared/kube/reflector/decode-with.ts';
+import type { Reflector } from '#shared/kube/reflector/reflector.ts';
 
-const PROTECTED: ReadonlySet<string> = new Set(PROTECTED_NAMESPACES);
+/** The PriorityClasses of the cluster. */
+export type Classes = Pick<Reflector<AnnotatedClass>, 'get' | 'onChange'>;
 
-/** The rules by which a proposal is reviewed; `classOf` finds a PriorityClass by its name. */
+/** The rules by which a proposal is reviewed; classes may change while they are in use. */
 export function preemptionRules(
-  budgets: ProposalRules['budgets'],
-  classOf: (name: string) => AnnotatedClass | undefined,
+  { budgets, usageAware, tieBreak }: Omit<ProposalRules, 'protection' | 'holdsProtected'>,
+  classes: Classes,
 ): ProposalRules {
-  const optedOut = ({ annotations, spec }: Pod): boolean =>
-    !ownerWishes(annotations, classOf(spec.priorityClassName ?? '')?.annotations).mayBePreempted;
-  const protection: ProposalRules['protection'] = (victim, preemptor) =>
-    preemptionProtection(victim, preemptor, { protectedNamespaces: PROTECTED, optedOut });
-  return { budgets, protection };
+  const protection = protectedFromPreemption((name) => classes.get(name));
+  return { budgets, usageAware, tieBreak, protection, holdsProtected: protectedPods(protection, classes) };
 }
+
+/** Most nodes hold no protected pod, so each is looked at once, until its pods or a class change. */
+function protectedPods(protection: ProposalRules['protection'], classes: Classes): (sheet: NodeSheet) => boolean {
+  let answers = new WeakMap<NodeSheet, boolean>();
+  classes.onChange(() => void (answers = new WeakMap()));
+  return (sheet) => {
+    const known = answers.get(sheet);
+    if (known !== undefined) return known;
+    const answer = sheet.pods.some(({ pod }) => protection(pod, ORDINARY) !== undefined);
+    answers.set(sheet, answer);
+    return answer;
+  };
+}
+
+/** A preemptor that no protection makes way for. */
+const ORDINARY = decodeWith(decodePod)({});

@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { createAdmit } from '#dashboard/access/admit.ts';
+import { dashboardApp } from '#dashboard/app.ts';
+import { createLiveObjects } from '#dashboard/live-objects.ts';
+import { serve, type Server, type TlsOptions } from '#shared/http/serve.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { Metrics } from '#shared/runtime/metrics.ts';
+import type { Surroundings } from '#shared/runtime/run-program.ts';
+import type { SchedulerConfiguration } from './configuration.ts';
+
+export interface DashboardPortOptions extends Surroundings {
+  readonly client: KubeClient;
+  readonly metrics: Metrics;
+  readonly configuration: SchedulerConfiguration['dashboard'];
+}
+
+const DRAIN_MS = 500;
+/** Enough for every open page; a connection above it is closed at once, so that callers cannot use up the memory. */
+const MOST_CONNECTIONS = 256;
+/** Shorter than usual, so that connections without a request leave room for others. */
+const KEEP_ALIVE_MS = 5_000;
+
+/** Serves the dashboard on a port of its own until the shutdown. */
+export async function openDashboardPort(options: DashboardPortOptions, port: number): Promise<Server> {
+  const { client, clock, log, shutdown, configuration } = options;
+  const { host, tls } = configuration;
+  const objects = createLiveObjects(options);
+  const admit = createAdmit({ client, clock, log, trustsProxy: tls.frontProxyCaFile !== undefined });
+  const handler = dashboardApp({ sources: objects.sources, admit, clock, log, signal: shutdown.signal });
+  const limits = { drainMs: DRAIN_MS, maxConnections: MOST_CONNECTIONS, keepAliveMs: KEEP_ALIVE_MS };
+  const server = await serve({ handler, host, port, ...limits, ...tlsOf(tls) });
+  shutdown.onRelease('dashboard', () => server.close());
+  void objects.run(shutdown.signal);
+  return server;
+}
+
+function tlsOf(files: SchedulerConfiguration['dashboard']['tls']): { readonly tls?: TlsOptions } {
+  const { certFile, keyFile, frontProxyCaFile } = files;
+  if (certFile === undefined || keyFile === undefined) return {};
+  const own = { certPem: readFileSync(certFile, 'utf8'), keyPem: readFileSync(keyFile, 'utf8') };
+  return {
+    tls: { ...own, ...(frontProxyCaFile !== undefined && { clientCaPem: readFileSync(frontProxyCaFile, 'utf8') }) },
+  };
+}

@@ -1,0 +1,74 @@
+import type { FilteredNodes } from '#shared/domain/avoidance/avoid-nodes.ts';
+import type { OwnerKey } from '#shared/domain/avoidance/avoid-entry.ts';
+import type { Decoded } from '#shared/kube/decode/decoded.ts';
+import {
+  decodeObject,
+  readBoolean,
+  readClippedText,
+  readList,
+  readObject,
+  readText,
+  readTexts,
+  type WireObject,
+} from '#shared/kube/decode/wire-object.ts';
+
+/** What kube-scheduler asks about nodes: only names where the extender keeps its own copy (`nodeCacheCapable`). */
+export interface NodeArgs {
+  /** The pod's controller. */
+  readonly owner: OwnerKey | undefined;
+  readonly nodes: readonly string[];
+  /** Nodes as they came, in the same order; `undefined` where only names came. */
+  readonly items: readonly WireObject[] | undefined;
+}
+
+/** Reads `ExtenderArgs`. `k8s.io/kube-scheduler/extender/v1` types.go. */
+export function decodeNodeArgs(raw: unknown): Decoded<NodeArgs> {
+  return decodeObject(raw, (args) => {
+    const items = readObject(args, 'Nodes', (list) => readList(list, 'items', (item) => item));
+    return {
+      owner: readObject(args, 'Pod', (pod) => readObject(pod, 'metadata', readOwner)),
+      nodes: items === undefined ? readTexts(args, 'NodeNames') : readNames(args),
+      items,
+    };
+  });
+}
+
+function readNames(args: WireObject): readonly string[] {
+  const nameOf = (node: WireObject) => readObject(node, 'metadata', (metadata) => readText(metadata, 'name')) ?? '';
+  return readObject(args, 'Nodes', (list) => readList(list, 'items', nameOf)) ?? [];
+}
+
+function readOwner(metadata: WireObject): OwnerKey | undefined {
+  const namespace = readClippedText(metadata, 'namespace') ?? '';
+  const controllers = readList(metadata, 'ownerReferences', (owner) => {
+    if (!readBoolean(owner, 'controller')) return undefined;
+    const kind = readClippedText(owner, 'kind') ?? '';
+    return { namespace, kind, name: readClippedText(owner, 'name') ?? '', uid: readClippedText(owner, 'uid') };
+  });
+  return controllers.find((controller) => controller !== undefined);
+}
+
+/**
+ * `ExtenderFilterResult`. Forbidden nodes cannot be helped by preemption, so kube-scheduler tries none there. A reason is
+ * the same text for all nodes, because kube-scheduler counts nodes by it in the pod's condition.
+ */
+export function encodeFilterResult({ items, nodes }: NodeArgs, { left, leftOut }: FilteredNodes): object {
+  const kept = items?.filter((_, index) => !leftOut.has(nodes[index] ?? ''));
+  return {
+    Nodes: kept === undefined ? null : { items: kept },
+    NodeNames: kept === undefined ? left : null,
+    FailedNodes: reasonsOf(leftOut, false),
+    FailedAndUnresolvableNodes: reasonsOf(leftOut, true),
+    Error: '',
+  };
+}
+
+function reasonsOf(leftOut: FilteredNodes['leftOut'], areForbidden: boolean): Readonly<Record<string, string>> {
+  const chosen = Array.from(leftOut).filter(([, { isForbidden }]) => isForbidden === areForbidden);
+  return Object.fromEntries(chosen.map(([node, { because }]) => [node, `Plimsoll: ${because.text}`]));
+}
+
+/** `HostPriorityList`, one score for each node that was asked about. */
+export function encodeScores(nodes: readonly string[], scoreOf: (node: string) => number): object {
+  return nodes.map((Host) => ({ Host, Score: scoreOf(Host) }));
+}

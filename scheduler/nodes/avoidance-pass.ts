@@ -1,0 +1,106 @@
+import type { NodePressure } from '#shared/api/node-pressure.ts';
+import type { OwnerKey } from '#shared/domain/avoidance/avoid-entry.ts';
+import {
+  type AvoidChange,
+  type AvoidPlan,
+  type AvoidPolicy,
+  planAvoidance,
+} from '#shared/domain/avoidance/plan-avoidance.ts';
+import { EVENT_REASONS } from '#shared/kube/api-names.ts';
+import type { ObjectReference } from '#shared/kube/events/event-series.ts';
+import { inSlices } from '#shared/runtime/turns/in-slices.ts';
+import type { NodesConfiguration } from './nodes-configuration.ts';
+import { type PassPorts, writeFenced } from './pass-ports.ts';
+import { writeAvoid } from './write-avoid.ts';
+
+interface Planned {
+  readonly pressure: NodePressure;
+  readonly plan: AvoidPlan;
+}
+
+/** Brings the avoid list of every node up to date with the evictions that its agent recorded. */
+export async function runAvoidancePass(ports: PassPorts, signal: AbortSignal): Promise<void> {
+  const { caches, configuration, metrics } = ports;
+  const pressures = [...caches.pressures.values()];
+  metrics.avoidEntries.set(pressures.reduce((sum, { avoid }) => sum + avoid.length, 0));
+  const changed = await inSlices(planEach(pressures, ports), ports.clock, signal);
+  if (configuration.avoidance === 'DryRun') {
+    announce(ports, changed);
+    return;
+  }
+  for (const each of ports.budgets.avoid.inTurn(changed, ({ pressure }) => pressure.name)) {
+    if (signal.aborted) return;
+    await carryOut(each, ports, signal);
+  }
+}
+
+/** The plans that change something, one node per step: a large cluster at once would block the process too long. */
+function* planEach(pressures: readonly NodePressure[], ports: PassPorts): Generator<undefined, readonly Planned[]> {
+  const changed: Planned[] = [];
+  for (const pressure of pressures) {
+    const plan = planFor(pressure, ports);
+    if (plan.isChanged) changed.push({ pressure, plan });
+    yield;
+  }
+  return changed;
+}
+
+function planFor(pressure: NodePressure, { caches, configuration, clock }: PassPorts): AvoidPlan {
+  const { name, avoid, status } = pressure;
+  const avoidForMs = caches.avoidFor.get(status?.policy ?? '') ?? configuration.avoidForSeconds * 1000;
+  const node = { name, avoid, evictions: status?.evictions ?? [] };
+  return planAvoidance(node, policyOf(configuration, avoidForMs), clock.now());
+}
+
+function policyOf(configuration: NodesConfiguration, avoidForMs: number): AvoidPolicy {
+  const { longestAvoidSeconds, loopRounds, loopWindowSeconds, loopAction } = configuration;
+  return {
+    avoidForMs,
+    longestMs: longestAvoidSeconds * 1000,
+    loop: { rounds: loopRounds, windowMs: loopWindowSeconds * 1000, isForbidding: loopAction === 'Forbid' },
+  };
+}
+
+function announce({ announce: say }: PassPorts, planned: readonly Planned[]): void {
+  const changes = planned.flatMap(({ plan }) => plan.changes);
+  say(
+    'avoid',
+    changes.map(({ because }) => because.text),
+  );
+}
+
+async function carryOut({ pressure, plan }: Planned, ports: PassPorts, signal: AbortSignal): Promise<void> {
+  const { client } = ports;
+  const target = { object: 'avoid', name: pressure.name } as const;
+  const write = () => writeAvoid(client, pressure, plan.avoid, signal);
+  const isWritten = await writeFenced(ports, target, write, signal);
+  if (isWritten) for (const change of plan.changes) report(change, pressure.name, ports);
+}
+
+function report({ entry, because }: AvoidChange, node: string, { log, metrics, events, caches }: PassPorts): void {
+  const until = new Date(entry.until).toISOString();
+  log.info({ ...because.facts, code: because.code, until, hard: entry.hard }, 'Owner is kept away from node');
+  if (because.code !== 'EvictionLoop') return;
+  metrics.loops.add();
+  events.record({
+    regarding: { apiVersion: 'v1', kind: 'Node', name: node, uid: caches.nodes.get(node)?.uid ?? '' },
+    related: referenceTo(entry.owner),
+    type: 'Warning',
+    reason: EVENT_REASONS.evictionLoop,
+    note: because.text,
+    action: 'Avoid',
+  });
+}
+
+const API_VERSIONS: Readonly<Record<string, string>> = {
+  ReplicaSet: 'apps/v1',
+  StatefulSet: 'apps/v1',
+  DaemonSet: 'apps/v1',
+  Job: 'batch/v1',
+  ReplicationController: 'v1',
+};
+
+/** The agent records no API version, so it is known for built-in kinds only and empty for others. */
+function referenceTo({ namespace, kind, name }: OwnerKey): ObjectReference {
+  return { apiVersion: API_VERSIONS[kind] ?? '', kind, namespace, name };
+}

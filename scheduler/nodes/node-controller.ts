@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { hostname } from 'node:os';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
+import { type LeaseTerm, runWithLease } from '#shared/kube/lease/leader-lease.ts';
+import { REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import type { Metrics } from '#shared/runtime/metrics.ts';
+import { repeat } from '#shared/runtime/repeat.ts';
+import { runAvoidancePass } from './avoidance-pass.ts';
+import { createNodeCaches, type NodeCaches } from './node-caches.ts';
+import { createNodeMetrics, type NodeMetrics } from './node-metrics.ts';
+import type { NodesConfiguration } from './nodes-configuration.ts';
+import { createAnnouncer, type PassPorts } from './pass-ports.ts';
+import { runTaintPass } from './taint-pass.ts';
+import { createWriteBudgets } from './write-budget.ts';
+
+export interface NodeControllerOptions {
+  readonly client: KubeClient;
+  readonly configuration: NodesConfiguration;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** At most one pass a second, and one every ten seconds for what changes with time alone. */
+const PERIOD_MS = 1_000;
+const QUIET_PERIOD_MS = 10_000;
+const DEADLINE_MS = 60_000;
+
+/**
+ * Keeps avoid lists, taints and node conditions up to date, on the replica that leads, until `signal` aborts; then the
+ * lease is released. Does nothing where both parts are Off. Never rejects.
+ */
+export async function runNodeController(options: NodeControllerOptions, signal: AbortSignal): Promise<void> {
+  const { configuration } = options;
+  if (configuration.avoidance === 'Off' && configuration.taints === 'Off') return;
+  const metrics = createNodeMetrics(options.metrics);
+  // A restarted container keeps its host name, and two replicas on one machine share it.
+  const identity = `${hostname()}_${randomUUID()}`;
+  const lease = { name: configuration.leaseName, namespace: configuration.leaseNamespace, identity };
+  const lead = (leading: AbortSignal, term: LeaseTerm): Promise<void> =>
+    leadOneTerm(options, metrics, { term, signal: leading });
+  await runWithLease({ ...options, ...lease, lead }, signal);
+}
+
+interface Leading {
+  readonly term: LeaseTerm;
+  readonly signal: AbortSignal;
+}
+
+async function leadOneTerm(
+  options: NodeControllerOptions,
+  metrics: NodeMetrics,
+  { term, signal }: Leading,
+): Promise<void> {
+  const caches = createNodeCaches(options);
+  const reflectors = [caches.nodes, caches.pressures, caches.avoidFor];
+  const running = reflectors.map((each) => each.run(signal));
+  metrics.leader.set(1);
+  try {
+    await Promise.race([Promise.all(reflectors.map(({ synced }) => synced)), untilAborted(signal)]);
+    await keepUpToDate({ options, metrics, caches }, { term, signal });
+    await Promise.all(running);
+  } finally {
+    metrics.leader.set(0);
+  }
+}
+
+async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
+}
+
+interface Parts {
+  readonly options: NodeControllerOptions;
+  readonly metrics: NodeMetrics;
+  readonly caches: NodeCaches;
+}
+
+function keepUpToDate(parts: Parts, { term, signal }: Leading): Promise<void> {
+  const { clock, random, log } = parts.options;
+  const ports = passPorts(parts, term);
+  const isDue = createDueCheck(parts.caches, clock);
+  const onError = (err: unknown): void => log.error({ err }, 'Node pass failed');
+  const task = async (passing: AbortSignal): Promise<void> => {
+    if (isDue()) await runPass(ports, passing);
+  };
+  return repeat({ task, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, onError, clock, random }, signal);
+}
+
+function passPorts({ options, metrics, caches }: Parts, term: LeaseTerm): PassPorts {
+  const { client, configuration, clock, log } = options;
+  const reporter = { component: REPORTING_CONTROLLERS.scheduler, instance: hostname() };
+  return {
+    ...{ client, caches, configuration, metrics, clock, log, term },
+    events: createEventRecorder({ ...reporter, client, clock, log, metrics: options.metrics }),
+    budgets: createWriteBudgets(configuration, clock),
+    announce: createAnnouncer(log),
+  };
+}
+
+/** Avoid entries first: a pod that is evicted now is replaced now. */
+async function runPass(ports: PassPorts, signal: AbortSignal): Promise<void> {
+  const { avoidance, taints } = ports.configuration;
+  if (avoidance !== 'Off') await runAvoidancePass(ports, signal);
+  if (taints !== 'Off') await runTaintPass(ports, signal);
+}
+
+/** Whether an object has changed since the last pass, or that pass was long ago. */
+function createDueCheck({ nodes, pressures, avoidFor }: NodeCaches, clock: Pick<Clock, 'monotonic'>): () => boolean {
+  let hasChanged = true;
+  let lastMs = -Infinity;
+  for (const each of [nodes, pressures, avoidFor]) each.onChange(() => void (hasChanged = true));
+  return () => {
+    const isDue = hasChanged || clock.monotonic() - lastMs >= QUIET_PERIOD_MS;
+    if (isDue) [hasChanged, lastMs] = [false, clock.monotonic()];
+    return isDue;
+  };
+}
