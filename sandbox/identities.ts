@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { COMPONENT_NAMES, NAMESPACE_NODE, NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
 
 /** All clients of the API server, each with the name it has in a real cluster. */
-export type Speaker = 'webhook' | 'agent' | 'dashboard' | 'scheduler' | 'controllers' | 'node';
+export type Speaker = 'webhook' | 'agent' | 'scheduler' | 'dashboard' | 'kube-scheduler' | 'controllers' | 'node';
 
 export interface Identity {
   readonly username: string;
@@ -22,8 +22,9 @@ export function createIdentities(nodeName: string): Identities {
   const speakers: Readonly<Record<Speaker, Identity>> = {
     webhook: serviceAccount(NAMESPACE_SYSTEM, COMPONENT_NAMES.webhook),
     agent: onNode(nodeName, serviceAccount(NAMESPACE_NODE, COMPONENT_NAMES.agent)),
+    scheduler: serviceAccount(NAMESPACE_SYSTEM, COMPONENT_NAMES.scheduler),
     dashboard: serviceAccount(NAMESPACE_SYSTEM, COMPONENT_NAMES.scheduler),
-    scheduler: user('system:kube-scheduler'),
+    'kube-scheduler': user('system:kube-scheduler'),
     controllers: user('system:kube-controller-manager'),
     node: user(`system:node:${nodeName}`, 'system:nodes'),
   };

@@ -7,6 +7,7 @@ export interface IntroductionFacts {
   /** How each part of Plimsoll runs, such as `pid 4711`, or that it was left out. */
   readonly webhook: string;
   readonly agent: string;
+  readonly scheduler: string;
 }
 
 /** What is running, where the dashboard and the kubeconfig are, and three things to try. */
@@ -18,15 +19,16 @@ Plimsoll sandbox: a small Kubernetes on this machine, with Plimsoll in it
   node         ${facts.node}, pods are real processes
   webhook      ${facts.webhook}
   agent        ${facts.agent}
+  scheduler    ${facts.scheduler}
 
   dashboard    ${facts.dashboard}
   kubeconfig   ${facts.kubeconfigFile}
 
 Three things to try in another terminal, after export KUBECONFIG=${facts.kubeconfigFile}
 
-  kubectl get nodepressures                          how full the node is, and who would go first
+  kubectl get nodepressures                          how full the node is, and which pod would be evicted next
   kubectl get pods -A -w                             the pods, as things happen to them
-  kubectl run hog --image=demo/hog -- --grow=80Mi    a hog of your own
+  kubectl run hog --image=demo/hog -- --grow=80Mi    a pod of your own that keeps growing
 
 Ctrl-C ends everything.
 `;

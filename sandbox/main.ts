@@ -1,6 +1,5 @@
 /** `npm start`: a small Kubernetes on this machine with Plimsoll in it, and a demo that shows what it does. */
 import { EventEmitter } from 'node:events';
-import { existsSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { systemClock as clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
@@ -10,6 +9,7 @@ import { COMPILE_CACHE } from './compile-cache.ts';
 import { createNarrator } from './narrator.ts';
 import { parseOptions, USAGE } from './options.ts';
 import type { DemoResult } from './run-sandbox.ts';
+import type { MakeDashboard } from './serve-dashboard.ts';
 
 const SHUTDOWN_DEADLINE_MS = 10_000;
 const EXIT_USAGE = 2;
@@ -25,14 +25,15 @@ if (parsed.kind === 'mistake') {
   console.error(parsed.message);
   process.exit(EXIT_USAGE);
 }
-if (!existsSync('/proc/self/status')) {
-  console.error('cannot start: the sandbox measures its pods through /proc, which this system does not have');
-  process.exit(1);
-}
 
 // Only now, so that a mistyped flag is answered at once.
 enableCompileCache(COMPILE_CACHE);
-const [{ dashboardApp }, { runSandbox }] = await Promise.all([import('#dashboard/app.ts'), import('./run-sandbox.ts')]);
+const [{ dashboardApp }, { createLiveObjects }, { admitAll }, { runSandbox }] = await Promise.all([
+  import('#dashboard/app.ts'),
+  import('#dashboard/live-objects.ts'),
+  import('#dashboard/access/admit.ts'),
+  import('./run-sandbox.ts'),
+]);
 
 const { options } = parsed;
 const toStandardError = { write: (line: string) => void process.stderr.write(line) };
@@ -48,8 +49,11 @@ const narrator = createNarrator(
   () => clock.monotonic(),
   (line) => void process.stdout.write(line),
 );
-const makeDashboard = (sources: Parameters<typeof dashboardApp>[0]['sources']) =>
-  dashboardApp({ sources, clock, log, signal: shutdown.signal });
+/** On loopback and without a real cluster behind it, the page needs no sign-in. */
+const makeDashboard: MakeDashboard = (client) => {
+  const { sources, run } = createLiveObjects({ client, clock, log, random: Math.random });
+  return { handler: dashboardApp({ sources, admit: admitAll, clock, log, signal: shutdown.signal }), run };
+};
 
 let result: DemoResult | undefined;
 // A start that a signal interrupts may wait for what is already gone: once everything is released it gets a moment more.
@@ -70,7 +74,7 @@ async function run(): Promise<void> {
   } catch (error) {
     if (!shutdown.signal.aborted) {
       console.error(errorText(error));
-      void shutdown.stop('could not start', 1);
+      void shutdown.stop('start failed', 1);
     }
   }
 }

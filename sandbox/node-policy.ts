@@ -1,19 +1,18 @@
+import { encodeNodePressurePolicy } from '#shared/api/node-pressure-policy/encode-policy.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { createObject } from '#shared/kube/client/objects.ts';
 import { NODE_PRESSURE_POLICIES } from '#shared/kube/resource.ts';
-import { API_VERSION } from '#shared/kube/api-names.ts';
 
 /** Below this much available memory the sandbox's node is short; enough for some 100 ms of any demo image. */
 export const THRESHOLD_MI = 224;
 
 /** In the sandbox the agent really evicts: its pods are there for that. Everywhere else it starts in DryRun. */
 export async function createNodePolicy(client: KubeClient): Promise<void> {
-  const spec = {
+  const policy = encodeNodePressurePolicy('sandbox', {
     mode: 'Enforce',
     evictionHard: { 'memory.available': `${THRESHOLD_MI}Mi` },
     evictionPressureTransitionPeriod: '10s',
-  };
-  const policy = { apiVersion: API_VERSION, kind: 'NodePressurePolicy', metadata: { name: 'sandbox' }, spec };
+  });
   const created = await createObject(client, { resource: NODE_PRESSURE_POLICIES }, policy);
   if (created.kind !== 'ok') throw new Error(`cannot create the node's policy: ${created.message}`);
 }

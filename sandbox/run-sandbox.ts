@@ -1,15 +1,16 @@
 import type { Clock } from '#shared/runtime/clock.ts';
 import { planScenario } from './demo/plan-scenario.ts';
 import { runScenario } from './demo/run-scenario.ts';
-import { tellEvents, type ToldEvent } from './demo/tell-events.ts';
+import { showEvents, type ShownEvent } from './demo/show-events.ts';
 import { findShortcomings, resultLine } from './demo/verdict.ts';
 import { introduction } from './introduction.ts';
+import type { ReviewedPreemption } from './follow-scheduler.ts';
 import type { Narrator } from './narrator.ts';
 import { createNodePolicy } from './node-policy.ts';
 import type { Component, SandboxOptions } from './options.ts';
 import { type MakeDashboard, serveDashboard } from './serve-dashboard.ts';
 import type { ComponentProcess } from './start-component.ts';
-import { startPlimsoll } from './start-plimsoll.ts';
+import { type PlimsollPorts, startPlimsoll } from './start-plimsoll.ts';
 import { NODE_CPU, NODE_MEMORY, type Sandbox, type SandboxPorts, startSandbox } from './start-sandbox.ts';
 
 export interface RunPorts extends SandboxPorts {
@@ -24,12 +25,16 @@ export interface DemoResult {
   readonly isGood: boolean;
 }
 
+/** A node that measures its pods less often than this gets a slower hog, so that the agent can act before memory is gone. */
+const FULL_PACE_MS = 300;
+
 /** Starts everything, introduces it and plays the demo; resolves when the demo is over, with its result. */
 export async function runSandbox(options: SandboxOptions, ports: RunPorts): Promise<DemoResult | undefined> {
-  const sandbox = await startSandbox(ports);
+  const sandbox = await startSandbox({ ...ports, measureWith: options.measureWith });
   await createNodePolicy(sandbox.client);
   const dashboard = await serveDashboard(ports.makeDashboard, sandbox.clientFor('dashboard'), options.port, ports);
-  const parts = await startParts(options, sandbox, ports);
+  const reviews: ReviewedPreemption[] = [];
+  const parts = await startParts(options, sandbox, { ...ports, onReview: (review) => void reviews.push(review) });
   if (ports.shutdown.signal.aborted) return undefined;
   ports.narrator.print(
     introduction({
@@ -37,20 +42,19 @@ export async function runSandbox(options: SandboxOptions, ports: RunPorts): Prom
       node: `${sandbox.nodeName}, ${NODE_CPU} CPU and ${NODE_MEMORY} of memory (virtual)`,
       dashboard: dashboard.url,
       kubeconfigFile: sandbox.kubeconfigFile,
-      webhook: parts.webhook,
-      agent: parts.agent,
+      ...parts,
     }),
   );
-  const told: ToldEvent[] = [];
-  const telling = tellEvents({ ...ports, client: sandbox.client }, (event) => told.push(event), ports.shutdown.signal);
-  ports.shutdown.onRelease('story', () => telling);
-  return options.withDemo ? playDemo(options, sandbox, ports, told) : undefined;
+  const shown: ShownEvent[] = [];
+  const showing = showEvents({ ...ports, client: sandbox.client }, (event) => shown.push(event), ports.shutdown.signal);
+  ports.shutdown.onRelease('story', () => showing);
+  return options.withDemo ? playDemo(options, sandbox, ports, { shown, reviews }) : undefined;
 }
 
 async function startParts(
   { without }: SandboxOptions,
   sandbox: Sandbox,
-  ports: RunPorts,
+  ports: RunPorts & PlimsollPorts,
 ): Promise<Readonly<Record<Component, string>>> {
   const started: ComponentProcess[] = [];
   // All at once, so that one that hangs does not keep the others waiting.
@@ -61,8 +65,8 @@ async function startParts(
     void tellEnd(component, process, ports);
     return `process ${process.pid}`;
   };
-  const [webhook, agent] = await Promise.all([start('webhook'), start('agent')]);
-  return { webhook, agent };
+  const [webhook, agent, scheduler] = await Promise.all([start('webhook'), start('agent'), start('scheduler')]);
+  return { webhook, agent, scheduler };
 }
 
 /** A part that ends while the sandbox goes on is worth a line. */
@@ -80,13 +84,13 @@ async function playDemo(
   { seed }: SandboxOptions,
   sandbox: Sandbox,
   { clock, narrator, shutdown }: RunPorts,
-  told: readonly ToldEvent[],
+  seenSoFar: { readonly shown: readonly ShownEvent[]; readonly reviews: readonly ReviewedPreemption[] },
 ): Promise<DemoResult> {
-  const scenario = planScenario(seed);
+  const scenario = planScenario(seed, Math.min(1, FULL_PACE_MS / sandbox.node.periodMs));
   const { client, nodeName } = sandbox;
   const availableBytes = (): number => sandbox.node.availableBytes();
   const seen = await runScenario(
-    { client, clock, narrator, nodeName, availableBytes, told, signal: shutdown.signal },
+    { client, clock, narrator, nodeName, availableBytes, ...seenSoFar, signal: shutdown.signal },
     scenario,
   );
   const shortcomings = findShortcomings(scenario, seen);

@@ -1,20 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Server, serve } from '#shared/http/serve.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
-import { EVENTS, NODE_PRESSURES, type Resource } from '#shared/kube/resource.ts';
 import type { SandboxPorts } from './start-sandbox.ts';
 
-/** What the dashboard reads of the cluster. */
-export interface LiveObjects {
-  nodePressures(): Iterable<KubeObject>;
-  events(): Iterable<KubeObject>;
-  onChange(listener: () => void): () => void;
+/** A dashboard: the listener that serves it, and what keeps it current until the signal aborts. */
+export interface Dashboard {
+  readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
-/** Makes the listener that shows these objects. */
-export type MakeDashboard = (objects: LiveObjects) => (request: IncomingMessage, response: ServerResponse) => void;
+/** Makes a dashboard that reads the cluster through a client. */
+export type MakeDashboard = (client: KubeClient) => Dashboard;
 
 const HOST = '127.0.0.1';
 /** The sum of the letters of Plimsoll, so that the address is the same from start to start. */
@@ -26,24 +22,13 @@ export async function serveDashboard(
   make: MakeDashboard,
   client: KubeClient,
   port: number | undefined,
-  { clock, log, shutdown }: SandboxPorts,
+  { shutdown }: Pick<SandboxPorts, 'shutdown'>,
 ): Promise<Server> {
-  const reflect = (resource: Resource): Reflector<KubeObject> =>
-    createReflector({ client, clock, log, resource, slim: (raw) => raw, random: Math.random });
-  const pressures = reflect(NODE_PRESSURES);
-  const events = reflect(EVENTS);
-  const handler = make({
-    nodePressures: () => pressures.values(),
-    events: () => events.values(),
-    onChange(listener) {
-      const stops = [pressures.onChange(listener), events.onChange(listener)];
-      return () => stops.forEach((stop) => stop());
-    },
-  });
+  const { handler, run } = make(client);
   const listen = (wanted: number): Promise<Server> => serve({ handler, host: HOST, port: wanted, drainMs: DRAIN_MS });
   const server = await (port === undefined ? listen(USUAL_PORT).catch(() => listen(0)) : listen(port));
   shutdown.onRelease('dashboard', () => server.close());
-  const running = [pressures, events].map((reflector) => reflector.run(shutdown.signal));
-  shutdown.onRelease('dashboard data', () => Promise.all(running).then(() => undefined));
+  const running = run(shutdown.signal);
+  shutdown.onRelease('dashboard data', () => running);
   return server;
 }

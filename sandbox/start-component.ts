@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { COMPILE_CACHE } from './compile-cache.ts';
@@ -20,6 +21,8 @@ export interface ComponentOptions {
   readonly flags: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly clock: Clock;
+  /** Gets each line that it writes. */
+  readonly onLine?: (line: string) => void;
 }
 
 const STOP_MS = 2_000;
@@ -36,13 +39,15 @@ export async function startComponent(options: ComponentOptions): Promise<Compone
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     // Not in the terminal's foreground group: Ctrl-C reaches the sandbox alone, which then ends its parts in order.
     detached: true,
+    windowsHide: true,
   });
   const lines: string[] = [];
-  const keep = (chunk: string): void => {
-    lines.push(...chunk.split('\n').filter((line) => line !== ''));
+  const keep = (line: string): void => {
+    lines.push(line);
     lines.splice(0, lines.length - KEPT_LINES);
+    options.onLine?.(line);
   };
-  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', keep);
+  for (const input of [child.stdout, child.stderr]) if (input !== null) createInterface({ input }).on('line', keep);
   const { promise: ended, resolve } = Promise.withResolvers<string>();
   child.once('close', (code, signal) => resolve(signal === null ? `exit code ${code ?? 0}` : signal));
   await new Promise<void>((started, failed) => child.once('spawn', started).once('error', failed));

@@ -3,6 +3,8 @@ import { isRecord } from '#shared/kube/kube-object.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
 import { MUTATING_WEBHOOKS, NODE_PRESSURES, type Resource, VALIDATING_WEBHOOKS } from '#shared/kube/resource.ts';
 import { WEBHOOK_CONFIGURATION } from '#shared/kube/api-names.ts';
+import { followScheduler, type ReviewedPreemption, type SchedulerFollower } from './follow-scheduler.ts';
+import { hasProcfs } from './node/processes/open-process-source.ts';
 import type { Component } from './options.ts';
 import { type ComponentProcess, startComponent } from './start-component.ts';
 import { NODE_NAME, type Sandbox, type SandboxPorts } from './start-sandbox.ts';
@@ -14,23 +16,39 @@ const HOST = '127.0.0.1';
 const LOOK_MS = 250;
 const STATUS_MS = 2000;
 
+export interface PlimsollPorts extends SandboxPorts {
+  /** Gets what the scheduler process changes about preemptions. */
+  readonly onReview: (review: ReviewedPreemption) => void;
+}
+
 /** Starts a part of Plimsoll as its own process; resolves when it does its work. `onStarted` is called at once. */
 export async function startPlimsoll(
   component: Component,
   sandbox: Sandbox,
-  ports: SandboxPorts,
+  ports: PlimsollPorts,
   onStarted: (process: ComponentProcess) => void,
 ): Promise<ComponentProcess> {
+  const scheduler = followScheduler(ports.onReview);
   const process = await startComponent({
     main: `${component}/main.ts`,
-    flags: [...FLAGS[component](sandbox), '--log-level=warn', '--log-format=text'],
+    flags: FLAGS[component](sandbox),
     environment: sandbox.environmentFor(component),
     clock: ports.clock,
+    onLine: scheduler.onLine,
   });
   onStarted(process);
-  await waitUntilReady(component, process, sandbox.client, ports);
+  const isReady = component === 'scheduler' ? () => hasExtender(sandbox, scheduler) : () => READY[component](sandbox);
+  await waitUntilReady({ component, process, isReady }, ports);
   return process;
 }
+
+async function hasExtender(sandbox: Sandbox, { extenderUrl }: SchedulerFollower): Promise<boolean> {
+  const url = await extenderUrl();
+  if (url !== undefined) sandbox.useExtender(url);
+  return url !== undefined;
+}
+
+const QUIET = ['--log-level=warn', '--log-format=text'];
 
 const FLAGS: Readonly<Record<Component, (sandbox: Sandbox) => readonly string[]>> = {
   webhook: () => [
@@ -41,6 +59,7 @@ const FLAGS: Readonly<Record<Component, (sandbox: Sandbox) => readonly string[]>
     '--drain-seconds=0',
     '--registration-mode=Full',
     `--registration-url=https://${HOST}:0`,
+    ...QUIET,
   ],
   agent: ({ node }) => [
     `--node-name=${NODE_NAME}`,
@@ -50,21 +69,38 @@ const FLAGS: Readonly<Record<Component, (sandbox: Sandbox) => readonly string[]>
     '--warm-up-ms=1000',
     `--period-far-ms=${LOOK_MS}`,
     `--period-status-ms=${STATUS_MS}`,
+    // The figures to compare with would be read from /proc.
+    ...(hasProcfs() ? [] : ['--cross-check-enabled=false']),
     `--health-host=${HOST}`,
     '--health-port=0',
+    ...QUIET,
+  ],
+  // Its log says where it listens and what it decided.
+  scheduler: () => [
+    `--host=${HOST}`,
+    '--port=0',
+    `--health-host=${HOST}`,
+    '--health-port=0',
+    '--drain-seconds=0',
+    '--log-level=info',
+    '--log-format=json',
   ],
 };
 
+interface Starting {
+  readonly component: Component;
+  readonly process: ComponentProcess;
+  readonly isReady: () => Promise<boolean>;
+}
+
 async function waitUntilReady(
-  component: Component,
-  process: ComponentProcess,
-  client: KubeClient,
+  { component, process, isReady }: Starting,
   { clock, shutdown }: SandboxPorts,
 ): Promise<void> {
   let end: string | undefined;
   void process.ended.then((how) => (end = how));
   const giveUpAt = clock.monotonic() + READY_DEADLINE_MS;
-  while (!(await isReady[component](client))) {
+  while (!(await isReady())) {
     if (shutdown.signal.aborted) return;
     if (end !== undefined) throw failure(component, `it ended with ${end}`, process);
     if (clock.monotonic() > giveUpAt)
@@ -78,12 +114,12 @@ function failure(component: Component, why: string, process: ComponentProcess): 
   return new Error(`cannot start the ${component}: ${why}${last === undefined ? '' : `: ${last}`}`);
 }
 
-const isReady: Readonly<Record<Component, (client: KubeClient) => Promise<boolean>>> = {
-  webhook: async (client) => {
+const READY: Readonly<Record<Exclude<Component, 'scheduler'>, (sandbox: Sandbox) => Promise<boolean>>> = {
+  webhook: async ({ client }) => {
     const both = await Promise.all([MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS].map((each) => isRegistered(client, each)));
     return both.every(Boolean);
   },
-  agent: async (client) => {
+  agent: async ({ client }) => {
     const pressure = await getObject(client, { resource: NODE_PRESSURES, name: NODE_NAME });
     return pressure.kind === 'ok' && isRecord(pressure.object['status']);
   },

@@ -8,6 +8,7 @@ import { startApiServer } from './api-server/start-api-server.ts';
 import { runControllers } from './controllers/run-controllers.ts';
 import { createIdentities, type Speaker } from './identities.ts';
 import { installPlimsoll } from './install-plimsoll.ts';
+import type { ProcessSourceName } from './node/processes/process-source.ts';
 import { type SandboxNode, startNode } from './node/run-node.ts';
 import { podLogsFrom } from './pod-logs.ts';
 import { runScheduler } from './scheduler/run-scheduler.ts';
@@ -18,6 +19,8 @@ export interface SandboxPorts {
   readonly log: Log;
   /** Everything that is started registers its end here at once, so that a failure half way leaves nothing. */
   readonly shutdown: Shutdown;
+  /** What the node measures its processes with; by default whatever this system has. */
+  readonly measureWith?: ProcessSourceName | undefined;
 }
 
 /** The small Kubernetes, without Plimsoll. */
@@ -31,6 +34,8 @@ export interface Sandbox {
   readonly clientFor: (speaker: Speaker) => KubeClient;
   /** What a component needs to reach the API server. */
   readonly environmentFor: (speaker: Speaker) => Readonly<Record<string, string>>;
+  /** From now on the scheduler asks this extender about each preemption. */
+  readonly useExtender: (url: string) => void;
 }
 
 export const NODE_NAME = 'sandbox';
@@ -46,16 +51,16 @@ export async function startSandbox(ports: SandboxPorts): Promise<Sandbox> {
     days: CERTIFICATE_DAYS,
     now: ports.clock.now(),
   });
-  const late: { node?: SandboxNode } = {};
+  const late: { node?: SandboxNode; extenderUrl?: string } = {};
   const cluster = await openCluster(ports, authority, () => late.node);
   await installPlimsoll(cluster.client);
-  const node = await startWorkers(ports, cluster, authority);
+  const node = await startWorkers(ports, cluster, authority, () => late.extenderUrl);
   late.node = node;
   await node.ready;
-  return { ...cluster, node, nodeName: NODE_NAME };
+  return { ...cluster, node, nodeName: NODE_NAME, useExtender: (url) => void (late.extenderUrl = url) };
 }
 
-type Cluster = Omit<Sandbox, 'node' | 'nodeName'> & { readonly nodeToken: string };
+type Cluster = Omit<Sandbox, 'node' | 'nodeName' | 'useExtender'> & { readonly nodeToken: string };
 
 /** The API server, and how clients reach it. `node` gives the output of pods once there is one. */
 async function openCluster(
@@ -91,9 +96,10 @@ async function openCluster(
 
 /** Whatever makes a cluster move: the node, the controllers and the scheduler, each as an ordinary client. */
 async function startWorkers(
-  { clock, log, shutdown }: SandboxPorts,
+  { clock, log, shutdown, measureWith }: SandboxPorts,
   { clientFor, nodeToken }: Cluster,
   authority: CertificatePair,
+  extenderUrl: () => string | undefined,
 ): Promise<SandboxNode> {
   const leaf = { dnsNames: ['localhost'], ipAddresses: [HOST], days: CERTIFICATE_DAYS, now: clock.now() };
   const node = await startNode({
@@ -105,11 +111,12 @@ async function startWorkers(
     memory: NODE_MEMORY,
     tls: issueServerCertificate(authority, leaf),
     token: nodeToken,
+    measureWith,
   });
   shutdown.onRelease('node', () => node.stop());
   const running = Promise.all([
     runControllers({ client: clientFor('controllers'), clock, log }, shutdown.signal),
-    runScheduler({ client: clientFor('scheduler'), clock, log }, shutdown.signal),
+    runScheduler({ client: clientFor('kube-scheduler'), clock, log, extenderUrl }, shutdown.signal),
   ]);
   shutdown.onRelease('controllers and scheduler', () => running.then(() => undefined));
   return node;

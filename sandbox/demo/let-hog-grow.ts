@@ -44,8 +44,8 @@ export async function letHogGrow(ports: ScenarioPorts, hog: PlannedPod): Promise
 export async function waitForRelief(ports: ScenarioPorts, hog: PlannedPod): Promise<void> {
   const name = `${hog.namespace}/${hog.name}`;
   await poll(ports, DEADLINE_MS, () => {
-    const isTold = ports.told.some((event) => event.reason === 'Evicted' && event.name === name);
-    return Promise.resolve(isTold && ports.availableBytes() > THRESHOLD_BYTES ? true : undefined);
+    const isShown = ports.shown.some((event) => event.reason === 'Evicted' && event.name === name);
+    return Promise.resolve(isShown && ports.availableBytes() > THRESHOLD_BYTES ? true : undefined);
   });
   ports.narrator.say(`Memory available: ${mebibytes(ports.availableBytes())}; the shortage is over`);
 }
@@ -80,7 +80,7 @@ async function nextInLine({ client, nodeName }: ScenarioPorts): Promise<NextInLi
 
 /** The time when the hog was evicted. Without an agent the kernel decides in the end: that is no eviction. */
 async function whetherGone(ports: ScenarioPorts, hog: PlannedPod, now: number): Promise<number | 'killed' | undefined> {
-  if (ports.told.some(({ reason }) => reason === 'SystemOOM')) return 'killed';
+  if (ports.shown.some(({ reason }) => reason === 'SystemOOM')) return 'killed';
   const { namespace, name } = hog;
   const pod = await getObject(ports.client, { resource: PODS, namespace, name });
   const isGone = pod.kind === 'notFound' || (pod.kind === 'ok' && isLeaving(pod.object));

@@ -5,6 +5,7 @@ export interface PlannedPod {
   readonly priorityClass: string;
   readonly image: 'demo/service' | 'demo/hog';
   readonly requestMi: number;
+  readonly milliCpu: number;
   /** Held from the start, in addition to some 10Mi for the process itself. */
   readonly holdsMi: number;
   /** Only a hog grows. */
@@ -16,20 +17,38 @@ export interface Scenario {
   readonly services: readonly PlannedPod[];
   /** Asks for more than its team may have at that priority. */
   readonly refused: PlannedPod;
+  readonly preemption: PlannedPreemption;
   readonly hog: PlannedPod;
+}
+
+/** Two pods that fill the node's processors, and a third of higher priority for which one of them is preempted. */
+export interface PlannedPreemption {
+  /** kube-scheduler's own choice, as its priority is the lowest; its class opted out of preemption. */
+  readonly optedOut: PlannedPod;
+  readonly yielding: PlannedPod;
+  readonly newcomer: PlannedPod;
 }
 
 export const TEAMS = ['team-a', 'team-b'] as const;
 /** What the pods of class critical may ask for together in each team. */
 export const CRITICAL_QUOTA_MI = 320;
 
+const SERVICE_MILLI_CPU = 50;
+/** Of the node's four processors there is room for two of these, not for three. */
+const JOB_MILLI_CPU = 1_500;
+/** More than an idle demo process uses. */
+const JOB_REQUEST_MI = 40;
+
 const CRITICAL_NAMES = ['checkout', 'payments', 'login'];
 const STANDARD_NAMES = ['catalog', 'search', 'profile', 'basket'];
 const REFUSED_NAMES = ['warehouse', 'recommender', 'ledger'];
+const LONG_JOB_NAMES = ['simulation', 'backfill', 'video-encode'];
+const BATCH_NAMES = ['thumbnails', 'link-check', 'mail-digest'];
+const NEW_NAMES = ['invoices', 'tracking', 'pricing'];
 const HOG_NAMES = ['nightly-report', 'reindex', 'model-training'];
 
-/** The same seed always gives the same scenario. */
-export function planScenario(seed: number): Scenario {
+/** The same seed always gives the same scenario; below 1, `pace` slows the hog down. */
+export function planScenario(seed: number, pace = 1): Scenario {
   const random = seededRandom(seed);
   const between = (least: number, most: number): number => least + Math.floor(random() * (most - least + 1));
   const [teamA, teamB] = random() < 0.5 ? TEAMS : ([TEAMS[1], TEAMS[0]] as const);
@@ -40,6 +59,7 @@ export function planScenario(seed: number): Scenario {
     priorityClass: 'critical',
     image: 'demo/service',
     requestMi: criticalHolds + between(60, 80),
+    milliCpu: SERVICE_MILLI_CPU,
     holdsMi: criticalHolds,
     growsMiPerSecond: 0,
   };
@@ -52,19 +72,31 @@ export function planScenario(seed: number): Scenario {
       return { ...critical, namespace, name, priorityClass: 'standard', requestMi, holdsMi };
     });
   const refusedMi = CRITICAL_QUOTA_MI + between(1, 4) * 64;
-  return {
-    services: shuffle([critical, ...standard], random),
-    refused: { ...critical, namespace: teamB, name: pick(REFUSED_NAMES, random), requestMi: refusedMi, holdsMi: 0 },
-    hog: {
-      namespace: teamB,
-      name: pick(HOG_NAMES, random),
-      priorityClass: 'batch',
-      image: 'demo/hog',
-      requestMi: between(64, 128),
-      holdsMi: between(16, 48),
-      growsMiPerSecond: between(90, 130),
-    },
+  const services = shuffle([critical, ...standard], random);
+  const refused = {
+    ...critical,
+    namespace: teamB,
+    name: pick(REFUSED_NAMES, random),
+    requestMi: refusedMi,
+    holdsMi: 0,
   };
+  const hog: PlannedPod = {
+    ...critical,
+    namespace: teamB,
+    name: pick(HOG_NAMES, random),
+    priorityClass: 'batch',
+    image: 'demo/hog',
+    requestMi: between(64, 128),
+    holdsMi: between(16, 48),
+    growsMiPerSecond: Math.round(between(90, 130) * pace),
+  };
+  const job = { ...critical, requestMi: JOB_REQUEST_MI, milliCpu: JOB_MILLI_CPU, holdsMi: 0 };
+  const preemption: PlannedPreemption = {
+    optedOut: { ...job, namespace: teamB, name: pick(LONG_JOB_NAMES, random), priorityClass: 'long-jobs' },
+    yielding: { ...job, namespace: teamA, name: pick(BATCH_NAMES, random), priorityClass: 'batch' },
+    newcomer: { ...job, namespace: teamA, name: pick(NEW_NAMES, random), priorityClass: 'standard' },
+  };
+  return { services, refused, preemption, hog };
 }
 
 /** Numbers in [0, 1) that depend on the seed alone (Mulberry32). */

@@ -4,26 +4,33 @@ import { letHogGrow, type Shortage, waitForRelief } from './let-hog-grow.ts';
 import type { PlannedPod, Scenario } from './plan-scenario.ts';
 import { groundRules, podOf } from './scenario-objects.ts';
 import { describe, expectOk, type ScenarioPorts } from './scenario-ports.ts';
+import { fillProcessors, findSpared, showPreemption } from './show-preemption.ts';
 import { findSurvivors, startServices } from './services.ts';
 import type { Happenings } from './verdict.ts';
 
-/** Plays the scenario against the API server, telling it as it goes; resolves with what happened. */
+/** Plays the scenario against the API server, printing it as it goes; resolves with what happened. */
 export async function runScenario(ports: ScenarioPorts, scenario: Scenario): Promise<Happenings> {
   await setGroundRules(ports);
   const services = await startServices(ports, scenario.services);
+  await fillProcessors(ports, scenario.preemption);
   const refused = await tryRefused(ports, scenario.refused);
+  const preempted = await showPreemption(ports, scenario.preemption);
   const shortage = await letHogGrow(ports, scenario.hog);
   if (shortage.evictedAt !== undefined) await waitForRelief(ports, scenario.hog);
   const survived = await findSurvivors(ports, services);
   ports.narrator.say(`Still running, never restarted: ${survived.join(', ') || 'none'}`);
-  return { refused, evicted: evictions(ports), survived, secondsToEvict: secondsBetween(shortage) };
+  const spared = await findSpared(ports, scenario.preemption.optedOut);
+  const evicted = evictions(ports);
+  return { refused, preempted, spared, evicted, survived, secondsToEvict: secondsBetween(shortage) };
 }
 
 async function setGroundRules({ client, narrator }: ScenarioPorts): Promise<void> {
   for (const { resource, namespace, object } of groundRules()) {
     expectOk(await createObject(client, { resource, namespace }, object), 'set up the demo');
   }
-  narrator.say('Set up teams team-a and team-b, classes critical, standard and batch, and a quota on critical');
+  narrator.say(
+    'Set up teams team-a and team-b, classes critical, standard, batch and long-jobs, and a quota on critical',
+  );
 }
 
 async function tryRefused({ client, narrator }: ScenarioPorts, planned: PlannedPod): Promise<Happenings['refused']> {
@@ -38,9 +45,9 @@ async function tryRefused({ client, narrator }: ScenarioPorts, planned: PlannedP
   return [{ pod: `${namespace}/${name}`, reason: outcome.message }];
 }
 
-/** As the agent's Events tell it. */
-function evictions({ told }: ScenarioPorts): Happenings['evicted'] {
-  const evicted = told.filter(({ kind, reason }) => kind === 'Pod' && reason === 'Evicted');
+/** From the agent's Events. */
+function evictions({ shown }: ScenarioPorts): Happenings['evicted'] {
+  const evicted = shown.filter(({ kind, reason }) => kind === 'Pod' && reason === 'Evicted');
   return evicted.map(({ name, note }) => ({ pod: name, because: note }));
 }
 

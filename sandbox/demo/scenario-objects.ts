@@ -1,3 +1,6 @@
+import { encodePriorityPolicy } from '#shared/api/priority-policy.ts';
+import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
+import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import {
   NAMESPACES,
   PRIORITY_CLASSES,
@@ -5,7 +8,7 @@ import {
   type Resource,
   RESOURCE_QUOTAS,
 } from '#shared/kube/resource.ts';
-import { API_VERSION } from '#shared/kube/api-names.ts';
+import { ANNOTATION_ALLOW_PREEMPTION } from '#shared/kube/api-names.ts';
 import { CRITICAL_QUOTA_MI, type PlannedPod, TEAMS } from './plan-scenario.ts';
 
 /** An object with the address to create it at. */
@@ -15,10 +18,23 @@ export interface Manifest {
   readonly object: object;
 }
 
-const CLASSES = [
+interface PlannedClass {
+  readonly name: string;
+  readonly value: number;
+  readonly description: string;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+const CLASSES: readonly PlannedClass[] = [
   { name: 'critical', value: 100_000, description: 'Services that customers wait for' },
   { name: 'standard', value: 10_000, description: 'Everything else that serves' },
   { name: 'batch', value: -100, description: 'Work that can be done again' },
+  {
+    name: 'long-jobs',
+    value: -200,
+    description: 'Work that waits for room, and that would have to start over',
+    annotations: { [ANNOTATION_ALLOW_PREEMPTION]: 'false' },
+  },
 ];
 
 /** What an administrator sets up once: teams, classes, quotas, and who may use what. */
@@ -31,8 +47,9 @@ function namespace(name: string): Manifest {
   return { resource: NAMESPACES, object: { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } } };
 }
 
-function priorityClass({ name, value, description }: (typeof CLASSES)[number]): Manifest {
-  const object = { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name }, value, description };
+function priorityClass({ name, value, description, annotations }: PlannedClass): Manifest {
+  const metadata = { name, ...(annotations && { annotations }) };
+  const object = { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata, value, description };
   return { resource: PRIORITY_CLASSES, object };
 }
 
@@ -49,16 +66,21 @@ function criticalQuota(team: string): Manifest {
 }
 
 function teamPolicy(): Manifest {
-  const namespaceSelector = { matchExpressions: [{ key: 'example.com/team', operator: 'Exists' }] };
-  const spec = {
-    namespaceSelector,
-    defaultPriorityClassName: 'standard',
-    allowedPriorityClassNames: CLASSES.map(({ name }) => name),
+  const teams = { key: 'example.com/team', operator: 'Exists', values: [] };
+  const policy: PriorityPolicy = {
+    name: 'teams',
+    namespaces: prepareSelector({ matchLabels: new Map(), matchExpressions: [teams] }),
+    subjects: [],
+    defaultClassName: 'standard',
+    allowedClassNames: CLASSES.map(({ name }) => name),
+    maxPriority: undefined,
+    preemption: 'Allow',
+    substitutes: new Map(),
+    requireQuotaFor: [],
+    onViolation: 'Deny',
+    schedulerName: undefined,
   };
-  return {
-    resource: PRIORITY_POLICIES,
-    object: { apiVersion: API_VERSION, kind: 'PriorityPolicy', metadata: { name: 'teams' }, spec },
-  };
+  return { resource: PRIORITY_POLICIES, object: encodePriorityPolicy(policy) };
 }
 
 /** A pod by itself. */
@@ -88,9 +110,10 @@ export function deploymentOf(planned: PlannedPod): object {
   };
 }
 
-function podSpec({ priorityClass: priorityClassName, image, requestMi, holdsMi, growsMiPerSecond }: PlannedPod) {
+function podSpec(planned: PlannedPod) {
+  const { priorityClass: priorityClassName, image, requestMi, milliCpu, holdsMi, growsMiPerSecond } = planned;
   const args = [`--memory=${holdsMi}Mi`, ...(growsMiPerSecond > 0 ? [`--grow=${growsMiPerSecond}Mi`] : [])];
-  const resources = { requests: { cpu: '50m', memory: `${requestMi}Mi` } };
+  const resources = { requests: { cpu: `${milliCpu}m`, memory: `${requestMi}Mi` } };
   return {
     priorityClassName,
     terminationGracePeriodSeconds: 5,

@@ -1,9 +1,10 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
+import type { ReviewedPreemption } from '#sandbox/follow-scheduler.ts';
 import type { Narrator } from '#sandbox/narrator.ts';
 import type { PlannedPod } from './plan-scenario.ts';
-import type { ToldEvent } from './tell-events.ts';
+import type { ShownEvent } from './show-events.ts';
 
 /** What the scenario works on. */
 export interface ScenarioPorts {
@@ -14,7 +15,9 @@ export interface ScenarioPorts {
   /** Bytes of the node's memory that are free now. */
   readonly availableBytes: () => number;
   /** Telling Events so far. */
-  readonly told: readonly ToldEvent[];
+  readonly shown: readonly ShownEvent[];
+  /** Preemptions that Plimsoll's scheduler process changed so far. */
+  readonly reviews: readonly ReviewedPreemption[];
   readonly signal: AbortSignal;
 }
 

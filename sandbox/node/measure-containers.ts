@@ -1,7 +1,7 @@
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { ContainerUsage, Measurement } from './measurement.ts';
 import type { PodWorker } from './pods/pod-worker.ts';
-import type { ProcessUsage } from './containers/read-process.ts';
+import type { ProcessSource, ProcessUsage } from './processes/process-source.ts';
 
 /** Reads what the containers of these pods use now. */
 export type MeasureContainers = (workers: Iterable<PodWorker>) => Promise<Measurement>;
@@ -16,19 +16,17 @@ interface CpuReading {
 const CPU_WINDOW_MS = 1_000;
 
 /** Remembers one CPU reading per process, to tell a rate from a sum. */
-export function createMeasure(
-  readProcess: (pid: number) => Promise<ProcessUsage | undefined>,
-  clock: Clock,
-): MeasureContainers {
+export function createMeasure(source: ProcessSource, clock: Clock): MeasureContainers {
   let readings = new Map<string, CpuReading>();
 
   return async (workers) => {
     const running = [...workers].flatMap(runningContainers);
-    const usages = await Promise.all(running.map(({ pid }) => readProcess(pid)));
+    const usages: ReadonlyMap<number, ProcessUsage> =
+      running.length === 0 ? new Map() : await source.read(running.map(({ pid }) => pid));
     const at = clock.now();
     const next = new Map<string, CpuReading>();
-    const containers = running.flatMap(({ pid, ...container }, index): ContainerUsage[] => {
-      const usage = usages[index];
+    const containers = running.flatMap(({ pid, ...container }): ContainerUsage[] => {
+      const usage = usages.get(pid);
       if (usage === undefined) return [];
       const key = `${pid}/${container.startedAt}`;
       const reading = nextReading(readings.get(key), at, usage.cpuNanoSeconds);

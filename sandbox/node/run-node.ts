@@ -14,10 +14,11 @@ import { createMeasure } from './measure-containers.ts';
 import type { LogBuffer } from './containers/log-buffer.ts';
 import type { Measurement } from './measurement.ts';
 import { keepNodeObject } from './keep-node-object.ts';
-import { createPodSet, type PodSet } from './pods/pod-set.ts';
-import { readProcess } from './containers/read-process.ts';
+import { PodSet } from './pods/pod-set.ts';
 import { KUBELET_BACKOFF, type RestartBackoff } from './containers/restart-delay.ts';
 import { startProcess } from './containers/start-process.ts';
+import { openProcessSource } from './processes/open-process-source.ts';
+import type { ProcessSourceName } from './processes/process-source.ts';
 import { available, type DiskSpace, statsSummary } from './stats-summary.ts';
 
 export interface NodeOptions {
@@ -33,11 +34,15 @@ export interface NodeOptions {
   readonly tls: TlsOptions;
   readonly token: string;
   readonly backoff?: RestartBackoff;
+  /** What to measure the processes with; by default whatever this system has. */
+  readonly measureWith?: ProcessSourceName | undefined;
 }
 
 export interface SandboxNode {
   /** Of the kubelet's surface. */
   readonly url: string;
+  /** How often it measures its pods. */
+  readonly periodMs: number;
   /** Of its virtual memory, what its pods leave now. */
   availableBytes(): number;
   /** A container's log, `undefined` where there is none (yet). */
@@ -48,7 +53,6 @@ export interface SandboxNode {
   stop(): Promise<void>;
 }
 
-const MEASURE_EVERY_MS = 200;
 const MEASURE_DEADLINE_MS = 5_000;
 
 /** A node that runs demo images as real processes: registers itself, runs what is bound to it, tells what they use. */
@@ -58,12 +62,13 @@ export async function startNode(options: NodeOptions): Promise<SandboxNode> {
   const { signal } = stopping;
   const capacityBytes = bytesOf(options.memory);
   const events = createEventRecorder({ client, component: 'kubelet', instance: name, clock, log });
-  const pods = createPodSet({
+  const pods = new PodSet({
     ...options,
     signal,
     ports: { startProcess, clock, backoff: options.backoff ?? KUBELET_BACKOFF },
   });
-  const measure = createMeasure(readProcess, clock);
+  const processes = await openProcessSource(options.measureWith, clock);
+  const measure = createMeasure(processes, clock);
   let measurement: Measurement = { at: clock.now(), containers: [] };
   const startedAt = clock.now();
 
@@ -82,18 +87,13 @@ export async function startNode(options: NodeOptions): Promise<SandboxNode> {
     port: 0,
     tls: options.tls,
   });
+  const availableBytes = (): number => available(measurement, capacityBytes);
   const facts = { ...options, labels: options.labels ?? {}, kubeletPort: server.port };
-  const nodeObject = keepNodeObject({
-    client,
-    clock,
-    log,
-    facts,
-    availableBytes: () => available(measurement, capacityBytes),
-  });
+  const nodeObject = keepNodeObject({ client, clock, log, facts, availableBytes });
   const measuring = repeat(
     {
       task: look,
-      periodMs: MEASURE_EVERY_MS,
+      periodMs: processes.periodMs,
       deadlineMs: MEASURE_DEADLINE_MS,
       onError: (error) => log.error({ err: error }, 'Containers not measured'),
       clock,
@@ -104,7 +104,8 @@ export async function startNode(options: NodeOptions): Promise<SandboxNode> {
 
   return {
     url: server.url,
-    availableBytes: () => available(measurement, capacityBytes),
+    periodMs: processes.periodMs,
+    availableBytes,
     log: (podUid, container, previous) =>
       pods.workers
         .get(podUid)
@@ -128,7 +129,9 @@ async function stop(
 
 async function diskSpace(): Promise<DiskSpace> {
   const { bavail, blocks, bsize, ffree, files } = await statfs(tmpdir());
-  return { availableBytes: bavail * bsize, capacityBytes: blocks * bsize, inodesFree: ffree, inodes: files };
+  const space = { availableBytes: bavail * bsize, capacityBytes: blocks * bsize };
+  // Windows counts no inodes.
+  return files === 0 ? space : { ...space, inodesFree: ffree, inodes: files };
 }
 
 function bytesOf(text: string): number {

@@ -5,8 +5,8 @@ import { usedBytes } from './measurement.ts';
 export interface DiskSpace {
   readonly availableBytes: number;
   readonly capacityBytes: number;
-  readonly inodesFree: number;
-  readonly inodes: number;
+  readonly inodesFree?: number;
+  readonly inodes?: number;
 }
 
 export interface SummaryFacts {
@@ -31,7 +31,7 @@ export function statsSummary(facts: SummaryFacts) {
   const memory = { time, ...memoryOf(measurement.containers), availableBytes: available(measurement, memoryBytes) };
   const startTime = new Date(facts.startedAt).toISOString();
   const space = { time, ...disk, usedBytes: disk.capacityBytes - disk.availableBytes };
-  const fs = { ...space, inodesUsed: disk.inodes - disk.inodesFree };
+  const fs = { ...space, ...inodesUsed(disk) };
   return {
     node: {
       nodeName: facts.nodeName,
@@ -45,6 +45,10 @@ export function statsSummary(facts: SummaryFacts) {
     },
     pods: [...Map.groupBy(measurement.containers, ({ podUid }) => podUid).values()].map((each) => podStats(each, time)),
   };
+}
+
+function inodesUsed({ inodes, inodesFree }: DiskSpace) {
+  return inodes === undefined || inodesFree === undefined ? {} : { inodesUsed: inodes - inodesFree };
 }
 
 /** What is left of the node's memory; the pods may briefly hold more than it has. */

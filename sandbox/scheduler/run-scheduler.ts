@@ -15,27 +15,34 @@ import { NAMESPACES, NODES, PDBS, PODS, type Resource } from '#shared/kube/resou
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import { runRounds } from '#sandbox/run-rounds.ts';
+import { askExtender } from './ask-extender.ts';
 import { carryOut, SCHEDULER_NAME } from './carry-out.ts';
-import { planRound, type Placement } from './plan-round.ts';
+import { planRound, type Placement, type ReviewCandidates } from './plan-round.ts';
 
 export interface SchedulerOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly log: Log;
+  /** Where to ask about preemptions; `undefined` while there is no extender. */
+  readonly extenderUrl?: () => string | undefined;
 }
 
 /** A pod with what only the scheduler's queue asks about. */
 interface QueuedPod {
   readonly pod: Pod;
   readonly isOurs: boolean;
+  /** As the API server gave it; extenders get the pending pod whole. */
+  readonly raw: KubeObject;
 }
 
 const GATHER_MS = 10;
 const LONGEST_PAUSE_MS = 5_000;
+/** As `httpTimeout` of the configuration in deploy/components/scheduler-second. */
+const EXTENDER_TIMEOUT_MS = 2_000;
 
 /** Binds waiting pods until the signal aborts; one round at a time. Never rejects. */
 export async function runScheduler(options: SchedulerOptions, signal: AbortSignal): Promise<void> {
-  const { client, clock, log } = options;
+  const { client, clock, log, extenderUrl = () => undefined } = options;
   const events = createEventRecorder({ client, component: SCHEDULER_NAME, instance: 'sandbox', clock, log });
   const reflect = <T>(resource: Resource, slim: (raw: KubeObject) => T | undefined): Reflector<T> =>
     createReflector({ client, clock, log, resource, slim, random: Math.random });
@@ -45,12 +52,12 @@ export async function runScheduler(options: SchedulerOptions, signal: AbortSigna
   const namespaces = reflect(NAMESPACES, decoded<Namespace>(decodeNamespace));
   /** Bound by us and not yet seen so, by UID. */
   const assumed = new Map<string, string>();
-  const told = new Map<string, string>();
+  const reported = new Map<string, string>();
 
   async function round(): Promise<void> {
     const present = [...pods.values()].map(({ pod, isOurs }) => ({ pod: withAssumed(pod, assumed), isOurs }));
     const waiting = present.filter(({ pod, isOurs }) => isOurs && isWaiting(pod)).map(({ pod }) => pod);
-    forgetAllBut(told, waiting);
+    forgetAllBut(reported, waiting);
     if (waiting.length === 0) return;
     const placed = present.map(({ pod }) => pod).filter((pod) => !hasEnded(pod));
     const cluster = {
@@ -59,15 +66,21 @@ export async function runScheduler(options: SchedulerOptions, signal: AbortSigna
       budgets: [...budgets.values()],
       namespaces: [...namespaces.values()],
     };
-    for (const placement of planRound(cluster, waiting)) await execute(placement);
+    for await (const placement of planRound(cluster, waiting, review)) await execute(placement);
   }
+
+  const review: ReviewCandidates = async (pod, candidates, find) => {
+    const raw = pods.get(`${pod.namespace}/${pod.name}`)?.raw;
+    if (raw?.metadata.uid !== pod.uid) return [];
+    return askExtender({ url: extenderUrl, timeoutMs: EXTENDER_TIMEOUT_MS, log }, { pod: raw, candidates, find });
+  };
 
   async function execute(placement: Placement): Promise<void> {
     const { uid } = placement.pod;
     const news = placement.kind === 'wait' ? placement.message : placement.kind;
-    if (placement.kind === 'wait' && told.get(uid) === news) return;
+    if (placement.kind === 'wait' && reported.get(uid) === news) return;
     if (!(await carryOut({ client, events, clock, log }, placement))) return;
-    told.set(uid, news);
+    reported.set(uid, news);
     if (placement.kind === 'bind') assumed.set(uid, placement.node);
   }
 
@@ -80,7 +93,7 @@ function queuedPod(raw: KubeObject): QueuedPod | undefined {
   if (pod === undefined) return undefined;
   const spec = raw['spec'] as { readonly schedulerName?: string; readonly schedulingGates?: readonly unknown[] };
   const isGated = (spec.schedulingGates ?? []).length > 0;
-  return { pod, isOurs: (spec.schedulerName ?? SCHEDULER_NAME) === SCHEDULER_NAME && !isGated };
+  return { pod, isOurs: (spec.schedulerName ?? SCHEDULER_NAME) === SCHEDULER_NAME && !isGated, raw };
 }
 
 /** What cannot be read is left out; the API server has validated it, so it is a newer field at most. */
@@ -106,7 +119,7 @@ function hasEnded({ status }: Pod): boolean {
   return status.phase === 'Succeeded' || status.phase === 'Failed';
 }
 
-function forgetAllBut(told: Map<string, string>, pods: readonly Pod[]): void {
+function forgetAllBut(reported: Map<string, string>, pods: readonly Pod[]): void {
   const uids = new Set(pods.map(({ uid }) => uid));
-  for (const uid of told.keys()) if (!uids.has(uid)) told.delete(uid);
+  for (const uid of reported.keys()) if (!uids.has(uid)) reported.delete(uid);
 }

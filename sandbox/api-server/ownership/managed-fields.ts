@@ -1,3 +1,4 @@
+import { compareTexts } from '#shared/domain/model/compare-texts.ts';
 import type { KubeObject, ManagedFieldsEntry } from '#sandbox/api-server/wire/object.ts';
 import type { Schema } from '#sandbox/api-server/schema/schema.ts';
 import { changedFields } from './changed-fields.ts';
@@ -78,12 +79,8 @@ export function without(entry: ManagedFieldsEntry, taken: FieldSet): ManagedFiel
 export function sorted(entries: readonly ManagedFieldsEntry[]): ManagedFieldsEntry[] {
   return entries.toSorted(
     (a, b) =>
-      compareText(a.operation, b.operation) ||
-      compareText(a.time ?? '', b.time ?? '') ||
-      compareText(a.manager, b.manager),
+      compareTexts(a.operation, b.operation) ||
+      compareTexts(a.time ?? '', b.time ?? '') ||
+      compareTexts(a.manager, b.manager),
   );
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,3 +1,4 @@
+import { putBounded } from '#shared/domain/model/put-bounded.ts';
 import type { Revision } from './revision.ts';
 
 /** The state of a list at its first page, so that later pages show the same moment. */
@@ -20,10 +21,7 @@ export class SnapshotCache {
   }
 
   put(key: string, snapshot: Snapshot): void {
-    this.#snapshots.delete(key);
-    this.#snapshots.set(key, snapshot);
-    const oldest = this.#snapshots.keys().next().value;
-    if (this.#snapshots.size > this.#limit && oldest !== undefined) this.#snapshots.delete(oldest);
+    putBounded(this.#snapshots, this.#limit, [key, snapshot]);
   }
 
   clear(): void {

@@ -48,3 +48,30 @@ export function createRecord(container: { readonly name: string; readonly image:
 export function shallRestart(policy: string, end: Terminated): boolean {
   return policy === 'Always' || (policy === 'OnFailure' && end.exitCode !== 0);
 }
+
+/** It cannot run now, or not at all. */
+export function waiting(record: ContainerRecord, reason: string, message: string): ContainerRecord {
+  return { ...record, state: { kind: 'waiting', reason, message } };
+}
+
+/** Its process has started. */
+export function running(record: ContainerRecord, state: Running, containerId: string): ContainerRecord {
+  return { ...record, state, containerId };
+}
+
+/** It has ended and waits for its next start. */
+export function backingOff(record: ContainerRecord, end: Terminated, delayMs: number): ContainerRecord {
+  const message = `back-off ${delayMs / 1000}s restarting failed container=${record.name}`;
+  return { ...waiting(record, 'CrashLoopBackOff', message), last: end };
+}
+
+/** It is about to be started again. */
+export function restarted(record: ContainerRecord, end: Terminated): ContainerRecord {
+  return { ...record, last: end, restarts: record.restarts + 1 };
+}
+
+/** Why it ended, as the kubelet calls it. */
+export function endReason(exitCode: number, wasOutOfMemory: boolean): string {
+  if (wasOutOfMemory) return 'OOMKilled';
+  return exitCode === 0 ? 'Completed' : 'Error';
+}

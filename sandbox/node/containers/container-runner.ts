@@ -1,8 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
-import { type ContainerRecord, createRecord, shallRestart, type Terminated } from './container-record.ts';
-import { planContainer } from './container-plan.ts';
+import {
+  backingOff,
+  type ContainerRecord,
+  createRecord,
+  endReason,
+  restarted,
+  running,
+  shallRestart,
+  type Terminated,
+  waiting,
+} from './container-record.ts';
+import { type ContainerParameters, planContainer } from './container-plan.ts';
 import { createLogBuffer, type LogBuffer } from './log-buffer.ts';
 import { nextRestart, type RestartBackoff } from './restart-delay.ts';
 import type { DemoProcess, StartProcess } from './start-process.ts';
@@ -23,100 +33,115 @@ export interface ContainerOptions {
 }
 
 /** One container through all its restarts. */
-export interface ContainerRunner {
-  readonly record: () => ContainerRecord;
-  /** The running process's number. */
-  readonly pid: () => number | undefined;
-  /** Starts and restarts as the policy says; resolves with the last end, or `undefined` if it never could start. */
-  run(signal: AbortSignal): Promise<Terminated | undefined>;
-  kill(signal: 'SIGTERM' | 'SIGKILL'): void;
-  /** Kills it as the kernel does when it passes its limit or the node has no memory left. */
-  killForMemory(): void;
-  /** What it wrote since its last start, or before that. */
-  logs(previous: boolean): LogBuffer | undefined;
-}
+export class ContainerRunner {
+  readonly #options: ContainerOptions;
+  #record: ContainerRecord;
+  #process: DemoProcess | undefined;
+  #wasOutOfMemory = false;
+  #log: LogBuffer | undefined;
+  #previousLog: LogBuffer | undefined;
 
-export function createContainerRunner(options: ContainerOptions): ContainerRunner {
-  const { container, ports, onChange } = options;
-  const { clock } = ports;
-  let record = createRecord(container);
-  let process: DemoProcess | undefined;
-  let wasOutOfMemory = false;
-  let log: LogBuffer | undefined;
-  let previousLog: LogBuffer | undefined;
-
-  function change(next: Partial<ContainerRecord>): void {
-    record = { ...record, ...next };
-    onChange();
+  constructor(options: ContainerOptions) {
+    this.#options = options;
+    this.#record = createRecord(options.container);
   }
 
-  async function run(signal: AbortSignal): Promise<Terminated | undefined> {
+  record(): ContainerRecord {
+    return this.#record;
+  }
+
+  /** The running process's number. */
+  pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
+  /** Starts and restarts as the policy says; resolves with the last end, or `undefined` if it never could start. */
+  async run(signal: AbortSignal): Promise<Terminated | undefined> {
+    const { restartPolicy, ports } = this.#options;
     let inARow = 0;
     for (;;) {
-      const end = await runOnce(signal);
-      if (end === undefined || isStopped(signal) || !shallRestart(options.restartPolicy, end)) return end;
+      const end = await this.#runOnce(signal);
+      if (end === undefined || isStopped(signal) || !shallRestart(restartPolicy, end)) return end;
       const next = nextRestart(ports.backoff, inARow, end.finishedAt - end.startedAt);
       inARow = next.restartsInARow;
-      await waitForRestart(end, next.delayMs, signal);
+      await this.#waitForRestart(end, next.delayMs, signal);
       if (isStopped(signal)) return end;
     }
   }
 
-  async function waitForRestart(end: Terminated, delayMs: number, signal: AbortSignal): Promise<void> {
-    if (delayMs > 0) {
-      const message = `back-off ${delayMs / 1000}s restarting failed container=${container.name}`;
-      change({ state: { kind: 'waiting', reason: 'CrashLoopBackOff', message }, last: end });
-      await clock.sleep(delayMs, signal);
-      if (isStopped(signal)) change({ state: end });
-    }
-    if (!isStopped(signal)) change({ last: end, restarts: record.restarts + 1 });
+  kill(signal: 'SIGTERM' | 'SIGKILL'): void {
+    this.#process?.kill(signal);
   }
 
-  async function runOnce(signal: AbortSignal): Promise<Terminated | undefined> {
-    const plan = planContainer(container);
+  /** Kills it as the kernel does when it passes its limit or the node has no memory left. */
+  killForMemory(): void {
+    this.#wasOutOfMemory = true;
+    this.kill('SIGKILL');
+  }
+
+  /** What it wrote since its last start, or before that. */
+  logs(previous: boolean): LogBuffer | undefined {
+    return previous ? this.#previousLog : this.#log;
+  }
+
+  #change(record: ContainerRecord): void {
+    this.#record = record;
+    this.#options.onChange();
+  }
+
+  async #waitForRestart(end: Terminated, delayMs: number, signal: AbortSignal): Promise<void> {
+    if (delayMs > 0) {
+      this.#change(backingOff(this.#record, end, delayMs));
+      await this.#options.ports.clock.sleep(delayMs, signal);
+      if (isStopped(signal)) this.#change({ ...this.#record, state: end });
+    }
+    if (!isStopped(signal)) this.#change(restarted(this.#record, end));
+  }
+
+  async #runOnce(signal: AbortSignal): Promise<Terminated | undefined> {
+    const plan = planContainer(this.#options.container);
     if (isStopped(signal)) return undefined;
     if (plan.kind === 'refuse') {
-      change({ state: { kind: 'waiting', reason: plan.reason, message: plan.message } });
+      this.#change(waiting(this.#record, plan.reason, plan.message));
       return undefined;
     }
+    const { clock } = this.#options.ports;
     const startedAt = clock.now();
     const buffer = createLogBuffer(() => clock.now());
-    try {
-      process = await ports.startProcess(plan.parameters, buffer.write);
-    } catch (error) {
-      const message = `cannot start container: ${errorText(error)}`;
-      change({ state: { kind: 'waiting', reason: 'RunContainerError', message } });
-      return undefined;
-    }
-    [previousLog, log, wasOutOfMemory] = [log, buffer, false];
-    const containerId = `plimsoll://${randomBytes(16).toString('hex')}`;
-    change({ state: { kind: 'running', startedAt, parameters: plan.parameters }, containerId });
+    const process = await this.#start(plan.parameters, buffer);
+    if (process === undefined) return undefined;
+    [this.#process, this.#previousLog, this.#log, this.#wasOutOfMemory] = [process, this.#log, buffer, false];
+    this.#change(running(this.#record, { kind: 'running', startedAt, parameters: plan.parameters }, newContainerId()));
     // The order to stop may have come while the process was being started.
     if (isStopped(signal)) process.kill('SIGTERM');
-    const end = settle(await process.ended, startedAt);
+    const { exitCode } = await process.ended;
+    const end = this.#settle(exitCode, startedAt);
     buffer.close();
     return end;
   }
 
-  function settle({ exitCode }: { readonly exitCode: number }, startedAt: number): Terminated {
-    process = undefined;
-    const reason = wasOutOfMemory ? 'OOMKilled' : exitCode === 0 ? 'Completed' : 'Error';
-    const end: Terminated = { kind: 'terminated', reason, exitCode, startedAt, finishedAt: clock.now() };
-    change({ state: end });
-    return end;
+  async #start(parameters: ContainerParameters, { write }: LogBuffer): Promise<DemoProcess | undefined> {
+    try {
+      return await this.#options.ports.startProcess(parameters, write);
+    } catch (error) {
+      const message = `cannot start container: ${errorText(error)}`;
+      this.#change(waiting(this.#record, 'RunContainerError', message));
+      return undefined;
+    }
   }
 
-  return {
-    record: () => record,
-    pid: () => process?.pid,
-    run,
-    kill: (signal) => process?.kill(signal),
-    killForMemory() {
-      wasOutOfMemory = true;
-      process?.kill('SIGKILL');
-    },
-    logs: (previous) => (previous ? previousLog : log),
-  };
+  #settle(exitCode: number, startedAt: number): Terminated {
+    this.#process = undefined;
+    const reason = endReason(exitCode, this.#wasOutOfMemory);
+    const finishedAt = this.#options.ports.clock.now();
+    const end: Terminated = { kind: 'terminated', reason, exitCode, startedAt, finishedAt };
+    this.#change({ ...this.#record, state: end });
+    return end;
+  }
+}
+
+function newContainerId(): string {
+  return `plimsoll://${randomBytes(16).toString('hex')}`;
 }
 
 /** Asked anew after every wait. */

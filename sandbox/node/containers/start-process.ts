@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { SMALL_HEAP } from '#sandbox/node/processes/small-heap.ts';
 import type { ContainerParameters } from './container-plan.ts';
 
 /** How a container's process ended. */
@@ -20,8 +21,6 @@ export interface DemoProcess {
 export type StartProcess = (parameters: ContainerParameters, onOutput: (text: string) => void) => Promise<DemoProcess>;
 
 const RUNTIME = fileURLToPath(new URL('./image-runtime.mjs', import.meta.url));
-/** Memory that the images hold lies outside V8's heap, so the heap itself can be small. */
-const SMALL_HEAP = ['--max-semi-space-size=1', '--max-old-space-size=64'];
 /** As a shell reports the end by a signal: 128 + its number. */
 const SIGNAL_EXIT_CODES: Readonly<Partial<Record<NodeJS.Signals, number>>> = { SIGKILL: 137, SIGTERM: 143 };
 
@@ -39,6 +38,8 @@ export async function startProcess(
     stdio: ['pipe', 'pipe', 'pipe'],
     // Ctrl-C in the terminal is for the sandbox, which then ends its pods.
     detached: true,
+    // On Windows a detached process would open a console of its own.
+    windowsHide: true,
   });
   const { promise: ended, resolve } = Promise.withResolvers<ProcessEnd>();
   child.once('close', (code, signal) => resolve({ exitCode: exitCodeOf(code, signal), signal }));
@@ -59,7 +60,7 @@ function pidOf(child: ReturnType<typeof spawn>): Promise<number> {
 
 /** If the machine itself runs out of memory, a demo pod shall die and not the user's work. */
 async function volunteerForTheOomKiller(pid: number): Promise<void> {
-  // It may have ended already, or the file may be read-only in a container: then the kernel decides alone.
+  // Only Linux has the file. The process may have ended already, or the file may be read-only in a container.
   await writeFile(`/proc/${pid}/oom_score_adj`, '1000').catch(() => undefined);
 }
 

@@ -1,5 +1,5 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { createReflector } from '#shared/kube/reflector/reflector.ts';
+import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import type { Change } from '#shared/kube/reflector/reflector-store.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
@@ -19,15 +19,6 @@ export interface PodSetOptions {
   readonly signal: AbortSignal;
 }
 
-/** The pods of one node, each run by its worker. */
-export interface PodSet {
-  /** By UID; those that have ended stay until their pod is deleted, for their logs. */
-  readonly workers: ReadonlyMap<string, PodWorker>;
-  readonly synced: Promise<void>;
-  /** Follows the API server until the signal aborts. */
-  run(): Promise<void>;
-}
-
 interface Entry {
   readonly worker: PodWorker;
   readonly publisher: StatusPublisher;
@@ -37,94 +28,104 @@ interface Entry {
 
 const DEFAULT_GRACE_SECONDS = 30;
 
-/** Starts, ends and reports pods as the API server says. */
-export function createPodSet(options: PodSetOptions): PodSet {
-  const { client, clock, log, signal } = options;
-  const entries = new Map<string, Entry>();
-  const workers = new Map<string, PodWorker>();
-  let addresses = 0;
-  const reflector = createReflector<WirePod>({
-    client,
-    clock,
-    log,
-    resource: PODS,
-    fieldSelector: `spec.nodeName=${options.name}`,
-    slim: (raw) => raw as WirePod,
-    random: Math.random,
-  });
+/** The pods of one node, each run by its worker: starts, ends and reports them as the API server says. */
+export class PodSet {
+  readonly #options: PodSetOptions;
+  readonly #reflector: Reflector<WirePod>;
+  readonly #entries = new Map<string, Entry>();
+  #addresses = 0;
 
-  function onChange({ kind, value: pod }: Change<WirePod>): void {
-    const uid = pod.metadata.uid ?? '';
-    if (kind === 'deleted') forget(uid);
-    else show(pod, entries.get(uid) ?? start(pod));
+  constructor(options: PodSetOptions) {
+    this.#options = options;
+    this.#reflector = createReflector<WirePod>({
+      ...options,
+      resource: PODS,
+      fieldSelector: `spec.nodeName=${options.name}`,
+      slim: (raw) => raw as WirePod,
+      random: Math.random,
+    });
+    this.#reflector.onChange((change) => this.#takeIn(change));
   }
 
-  function show(pod: WirePod, entry: Entry | undefined): void {
+  get synced(): Promise<void> {
+    return this.#reflector.synced;
+  }
+
+  /** By UID; those that have ended stay until their pod is deleted, for their logs. */
+  get workers(): ReadonlyMap<string, PodWorker> {
+    return new Map(Array.from(this.#entries, ([uid, { worker }]) => [uid, worker]));
+  }
+
+  /** Follows the API server until the signal aborts. */
+  run(): Promise<void> {
+    return this.#reflector.run(this.#options.signal);
+  }
+
+  #takeIn({ kind, value: pod }: Change<WirePod>): void {
+    const uid = pod.metadata.uid ?? '';
+    if (kind === 'deleted') this.#forget(uid);
+    else this.#show(pod, this.#entries.get(uid) ?? this.#start(pod));
+  }
+
+  #show(pod: WirePod, entry: Entry | undefined): void {
     if (entry === undefined) return;
     entry.worker.see(pod);
-    const graceSeconds = graceOf(pod);
-    if (graceSeconds !== undefined) end(entry, graceSeconds);
+    const graceSeconds = graceOf(pod, entry.worker);
+    if (graceSeconds !== undefined) this.#end(entry, graceSeconds);
   }
 
-  function start(pod: WirePod): Entry | undefined {
-    const uid = pod.metadata.uid ?? '';
+  #start(pod: WirePod): Entry | undefined {
     const phase = pod.status?.phase;
     if (phase === 'Succeeded' || phase === 'Failed') return undefined;
     if (pod.metadata.deletionTimestamp !== undefined) {
-      void deleteForGood(options, pod);
+      void deleteForGood(this.#options, pod);
       return undefined;
     }
-    addresses += 1;
-    const podIP = `10.244.${Math.floor(addresses / 254) % 256}.${(addresses % 254) + 1}`;
-    const publisher = createStatusPublisher(() => worker, options);
+    this.#addresses += 1;
+    const publisher = createStatusPublisher(() => worker, this.#options);
     const worker = startPodWorker({
       pod,
-      ports: options.ports,
+      ports: this.#options.ports,
       hostIP: '127.0.0.1',
-      podIP,
+      podIP: podAddress(this.#addresses),
       onChange: publisher.changed,
     });
     const entry = { worker, publisher, endsAt: undefined };
-    entries.set(uid, entry);
-    workers.set(uid, worker);
+    this.#entries.set(worker.uid, entry);
     return entry;
   }
 
   /** A later call counts only if it leaves less time, as when a second deletion has a shorter grace. */
-  function end(entry: Entry, graceSeconds: number): void {
-    const endsAt = clock.monotonic() + graceSeconds * 1000;
+  #end(entry: Entry, graceSeconds: number): void {
+    const endsAt = this.#options.clock.monotonic() + graceSeconds * 1000;
     if (entry.endsAt !== undefined && entry.endsAt <= endsAt) return;
     const isFirst = entry.endsAt === undefined;
     entry.endsAt = endsAt;
     const ended = entry.worker.end(graceSeconds * 1000);
-    if (isFirst) void ended.then(() => finish(entry));
+    if (isFirst) void ended.then(() => this.#finish(entry));
   }
 
-  async function finish({ worker, publisher }: Entry): Promise<void> {
+  async #finish({ worker, publisher }: Entry): Promise<void> {
     publisher.changed();
     await publisher.settled();
-    if (worker.pod().metadata.deletionTimestamp !== undefined) await deleteForGood(options, worker.pod());
+    if (worker.pod().metadata.deletionTimestamp !== undefined) await deleteForGood(this.#options, worker.pod());
   }
 
   /** Gone from the API server: whatever still runs has no grace left. */
-  function forget(uid: string): void {
-    const entry = entries.get(uid);
-    if (entry === undefined) return;
-    void entry.worker.end(0).then(() => {
-      entries.delete(uid);
-      workers.delete(uid);
-    });
+  #forget(uid: string): void {
+    const entry = this.#entries.get(uid);
+    if (entry !== undefined) void entry.worker.end(0).then(() => this.#entries.delete(uid));
   }
+}
 
-  reflector.onChange(onChange);
-  return { workers, synced: reflector.synced, run: () => reflector.run(signal) };
+function podAddress(number: number): string {
+  return `10.244.${Math.floor(number / 254) % 256}.${(number % 254) + 1}`;
+}
 
-  /** In how many seconds the pod must be gone; `undefined` while it may stay. */
-  function graceOf(pod: WirePod): number | undefined {
-    if (pod.metadata.deletionTimestamp !== undefined) return pod.metadata.deletionGracePeriodSeconds ?? 0;
-    const worker = workers.get(pod.metadata.uid ?? '');
-    // Another client may declare a pod failed; its containers then get the pod's own grace.
-    const wasFailed = pod.status?.phase === 'Failed' && worker !== undefined && !hasPodEnded(worker);
-    return wasFailed ? (pod.spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS) : undefined;
-  }
+/** In how many seconds the pod must be gone; `undefined` while it may stay. */
+function graceOf(pod: WirePod, worker: PodWorker): number | undefined {
+  if (pod.metadata.deletionTimestamp !== undefined) return pod.metadata.deletionGracePeriodSeconds ?? 0;
+  // Another client may declare a pod failed; its containers then get the pod's own grace.
+  const wasFailed = pod.status?.phase === 'Failed' && !hasPodEnded(worker);
+  return wasFailed ? (pod.spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS) : undefined;
 }

@@ -1,8 +1,4 @@
-import {
-  type ContainerPorts,
-  type ContainerRunner,
-  createContainerRunner,
-} from '#sandbox/node/containers/container-runner.ts';
+import { type ContainerPorts, ContainerRunner } from '#sandbox/node/containers/container-runner.ts';
 import { podPhase } from './pod-phase.ts';
 import type { PodFacts } from './pod-status.ts';
 import type { WirePod } from './wire-pod.ts';
@@ -32,16 +28,13 @@ export interface PodWorker {
 
 /** Starts the pod's containers at once: init containers one after the other, then the others together. */
 export function startPodWorker(options: PodWorkerOptions): PodWorker {
-  const { ports } = options;
-  const { clock } = ports;
+  const { clock } = options.ports;
   let pod = options.pod;
   const stopping = new AbortController();
   const { spec } = pod;
   const startTime = clock.now();
   const runnersOf = (containers: WirePod['spec']['containers'], restartPolicy: string) =>
-    containers.map((container) =>
-      createContainerRunner({ container, restartPolicy, ports, onChange: options.onChange }),
-    );
+    containers.map((container) => new ContainerRunner({ ...options, container, restartPolicy }));
   const policy = spec.restartPolicy ?? 'Always';
   const initRunners = runnersOf(spec.initContainers ?? [], policy === 'Never' ? 'Never' : 'OnFailure');
   const mainRunners = runnersOf(spec.containers, policy);

@@ -1,18 +1,10 @@
 import { readFile } from 'node:fs/promises';
-
-/** What a process uses, from /proc. */
-export interface ProcessUsage {
-  /** Anonymous and shared memory: what ends with the process. Its file pages are the Node binary, shared by all pods. */
-  readonly workingSetBytes: number;
-  readonly rssBytes: number;
-  /** CPU time since its start. */
-  readonly cpuNanoSeconds: number;
-}
+import type { ProcessUsage } from './process-source.ts';
 
 /** The kernel's USER_HZ is 100 on every architecture that Node runs on. */
 const NANOSECONDS_PER_TICK = 10_000_000;
 
-/** The usage of a process, `undefined` once it is gone. */
+/** The usage of a process from /proc, `undefined` once it is gone; file pages are the Node binary, shared by all pods. */
 export async function readProcess(pid: number, procfs = '/proc'): Promise<ProcessUsage | undefined> {
   try {
     const [status, stat] = await Promise.all([

@@ -8,7 +8,7 @@ import type { Log } from '#shared/runtime/log.ts';
 import type { Narrator } from '#sandbox/narrator.ts';
 
 /** An Event as the story needs it. */
-export interface ToldEvent {
+export interface ShownEvent {
   readonly reason: string;
   readonly note: string;
   /** `Pod team-a/web`, or `Node sandbox`. */
@@ -18,24 +18,24 @@ export interface ToldEvent {
 }
 
 /** Events that a newcomer should see; the others are there for `kubectl get events`. */
-const TELLING = new Set<string>([...Object.values(EVENT_REASONS), 'FailedCreate', 'OOMKilling', 'SystemOOM']);
+const SHOWN = new Set<string>([...Object.values(EVENT_REASONS), 'FailedCreate', 'OOMKilling', 'SystemOOM']);
 
-/** Tells of each telling Event as it happens, and hands it on. Runs until the signal aborts. */
-export function tellEvents(
+/** Prints each such Event as it happens, and passes it on. Runs until the signal aborts. */
+export function showEvents(
   { client, clock, log, narrator }: { client: KubeClient; clock: Clock; log: Log; narrator: Narrator },
-  onTold: (event: ToldEvent) => void,
+  onShown: (event: ShownEvent) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const reflector = createReflector({ client, clock, log, resource: EVENTS, slim: readEvent, random: Math.random });
   reflector.onChange(({ kind, value }) => {
-    if (kind !== 'added' || !TELLING.has(value.reason)) return;
+    if (kind !== 'added' || !SHOWN.has(value.reason)) return;
     narrator.say(`${value.about}: ${value.reason}: ${value.note}`);
-    onTold(value);
+    onShown(value);
   });
   return reflector.run(signal);
 }
 
-function readEvent(raw: KubeObject): ToldEvent {
+function readEvent(raw: KubeObject): ShownEvent {
   const { kind = '', namespace, name = '' } = (raw['regarding'] ?? {}) as Readonly<Record<string, string | undefined>>;
   const fullName = namespace === undefined || namespace === '' ? name : `${namespace}/${name}`;
   return {
