@@ -1,15 +1,46 @@
 import { Command } from 'commander';
+import { checkCommand } from './check-command.ts';
+import { completeCommand, completionCommand } from './completion-command.ts';
+import { explainCommand } from './explain-command.ts';
+import { modeCommand } from './mode-command.ts';
 import { reviewCommand } from './review-command.ts';
 import type { ProcessIo } from './process-io.ts';
+import { simulateCommand } from './simulate-command.ts';
+import { snapshotCommand } from './snapshot-command.ts';
+import { topCommand } from './top-command.ts';
+import { uninstallCommand } from './uninstall-command.ts';
 import { versionCommand } from './version-command.ts';
+import { whyNotCommand } from './why-not-command.ts';
 
 /** All commands; `name` is what the user types for the program. Wrong usage is thrown as a CommanderError. */
 export function createProgram(name: string, io: ProcessIo): Command {
   const program = new Command(name)
     .description('Plimsoll makes Kubernetes overcommit safe: what it decides, asked from the command line.')
     .exitOverride()
-    .helpCommand('help [command]', 'show the help of a command');
-  for (const command of [reviewCommand(io), versionCommand(io)])
-    program.addCommand(command.copyInheritedSettings(program).helpOption('-h, --help', 'show this help'));
-  return program.helpOption('-h, --help', 'show this help');
+    .helpCommand('help [command]', 'show the help of a command')
+    .helpOption('-h, --help', 'show this help');
+  for (const command of COMMANDS) program.addCommand(inherit(command(io), program));
+  program.addCommand(inherit(completeCommand(io), program), { hidden: true });
+  return program;
+}
+
+const COMMANDS: readonly ((io: ProcessIo) => Command)[] = [
+  checkCommand,
+  completionCommand,
+  explainCommand,
+  modeCommand,
+  reviewCommand,
+  simulateCommand,
+  snapshotCommand,
+  topCommand,
+  uninstallCommand,
+  versionCommand,
+  whyNotCommand,
+];
+
+/** Gives a command that was created without a parent the settings of its parent, and its subcommands likewise. */
+function inherit(command: Command, parent: Command): Command {
+  command.copyInheritedSettings(parent).helpOption('-h, --help', 'show this help').helpCommand(false);
+  for (const each of command.commands) inherit(each, command);
+  return command;
 }

@@ -1,26 +1,7 @@
-import type { Readable } from 'node:stream';
-import { Command, Option } from 'commander';
-import { NO_KNOWN_PODS } from '#shared/domain/admission/known-pods.ts';
-import { namespaceOf, type Manifest } from './review/manifest.ts';
-import { parseManifests } from './review/parse-manifests.ts';
-import { OUTPUT_FORMATS, printRows, type OutputFormat } from './review/print-rows.ts';
-import { readCluster, type Cluster } from './review/read-cluster.ts';
-import { readFiles } from './review/read-files.ts';
-import { requesterOf } from './review/requester.ts';
-import { review, type ReviewInput } from './review/review.ts';
-import { describeIgnored, sortManifests } from './review/sort-manifests.ts';
-import { InputError } from './input-error.ts';
+import { Command } from 'commander';
+import { outputOption } from './output.ts';
 import type { ProcessIo } from './process-io.ts';
-
-interface ReviewOptions {
-  readonly filename?: readonly string[];
-  readonly as?: string;
-  readonly asGroup?: readonly string[];
-  readonly namespace?: string;
-  readonly output: OutputFormat;
-  readonly kubeconfig?: string;
-  readonly context?: string;
-}
+import type { ReviewOptions } from './review/run-review.ts';
 
 function help(program: string): string {
   return `
@@ -63,18 +44,15 @@ export function reviewCommand(io: ProcessIo): Command {
     .option('--as <user>', 'who creates the objects')
     .option('--as-group <group...>', 'groups of that user')
     .option('-n, --namespace <namespace>', 'namespace of objects that name none')
-    .addOption(new Option('-o, --output <format>', 'output format').choices(OUTPUT_FORMATS).default('table'))
+    .addOption(outputOption())
     .option('--kubeconfig <file>', 'judge by what is in this cluster')
     .option('--context <name>', 'judge by what is in the cluster of this context')
     .addHelpText('after', ({ command }) => help(command.parent?.name() ?? 'plimsoll'))
     .action(async (options: ReviewOptions, command: Command) => {
       const mistake = findMistake(options);
       if (mistake !== undefined) command.error(`error: ${mistake}`);
-      const { rows, ignored } = review(await readInput(options, io));
-      const { output, warnings } = printRows(rows, options.output);
-      for (const line of [...describeIgnored(ignored), ...warnings]) io.tell(line);
-      io.print(output);
-      io.exit(rows.every(({ allowed }) => allowed) ? 0 : 1);
+      const { runReview } = await import('./review/run-review.ts');
+      await runReview(options, io);
     });
 }
 
@@ -82,41 +60,4 @@ export function reviewCommand(io: ProcessIo): Command {
 function findMistake({ filename, as: user, asGroup }: ReviewOptions): string | undefined {
   if (filename === undefined) return "required option '-f, --filename <manifests...>' not specified";
   return asGroup !== undefined && user === undefined ? "option '--as-group' needs '--as'" : undefined;
-}
-
-async function readInput(options: ReviewOptions, io: ProcessIo): Promise<ReviewInput> {
-  const manifests = await readManifests(options.filename ?? [], io.standardInput);
-  const cluster = await clusterOf(options, manifests);
-  return {
-    manifests,
-    inCluster: cluster.manifests,
-    knownPods: cluster.knownPods,
-    requester: options.as === undefined ? cluster.requester : requesterOf(options.as, options.asGroup),
-    namespace: options.namespace ?? cluster.namespace ?? DEFAULT_NAMESPACE,
-    now: io.now(),
-  };
-}
-
-async function readManifests(paths: readonly string[], standardInput: Readable): Promise<readonly Manifest[]> {
-  const files = await readFiles(paths, standardInput);
-  const manifests = files.flatMap(parseManifests);
-  if (manifests.length === 0) throw new InputError(`no objects in ${paths.join(', ')}`);
-  return manifests;
-}
-
-const DEFAULT_NAMESPACE = 'default';
-const NO_CLUSTER: Cluster = {
-  manifests: [],
-  requester: requesterOf(),
-  namespace: undefined,
-  knownPods: NO_KNOWN_PODS,
-};
-
-async function clusterOf(options: ReviewOptions, manifests: readonly Manifest[]): Promise<Cluster> {
-  if (options.kubeconfig === undefined && options.context === undefined) return NO_CLUSTER;
-  const { judged } = sortManifests(manifests);
-  return readCluster(options, (contextNamespace) => {
-    const fallback = options.namespace ?? contextNamespace ?? DEFAULT_NAMESPACE;
-    return new Set(judged.map((manifest) => namespaceOf(manifest, fallback)));
-  });
 }

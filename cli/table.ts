@@ -12,6 +12,11 @@ function formatLine(cells: readonly string[], widths: readonly number[]): string
   return `${cells.map((cell, column) => (column === last ? cell : cell.padEnd(widths[column] ?? 0))).join(GAP)}\n`;
 }
 
+/** One line of text. */
+export function printLine(text: string): string {
+  return `${printable(text)}\n`;
+}
+
 /** Text from a manifest must not steer a terminal: control characters are written out. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, (character) => {

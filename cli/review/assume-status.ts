@@ -1,7 +1,7 @@
 import { fieldOf } from '#shared/kube/decode/field-of.ts';
 import { isRecord } from '#shared/kube/kube-object.ts';
 import { RESOURCE_QUOTAS } from '#shared/kube/resource.ts';
-import type { Manifest } from './manifest.ts';
+import type { Manifest } from '#cli/manifests/manifest.ts';
 
 /**
  * A ResourceQuota as the quota controller would have it soon: limits that are in force, and zero used where the file

@@ -1,13 +1,10 @@
-import { NO_AMOUNTS, type Amounts } from '#shared/domain/quantity/amounts.ts';
 import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
-import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { decodeNamespace } from '#shared/kube/decode/decode-namespace.ts';
 import { decodePriorityClass } from '#shared/kube/decode/decode-priority-class.ts';
-import { decodePriorityPolicy } from '#shared/kube/decode/decode-priority-policy.ts';
-import { decodePriorityQuota } from '#shared/kube/decode/decode-priority-quota.ts';
+import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import { decodeResourceQuota } from '#shared/kube/decode/decode-resource-quota.ts';
 import type { Decoded } from '#shared/kube/decode/decoded.ts';
 import {
@@ -19,22 +16,9 @@ import {
   RESOURCE_QUOTAS,
   type Resource,
 } from '#shared/kube/resource.ts';
-import {
-  decodeObject,
-  readAmounts,
-  readList,
-  readObject,
-  readText,
-  type WireObject,
-} from '#shared/kube/decode/wire-object.ts';
+import { decodeCountedQuota, type CountedQuota } from '#cli/cluster/counted-quota.ts';
 import { InputError } from '#cli/input-error.ts';
-import { nameOf, namespaceOf, typeOf, type Manifest } from './manifest.ts';
-
-/** A PriorityQuota and what its pods cost already. */
-export interface CountedQuota extends PriorityQuota {
-  readonly used: Amounts;
-  readonly byNamespace: ReadonlyMap<string, Amounts>;
-}
+import { nameOf, namespaceOf, typeOf, type Manifest } from '#cli/manifests/manifest.ts';
 
 /** What pods are judged by, each by its name; ResourceQuotas by namespace and name. */
 export interface ReviewState {
@@ -114,20 +98,4 @@ function decode<T>(manifest: Manifest, read: (raw: unknown) => Decoded<T>): T {
 
 function faulty(manifest: Manifest, field: string, message: string): InputError {
   return new InputError(`${manifest.where}: ${manifest.kind} "${nameOf(manifest)}": ${field}: ${message}`);
-}
-
-function decodeCountedQuota(raw: unknown): Decoded<CountedQuota> {
-  const quota = decodePriorityQuota(raw);
-  if (!quota.ok) return quota;
-  return decodeObject(raw, (object) => ({
-    ...quota.value,
-    ...(readObject(object, 'status', readCharges) ?? readCharges({})),
-  }));
-}
-
-function readCharges(status: WireObject): Pick<CountedQuota, 'used' | 'byNamespace'> {
-  const shares = readList(status, 'byNamespace', (share) => {
-    return [readText(share, 'namespace') ?? '', readAmounts(share, 'used') ?? NO_AMOUNTS] as const;
-  });
-  return { used: readAmounts(status, 'used') ?? NO_AMOUNTS, byNamespace: new Map(shares) };
 }

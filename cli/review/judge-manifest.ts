@@ -12,8 +12,7 @@ import { decodePodRequest } from '#shared/kube/decode/decode-pod-request.ts';
 import { decodeTemplate } from '#shared/kube/decode/decode-template.ts';
 import type { RunningUsage } from './running-usage.ts';
 import { findExemption } from './exemption.ts';
-import { namespaceOf, type Manifest } from './manifest.ts';
-import { isPod } from './sort-manifests.ts';
+import { isPod, namespaceOf, type Manifest } from '#cli/manifests/manifest.ts';
 
 /** Who would create the objects, and where those that name no namespace would go. */
 export interface Context {

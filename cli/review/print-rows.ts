@@ -1,9 +1,7 @@
 import { stringify } from 'yaml';
+import type { OutputFormat } from '#cli/output.ts';
 import { formatTable, printable } from '#cli/table.ts';
 import type { Row } from './row.ts';
-
-export const OUTPUT_FORMATS = ['table', 'json', 'yaml'] as const;
-export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
 /** What goes to standard output and what to standard error; only a table keeps warnings apart, as kubectl does. */
 export interface Printed {

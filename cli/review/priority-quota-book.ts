@@ -5,12 +5,12 @@ import { addAmounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { chargeToPriorityQuota } from '#shared/domain/quota/charge.ts';
 import { largestHolders } from '#shared/domain/quota/ledger/largest-holders.ts';
-import { openLedger } from '#shared/domain/quota/ledger/ledger.ts';
+import { Ledger } from '#shared/domain/quota/ledger/ledger.ts';
 import { EMPTY_LEDGER, type LedgerState } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { limitedAmounts } from '#shared/domain/quota/ledger/limited-amounts.ts';
 import { countsPod } from '#shared/domain/quota/priority-quota.ts';
 import { QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
-import type { CountedQuota } from './cluster-state.ts';
+import type { CountedQuota } from '#cli/cluster/counted-quota.ts';
 
 /** The PriorityQuotas and what the pods admitted so far cost them. */
 export interface PriorityQuotaBook {
@@ -32,7 +32,7 @@ export function openPriorityQuotas(quotas: readonly CountedQuota[], now: Instant
     const reservation = { uid, namespace, pod: name, amounts: chargeToPriorityQuota(pod), admittedAt: now };
     const after = new Map<string, LedgerState>(states);
     for (const quota of counting) {
-      const ledger = openLedger(states.get(quota.name) ?? EMPTY_LEDGER, quota.hard);
+      const ledger = new Ledger(states.get(quota.name) ?? EMPTY_LEDGER, quota.hard);
       const outcome = ledger.reserve(reservation);
       if (outcome.kind === 'exceeded') {
         const namespaces = largestHolders(ledger.state(), outcome.exceeded[0]?.resource ?? '');

@@ -1,4 +1,5 @@
 import { classQuotasOf } from '#shared/domain/admission/rules/class-quotas.ts';
+import { byName } from '#shared/domain/model/compare-texts.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { checkQuotas } from '#shared/domain/quota/resource-quota/check-quotas.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
@@ -13,7 +14,7 @@ export interface ResourceQuotaBook {
 
 export function openResourceQuotas(all: Iterable<ResourceQuota>, now: Instant): ResourceQuotaBook {
   const byNamespace = Map.groupBy(all, ({ namespace }) => namespace);
-  for (const quotas of byNamespace.values()) quotas.sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const quotas of byNamespace.values()) quotas.sort(byName);
   const of = (namespace: string): readonly ResourceQuota[] => byNamespace.get(namespace) ?? [];
 
   function charge(pod: Pod): void {

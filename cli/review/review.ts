@@ -4,7 +4,7 @@ import type { Instant } from '#shared/domain/pod/pod.ts';
 import { assumeStatus } from './assume-status.ts';
 import { openRunningUsage } from './running-usage.ts';
 import { judgeManifest } from './judge-manifest.ts';
-import type { Manifest } from './manifest.ts';
+import type { Manifest } from '#cli/manifests/manifest.ts';
 import { rowOf, type Row } from './row.ts';
 import { sortManifests } from './sort-manifests.ts';
 import { readSurroundings } from './cluster-state.ts';

@@ -1,6 +1,7 @@
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
-import { priorityPatch, type PatchOperation } from '#shared/kube/admission/priority-patch.ts';
-import { nameOf, namespaceOf, type Manifest } from './manifest.ts';
+import type { PatchOperation } from '#shared/kube/admission/patch-operation.ts';
+import { priorityPatch } from '#shared/kube/admission/priority-patch.ts';
+import { nameOf, namespaceOf, type Manifest } from '#cli/manifests/manifest.ts';
 
 /** The answer about one object, as users see it. */
 export interface Row {

@@ -1,6 +1,7 @@
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { NO_KNOWN_PODS, type KnownPods } from '#shared/domain/admission/known-pods.ts';
+import { byName } from '#shared/domain/model/compare-texts.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
 import { openPriorityQuotas } from './priority-quota-book.ts';
@@ -47,8 +48,4 @@ export function openRunningUsage(state: ReviewState, now: Instant, present: Know
 /** The API server labels every namespace with its name; for a namespace that no file describes, that is all we know. */
 function labelsOf({ namespaces }: ReviewState, name: string): ReadonlyMap<string, string> {
   return new Map([...(namespaces.get(name)?.labels ?? []), ['kubernetes.io/metadata.name', name]]);
-}
-
-function byName(a: { readonly name: string }, b: { readonly name: string }): number {
-  return a.name < b.name ? -1 : 1;
 }

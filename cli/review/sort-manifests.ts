@@ -1,5 +1,5 @@
 import { printable } from '#cli/table.ts';
-import { typeOf, type Manifest } from './manifest.ts';
+import { isPod, typeOf, type Manifest } from '#cli/manifests/manifest.ts';
 import { isSurrounding } from './cluster-state.ts';
 
 /** What of the given manifests is judged, what it is judged by, and what is neither. */
@@ -9,16 +9,10 @@ export interface SortedManifests {
   readonly ignored: readonly Manifest[];
 }
 
-const POD = 'v1 Pod';
 const WORKLOADS: ReadonlySet<string> = new Set([
   ...['apps/v1 Deployment', 'apps/v1 StatefulSet', 'apps/v1 DaemonSet', 'apps/v1 ReplicaSet'],
   ...['v1 ReplicationController', 'batch/v1 Job', 'batch/v1 CronJob'],
 ]);
-
-/** Whether it is a pod, rather than something that makes pods. */
-export function isPod(manifest: Manifest): boolean {
-  return typeOf(manifest) === POD;
-}
 
 export function sortManifests(manifests: readonly Manifest[]): SortedManifests {
   const sorted = Map.groupBy(manifests, (manifest) => {

@@ -13,18 +13,23 @@ export interface TextFile {
 
 const STANDARD_INPUT = '-';
 const EXTENSIONS: readonly string[] = ['.yaml', '.yml', '.json'];
+/** Of files that people write. */
 const LARGEST_FILE_MIB = 8;
-const LARGEST_FILE_BYTES = LARGEST_FILE_MIB * 1024 * 1024;
+const MIB = 1024 * 1024;
 
 /**
  * Reads files, `-` for standard input, and of directories every manifest directly in them, in order of their names.
- * Rejects with an InputError for what is missing, too large or no text.
+ * Rejects with an InputError for what is missing, larger than `largestMib` or no text.
  */
-export async function readFiles(paths: readonly string[], standardInput: Readable): Promise<readonly TextFile[]> {
+export async function readFiles(
+  paths: readonly string[],
+  standardInput: Readable,
+  largestMib = LARGEST_FILE_MIB,
+): Promise<readonly TextFile[]> {
   const files: TextFile[] = [];
   for (const path of paths) {
-    if (path === STANDARD_INPUT) files.push(await readText('standard input', standardInput));
-    else for (const name of await filesAt(path)) files.push(await readText(name, createReadStream(name)));
+    if (path === STANDARD_INPUT) files.push(await readText('standard input', standardInput, largestMib));
+    else for (const name of await filesAt(path)) files.push(await readText(name, createReadStream(name), largestMib));
   }
   return files;
 }
@@ -42,25 +47,25 @@ async function filesAt(path: string): Promise<readonly string[]> {
   }
 }
 
-async function readText(name: string, stream: Readable): Promise<TextFile> {
-  const bytes = await readBounded(name, stream);
+async function readText(name: string, stream: Readable, largestMib: number): Promise<TextFile> {
+  const bytes = await readBounded(name, stream, largestMib);
   if (!isUtf8(bytes)) throw new InputError(`${name}: expected text in UTF-8`);
   return { name, text: bytes.toString('utf8') };
 }
 
-async function readBounded(name: string, stream: Readable): Promise<Buffer> {
+async function readBounded(name: string, stream: Readable, largestMib: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > LARGEST_FILE_BYTES) break;
+      if (size > largestMib * MIB) break;
       chunks.push(chunk);
     }
   } catch (error) {
     throw unreadable(name, error);
   }
-  if (size > LARGEST_FILE_BYTES) throw new InputError(`${name}: expected at most ${LARGEST_FILE_MIB} MiB`);
+  if (size > largestMib * MIB) throw new InputError(`${name}: expected at most ${largestMib} MiB`);
   return Buffer.concat(chunks);
 }
 

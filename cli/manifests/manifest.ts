@@ -7,7 +7,11 @@ export interface Manifest {
   readonly raw: Readonly<Record<string, unknown>>;
   /** For messages: `team.yaml: document 2, item 3`. */
   readonly where: string;
+  /** When the snapshot that it stands in was taken, RFC 3339. */
+  readonly takenAt?: string | undefined;
 }
+
+const POD = 'v1 Pod';
 
 /** `apiVersion` and `kind` as one text: the key of tables by kind. */
 export function typeOf({ apiVersion, kind }: Pick<Manifest, 'apiVersion' | 'kind'>): string {
@@ -27,4 +31,9 @@ export function namespaceOf({ raw }: Manifest, fallback: string): string {
 function metadataText(raw: unknown, field: string): string {
   const value = fieldOf(fieldOf(raw, 'metadata'), field);
   return typeof value === 'string' ? value : '';
+}
+
+/** Whether it is a pod, rather than something that makes pods. */
+export function isPod(manifest: Manifest): boolean {
+  return typeOf(manifest) === POD;
 }

@@ -1,5 +1,7 @@
 import { LineCounter, parseAllDocuments, type Document } from 'yaml';
 import { InputError } from '#cli/input-error.ts';
+import { ANNOTATION_SNAPSHOT_TIME } from '#shared/kube/api-names.ts';
+import { fieldOf } from '#shared/kube/decode/field-of.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import { isRecord } from '#shared/kube/kube-object.ts';
 import type { Manifest } from './manifest.ts';
@@ -20,7 +22,7 @@ export function parseManifests({ name, text }: TextFile): readonly Manifest[] {
   return parseDocuments(text, lines).flatMap((document, index) => {
     const where = `${name}: document ${index + 1}`;
     const content = readDocument(document, where, lines);
-    return content === null || content === undefined ? [] : takeApart(content, where);
+    return content === null || content === undefined ? [] : manifestsIn(content, where);
   });
 }
 
@@ -52,14 +54,17 @@ function unfold(document: Document, where: string): unknown {
   }
 }
 
-/** The items of a typed list (`PodList`) need not say what they are. */
-function takeApart(content: unknown, where: string): readonly Manifest[] {
+/**
+ * The objects that a document holds, lists taken apart; the items of a typed list (`PodList`) need not say what they
+ * are. `where` names the document in messages. Throws an InputError for what is no manifest.
+ */
+export function manifestsIn(content: unknown, where: string): readonly Manifest[] {
   const manifest = asManifest(content, where);
   const { apiVersion, kind, raw } = manifest;
   if (!kind.endsWith(LIST)) return [manifest];
   const { items } = raw;
   if (!Array.isArray(items)) throw new InputError(`${where}: items: expected a list`);
-  const implied = kind === LIST ? {} : { apiVersion, kind: kind.slice(0, -LIST.length) };
+  const implied = { ...timeOf(raw), ...(kind !== LIST && { apiVersion, kind: kind.slice(0, -LIST.length) }) };
   return items.map((item: unknown, index) => asManifest(item, `${where}, item ${index + 1}`, implied));
 }
 
@@ -68,7 +73,12 @@ function asManifest(content: unknown, where: string, implied: Partial<Manifest> 
   const { apiVersion = implied.apiVersion, kind = implied.kind } = content;
   if (!isName(apiVersion)) throw new InputError(`${where}: apiVersion: expected a text`);
   if (!isName(kind)) throw new InputError(`${where}: kind: expected a text`);
-  return { apiVersion, kind, raw: { ...content, apiVersion, kind }, where };
+  return { apiVersion, kind, raw: { ...content, apiVersion, kind }, where, takenAt: implied.takenAt };
+}
+
+function timeOf(list: Manifest['raw']): Pick<Manifest, 'takenAt'> {
+  const takenAt = fieldOf(fieldOf(fieldOf(list, 'metadata'), 'annotations'), ANNOTATION_SNAPSHOT_TIME);
+  return typeof takenAt === 'string' ? { takenAt } : {};
 }
 
 function isName(value: unknown): value is string {

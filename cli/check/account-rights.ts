@@ -1,0 +1,50 @@
+import { type Access, reviewAccess, type Reviewed, type Reviewer } from '#shared/kube/access/reviews.ts';
+import { requesterOf } from '#cli/review/requester.ts';
+import type { Finding } from './finding.ts';
+import { rightMissing, rightsThere, rightsUnknown } from './messages.ts';
+
+/** What an account must be allowed to do, in all namespaces. */
+type Right = Omit<Access, 'namespace'> & { readonly account: string };
+
+const AGENT = 'system:serviceaccount:plimsoll-node:plimsoll-agent';
+const WEBHOOK = 'system:serviceaccount:plimsoll-system:plimsoll-webhook';
+const GROUP = 'plimsoll.dev';
+
+/** Without these an account cannot do its work; docs/guides/rights.md lists all that it has. */
+export const NEEDED_RIGHTS: readonly Right[] = [
+  { account: AGENT, verb: 'list', group: '', resource: 'pods' },
+  { account: AGENT, verb: 'create', group: '', resource: 'pods', subresource: 'eviction' },
+  { account: AGENT, verb: 'list', group: GROUP, resource: 'nodepressurepolicies' },
+  { account: AGENT, verb: 'patch', group: GROUP, resource: 'nodepressures', subresource: 'status' },
+  { account: WEBHOOK, verb: 'list', group: '', resource: 'pods' },
+  { account: WEBHOOK, verb: 'list', group: 'scheduling.k8s.io', resource: 'priorityclasses' },
+  { account: WEBHOOK, verb: 'list', group: GROUP, resource: 'prioritypolicies' },
+  { account: WEBHOOK, verb: 'update', group: GROUP, resource: 'priorityquotas', subresource: 'status' },
+];
+
+/** Whether the accounts of agent and webhook have their rights, as the API server's authorisers say. */
+export async function accountFindings(reviewer: Reviewer): Promise<readonly Finding[]> {
+  const answers = await Promise.all(NEEDED_RIGHTS.map((right) => isAllowed(reviewer, right)));
+  const refusal = answers.find((answer) => !answer.ok);
+  if (refusal !== undefined) return [rightsUnknown(refusal.message)];
+  const missing = NEEDED_RIGHTS.filter((_, index) => answers[index]?.ok === true && !answers[index].value);
+  return missing.length === 0 ? [rightsThere(NEEDED_RIGHTS.length)] : missing.map(findingOf);
+}
+
+function isAllowed(reviewer: Reviewer, { account, ...access }: Right): Promise<Reviewed<boolean>> {
+  const user = { username: account, groups: requesterOf(account).groups, extra: {} };
+  return reviewAccess(reviewer, user, { ...access, namespace: '' });
+}
+
+function findingOf({ account, verb, ...access }: Right): Finding {
+  return rightMissing(account, verb, resourceText(access));
+}
+
+/** As `kubectl auth can-i` takes it: `nodepressures.plimsoll.dev/status`. */
+export function resourceText({
+  group,
+  resource,
+  subresource,
+}: Pick<Access, 'group' | 'resource' | 'subresource'>): string {
+  return `${resource}${group === '' ? '' : `.${group}`}${subresource === undefined ? '' : `/${subresource}`}`;
+}

@@ -1,0 +1,75 @@
+import { classOutliers } from '#shared/domain/priority/class-outliers.ts';
+import {
+  CONFIG_MAPS,
+  CUSTOM_RESOURCE_DEFINITIONS,
+  MUTATING_WEBHOOKS,
+  NODE_PRESSURES,
+  NODES,
+  PODS,
+  PRIORITY_CLASSES,
+  type Resource,
+  VALIDATING_WEBHOOKS,
+} from '#shared/kube/resource.ts';
+import { type ClusterModel, clusterModel } from '#cli/cluster/cluster-model.ts';
+import type { ClusterManifests } from '#cli/cluster/read-manifests.ts';
+import { agentFindings } from './agent-findings.ts';
+import type { Finding } from './finding.ts';
+import { definitionFindings, registrationFindings } from './installation-findings.ts';
+import { classFarAbove } from './messages.ts';
+import { daemonSetFindings, stallFindings } from './node-findings.ts';
+import { schedulerFindings } from './scheduler-findings.ts';
+import { versionFindings } from './version-findings.ts';
+import { webhookConflicts } from './webhook-conflicts.ts';
+
+interface CheckInput {
+  readonly read: ClusterManifests;
+  readonly model: ClusterModel;
+  /** Of this command. */
+  readonly version: string;
+}
+
+/** Something to check, and the kinds without which nothing can be said about it. */
+interface Check {
+  readonly needs: readonly Resource[];
+  readonly find: (input: CheckInput) => readonly Finding[];
+}
+
+const WEBHOOKS = [MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS];
+
+/** In the order of an installation. */
+const INSTALLATION: readonly Check[] = [
+  { needs: [CUSTOM_RESOURCE_DEFINITIONS], find: ({ read }) => definitionFindings(read.manifests) },
+  { needs: WEBHOOKS, find: ({ read }) => registrationFindings(read.manifests, read.now) },
+  { needs: [NODES, NODE_PRESSURES], find: ({ model, read }) => agentFindings(model, read.now) },
+  { needs: [NODE_PRESSURES], find: ({ model, version, read }) => versionFindings(model.pressures, version, read.now) },
+  { needs: [NODE_PRESSURES], find: ({ model, read }) => stallFindings(model.pressures, read.now) },
+];
+/** What may be wrong in a cluster whether or not Plimsoll is installed. */
+const SURROUNDINGS: readonly Check[] = [
+  { needs: WEBHOOKS, find: ({ read }) => webhookConflicts(read.manifests) },
+  { needs: [CONFIG_MAPS], find: ({ read }) => schedulerFindings(read.manifests) },
+  { needs: [PODS], find: ({ model }) => daemonSetFindings(model.pods) },
+  { needs: [PODS, PRIORITY_CLASSES], find: ({ model }) => classFindings(model) },
+];
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** Everything that is found in a cluster; kinds that are `unread` are not mistaken for empty ones. */
+export function checkCluster(read: ClusterManifests, version: string, unread = NONE): readonly Finding[] {
+  return carryOut([...INSTALLATION, ...SURROUNDINGS], { read, model: clusterModel(read), version }, unread);
+}
+
+/** What is found in a cluster before Plimsoll is installed there. */
+export function checkSurroundings(read: ClusterManifests, unread = NONE): readonly Finding[] {
+  return carryOut(SURROUNDINGS, { read, model: clusterModel(read), version: '' }, unread);
+}
+
+function carryOut(checks: readonly Check[], input: CheckInput, unread: ReadonlySet<string>): readonly Finding[] {
+  const possible = checks.filter(({ needs }) => needs.every(({ kind }) => !unread.has(kind)));
+  return possible.flatMap(({ find }) => find(input));
+}
+
+function classFindings({ classes, pods }: ClusterModel): readonly Finding[] {
+  const values = Array.from(classes.values(), ({ value }) => value);
+  return classOutliers(pods, values).map((each) => classFarAbove(each.workload, each.className, each.usualClassName));
+}

@@ -1,0 +1,64 @@
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { fieldOf } from '#shared/kube/decode/field-of.ts';
+import { NODES, resourcePath } from '#shared/kube/resource.ts';
+import { type Manifest, nameOf } from '#cli/manifests/manifest.ts';
+import { readGauge } from './read-gauge.ts';
+
+/** What the kubelet of one node says of its kernel, for all nodes of the same image. */
+export interface NodeKernel {
+  readonly nodes: readonly string[];
+  /** `undefined` where the kubelet is too old to say. */
+  readonly cgroupVersion: number | undefined;
+  /** Whether the kubelet measures stalls (PSI); `undefined` where it is too old to report them. */
+  readonly hasStalls: boolean | undefined;
+}
+
+/** A node whose kubelet could not be asked. */
+export interface UnaskedNode {
+  readonly node: string;
+  readonly message: string;
+}
+
+/** Asks through the API server. */
+export type KubeletAsker = Pick<KubeClient, 'request' | 'stream'>;
+
+const MOST_ASKED = 10;
+const TIMEOUT_MS = 5_000;
+/** Of `status.nodeInfo`: nodes that agree in them have the same image. */
+const IMAGE = ['osImage', 'kernelVersion', 'kubeletVersion', 'architecture'];
+/** `pkg/kubelet/metrics`, since Kubernetes 1.31. */
+const CGROUP_VERSION = 'kubelet_cgroup_version';
+
+/**
+ * Asks the kubelet of one node per image, of ten images at most, through the API server; the caller needs the right to
+ * `get` nodes/proxy. No agent has to run.
+ */
+export async function readNodeKernels(
+  client: KubeletAsker,
+  nodes: readonly Manifest[],
+): Promise<readonly (NodeKernel | UnaskedNode)[]> {
+  const images = [...Map.groupBy(nodes, imageOf).values()].slice(0, MOST_ASKED);
+  return Promise.all(images.map((group) => askOne(client, group.map(nameOf))));
+}
+
+function imageOf({ raw }: Manifest): string {
+  const info = fieldOf(raw['status'], 'nodeInfo');
+  return JSON.stringify(IMAGE.map((field) => fieldOf(info, field)));
+}
+
+async function askOne(client: KubeletAsker, nodes: readonly string[]): Promise<NodeKernel | UnaskedNode> {
+  const [node = ''] = nodes;
+  const proxy = resourcePath(NODES, { name: node, subresource: 'proxy' });
+  const gauge = await readGauge(client, { path: `${proxy}/metrics`, timeoutMs: TIMEOUT_MS }, CGROUP_VERSION);
+  if (gauge.kind !== 'ok') return { node, message: gauge.message };
+  const summary = await client.request({ path: `${proxy}/stats/summary`, timeoutMs: TIMEOUT_MS });
+  const hasStalls = summary.kind === 'ok' ? stallsIn(summary.object) : undefined;
+  return { nodes, cgroupVersion: gauge.object, hasStalls };
+}
+
+/** On cgroup v1 the kubelet writes zeros; every live node has waited for a CPU once. */
+function stallsIn(summary: unknown): boolean | undefined {
+  const psi = fieldOf(fieldOf(fieldOf(summary, 'node'), 'cpu'), 'psi');
+  const total = fieldOf(fieldOf(psi, 'some'), 'total');
+  return psi === undefined ? undefined : typeof total === 'number' && total > 0;
+}

@@ -1,0 +1,129 @@
+import { error, type Finding, listed, ok, warning } from './finding.ts';
+
+/*
+ * Every sentence of `plimsoll check`, to be read from top to bottom.
+ */
+
+export function definitionMissing(name: string): Finding {
+  return error(name, 'the CustomResourceDefinition is missing', 'kubectl apply --server-side -k deploy/crds');
+}
+
+export function definitionsThere(count: number): Finding {
+  return ok('definitions', `all ${count} CustomResourceDefinitions are there`);
+}
+
+export function webhookMissing(kind: string): Finding {
+  const next = 'see that the webhook runs: kubectl -n plimsoll-system get deployments';
+  return error(kind, 'the webhook is not registered: classes and quotas are not enforced by it', next);
+}
+
+export function webhookRegistered(kind: string, entries: number): Finding {
+  return ok(kind, entries === 1 ? '1 entry is registered' : `${entries} entries are registered`);
+}
+
+export function authorityUnreadable(kind: string, entry: string): Finding {
+  const next = 'see the log of the webhook, and docs/guides/webhook-certificates.md';
+  return error(kind, `entry ${entry} has no certificate authority that can be read`, next);
+}
+
+export function authorityExpires(kind: string, entry: string, days: number): Finding {
+  const text = days < 0 ? `has expired ${-days} days ago` : `expires in ${days} days`;
+  const next = 'restart the webhook, or renew the certificate as docs/guides/webhook-certificates.md says';
+  return (days < 0 ? error : warning)(kind, `the certificate authority of entry ${entry} ${text}`, next);
+}
+
+export function agentMissing(nodes: readonly string[]): Finding {
+  const next =
+    'kubectl -n plimsoll-node get pods -o wide, and compare the tolerations of the DaemonSet with their taints';
+  return error('agents', `no agent has reported from ${listed(nodes)}`, next);
+}
+
+export function agentSilent(nodes: readonly string[]): Finding {
+  const next = 'kubectl -n plimsoll-node logs daemonset/plimsoll-agent, for the pods on these nodes';
+  return error('agents', `the agent has not reported for minutes from ${listed(nodes)}`, next);
+}
+
+export function agentsReport(count: number): Finding {
+  return ok('agents', count === 1 ? '1 node reports' : `${count} nodes report`);
+}
+
+export function agentsDiffer(versions: readonly { readonly version: string; readonly count: number }[]): Finding {
+  const next = 'kubectl -n plimsoll-node rollout status daemonset/plimsoll-agent';
+  const counts = versions.map(({ version, count }) => `${version} (${count === 1 ? '1 node' : `${count} nodes`})`);
+  return warning('versions', `agents have different versions: ${listed(counts, 'versions')}`, next);
+}
+
+export function agentsHaveOtherVersion(agents: string, own: string): Finding {
+  const next = 'use the plimsoll of the same version: its answers are those of agents of its own version';
+  return warning('versions', `the agents have version ${agents}, this plimsoll has ${own}`, next);
+}
+
+export function preemptionDisabled(where: string, profile: string): Finding {
+  const next = 'enable the plugin DefaultPreemption again: critical pods depend on it when nodes are full';
+  return warning('scheduler', `preemption is disabled for profile ${profile} in ${where}`, next);
+}
+
+export function classFarAbove(workload: string, own: string, usual: string): Finding {
+  const next = 'see whether it needs that class; plimsoll explain pod shows what follows from it';
+  return warning('classes', `${workload} has priority class ${own}, most of its namespace has ${usual}`, next);
+}
+
+export function noStalls(nodes: readonly string[]): Finding {
+  const next =
+    'add psi=1 to the kernel command line, and use cgroup v2; until then rules for stalls have no effect there';
+  return warning('nodes', `no pressure stall information (PSI) from ${listed(nodes)}`, next);
+}
+
+export function daemonSetBelowTop(owner: string): Finding {
+  const next = 'give it the priority class system-node-critical, or a full node keeps its pods out';
+  return warning('classes', `${owner} runs on every node with less than the highest priority`, next);
+}
+
+export function judgesEvictions(webhook: string): Finding {
+  const next = 'see that it lets the evictions of system:serviceaccount:plimsoll-node:plimsoll-agent in';
+  return warning('webhooks', `${webhook} is asked about evictions and may refuse those of the agents`, next);
+}
+
+export function judgesOwnPods(webhook: string): Finding {
+  const next = 'leave plimsoll-system and plimsoll-node out of its namespaceSelector';
+  return warning('webhooks', `${webhook} fails closed for pods of Plimsoll: while it is down they do not start`, next);
+}
+
+export function changesClasses(webhook: string): Finding {
+  const next = 'see that it sets no priority class: pods whose class it changes are refused';
+  return warning('webhooks', `${webhook} may change pods after Plimsoll has set their priority`, next);
+}
+
+export function rightMissing(account: string, verb: string, resource: string): Finding {
+  const next = `kubectl auth can-i ${verb} ${resource} -A --as=${account}; apply deploy/install.yaml again`;
+  return error('rights', `${account} may not ${verb} ${resource}`, next);
+}
+
+export function rightsThere(count: number): Finding {
+  return ok('rights', `the accounts have the ${count} rights that they cannot do without`);
+}
+
+export function rightsUnknown(cause: string): Finding {
+  const next = 'run the command as a user who may create subjectaccessreviews';
+  return warning('rights', `the rights of the accounts cannot be checked: ${cause}`, next);
+}
+
+export function kindUnread(resource: string, cause: string): Finding {
+  const next = 'run the command as a user who may list them: what depends on them was not checked';
+  return error('caller', `you may not list ${resource}: ${cause}`, next);
+}
+
+export function oldControlGroups(nodes: readonly string[]): Finding {
+  const next =
+    'use cgroup v2: without it no stalls (PSI) of pods are measured, and by default a kubelet of 1.35 or newer does not start';
+  return warning('nodes', `cgroup v1 on ${listed(nodes)}`, next);
+}
+
+export function kubeletUnasked(node: string, cause: string): Finding {
+  const next = 'check it on the node: stat -fc %T /sys/fs/cgroup prints cgroup2fs for cgroup v2';
+  return warning('nodes', `the kubelet of ${node} cannot be asked for its cgroup version: ${cause}`, next);
+}
+
+export function controlGroupsFine(count: number): Finding {
+  return ok('nodes', `cgroup v2 on ${count === 1 ? '1 node' : `${count} nodes`}`);
+}

@@ -1,0 +1,70 @@
+import { type Access, reviewOwnAccess, type Reviewer } from '#shared/kube/access/reviews.ts';
+import { fieldOf, itemsOf } from '#shared/kube/decode/field-of.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS, resourceLabel } from '#shared/kube/resource.ts';
+import { ADMISSION_RESOURCES, INSTALLED_RESOURCES } from '#cli/cluster/installed-resources.ts';
+import { nameOf } from '#cli/manifests/manifest.ts';
+import { resourceText } from './account-rights.ts';
+import type { Finding } from './finding.ts';
+import type { AllowedLists } from './list-allowed.ts';
+import {
+  admissionMissing,
+  admissionThere,
+  definitionsLeft,
+  installRightMissing,
+  installRightsThere,
+  installRightsUnknown,
+  versionFine,
+  versionTooOld,
+  versionUnknown,
+} from './pre-install-messages.ts';
+
+/** The oldest Kubernetes that Plimsoll is for: ValidatingAdmissionPolicies are stable since. */
+const OLDEST_MINOR = 30;
+const ADMISSION = 'admissionregistration.k8s.io';
+const ROLES = { group: 'rbac.authorization.k8s.io', resource: 'clusterroles' };
+/** A server-side apply is a patch, and a create where the object is new; roles grant rights that the caller may lack. */
+const NEEDED: readonly Omit<Access, 'namespace'>[] = [
+  ...INSTALLED_RESOURCES.flatMap(({ group, plural }) =>
+    ['create', 'patch'].map((verb) => ({ group, resource: plural, verb })),
+  ),
+  ...['escalate', 'bind'].map((verb) => ({ ...ROLES, verb })),
+];
+
+/** Whether Plimsoll can be installed by this caller: version, admission API, rights, and what an earlier one left. */
+export async function preInstallFindings(client: Reviewer, lists: AllowedLists): Promise<readonly Finding[]> {
+  const found = await Promise.all([versionFinding(client), admissionFindings(client), rightFindings(client)]);
+  return [...found.flat(), ...leftDefinitions(lists)];
+}
+
+async function versionFinding(client: Reviewer): Promise<Finding> {
+  const answer = await client.request({ path: '/version' });
+  if (answer.kind !== 'ok') return versionUnknown(answer.message);
+  const [major, minor] = ['major', 'minor'].map((field) => Number.parseInt(String(fieldOf(answer.object, field)), 10));
+  const text = String(fieldOf(answer.object, 'gitVersion'));
+  if (major === undefined || minor === undefined || Number.isNaN(major + minor)) return versionUnknown(text);
+  return major > 1 || minor >= OLDEST_MINOR ? versionFine(text) : versionTooOld(text, `1.${OLDEST_MINOR}`);
+}
+
+async function admissionFindings(client: Reviewer): Promise<readonly Finding[]> {
+  const answer = await client.request({ path: `/apis/${ADMISSION}/v1` });
+  const served = answer.kind === 'ok' ? itemsOf(fieldOf(answer.object, 'resources')) : [];
+  const names = new Set(served.map((each) => fieldOf(each, 'name')));
+  const missing = ADMISSION_RESOURCES.filter(({ plural }) => !names.has(plural));
+  return missing.length === 0 ? [admissionThere()] : missing.map((each) => admissionMissing(resourceLabel(each)));
+}
+
+async function rightFindings(client: Reviewer): Promise<readonly Finding[]> {
+  const answers = await Promise.all(NEEDED.map((access) => reviewOwnAccess(client, { ...access, namespace: '' })));
+  const refusal = answers.find((answer) => !answer.ok);
+  if (refusal !== undefined) return [installRightsUnknown(refusal.message)];
+  const missing = NEEDED.filter((_, index) => answers[index]?.ok === true && !answers[index].value);
+  if (missing.length === 0) return [installRightsThere(NEEDED.length)];
+  return missing.map((access) => installRightMissing(access.verb, resourceText(access)));
+}
+
+/** Definitions stay when Plimsoll is uninstalled, with the policies of then. */
+function leftDefinitions({ manifests }: AllowedLists): readonly Finding[] {
+  const names = manifests.filter(({ kind }) => kind === CUSTOM_RESOURCE_DEFINITIONS.kind).map(nameOf);
+  const left = names.filter((name) => name.endsWith('.plimsoll.dev'));
+  return left.length === 0 ? [] : [definitionsLeft(left)];
+}

@@ -1,0 +1,112 @@
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import {
+  CONFIG_MAPS,
+  CUSTOM_RESOURCE_DEFINITIONS,
+  MUTATING_WEBHOOKS,
+  NODES,
+  VALIDATING_WEBHOOKS,
+} from '#shared/kube/resource.ts';
+import { buildInfo } from '#shared/runtime/build-info.ts';
+import { type Clock, systemClock } from '#shared/runtime/clock.ts';
+import { CLUSTER_RESOURCES } from '#cli/cluster/cluster-model.ts';
+import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
+import type { OpenCluster } from '#cli/cluster/open-cluster.ts';
+import { readManifests } from '#cli/cluster/read-manifests.ts';
+import { formatDocument, type OutputFormat } from '#cli/output.ts';
+import type { ProcessIo } from '#cli/process-io.ts';
+import { formatTable } from '#cli/table.ts';
+import { accountFindings } from './account-rights.ts';
+import { checkCluster, checkSurroundings } from './check-cluster.ts';
+import type { Finding } from './finding.ts';
+import { controlGroupFindings, unmeasuredStalls } from './kernel-findings.ts';
+import { type AllowedLists, listAllowed } from './list-allowed.ts';
+import { readNodeKernels } from './kernel/node-kernels.ts';
+import { preInstallFindings } from './pre-install-findings.ts';
+
+export interface CheckOptions extends ClusterOptions {
+  readonly output: OutputFormat;
+  /** Whether Plimsoll can be installed, rather than whether it works; only on a cluster. */
+  readonly preInstall?: boolean;
+  /** Seconds to wait until there are no errors. */
+  readonly wait?: number;
+}
+
+const RESOURCES = [
+  ...CLUSTER_RESOURCES,
+  CUSTOM_RESOURCE_DEFINITIONS,
+  MUTATING_WEBHOOKS,
+  VALIDATING_WEBHOOKS,
+  CONFIG_MAPS,
+];
+const EXIT_FOUND = 1;
+const WAIT_MS = 1_000;
+
+/** Carries out `plimsoll check`: exit code 1 if there are errors; warnings do not count. */
+export async function runCheck(options: CheckOptions, io: ProcessIo, clock: Clock = systemClock): Promise<void> {
+  const findings = await checkUntil(options, io, clock);
+  io.print(options.output === 'table' ? printFindings(findings) : await formatDocument(findings, options.output));
+  io.exit(hasErrors(findings) ? EXIT_FOUND : 0);
+}
+
+/** Checks once, or with `wait` again and again until there are no errors or the time is over. */
+async function checkUntil(options: CheckOptions, io: ProcessIo, clock: Clock): Promise<readonly Finding[]> {
+  const until = clock.monotonic() + (options.wait ?? 0) * 1_000;
+  for (;;) {
+    const findings = await checkOnce(options, io);
+    if (!hasErrors(findings) || clock.monotonic() >= until) return findings;
+    await clock.sleep(WAIT_MS);
+  }
+}
+
+async function checkOnce(options: CheckOptions, io: ProcessIo): Promise<readonly Finding[]> {
+  const { version } = buildInfo('cli');
+  if (options.filename !== undefined) return checkCluster(await readManifests(options, RESOURCES, io), version);
+  const { withCluster } = await import('#cli/cluster/open-cluster.ts');
+  return withCluster(options, async ({ client, namespace }) => {
+    const lists = await listAllowed(client, RESOURCES);
+    const seen = {
+      client,
+      lists,
+      read: { manifests: lists.manifests, now: io.now(), namespace: namespace ?? 'default' },
+    };
+    return options.preInstall === true ? beforeInstallation(seen) : afterInstallation(seen, version);
+  });
+}
+
+interface SeenCluster {
+  readonly client: OpenCluster['client'];
+  readonly lists: AllowedLists;
+  readonly read: Parameters<typeof checkCluster>[0];
+}
+
+async function afterInstallation({ client, lists, read }: SeenCluster, version: string): Promise<readonly Finding[]> {
+  const [accounts, kernels] = await Promise.all([accountFindings(client), kernelsOf(client, lists)]);
+  const found = checkCluster(read, version, lists.unread);
+  return [...found, ...lists.findings, ...accounts, ...controlGroupFindings(kernels)];
+}
+
+async function beforeInstallation({ client, lists, read }: SeenCluster): Promise<readonly Finding[]> {
+  const [possible, kernels] = await Promise.all([preInstallFindings(client, lists), kernelsOf(client, lists)]);
+  const nodes = [...controlGroupFindings(kernels), ...unmeasuredStalls(kernels)];
+  return [...possible, ...lists.findings, ...nodes, ...checkSurroundings(read, lists.unread)];
+}
+
+function kernelsOf(client: KubeClient, { manifests }: AllowedLists): ReturnType<typeof readNodeKernels> {
+  return readNodeKernels(
+    client,
+    manifests.filter(({ kind }) => kind === NODES.kind),
+  );
+}
+
+function hasErrors(findings: readonly Finding[]): boolean {
+  return findings.some(({ level }) => level === 'Error');
+}
+
+function printFindings(findings: readonly Finding[]): string {
+  const rows = findings.map(({ level, subject, text, next }) => [
+    level,
+    subject,
+    next === '' ? text : `${text}; ${next}`,
+  ]);
+  return formatTable(['LEVEL', 'SUBJECT', 'FINDING'], rows);
+}

@@ -1,0 +1,103 @@
+import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+import type { NodePressure } from '#shared/api/node-pressure.ts';
+import { type NamedPolicy, readNamedPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget.ts';
+import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
+import type { Node } from '#shared/domain/snapshot/node.ts';
+import { decodeBudget } from '#shared/kube/decode/decode-budget.ts';
+import { decodeNamespace } from '#shared/kube/decode/decode-namespace.ts';
+import { decodeNode } from '#shared/kube/decode/decode-node.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import { decodeAnnotatedClass, type AnnotatedClass } from '#shared/kube/decode/decode-priority-class.ts';
+import type { Decoded } from '#shared/kube/decode/decoded.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import {
+  apiVersionOf,
+  NAMESPACES,
+  NODE_PRESSURE_POLICIES,
+  NODE_PRESSURES,
+  NODES,
+  PDBS,
+  PODS,
+  PRIORITY_CLASSES,
+  type Resource,
+} from '#shared/kube/resource.ts';
+import { InputError } from '#cli/input-error.ts';
+import { nameOf, namespaceOf, typeOf, type Manifest } from '#cli/manifests/manifest.ts';
+import type { ClusterManifests } from './read-manifests.ts';
+
+/** The kinds that a snapshot holds, and that commands about a cluster read. */
+export const CLUSTER_RESOURCES: readonly Resource[] = [
+  ...[NODES, NAMESPACES, PRIORITY_CLASSES, PDBS, NODE_PRESSURE_POLICIES, NODE_PRESSURES, PODS],
+];
+
+/** A cluster as decisions see it. */
+export interface ClusterModel {
+  readonly nodes: readonly Node[];
+  readonly pods: readonly Pod[];
+  readonly budgets: readonly DisruptionBudget[];
+  readonly namespaces: readonly Namespace[];
+  readonly classes: ReadonlyMap<string, AnnotatedClass>;
+  readonly policies: readonly NamedPolicy[];
+  readonly pressures: readonly NodePressure[];
+  /** Pods as they were read, by `namespace/name`. */
+  readonly podManifests: ReadonlyMap<string, Manifest>;
+}
+
+/** The classes that every API server makes for itself; a hand-written snapshot need not repeat them. */
+const SYSTEM_CLASSES = { 'system-cluster-critical': 2_000_000_000, 'system-node-critical': 2_000_001_000 };
+
+/** Decodes the kinds of a snapshot; others are passed over. Throws an InputError that names object and field. */
+export function clusterModel({ manifests, namespace }: ClusterManifests): ClusterModel {
+  const byType = Map.groupBy(manifests, typeOf);
+  const all = <T>(resource: Resource, decode: (raw: unknown) => Decoded<T>): readonly T[] =>
+    (byType.get(typeOfResource(resource)) ?? []).map((manifest) => decodeManifest(manifest, decode));
+  const pods = (byType.get(typeOfResource(PODS)) ?? []).map((each) => withNamespace(each, namespace));
+  return {
+    nodes: all(NODES, decodeNode),
+    pods: pods.map((manifest) => withUid(decodeManifest(manifest, decodePod))),
+    budgets: all(PDBS, decodeBudget),
+    namespaces: all(NAMESPACES, decodeNamespace),
+    classes: new Map([...systemClasses(), ...byName(all(PRIORITY_CLASSES, decodeAnnotatedClass))]),
+    policies: (byType.get(typeOfResource(NODE_PRESSURE_POLICIES)) ?? []).map(({ raw }) =>
+      readNamedPolicy(raw as KubeObject),
+    ),
+    pressures: (byType.get(typeOfResource(NODE_PRESSURES)) ?? []).map(({ raw }) => decodeNodePressure(raw)),
+    podManifests: new Map(pods.map((each) => [`${namespaceOf(each, namespace)}/${nameOf(each)}`, each])),
+  };
+}
+
+/** `apiVersion` and `kind` of a resource, as `typeOf` writes them. */
+function typeOfResource(resource: Resource): string {
+  return typeOf({ apiVersion: apiVersionOf(resource), kind: resource.kind });
+}
+
+/** Decodes one object; throws an InputError that names object and field. */
+export function decodeManifest<T>(manifest: Manifest, decode: (raw: unknown) => Decoded<T>): T {
+  const decoded = decode(manifest.raw);
+  if (decoded.ok) return decoded.value;
+  const { where, kind } = manifest;
+  throw new InputError(`${where}: ${kind} "${nameOf(manifest)}": ${decoded.field}: ${decoded.message}`);
+}
+
+/** A pod of a hand-written file is known by its name. */
+function withUid(pod: Pod): Pod {
+  return pod.uid === '' ? { ...pod, uid: `${pod.namespace}/${pod.name}` } : pod;
+}
+
+/** The pod in its namespace, which a file may leave out. */
+export function withNamespace(manifest: Manifest, fallback: string): Manifest {
+  const { metadata } = manifest.raw;
+  const named = { ...(metadata as object | undefined), namespace: namespaceOf(manifest, fallback) };
+  return { ...manifest, raw: { ...manifest.raw, metadata: named } };
+}
+
+function byName(classes: readonly AnnotatedClass[]): readonly (readonly [string, AnnotatedClass])[] {
+  return classes.map((each) => [each.name, each]);
+}
+
+function systemClasses(): readonly (readonly [string, AnnotatedClass])[] {
+  const usual = { uid: '', isGlobalDefault: false, preemptionPolicy: 'PreemptLowerPriority', annotations: new Map() };
+  return Object.entries(SYSTEM_CLASSES).map(([name, value]) => [name, { ...usual, name, value }]);
+}

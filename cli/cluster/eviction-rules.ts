@@ -1,0 +1,23 @@
+import type { ProtectionRules } from '#shared/domain/eviction/protection.ts';
+import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
+import { ownerWishes } from '#shared/kube/annotations/owner-wishes.ts';
+import { LABEL_IGNORE, PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
+
+/** What the policy of a node protects. */
+interface Protect {
+  readonly namespaces: readonly string[];
+  readonly optOutCeiling: number;
+}
+
+/** Which pods are never evicted for node pressure, by the policy of their node and the labels of namespaces. */
+export function evictionRules(
+  { namespaces, optOutCeiling }: Protect,
+  inCluster: readonly Namespace[],
+): ProtectionRules {
+  const ignored = inCluster.filter(({ labels }) => labels.get(LABEL_IGNORE) === 'true').map(({ name }) => name);
+  return {
+    protectedNamespaces: new Set([...PROTECTED_NAMESPACES, ...namespaces, ...ignored]),
+    optOutCeiling,
+    wantsToStay: ({ annotations }) => !ownerWishes(annotations).mayBeEvicted,
+  };
+}

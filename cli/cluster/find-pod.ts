@@ -1,0 +1,51 @@
+import { withDefaultRequests } from '#shared/domain/pod/default-requests.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import { resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import { InputError } from '#cli/input-error.ts';
+import { parseManifests } from '#cli/manifests/parse-manifests.ts';
+import { readFiles } from '#cli/manifests/read-files.ts';
+import { isPod } from '#cli/manifests/manifest.ts';
+import type { ProcessIo } from '#cli/process-io.ts';
+import { decodeManifest, withNamespace, type ClusterModel } from './cluster-model.ts';
+
+/** The pod that is called `name` or `namespace/name`. Throws an InputError where there is none. */
+export function findPod({ pods }: Pick<ClusterModel, 'pods'>, wanted: string, fallback: string): Pod {
+  const { namespace, name } = splitName(wanted, fallback);
+  const found = pods.find((pod) => pod.namespace === namespace && pod.name === name);
+  if (found !== undefined) return found;
+  throw new InputError(`pod ${namespace}/${name} not found${inOtherNamespaces(pods, name)}`);
+}
+
+/** `namespace/name`, `pod/name` or `name`. */
+function splitName(text: string, fallback: string): { readonly namespace: string; readonly name: string } {
+  const [first = '', second] = text.split('/', 2);
+  if (second === undefined || ['pod', 'pods', 'po'].includes(first))
+    return { namespace: fallback, name: second ?? first };
+  return { namespace: first, name: second };
+}
+
+function inOtherNamespaces(pods: readonly Pod[], name: string): string {
+  const [other] = pods.filter((pod) => pod.name === name);
+  return other === undefined ? '' : `; there is ${other.namespace}/${other.name}`;
+}
+
+/**
+ * The pod of a file as the API server would store it: with default requests, and the priority of its class. Rejects with
+ * an InputError where the file holds no pod, or more than one.
+ */
+export async function readPodFile(
+  path: string,
+  { classes }: Pick<ClusterModel, 'classes'>,
+  { namespace, standardInput }: { readonly namespace: string } & Pick<ProcessIo, 'standardInput'>,
+): Promise<Pod> {
+  const files = await readFiles([path], standardInput);
+  const [manifest, ...others] = files.flatMap(parseManifests).filter(isPod);
+  if (manifest === undefined) throw new InputError(`${path}: expected a Pod`);
+  if (others.length > 0) throw new InputError(`${path}: expected one Pod, got ${others.length + 1}`);
+  const pod = withDefaultRequests(decodeManifest(withNamespace(manifest, namespace), decodePod));
+  const resolved = resolvePriority(pod, classes);
+  if (resolved.kind !== 'resolved') throw new InputError(`${manifest.where}: ${resolved.message}`);
+  const { priorityClassName, priority, preemptionPolicy } = resolved;
+  return { ...pod, spec: { ...pod.spec, priorityClassName, priority, preemptionPolicy, nodeName: undefined } };
+}

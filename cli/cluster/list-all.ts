@@ -1,0 +1,58 @@
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { listObjects } from '#shared/kube/client/objects.ts';
+import type { Failure } from '#shared/kube/client/outcome.ts';
+import { apiVersionOf, resourceLabel, type Resource } from '#shared/kube/resource.ts';
+import { InputError } from '#cli/input-error.ts';
+import type { Manifest } from '#cli/manifests/manifest.ts';
+
+const PAGE = 500;
+
+type Raw = Manifest['raw'];
+
+/** What is listed of a kind. */
+export interface ListedParts {
+  /** Drops what is not needed while pages arrive. */
+  readonly slim?: (raw: Raw) => Raw;
+  /** Only objects with these labels, as kubectl takes it. */
+  readonly labelSelector?: string;
+}
+
+/**
+ * All objects of a kind; none where the API server does not know the kind. Rejects with an InputError that says what
+ * could not be listed.
+ */
+export async function listAll(
+  client: KubeClient,
+  resource: Resource,
+  { slim = (raw) => raw, labelSelector = '' }: ListedParts = {},
+): Promise<readonly Manifest[]> {
+  const query = { limit: PAGE, ...(labelSelector && { labelSelector }) };
+  const found: Raw[] = [];
+  let continueToken: string | undefined;
+  do {
+    const page = await listObjects(client, { resource }, { ...query, ...(continueToken && { continueToken }) });
+    // Where Plimsoll is not installed there are no objects of its kinds.
+    if (page.kind === 'notFound') return [];
+    if (page.kind !== 'ok') throw cannotList(resource, page);
+    found.push(...page.object.items.map((item) => slim({ ...item })));
+    ({ continueToken } = page.object);
+  } while (continueToken !== undefined);
+  const { kind } = resource;
+  return found.map((raw) => ({ apiVersion: apiVersionOf(resource), kind, raw, where: 'cluster' }));
+}
+
+/** The caller may not list a kind. */
+export class ListForbidden extends InputError {
+  /** As the API server words it. */
+  readonly reason: string;
+
+  constructor(message: string, reason: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+function cannotList(resource: Resource, { kind, message }: Failure): InputError {
+  const text = `cluster: cannot list ${resourceLabel(resource)}: ${message}`;
+  return kind === 'forbidden' ? new ListForbidden(text, message) : new InputError(text);
+}

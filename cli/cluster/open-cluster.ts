@@ -1,0 +1,32 @@
+import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
+import { kubeconfigConnection } from '#shared/kube/client/kubeconfig-connection.ts';
+import { errorText } from '#shared/runtime/describe-error.ts';
+import { InputError } from '#cli/input-error.ts';
+import type { ClusterOptions } from './cluster-options.ts';
+
+const TIMEOUT_MS = 20_000;
+
+/** A cluster that a kubeconfig names. */
+export interface OpenCluster {
+  readonly client: KubeClient;
+  /** The context's namespace. */
+  readonly namespace: string | undefined;
+}
+
+/** Hands the cluster of a kubeconfig to `use`, and closes it. Rejects with an InputError where it cannot be used. */
+export async function withCluster<T>(
+  { kubeconfig, context }: ClusterOptions,
+  use: (cluster: OpenCluster) => Promise<T>,
+): Promise<T> {
+  const connection = await kubeconfigConnection(kubeconfig, context).catch(asInputError);
+  const client = createClient(connection, { userAgent: 'plimsoll', timeoutMs: TIMEOUT_MS });
+  try {
+    return await use({ client, namespace: connection.namespace });
+  } finally {
+    client.close();
+  }
+}
+
+function asInputError(error: unknown): never {
+  throw new InputError(errorText(error), { cause: error });
+}

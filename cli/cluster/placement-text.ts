@@ -1,0 +1,27 @@
+import type { Simulation } from '#shared/domain/preemption/explain/simulate-preemption.ts';
+
+const MOST_NODES_NAMED = 5;
+
+/** What kube-scheduler would do with a pod, in a sentence. */
+export function headline(pod: string, simulation: Simulation): string {
+  switch (simulation.kind) {
+    case 'fits':
+      return `${pod} fits without preemption on ${nodeList(simulation.nodes)}`;
+    case 'waits':
+      return `${pod} waits for pods that are terminating on ${simulation.node}`;
+    case 'preempts':
+      return `${pod} would be placed on ${simulation.chosen.node} after ${count(simulation.chosen.victims.length)}`;
+    case 'notPlaceable':
+      return `${pod} would not be placed on any node`;
+  }
+}
+
+function count(victims: number): string {
+  return victims === 1 ? 'the preemption of 1 pod' : `the preemption of ${victims} pods`;
+}
+
+/** Some nodes by name, and how many more there are. */
+export function nodeList(nodes: readonly string[]): string {
+  const named = nodes.slice(0, MOST_NODES_NAMED).join(', ');
+  return nodes.length > MOST_NODES_NAMED ? `${named} and ${nodes.length - MOST_NODES_NAMED} more nodes` : named;
+}

@@ -1,0 +1,71 @@
+import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import { explainHigherVictim } from '#shared/domain/preemption/explain/explain-higher-victim.ts';
+import { ruledOutBecause } from '#shared/domain/preemption/explain/explain-ruled-out.ts';
+import { groupReasons, type ReasonGroup } from '#shared/domain/preemption/explain/group-reasons.ts';
+import { prefilter, type PrefilterState } from '#shared/domain/preemption/trial/prefilter-state.ts';
+import type { ProposalRules } from '#shared/domain/preemption/proposal/proposal.ts';
+import {
+  simulatePreemption,
+  type SimulatedExtender,
+  type Simulation,
+} from '#shared/domain/preemption/explain/simulate-preemption.ts';
+import type { Because } from '#shared/domain/model/because.ts';
+import { protectedFromPreemption } from '#shared/kube/annotations/protected-from-preemption.ts';
+import type { ClusterModel } from './cluster-model.ts';
+
+/** Where a pod would go, and everything that is said about it. */
+export interface Placement {
+  readonly pod: Pod;
+  readonly state: PrefilterState;
+  readonly simulation: Simulation;
+  /** Why the pod does not go to the other nodes. */
+  readonly otherNodes: readonly ReasonGroup[];
+  /** Pods that stand in the way, and why a pod of higher priority goes although lower ones exist. */
+  readonly explanations: readonly Because[];
+}
+
+/** How kube-scheduler is set up. */
+export interface SchedulerSetup {
+  /** Whether it asks our extender. */
+  readonly extender: boolean;
+  readonly budgets: ProposalRules['budgets'];
+  /** When the cluster was read. */
+  readonly now: Instant;
+}
+
+const MOST_EXPLANATIONS = 10;
+
+/** What kube-scheduler would do with a pod in this cluster. */
+export function placementOf(model: ClusterModel, pod: Pod, setup: SchedulerSetup): Placement {
+  const snapshot = createSnapshot(model);
+  const state = prefilter(snapshot, pod);
+  const simulation = simulatePreemption(snapshot, pod, setup.extender ? extenderOf(model, setup) : undefined);
+  const ruledOut = simulation.kind === 'fits' ? [] : simulation.ruledOut;
+  return {
+    pod,
+    state,
+    simulation,
+    otherNodes: groupReasons(state, ruledOut),
+    explanations: [
+      ...(simulation.kind === 'preempts' ? explainHigherVictim(state, simulation) : []),
+      ...firstExplanations(state, ruledOut),
+    ],
+  };
+}
+
+/** As the extender is set up unless its configuration says otherwise. */
+function extenderOf({ classes }: ClusterModel, { budgets, now }: SchedulerSetup): SimulatedExtender {
+  const protection = protectedFromPreemption((name) => classes.get(name));
+  return { rules: { budgets, protection, usageAware: false, tieBreak: 'none' }, now };
+}
+
+function firstExplanations(state: PrefilterState, ruledOut: Parameters<typeof groupReasons>[1]): readonly Because[] {
+  const found: Because[] = [];
+  for (const each of ruledOut) {
+    if (found.length >= MOST_EXPLANATIONS) break;
+    const because = ruledOutBecause(state, each);
+    if (because !== undefined) found.push(because);
+  }
+  return found;
+}

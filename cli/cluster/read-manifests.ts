@@ -1,0 +1,66 @@
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { Resource } from '#shared/kube/resource.ts';
+import { InputError } from '#cli/input-error.ts';
+import type { Manifest } from '#cli/manifests/manifest.ts';
+import { manifestsIn, parseManifests } from '#cli/manifests/parse-manifests.ts';
+import { readFiles, type TextFile } from '#cli/manifests/read-files.ts';
+import type { ProcessIo } from '#cli/process-io.ts';
+import type { ClusterOptions } from './cluster-options.ts';
+
+/** Objects of a cluster, from files or from the cluster itself. */
+export interface ClusterManifests {
+  readonly manifests: readonly Manifest[];
+  /** When they were read: of a snapshot the time that it was taken. */
+  readonly now: Instant;
+  /** Where objects are that name no namespace. */
+  readonly namespace: string;
+}
+
+/** A snapshot of 5,000 nodes and 150,000 pods has some 150 MiB. */
+const LARGEST_SNAPSHOT_MIB = 400;
+
+/** Reads the files that are named, else these kinds of the cluster. Rejects with an InputError for what cannot be read. */
+export async function readManifests(
+  options: ClusterOptions,
+  resources: readonly Resource[],
+  io: Pick<ProcessIo, 'standardInput' | 'now'>,
+): Promise<ClusterManifests> {
+  if (options.filename === undefined) return readLive(options, resources, io.now());
+  const files = await readFiles(options.filename, io.standardInput, LARGEST_SNAPSHOT_MIB);
+  const manifests = files.flatMap(parseFile);
+  if (manifests.length === 0) throw new InputError(`no objects in ${options.filename.join(', ')}`);
+  return { manifests, now: timeOf(manifests) ?? io.now(), namespace: 'default' };
+}
+
+/** The client is loaded only where a cluster is asked. */
+async function readLive(
+  options: ClusterOptions,
+  resources: readonly Resource[],
+  now: Instant,
+): Promise<ClusterManifests> {
+  const [{ withCluster }, { listAll }] = await Promise.all([import('./open-cluster.ts'), import('./list-all.ts')]);
+  return withCluster(options, async ({ client, namespace }) => {
+    const lists = await Promise.all(resources.map((resource) => listAll(client, resource)));
+    return { manifests: lists.flat(), now, namespace: namespace ?? 'default' };
+  });
+}
+
+/** One JSON document, as `plimsoll snapshot` writes it: the YAML parser takes a minute for a large cluster. */
+function parseFile(file: TextFile): readonly Manifest[] {
+  const content = parseJson(file.text);
+  return content === undefined ? parseManifests(file) : manifestsIn(content, file.name);
+}
+
+function parseJson(text: string): unknown {
+  if (!/^\s*\{/.test(text)) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function timeOf(manifests: readonly Manifest[]): Instant | undefined {
+  const taken = manifests.map(({ takenAt }) => Date.parse(takenAt ?? '')).filter((time) => !Number.isNaN(time));
+  return taken.length === 0 ? undefined : taken.reduce((a, b) => Math.max(a, b));
+}

@@ -1,0 +1,59 @@
+import type { Command, Option } from 'commander';
+
+/** What may stand where the cursor is; the shell keeps what begins with what is typed. */
+export type Completion = { readonly kind: 'words'; readonly words: readonly string[] } | { readonly kind: 'files' };
+
+/** Completes the last of `words`, which stand behind the name of the program; the last one may be empty. */
+export function completionsFor(program: Command, words: readonly string[]): Completion {
+  const { command, awaiting } = walk(program, words.slice(0, -1));
+  if (awaiting !== undefined) return valuesOf(awaiting);
+  const current = words.at(-1) ?? '';
+  return { kind: 'words', words: current.startsWith('-') ? flagsOf(command) : wordsOf(command) };
+}
+
+/** The command that the words lead to, and the option that the next word is the value of. */
+interface Place {
+  readonly command: Command;
+  readonly awaiting: Option | undefined;
+}
+
+function walk(program: Command, words: readonly string[]): Place {
+  const start: Place = { command: program, awaiting: undefined };
+  return words.reduce<Place>(({ command, awaiting }, word) => {
+    if (awaiting !== undefined) return { command, awaiting: undefined };
+    if (word.startsWith('-')) return { command, awaiting: optionOf(command, word) };
+    return { command: subcommandsOf(command).find((each) => each.name() === word) ?? command, awaiting: undefined };
+  }, start);
+}
+
+function subcommandsOf(command: Command): readonly Command[] {
+  return command.createHelp().visibleCommands(command);
+}
+
+function optionsOf(command: Command): readonly Option[] {
+  return command.createHelp().visibleOptions(command);
+}
+
+/** The option with this flag, if the next word is its value. */
+function optionOf(command: Command, flag: string): Option | undefined {
+  return optionsOf(command).find(({ short, long, required }) => required && (short === flag || long === flag));
+}
+
+const FILE = /<(file|manifests)\b/;
+
+function valuesOf({ argChoices = [], flags }: Option): Completion {
+  return FILE.test(flags) ? { kind: 'files' } : { kind: 'words', words: argChoices };
+}
+
+function flagsOf(command: Command): readonly string[] {
+  return optionsOf(command).flatMap(({ short, long }) => [short, long].filter((flag) => flag !== undefined));
+}
+
+/** Commands, else the values of an argument; where neither is known, flags. */
+function wordsOf(command: Command): readonly string[] {
+  const commands = subcommandsOf(command).map((each) => each.name());
+  if (commands.length > 0) return commands;
+  const [argument] = command.registeredArguments;
+  if (argument === undefined) return flagsOf(command);
+  return argument.argChoices ?? [];
+}

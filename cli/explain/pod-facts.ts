@@ -1,0 +1,124 @@
+import { isFresh, isSameOwner, lastingEntries, type OwnerKey } from '#shared/api/node-pressure.ts';
+import {
+  PROTECTION_WITHOUT_POLICY,
+  protectionByPolicy,
+} from '#shared/api/node-pressure-policy/protection-by-policy.ts';
+import { selectPolicy, type Selection } from '#shared/api/node-pressure-policy/select-policy.ts';
+import { protectionOf } from '#shared/domain/eviction/protection.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import { reportedQosClass } from '#shared/domain/pod/qos.ts';
+import { countsPod, prepareBudget } from '#shared/domain/snapshot/budget-entry.ts';
+import { protectedFromPreemption } from '#shared/kube/annotations/protected-from-preemption.ts';
+import type { ClusterModel } from '#cli/cluster/cluster-model.ts';
+import { evictionRules } from '#cli/cluster/eviction-rules.ts';
+import {
+  avoided,
+  budget,
+  NO_FRESH_REPORT,
+  NO_POLICY,
+  NOT_AMONG_NEXT,
+  NOT_ON_A_NODE,
+  NOT_PROTECTED,
+  place,
+  policy,
+  policyUnreadable,
+} from './messages.ts';
+
+/** What decisions make of one pod. */
+export interface PodFacts {
+  readonly pod: string;
+  readonly priority: number;
+  readonly priorityClassName: string;
+  readonly preemptionPolicy: string;
+  readonly qosClass: string;
+  readonly node: string;
+  readonly owner: string;
+  /** The NodePressurePolicy of its node. */
+  readonly nodePressurePolicy: string;
+  /** Its place among the pods that would be evicted next. */
+  readonly evictionOrder: string;
+  readonly protectedFromEviction: string;
+  /** From a preemptor of an ordinary priority class. */
+  readonly protectedFromPreemption: string;
+  readonly disruptionBudgets: readonly string[];
+  /** Nodes that its owner should stay away from for a while. */
+  readonly avoidedNodes: readonly string[];
+}
+
+/** Collects what is known of a pod at `now`. */
+export function podFacts(model: ClusterModel, pod: Pod, now: Instant): PodFacts {
+  const { spec } = pod;
+  return {
+    pod: `${pod.namespace}/${pod.name}`,
+    priority: spec.priority ?? 0,
+    priorityClassName: spec.priorityClassName ?? '',
+    preemptionPolicy: spec.preemptionPolicy ?? 'PreemptLowerPriority',
+    qosClass: reportedQosClass(pod),
+    node: spec.nodeName ?? '',
+    owner: ownerText(ownerOf(pod)),
+    nodePressurePolicy: policyText(model, pod),
+    evictionOrder: orderText(model, pod, now),
+    protectedFromEviction: evictionText(model, pod),
+    protectedFromPreemption: preemptionText(model, pod),
+    disruptionBudgets: budgetsOf(model, pod),
+    avoidedNodes: avoidedNodes(model, pod, now),
+  };
+}
+
+function ownerOf({ namespace, owners }: Pod): OwnerKey | undefined {
+  const controller = owners.find(({ isController }) => isController);
+  return controller && { namespace, kind: controller.kind, name: controller.name, uid: controller.uid };
+}
+
+function ownerText(owner: OwnerKey | undefined): string {
+  return owner === undefined ? '' : `${owner.kind}/${owner.name}`;
+}
+
+function selectionFor({ nodes, policies }: ClusterModel, { spec }: Pod): Selection {
+  const node = nodes.find(({ name }) => name === spec.nodeName);
+  return selectPolicy(policies, node?.labels ?? new Map());
+}
+
+function policyText(model: ClusterModel, pod: Pod): string {
+  if ((pod.spec.nodeName ?? '') === '') return NOT_ON_A_NODE;
+  const selection = selectionFor(model, pod);
+  if (selection.kind === 'none') return NO_POLICY;
+  if (selection.kind === 'unreadable') return policyUnreadable(selection.name, selection.field, selection.message);
+  return policy(selection.policy.policy.name, selection.policy.policy.mode);
+}
+
+function orderText({ pressures }: ClusterModel, pod: Pod, now: Instant): string {
+  if ((pod.spec.nodeName ?? '') === '') return NOT_ON_A_NODE;
+  const status = pressures.find(({ name }) => name === pod.spec.nodeName)?.status;
+  if (!isFresh(status, now)) return NO_FRESH_REPORT;
+  const index = status.next.findIndex(({ uid }) => uid === pod.uid);
+  return index < 0 ? NOT_AMONG_NEXT : place(index + 1, status.next[index]?.because.text ?? '');
+}
+
+function evictionText(model: ClusterModel, pod: Pod): string {
+  const selection = selectionFor(model, pod);
+  const protection =
+    selection.kind === 'selected' ? protectionByPolicy(selection.policy.policy) : PROTECTION_WITHOUT_POLICY;
+  return protectionOf(pod, evictionRules(protection, model.namespaces))?.text ?? NOT_PROTECTED;
+}
+
+function preemptionText({ classes }: ClusterModel, pod: Pod): string {
+  const ordinary = { ...pod, spec: { ...pod.spec, priority: 0 } };
+  return protectedFromPreemption((name) => classes.get(name))(pod, ordinary)?.text ?? NOT_PROTECTED;
+}
+
+function budgetsOf({ budgets }: ClusterModel, pod: Pod): readonly string[] {
+  return budgets
+    .filter((each) => countsPod(prepareBudget(each, 0), pod))
+    .map(({ name, disruptionsAllowed }) => budget(name, disruptionsAllowed));
+}
+
+function avoidedNodes({ pressures }: ClusterModel, pod: Pod, now: Instant): readonly string[] {
+  const owner = ownerOf(pod);
+  if (owner === undefined) return [];
+  return pressures.flatMap((each) =>
+    lastingEntries(each, now)
+      .filter((entry) => isSameOwner(entry.owner, owner))
+      .map(({ until, cause, hard }) => avoided(each.name, new Date(until).toISOString(), cause, hard)),
+  );
+}

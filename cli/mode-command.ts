@@ -1,0 +1,38 @@
+import { Command } from 'commander';
+import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
+import { addKubeconfigOptions } from './cluster/cluster-options.ts';
+import { dryRunOption } from './dry-run.ts';
+import type { ModeOptions } from './mode/run-mode.ts';
+import type { ProcessIo } from './process-io.ts';
+
+const HELP = `
+Sets spec.mode of the NodePressurePolicies in force on the selected nodes. A
+policy that is also in force on other nodes is not changed, and then no other
+policy is either. A dry run shows what each agent reports: where a threshold is
+met, enforcing evicts pods at once.
+
+Exit codes: 0, done; 1, at least one policy was not changed; 2, the command or
+its input cannot be used.
+`;
+
+/** `plimsoll mode`: whether agents evict pods or only report. */
+export function modeCommand(io: ProcessIo): Command {
+  return new Command('mode')
+    .summary('let the agents of a node pool evict pods, or only report')
+    .description('Let the agents of a node pool evict pods, or only report what they would evict.')
+    .addCommand(one('dry-run', 'DryRun', 'Let the agents only report what they would evict.', io))
+    .addCommand(one('enforce', 'Enforce', 'Let the agents evict pods.', io));
+}
+
+function one(name: string, mode: Mode, description: string, io: ProcessIo): Command {
+  const command = new Command(name)
+    .description(description)
+    .requiredOption('-l, --node-selector <labels>', "nodes by label, such as pool=batch; '' selects all")
+    .addOption(dryRunOption());
+  return addKubeconfigOptions(command)
+    .addHelpText('after', HELP)
+    .action(async (options: ModeOptions) => {
+      const { runMode } = await import('./mode/run-mode.ts');
+      await runMode(mode, options, io);
+    });
+}

@@ -1,0 +1,62 @@
+/*
+ * Every sentence of `plimsoll mode`, to be read from top to bottom.
+ */
+
+/** Why the mode is not changed, and what to do. */
+export interface Obstacle {
+  readonly text: string;
+  readonly next: string;
+}
+
+export function noNodeSelected(selector: string): string {
+  return `no node matches the selector "${selector}"; list labels with kubectl get nodes --show-labels`;
+}
+
+export function policyUnreadable(policy: string, field: string, cause: string): Obstacle {
+  const next = `correct it with kubectl edit nodepressurepolicy ${policy}`;
+  return { text: `cannot read NodePressurePolicy ${policy}: ${field}: ${cause}`, next };
+}
+
+export function policyWider(policy: string, others: readonly string[]): Obstacle {
+  const text = `NodePressurePolicy ${policy} also applies to nodes that are not selected: ${listed(others)}`;
+  return { text, next: 'select these nodes too, or apply a policy with a higher order for the selected nodes' };
+}
+
+export function nothingToChange(nodes: readonly string[]): Obstacle {
+  const text = `no NodePressurePolicy selects ${listed(nodes)}`;
+  return {
+    text,
+    next: 'apply one, such as deploy/examples/node-pressure-policy-dry-run.yaml, and run the command again',
+  };
+}
+
+export function withoutPolicy(nodes: readonly string[]): string {
+  return `warning: no NodePressurePolicy selects ${listed(nodes)}: the setting --mode of the agents there is unchanged`;
+}
+
+export function staysDryRun(policy: string, fields: readonly string[]): string {
+  return `warning: ${policy}: ${fields.join(', ')} is DryRun: these thresholds evict no pod`;
+}
+
+/** As kubectl prints it. */
+export function patched(policy: string, { isChanged, strategy }: PatchedHow): string {
+  const dryRun = strategy === 'none' ? '' : strategy === 'client' ? ' (dry run)' : ' (server dry run)';
+  return `nodepressurepolicy.plimsoll.dev/${policy} patched${isChanged ? '' : ' (no change)'}${dryRun}`;
+}
+
+interface PatchedHow {
+  readonly isChanged: boolean;
+  readonly strategy: 'none' | 'client' | 'server';
+}
+
+export function cannotPatch(policy: string, cause: string): string {
+  return `error: cannot patch NodePressurePolicy ${policy}: ${cause}`;
+}
+
+const MOST_NAMED = 5;
+
+function listed(nodes: readonly string[]): string {
+  const more = nodes.length - MOST_NAMED;
+  const named = nodes.slice(0, MOST_NAMED).join(', ');
+  return more > 0 ? `${named} and ${more} more` : named;
+}

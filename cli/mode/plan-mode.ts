@@ -1,0 +1,110 @@
+import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
+import { type NamedPolicy, readNamedPolicy, selectPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
+import type { NodePressurePolicySpec } from '#shared/api/node-pressure-policy/spec.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { type Obstacle, policyUnreadable, policyWider } from './messages.ts';
+
+/** Nodes of which some get another mode, and the policies that decide it. */
+export interface ModeQuestion {
+  readonly mode: Mode;
+  readonly nodes: readonly { readonly name: string; readonly labels: ReadonlyMap<string, string> }[];
+  /** Names of the nodes whose mode is to change. */
+  readonly selected: ReadonlySet<string>;
+  readonly policies: readonly KubeObject[];
+}
+
+/** A policy that gets the mode. */
+export interface PolicyChange {
+  readonly policy: string;
+  /** Of the policy that was read, so that a change made since is not overwritten. */
+  readonly resourceVersion: string | undefined;
+  readonly from: Mode;
+  readonly to: Mode;
+  readonly nodes: readonly string[];
+  /** Fields of `spec` to merge; none where the policy has the mode already. */
+  readonly spec: object | undefined;
+  /** Thresholds that have a mode of their own, and stay in DryRun. */
+  readonly stillDryRun: readonly string[];
+}
+
+/** What would be changed; nothing is, where there is an obstacle. */
+export interface ModePlan {
+  readonly changes: readonly PolicyChange[];
+  /** Selected nodes that no policy selects: there the setting `--mode` of the agent holds. */
+  readonly withoutPolicy: readonly string[];
+  readonly obstacles: readonly Obstacle[];
+}
+
+/** Sets the mode of the policies in force on the selected nodes, if they are in force on no other node. */
+export function planMode({ mode, nodes, selected, policies }: ModeQuestion): ModePlan {
+  const named = policies.map(storedPolicy);
+  const byPolicy = Map.groupBy(nodes, ({ labels }) => policyFor(named, labels));
+  const chosen = Array.from(byPolicy, ([name, all]) => placed(name, all, selected)).filter(
+    ({ inside }) => inside.length > 0,
+  );
+  return {
+    changes: chosen.flatMap((each) => changesOf(each, named, mode)),
+    withoutPolicy: chosen.filter(({ name }) => name === undefined).flatMap(({ inside }) => inside),
+    obstacles: chosen.flatMap((each) => obstaclesOf(each, named)),
+  };
+}
+
+type StoredPolicy = NamedPolicy & Pick<PolicyChange, 'resourceVersion'>;
+
+function storedPolicy(raw: KubeObject): StoredPolicy {
+  return { ...readNamedPolicy(raw), resourceVersion: raw.metadata.resourceVersion };
+}
+
+interface PlacedPolicy {
+  readonly name: string | undefined;
+  readonly inside: readonly string[];
+  readonly outside: readonly string[];
+}
+
+/** Name of the policy in force, also of one that cannot be read. */
+function policyFor(policies: readonly NamedPolicy[], labels: ReadonlyMap<string, string>): string | undefined {
+  const found = selectPolicy(policies, labels);
+  if (found.kind === 'none') return undefined;
+  return found.kind === 'selected' ? found.policy.policy.name : found.name;
+}
+
+function placed(name: string | undefined, nodes: ModeQuestion['nodes'], selected: ReadonlySet<string>): PlacedPolicy {
+  const names = nodes.map((node) => node.name);
+  return {
+    name,
+    inside: names.filter((each) => selected.has(each)),
+    outside: names.filter((each) => !selected.has(each)),
+  };
+}
+
+function obstaclesOf({ name, outside }: PlacedPolicy, policies: readonly NamedPolicy[]): readonly Obstacle[] {
+  const found = policies.find((each) => each.name === name);
+  if (found === undefined) return [];
+  if (!found.decoded.ok) return [policyUnreadable(found.name, found.decoded.field, found.decoded.message)];
+  return outside.length === 0 ? [] : [policyWider(found.name, outside)];
+}
+
+/** None for a policy that cannot be read. */
+function changesOf({ name, inside }: PlacedPolicy, policies: readonly StoredPolicy[], to: Mode): PolicyChange[] {
+  const found = policies.find((each) => each.name === name);
+  if (found?.decoded.ok !== true) return [];
+  const { spec } = found.decoded.value;
+  const { mode: from = 'DryRun', cpu } = spec;
+  const changed = from === to ? undefined : specFor(to, cpu?.mode);
+  const stillDryRun = to === 'Enforce' ? dryRunSignals(spec) : [];
+  return [
+    { policy: found.name, resourceVersion: found.resourceVersion, from, to, nodes: inside, spec: changed, stillDryRun },
+  ];
+}
+
+/** A policy in DryRun may not enforce for CPU: the CustomResourceDefinition refuses it. */
+function specFor(mode: Mode, cpuMode: Mode | undefined): object {
+  return mode === 'DryRun' && cpuMode === 'Enforce' ? { mode, cpu: { mode } } : { mode };
+}
+
+function dryRunSignals(spec: NodePressurePolicySpec): readonly string[] {
+  return (['evictionHardMode', 'evictionSoftMode'] as const).flatMap((field) => {
+    const signals = Object.entries(spec[field] ?? {}).filter(([, mode]) => mode === 'DryRun');
+    return signals.map(([signal]) => `${field}.${signal}`);
+  });
+}

@@ -1,0 +1,113 @@
+import { Command, Option } from 'commander';
+import { addClusterOptions } from './cluster/cluster-options.ts';
+import { outputOption } from './output.ts';
+import type { ProcessIo } from './process-io.ts';
+import { rootName } from './root-name.ts';
+import type { PreemptOptions } from './simulate/run-preempt.ts';
+import type { PressureOptions } from './simulate/run-pressure.ts';
+import { SIGNALS } from './simulate/signals.ts';
+
+function preemptHelp(program: string): string {
+  return `
+Answers as kube-scheduler would with Plimsoll's extender, by the same code: on
+which node the pod would be placed, which pods would be preempted for it, and
+why not on the other nodes. Nothing is changed.
+
+Exit codes: 0, the pod would be placed; 1, it would not; 2, the command or its
+input cannot be used.
+
+Examples:
+  # Where would this pending pod go?
+  ${program} simulate preempt --pod team-a/web
+
+  # On a saved cluster, for a pod that does not exist yet
+  ${program} snapshot -o cluster.json
+  ${program} simulate preempt -f cluster.json --pod-file pod.yaml
+`;
+}
+
+function pressureHelp(program: string): string {
+  return `
+Answers as the agent of the node would decide, by the same code: which
+thresholds of its policy are met, which pods would be evicted and in which
+order, and which pods never would. Nothing is changed.
+
+Usage of pods is that of the agent's last report, which has ten pods at most,
+and of --usage, which counts first: a PodMetricsList, or lines of
+NAMESPACE/POD AMOUNT (bytes of memory; for pid.available processes).
+
+Exit code: 0 a pod would be evicted, or in mode DryRun reported, 1 none, 2 the
+command or its input cannot be used.
+
+Examples:
+  # Which pods would go if 200Mi of memory were left?
+  ${program} simulate pressure --node node-1 --available 200Mi
+
+  # On a saved cluster, with the figures of metrics-server
+  kubectl get --raw /apis/metrics.k8s.io/v1beta1/pods > usage.json
+  ${program} simulate pressure -f cluster.json --usage usage.json \\
+    --node node-1 --available 200Mi
+`;
+}
+
+/** `plimsoll simulate`: decisions on a snapshot or the live cluster, without carrying them out. */
+export function simulateCommand(io: ProcessIo): Command {
+  return new Command('simulate')
+    .summary('simulate decisions without carrying them out')
+    .description('Simulate decisions in a cluster without carrying them out.')
+    .addCommand(preemptCommand(io))
+    .addCommand(pressureCommand(io));
+}
+
+function preemptCommand(io: ProcessIo): Command {
+  const command = new Command('preempt')
+    .summary('show where a pod would be placed, and which pods would be preempted for it')
+    .description('Show where a pod would be placed, and which pods would be preempted for it.')
+    .option('--pod <name>', 'a pending pod, as NAMESPACE/NAME')
+    .option('--pod-file <file>', 'manifest of a pod that does not exist yet, - for standard input')
+    .option('-n, --namespace <namespace>', 'namespace of a pod that names none')
+    .option('--no-extender', "answer as kube-scheduler without Plimsoll's extender")
+    .addOption(budgetsOption())
+    .addOption(outputOption());
+  return addClusterOptions(command)
+    .addHelpText('after', () => preemptHelp(rootName(command)))
+    .action(async (options: PreemptOptions) => {
+      const mistake = findMistake(options);
+      if (mistake !== undefined) command.error(`error: ${mistake}`);
+      const { runPreempt } = await import('./simulate/run-preempt.ts');
+      await runPreempt(options, io);
+    });
+}
+
+function budgetsOption(): Option {
+  return new Option('--budgets <mode>', 'the setting of the extender')
+    .choices(['BestEffort', 'Hard'])
+    .default('BestEffort');
+}
+
+function findMistake({ pod, podFile, filename }: PreemptOptions): string | undefined {
+  if (pod === undefined && podFile === undefined) return "one of '--pod' and '--pod-file' is needed";
+  if (pod !== undefined && podFile !== undefined) return "'--pod' and '--pod-file' exclude each other";
+  const isReadTwice = podFile === '-' && filename?.includes('-') === true;
+  return isReadTwice ? READ_TWICE : undefined;
+}
+
+function pressureCommand(io: ProcessIo): Command {
+  const command = new Command('pressure')
+    .summary('show which pods of a node would be evicted when it runs short')
+    .description('Show which pods of a node would be evicted, and in which order, when it runs short.')
+    .requiredOption('--node <name>', 'the node')
+    .requiredOption('--available <amount>', 'how much is left, such as 200Mi')
+    .addOption(new Option('--signal <signal>', 'what runs short').choices(SIGNALS).default('memory.available'))
+    .option('--usage <file>', 'what pods use, - for standard input')
+    .addOption(outputOption());
+  return addClusterOptions(command)
+    .addHelpText('after', () => pressureHelp(rootName(command)))
+    .action(async (options: PressureOptions) => {
+      if (options.usage === '-' && options.filename?.includes('-') === true) command.error(`error: ${READ_TWICE}`);
+      const { runPressure } = await import('./simulate/run-pressure.ts');
+      await runPressure(options, io);
+    });
+}
+
+const READ_TWICE = 'standard input can be read once only';

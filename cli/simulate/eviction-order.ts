@@ -1,0 +1,134 @@
+import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
+import { chooseVictims, type Ineligible, type VictimRules } from '#shared/domain/eviction/choose-victims.ts';
+import { overageOfLimited } from '#shared/domain/eviction/limited-owner.ts';
+import { protectionOf } from '#shared/domain/eviction/protection.ts';
+import { withinRequestProtection } from '#shared/domain/eviction/within-request.ts';
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
+import { resourceOf } from '#shared/domain/pressure/signal.ts';
+import { type Candidate, prepareCandidate, rankingFacts } from '#shared/domain/ranking/candidate.ts';
+import { explainRanking, type RankedPod } from '#shared/domain/ranking/explain-ranking.ts';
+import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
+import { rankPods } from '#shared/domain/ranking/rank-pods.ts';
+import { policyOrder } from '#shared/domain/ranking/ranking-order.ts';
+import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
+import { isMarkedLast } from '#shared/kube/annotations/marked-last.ts';
+import { evictionRules } from '#cli/cluster/eviction-rules.ts';
+import { LESS_THAN_LIMITED_OWNER, NO_STATISTICS, namespaceLimit, namespaceUnknown, ownerLimit } from './messages.ts';
+import type { SimulatedSignal } from './signals.ts';
+
+/** What the agent of one node decides on. */
+export interface NodeScene {
+  /** Pods of the node. */
+  readonly pods: readonly Pod[];
+  readonly namespaces: readonly Namespace[];
+  readonly usage: UsageByUid;
+  /** Owners with an avoid entry for the node, as `namespace/Kind/name`. */
+  readonly avoided: ReadonlySet<string>;
+  readonly now: Instant;
+}
+
+/** What is short, and how much must come free; nothing where no threshold is met. */
+interface Shortage {
+  readonly signal: SimulatedSignal;
+  readonly stage: 'mild' | 'severe';
+  readonly gap: number;
+}
+
+/** The pods of a node as the agent ranks them. */
+export interface EvictionOrder {
+  /** Who goes first stands first. */
+  readonly eligible: readonly RankedPod[];
+  /** In the order of the ranking, too. */
+  readonly ineligible: readonly Ineligible[];
+  /** Whom the agent chooses at once, within the limits of the policy. */
+  readonly victims: readonly Candidate[];
+}
+
+/** Ranks the pods of a node as its agent does (`rankNode`, `ineligibility` and `choose` in agent/decide), without history. */
+export function evictionOrder(shortage: Shortage, scene: NodeScene, policy: AgentPolicy): EvictionOrder {
+  const { signal, stage, gap } = shortage;
+  const order = policyOrder(policy.ranking, resourceOf(signal), stage === 'severe' ? 'ignored' : 'honoured');
+  const ranked = rankPods(candidatesOf(signal, scene, policy), order);
+  const reasonAgainst = ineligibility(stage, scene, policy);
+  const judged = ranked.map((candidate) => ({ candidate, because: reasonAgainst(candidate, []) }));
+  const eligible = judged.filter(({ because }) => because === undefined).map(({ candidate }) => candidate);
+  const ownerRule = ownerLimitOf(policy);
+  const rule: VictimRules['protectionOf'] = (candidate, victims, ineligible) =>
+    reasonAgainst(candidate, victims) ?? ownerRule(candidate, victims, ineligible);
+  return {
+    eligible: explainRanking(eligible, order, eligible.length),
+    ineligible: judged.filter((each): each is Ineligible => each.because !== undefined),
+    victims: chooseVictims(ranked, { protectionOf: rule, most: mostVictims(policy), gap }).victims,
+  };
+}
+
+function candidatesOf(signal: SimulatedSignal, scene: NodeScene, policy: AgentPolicy): readonly Candidate[] {
+  const { usage, avoided, now } = scene;
+  return scene.pods.filter(mayRank).map((pod) => {
+    const owner = ownerOf(pod);
+    const isAvoided = owner !== undefined && avoided.has(owner);
+    return prepareCandidate(
+      rankingFacts(pod),
+      usage.get(pod.uid),
+      { signal, layout: policy.layout },
+      {
+        isMarkedLast: isMarkedLast(pod, policy.protect.optOutCeiling),
+        ownerDisruptedAt: isAvoided ? now : undefined,
+      },
+    );
+  });
+}
+
+const ENDED: readonly (string | undefined)[] = ['Succeeded', 'Failed'];
+
+/** Pods that have ended or are terminating are not evicted again. */
+function mayRank({ status, deletion }: Pod): boolean {
+  return !ENDED.includes(status.phase) && deletion === undefined;
+}
+
+function ineligibility(
+  stage: Shortage['stage'],
+  { namespaces }: NodeScene,
+  { protect, ranking, limits }: AgentPolicy,
+): (candidate: Candidate, victims: readonly Candidate[]) => Because | undefined {
+  const rules = evictionRules(protect, namespaces);
+  const known = new Set(namespaces.map(({ name }) => name));
+  return (candidate, victims) => {
+    const { pod } = candidate.facts;
+    const isUnmeasured = candidate.usage === undefined && ranking.missingStats === 'Never';
+    return (
+      protectionOf(pod, rules) ??
+      (known.has(pod.namespace) ? undefined : namespaceUnknown(pod.namespace)) ??
+      (isUnmeasured ? NO_STATISTICS : undefined) ??
+      (protect.withinRequest && stage === 'mild' ? withinRequestProtection(candidate) : undefined) ??
+      namespaceRule(pod, victims, limits.perNamespacePerTenMinutes)
+    );
+  };
+}
+
+function mostVictims({ limits }: AgentPolicy): number {
+  return Math.min(limits.concurrent, limits.perMinute, limits.perTenMinutes);
+}
+
+function namespaceRule({ namespace }: Pod, victims: readonly Candidate[], most: number): Because | undefined {
+  const chosen = victims.filter(({ facts }) => facts.pod.namespace === namespace).length;
+  return chosen < most ? undefined : namespaceLimit(most);
+}
+
+function ownerLimitOf({ perOwnerPerHour: most }: AgentPolicy): VictimRules['protectionOf'] {
+  return (candidate, victims, ineligible) => {
+    const owner = ownerOf(candidate.facts.pod);
+    const chosen = victims.filter(({ facts }) => ownerOf(facts.pod) === owner).length;
+    if (owner !== undefined && chosen >= most) return ownerLimit(most);
+    const limited = ineligible.filter(({ because }) => because.code === OWNER_LIMIT_CODE);
+    const largest = overageOfLimited(
+      candidate,
+      limited.map((each) => each.candidate),
+    );
+    return largest === undefined ? undefined : LESS_THAN_LIMITED_OWNER;
+  };
+}
+
+const OWNER_LIMIT_CODE = ownerLimit(0).code;

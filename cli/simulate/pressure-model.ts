@@ -1,0 +1,82 @@
+import { ownerText } from '#shared/domain/avoidance/avoid-entry.ts';
+import { lastingEntries, type NodePressure, type NodePressureStatus, isFresh } from '#shared/api/node-pressure.ts';
+import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
+import { policyInForce } from '#shared/api/node-pressure-policy/policy-in-force.ts';
+import { selectPolicy, type Selection } from '#shared/api/node-pressure-policy/select-policy.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { resourceOf } from '#shared/domain/pressure/signal.ts';
+import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
+import type { Quantity } from '#shared/domain/quantity/quantity.ts';
+import type { Node } from '#shared/domain/snapshot/node.ts';
+import type { ClusterModel } from '#cli/cluster/cluster-model.ts';
+import type { SimulatedSignal } from './signals.ts';
+import { decidingThreshold, thresholdFacts, type Level, type ThresholdFact } from './threshold-facts.ts';
+import { evictionOrder, type EvictionOrder } from './eviction-order.ts';
+import { usageOnNode } from './node-usage.ts';
+import type { NamedUsage } from './parse-usage.ts';
+
+/** What is asked: a node, a signal, and how much of it is left. */
+export interface PressureQuestion {
+  readonly node: Node;
+  /** `status.capacity.memory` of the node. */
+  readonly nodeMemory: Quantity | undefined;
+  readonly signal: SimulatedSignal;
+  readonly available: Quantity;
+  readonly named: NamedUsage;
+  readonly now: Instant;
+}
+
+/** The answer as data. */
+export interface PressureAnswer {
+  readonly selection: Selection;
+  readonly policy: AgentPolicy;
+  readonly status: NodePressureStatus | undefined;
+  readonly level: Level;
+  readonly thresholds: readonly ThresholdFact[];
+  /** The met threshold that pods would be evicted for. */
+  readonly met: ThresholdFact | undefined;
+  readonly order: EvictionOrder;
+}
+
+/** Answers as the agent of the node would decide, by the same functions. */
+export function answerPressure(model: ClusterModel, question: PressureQuestion): PressureAnswer {
+  const { node, signal, available, named, now } = question;
+  const pressure = model.pressures.find(({ name }) => name === node.name);
+  const selection = selectPolicy(model.policies, node.labels);
+  const policy = policyOf(model, question, pressure?.status);
+  const level = { signal, available, capacity: capacityOf(question, pressure?.status) };
+  const thresholds = thresholdFacts(policy, level);
+  const met = decidingThreshold(thresholds);
+  const pods = model.pods.filter(({ spec }) => spec.nodeName === node.name);
+  const usage = usageOnNode(pods, resourceOf(signal), { status: pressure?.status, named, now });
+  const avoided = avoidedOwners(pressure, now);
+  const shortage = { signal, stage: met?.stage ?? 'mild', gap: met?.gap ?? 0 } as const;
+  const order = evictionOrder(shortage, { pods, namespaces: model.namespaces, usage, avoided, now }, policy);
+  return { selection, policy, status: pressure?.status, level, thresholds, met, order };
+}
+
+/** Without a NodePressurePolicy the mode is a setting of the agent, which its report repeats. */
+function policyOf(
+  { policies }: ClusterModel,
+  { node: { labels }, now }: PressureQuestion,
+  status: NodePressureStatus | undefined,
+): AgentPolicy {
+  const configured = isFresh(status, now) && status.mode === 'Enforce' ? 'Enforce' : 'Policy';
+  return policyInForce({ arePoliciesRead: true, configured, policies, lastValid: new Map(), labels });
+}
+
+/** As the agent measured it, else that of the Node object, which is the same for the memory of the whole node. */
+function capacityOf(
+  { signal, nodeMemory }: PressureQuestion,
+  status: NodePressureStatus | undefined,
+): Quantity | undefined {
+  const reported = status?.signals.find(({ name }) => name === signal)?.capacity;
+  const parsed = parseQuantity(reported ?? '');
+  if (parsed.ok) return parsed.quantity;
+  return signal === 'memory.available' ? nodeMemory : undefined;
+}
+
+function avoidedOwners(pressure: NodePressure | undefined, now: Instant): ReadonlySet<string> {
+  const entries = pressure === undefined ? [] : lastingEntries(pressure, now);
+  return new Set(entries.map(({ owner }) => ownerText(owner)));
+}

@@ -1,0 +1,47 @@
+import { readableAmount } from '#shared/domain/quantity/readable-amount.ts';
+import { formatTable, printLine } from '#cli/table.ts';
+import { morePods } from './messages.ts';
+import type { KeptPod, OrderEntry, PressureView, ThresholdEntry } from './pressure-view.ts';
+
+/** As many as the report of an agent names. */
+const MOST_SHOWN = 10;
+const UNKNOWN = '<unknown>';
+const MET = { true: 'yes', false: 'no', unknown: UNKNOWN } as const;
+
+/** The view as tables for people. */
+export function printPressure(view: PressureView): string {
+  const parts = [
+    `${printLine(view.message)}${printLine(`  ${view.because.text}`)}`,
+    section(['ORDER', 'POD', 'PRIORITY', 'USAGE', 'REQUEST', 'REASON'], shownOrder(view).map(orderCells)),
+    section(['NOT EVICTED', 'PRIORITY', 'REASON'], view.notEvicted.map(keptCells)),
+    section(['THRESHOLD', 'LEAST', 'GRACE PERIOD', 'MODE', 'MET'], view.thresholds.map(thresholdCells)),
+    [...view.explanations, ...moreText(view)].map((text) => printLine(`- ${text}`)).join(''),
+  ];
+  return parts.filter((part) => part !== '').join('\n');
+}
+
+function shownOrder({ order }: PressureView): readonly OrderEntry[] {
+  return order.slice(0, MOST_SHOWN);
+}
+
+function moreText({ order }: PressureView): readonly string[] {
+  const more = order.length - MOST_SHOWN;
+  return more > 0 ? [morePods(more)] : [];
+}
+
+function section(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  return rows.length === 0 ? '' : formatTable(header, rows);
+}
+
+function orderCells({ position, pod, priority, usage, request, because }: OrderEntry): readonly string[] {
+  const used = usage === undefined ? UNKNOWN : readableAmount(usage);
+  return [String(position), pod, String(priority), used, readableAmount(request), because.text];
+}
+
+function keptCells({ pod, priority, because }: KeptPod): readonly string[] {
+  return [pod, String(priority), because.text];
+}
+
+function thresholdCells({ kind, shown = UNKNOWN, gracePeriodSeconds, mode, met }: ThresholdEntry): readonly string[] {
+  return [kind, shown, `${gracePeriodSeconds}s`, mode, MET[`${met}`]];
+}

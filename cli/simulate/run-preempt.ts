@@ -1,0 +1,51 @@
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
+import { CLUSTER_RESOURCES, clusterModel, type ClusterModel } from '#cli/cluster/cluster-model.ts';
+import { findPod, readPodFile } from '#cli/cluster/find-pod.ts';
+import { placementOf } from '#cli/cluster/placement.ts';
+import { readManifests } from '#cli/cluster/read-manifests.ts';
+import { InputError } from '#cli/input-error.ts';
+import { formatDocument, type OutputFormat } from '#cli/output.ts';
+import type { ProcessIo } from '#cli/process-io.ts';
+import { alreadyPlaced } from './messages.ts';
+import { preemptView, printPreempt } from './preempt-view.ts';
+
+export interface PreemptOptions extends ClusterOptions {
+  readonly pod?: string;
+  readonly podFile?: string;
+  readonly namespace?: string;
+  readonly extender: boolean;
+  readonly budgets: 'BestEffort' | 'Hard';
+  readonly output: OutputFormat;
+}
+
+const EXIT_NOT_PLACEABLE = 1;
+
+/** Carries out `plimsoll simulate preempt`: exit code 0 where the pod would be placed, 1 where not. */
+export async function runPreempt(options: PreemptOptions, io: ProcessIo): Promise<void> {
+  const read = await readManifests(options, CLUSTER_RESOURCES, io);
+  const model = clusterModel(read);
+  const pod = await wantedPod(options, model, { namespace: options.namespace ?? read.namespace, io });
+  const view = preemptView(placementOf(model, pod, { ...options, now: read.now }));
+  const { output } = options;
+  io.print(output === 'table' ? printPreempt(view) : await formatDocument(view, output));
+  if (output === 'table') for (const note of view.notes) io.tell(`Note: ${note}`);
+  io.exit(view.outcome === 'notPlaceable' ? EXIT_NOT_PLACEABLE : 0);
+}
+
+interface Whereabouts {
+  readonly namespace: string;
+  readonly io: Pick<ProcessIo, 'standardInput'>;
+}
+
+async function wantedPod(
+  { pod, podFile }: PreemptOptions,
+  model: ClusterModel,
+  { namespace, io }: Whereabouts,
+): Promise<Pod> {
+  if (podFile !== undefined) return readPodFile(podFile, model, { ...io, namespace });
+  const found = findPod(model, pod ?? '', namespace);
+  const { nodeName = '' } = found.spec;
+  if (nodeName === '') return found;
+  throw new InputError(alreadyPlaced(`${found.namespace}/${found.name}`, nodeName));
+}

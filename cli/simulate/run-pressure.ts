@@ -1,0 +1,88 @@
+import { resourceOf } from '#shared/domain/pressure/signal.ts';
+import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
+import { type Quantity, quantitySign } from '#shared/domain/quantity/quantity.ts';
+import { decodeObject, readAmounts, readObject } from '#shared/kube/decode/wire-object.ts';
+import { NODES } from '#shared/kube/resource.ts';
+import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
+import { CLUSTER_RESOURCES, clusterModel, decodeManifest, type ClusterModel } from '#cli/cluster/cluster-model.ts';
+import { readManifests, type ClusterManifests } from '#cli/cluster/read-manifests.ts';
+import { InputError } from '#cli/input-error.ts';
+import { nameOf } from '#cli/manifests/manifest.ts';
+import { readFiles } from '#cli/manifests/read-files.ts';
+import { formatDocument, type OutputFormat } from '#cli/output.ts';
+import type { ProcessIo } from '#cli/process-io.ts';
+import { expectedAmount, noSuchNode } from './messages.ts';
+import { type NamedUsage, parseUsage } from './parse-usage.ts';
+import { answerPressure } from './pressure-model.ts';
+import { pressureView } from './pressure-view.ts';
+import { printPressure } from './print-pressure.ts';
+import type { SimulatedSignal } from './signals.ts';
+
+export interface PressureOptions extends ClusterOptions {
+  readonly node: string;
+  readonly available: string;
+  readonly signal: SimulatedSignal;
+  readonly usage?: string;
+  readonly output: OutputFormat;
+}
+
+const EXIT_NOBODY = 1;
+/** Metrics of 150,000 pods have some 60 MiB. */
+const LARGEST_USAGE_MIB = 100;
+
+/** Carries out `plimsoll simulate pressure`: exit code 0 where a pod would be evicted, 1 where none. */
+export async function runPressure(options: PressureOptions, io: ProcessIo): Promise<void> {
+  const available = readAvailable(options.available);
+  const read = await readManifests(options, CLUSTER_RESOURCES, io);
+  const model = clusterModel(read);
+  const { signal, output } = options;
+  const question = {
+    node: findNode(model, options.node),
+    nodeMemory: memoryOf(read, options.node),
+    signal,
+    available,
+    named: await namedUsage(options, io),
+    now: read.now,
+  };
+  const view = pressureView(question, answerPressure(model, question));
+  io.print(output === 'table' ? printPressure(view) : await formatDocument(view, output));
+  if (output === 'table') for (const note of view.notes) io.tell(`Note: ${note}`);
+  io.exit(view.victims.length > 0 ? 0 : EXIT_NOBODY);
+}
+
+function readAvailable(text: string): Quantity {
+  const parsed = parseQuantity(text);
+  if (parsed.ok && quantitySign(parsed.quantity) >= 0) return parsed.quantity;
+  throw new InputError(expectedAmount(text));
+}
+
+function findNode({ nodes }: ClusterModel, wanted: string): ClusterModel['nodes'][number] {
+  const found = nodes.find(({ name }) => name === wanted);
+  if (found !== undefined) return found;
+  throw new InputError(
+    noSuchNode(
+      wanted,
+      nodes.map(({ name }) => name),
+    ),
+  );
+}
+
+function memoryOf({ manifests }: ClusterManifests, node: string): Quantity | undefined {
+  const found = manifests.find((each) => each.kind === NODES.kind && nameOf(each) === node);
+  return found && decodeManifest(found, decodeMemory);
+}
+
+function decodeMemory(raw: unknown) {
+  return decodeObject(raw, (node) =>
+    readObject(node, 'status', (status) => readAmounts(status, 'capacity'))?.get('memory'),
+  );
+}
+
+async function namedUsage(
+  { usage, signal }: PressureOptions,
+  { standardInput }: Pick<ProcessIo, 'standardInput'>,
+): Promise<NamedUsage> {
+  if (usage === undefined) return new Map();
+  const files = await readFiles([usage], standardInput, LARGEST_USAGE_MIB);
+  return new Map(files.flatMap((file) => [...parseUsage(file, resourceOf(signal))]));
+}

@@ -1,0 +1,140 @@
+import { isRecord } from '#shared/kube/kube-object.ts';
+import {
+  NAMESPACES,
+  NODE_PRESSURE_POLICIES,
+  NODE_PRESSURES,
+  NODES,
+  PDBS,
+  PODS,
+  PRIORITY_CLASSES,
+} from '#shared/kube/resource.ts';
+import {
+  ANNOTATION_ALLOW_PREEMPTION,
+  ANNOTATION_CONFIRMED_GENERATION,
+  ANNOTATION_EVICT,
+  FOREIGN_ALLOW_PREEMPTION,
+  FOREIGN_PREFER_NO_EVICTION,
+} from '#shared/kube/api-names.ts';
+
+/** Which fields are kept: `true` for a value as it is, `EMPTY` for its presence alone; of a list each item alike. */
+export type Shape = true | typeof EMPTY | { readonly [field: string]: Shape };
+
+const EMPTY = 'empty';
+/** Every field that is not named otherwise. */
+const OTHERS = '*';
+
+const ANNOTATIONS: Shape = {
+  [ANNOTATION_EVICT]: true,
+  [ANNOTATION_ALLOW_PREEMPTION]: true,
+  [ANNOTATION_CONFIRMED_GENERATION]: true,
+  [FOREIGN_ALLOW_PREEMPTION]: true,
+  [FOREIGN_PREFER_NO_EVICTION]: true,
+  'kubernetes.io/config.source': true,
+  'kubernetes.io/config.mirror': true,
+};
+
+const IDENTITY = { name: true, namespace: true, uid: true, labels: true, annotations: ANNOTATIONS } as const;
+const CONDITION = { type: true, status: true, reason: true, message: true, lastTransitionTime: true } as const;
+
+const CONTAINER = {
+  name: true,
+  resources: { requests: true, limits: true },
+  restartPolicy: true,
+  ports: { hostPort: true, hostIP: true, protocol: true },
+} as const;
+
+const CONTAINER_STATUS = {
+  name: true,
+  resources: { requests: true, limits: true },
+  allocatedResources: true,
+} as const;
+
+const POD: Shape = {
+  metadata: {
+    ...IDENTITY,
+    creationTimestamp: true,
+    deletionTimestamp: true,
+    deletionGracePeriodSeconds: true,
+    ownerReferences: { apiVersion: true, kind: true, name: true, uid: true, controller: true },
+  },
+  spec: {
+    nodeName: true,
+    schedulerName: true,
+    schedulingGates: true,
+    priorityClassName: true,
+    priority: true,
+    preemptionPolicy: true,
+    containers: CONTAINER,
+    initContainers: CONTAINER,
+    overhead: true,
+    resources: { requests: true, limits: true },
+    activeDeadlineSeconds: true,
+    terminationGracePeriodSeconds: true,
+    volumes: { name: true, emptyDir: { medium: true, sizeLimit: true }, [OTHERS]: EMPTY },
+    hostNetwork: true,
+    nodeSelector: true,
+    tolerations: true,
+    affinity: true,
+    topologySpreadConstraints: true,
+  },
+  status: {
+    phase: true,
+    qosClass: true,
+    startTime: true,
+    nominatedNodeName: true,
+    conditions: CONDITION,
+    containerStatuses: CONTAINER_STATUS,
+    initContainerStatuses: CONTAINER_STATUS,
+    resources: { requests: true, limits: true },
+    allocatedResources: true,
+  },
+};
+
+/** What decisions and explanations read, by kind. */
+const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
+  [PODS.kind, POD],
+  [
+    NODES.kind,
+    {
+      metadata: IDENTITY,
+      spec: { taints: { key: true, value: true, effect: true }, unschedulable: true },
+      status: { allocatable: true, capacity: true, conditions: { type: true, status: true, reason: true } },
+    },
+  ],
+  [NAMESPACES.kind, { metadata: IDENTITY }],
+  [PRIORITY_CLASSES.kind, { metadata: IDENTITY, value: true, globalDefault: true, preemptionPolicy: true }],
+  [
+    PDBS.kind,
+    {
+      metadata: IDENTITY,
+      spec: { selector: true, minAvailable: true, maxUnavailable: true },
+      status: { disruptionsAllowed: true, disruptedPods: true },
+    },
+  ],
+  [NODE_PRESSURE_POLICIES.kind, { metadata: IDENTITY, spec: true }],
+  [NODE_PRESSURES.kind, { metadata: IDENTITY, spec: true, status: true }],
+]);
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/** An object of a kind, reduced to the fields that are kept; `apiVersion` and `kind` are the caller's. */
+export function keepFields(kind: string, raw: Raw): Raw {
+  const kept = keep(SHAPES.get(kind) ?? { metadata: IDENTITY }, raw);
+  return isRecord(kept) ? kept : {};
+}
+
+function keep(shape: Shape, value: unknown): unknown {
+  if (shape === true) return value;
+  if (shape === EMPTY) return {};
+  if (Array.isArray(value)) return value.map((item: unknown) => keep(shape, item));
+  return isRecord(value) ? keepRecord(shape, value) : value;
+}
+
+function keepRecord(shape: Readonly<Record<string, Shape>>, value: Raw): Raw {
+  const kept = Object.keys(value).flatMap((field) => {
+    const inner = Object.hasOwn(shape, field) ? shape[field] : shape[OTHERS];
+    const isKept = inner !== undefined && value[field] !== undefined && value[field] !== null;
+    return isKept ? [[field, keep(inner, value[field])] as const] : [];
+  });
+  return Object.fromEntries(kept);
+}

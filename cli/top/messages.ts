@@ -1,0 +1,11 @@
+/** Every sentence of `plimsoll top`, to be read from top to bottom. */
+
+export const NO_NODE_PRESSURE =
+  'no NodePressure found: see that the agent is installed (kubectl -n plimsoll-node get daemonsets)';
+
+/** What stands for a figure that is not known. */
+export const UNKNOWN = '<unknown>';
+
+export function stale(nodes: readonly string[]): string {
+  return `the agent has not reported for minutes on: ${nodes.join(', ')}; these nodes count as unknown`;
+}

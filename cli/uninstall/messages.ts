@@ -1,0 +1,32 @@
+/*
+ * Every sentence of `plimsoll uninstall`, to be read from top to bottom.
+ */
+
+export const ONLY_DRY_RUN =
+  "error: plimsoll removes nothing itself: '--dry-run=client' lists what to remove; docs/guides/install.md has the commands";
+
+/** As `kubectl delete --dry-run=client` prints it. */
+export function deleted(resource: string, name: string, namespace: string): string {
+  return `${resource} "${name}" deleted${namespace === '' ? '' : ` from ${namespace} namespace`} (dry run)`;
+}
+
+export const NOTHING_INSTALLED = 'No resources found';
+
+/** Something that stays, and how to remove it. */
+export interface Remnant {
+  readonly what: string;
+  readonly next: string;
+}
+
+export function definitionStays(name: string, objects: number): Remnant {
+  const what = `customresourcedefinition ${name}, ${objects === 1 ? '1 object' : `${objects} objects`}`;
+  return { what, next: `kubectl delete customresourcedefinition ${name} deletes its objects too` };
+}
+
+export function taintStays(node: string, key: string): Remnant {
+  return { what: `node ${node}, taint ${key}`, next: `kubectl taint nodes ${node} ${key}-` };
+}
+
+export function labelStays(namespace: string, key: string): Remnant {
+  return { what: `namespace ${namespace}, label ${key}`, next: `kubectl label namespace ${namespace} ${key}-` };
+}

@@ -1,0 +1,56 @@
+import { NAMESPACE_NODE, NAMESPACE_SYSTEM, PRESSURE_TAINTS } from '#shared/kube/api-names.ts';
+import { fieldOf, itemsOf } from '#shared/kube/decode/field-of.ts';
+import { isRecord } from '#shared/kube/kube-object.ts';
+import type { Resource } from '#shared/kube/resource.ts';
+import { type Manifest, nameOf, namespaceOf } from '#cli/manifests/manifest.ts';
+import { definitionStays, labelStays, type Remnant, taintStays } from './messages.ts';
+import type { Installation } from './read-installation.ts';
+
+/** An object that would be removed. */
+export interface RemovedObject {
+  /** As kubectl names it: `deployment.apps`. */
+  readonly resource: string;
+  readonly name: string;
+  /** Empty for an object that is in none. */
+  readonly namespace: string;
+}
+
+/** What an uninstallation removes, in order, and what it leaves. */
+export interface UninstallPlan {
+  readonly removed: readonly RemovedObject[];
+  readonly stays: readonly Remnant[];
+}
+
+const TAINTS: readonly unknown[] = Object.values(PRESSURE_TAINTS);
+const LABEL = /^plimsoll\.dev\//;
+const OWN_NAMESPACES: readonly string[] = [NAMESPACE_SYSTEM, NAMESPACE_NODE];
+
+/** Plans the uninstallation; definitions stay, because their policies and quotas would go with them. */
+export function planUninstall({ installed, objects, definitions, nodes, namespaces }: Installation): UninstallPlan {
+  return {
+    removed: installed.flatMap(([resource, manifests]) => manifests.map((each) => removedObject(resource, each))),
+    stays: [
+      ...definitions.map((each) => definitionStays(nameOf(each), objects.get(nameOf(each)) ?? 0)),
+      ...nodes.flatMap((each) => taintsOf(each).map((key) => taintStays(nameOf(each), key))),
+      ...namespaces.flatMap((each) => labelsOf(each).map((key) => labelStays(nameOf(each), key))),
+    ],
+  };
+}
+
+function removedObject({ kind, group }: Resource, manifest: Manifest): RemovedObject {
+  const resource = `${kind.toLowerCase()}${group === '' ? '' : `.${group}`}`;
+  return { resource, name: nameOf(manifest), namespace: namespaceOf(manifest, '') };
+}
+
+/** Each key once: a node may have it with several effects. */
+function taintsOf({ raw }: Manifest): readonly string[] {
+  const keys = itemsOf(fieldOf(raw['spec'], 'taints')).map((taint) => fieldOf(taint, 'key'));
+  return [...new Set(keys.filter((key) => TAINTS.includes(key)).map(String))];
+}
+
+/** Of namespaces that stay. */
+function labelsOf(manifest: Manifest): readonly string[] {
+  const labels = fieldOf(manifest.raw['metadata'], 'labels');
+  if (!isRecord(labels) || OWN_NAMESPACES.includes(nameOf(manifest))) return [];
+  return Object.keys(labels).filter((key) => LABEL.test(key));
+}

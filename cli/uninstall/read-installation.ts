@@ -1,0 +1,59 @@
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { fieldOf } from '#shared/kube/decode/field-of.ts';
+import {
+  CUSTOM_RESOURCE_DEFINITIONS,
+  NAMESPACES,
+  NODE_PRESSURE_POLICIES,
+  NODE_PRESSURES,
+  NODES,
+  PRIORITY_POLICIES,
+  PRIORITY_QUOTAS,
+  PRIORITY_RULES,
+  type Resource,
+  resourceLabel,
+} from '#shared/kube/resource.ts';
+import { ADMISSION_RESOURCES, COMPONENT_RESOURCES, WORKLOAD_RESOURCES } from '#cli/cluster/installed-resources.ts';
+import { listAll } from '#cli/cluster/list-all.ts';
+import type { Manifest } from '#cli/manifests/manifest.ts';
+
+/** What a cluster has of Plimsoll. */
+export interface Installation {
+  /** In the order in which they are removed. */
+  readonly installed: readonly (readonly [Resource, readonly Manifest[]])[];
+  /** By the name of the definition. */
+  readonly objects: ReadonlyMap<string, number>;
+  readonly definitions: readonly Manifest[];
+  readonly nodes: readonly Manifest[];
+  readonly namespaces: readonly Manifest[];
+}
+
+type Raw = Manifest['raw'];
+
+const labelSelector = 'app.kubernetes.io/part-of=plimsoll';
+const REMOVED = [...ADMISSION_RESOURCES, ...WORKLOAD_RESOURCES, ...COMPONENT_RESOURCES, NAMESPACES];
+const KINDS = [NODE_PRESSURE_POLICIES, NODE_PRESSURES, PRIORITY_POLICIES, PRIORITY_QUOTAS, PRIORITY_RULES];
+
+/** Reads it, without the contents of Secrets and the like. Rejects with an InputError for a kind that cannot be listed. */
+export async function readInstallation(client: KubeClient): Promise<Installation> {
+  const listKind = async (resource: Resource) =>
+    [resource, await listAll(client, resource, { labelSelector, slim: identityOf })] as const;
+  const countKind = async (resource: Resource) =>
+    [resourceLabel(resource), (await listAll(client, resource, { slim: identityOf })).length] as const;
+  const [installed, counts, definitions, nodes, namespaces] = await Promise.all([
+    Promise.all(REMOVED.map(listKind)),
+    Promise.all(KINDS.map(countKind)),
+    listAll(client, CUSTOM_RESOURCE_DEFINITIONS, { labelSelector, slim: identityOf }),
+    listAll(client, NODES, { slim: taintsOf }),
+    listAll(client, NAMESPACES, { slim: identityOf }),
+  ]);
+  return { installed, objects: new Map(counts), definitions, nodes, namespaces };
+}
+
+function identityOf({ metadata }: Raw): Raw {
+  const fields = ['name', 'namespace', 'labels'].map((field) => [field, fieldOf(metadata, field)] as const);
+  return { metadata: Object.fromEntries(fields) };
+}
+
+function taintsOf(raw: Raw): Raw {
+  return { ...identityOf(raw), spec: { taints: fieldOf(raw['spec'], 'taints') } };
+}

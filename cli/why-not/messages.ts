@@ -1,0 +1,39 @@
+/** Every sentence of `plimsoll why-not`, to be read from top to bottom. */
+
+export function placed(node: string): string {
+  return `the pod is on ${node}`;
+}
+
+export function ended(phase: string): string {
+  return `the pod has ended: ${phase}`;
+}
+
+export function gated(gates: readonly string[]): string {
+  return `scheduling gates keep it from being scheduled until they are removed: ${gates.join(', ')}`;
+}
+
+export function terminating(): string {
+  return 'the pod is terminating, so it is not scheduled';
+}
+
+export function fitsNow(nodes: number): string {
+  return (
+    `it fits on ${nodes === 1 ? '1 node as it is' : `${nodes} nodes as they are`}; kube-scheduler has not tried again yet, ` +
+    'or what keeps it away is not simulated: volumes, dynamic resources, other plugins'
+  );
+}
+
+export function otherScheduler(name: string): string {
+  return `scheduler ${name} is to place it; see that it runs and is set up like the default scheduler`;
+}
+
+export function neverPreempts(className: string): string {
+  return `its priority class ${className || '<none>'} never preempts, so it waits for room`;
+}
+
+/** What kube-scheduler said last. */
+export function scheduled(message: string): string {
+  return `kube-scheduler: ${message}`;
+}
+
+export const NO_PENDING_PODS = 'No pods are waiting for a node.';

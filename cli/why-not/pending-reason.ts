@@ -1,0 +1,92 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import { explainStuckPreemptor } from '#shared/domain/preemption/explain/explain-stuck-preemptor.ts';
+import type { ReasonGroup } from '#shared/domain/preemption/explain/group-reasons.ts';
+import type { Simulation } from '#shared/domain/preemption/explain/simulate-preemption.ts';
+import { fieldOf } from '#shared/kube/decode/field-of.ts';
+import type { ClusterModel } from '#cli/cluster/cluster-model.ts';
+import { placementOf, type SchedulerSetup } from '#cli/cluster/placement.ts';
+import { headline } from '#cli/cluster/placement-text.ts';
+import { ended, fitsNow, gated, neverPreempts, otherScheduler, placed, scheduled, terminating } from './messages.ts';
+
+/** Why a pod is not on a node. */
+export interface PendingReason {
+  /** `namespace/name`. */
+  readonly pod: string;
+  readonly priority: number;
+  readonly because: Because;
+  /** Why it does not go to each node. */
+  readonly nodes: readonly ReasonGroup[];
+  /** Pods in the way, victims that hang, who else must act. */
+  readonly explanations: readonly Because[];
+}
+
+const DEFAULT_SCHEDULER = 'default-scheduler';
+const FINISHED: readonly (string | undefined)[] = ['Succeeded', 'Failed'];
+
+/** Why the pod is not on a node, with what kube-scheduler would do about it. */
+export function pendingReason(model: ClusterModel, pod: Pod, setup: SchedulerSetup): PendingReason {
+  const raw = model.podManifests.get(nameOf(pod))?.raw;
+  const settled = settledReason(pod, raw);
+  if (settled !== undefined) return { ...identity(pod), because: settled, nodes: [], explanations: [] };
+  const { simulation, otherNodes, explanations, state } = placementOf(model, pod, setup);
+  const stuck = explainStuckPreemptor(state, setup.now);
+  return {
+    ...identity(pod),
+    because: outcomeOf(simulation, pod),
+    nodes: otherNodes,
+    explanations: [...(stuck === undefined ? [] : [stuck]), ...explanations, ...statements(raw)],
+  };
+}
+
+function outcomeOf(simulation: Simulation, pod: Pod): Because {
+  if (simulation.kind === 'fits') return because('Fits', fitsNow(simulation.nodes.length));
+  const { code, facts, text } = simulation.because;
+  if (code === 'neverPreempts') return because('NeverPreempts', neverPreempts(pod.spec.priorityClassName ?? ''));
+  return { code, facts, text: `${headline('it', simulation)}: ${text}` };
+}
+
+/** Why the scheduler does not look at a pod at all. */
+function settledReason({ spec, status, deletion }: Pod, raw: unknown): Because | undefined {
+  if (FINISHED.includes(status.phase)) return because('Ended', ended(status.phase ?? ''));
+  if ((spec.nodeName ?? '') !== '') return because('Placed', placed(spec.nodeName ?? ''));
+  if (deletion !== undefined) return because('Terminating', terminating());
+  const gates = namesIn(fieldOf(fieldOf(raw, 'spec'), 'schedulingGates'));
+  return gates.length > 0 ? because('Gated', gated(gates)) : undefined;
+}
+
+function statements(raw: unknown): readonly Because[] {
+  const scheduler = fieldOf(fieldOf(raw, 'spec'), 'schedulerName');
+  const isOther = typeof scheduler === 'string' && scheduler !== '' && scheduler !== DEFAULT_SCHEDULER;
+  const message = lastMessage(fieldOf(fieldOf(raw, 'status'), 'conditions'));
+  return [
+    ...(isOther ? [because('OtherScheduler', otherScheduler(scheduler))] : []),
+    ...(message === '' ? [] : [because('LastAttempt', scheduled(message))]),
+  ];
+}
+
+function lastMessage(conditions: unknown): string {
+  const all: readonly unknown[] = Array.isArray(conditions) ? conditions : [];
+  const found = fieldOf(
+    all.find((each) => fieldOf(each, 'type') === 'PodScheduled'),
+    'message',
+  );
+  return typeof found === 'string' ? found : '';
+}
+
+function namesIn(list: unknown): readonly string[] {
+  const items: readonly unknown[] = Array.isArray(list) ? list : [];
+  return items.map((item) => fieldOf(item, 'name')).filter((name) => typeof name === 'string');
+}
+
+function identity(pod: Pod): Pick<PendingReason, 'pod' | 'priority'> {
+  return { pod: nameOf(pod), priority: pod.spec.priority ?? 0 };
+}
+
+function nameOf({ namespace, name }: Pod): string {
+  return `${namespace}/${name}`;
+}
+
+function because(code: string, text: string): Because {
+  return { code, text, facts: {} };
+}
