@@ -1,20 +1,24 @@
 import { fileURLToPath } from 'node:url';
-import express, { type Express } from 'express';
-import { problemHandler } from '#shared/http/problem.ts';
+import express, { type Express, type Request, type Response } from 'express';
+import { problemHandler, RequestProblem } from '#shared/http/problem.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
+import type { Admit } from './access/admit.ts';
+import type { Viewer } from './access/viewer.ts';
 import { createLiveStream } from './live-stream.ts';
 import type { DashboardSources } from './sources.ts';
-import { viewOf } from './view-of.ts';
+import { wholeView } from './viewer-update.ts';
 
 export interface DashboardOptions {
   readonly sources: DashboardSources;
+  readonly admit: Admit;
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
 
 const PAGE = fileURLToPath(new URL('./page/', import.meta.url));
+const OK = 200;
 
 /** Everything the page needs comes from here, and nothing else may be loaded or run. */
 const HEADERS = {
@@ -22,29 +26,48 @@ const HEADERS = {
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
 } as const;
 
-/** The dashboard: read only, no route writes. `/` the page, `/api/view` one view as JSON, `/api/live` views as they change. */
-export function dashboardApp({ sources, clock, log, signal }: DashboardOptions): Express {
+/**
+ * The dashboard: read only, no route writes. `/` the page (401 where it has to ask for a token; the page itself holds no
+ * data), `/api/view` everything as JSON, `/api/live` updates as they come, with `?node=NAME` the details of one node.
+ */
+export function dashboardApp({ sources, admit, clock, log, signal }: DashboardOptions): Express {
   const app = express();
   app.disable('x-powered-by');
-  const live = createLiveStream({
-    message: () => JSON.stringify(viewOf(sources, clock.now())),
-    onChange: sources.onChange.bind(sources),
-    clock,
-    signal,
-  });
+  const live = createLiveStream({ sources, clock, signal });
   app.use((_request, response, next) => {
     response.set(HEADERS);
     next();
   });
-  app.get('/api/view', (_request, response) => {
-    response.set('cache-control', 'no-store').json(viewOf(sources, clock.now()));
+  app.get('/', async (request, response) => {
+    const admission = await admit(request);
+    const status = admission.kind === 'admitted' ? OK : admission.status;
+    response.status(status).set(challenge(status)).sendFile('index.html', { root: PAGE, cacheControl: false });
   });
-  app.get('/api/live', (_request, response) => {
-    if (!live.add(response)) response.status(503).json({ message: 'too many open pages' });
+  app.get('/api/view', async (request, response) => {
+    const viewer = await viewerOf(admit, request, response);
+    response.set('cache-control', 'no-store').json(await wholeView(viewer, sources, clock.now()));
   });
-  app.use(express.static(PAGE, { index: 'index.html' }));
+  app.get('/api/live', async (request, response) => {
+    const viewer = await viewerOf(admit, request, response);
+    const { node } = request.query;
+    const isOpen = live.add(response, viewer, typeof node === 'string' ? node : undefined);
+    if (!isOpen) throw new RequestProblem(503, 'too many open pages: close one or try again');
+  });
+  app.use(express.static(PAGE, { index: false }));
   app.use(problemHandler(log));
   return app;
+}
+
+async function viewerOf(admit: Admit, request: Request, response: Response): Promise<Viewer> {
+  const admission = await admit(request);
+  if (admission.kind === 'admitted') return admission.viewer;
+  response.set(challenge(admission.status));
+  throw new RequestProblem(admission.status, admission.message);
+}
+
+function challenge(status: number): Readonly<Record<string, string>> {
+  return status === 401 ? { 'www-authenticate': 'Bearer realm="plimsoll"' } : {};
 }

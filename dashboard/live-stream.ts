@@ -1,74 +1,104 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '#shared/runtime/clock.ts';
+import type { Viewer } from './access/viewer.ts';
+import type { DashboardSources } from './sources.ts';
+import { nextUpdate, type OpenPage } from './viewer-update.ts';
 
 export interface LiveStreamOptions {
-  /** The text of one message. */
-  readonly message: () => string;
-  readonly onChange: (listener: () => void) => () => void;
+  readonly sources: DashboardSources;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
-/** Server-Sent Events to every open page: one message at once, then one at most every 200 ms while things change. */
+/** Server-Sent Events to every open page: an update at once, then one at most every 200 ms while things change. */
 export interface LiveStream {
-  /** Whether there was room for one more viewer. */
-  add(response: ServerResponse): boolean;
+  /** Whether there was room for one more page, among all and among those of its user; `node` is the one whose details it shows. A closed page takes no room. */
+  add(response: ServerResponse, viewer: Viewer, node: string | undefined): boolean;
+}
+
+interface Listener extends OpenPage {
+  readonly response: ServerResponse;
+  readonly openedAt: number;
+  isBusy: boolean;
 }
 
 const PAUSE_MS = 200;
 /** A proxy closes what is silent; the page also sees the age of what it shows. */
 const HEARTBEAT_MS = 5_000;
-const MOST_VIEWERS = 100;
-const MOST_UNREAD_BYTES = 1_048_576;
+const MOST_PAGES = 100;
+const MOST_PAGES_OF_USER = 10;
+const MOST_UNREAD_BYTES = 4_194_304;
+/** After this time the page reconnects, and its rights are checked again. */
+const LONGEST_STREAM_MS = 300_000;
 
-/** Starts telling; ends with `signal`, and every open page with it. */
-export function createLiveStream({ message, onChange, clock, signal }: LiveStreamOptions): LiveStream {
-  const viewers = new Set<ServerResponse>();
+/** Starts sending; ends with `signal`, and every open page with it. */
+export function createLiveStream({ sources, clock, signal }: LiveStreamOptions): LiveStream {
+  const listeners = new Set<Listener>();
   let isScheduled = false;
 
-  function tell(): void {
-    if (viewers.size === 0) return;
-    const text = `data: ${message()}\n\n`;
-    for (const viewer of viewers) send(viewer, text);
+  async function send(listener: Listener): Promise<void> {
+    if (listener.response.destroyed) return void listeners.delete(listener);
+    // A page whose namespaces are still asked about gets the next update.
+    if (listener.isBusy) return;
+    listener.isBusy = true;
+    const update = await nextUpdate(listener, sources, clock.now());
+    listener.isBusy = false;
+    write(listener, `data: ${JSON.stringify(update)}\n\n`, clock.monotonic());
   }
 
-  /** A viewer that does not read is dropped: its page reconnects by itself. */
-  function send(viewer: ServerResponse, text: string): void {
-    if (viewer.writableLength > MOST_UNREAD_BYTES) viewer.destroy();
-    else viewer.write(text);
+  function sendAll(): void {
+    for (const listener of listeners) void send(listener);
   }
 
-  async function tellSoon(): Promise<void> {
-    if (isScheduled) return;
+  async function sendSoon(): Promise<void> {
+    if (isScheduled || listeners.size === 0) return;
     isScheduled = true;
     await clock.sleep(PAUSE_MS, signal);
     isScheduled = false;
-    tell();
+    sendAll();
   }
 
   async function beat(): Promise<void> {
     while (!signal.aborted) {
       await clock.sleep(HEARTBEAT_MS, signal);
-      tell();
+      sendAll();
     }
   }
 
-  const stop = onChange(() => void tellSoon());
+  function isFull({ user }: Viewer): boolean {
+    if (signal.aborted || listeners.size >= MOST_PAGES) return true;
+    if (user === undefined) return false;
+    return [...listeners].filter(({ viewer }) => viewer.user === user).length >= MOST_PAGES_OF_USER;
+  }
+
+  const stop = sources.onChange(() => void sendSoon());
   signal.addEventListener('abort', () => {
     stop();
-    for (const viewer of viewers) viewer.end();
-    viewers.clear();
+    for (const { response } of listeners) response.end();
+    listeners.clear();
   });
   void beat();
 
   return {
-    add: (response) => {
-      if (signal.aborted || viewers.size >= MOST_VIEWERS) return false;
+    add(response, viewer, node) {
+      // Closed while its caller was checked: its 'close' was emitted before anything listened.
+      if (response.destroyed) return true;
+      if (isFull(viewer)) return false;
+      const openedAt = clock.monotonic();
+      const listener: Listener = { response, viewer, node, sent: new Map(), openedAt, isBusy: false };
       response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
-      viewers.add(response);
-      response.on('close', () => viewers.delete(response));
-      send(response, `data: ${message()}\n\n`);
+      listeners.add(listener);
+      response.on('close', () => listeners.delete(listener));
+      void send(listener);
       return true;
     },
   };
+}
+
+/** A page that does not read is disconnected; it then reconnects. */
+function write({ response, openedAt }: Listener, text: string, now: number): void {
+  if (response.writableEnded || response.destroyed) return;
+  if (response.writableLength > MOST_UNREAD_BYTES) return void response.destroy();
+  response.write(text);
+  if (now - openedAt > LONGEST_STREAM_MS) response.end();
 }

@@ -1,9 +1,14 @@
-import type { KubeObject } from '#shared/kube/kube-object.ts';
+import type { History } from './views/history.ts';
+import type { ClassView, NodeView, QuotaView, TimelineEntry } from './views/view.ts';
 
-/** What the dashboard reads: others wrote it, it changes nothing. */
+/** What the dashboard reads. A value that did not change is the same object again. */
 export interface DashboardSources {
-  nodePressures(): Iterable<KubeObject>;
-  events(): Iterable<KubeObject>;
+  /** By name; `now` is in milliseconds since 1970. */
+  readonly nodes: (now: number) => readonly NodeView[];
+  readonly history: (node: string) => History;
+  readonly timeline: (now: number) => readonly TimelineEntry[];
+  readonly classes: () => readonly ClassView[];
+  readonly quotas: () => readonly QuotaView[];
   /** Calls back when something of it changed; returns how to stop. */
-  onChange(listener: () => void): () => void;
+  readonly onChange: (listener: () => void) => () => void;
 }

@@ -1,178 +1,109 @@
-/** The page: renders each view that the server sends. Text is only ever set as text. */
+/** The page: follows the address, keeps what the server sends, and shows it. */
+import { element } from './dom.js';
+import { age } from './format.js';
+import { nodePage } from './node.js';
+import { nodesPage } from './nodes.js';
+import { prioritiesPage } from './priorities.js';
+import { openStream, saveToken } from './stream.js';
+import { timelinePage } from './timeline.js';
 
-const SVG = 'http://www.w3.org/2000/svg';
-const BAR_WIDTH = 1000;
+const SILENT_MS = 12_000;
+const content = document.getElementById('content');
+const freshness = document.getElementById('freshness');
 
-/** An element with classes, and children that are elements or text. */
-function element(tag, className, ...children) {
-  const node = document.createElement(tag);
-  if (className) node.className = className;
-  node.append(...children);
-  return node;
+const known = { nodes: new Map(), timeline: [], classes: [], quotas: [], node: undefined, isLimited: false };
+let page;
+let stream;
+let heardAt;
+
+function pageFor(hash) {
+  const [name = 'nodes', item] = hash.replace(/^#\/?/, '').split('/');
+  if (name === 'nodes' && item !== undefined && item !== '') return { ...nodePage(decoded(item)), node: decoded(item) };
+  if (name === 'timeline') return timelinePage();
+  return name === 'priorities' ? prioritiesPage() : nodesPage();
 }
 
-function shape(tag, attributes) {
-  const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
-  return node;
-}
-
-function row(...cells) {
-  const line = document.createElement('tr');
-  for (const [className, content] of cells) line.append(element('td', className, content ?? '–'));
-  return line;
-}
-
-function table(columns, rows) {
-  const head = document.createElement('tr');
-  for (const [className, title] of columns) {
-    const cell = element('th', className, title);
-    cell.scope = 'col';
-    head.append(cell);
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
   }
-  const scroll = element(
-    'div',
-    'scroll',
-    element('table', '', element('thead', '', head), element('tbody', '', ...rows)),
-  );
-  scroll.tabIndex = 0;
-  return scroll;
 }
 
-function timeOfDay(text) {
-  const time = new Date(text);
-  return Number.isNaN(time.getTime()) ? text : time.toLocaleTimeString([], { hour12: false });
-}
-
-function percent(ratio) {
-  return `${Math.round(ratio * 100)} %`;
-}
-
-/** The hull: how much is used, and the line that must not go under. */
-function bar(signal) {
-  const label =
-    signal.lineRatio === undefined
-      ? `${percent(signal.usedRatio)} used`
-      : `${percent(signal.usedRatio)} used, the line is at ${percent(signal.lineRatio)}`;
-  const svg = shape('svg', { class: 'bar', viewBox: `0 0 ${BAR_WIDTH} 16`, preserveAspectRatio: 'none', role: 'img' });
-  svg.setAttribute('aria-label', label);
-  svg.append(shape('rect', { class: 'hull', width: BAR_WIDTH, height: 16, rx: 4 }));
-  svg.append(shape('rect', { class: 'used', width: signal.usedRatio * BAR_WIDTH, height: 16, rx: 4 }));
-  if (signal.lineRatio !== undefined) {
-    const x = signal.lineRatio * BAR_WIDTH;
-    svg.append(shape('line', { class: 'mark', x1: x, x2: x, y1: 0, y2: 16, 'vector-effect': 'non-scaling-stroke' }));
+function show() {
+  if (location.hash === '#content') return;
+  page = pageFor(location.hash);
+  document.title = `${page.title} · Plimsoll`;
+  for (const each of document.querySelectorAll('nav a')) {
+    const isHere = (location.hash || '#/nodes').startsWith(each.getAttribute('href'));
+    if (isHere) each.setAttribute('aria-current', 'page');
+    else each.removeAttribute('aria-current');
   }
-  return svg;
+  const heading = page.node === undefined ? [element('h1', 'unseen', page.title)] : [];
+  content.replaceChildren(...heading, page.element);
+  connect();
 }
 
-function signalBlock(signal) {
-  const state = signal.state === 'Far' ? '' : ` · ${signal.state}`;
-  const head = element('div', 'signal-head', element('b', '', signal.name + state));
-  head.append(
-    element('span', 'quiet', signal.usedRatio === undefined ? signal.available : `${percent(signal.usedRatio)} used`),
-  );
-  const block = element('div', `state-${signal.state}`, head);
-  if (signal.usedRatio !== undefined) block.append(bar(signal));
-  const line = signal.threshold === undefined ? '' : `, line at ${signal.threshold}`;
-  const had = signal.reclaimable === undefined ? '' : `, ${signal.reclaimable} can be reclaimed`;
-  block.append(element('div', 'quiet', `${signal.available} of ${signal.capacity} available${had}${line}`));
-  return block;
+function connect() {
+  stream?.stop();
+  known.nodes.clear();
+  const query = page.node === undefined ? '' : `?node=${encodeURIComponent(page.node)}`;
+  let isFirst = true;
+  stream = openStream(`/api/live${query}`, {
+    onOpen: () => (isFirst = true),
+    onUpdate(update) {
+      heardAt = Date.now();
+      take(update, isFirst);
+      isFirst = false;
+    },
+    onLost: () => tellFreshness('lost', 'connection lost, trying again…'),
+    onRefused: (status, message) => content.replaceChildren(signIn(status, message)),
+  });
 }
 
-function nextTable(next) {
-  const columns = [
-    ['number', '#'],
-    ['', 'Pod'],
-    ['number', 'Priority'],
-    ['number', 'Usage'],
-    ['number', 'Request'],
-    ['', 'Why'],
-  ];
-  return table(
-    columns,
-    next.map((pod) =>
-      row(
-        ['number', String(pod.rank)],
-        ['name', pod.pod],
-        ['number', String(pod.priority)],
-        ['number', pod.usage],
-        ['number', pod.request],
-        ['', pod.why],
-      ),
-    ),
-  );
+function take(update, isFirst) {
+  if (isFirst) known.nodes.clear();
+  for (const node of update.nodes) known.nodes.set(node.name, node);
+  for (const name of update.gone) known.nodes.delete(name);
+  for (const section of ['timeline', 'classes', 'quotas']) known[section] = update[section] ?? known[section];
+  const changed = isFirst ? 'all' : update.nodes;
+  page.render({ ...known, node: update.node, history: update.history, changed, now: update.at });
+  tellFreshness('live', update.isLimited ? 'live · your namespaces' : 'live');
 }
 
-function evictionTable(evictions) {
-  const columns = [
-    ['', 'Time'],
-    ['', 'Pod'],
-    ['', 'Signal'],
-    ['', 'Stage'],
-    ['', 'Outcome'],
-    ['', 'Why'],
-  ];
-  return table(
-    columns,
-    evictions.map((eviction) =>
-      row(
-        ['time', timeOfDay(eviction.requestedAt)],
-        ['name', eviction.pod],
-        ['', eviction.signal],
-        ['', eviction.stage],
-        ['', eviction.outcome],
-        ['', eviction.why],
-      ),
-    ),
-  );
+function tellFreshness(state, text) {
+  if (freshness.dataset.state === state && freshness.lastChild.textContent === text) return;
+  freshness.dataset.state = state;
+  freshness.replaceChildren(freshness.firstElementChild, text);
+  content.classList.toggle('stale', state === 'lost');
 }
 
-function nodePanel(node) {
-  const title = element('div', 'title', element('h2', '', node.name), element('span', 'badge', node.mode));
-  for (const condition of node.conditions.filter(({ isTrouble }) => isTrouble)) {
-    const badge = element('span', 'badge warning', `${condition.type}: ${condition.reason}`);
-    badge.title = condition.message;
-    title.append(badge);
-  }
-  const seen = node.isStale ? `not heard of since ${timeOfDay(node.observedAt)}` : `seen ${timeOfDay(node.observedAt)}`;
-  title.append(
-    element('span', node.isStale ? 'quiet warning' : 'quiet', `policy ${node.policy || 'default'} · ${seen}`),
-  );
-  const panel = element('article', 'panel', title, element('h3', '', 'Signals'));
-  panel.append(element('div', 'signals', ...node.signals.map(signalBlock)));
-  panel.append(element('h3', '', 'Who would go next'));
-  panel.append(node.next.length > 0 ? nextTable(node.next) : element('p', 'empty', 'No pod may be evicted here.'));
-  panel.append(element('h3', '', 'Last decisions'));
-  panel.append(node.evictions.length > 0 ? evictionTable(node.evictions) : element('p', 'empty', 'No eviction yet.'));
-  return panel;
+setInterval(() => {
+  if (heardAt !== undefined && Date.now() - heardAt > SILENT_MS)
+    tellFreshness('lost', `last update ${age(heardAt, Date.now())}`);
+}, 1000);
+
+function signIn(status, message) {
+  const field = element('input', '');
+  field.type = 'password';
+  field.id = 'token';
+  field.autocomplete = 'off';
+  field.required = true;
+  const label = element('label', '', 'Token');
+  label.htmlFor = 'token';
+  const form = element('form', 'sign-in', label, field, element('button', '', 'Show the dashboard'));
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    saveToken(field.value.trim());
+    show();
+  });
+  tellFreshness('lost', status === 401 ? 'not signed in' : 'not allowed');
+  const hint = element('p', 'quiet', 'The token stays in this tab. Create one with ');
+  hint.append(element('code', '', 'kubectl create token NAME --namespace NAMESPACE'), '.');
+  const title = status === 401 ? 'Sign in' : 'Access denied';
+  return element('section', 'panel narrow', element('h1', '', title), element('p', '', message), form, hint);
 }
 
-/** Pressure that holds, and sources that do not agree. */
-function eventRow(event) {
-  const note = event.count > 1 ? `${event.note} (${event.count} times)` : event.note;
-  return row(
-    ['time', timeOfDay(event.at)],
-    [event.type === 'Warning' ? 'warning' : '', event.reason],
-    ['name', event.about],
-    ['', note],
-    ['', event.from],
-  );
-}
-
-function emptyNodes() {
-  return element('p', 'panel empty', 'No agent has reported yet. Its object appears with: kubectl get nodepressures');
-}
-
-function render(view) {
-  const nodes = view.nodes.length > 0 ? view.nodes.map(nodePanel) : [emptyNodes()];
-  document.getElementById('nodes').replaceChildren(...nodes);
-  document.getElementById('events').replaceChildren(...view.events.map(eventRow));
-  document.getElementById('no-events').hidden = view.events.length > 0;
-  document.getElementById('freshness').textContent = `live · ${timeOfDay(view.at)}`;
-}
-
-const live = new EventSource('/api/live');
-live.addEventListener('message', ({ data }) => render(JSON.parse(data)));
-live.addEventListener('error', () => {
-  document.getElementById('freshness').textContent = 'connection lost, trying again…';
-});
+addEventListener('hashchange', show);
+show();

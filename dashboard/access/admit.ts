@@ -1,0 +1,103 @@
+import type { IncomingMessage } from 'node:http';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { reviewAccess, type Reviewed, type Reviewer, reviewToken, type User } from '#shared/kube/access/reviews.ts';
+import { API_GROUP } from '#shared/kube/api-names.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import { atMost } from './at-most.ts';
+import { credentialsOf, type Credentials } from './credentials.ts';
+import { createKnownAccess, type MayList } from './known-access.ts';
+import { limitedViewer, SEES_ALL, type Viewer } from './viewer.ts';
+
+/** Lets a request in with what its caller may see, or says what is missing. Never rejects. */
+export type Admit = (request: IncomingMessage) => Promise<Admission>;
+
+export type Admission =
+  | { readonly kind: 'admitted'; readonly viewer: Viewer }
+  | { readonly kind: 'refused'; readonly status: 401 | 403 | 503; readonly message: string };
+
+export interface AdmitOptions {
+  readonly client: KubeClient;
+  /** Whether every caller has shown the certificate of the front proxy, so that its headers count. */
+  readonly trustsProxy: boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Every caller sees everything: for a page on loopback that shows a sandbox. */
+export const admitAll: Admit = () => Promise.resolve({ kind: 'admitted', viewer: SEES_ALL });
+
+/** More callers at once are refused. */
+const MOST_CALLERS = 32;
+/** Of all callers, and for their namespaces; more of them wait. */
+const MOST_REVIEWS = 16;
+const PODS = { group: '', resource: 'pods', verb: 'list' };
+const NODE_PRESSURES = { group: API_GROUP, resource: 'nodepressures', verb: 'get', namespace: '' };
+const NO_CREDENTIALS =
+  'credentials are missing: send "Authorization: Bearer TOKEN" with a token such as "kubectl create token NAME" prints, or come through the front proxy';
+const NOT_ACCEPTED =
+  'the API server does not accept this token: it may have expired; "kubectl create token NAME" prints a new one';
+
+/**
+ * Asks the API server who calls (TokenReview) and what they may see (SubjectAccessReview): who calls with each request,
+ * and which namespaces they may see at most once a minute.
+ */
+export function createAdmit({ client, trustsProxy, clock, log }: AdmitOptions): Admit {
+  const reviewer: Reviewer = { request: atMost(MOST_REVIEWS, (sent) => client.request(sent)) };
+  const known = createKnownAccess({ clock, ask: (user, namespace) => mayListPods(reviewer, user, namespace) });
+  let pending = 0;
+  return async (request) => {
+    const credentials = credentialsOf(request.headers, request.headersDistinct, trustsProxy);
+    if (credentials === undefined) return refused(401, NO_CREDENTIALS);
+    if (pending >= MOST_CALLERS) return refused(503, 'cannot check credentials: too many checks at once; try again');
+    pending += 1;
+    try {
+      return await admitWith({ reviewer, known, log }, credentials);
+    } finally {
+      pending -= 1;
+    }
+  };
+}
+
+interface Checks {
+  readonly reviewer: Reviewer;
+  readonly known: (user: User) => MayList;
+  readonly log: Log;
+}
+
+async function admitWith({ reviewer, known, log }: Checks, credentials: Credentials): Promise<Admission> {
+  const found = await userOf(reviewer, credentials);
+  if (!found.ok) return unanswered(log, found.message);
+  const user = found.value;
+  if (user === undefined) return refused(401, NOT_ACCEPTED);
+  const mayRead = await reviewAccess(reviewer, user, NODE_PRESSURES);
+  if (!mayRead.ok) return unanswered(log, mayRead.message);
+  if (!mayRead.value) return refused(403, mayNotRead(user));
+  const mayListAll = await reviewAccess(reviewer, user, { ...PODS, namespace: '' });
+  if (!mayListAll.ok) return unanswered(log, mayListAll.message);
+  const viewer = mayListAll.value ? SEES_ALL : limitedViewer(known(user));
+  return { kind: 'admitted', viewer: { ...viewer, user: user.username } };
+}
+
+function userOf(reviewer: Reviewer, credentials: Credentials): Promise<Reviewed<User | undefined>> {
+  if (credentials.kind === 'user') return Promise.resolve({ ok: true, value: credentials.user });
+  return reviewToken(reviewer, credentials.token);
+}
+
+async function mayListPods(reviewer: Reviewer, user: User, namespace: string): Promise<boolean | undefined> {
+  const answer = await reviewAccess(reviewer, user, { ...PODS, namespace });
+  return answer.ok ? answer.value : undefined;
+}
+
+function mayNotRead({ username }: User): string {
+  return `user "${username}" may not get nodepressures.plimsoll.dev: bind the ClusterRole plimsoll-viewer to it`;
+}
+
+function unanswered(log: Log, message: string): Admission {
+  log.warn({ message }, 'Credentials of a dashboard user not checked');
+  return refused(503, 'cannot check credentials: the API server does not answer; try again');
+}
+
+function refused(status: 401 | 403 | 503, message: string): Admission {
+  return { kind: 'refused', status, message };
+}

@@ -1,0 +1,76 @@
+import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+import type { NodePressure } from '#shared/api/node-pressure.ts';
+import { byName } from '#shared/domain/model/compare-texts.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { derived } from '#shared/kube/reflector/derived.ts';
+import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
+import {
+  EVENTS,
+  NODE_PRESSURES,
+  PRIORITY_CLASSES,
+  PRIORITY_QUOTAS,
+  type Resource,
+  RESOURCE_QUOTAS,
+} from '#shared/kube/resource.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import type { Metrics } from '#shared/runtime/metrics.ts';
+import { createNodeViews } from './node-views.ts';
+import type { DashboardSources } from './sources.ts';
+import { type History, NO_HISTORY, withReading } from './views/history.ts';
+import { nodeView } from './views/node-view.ts';
+import { classView, priorityQuotaView, resourceQuotaView } from './views/priorities.ts';
+import { eventEntry, timelineOf } from './views/timeline.ts';
+
+export interface LiveObjectsOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+  readonly metrics?: Metrics;
+}
+
+export interface LiveObjects {
+  readonly sources: DashboardSources;
+  /** Lists and watches until `signal` aborts; never rejects. */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+}
+
+/** Keeps what the page shows current by watches; nothing is read before `run`. */
+export function createLiveObjects(options: LiveObjectsOptions): LiveObjects {
+  const reflect = <T>(resource: Resource, slim: (raw: KubeObject) => T | undefined): Reflector<T> =>
+    createReflector({ ...options, resource, slim });
+  const pressures = reflect(NODE_PRESSURES, decodeNodePressure);
+  const events = reflect(EVENTS, (raw) => eventEntry(raw, options.clock.now()));
+  const classes = reflect(PRIORITY_CLASSES, classView);
+  const quotas = [reflect(PRIORITY_QUOTAS, priorityQuotaView), reflect(RESOURCE_QUOTAS, resourceQuotaView)];
+  const reflectors: readonly Reflector<unknown>[] = [pressures, events, classes, ...quotas];
+  const nodes = createNodeViews(pressures);
+  return {
+    sources: {
+      nodes,
+      history: keepHistories(pressures),
+      timeline: derived([pressures, events], (now: number) => timelineOf(nodes(now), events.values())),
+      classes: derived([classes], () => [...classes.values()].sort((a, b) => b.value - a.value)),
+      quotas: derived(quotas, () => quotas.flatMap((each) => [...each.values()]).sort(byName)),
+      onChange: (listener) => {
+        const stops = reflectors.map((reflector) => reflector.onChange(listener));
+        return () => stops.forEach((stop) => stop());
+      },
+    },
+    run: (signal) => Promise.all(reflectors.map((reflector) => reflector.run(signal))).then(() => undefined),
+  };
+}
+
+function keepHistories(pressures: Reflector<NodePressure>): (node: string) => History {
+  const histories = new Map<string, History>();
+  pressures.onChange(({ kind, value }) => {
+    const at = value.status?.observedAt;
+    if (kind === 'deleted' || at === undefined) return void histories.delete(value.name);
+    const readings = nodeView(value, at)?.readings ?? [];
+    const ratios = Object.fromEntries(readings.map((reading) => [reading.name, reading.usedRatio]));
+    histories.set(value.name, withReading(histories.get(value.name) ?? NO_HISTORY, at, ratios));
+  });
+  return (node) => histories.get(node) ?? NO_HISTORY;
+}

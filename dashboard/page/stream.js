@@ -1,0 +1,53 @@
+/** Reads updates from the server, with the token of this tab where one is needed, and connects anew when they end. */
+
+const TOKEN = 'plimsoll-token';
+const RETRY_MS = 2000;
+
+export function saveToken(token) {
+  sessionStorage.setItem(TOKEN, token);
+}
+
+/** Calls `onUpdate(update)`, `onRefused(status, message)` and `onLost()` until `stop()` of the result is called. */
+export function openStream(path, { onUpdate, onRefused, onLost, onOpen }) {
+  const ending = new AbortController();
+  void follow();
+  return { stop: () => ending.abort() };
+
+  async function follow() {
+    while (!ending.signal.aborted) {
+      const goesOn = await readOnce().catch(() => true);
+      if (ending.signal.aborted || !goesOn) return;
+      onLost();
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
+
+  async function readOnce() {
+    const token = sessionStorage.getItem(TOKEN);
+    const headers = token === null ? {} : { authorization: `Bearer ${token}` };
+    const response = await fetch(path, { headers, signal: ending.signal, cache: 'no-store' });
+    if (response.ok) {
+      onOpen();
+      await readEvents(response, onUpdate);
+      return true;
+    }
+    const { message } = await response.json().catch(() => ({ message: response.statusText }));
+    if (response.status !== 401 && response.status !== 403) return true;
+    sessionStorage.removeItem(TOKEN);
+    onRefused(response.status, message);
+    return false;
+  }
+}
+
+async function readEvents(response, onUpdate) {
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    text += value;
+    const parts = text.split('\n\n');
+    text = parts.pop();
+    for (const part of parts) onUpdate(JSON.parse(part.slice('data: '.length)));
+  }
+}

@@ -1,0 +1,131 @@
+import { ownerText } from '#shared/domain/avoidance/avoid-entry.ts';
+import { readableAmount } from '#shared/domain/quantity/readable-amount.ts';
+import {
+  type AvoidEntry,
+  type EvictionEntry,
+  isFresh,
+  type NextEntry,
+  type NodePressure,
+  type NodePressureStatus,
+  type PressureConditionEntry,
+  scarceSignals,
+  type SignalEntry,
+  worstSignal,
+} from '#shared/api/node-pressure.ts';
+import { headroomOf, usedRatio } from './amounts.ts';
+import type {
+  AvoidView,
+  ConditionView,
+  EvictionView,
+  NextView,
+  NodeState,
+  NodeSummary,
+  NodeView,
+  SignalView,
+} from './view.ts';
+
+/** Types that name a shortage; every other names what should be so, such as `PoliciesRead`. */
+const SHORTAGES: readonly string[] = ['Memory', 'Cpu', 'Io', 'Disk', 'Pid'];
+
+/** One NodePressure as the page shows it; `undefined` before its agent's first write. `now` is in milliseconds since 1970. */
+export function nodeView(pressure: NodePressure, now: number): NodeView | undefined {
+  const { status, name, avoid } = pressure;
+  if (status === undefined) return undefined;
+  const conditions = status.conditions.map(conditionView);
+  return {
+    ...summaryOf(name, status, isFresh(status, now)),
+    troubles: conditions.filter(({ isTrouble }) => isTrouble).map(({ type }) => type),
+    policy: status.policy ?? '',
+    agent: status.agent?.version ?? '',
+    conditions,
+    readings: status.signals.map(signalView),
+    candidates: status.next.map(nextView),
+    evictions: status.evictions.map(evictionView),
+    avoided: avoid.map(avoidView),
+  };
+}
+
+/** What the row of a node shows. */
+export function nodeSummary(view: NodeView): NodeSummary {
+  const {
+    name,
+    mode,
+    state,
+    signals,
+    observedAt,
+    usedRatio: used,
+    lineRatio,
+    headroom,
+    next,
+    evicting,
+    troubles,
+  } = view;
+  return { name, mode, state, signals, observedAt, usedRatio: used, lineRatio, headroom, next, evicting, troubles };
+}
+
+function summaryOf(name: string, status: NodePressureStatus, fresh: boolean): Omit<NodeSummary, 'troubles'> {
+  const memory = status.signals.find((signal) => signal.name === 'memory.available');
+  const state = fresh ? stateOf(status.signals) : 'Unknown';
+  return {
+    name,
+    mode: status.mode,
+    state,
+    signals:
+      state === 'Far' ? [] : scarceSignals(status.signals).flatMap((each) => (each.state === state ? [each.name] : [])),
+    observedAt: status.observedAt,
+    usedRatio: usedRatio(memory?.available, memory?.capacity),
+    lineRatio: usedRatio(memory?.threshold, memory?.capacity),
+    headroom: headroomOf(memory?.available, memory?.threshold),
+    next: status.next[0]?.pod,
+    evicting: status.evictions.filter(isInFlight).length,
+  };
+}
+
+function stateOf(signals: readonly SignalEntry[]): NodeState {
+  return signals.length === 0 ? 'Unknown' : (worstSignal(signals)?.state ?? 'Far');
+}
+
+function isInFlight({ mode, requestedAt, endedAt, outcome }: EvictionEntry): boolean {
+  return mode === 'Enforce' && requestedAt !== undefined && endedAt === undefined && IN_FLIGHT.includes(outcome);
+}
+
+/** Outcomes of an eviction whose pod may not have ended (agent/decide/apply-outcome.ts). */
+const IN_FLIGHT: readonly string[] = ['requested', 'evicted', 'foundEnding'];
+
+function conditionView({ type, status, reason, message }: PressureConditionEntry): ConditionView {
+  return { type, status, reason, message, isTrouble: status === (SHORTAGES.includes(type) ? 'True' : 'False') };
+}
+
+function signalView(signal: SignalEntry): SignalView {
+  const { name, state, available, reclaimable, capacity, threshold } = signal;
+  return {
+    name,
+    state,
+    available: readableAmount(available ?? ''),
+    capacity: readableAmount(capacity ?? ''),
+    reclaimable: reclaimable && readableAmount(reclaimable),
+    threshold: threshold && readableAmount(threshold),
+    usedRatio: usedRatio(available, capacity),
+    lineRatio: usedRatio(threshold, capacity),
+  };
+}
+
+function nextView({ pod, priority, usage, request, because }: NextEntry, index: number): NextView {
+  return {
+    rank: index + 1,
+    pod,
+    priority,
+    usage: usage && readableAmount(usage),
+    request: request && readableAmount(request),
+    why: because.text,
+  };
+}
+
+function evictionView(eviction: EvictionEntry): EvictionView {
+  const { pod, signal, stage, mode, outcome, requestedAt, endedAt, because } = eviction;
+  return { pod, signal, stage, mode, outcome, requestedAt, endedAt, why: because.text };
+}
+
+function avoidView({ owner, until, cause, hard }: AvoidEntry): AvoidView {
+  return { owner: ownerText(owner), until, cause, isHard: hard };
+}

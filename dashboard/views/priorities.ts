@@ -1,0 +1,80 @@
+import { type Fields, fieldsOf, integerOf, textOf } from '#shared/api/tolerant-fields.ts';
+import { readableAmount } from '#shared/domain/quantity/readable-amount.ts';
+import { ANNOTATION_ALLOW_PREEMPTION, FOREIGN_ALLOW_PREEMPTION } from '#shared/kube/api-names.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { shareOf } from './amounts.ts';
+import type { ClassView, QuotaResourceView, QuotaView } from './view.ts';
+
+const LONGEST_NAME = 253;
+const LONGEST_DESCRIPTION = 2_048;
+const MOST_NAMES = 64;
+
+/** One PriorityClass, with its description as plain text (design source mechanism S1-6). Never throws. */
+export function classView(object: KubeObject): ClassView {
+  const { annotations = {} } = object.metadata;
+  const wish = annotations[ANNOTATION_ALLOW_PREEMPTION] ?? annotations[FOREIGN_ALLOW_PREEMPTION];
+  return {
+    name: object.metadata.name ?? '',
+    value: integerOf(object['value']) ?? 0,
+    isDefault: object['globalDefault'] === true,
+    preempts: object['preemptionPolicy'] !== 'Never',
+    optedOut: wish === 'false',
+    description: textOf(object['description'], LONGEST_DESCRIPTION) ?? '',
+  };
+}
+
+/** A PriorityQuota, with what its ledger counts. Never throws. */
+export function priorityQuotaView(object: KubeObject): QuotaView {
+  const spec = fieldsOf(object['spec']);
+  const used = fieldsOf(fieldsOf(object['status'])['used']);
+  const range = fieldsOf(spec['priority']);
+  const classes = namesIn(spec['priorityClassNames']);
+  const scope =
+    classes === '' ? `priority ${integerOf(range['min']) ?? '…'} to ${integerOf(range['max']) ?? '…'}` : classes;
+  return {
+    kind: 'PriorityQuota',
+    name: object.metadata.name ?? '',
+    namespace: '',
+    scope,
+    resources: resourcesOf(fieldsOf(spec['hard']), used),
+  };
+}
+
+/** A ResourceQuota that counts some classes only; `undefined` for any other. Never throws. */
+export function resourceQuotaView(object: KubeObject): QuotaView | undefined {
+  const spec = fieldsOf(object['spec']);
+  const scope = classesOf(fieldsOf(spec['scopeSelector'])['matchExpressions']);
+  if (scope === undefined) return undefined;
+  const { name = '', namespace = '' } = object.metadata;
+  const used = fieldsOf(fieldsOf(object['status'])['used']);
+  return { kind: 'ResourceQuota', name, namespace, scope, resources: resourcesOf(fieldsOf(spec['hard']), used) };
+}
+
+function classesOf(expressions: unknown): string | undefined {
+  const items: readonly unknown[] = Array.isArray(expressions) ? expressions : [];
+  const term = items.map(fieldsOf).find(({ scopeName }) => scopeName === 'PriorityClass');
+  if (term === undefined) return undefined;
+  const operator = textOf(term['operator'], LONGEST_NAME) ?? '';
+  return operator === 'In' ? namesIn(term['values']) : `${operator} ${namesIn(term['values'])}`.trim();
+}
+
+function namesIn(value: unknown): string {
+  const names: readonly unknown[] = Array.isArray(value) ? value.slice(0, MOST_NAMES) : [];
+  return names.filter((name) => typeof name === 'string').join(', ');
+}
+
+function resourcesOf(hard: Fields, used: Fields): readonly QuotaResourceView[] {
+  return Object.keys(hard)
+    .sort()
+    .slice(0, MOST_NAMES)
+    .map((name) => {
+      const most = amountText(hard[name]);
+      const taken = amountText(used[name]) || '0';
+      return { name, used: readableAmount(taken), hard: readableAmount(most), usedRatio: shareOf(taken, most) };
+    });
+}
+
+/** The API server stores what was sent: a number or a text. */
+function amountText(value: unknown): string {
+  return typeof value === 'number' ? String(value) : (textOf(value, LONGEST_NAME) ?? '');
+}

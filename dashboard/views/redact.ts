@@ -1,0 +1,63 @@
+import type { EvictionView, NextView, NodeSummary, NodeView, QuotaView, TimelineEntry } from './view.ts';
+
+/** Whether the viewer may list the pods of a namespace. */
+export type MaySee = (namespace: string) => boolean;
+
+/** A row without the name of a pod that the viewer may not see. */
+export function redactSummary(node: NodeSummary, maySee: MaySee): NodeSummary {
+  return { ...node, next: node.next === undefined ? undefined : visible(node.next, maySee) };
+}
+
+/** A node without names and figures of pods that the viewer may not see; how many there are stays. */
+export function redactNode(node: NodeView, maySee: MaySee): NodeView {
+  return {
+    ...node,
+    ...redactSummary(node, maySee),
+    // Type and reason stay; a message may name pods.
+    conditions: node.conditions.map((each) => ({ ...each, message: '' })),
+    candidates: node.candidates.map((each) => redactNext(each, maySee)),
+    evictions: node.evictions.map((each) => redactEviction(each, maySee)),
+    avoided: node.avoided.filter(({ owner }) => maySee(namespaceOf(owner))),
+  };
+}
+
+function redactNext(next: NextView, maySee: MaySee): NextView {
+  if (maySee(namespaceOf(next.pod))) return { ...next, why: redactText(next.why, maySee) };
+  return { rank: next.rank, pod: '', priority: undefined, usage: undefined, request: undefined, why: '' };
+}
+
+function redactEviction(eviction: EvictionView, maySee: MaySee): EvictionView {
+  if (!maySee(namespaceOf(eviction.pod))) return { ...eviction, pod: '', why: '' };
+  return { ...eviction, why: redactText(eviction.why, maySee) };
+}
+
+/** What happened to pods that the viewer may not see stays in the timeline, without names. */
+export function redactTimeline(timeline: readonly TimelineEntry[], maySee: MaySee): readonly TimelineEntry[] {
+  return timeline.map((entry) => {
+    const mayRead = entry.namespace !== '' && maySee(entry.namespace);
+    if (mayRead) return { ...entry, why: redactText(entry.why, maySee) };
+    if (entry.namespace !== '') return { ...entry, about: 'Pod', namespace: '', why: '' };
+    return { ...entry, why: '' };
+  });
+}
+
+export function redactQuotas(quotas: readonly QuotaView[], maySee: MaySee): readonly QuotaView[] {
+  return quotas.filter(({ namespace }) => namespace === '' || maySee(namespace));
+}
+
+/** A name as reasons write it: `namespace/pod`. */
+const POD_NAME = /[a-z0-9][-a-z0-9]*\/[a-z0-9][-.a-z0-9]*[a-z0-9]/g;
+
+/** A reason compares a pod with others, which may be of namespaces that the viewer may not see. */
+function redactText(text: string, maySee: MaySee): string {
+  return text.replace(POD_NAME, (name) => (maySee(namespaceOf(name)) ? name : 'a pod of another namespace'));
+}
+
+function visible(pod: string, maySee: MaySee): string {
+  return maySee(namespaceOf(pod)) ? pod : '';
+}
+
+/** Of `namespace/name` or `namespace/kind/name`. */
+export function namespaceOf(name: string): string {
+  return name.split('/')[0] ?? '';
+}

@@ -1,0 +1,115 @@
+import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
+import { type Fields, fieldsOf, instantOf, integerOf, textOf } from '#shared/api/tolerant-fields.ts';
+import { EVENT_REASONS, REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import type { EvictionView, NodeView, TimelineEntry, TimelineKind } from './view.ts';
+
+/** The reasons of Events that the timeline shows, with the kind of entry; all other Events are left out. */
+const KINDS: Readonly<Record<string, TimelineKind>> = {
+  [EVENT_REASONS.evicted]: 'eviction',
+  [EVENT_REASONS.preempted]: 'preemption',
+  OOMKilling: 'oom',
+  SystemOOM: 'oom',
+  [EVENT_REASONS.thresholdMet]: 'pressure',
+  [EVENT_REASONS.evictionFailed]: 'problem',
+  [EVENT_REASONS.evictionIneffective]: 'problem',
+  [EVENT_REASONS.evictionLoop]: 'problem',
+  [EVENT_REASONS.preemptionLoop]: 'problem',
+};
+const MOST_ENTRIES = 200;
+/** Of the Events of one namespace, whose users may write Events, while there are others to show. */
+const MOST_OF_NAMESPACE = 50;
+const LONGEST_NAME = 253;
+const LONGEST_NOTE = 1_024;
+
+/** An Event as an entry, with the namespace that holds the Event itself: its users may have written it. */
+export interface EventEntry extends TimelineEntry {
+  readonly writtenIn: string;
+}
+
+/**
+ * One Event (events.k8s.io/v1) as an entry, seen at `now` (milliseconds since 1970) and never later than that;
+ * `undefined` for an Event about something else. Never throws.
+ */
+export function eventEntry(event: KubeObject, now: number): EventEntry | undefined {
+  const reason = textOf(event['reason'], LONGEST_NAME) ?? '';
+  const kind = Object.hasOwn(KINDS, reason) ? KINDS[reason] : undefined;
+  if (kind === undefined) return undefined;
+  const series = fieldsOf(event['series']);
+  return {
+    at: lastSeen(event, series, now),
+    kind,
+    isDryRun: false,
+    ...aboutOf(fieldsOf(event['regarding'])),
+    reason,
+    why: textOf(event['note'], LONGEST_NOTE)?.trim() ?? '',
+    from: textOf(event['reportingController'], LONGEST_NAME) ?? '',
+    count: integerOf(series['count']) ?? 1,
+    writtenIn: textOf(event.metadata.namespace, LONGEST_NAME) ?? '',
+  };
+}
+
+/** Whoever writes an Event chooses its times, but for the creation: that one the API server sets. */
+function lastSeen({ eventTime, metadata }: KubeObject & Fields, series: Fields, now: number): number {
+  const given = [series['lastObservedTime'], eventTime, metadata.creationTimestamp].map(instantOf);
+  const times = given.filter((time) => time !== undefined);
+  const credible = times.find((time) => time - now <= MOST_SKEW_MS);
+  return Math.min(credible ?? times.at(-1) ?? 0, now);
+}
+
+function aboutOf(reference: Fields): Pick<TimelineEntry, 'about' | 'namespace' | 'node'> {
+  const kind = textOf(reference['kind'], LONGEST_NAME) ?? '';
+  const namespace = textOf(reference['namespace'], LONGEST_NAME) ?? '';
+  const name = textOf(reference['name'], LONGEST_NAME) ?? '';
+  const about = `${kind} ${namespace === '' || kind === 'Node' ? name : `${namespace}/${name}`}`;
+  return { about, namespace: kind === 'Node' ? '' : namespace, node: kind === 'Node' ? name : '' };
+}
+
+/**
+ * Evictions, preemptions, kernel kills and pressure, the newest first. What agents did stands in their NodePressure, also
+ * in a dry run; their Events about it would say the same twice.
+ */
+export function timelineOf(nodes: Iterable<NodeView>, events: Iterable<EventEntry>): readonly TimelineEntry[] {
+  const evictions = [...nodes].flatMap((node) => node.evictions.map((eviction) => evictionEntry(node.name, eviction)));
+  const known = new Set(evictions.map(({ about }) => about));
+  const others = [...events].filter((entry) => !isOwnEviction(entry) || !known.has(entry.about));
+  const { first, rest } = sharedOut(others.sort(newestFirst));
+  const shown = [...evictions, ...first].sort(newestFirst).slice(0, MOST_ENTRIES);
+  return [...shown, ...rest.slice(0, MOST_ENTRIES - shown.length)].sort(newestFirst);
+}
+
+/** The first entries of every namespace, so that Events of one cannot hide those of others, and what is left. */
+function sharedOut(events: readonly EventEntry[]): Record<'first' | 'rest', readonly TimelineEntry[]> {
+  const counts = new Map<string, number>();
+  const [first, rest]: [TimelineEntry[], TimelineEntry[]] = [[], []];
+  for (const { writtenIn, ...entry } of events) {
+    const count = (counts.get(writtenIn) ?? 0) + 1;
+    counts.set(writtenIn, count);
+    (count <= MOST_OF_NAMESPACE ? first : rest).push(entry);
+  }
+  return { first, rest };
+}
+
+function newestFirst(a: TimelineEntry, b: TimelineEntry): number {
+  return b.at - a.at;
+}
+
+function isOwnEviction({ kind, from }: TimelineEntry): boolean {
+  return kind === 'eviction' && from === REPORTING_CONTROLLERS.agent;
+}
+
+function evictionEntry(node: string, eviction: EvictionView): TimelineEntry {
+  const { pod, mode, outcome, stage, signal, requestedAt, why } = eviction;
+  return {
+    at: requestedAt ?? 0,
+    kind: 'eviction',
+    isDryRun: mode === 'DryRun',
+    about: `Pod ${pod}`,
+    namespace: pod.split('/')[0] ?? '',
+    node,
+    reason: [signal, stage, outcome].filter((part) => part !== '').join(', '),
+    why,
+    from: REPORTING_CONTROLLERS.agent,
+    count: 1,
+  };
+}

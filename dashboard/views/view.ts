@@ -1,0 +1,137 @@
+/** What the page shows: plain JSON. Times are milliseconds since 1970, ratios lie between 0 and 1. */
+export interface View {
+  readonly at: number;
+  /** By name. */
+  readonly nodes: readonly NodeView[];
+  /** Newest first. */
+  readonly timeline: readonly TimelineEntry[];
+  /** Highest first. */
+  readonly classes: readonly ClassView[];
+  readonly quotas: readonly QuotaView[];
+}
+
+/** The state of the signal that is nearest to its threshold; `Unknown` where nothing fresh is known. */
+export type NodeState = 'Hard' | 'Soft' | 'Near' | 'Far' | 'Unknown';
+
+/** A node in one row. */
+export interface NodeSummary {
+  readonly name: string;
+  readonly mode: string;
+  readonly state: NodeState;
+  /** Which signals have that state, unless it is `Far` or `Unknown`. */
+  readonly signals: readonly string[];
+  readonly observedAt: number | undefined;
+  readonly usedRatio: number | undefined;
+  readonly lineRatio: number | undefined;
+  /** Available memory minus its threshold; negative below it. */
+  readonly headroom: string | undefined;
+  readonly next: string | undefined;
+  /** Evictions in flight. */
+  readonly evicting: number;
+  /** Types of conditions that say that something is wrong. */
+  readonly troubles: readonly string[];
+}
+
+export interface NodeView extends NodeSummary {
+  readonly policy: string;
+  readonly agent: string;
+  readonly conditions: readonly ConditionView[];
+  readonly readings: readonly SignalView[];
+  readonly candidates: readonly NextView[];
+  readonly evictions: readonly EvictionView[];
+  /** Owners whose pods should not come back for a while. */
+  readonly avoided: readonly AvoidView[];
+}
+
+export interface ConditionView {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+  /** Whether it says that something is wrong, which for some types is True and for others False. */
+  readonly isTrouble: boolean;
+}
+
+export interface SignalView {
+  readonly name: string;
+  readonly state: string;
+  readonly available: string;
+  readonly capacity: string;
+  /** Memory that processes can still allocate; the bar shows what the kubelet calls available. */
+  readonly reclaimable: string | undefined;
+  readonly threshold: string | undefined;
+  /** `undefined` where available or capacity cannot be read as an amount. */
+  readonly usedRatio: number | undefined;
+  /** The used share at which the threshold is met. */
+  readonly lineRatio: number | undefined;
+}
+
+export interface NextView {
+  readonly rank: number;
+  /** Empty where the viewer may not list the pods of its namespace. */
+  readonly pod: string;
+  readonly priority: number | undefined;
+  readonly usage: string | undefined;
+  readonly request: string | undefined;
+  readonly why: string;
+}
+
+export interface EvictionView {
+  readonly pod: string;
+  readonly signal: string;
+  readonly stage: string;
+  readonly mode: string;
+  readonly outcome: string;
+  readonly requestedAt: number | undefined;
+  readonly endedAt: number | undefined;
+  readonly why: string;
+}
+
+export interface AvoidView {
+  readonly owner: string;
+  readonly until: number;
+  readonly cause: string;
+  readonly isHard: boolean;
+}
+
+export type TimelineKind = 'eviction' | 'preemption' | 'oom' | 'pressure' | 'problem';
+
+export interface TimelineEntry {
+  readonly at: number;
+  readonly kind: TimelineKind;
+  readonly isDryRun: boolean;
+  /** `Pod team-a/web`, or `Node node-1`; only the kind where the viewer may not see more. */
+  readonly about: string;
+  readonly namespace: string;
+  readonly node: string;
+  readonly reason: string;
+  readonly why: string;
+  readonly from: string;
+  readonly count: number;
+}
+
+export interface ClassView {
+  readonly name: string;
+  readonly value: number;
+  readonly isDefault: boolean;
+  readonly preempts: boolean;
+  readonly optedOut: boolean;
+  readonly description: string;
+}
+
+export interface QuotaView {
+  readonly kind: 'PriorityQuota' | 'ResourceQuota';
+  readonly name: string;
+  /** Empty for a PriorityQuota. */
+  readonly namespace: string;
+  /** Names of classes, or a range of priorities. */
+  readonly scope: string;
+  readonly resources: readonly QuotaResourceView[];
+}
+
+export interface QuotaResourceView {
+  readonly name: string;
+  readonly used: string;
+  readonly hard: string;
+  readonly usedRatio: number | undefined;
+}
