@@ -1,22 +1,25 @@
-/** `npm run bench -- NAME`: runs one benchmark, which prints one JSON document; without a name it lists them. */
+/**
+ * `npm run bench -- NAME`: runs one benchmark, which prints one JSON document; without a name it lists them. Each file
+ * in a folder of this one is a benchmark; what several of them use is in folders below.
+ */
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { globSync } from 'node:fs';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const USAGE_EXIT_CODE = 2;
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));
 
-const names = readdirSync(FOLDER)
-  .filter((file) => file.endsWith('.ts') && file !== 'main.ts')
-  .map((file) => file.slice(0, -'.ts'.length))
-  .sort();
+const files = new Map(globSync('*/*.ts', { cwd: FOLDER }).map((file) => [basename(file, '.ts'), file]));
 
-const [name, ...rest] = process.argv.slice(2);
-if (name !== undefined && names.includes(name)) {
-  const { status } = spawnSync(process.execPath, ['--expose-gc', `${FOLDER}${name}.ts`, ...rest], { stdio: 'inherit' });
-  process.exitCode = status ?? 1;
-} else {
-  if (name !== undefined) console.error(`unknown benchmark "${name}"`);
+const [name = '', ...rest] = process.argv.slice(2);
+const file = files.get(name);
+if (file === undefined) {
+  if (name !== '') console.error(`unknown benchmark "${name}"`);
+  const names = Array.from(files.keys()).sort();
   console.error(`usage: npm run --silent bench -- NAME, one of: ${names.join(', ')}`);
   process.exitCode = USAGE_EXIT_CODE;
+} else {
+  const { status } = spawnSync(process.execPath, ['--expose-gc', FOLDER + file, ...rest], { stdio: 'inherit' });
+  process.exitCode = status ?? 1;
 }

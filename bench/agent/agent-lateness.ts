@@ -8,7 +8,7 @@ import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AgentProcess, groupPod, startAgent, warmCompileCache } from '#test/agent/agent-process.ts';
 import { createPodGroups, type PodGroups } from '#test/agent/pod-groups.ts';
-import { environment } from './agent/environment.ts';
+import { environment } from './support/environment.ts';
 
 const SECONDS = Number(process.env['SECONDS'] ?? 60);
 const SETTLE_MS = 5000;

@@ -7,10 +7,10 @@
  */
 import { warmCompileCache } from '#test/agent/agent-process.ts';
 import { createPodGroups, type PodGroups } from '#test/agent/pod-groups.ts';
-import { agentRacer } from './agent/agent-racer.ts';
-import { environment } from './agent/environment.ts';
-import { type Run, runRace, summariseRuns } from './agent/race.ts';
-import { podsTrack } from './agent/tracks.ts';
+import { agentRacer } from './race/agent-racer.ts';
+import { environment } from './support/environment.ts';
+import { type Run, runRace, summariseRuns } from './race/race.ts';
+import { podsTrack } from './race/tracks.ts';
 
 const RUNS = Number(process.env['RUNS'] ?? 10);
 const RATES = (process.env['RATES'] ?? '0.1,0.3,1').split(',').map(Number);

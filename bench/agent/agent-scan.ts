@@ -8,9 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findCgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
 import { createPodScanner } from '#agent/observe/cgroup/pod-scanner.ts';
+import { median } from '#bench/shared/support/quantile.ts';
 import { NODE_FLAGS } from '#test/agent/agent-process.ts';
 import { createPodGroups, type PodGroups } from '#test/agent/pod-groups.ts';
-import { environment } from './agent/environment.ts';
+import { environment } from './support/environment.ts';
 
 const BLOCKS = 10;
 const PASSES = 200;
@@ -75,10 +76,6 @@ function microsecondsHere(pass: () => void): number {
   const startedAt = performance.now();
   for (let count = 0; count < PASSES; count += 1) pass();
   return ((performance.now() - startedAt) * 1000) / PASSES;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
 function compare(pods: number, binary: string | undefined) {

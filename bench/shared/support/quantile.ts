@@ -8,3 +8,10 @@ export function quantile(values: readonly number[], share: number): number {
 export function rounded(value: number): number {
   return Math.round(value * 1_000) / 1_000;
 }
+
+/** The middle one of the values, or between the middle two; of no values, NaN. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length / 2;
+  return ((sorted[Math.ceil(middle) - 1] ?? NaN) + (sorted[Math.floor(middle)] ?? NaN)) / 2;
+}

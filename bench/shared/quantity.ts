@@ -3,6 +3,7 @@ import { canonicalQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import type { Quantity } from '#shared/domain/quantity/quantity.ts';
 import { addQuantities, compareQuantities } from '#shared/domain/quantity/quantity.ts';
+import { median } from './support/quantile.ts';
 
 const COMMON = ['100m', '250m', '500m', '1', '2', '1500m', '64Mi', '128Mi', '512Mi', '1Gi', '2Gi', '16Gi', '0', '1G'];
 const LONG = ['123456789012345678901234567890', '1.1Mi', '8Ei', '0.123456789012345678', '9223372036854775807', '1e30'];
@@ -27,8 +28,7 @@ function rate(call: (index: number) => unknown): number {
     seconds.push((performance.now() - start) / 1000);
   }
   if (kept === undefined) throw new Error('the benchmark computed nothing');
-  const median = seconds.sort((a, b) => a - b)[ROUNDS >> 1] ?? 0;
-  return Math.round(BATCH / median / 10_000) / 100;
+  return Math.round(BATCH / median(seconds) / 10_000) / 100;
 }
 
 function parseAll(texts: readonly string[]): number {

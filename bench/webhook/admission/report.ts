@@ -1,4 +1,4 @@
-import { quantile, rounded } from './quantile.ts';
+import { quantile, rounded } from '#bench/shared/support/quantile.ts';
 import type { Block } from './run-block.ts';
 import type { Blocks } from './run-rounds.ts';
 

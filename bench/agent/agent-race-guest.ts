@@ -5,9 +5,9 @@
  * times slower than a real one and cannot fill 1 GB/s: `mebibytesPerSecond` is what it did, and delays compare the two
  * with one another, not with other machines. JSON on stdout; RUNS, RATES and THRESHOLDS as for agent-race.
  */
-import { findGuestTools, neededTools, pathOf } from '#test/cluster/guest/find-guest-tools.ts';
-import { runInGuest } from '#test/cluster/guest/run-in-guest.ts';
-import { environment } from './agent/environment.ts';
+import { findGuestTools, neededTools, pathOf } from '#test/cluster/guest/image/find-guest-tools.ts';
+import { runInGuest } from '#test/cluster/guest/run/run-in-guest.ts';
+import { environment } from './support/environment.ts';
 
 const HOUR_MS = 3_600_000;
 /** Little above the thresholds, as the guest is slow to fill it. */
@@ -20,7 +20,7 @@ const env = {
   RATES: process.env['RATES'] ?? '0.1,0.3,1',
   THRESHOLDS: process.env['THRESHOLDS'] ?? '200,500',
 };
-const command = ['node', 'bench/agent/race-earlyoom.ts'];
+const command = ['node', 'bench/agent/race/race-earlyoom.ts'];
 const program = { command, env, programs: [earlyoom], memoryMiB: MEMORY_MIB, timeoutMs: HOUR_MS };
 const { status, stdout, console: log } = await runInGuest(neededTools(findGuestTools()), program);
 if (status !== 0) throw new Error(`the race ended with ${status}: ${log.slice(-2000)}`);

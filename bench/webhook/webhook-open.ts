@@ -1,8 +1,8 @@
 /** Latency of reviews that arrive at a fixed rate, whether or not earlier ones are answered (open loop). JSON on stdout. */
 import { loadavg } from 'node:os';
 import { randomSource } from '#test/fakes/random-source.ts';
-import { postRequest, reviewClient, type ReviewClient } from './webhook/review-client.ts';
-import { startRig, validateBody } from './webhook/rig.ts';
+import { postRequest, reviewClient, type ReviewClient } from './served/review-client.ts';
+import { startRig, validateBody } from './served/rig.ts';
 import type { ServerProcess } from '#test/webhook/support/server-process.ts';
 
 const CONNECTIONS = 64;

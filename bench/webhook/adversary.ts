@@ -5,7 +5,12 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { shippedMemoryMiB } from '#test/webhook/support/shipped-webhook.ts';
 
-const SUITE = ['run', '--config', 'test/cluster/vitest.config.ts', 'test/cluster/admission/adversary.test.ts'];
+const SUITE = [
+  'run',
+  '--config',
+  'test/cluster/vitest.config.ts',
+  'test/cluster/admission/availability/adversary.test.ts',
+];
 const VITEST = 'node_modules/vitest/vitest.mjs';
 const TARGETS = { createdShare: 0.95, p99Ms: 500, peakMiB: shippedMemoryMiB() * 0.9 };
 

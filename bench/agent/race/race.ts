@@ -26,7 +26,7 @@ export interface Run {
 }
 
 const MIB = 1024 * 1024;
-const HOG = fileURLToPath(new URL('../../test/agent/hog.ts', import.meta.url));
+const HOG = fileURLToPath(new URL('../../../test/agent/hog.ts', import.meta.url));
 const HOG_MOST_MIB = 3000;
 const POLL_MS = 1;
 

@@ -7,7 +7,7 @@ import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.t
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { putPod } from '#shared/domain/snapshot/snapshot-pods.ts';
-import { planPreemption } from '#shared/domain/preemption/plan-preemption.ts';
+import { planPreemption } from '#shared/domain/preemption/plan/plan-preemption.ts';
 import { buildBudget, buildNode, buildPod } from '#test/build/cluster.ts';
 
 const NODE_COUNTS = [500, 1_000, 2_000, 5_000];

@@ -8,12 +8,12 @@ import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import { kubeconfigConnection } from '#shared/kube/client/kubeconfig-connection.ts';
 import { agentAgeMs, installAgent } from '#test/cluster/node/agent-on-node.ts';
 import { call } from '#test/cluster/node/kube-calls.ts';
-import { type NodeOfOurs, startNodeOf } from '#test/cluster/node/start-node-of.ts';
+import { type NodeOfOurs, startNodeOf } from '#test/cluster/node/start/start-node-of.ts';
 import { NODE_NAME } from '#test/cluster/node/node-place.ts';
 import { makePod, podPath } from '#test/cluster/node/make-pod.ts';
 import { eventually } from '#test/contract/harness.ts';
-import { quantile, rounded } from './admission/quantile.ts';
-import { environment } from './agent/environment.ts';
+import { quantile, rounded } from '#bench/shared/support/quantile.ts';
+import { environment } from './support/environment.ts';
 import { availableMemory, type AvailableMemory } from './node/available-memory.ts';
 import { firstRequest } from './node/first-request.ts';
 

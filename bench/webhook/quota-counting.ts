@@ -13,6 +13,7 @@ import type { ByteStream, KubeClient } from '#shared/kube/client/client.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { KubeRequest } from '#shared/kube/client/kube-request.ts';
 import { PROTOBUF } from '#shared/kube/protobuf/envelope.ts';
+import { decodeWith } from '#shared/kube/reflector/decode-with.ts';
 import { createReflector } from '#shared/kube/reflector/reflector.ts';
 import { NAMESPACES, PRIORITY_QUOTAS, type Resource } from '#shared/kube/resource.ts';
 import type { Decoded } from '#shared/kube/decode/decoded.ts';
@@ -232,11 +233,7 @@ function eventsOf(count: number): readonly Buffer[] {
 }
 
 function reflect<T>(client: KubeClient, resource: Resource, decode: (raw: unknown) => Decoded<T>) {
-  const slim = (raw: KubeObject): T | undefined => {
-    const decoded = decode(raw);
-    return decoded.ok ? decoded.value : undefined;
-  };
-  return createReflector({ client, resource, slim, clock, random: Math.random, log });
+  return createReflector({ client, resource, slim: decodeWith(decode), clock, random: Math.random, log });
 }
 
 function sleep(ms: number): Promise<void> {

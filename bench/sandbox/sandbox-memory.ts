@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { processTree } from '#test/build/process-tree.ts';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const TARGET_MIB = 400;
 const TARGET_SECONDS = 5;
 /** Long enough for start-up garbage to be collected and for every cache to be full. */

@@ -5,7 +5,7 @@ import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import { NO_KNOWN_PODS } from '#shared/domain/admission/known-pods.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import { decodePodRequest } from '#shared/kube/decode/decode-pod-request.ts';
-import { decodePriorityPolicy } from '#shared/kube/decode/decode-priority-policy.ts';
+import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import { decodeResourceQuota } from '#shared/kube/decode/decode-resource-quota.ts';
 import { QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
 import type { Decoded } from '#shared/kube/decode/decoded.ts';
@@ -15,7 +15,7 @@ import { decodeReview } from '#webhook/server/decode-review.ts';
 import { encodeReview } from '#webhook/server/encode-review.ts';
 import { advanceScan, startScan } from '#webhook/request-body/review-scan.ts';
 import { createReviewMetrics } from '#webhook/server/review-metrics.ts';
-import { BENCH_POLICY, BENCH_QUOTA, validateBody } from './webhook/rig.ts';
+import { BENCH_POLICY, BENCH_QUOTA, validateBody } from './served/rig.ts';
 
 const BLOCKS = 15;
 const ROUNDS = 2_000;

@@ -1,7 +1,8 @@
 /** How many reviews per second one webhook process answers over kept TLS connections, compared with a bare server. JSON on stdout. */
 import { loadavg } from 'node:os';
-import { reviewClient, postRequest, type ReviewClient } from './webhook/review-client.ts';
-import { mutateBody, startRig, validateBody } from './webhook/rig.ts';
+import { median } from '#bench/shared/support/quantile.ts';
+import { reviewClient, postRequest, type ReviewClient } from './served/review-client.ts';
+import { mutateBody, startRig, validateBody } from './served/rig.ts';
 import type { ServerProcess } from '#test/webhook/support/server-process.ts';
 
 const CONNECTIONS = 16;
@@ -51,11 +52,6 @@ async function hammer(client: ReviewClient, request: Buffer, until: number): Pro
     answered += 1;
   }
   return answered;
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }
 
 function summarise(blocks: readonly Block[]) {

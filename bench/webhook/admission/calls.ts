@@ -1,5 +1,5 @@
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
-import { rounded } from './quantile.ts';
+import { rounded } from '#bench/shared/support/quantile.ts';
 import type { Counts } from './counts.ts';
 
 const BUCKET =

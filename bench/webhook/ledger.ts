@@ -14,6 +14,7 @@ import { applyBatch, type Batch } from '#shared/domain/quota/replica/apply-batch
 import type { PodView } from '#shared/domain/quota/view/pod-view.ts';
 import { QuotaCounter, type QuotaCount } from '#shared/domain/quota/view/quota-counter.ts';
 import { systemClock as clock } from '#shared/runtime/clock.ts';
+import { median } from '#bench/shared/support/quantile.ts';
 import { amountsOf } from '#test/build/cluster.ts';
 import { viewOf } from '#test/build/pod-count.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
@@ -222,10 +223,6 @@ function cpuSeconds(work: () => void): number {
 
 function seconds({ user, system }: NodeJS.CpuUsage): number {
   return (user + system) / 1e6;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN;
 }
 
 const subjects = NAMESPACES.map(subject);

@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { loadavg } from 'node:os';
 import { startAgent, warmCompileCache } from '#test/agent/agent-process.ts';
 import { createPodGroups } from '#test/agent/pod-groups.ts';
-import { environment } from './agent/environment.ts';
-import { endedPod, everydayPod } from './agent/everyday-pod.ts';
+import { environment } from './support/environment.ts';
+import { endedPod, everydayPod } from './support/everyday-pod.ts';
 import { type Footprint, footprintOf } from '#test/agent/process-footprint.ts';
 
 const SECONDS = Number(process.env['SECONDS'] ?? 60);

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { createAuthority, issueServerCertificate } from '#shared/http/certificates.ts';
-import { objectServer } from '#test/fakes/object-server.ts';
+import { apiDouble } from '#test/fakes/api-double.ts';
 import { createPodReview } from '#test/webhook/support/reviews.ts';
 import { startServer, type ServerProcess } from '#test/webhook/support/server-process.ts';
 import { shippedNodeFlags, startShippedWebhook } from '#test/webhook/support/shipped-webhook.ts';
@@ -25,7 +25,7 @@ export const BENCH_QUOTA = {
 
 /** A cluster with classes, a policy and a quota for the pod of `validateBody`, so that every rule has work to do. */
 export async function startRig(): Promise<Rig> {
-  const api = await objectServer();
+  const api = await apiDouble();
   api.put('/api/v1/namespaces', { metadata: { name: 'team-a', labels: { 'kubernetes.io/metadata.name': 'team-a' } } });
   for (const [name, value] of [
     ['high', 1_000],

@@ -6,7 +6,7 @@
 import { warmCompileCache } from '#test/agent/agent-process.ts';
 import { createPodGroups, type PodGroups } from '#test/agent/pod-groups.ts';
 import { agentRacer } from './agent-racer.ts';
-import { environment } from './environment.ts';
+import { environment } from '#bench/agent/support/environment.ts';
 import { earlyoomRacer } from './earlyoom-racer.ts';
 import { type Run, runRace, summariseRuns } from './race.ts';
 import type { Racer, Track } from './racer.ts';

@@ -1,0 +1,168 @@
+/**
+ * How long the extender takes to answer kube-scheduler about a preemption: 500 proposed nodes with 4 or 30 victims each,
+ * of 30 pods on a node, over HTTP on loopback; the client is a process of its own. `guarded` is the share of nodes on
+ * which a victim opted out, so that other victims must be found. JSON on stdout: milliseconds per request from the first
+ * byte sent to the last byte received, processor time of the server, and how long its event loop was blocked at most.
+ */
+import { execFile } from 'node:child_process';
+import { Agent, request } from 'node:http';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
+import { serve } from '#shared/http/serve.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import type { AnnotatedClass } from '#shared/kube/decode/decode-priority-class.ts';
+import { systemClock } from '#shared/runtime/clock.ts';
+import { createLog } from '#shared/runtime/log.ts';
+import { createMetrics } from '#shared/runtime/metrics.ts';
+import { extenderListener } from '#scheduler/extender/extender-listener.ts';
+import { extenderVerbs } from '#scheduler/extender/extender-verbs.ts';
+import { preemptionRules } from '#scheduler/extender/preemption-rules.ts';
+import { createPodReader } from '#scheduler/read-pods.ts';
+import { fixedClasses } from '#test/build/classes.ts';
+import { buildNode } from '#test/build/cluster.ts';
+
+const NODES = 500;
+const PODS_PER_NODE = 30;
+const WARM_UP = 50;
+const ROUNDS = 300;
+const RULES = { budgets: 'BestEffort', usageAware: false, tieBreak: 'none' } as const;
+const CASES = [
+  { victims: 4, guarded: 0 },
+  { victims: 30, guarded: 0 },
+  { victims: 4, guarded: 0.1 },
+] as const;
+
+const OPTED_OUT = {
+  name: 'stays',
+  annotations: new Map([['plimsoll.dev/allow-preemption', 'false']]),
+} as unknown as AnnotatedClass;
+
+function nameOf(node: number, pod: number): string {
+  return `pod-${node}-${pod}`;
+}
+
+/** As long as those of Kubernetes. */
+function uidOf(node: number, pod: number): string {
+  return `00000000-0000-4000-${String(node).padStart(4, '0')}-${String(pod).padStart(12, '0')}`;
+}
+
+/** The pods are read as the process reads them. */
+function clusterOf(guarded: number) {
+  const readPod = createPodReader();
+  const nodes = Array.from({ length: NODES }, (_, node) =>
+    buildNode({ name: `node-${node}`, allocatable: { cpu: '30', memory: '64Gi' } }),
+  );
+  const pods = nodes.flatMap((_, node) =>
+    Array.from({ length: PODS_PER_NODE }, (_, pod) => readPod(rawPod(node, pod, pod === 0 && node < NODES * guarded))),
+  );
+  return createSnapshot({ nodes, pods });
+}
+
+function rawPod(node: number, pod: number, isGuarded: boolean): KubeObject {
+  const priorityClassName = isGuarded ? 'stays' : 'goes';
+  const resources = { requests: { cpu: '1', memory: '1Gi' } };
+  const spec = {
+    nodeName: `node-${node}`,
+    priority: pod,
+    priorityClassName,
+    containers: [{ name: 'main', resources }],
+  };
+  return { metadata: { namespace: 'default', name: nameOf(node, pod), uid: flat(uidOf(node, pod)) }, spec };
+}
+
+/** As text that was read is; V8 holds text that was put together in pieces until it is needed as a whole. */
+function flat(text: string): string {
+  return Buffer.from(text).toString();
+}
+
+function bodyOf(victims: number): string {
+  const uids = (node: number) => Array.from({ length: victims }, (_, pod) => ({ UID: uidOf(node, pod) }));
+  const proposed = Array.from({ length: NODES }, (_, node): [string, object] => [
+    `node-${node}`,
+    { Pods: uids(node), NumPDBViolations: 0 },
+  ]);
+  const resources = { requests: { cpu: String(victims), memory: '1Gi' } };
+  const spec = { priority: 1_000, containers: [{ name: 'main', resources }] };
+  const Pod = { metadata: { name: 'incoming', namespace: 'default', uid: 'incoming' }, spec };
+  return JSON.stringify({ Pod, NodeNameToVictims: null, NodeNameToMetaVictims: Object.fromEntries(proposed) });
+}
+
+type Case = (typeof CASES)[number];
+
+async function measure({ victims, guarded }: Case) {
+  const log = createLog({ component: 'bench', level: 'silent', format: 'json' });
+  const verbs = extenderVerbs({
+    snapshot: clusterOf(guarded),
+    missing: () => [],
+    isStale: () => false,
+    rules: preemptionRules(RULES, fixedClasses([OPTED_OUT])),
+    clock: systemClock,
+    log,
+    metrics: createMetrics('bench'),
+  });
+  const handler = extenderListener({ verbs, bodyLimitBytes: 16 * 1024 * 1024, maxRequests: 16, log });
+  const server = await serve({ handler, host: '127.0.0.1', port: 0 });
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  const before = process.cpuUsage();
+  const times = await timesOfClient(server.port, victims);
+  const { user, system } = process.cpuUsage(before);
+  delay.disable();
+  await server.close();
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (share: number) => rounded(sorted[Math.floor(sorted.length * share)] ?? NaN);
+  const bodyKiB = Math.round(bodyOf(victims).length / 1_024);
+  const blocked = { p99BlockMs: rounded(delay.percentile(99) / 1e6), longestBlockMs: rounded(delay.max / 1e6) };
+  const cpuMs = rounded((user + system) / 1_000 / (ROUNDS + WARM_UP));
+  return { victims, guarded, bodyKiB, p50Ms: at(0.5), p99Ms: at(0.99), cpuMs, ...blocked };
+}
+
+function rounded(ms: number): number {
+  return Number(ms.toFixed(2));
+}
+
+async function timesOfClient(port: number, victims: number): Promise<readonly number[]> {
+  const args = [fileURLToPath(import.meta.url), 'client', String(port), String(victims)];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  return JSON.parse(stdout) as readonly number[];
+}
+
+/** Asks again and again as kube-scheduler does, one request at a time; prints the time of each. */
+async function runClient(port: number, victims: number): Promise<void> {
+  const body = Buffer.from(bodyOf(victims));
+  const agent = new Agent({ keepAlive: true });
+  const times: number[] = [];
+  for (let round = -WARM_UP; round < ROUNDS; round += 1) {
+    const start = performance.now();
+    const { status, text } = await ask(port, body, agent);
+    if (round >= 0) times.push(performance.now() - start);
+    if (status !== 200 || !text.includes('"node-0"')) throw new Error(`answered ${status}: ${text.slice(0, 500)}`);
+  }
+  agent.destroy();
+  console.log(JSON.stringify(times));
+}
+
+function ask(port: number, body: Buffer, agent: Agent): Promise<{ readonly status: number; readonly text: string }> {
+  const headers = { 'content-type': 'application/json', 'content-length': body.length };
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, path: '/preempt', method: 'POST', headers, agent }, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+async function runBench(): Promise<void> {
+  const results: unknown[] = [];
+  for (const each of CASES) results.push(await measure(each));
+  const document = { bench: 'extender-preempt', nodes: NODES, podsPerNode: PODS_PER_NODE, results };
+  console.log(JSON.stringify(document, undefined, 2));
+}
+
+const [role, port, victims] = process.argv.slice(2);
+await (role === 'client' ? runClient(Number(port), Number(victims)) : runBench());
