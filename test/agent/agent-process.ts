@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { COMPILE_CACHE } from '#test/build/compile-cache.ts';
 import { type FakeApiServer, type FakeObject, startFakeApiServer } from './fake-api-server.ts';
 
 /** A pod as the API server sends it, with its UID as name. */
@@ -25,7 +26,6 @@ export interface AgentProcess {
 }
 
 const MAIN = new URL('../../agent/main.ts', import.meta.url).pathname;
-const CACHE = join(tmpdir(), 'plimsoll-compile-cache');
 /** As the DaemonSet starts it. */
 export const NODE_FLAGS = [
   '--single-threaded',
@@ -38,7 +38,7 @@ export const NODE_FLAGS = [
 /** Fills the compile cache as an image build may: once filled, the type stripper is not loaded any more. */
 export async function warmCompileCache(): Promise<void> {
   const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, '--help'], {
-    env: { ...process.env, NODE_COMPILE_CACHE: CACHE },
+    env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE },
     stdio: 'ignore',
   });
   await new Promise((resolve) => child.on('close', resolve));
@@ -77,7 +77,7 @@ export async function startAgent(
   for (const pod of pods) api.put('/api/v1/pods', pod);
   const env = {
     PATH: process.env['PATH'],
-    NODE_COMPILE_CACHE: CACHE,
+    NODE_COMPILE_CACHE: COMPILE_CACHE,
     MALLOC_ARENA_MAX: '1',
     PLIMSOLL_SERVER: api.url,
     PLIMSOLL_TOKEN_FILE: join(directory, 'token'),

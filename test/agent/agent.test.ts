@@ -10,6 +10,7 @@ import { createLog } from '#shared/runtime/log.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { type FakeApiServer, startFakeApiServer } from './fake-api-server.ts';
 import { wirePod, wireSummary } from './wire-node.ts';
+import { EVENTS, REASONS } from '#agent/messages.ts';
 
 /** For a condition on a busy machine; a quiet one meets it within two seconds. */
 const WITHIN = 45_000;
@@ -87,6 +88,12 @@ function condition(type: string): object | undefined {
   return conditions?.find((each) => each.type === type);
 }
 
+/** How many passes an agent has run. */
+async function passesOf(url: string): Promise<number> {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  return Number(/^plimsoll_agent_pass_duration_seconds_count(?:\{.*\})? (\d+)$/m.exec(metrics)?.[1]);
+}
+
 const SHORT_OF_MEMORY = () => wireSummary(100, 1000, { hog: 600, quiet: 250 });
 
 describe('the agent', { timeout: 90_000 }, () => {
@@ -120,7 +127,7 @@ describe('the agent', { timeout: 90_000 }, () => {
     expect(events()).toMatchObject([
       {
         reason: 'EvictionThresholdMet',
-        note: 'Attempting to reclaim memory',
+        note: EVENTS.thresholdMet('memory'),
         regarding: { kind: 'Node', name: 'n1', uid: 'uid-n1' },
       },
       {
@@ -160,7 +167,7 @@ describe('the agent', { timeout: 90_000 }, () => {
     await vi.waitFor(() => expect(status()).toMatchObject({ evictions: [{ outcome: 'pretended (dry run)' }] }), WITHIN);
     expect(evictions()).toEqual([]);
     expect(events()).toMatchObject([
-      { note: 'Attempting to reclaim memory (dry run)' },
+      { note: EVENTS.dryRun(EVENTS.thresholdMet('memory')) },
       {
         reason: 'Evicted',
         note: expect.stringMatching(/^The node was low on resource: memory\. .* \(dry run\)$/) as string,
@@ -209,7 +216,7 @@ describe('the agent', { timeout: 90_000 }, () => {
       '/api/v1/namespaces/default/pods/second/eviction',
     ]);
     expect(events().find(({ reason }) => reason === 'EvictionFailed')).toMatchObject({
-      note: 'Cannot evict: budget',
+      note: EVENTS.cannotEvict('budget'),
     });
   });
 
@@ -236,14 +243,14 @@ describe('the agent', { timeout: 90_000 }, () => {
     await vi.waitFor(() => expect(condition('EvictionsCarriedOut')).toMatchObject({ status: 'False' }), WITHIN);
     expect(condition('EvictionsCarriedOut')).toMatchObject({
       reason: 'PodsStuck',
-      message:
-        '1 evicted pods have not terminated within their grace period; the kubelet has stopped posting node status as well',
+      message: REASONS.stuck({ count: 1, isKubeletSilent: true }).text,
     });
     await vi.waitFor(
       async () => expect(await (await fetch(`${url}/metrics`)).text()).toMatch(/evictions_stuck 1/),
       WITHIN,
     );
-    await new Promise((resolve) => setTimeout(resolve, 2000));
+    const decided = await passesOf(url);
+    await vi.waitFor(async () => expect(await passesOf(url)).toBeGreaterThan(decided + 10), WITHIN);
     expect(evictions().map(({ path }) => path.split('/').at(-2))).toEqual(['hog']);
   });
 

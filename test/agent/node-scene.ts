@@ -7,7 +7,7 @@ import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import { NO_RECLAIM_RATES } from '#agent/decide/snapshot/node-view.ts';
 import { NO_POD_PRESSURES } from '#agent/decide/snapshot/pod-pressure.ts';
 import { indexPods, type NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
-import { type AgentPolicy, DEFAULT_POLICY } from '#agent/policy/policy.ts';
+import { type AgentPolicy, DEFAULT_POLICY } from '#shared/api/node-pressure-policy/policy.ts';
 import { buildPod, type PodFields } from '#test/build/cluster.ts';
 
 export const MIB = 1024 * 1024;

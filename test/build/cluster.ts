@@ -3,7 +3,14 @@ import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget
 import type { Node } from '#shared/domain/snapshot/node.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { qosClass } from '#shared/domain/pod/qos.ts';
-import type { LabelSelector, Pod, PodAffinityTerm, PodSpec, SchedulingRules } from '#shared/domain/pod/pod.ts';
+import type {
+  LabelSelector,
+  Pod,
+  PodAffinityTerm,
+  PodSpec,
+  SchedulingRules,
+  TopologySpreadConstraint,
+} from '#shared/domain/pod/pod.ts';
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -124,6 +131,24 @@ export function buildTerm(labels: Texts, topologyKey = 'kubernetes.io/hostname')
     namespaceSelector: undefined,
     matchLabelKeys: [],
     mismatchLabelKeys: [],
+  };
+}
+
+/** A required spread over a topology of pods labelled `app: a`, at most one more in one domain than in another. */
+export function buildSpread(
+  topologyKey: string,
+  changes: Partial<TopologySpreadConstraint> = {},
+): TopologySpreadConstraint {
+  return {
+    topologyKey,
+    maxSkew: 1,
+    minDomains: undefined,
+    whenUnsatisfiable: 'DoNotSchedule',
+    labelSelector: selectorOf({ app: 'a' }),
+    matchLabelKeys: [],
+    nodeAffinityPolicy: undefined,
+    nodeTaintsPolicy: undefined,
+    ...changes,
   };
 }
 

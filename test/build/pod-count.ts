@@ -18,7 +18,7 @@ export function viewOf(names: readonly string[], pods: Iterable<CountedPod>): Po
   const view = new PodView();
   const all = [...pods];
   const namespaces = new Set(all.map(({ namespace }) => namespace));
-  for (const name of namespaces) view.govern({ name, labels: new Map(), revision: 1 });
+  for (const name of namespaces) view.addNamespace({ name, labels: new Map(), revision: 1 });
   view.begin(all.length, names);
   view.loaded(view.load());
   for (const [index, pod] of all.entries()) {

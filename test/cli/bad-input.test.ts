@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { InputError } from '#cli/input-error.ts';
-import { parseManifests } from '#cli/review/parse-manifests.ts';
+import { parseManifests } from '#cli/manifests/parse-manifests.ts';
 import { requesterOf } from '#cli/review/requester.ts';
 import { review } from '#cli/review/review.ts';
 import { folderWith, runPlimsoll } from './run-plimsoll.ts';

@@ -6,11 +6,59 @@ const MISTAKES: readonly (readonly [readonly string[], string])[] = [
   [['review', '--ass', 'x'], "error: unknown option '--ass'\n(Did you mean --as?)\n"],
   [['review'], "error: required option '-f, --filename <manifests...>' not specified\n"],
   [['review', '-f', 'x', '--as-group', 'y'], "error: option '--as-group' needs '--as'\n"],
+  [['simulate', 'preempt'], "error: one of '--pod' and '--pod-file' is needed\n"],
+  [['simulate', 'preempt', '--pod', 'x', '--pod-file', 'y'], "error: '--pod' and '--pod-file' exclude each other\n"],
+  [['simulate', 'preempt', '-f', '-', '--pod-file', '-'], 'error: standard input can be read once only\n'],
+  [['simulate', 'pressure', '--available', '1'], "error: required option '--node <name>' not specified\n"],
+  [
+    ['simulate', 'pressure', '--node', 'x', '--available', '1', '-f', '-', '--usage', '-'],
+    'error: standard input can be read once only\n',
+  ],
+  [
+    ['completion', 'tcsh'],
+    "error: command-argument value 'tcsh' is invalid for argument 'shell'. Allowed choices are bash, zsh, fish.\n",
+  ],
+  [['mode', 'enforce'], "error: required option '-l, --node-selector <labels>' not specified\n"],
+  [
+    ['mode', 'enforce', '-l', 'pool=batch', '--dry-run=maybe'],
+    "error: option '--dry-run <strategy>' argument 'maybe' is invalid. Allowed choices are none, client, server.\n",
+  ],
+  [
+    ['uninstall'],
+    "error: plimsoll removes nothing itself: '--dry-run=client' lists what to remove; " +
+      'docs/guides/install.md has the commands\n',
+  ],
+  [['simulate', 'preempts'], "error: unknown command 'preempts'\n(Did you mean preempt?)\n"],
   [
     ['review', '-f', 'x', '-o', 'xml'],
     "error: option '-o, --output <format>' argument 'xml' is invalid. Allowed choices are table, json, yaml.\n",
   ],
 ];
+
+const COMMANDS = [
+  'check',
+  'completion',
+  'explain',
+  'mode',
+  'review',
+  'simulate',
+  'snapshot',
+  'top',
+  'uninstall',
+  'version',
+  'why-not',
+];
+const NESTED = [
+  'explain pod',
+  'explain quota',
+  'mode dry-run',
+  'mode enforce',
+  'simulate preempt',
+  'simulate pressure',
+  'top nodes',
+  'top pods',
+];
+const HELPED = [...COMMANDS, ...NESTED].map((name) => `${name} --help`);
 
 describe('usage', () => {
   test.each(MISTAKES)('%j is answered with what is wrong, exit code 2', async (args, stderr) => {
@@ -19,14 +67,14 @@ describe('usage', () => {
 
   test('no command at all is answered with the list of commands', async () => {
     const { code, stdout, stderr } = await runPlimsoll([]);
-    expect({ code, stdout, names: /^ {2}review .*\n {2}version /m.test(stderr) }).toEqual({
-      code: 2,
-      stdout: '',
-      names: true,
-    });
+    const names = stderr
+      .split('Commands:\n')[1]
+      ?.match(/^ {2}[a-z-]+/gm)
+      ?.map((name) => name.trim());
+    expect({ code, stdout, names }).toEqual({ code: 2, stdout: '', names: [...COMMANDS, 'help'] });
   });
 
-  test.each([['--help'], ['review --help'], ['help review']])('%s fits into 80 columns', async (line) => {
+  test.each([...HELPED, '--help', 'help review'].map((line) => [line]))('%s fits into 80 columns', async (line) => {
     const { code, stdout, stderr } = await runPlimsoll(line.split(' '));
     expect({ code, stderr, isUsage: stdout.startsWith('Usage: plimsoll ') }).toEqual({
       code: 0,

@@ -69,6 +69,19 @@ describe('where the programs of Kubernetes are', () => {
     expect(findBinaries({ XDG_CACHE_HOME: folder, PATH: '' })).toEqual(pathsBuilt());
   });
 
+  test('of another version where PLIMSOLL_KUBERNETES names one', () => {
+    const other = join(folder, 'plimsoll', 'kubernetes-1.34.4');
+    fill(other, [...PROGRAMS, 'kubelet']);
+    const found = findBinaries({ XDG_CACHE_HOME: folder, PATH: '', PLIMSOLL_KUBERNETES: '1.34' });
+    expect(found).toMatchObject({ kind: 'found', paths: { kubectl: join(other, 'kubectl') } });
+  });
+
+  test('nowhere for a version that no test runs on', () => {
+    expect(() => findBinaries({ XDG_CACHE_HOME: folder, PLIMSOLL_KUBERNETES: '1.29' })).toThrow(
+      'cannot test on Kubernetes "1.29" (PLIMSOLL_KUBERNETES): expected one of 1.34, 1.35, 1.36',
+    );
+  });
+
   test('built there when they are not, once', () => {
     const env = withGo(GO);
     expect(findBinaries(env)).toEqual(pathsBuilt());

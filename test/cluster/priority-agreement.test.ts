@@ -5,9 +5,9 @@ import { resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodePriorityClass } from '#shared/kube/decode/decode-priority-class.ts';
 import { at, contractHarness, eventually, pod } from '#test/contract/harness.ts';
-import { clusterObjects, PRIORITY_CLASSES } from './admission/cluster-objects.ts';
+import { clusterObjects, PRIORITY_CLASSES } from './admission/support/cluster-objects.ts';
 import { clusterTarget, hasCluster } from './support/control-plane/cluster-target.ts';
-import { valueOf } from './support/value-of.ts';
+import { valueOf } from '#test/build/value-of.ts';
 
 const RUNS = 300;
 const DEFAULT_VALUE = 77;

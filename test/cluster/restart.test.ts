@@ -7,6 +7,7 @@ import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { at, eventually } from '#test/contract/harness.ts';
 import { ownCluster, whyNoOwnCluster } from './support/control-plane/own-cluster.ts';
+import { seededJitter } from '#test/fakes/jitter.ts';
 
 const log = createLog({ component: 'test', level: 'silent', format: 'json' });
 const NAMESPACE = 'default';
@@ -28,7 +29,7 @@ describe.skipIf(why !== undefined)(`when the API server or etcd is killed in mid
       fieldSelector: 'metadata.name=followed',
       slim: (raw) => at(raw, 'data.value'),
       clock: systemClock,
-      random: Math.random,
+      random: seededJitter(),
       log,
     });
     const object = { metadata: { name: 'followed' }, data: { value: '0' } };
@@ -78,7 +79,7 @@ describe.skipIf(why !== undefined)(`when the API server or etcd is killed in mid
         namespace: NAMESPACE,
         identity: 'only',
         clock: systemClock,
-        random: Math.random,
+        random: seededJitter(),
         log,
         durationMs: 3_000,
         renewDeadlineMs: 2_000,

@@ -1,6 +1,6 @@
 import { describe, expect, inject, test } from 'vitest';
 import { contractHarness } from '#test/contract/harness.ts';
-import { registeredWebhooks } from './admission/registered-webhooks.ts';
+import { registeredWebhooks } from './admission/support/registered-webhooks.ts';
 import { clusterTarget, hasCluster } from './support/control-plane/cluster-target.ts';
 import { findUpstreamSuite, runUpstreamSuite } from './support/control-plane/upstream-suite.ts';
 

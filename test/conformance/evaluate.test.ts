@@ -26,7 +26,7 @@ describe('evaluate', () => {
         'note: episodes: no Plimsoll process runs KUBELET_START, diskLayout, kubeletPass; this kind only compares with Kubernetes\n',
     });
     expect(evaluate('priority', '').stderr).toBe(
-      'note: priority: no Plimsoll process runs isPriorityKept, keepPriority; the webhook runs the rest\n',
+      'note: priority: no Plimsoll process runs keepPriority; the webhook runs the rest\n',
     );
     expect(evaluate('qos', '').stderr).toBe('');
   });
@@ -34,7 +34,7 @@ describe('evaluate', () => {
   test('lists the kinds with the processes that decide them', () => {
     const { status, stdout } = evaluate('--help', '');
     expect(status).toBe(0);
-    expect(stdout).toMatch(/^ {2}qos +webhook, agent$/m);
+    expect(stdout).toMatch(/^ {2}qos +webhook, agent, scheduler$/m);
     expect(stdout).toMatch(/^ {2}kubelet-preemption +no process$/m);
   });
 

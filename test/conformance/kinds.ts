@@ -16,7 +16,7 @@ import { answer as answerRequests } from './kinds/requests.ts';
 import { answer as answerThresholds } from './kinds/thresholds.ts';
 
 /** The processes that are installed in a cluster. */
-export type Process = 'webhook' | 'agent';
+export type Process = 'webhook' | 'agent' | 'scheduler';
 
 /** How the cases of one kind are answered, and which of their fields are answers. */
 export interface Answering {
@@ -24,13 +24,13 @@ export interface Answering {
   readonly answerFields: readonly string[];
 }
 
-/** A kind, and where the product decides the same (`same-functions.test.ts`). */
+/** A kind, and where the product, or else kubelet/, decides the same (`same-functions.test.ts`). */
 export interface Kind extends Answering {
   /** The function that decides, as `FILE#NAME`. */
   readonly decision: Declaration;
   /** The processes that run it. */
   readonly runBy: readonly Process[];
-  /** What the answer takes from shared/ in addition to it, or instead, and no process runs. */
+  /** What the answer takes from shared/ or kubelet/ in addition to it, or instead, and no process runs. */
   readonly notRun?: readonly string[];
 }
 
@@ -42,7 +42,7 @@ const QUANTITY_ANSWERS = [
 const PREEMPTION: Kind = {
   answer: answerPreemption,
   answerFields: ['want'],
-  decision: 'shared/domain/preemption/plan-preemption.ts#planPreemption',
+  decision: 'shared/domain/preemption/plan/plan-preemption.ts#planPreemption',
   runBy: [],
   notRun: ['createSnapshot', 'planPreemption'],
 };
@@ -55,8 +55,7 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
       answer: answerQuantity,
       answerFields: QUANTITY_ANSWERS,
       decision: 'shared/domain/quantity/parse-quantity.ts#parseQuantity',
-      runBy: ['webhook', 'agent'],
-      notRun: ['quantityMilliValue'],
+      runBy: ['webhook', 'agent', 'scheduler'],
     },
   ],
   [
@@ -65,7 +64,7 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
       answer: answerQuantityArithmetic,
       answerFields: ['cmp', 'sum', 'sub'],
       decision: 'shared/domain/quantity/quantity.ts#addQuantities',
-      runBy: ['webhook', 'agent'],
+      runBy: ['webhook', 'agent', 'scheduler'],
     },
   ],
   [
@@ -75,7 +74,7 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
       answerFields: ['want'],
       decision: 'shared/domain/priority/resolve-priority.ts#resolvePriority',
       runBy: ['webhook'],
-      notRun: ['isPriorityKept', 'keepPriority'],
+      notRun: ['keepPriority'],
     },
   ],
   [
@@ -122,7 +121,7 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
       answer: answerQos,
       answerFields: ['qos', 'reported'],
       decision: 'shared/domain/pod/qos.ts#reportedQosClass',
-      runBy: ['webhook', 'agent'],
+      runBy: ['webhook', 'agent', 'scheduler'],
     },
   ],
   [
@@ -131,7 +130,7 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
       answer: answerRequests,
       answerFields: ['requests', 'limits'],
       decision: 'shared/domain/pod/pod-requests.ts#podRequests',
-      runBy: ['webhook', 'agent'],
+      runBy: ['webhook', 'agent', 'scheduler'],
     },
   ],
   [
@@ -141,7 +140,7 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
       answerFields: ['want'],
       decision: 'shared/domain/ranking/rank-pods.ts#rankPods',
       runBy: ['agent'],
-      notRun: ['compareCandidates', 'decodePodStats', 'diskLayout'],
+      notRun: ['decodePodStats', 'diskLayout'],
     },
   ],
   [
@@ -150,7 +149,7 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
       answer: answerEvictable,
       answerFields: ['critical', 'static', 'mirror'],
       decision: 'shared/domain/eviction/protection.ts#isMirrorPod',
-      runBy: ['webhook', 'agent'],
+      runBy: ['webhook', 'agent', 'scheduler'],
       notRun: ['isCriticalPod', 'isStaticPod'],
     },
   ],
@@ -160,7 +159,7 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
       answer: answerThresholds,
       answerFields: ['ok', 'errors', 'want'],
       decision: 'shared/domain/pressure/parse-thresholds.ts#parseThresholds',
-      runBy: ['agent'],
+      runBy: ['webhook', 'agent'],
     },
   ],
   [
@@ -168,7 +167,7 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
     {
       answer: answerEpisode,
       answerFields: ['steps.want'],
-      decision: 'shared/domain/eviction/kubelet-pass.ts#kubeletPass',
+      decision: 'test/conformance/kubelet/kubelet-pass.ts#kubeletPass',
       runBy: [],
       notRun: ['KUBELET_START', 'diskLayout', 'kubeletPass'],
     },
@@ -181,7 +180,7 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
     {
       answer: answerKubeletPreemption,
       answerFields: ['want', 'error'],
-      decision: 'shared/domain/eviction/kubelet-preemption.ts#kubeletPreemption',
+      decision: 'test/conformance/kubelet/kubelet-preemption.ts#kubeletPreemption',
       runBy: [],
       notRun: ['kubeletPreemption'],
     },

@@ -3,7 +3,7 @@ import { mentionedBy, reachedBy, reachedFrom, type Declaration } from '#tools/re
 import { repositoryModules } from '#tools/reach/repository-modules.ts';
 import { KINDS, type Process } from './kinds.ts';
 
-const PROCESSES: readonly Process[] = ['webhook', 'agent'];
+const PROCESSES: readonly Process[] = ['webhook', 'agent', 'scheduler'];
 const modules = repositoryModules();
 const reached = PROCESSES.map((process) => [process, reachedFrom(`${process}/main.ts`, modules)] as const);
 
@@ -12,11 +12,14 @@ function runBy(declaration: Declaration): readonly Process[] {
   return reached.filter(([, declarations]) => declarations.has(declaration)).map(([process]) => process);
 }
 
-/** What the adapter of a kind takes from shared/ by name, in its own file or in a helper's. */
-function takenFromShared(kind: string): readonly Declaration[] {
+/** Where decisions stand: those of the product, and the kubelet's own that no process of ours takes. */
+const DECISIONS = /^(shared|test\/conformance\/kubelet)\//;
+
+/** Which decisions the adapter of a kind takes by name, in its own file or in a helper's. */
+function takenBy(kind: string): readonly Declaration[] {
   const file = `test/conformance/kinds/${kind.replace(/^preemption-\w+$/, 'preemption')}.ts`;
-  const adapter = [...reachedBy([`${file}#answer`], modules)].filter((each) => each.startsWith('test/'));
-  const taken = adapter.flatMap((each) => mentionedBy(each, modules)).filter((each) => each.startsWith('shared/'));
+  const adapter = [...reachedBy([`${file}#answer`], modules)].filter((each) => !DECISIONS.test(each));
+  const taken = adapter.flatMap((each) => mentionedBy(each, modules)).filter((each) => DECISIONS.test(each));
   return [...new Set(taken)];
 }
 
@@ -25,14 +28,14 @@ function nameOf(declaration: Declaration): string {
 }
 
 describe.each([...KINDS])('kind %s', (kind, { decision, runBy: declared, notRun = [] }) => {
-  const taken = takenFromShared(kind);
+  const taken = takenBy(kind);
 
   test('is decided by the function that it names, in the processes that it names', () => {
     expect(taken).toContain(decision);
     expect(runBy(decision)).toEqual(declared);
   });
 
-  test('says exactly what it takes from shared/ and no process runs', () => {
+  test('says exactly what it takes and no process runs', () => {
     const unreached = taken.filter((each) => runBy(each).length === 0);
     expect(unreached.map(nameOf).sort()).toEqual(notRun);
   });

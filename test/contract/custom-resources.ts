@@ -66,7 +66,7 @@ export function customResourceContract(target: () => ContractTarget): void {
     const { status, body } = await api.post(boats, boat('bad', spec));
     expect(status).toBe(422);
     expect(body).toMatchObject(refusal(422, 'Invalid', expect.stringContaining(`Boat.${group} "bad" is invalid: `)));
-    expect(at(body, 'message')).toContain(message);
+    expect(withoutTypeNames(at(body, 'message'))).toContain(message);
   });
 
   test('status is a world of its own', async () => {
@@ -157,4 +157,9 @@ function definition(group: string): object {
       versions: [version],
     },
   };
+}
+
+/** Kubernetes 1.34 names the type of an object that breaks a rule in place of its value. */
+function withoutTypeNames(message: unknown): string {
+  return String(message).replace('Invalid value: "object": ', 'Invalid value: ');
 }

@@ -9,6 +9,8 @@ import { CONFIG_MAPS, LEASES, PODS } from '#shared/kube/resource.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { at, configMap, contractHarness, type ContractTarget, eventually, pod } from './harness.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { seededJitter } from '#test/fakes/jitter.ts';
 
 const log = createLog({ component: 'contract', level: 'silent', format: 'json' });
 
@@ -41,7 +43,7 @@ export function portContract(target: () => ContractTarget): void {
       labelSelector: `listing=${listing}`,
       slim: (raw: KubeObject) => at(raw, 'data.value'),
       clock: systemClock,
-      random: Math.random,
+      random: seededJitter(),
       log,
       pageSize: 2,
       listing,
@@ -110,18 +112,26 @@ export function portContract(target: () => ContractTarget): void {
   });
 
   test('a lease has one leader, which gives it back, and each term another token', async () => {
-    const { client, namespace } = api;
+    const { namespace } = api;
     const terms: string[] = [];
+    const asked = { a: 0, b: 0 };
     const stop = { a: new AbortController(), b: new AbortController() };
+    const counted = (identity: 'a' | 'b'): KubeClient => ({
+      ...api.client,
+      request: (request) => {
+        asked[identity] += 1;
+        return api.client.request(request);
+      },
+    });
     const contend = (identity: 'a' | 'b'): Promise<void> =>
       runWithLease(
         {
-          client,
+          client: counted(identity),
           name: 'contract',
           namespace,
           identity,
           clock: systemClock,
-          random: Math.random,
+          random: seededJitter(),
           log,
           retryMs: 100,
           lead: async (signal: AbortSignal, term: LeaseTerm) => {
@@ -134,14 +144,17 @@ export function portContract(target: () => ContractTarget): void {
     const first = contend('a');
     await eventuallyCounts(terms, 1);
     const second = contend('b');
-    await systemClock.sleep(500);
+    await eventually(() => {
+      expect(asked.b).toBeGreaterThan(3);
+      return Promise.resolve();
+    });
     expect(terms).toHaveLength(1);
     stop.a.abort();
     await first;
     await eventuallyCounts(terms, 2);
     stop.b.abort();
     await second;
-    const lease = await getObject(client, { resource: LEASES, namespace, name: 'contract' });
+    const lease = await getObject(api.client, { resource: LEASES, namespace, name: 'contract' });
     const uid = lease.kind === 'ok' ? lease.object.metadata.uid : '';
     expect(terms).toEqual([`a ${uid}/0 true`, `b ${uid}/1 true`]);
     expect(lease).toMatchObject({ object: { spec: { holderIdentity: '', leaseTransitions: 1 } } });

@@ -1,31 +1,33 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { type Admit, admitAll } from '#dashboard/access/admit.ts';
+import { limitedViewer, SEES_ALL } from '#dashboard/access/viewer.ts';
 import { dashboardApp } from '#dashboard/app.ts';
-import type { View } from '#dashboard/view.ts';
+import type { Update } from '#dashboard/viewer-update.ts';
+import type { View } from '#dashboard/views/view.ts';
 import type { Server } from '#shared/http/serve.ts';
 import { serve } from '#shared/http/serve.ts';
-import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
+import { generateCluster } from './generated-cluster.ts';
 
-const log = createLog({ component: 'test', level: 'fatal', format: 'json' });
+const log = createLog({ component: 'test', level: 'silent', format: 'json' });
+const ASSETS = ['page.js', 'page.css', 'mark.svg', 'nodes.js', 'node.js', 'stream.js'];
+/** Open pages at once; one more is 503. */
+const MOST_PAGES = 100;
+const noCredentials: Admit = () => Promise.resolve({ kind: 'refused', status: 401, message: 'send a token' });
+/** A tenant of team-1. */
+const tenant: Admit = () =>
+  Promise.resolve({ kind: 'admitted', viewer: limitedViewer((name) => Promise.resolve(name === 'team-1')) });
 
 describe('dashboardApp', () => {
-  const nodes: KubeObject[] = [];
-  const listeners = new Set<() => void>();
+  const cluster = generateCluster(20, Date.now());
   let ending = new AbortController();
   let server: Server | undefined;
 
-  async function start(): Promise<string> {
+  async function start(admit: Admit = admitAll): Promise<string> {
     ending = new AbortController();
-    const sources = {
-      nodePressures: () => nodes,
-      events: () => [],
-      onChange: (listener: () => void) => {
-        listeners.add(listener);
-        return () => void listeners.delete(listener);
-      },
-    };
-    const handler = dashboardApp({ sources, clock: systemClock, log, signal: ending.signal });
+    const { sources } = cluster;
+    const handler = dashboardApp({ sources, admit, clock: systemClock, log, signal: ending.signal });
     server = await serve({ handler, host: '127.0.0.1', port: 0 });
     return server.url;
   }
@@ -33,54 +35,128 @@ describe('dashboardApp', () => {
   afterEach(async () => {
     ending.abort();
     await server?.close();
-    nodes.length = 0;
   });
 
   test('the page and what it loads come with a policy that lets nothing else run', async () => {
     const url = await start();
-    for (const path of ['/', '/page.js', '/page.css', '/mark.svg']) {
-      const response = await fetch(url + path);
+    for (const path of ['', ...ASSETS]) {
+      const response = await fetch(`${url}/${path}`);
       expect([path, response.status]).toEqual([path, 200]);
       expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
       await response.body?.cancel();
     }
   });
 
-  test('what does not exist is 404, also above the page folder', async () => {
+  test('what does not exist is 404, also above the page folder, and nothing can be written', async () => {
     const url = await start();
-    for (const path of ['/nothing', '/..%2fapp.ts', '/../app.ts']) {
-      expect((await fetch(url + path)).status).toBe(404);
-    }
+    for (const path of ['/nothing', '/..%2fapp.ts', '/../app.ts']) expect((await fetch(url + path)).status).toBe(404);
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
+      expect((await fetch(`${url}/api/view`, { method })).status).toBe(404);
   });
 
-  test('an open page gets the view at once and again after a change', async () => {
-    const url = await start();
-    const response = await fetch(`${url}/api/live`);
-    const messages = readMessages(response);
-    expect((await messages.next()).value?.nodes).toEqual([]);
-    nodes.push({ metadata: { name: 'node-1' }, status: { observedAt: '2026-01-01T00:00:00Z' } });
-    for (const listener of listeners) listener();
-    expect((await messages.next()).value?.nodes.map(({ name }) => name)).toEqual(['node-1']);
+  test('without credentials there is no data: 401 with what to do, and a page that asks for a token', async () => {
+    const url = await start(noCredentials);
+    for (const path of ['/api/view', '/api/live', '/api/live?node=node-000']) {
+      const response = await fetch(url + path);
+      expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="plimsoll"']);
+      expect(await response.json()).toMatchObject({ message: 'send a token' });
+    }
+    const page = await fetch(url);
+    expect([page.status, (await page.text()).includes('page.js')]).toEqual([401, true]);
+  });
+
+  test('an open page gets everything at once, and after a change only what changed', async () => {
+    const messages = readMessages(await fetch(`${await start()}/api/live`));
+    const first = (await messages.next()).value;
+    expect(first).toMatchObject({ isLimited: false, gone: [] });
+    expect([first?.nodes.length, first?.classes?.length, first?.quotas?.length]).toEqual([20, 3, 1]);
+    cluster.change(Date.now(), 10);
+    const next = (await messages.next()).value;
+    expect(next?.nodes.map(({ name }) => name)).toEqual(['node-000', 'node-010']);
+    expect([next?.classes, next?.quotas]).toEqual([undefined, undefined]);
     await messages.return(undefined);
   });
 
-  test('ending lets go of the sources and of open pages', async () => {
+  test('the page of a node gets its details and its history; one that does not exist gets null', async () => {
     const url = await start();
-    const messages = readMessages(await fetch(`${url}/api/live`));
+    const read = async (name: string) => {
+      const messages = readMessages(await fetch(`${url}/api/live?node=${name}`));
+      const update = (await messages.next()).value;
+      await messages.return(undefined);
+      return update;
+    };
+    const found = await read('node-009');
+    expect(found?.node?.candidates).toHaveLength(10);
+    expect(found?.history?.times.length).toBeGreaterThan(10);
+    expect((await read('no-such-node'))?.node).toBeNull();
+  });
+
+  test('a tenant sees no name of a pod of another namespace, neither live nor as JSON', async () => {
+    const url = await start(tenant);
+    const messages = readMessages(await fetch(`${url}/api/live?node=node-000`));
+    const update = (await messages.next()).value;
+    await messages.return(undefined);
+    const view = (await (await fetch(`${url}/api/view`)).json()) as View;
+    for (const shown of [update, view]) {
+      const text = JSON.stringify(shown);
+      expect(text).toContain('team-1/worker-0-1');
+      expect(text).not.toMatch(/team-0|team-2|thumbnails|\b4711\b/);
+    }
+    expect(update?.isLimited).toBe(true);
+    expect(update?.node?.candidates).toHaveLength(10);
+  });
+
+  test('pages that close before their caller is known take no room', async () => {
+    const known = Promise.withResolvers<undefined>();
+    const gone = Array.from({ length: MOST_PAGES }, () => Promise.withResolvers<undefined>());
+    const asking = Array.from({ length: MOST_PAGES }, () => Promise.withResolvers<undefined>());
+    let asked = 0;
+    const url = await start(async (request) => {
+      const place = asked++;
+      request.on('close', () => gone[place]?.resolve(undefined));
+      asking[place]?.resolve(undefined);
+      await known.promise;
+      return admitAll(request);
+    });
+    const leaving = new AbortController();
+    const requests = gone.map(() => fetch(`${url}/api/live`, { signal: leaving.signal }).catch(() => undefined));
+    await Promise.all(asking.map(({ promise }) => promise));
+    leaving.abort();
+    await Promise.all([...requests, ...gone.map(({ promise }) => promise)]);
+    known.resolve(undefined);
+    const response = await fetch(`${url}/api/live`);
+    expect(response.status).toBe(200);
+    await response.body?.cancel();
+  });
+
+  test('one user opens ten pages, and others still open theirs', async () => {
+    const url = await start(({ headers }) => {
+      const user = String(headers['x-user']);
+      return Promise.resolve({ kind: 'admitted', viewer: { ...SEES_ALL, user } });
+    });
+    const open = (user: string) => fetch(`${url}/api/live`, { headers: { 'x-user': user } });
+    const pages = await Promise.all(Array.from({ length: 11 }, () => open('jane')));
+    expect(pages.map(({ status }) => status).toSorted()).toEqual([...Array<number>(10).fill(200), 503]);
+    const other = await open('kim');
+    expect(other.status).toBe(200);
+    for (const { body } of [...pages, other]) await body?.cancel();
+  });
+
+  test('ending lets go of open pages', async () => {
+    const messages = readMessages(await fetch(`${await start()}/api/live`));
     await messages.next();
     ending.abort();
     expect((await messages.next()).done).toBe(true);
-    expect(listeners.size).toBe(0);
   });
 });
 
-async function* readMessages(response: Response): AsyncGenerator<View, void> {
+async function* readMessages(response: Response): AsyncGenerator<Update, void> {
   const decoder = new TextDecoder();
   let text = '';
   for await (const chunk of response.body ?? []) {
     text += decoder.decode(chunk as Uint8Array, { stream: true });
     for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
-      yield JSON.parse(text.slice('data: '.length, end)) as View;
+      yield JSON.parse(text.slice('data: '.length, end)) as Update;
       text = text.slice(end + 2);
     }
   }

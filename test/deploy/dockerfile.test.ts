@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { readDockerfile } from '#test/cluster/node/dockerfile.ts';
+import { readDockerfile } from '#test/cluster/node/image/dockerfile.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -11,6 +11,16 @@ describe('deploy/Dockerfile', () => {
   test('copies what is there', () => {
     const missing = dockerfile.copies.filter(([source]) => !existsSync(`${REPOSITORY}${source}`));
     expect([dockerfile.copies.length > 0, missing]).toEqual([true, []]);
+  });
+
+  test('copies every folder that the code in it imports from', () => {
+    const folders = dockerfile.copies.map(([source]) => source);
+    const files = folders.flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: REPOSITORY }));
+    const imported = files.flatMap((file) =>
+      Array.from(readFileSync(`${REPOSITORY}${file}`, 'utf8').matchAll(/from '#([a-z]+)\//g), ([, folder]) => folder),
+    );
+    expect(imported.length).toBeGreaterThan(0);
+    expect([...new Set(imported)].filter((folder) => !folders.includes(folder ?? ''))).toEqual([]);
   });
 
   test('runs Node alone, as the user of the pods', () => {

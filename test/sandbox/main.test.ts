@@ -59,6 +59,8 @@ async function untilIntroduced(run: Run): Promise<void> {
 
 interface Result {
   readonly refused: readonly { readonly pod: string; readonly reason: string }[];
+  readonly preempted: readonly { readonly pod: string; readonly madeRoomFor: string; readonly because: string }[];
+  readonly spared: readonly string[];
   readonly evicted: readonly { readonly pod: string; readonly because: string }[];
   readonly survived: readonly string[];
   readonly secondsToEvict: number | null;
@@ -76,29 +78,59 @@ async function playOnce(
 
 // Each has its own sandbox, so they may run at once.
 describe.concurrent('npm start -- --once', () => {
-  test('refuses one pod, evicts the hog and spares the services', { timeout: TIMEOUT_MS }, async () => {
-    const { exitCode, result } = await playOnce('--seed', '5');
-    expect(exitCode).toBe(0);
-    expect(result.refused).toEqual([
-      {
-        pod: expect.stringMatching(/^team-[ab]\//) as unknown,
-        reason: expect.stringMatching(/plimsoll\.dev" denied the request: .*quota `critical`/) as unknown,
-      },
-    ]);
-    expect(result.evicted).toEqual([
-      {
-        pod: expect.stringMatching(/^team-[ab]\//) as unknown,
-        because: expect.stringMatching(/^The node was low on resource: memory\. /) as unknown,
-      },
-    ]);
-    expect(result.survived).toHaveLength(3);
-    expect(result.secondsToEvict).toBeTypeOf('number');
-  });
+  test(
+    'refuses one pod, changes one preemption, evicts the hog and spares the services',
+    { timeout: TIMEOUT_MS },
+    async () => {
+      const { exitCode, result } = await playOnce('--seed', '5');
+      expect(exitCode).toBe(0);
+      expect(result.refused).toEqual([
+        {
+          pod: expect.stringMatching(/^team-[ab]\//) as unknown,
+          reason: expect.stringMatching(/plimsoll\.dev" denied the request: .*quota `critical`/) as unknown,
+        },
+      ]);
+      expect(result.spared).toEqual([expect.stringMatching(/^team-[ab]\//)]);
+      expect(result.preempted).toEqual([
+        {
+          pod: expect.stringMatching(/^team-[ab]\//) as unknown,
+          madeRoomFor: expect.stringMatching(/^team-[ab]\//) as unknown,
+          because: `pod ${result.spared[0] ?? ''} opted out of preemption`,
+        },
+      ]);
+      expect(result.preempted[0]?.pod).not.toBe(result.spared[0]);
+      expect(result.evicted).toEqual([
+        {
+          pod: expect.stringMatching(/^team-[ab]\//) as unknown,
+          because: expect.stringMatching(/^The node was low on resource: memory\. /) as unknown,
+        },
+      ]);
+      expect(result.survived).toHaveLength(3);
+      expect(result.secondsToEvict).toBeTypeOf('number');
+    },
+  );
+
+  test.each(['systeminformation', 'node-os-utils'])(
+    'measured with %s, as where /proc is missing: happens as planned, too',
+    { timeout: TIMEOUT_MS },
+    async (library) => {
+      const { exitCode, result } = await playOnce('--measure-with', library);
+      expect(exitCode).toBe(0);
+      expect(result.evicted).toHaveLength(1);
+    },
+  );
 
   test('fails without the agent: the kernel kills, no pod is evicted', { timeout: TIMEOUT_MS }, async () => {
     const { exitCode, result } = await playOnce('--without', 'agent');
     expect(exitCode).toBe(1);
     expect(result).toMatchObject({ evicted: [], secondsToEvict: null });
+  });
+
+  test('fails without the scheduler: the pod that opted out is preempted', { timeout: TIMEOUT_MS }, async () => {
+    const { exitCode, result } = await playOnce('--without', 'scheduler', '--without', 'webhook');
+    expect(exitCode).toBe(1);
+    expect(result.spared).toEqual([]);
+    expect(result.preempted).toEqual([expect.objectContaining({ because: '' })]);
   });
 
   test('fails without the webhook: only the API server itself refuses', { timeout: TIMEOUT_MS }, async () => {
@@ -237,7 +269,7 @@ describe('npm start refuses in one line', () => {
 test('npm start -- --help names every flag', async () => {
   const run = startMain('--help');
   expect(await run.exitCode).toBe(0);
-  for (const flag of ['--port', '--no-demo', '--once', '--seed', '--without', '--help'])
+  for (const flag of ['--port', '--no-demo', '--once', '--seed', '--without', '--measure-with', '--help'])
     expect(run.output()).toContain(flag);
 });
 

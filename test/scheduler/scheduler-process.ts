@@ -10,6 +10,8 @@ import { waitUntil } from '#test/cluster/support/wait-until.ts';
 export interface SchedulerProcess {
   /** What Prometheus would read. */
   metrics(): Promise<string>;
+  /** What it has logged so far. */
+  log(): string;
   /** SIGTERM; resolves when it is gone. */
   stop(): Promise<void>;
 }
@@ -20,17 +22,28 @@ const STARTED = /"healthPort":(?<port>\d+)/;
 
 /**
  * Starts it on loopback, without TLS, and waits until it has read the cluster. It ends with the run in whose folder the
- * kubeconfig is; its log is written there. Rejects with its log when it ends before.
+ * kubeconfig is; its log is written there. Its wall clock differs by the offset. Rejects with its log when it ends
+ * before.
  */
 export async function startSchedulerProcess(
   kubeconfig: string,
   port: number,
   flags: readonly string[] = [],
+  clockOffsetMs = 0,
 ): Promise<SchedulerProcess> {
   const folder = dirname(kubeconfig);
   const log = join(folder, `scheduler-${randomUUID()}.log`);
   const where = [`--kubeconfig=${kubeconfig}`, '--host=127.0.0.1', `--port=${port}`];
-  const args = [MAIN, ...where, '--health-host=127.0.0.1', '--health-port=0', '--drain-seconds=0', ...flags];
+  const shifted = clockOffsetMs === 0 ? [] : [shiftedClock(clockOffsetMs)];
+  const args = [
+    ...shifted,
+    MAIN,
+    ...where,
+    '--health-host=127.0.0.1',
+    '--health-port=0',
+    '--drain-seconds=0',
+    ...flags,
+  ];
   const scheduler = component(process.execPath, args, log, markedEnvironment(folder));
   const components = [['the scheduler process', scheduler]] as const;
   scheduler.start();
@@ -40,6 +53,13 @@ export async function startSchedulerProcess(
   await waitUntil(isReady, { what: 'the scheduler process to be ready', components });
   return {
     metrics: async () => (await answer('/metrics')).text(),
+    log: () => textOf(log),
     stop: () => scheduler.stop('SIGTERM'),
   };
+}
+
+/** The option of Node by which `Date.now` differs. */
+function shiftedClock(offsetMs: number): string {
+  const script = `const now = Date.now; Date.now = () => now() + ${offsetMs};`;
+  return `--import=data:text/javascript,${encodeURIComponent(script)}`;
 }

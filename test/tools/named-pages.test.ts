@@ -8,7 +8,8 @@ const CODE_PATH = new RegExp(`\`((?:${PARTS})/[\\w./-]+)\``, 'g');
 /** Ids of oddities, as comments cite them. */
 const ODDITIES = /\boddit(?:y|ies) ([A-Z]\d+(?:, [A-Z]\d+)*)/g;
 const FOLDERS = ['agent', 'bench', 'deploy', 'shared', 'test', 'tools', 'webhook'];
-const NAMED = /\bdocs\/[\w./-]*\w/g;
+/** Not the folders of tests that have the same name. */
+const NAMED = /(?<!test\/|cluster\/)\bdocs\/[\w./-]*\w/g;
 /** To a file of this repository. */
 const LINK = /\]\((?![a-z]+:|#)([^)#\s]+)/g;
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { StoredObject } from '#test/fakes/object-server.ts';
+import type { StoredObject } from '#test/fakes/stored-objects.ts';
 import { pod, readAnswer, review, type Answer } from './support/reviews.ts';
 import { NAMESPACES, PODS, runWebhook, type RunningWebhook } from './support/webhook-process.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
 
 const AGENT = 'system:serviceaccount:plimsoll-node:plimsoll-agent';
 const OTHER_ACCOUNT = 'system:serviceaccount:plimsoll-system:plimsoll-scheduler';
@@ -76,24 +77,14 @@ describe('evictions by our own accounts', () => {
   });
 
   test.each<[what: string, asked: Asked, nodeName: string | undefined, message: string]>([
-    [
-      'a pod of another node',
-      {},
-      'node-b',
-      'the agent of node `node-a` may evict only pods on its own node, but this pod is on node `node-b`',
-    ],
-    [
-      'a pod on no node',
-      {},
-      undefined,
-      'the agent of node `node-a` may evict only pods on its own node, but this pod is on no node',
-    ],
-    ['with a token that no pod holds', { extra: {} }, 'node-a', "the agent's token must be bound to a pod on a node"],
+    ['a pod of another node', {}, 'node-b', MESSAGES.otherNode.text({ callerNode: 'node-a', node: 'node-b' })],
+    ['a pod on no node', {}, undefined, MESSAGES.otherNode.text({ callerNode: 'node-a', node: '' })],
+    ['with a token that no pod holds', { extra: {} }, 'node-a', MESSAGES.unboundToken.text()],
     [
       'with two nodes in its token',
       { extra: { [NODE_CLAIM]: ['node-a', 'node-b'] } },
       'node-b',
-      "the agent's token must be bound to a pod on a node",
+      MESSAGES.unboundToken.text(),
     ],
   ])('an agent does not evict %s', async (_, asked, nodeName, message) => {
     const victim = given(nodeName ?? '', nodeName === undefined ? { spec: { containers: [] } } : {});
@@ -117,7 +108,7 @@ describe('evictions by our own accounts', () => {
     expect(await evict(given('node-a'))).toMatchObject({
       allowed: false,
       code: 403,
-      message: 'NodePressurePolicy `quiet` has mode DryRun, so no pod on this node is evicted',
+      message: MESSAGES.policyInDryRun.text({ policy: 'quiet' }),
     });
   });
 
@@ -215,6 +206,14 @@ describe('evictions by our own accounts', () => {
     test('one of the policies', async () => {
       webhook.api.put(NODE_POLICIES, { metadata: { name: 'strange' }, spec: { order: 'first' } });
       expect(await evict(given('node-a'))).toMatchObject({ allowed: false, code: 429 });
+      webhook.api.put(NODE_POLICIES, { metadata: { name: 'strange' }, spec: { evictionHard: { 'no.signal': '1' } } });
+      expect(await evict(given('node-a'))).toMatchObject({ allowed: false, code: 429 });
+    });
+
+    test('unless the unreadable policy is for other nodes', async () => {
+      const nodeSelector = { matchLabels: { pool: 'elsewhere' } };
+      webhook.api.put(NODE_POLICIES, { metadata: { name: 'strange' }, spec: { nodeSelector, mode: 'Sometimes' } });
+      expect(await evict(given('node-a'))).toMatchObject({ allowed: true });
     });
 
     test('but not for other callers, to whom no rule applies', async () => {

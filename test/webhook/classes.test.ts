@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { StoredObject } from '#test/fakes/object-server.ts';
+import type { StoredObject } from '#test/fakes/stored-objects.ts';
 import { pod, readAnswer, review, type Answer } from './support/reviews.ts';
 import { CLASSES, NAMESPACES, PODS, POLICIES, runWebhook, type RunningWebhook } from './support/webhook-process.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
 
 const STANDARD = { metadata: { name: 'standard' }, value: 100, globalDefault: true };
 const LOW = { metadata: { name: 'low' }, value: 10 };
@@ -31,8 +32,10 @@ describe('the entry for priority classes', () => {
       expect(answer).toMatchObject({
         allowed: false,
         code: 403,
-        message:
-          'priority class `standard` cannot be deleted: it is referenced by PriorityPolicy `tenants` (defaultPriorityClassName); remove these references first',
+        message: MESSAGES.classInUse.text({
+          priorityClassName: 'standard',
+          mentions: ['PriorityPolicy `tenants` (defaultPriorityClassName)'],
+        }),
       });
     }
   });
@@ -58,7 +61,7 @@ describe('the entry for priority classes', () => {
     expect(await ask({ operation: 'CREATE', name: 'second', object, oldObject: null })).toMatchObject({
       allowed: false,
       code: 403,
-      message: 'priority class `second` cannot be the global default: `standard` already is, and only one class can be',
+      message: MESSAGES.secondGlobalDefault.text({ priorityClassName: 'second', globalDefault: 'standard' }),
     });
   });
 

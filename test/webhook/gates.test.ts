@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { lastingProtection } from '#agent/decide/ranking/ineligibility.ts';
-import { decodePolicy, decodeScope } from '#agent/policy/decode-policy.ts';
-import { keepLastValid, selectPolicy } from '#agent/policy/node-policies.ts';
-import { DEFAULT_POLICY } from '#agent/policy/policy.ts';
+import { readNamedPolicy, selectPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
+import { DEFAULT_POLICY } from '#shared/api/node-pressure-policy/policy.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import type { StoredObject } from '#test/fakes/object-server.ts';
+import type { StoredObject } from '#test/fakes/stored-objects.ts';
 import { pod, readAnswer, review, type Answer } from './support/reviews.ts';
 import { CLASSES, NAMESPACES, PODS, runWebhook, type RunningWebhook } from './support/webhook-process.ts';
 
@@ -116,14 +115,7 @@ describe('the gates', () => {
   }
 
   test('protect from our own evictions exactly what the agent skips', async () => {
-    const valid = keepLastValid(
-      new Map(),
-      POLICIES.map((raw) => ({
-        name: String(raw.metadata['name']),
-        decoded: decodePolicy(raw),
-        scope: decodeScope(raw),
-      })),
-    );
+    const policies = POLICIES.map(readNamedPolicy);
     const known = new Map(PLACES.map((name) => [name, name === IGNORED ? 'ignored' : 'open'] as const));
     const byAgent: Record<string, boolean> = {};
     const byGate: Record<string, boolean> = {};
@@ -131,8 +123,9 @@ describe('the gates', () => {
       const decoded = decodePod(candidate);
       if (!decoded.ok) throw new Error(decoded.message);
       const { uid, spec } = decoded.value;
-      const selected = selectPolicy(valid, new Map(Object.entries(NODE_LABELS[spec.nodeName ?? ''] ?? {})));
-      byAgent[uid] = lastingProtection(decoded.value, selected?.policy ?? DEFAULT_POLICY, known) === undefined;
+      const selected = selectPolicy(policies, new Map(Object.entries(NODE_LABELS[spec.nodeName ?? ''] ?? {})));
+      const policy = selected.kind === 'selected' ? selected.policy.policy : DEFAULT_POLICY;
+      byAgent[uid] = lastingProtection(decoded.value, policy, known) === undefined;
       byGate[uid] = (await evict(candidate, AGENT)).allowed;
     }
     expect(byGate).toEqual(byAgent);

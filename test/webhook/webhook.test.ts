@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ObjectServer, StoredObject } from '#test/fakes/object-server.ts';
+import type { ApiDouble } from '#test/fakes/api-double.ts';
+import type { StoredObject } from '#test/fakes/stored-objects.ts';
 import { createPodReview, pod, readAnswer, type Answer } from './support/reviews.ts';
 import { CLASSES, NAMESPACES, PODS, QUOTAS, runWebhook, type RunningWebhook } from './support/webhook-process.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
+import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
 
 const HIGH = { priorityClassName: 'high', priority: 1_000, preemptionPolicy: 'PreemptLowerPriority' };
 const STANDARD = { priorityClassName: 'standard', priority: 100, preemptionPolicy: 'PreemptLowerPriority' };
@@ -10,7 +13,7 @@ function priorityClass(name: string, value: number, more: object = {}) {
   return { metadata: { name }, value, preemptionPolicy: 'PreemptLowerPriority', ...more };
 }
 
-function prepare(api: ObjectServer): void {
+function prepare(api: ApiDouble): void {
   api.put(NAMESPACES, { metadata: { name: 'team-a', labels: { 'kubernetes.io/metadata.name': 'team-a' } } });
   api.put(CLASSES, priorityClass('high', 1_000));
   api.put(CLASSES, priorityClass('standard', 100, { globalDefault: true }));
@@ -70,9 +73,18 @@ describe('the webhook', () => {
     expect(await ask('/validate', HIGH)).toMatchObject({
       allowed: false,
       code: 403,
-      message:
-        'quota `high-tier` in namespace `team-a`: `requests.memory` is limited to 8Gi; ' +
-        'used 7.5Gi, requested 1Gi (priority class `high`); at most 512Mi would fit; largest pods: `db` (1Gi)',
+      message: MESSAGES.quotaExceeded.text({
+        priorityClassName: 'high',
+        quota: 'high-tier',
+        where: 'in namespace `team-a`',
+        resource: 'requests.memory',
+        hard: '8Gi',
+        used: '7.5Gi',
+        asked: '1Gi',
+        free: '512Mi',
+        others: [],
+        holders: [PHRASES.largestPods('`db` (1Gi)')],
+      }),
     });
   });
 

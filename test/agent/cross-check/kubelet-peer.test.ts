@@ -7,6 +7,7 @@ import { kubeletPeer } from '#agent/cross-check/kubelet-peer.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 import { MIB } from '#test/agent/node-scene.ts';
 import { podUsage } from './pod-figures.ts';
+import { REASONS } from '#agent/messages.ts';
 
 let server: Server | undefined;
 afterEach(() => server?.close());
@@ -92,7 +93,10 @@ describe('kubeletPeer', () => {
   test('reports a different figure for the node', async () => {
     expect((await ask(500, [], {})).verdict).toMatchObject({
       kind: 'differs',
-      because: { text: 'kubelet-summary reports 500 MiB of available memory; the agent reads 300 to 310 MiB' },
+      because: {
+        text: REASONS.sourcesDisagree({ source: 'kubelet-summary', theirsMiB: 500, ownLowMiB: 300, ownHighMiB: 310 })
+          .text,
+      },
     });
   });
 
@@ -112,7 +116,12 @@ describe('kubeletPeer', () => {
             theirsBytes: 300 * MIB,
             because: {
               code: 'StatisticsDoubtful',
-              text: 'kubelet-summary reports 300 MiB for the pod; its cgroup used 120 to 120 MiB at that time',
+              text: REASONS.statisticsDoubtful({
+                source: 'kubelet-summary',
+                theirsMiB: 300,
+                ownLowMiB: 120,
+                ownHighMiB: 120,
+              }).text,
               facts: { source: 'kubelet-summary', theirsMiB: 300, ownLowMiB: 120, ownHighMiB: 120 },
             },
           },

@@ -7,10 +7,10 @@ import { decide } from '#agent/decide/decide.ts';
 import { NO_EVICTIONS } from '#agent/decide/eviction/eviction-state.ts';
 import { evictionsOf } from '#agent/decide/eviction/eviction-windows.ts';
 import { isOutstanding, type Stage } from '#agent/decide/eviction/inflight-eviction.ts';
-import { modeOf } from '#agent/decide/shortage/rule-mode.ts';
+import { modeOf } from '#shared/api/node-pressure-policy/rule-mode.ts';
 import { type FreshPod, abortReason } from '#agent/decide/preflight.ts';
 import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
-import type { AgentPolicy } from '#agent/policy/policy.ts';
+import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { FuzzedNode, pick, type Random } from './fuzzed-node.ts';
 

@@ -4,9 +4,19 @@ import { applyOutcome, type AttemptOutcome } from '#agent/decide/apply-outcome.t
 import { decide } from '#agent/decide/decide.ts';
 import { describeEviction } from '#agent/report/describe-eviction.ts';
 import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
-import type { AgentPolicy } from '#agent/policy/policy.ts';
+import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
-import { because, snapshot, MIB, MIRROR_POD, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
+import {
+  because,
+  memoryReadings,
+  snapshot,
+  MIB,
+  MIRROR_POD,
+  type NodePod,
+  policy,
+  type Scene,
+} from '#test/agent/node-scene.ts';
+import { REASONS } from '#agent/messages.ts';
 
 const quiet: NodePod = { name: 'quiet', priority: 1000, requests: { memory: '400Mi' }, usageMiB: 300 };
 const hog: NodePod = { name: 'hog', priority: 0, requests: { memory: '100Mi' }, usageMiB: 500 };
@@ -49,7 +59,13 @@ describe('decide', () => {
         graceSeconds: 1,
         because: {
           code: 'HardThresholdMet',
-          text: 'memory.available is 50Mi, below the hard threshold of 100Mi',
+          text: REASONS.thresholdMet({
+            signal: 'memory.available',
+            isHard: true,
+            available: '50Mi',
+            kubeletAvailable: undefined,
+            needed: '100Mi',
+          }).text,
           facts: { signal: 'memory.available', available: '50Mi', threshold: '100Mi', gracePeriodSeconds: 0 },
         },
       },
@@ -75,7 +91,18 @@ describe('decide', () => {
       state = decision.state;
       return decision.evictions.map(({ because: { text } }) => [now, text]);
     });
-    expect(texts).toEqual([[30_000, 'memory.available is 150Mi, below the soft threshold of 200Mi']]);
+    expect(texts).toEqual([
+      [
+        30_000,
+        REASONS.thresholdMet({
+          signal: 'memory.available',
+          isHard: false,
+          available: '150Mi',
+          kubeletAvailable: undefined,
+          needed: '200Mi',
+        }).text,
+      ],
+    ]);
   });
 
   test('a soft eviction leaves the pod its own grace up to the limit of the policy', () => {
@@ -102,6 +129,28 @@ describe('decide', () => {
       ['AwaitingRelief'],
       [],
     ]);
+  });
+
+  test('a shortage and what holds evictions back stay between two readings of a slow source, and end with the shortage', () => {
+    const kept: NodePod = { ...hog, annotations: { 'plimsoll.dev/evict': 'never' } };
+    const read = (at: number, availableMiB: number) => ({ readings: memoryReadings(availableMiB, 1000, at) });
+    const scene = (now: number, readings: Partial<NodeSnapshot>): Scene => ({ now, pods: [kept], snapshot: readings });
+    let state = FIRST_STATE;
+    const shown = [
+      scene(0, read(0, 50)),
+      scene(100, read(0, 50)),
+      scene(1000, read(1000, 50)),
+      scene(1100, read(1000, 50)),
+      scene(2000, read(2000, 500)),
+      scene(2100, read(2000, 500)),
+    ].map((each) => {
+      const decision = decide(state, snapshot(each), policy());
+      state = decision.state;
+      const { trigger, closedGates } = decision.assessment;
+      return [trigger?.stage, ...closedGates.map(({ code }) => code)];
+    });
+    const held = ['severe', 'NobodyMayGo'];
+    expect(shown).toEqual([held, held, held, held, [undefined], [undefined]]);
   });
 
   test('several victims go together when the policy allows it and the gap needs them', () => {
@@ -177,7 +226,7 @@ describe('decide', () => {
     expect(assessment.closedGates).toEqual([
       {
         code: 'NobodyMayGo',
-        text: 'no pod may be evicted now: 1 ProtectedOptOut, 2 ProtectedNamespace',
+        text: REASONS.noEligiblePod({ reasons: '1 ProtectedOptOut, 2 ProtectedNamespace' }).text,
         facts: { ProtectedOptOut: 1, ProtectedNamespace: 2 },
       },
     ]);

@@ -2,7 +2,7 @@ import { type AgentState, FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { applyOutcome, type AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import { decide } from '#agent/decide/decide.ts';
 import type { Eviction } from '#agent/decide/eviction.ts';
-import type { AgentPolicy } from '#agent/policy/policy.ts';
+import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { snapshot, policy, type Scene } from '#test/agent/node-scene.ts';
 
 /** The result of one pass. */

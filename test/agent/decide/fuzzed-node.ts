@@ -3,8 +3,8 @@ import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { PodPressure } from '#agent/decide/snapshot/pod-pressure.ts';
 import type { FreshPod } from '#agent/decide/preflight.ts';
-import { type AgentPolicy, DEFAULT_POLICY, DEFAULT_STALL_RULES } from '#agent/policy/policy.ts';
-import { STILL_WINDOW_MS } from '#agent/policy/stall-rule.ts';
+import { type AgentPolicy, DEFAULT_POLICY, DEFAULT_STALL_RULES } from '#shared/api/node-pressure-policy/policy.ts';
+import { STILL_WINDOW_MS } from '#shared/api/node-pressure-policy/stall-rule.ts';
 import { snapshot, MIB, MIRROR_POD, type NodePod, nodePod } from '#test/agent/node-scene.ts';
 
 export type Random = () => number;

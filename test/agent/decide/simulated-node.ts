@@ -1,7 +1,7 @@
 import { type AgentState, FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { applyOutcome } from '#agent/decide/apply-outcome.ts';
 import { decide } from '#agent/decide/decide.ts';
-import type { AgentPolicy } from '#agent/policy/policy.ts';
+import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { snapshot, type NodePod } from '#test/agent/node-scene.ts';
 
 /** A pod of a simulated node: what it uses follows from how long it has run. */

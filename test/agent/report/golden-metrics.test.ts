@@ -8,7 +8,7 @@ import { indexPods } from '#agent/decide/snapshot/node-snapshot.ts';
 import { findCgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
 import { createKernelNode } from '#agent/observe/node/kernel-node.ts';
 import type { NodeSource } from '#agent/observe/node/node-source.ts';
-import { DEFAULT_POLICY } from '#agent/policy/policy.ts';
+import { DEFAULT_POLICY } from '#shared/api/node-pressure-policy/policy.ts';
 import type { PassResult } from '#agent/decide/pass-result.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 import { nodePod } from '#test/agent/node-scene.ts';

@@ -4,6 +4,7 @@ import type { PodPressure } from '#agent/decide/snapshot/pod-pressure.ts';
 import { withPodPressure } from '#agent/report/describe-pod-pressure.ts';
 import { createPodPressureMetrics } from '#agent/report/pod-pressure-metrics.ts';
 import { because, snapshot } from '#test/agent/node-scene.ts';
+import { OWN_LIMITS } from '#agent/messages.ts';
 
 const quiet: PodPressure = { waiting: { memory: 0, cpu: 0.004 }, stalled: { memory: 0 }, throttled: 0 };
 const thrashing: PodPressure = {
@@ -19,7 +20,7 @@ describe('withPodPressure', () => {
   test('reports that a pod is at its own limits', () => {
     expect(withPodPressure(because('Ranked'), thrashing)).toEqual({
       code: 'Ranked',
-      text: 'Ranked; at its own memory limit (400.25 hits per second); throttled by its own CPU limit 50 % of the time',
+      text: `Ranked; ${OWN_LIMITS.memory(400.25)}; ${OWN_LIMITS.cpu(50)}`,
       facts: {
         memoryWaiting: 0.162,
         memoryStalled: 0.15,

@@ -9,12 +9,15 @@ import {
   NO_HEADROOM_TREND,
   pollingInterval,
 } from '#agent/decide/shortage/polling-interval.ts';
-import { nodePressureStatus, type NodePressureStatus } from '#agent/report/node-pressure-status.ts';
+import { nodePressureStatus } from '#agent/report/node-pressure-status.ts';
+import { encodeStatus } from '#shared/api/encode-node-pressure.ts';
+import type { NodePressureStatus } from '#shared/api/node-pressure.ts';
 import { readinessGates } from '#agent/decide/readiness-gates.ts';
 import { pressureConditions } from '#agent/report/pressure-conditions.ts';
 import type { EvictionRecord, PassResult } from '#agent/decide/pass-result.ts';
-import { STILL_WINDOW_MS, type StallRatio } from '#agent/policy/stall-rule.ts';
+import { STILL_WINDOW_MS, type StallRatio } from '#shared/api/node-pressure-policy/stall-rule.ts';
 import { because, snapshot, MIB, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
+import { CONDITIONS, OWN_LIMITS, REASONS } from '#agent/messages.ts';
 
 const NO_DOUBTS = { sources: undefined, policies: undefined };
 
@@ -48,7 +51,7 @@ const quiet: NodePod = { name: 'quiet', priority: 10, requests: { memory: '100Mi
 
 describe('nodePressureStatus', () => {
   test('reports what is measured, the next candidates and why', () => {
-    expect(statusOf({ now: 1000, availableMiB: 500, pods: [quiet, hog] })).toMatchObject({
+    expect(encodeStatus(statusOf({ now: 1000, availableMiB: 500, pods: [quiet, hog] }))).toMatchObject({
       observedAt: '2026-01-01T00:00:01.000Z',
       observedGeneration: 3,
       mode: 'Enforce',
@@ -116,7 +119,7 @@ describe('nodePressureStatus', () => {
     const { next } = statusOf(scene);
     expect(next.map(({ pod }) => pod)).toEqual(['default/hog', 'default/quiet']);
     expect(next[1]?.because).toMatchObject({
-      text: expect.stringContaining('at its own memory limit (5 hits per second)') as string,
+      text: expect.stringContaining(OWN_LIMITS.memory(5)) as string,
       facts: { memoryWaiting: 0.9, memoryLimitHits: 700 },
     });
   });
@@ -138,8 +141,7 @@ describe('nodePressureStatus', () => {
       reason: 'KubeletCountsCacheAsUsed',
     });
     const [unknown] = statusOf({ now: 0, availableMiB: 50 }).signals;
-    expect(unknown).not.toHaveProperty('reclaimable');
-    expect(unknown).not.toHaveProperty('figure');
+    expect(unknown).toMatchObject({ reclaimable: undefined, figure: undefined });
   });
 
   test('reports unreadable pods in a condition', () => {
@@ -175,8 +177,16 @@ describe('nodePressureStatus', () => {
       type: 'Memory',
       status: 'True',
       reason: 'NobodyMayGo',
-      message:
-        'memory.available is 50Mi, below the hard threshold of 100Mi; no pod may be evicted now: 1 ProtectedNamespace',
+      message: CONDITIONS.noEligiblePod(
+        REASONS.thresholdMet({
+          signal: 'memory.available',
+          isHard: true,
+          available: '50Mi',
+          kubeletAvailable: undefined,
+          needed: '100Mi',
+        }).text,
+        REASONS.noEligiblePod({ reasons: '1 ProtectedNamespace' }).text,
+      ),
     });
   });
 
@@ -201,8 +211,9 @@ describe('nodePressureStatus', () => {
     expect(second.signals[0]?.since).toBe(first.signals[0]?.since);
     expect(second.conditions).toEqual(first.conditions);
     const third = statusOf({ now: 9000, availableMiB: 50 }, second);
-    expect(third.signals[0]?.since).toBe('2026-01-01T00:00:09.000Z');
-    expect(third.conditions[0]).toMatchObject({ status: 'True', lastTransitionTime: '2026-01-01T00:00:09.000Z' });
+    const changedAt = Date.UTC(2026, 0, 1, 0, 0, 9);
+    expect(third.signals[0]?.since).toBe(changedAt);
+    expect(third.conditions[0]).toMatchObject({ status: 'True', lastTransitionTime: changedAt });
     expect(third.conditions[1]).toEqual(second.conditions[1]);
   });
 
@@ -218,7 +229,37 @@ describe('nodePressureStatus', () => {
     const status = statusOf({ now: 0, availableMiB: 10, pods }, undefined, records);
     expect(status.next.length).toBe(10);
     expect(status.evictions.length).toBe(20);
-    expect(JSON.stringify(status).length).toBeLessThan(32 * 1024);
+    expect(JSON.stringify(encodeStatus(status)).length).toBeLessThan(32 * 1024);
+  });
+});
+
+describe('texts of a tenant', () => {
+  const record = (owner: string): EvictionRecord => ({
+    pod: { namespace: 'team', name: 'web', uid: 'u-1' },
+    owner,
+    signal: 'memory.available',
+    stage: 'severe',
+    mode: 'Enforce',
+    outcome: 'evicted',
+    requestedAt: 0,
+    endedAt: undefined,
+    because: { code: 'OwnerLimit', text: `pods of ${owner}`, facts: { owner, count: 3 } },
+  });
+  const entryOf = (owner: string) => statusOf({ now: 0, availableMiB: 1000 }, undefined, [record(owner)]).evictions[0];
+
+  test('an owner whose name is longer than the definition allows is left out, and its reason is cut', () => {
+    const entry = entryOf(`team/ReplicaSet/${'x'.repeat(4_000)}`);
+    expect(entry).toMatchObject({ owner: undefined });
+    expect(entry?.because.text).toHaveLength(1_024);
+    expect(String(entry?.because.facts['owner'])).toHaveLength(253);
+    expect(entry?.because.facts['count']).toBe(3);
+  });
+
+  test('others stay as they are', () => {
+    expect(entryOf('team/ReplicaSet/web')).toMatchObject({
+      owner: { namespace: 'team', kind: 'ReplicaSet', name: 'web' },
+      because: { text: 'pods of team/ReplicaSet/web', facts: { owner: 'team/ReplicaSet/web' } },
+    });
   });
 });
 

@@ -3,7 +3,7 @@ import { NO_GROUPS } from '#agent/observe/cgroup/group-meter.ts';
 import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import type { Eviction } from '#agent/decide/eviction.ts';
 import { type PassRunner, createPassRunner } from '#agent/pass.ts';
-import type { AgentPolicy } from '#agent/policy/policy.ts';
+import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { QUIET_PORTS } from '#test/agent/pass-ports.ts';
 import { nodePod } from '#test/agent/node-scene.ts';

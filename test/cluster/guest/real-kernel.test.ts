@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { findGuestTools, neededTools, whyNoGuest } from './find-guest-tools.ts';
-import { runInGuest } from './run-in-guest.ts';
+import { findGuestTools, neededTools, whyNoGuest } from './image/find-guest-tools.ts';
+import { runInGuest } from './run/run-in-guest.ts';
 
 const FILES = ['test/agent/real-kernel.test.ts', 'test/agent/observe/cgroup/real-cgroups.test.ts'];
 const VITEST = 'node node_modules/vitest/vitest.mjs run --project quick --reporter=json --outputFile=/report.json';

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { asUser } from '#test/cluster/admission/as-user.ts';
-import { POLICIES, RULES } from '#test/cluster/admission/cluster-objects.ts';
+import { asUser } from '#test/cluster/admission/support/as-user.ts';
+import { POLICIES, RULES } from '#test/cluster/admission/support/cluster-objects.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { startWebhookProcess, type WebhookProcess } from '#test/cluster/support/webhook-process.ts';

@@ -3,16 +3,16 @@ import { WEBHOOK } from '#test/cluster/support/accounts.ts';
 import { installPlimsoll } from '#test/cluster/support/install.ts';
 import { whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { at, eventually } from '#test/contract/harness.ts';
-import { accountRights } from './account-rights.ts';
-import { agentEvictions } from './agent-evictions.ts';
-import { agentPolicies } from './agent-policies.ts';
-import { namespaceLabels } from './namespace-labels.ts';
-import { certManager } from './cert-manager.ts';
-import { ownConfigurations } from './own-configurations.ts';
-import { nodeMirrors } from './node-mirrors.ts';
-import { auditedRequests } from './audited-requests.ts';
-import { rulesOnly } from './rules-only.ts';
-import { installedCluster, OTHER_NODE, OWN_NODE } from './installed-cluster.ts';
+import { accountRights } from './parts/account-rights.ts';
+import { agentEvictions } from './parts/agent-evictions.ts';
+import { agentPolicies } from './parts/agent-policies.ts';
+import { namespaceLabels } from './parts/namespace-labels.ts';
+import { certManager } from './parts/cert-manager.ts';
+import { ownConfigurations } from './parts/own-configurations.ts';
+import { nodeMirrors } from './parts/node-mirrors.ts';
+import { auditedRequests } from './parts/audited-requests.ts';
+import { rulesOnly } from './parts/rules-only.ts';
+import { installedCluster, OTHER_NODE, OWN_NODE } from './support/installed-cluster.ts';
 
 const why = whyNoOwnCluster(process.env);
 

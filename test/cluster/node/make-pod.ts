@@ -1,6 +1,6 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { call } from './kube-calls.ts';
-import { WORKLOAD_IMAGE } from './workload-image.ts';
+import { WORKLOAD_IMAGE } from './image/workload-image.ts';
 
 /** A pod that takes memory and keeps it. */
 export interface Workload {

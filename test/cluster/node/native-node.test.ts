@@ -1,6 +1,6 @@
 import { describe } from 'vitest';
-import { startNodeOf } from './start-node-of.ts';
-import { whyNoNode } from './node-programs.ts';
+import { startNodeOf } from './start/start-node-of.ts';
+import { whyNoNode } from './start/node-programs.ts';
 import { nodeSuite } from './node-suite.ts';
 
 const why = whyNoNode(process.env);

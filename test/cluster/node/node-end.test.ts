@@ -6,8 +6,8 @@ import { listRuns } from '#test/cluster/support/run/run-folder.ts';
 import { markedProcesses } from '#test/cluster/support/run/run-processes.ts';
 import { at, eventually } from '#test/contract/harness.ts';
 import { call } from './kube-calls.ts';
-import { whyNoNode } from './node-programs.ts';
-import { cgroupRootOf } from './start-kubelet.ts';
+import { whyNoNode } from './start/node-programs.ts';
+import { cgroupRootOf } from './start/start-kubelet.ts';
 import { makePod, podPath } from './make-pod.ts';
 import { testClient } from '#test/cluster/support/control-plane/test-client.ts';
 

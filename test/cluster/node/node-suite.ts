@@ -14,7 +14,7 @@ import {
 } from './agent-on-node.ts';
 import { call } from './kube-calls.ts';
 import { NODE_NAME } from './node-place.ts';
-import { WORKLOAD_IMAGE } from './workload-image.ts';
+import { WORKLOAD_IMAGE } from './image/workload-image.ts';
 import type { NodeUnderTest, RunningNode } from './node-under-test.ts';
 import { askKubelet } from './ask-kubelet.ts';
 import { makePod, podPath, type Workload } from './make-pod.ts';

@@ -6,8 +6,8 @@ import { at, eventually, textAt } from '#test/contract/harness.ts';
 import { testClient } from '#test/cluster/support/control-plane/test-client.ts';
 import { call } from './kube-calls.ts';
 import { makePod, podPath, type Workload } from './make-pod.ts';
-import { whyNoNode } from './node-programs.ts';
-import { type NodeOfOurs, startNodeOf } from './start-node-of.ts';
+import { whyNoNode } from './start/node-programs.ts';
+import { type NodeOfOurs, startNodeOf } from './start/start-node-of.ts';
 
 const why = whyNoNode(process.env);
 const TIMEOUT_MS = 300_000;

@@ -1,4 +1,4 @@
-import { KUBERNETES_VERSION } from '#test/cluster/support/control-plane/binaries.ts';
+import { kubernetesVersion } from '#test/cluster/support/control-plane/binaries.ts';
 
 /** What a contributor needs to know of the cluster in the background. */
 export interface IntroductionFacts {
@@ -25,7 +25,7 @@ const ON_NODE = `  how full the node is, and who would go first
 /** What is running and where, and what to try. */
 export function introduction({ hasNode, ...facts }: IntroductionFacts): string {
   return `
-Plimsoll on Kubernetes ${KUBERNETES_VERSION}, in the background of this machine
+Plimsoll on Kubernetes ${kubernetesVersion(process.env)}, in the background of this machine
 
   API server   ${facts.apiServer}, loopback only
   webhook      ${facts.webhook}

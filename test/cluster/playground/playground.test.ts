@@ -8,14 +8,14 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { mounts } from '#test/cluster/support/run/mount-table.ts';
-import { findNodePrograms } from '#test/cluster/node/node-programs.ts';
+import { findNodePrograms } from '#test/cluster/node/start/node-programs.ts';
 import { whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { ownTemporaryFolder } from '#test/cluster/support/run/own-temporary-folder.ts';
 import { isRunning } from '#test/cluster/support/run/process-identity.ts';
 import { listRuns, type Run } from '#test/cluster/support/run/run-folder.ts';
 import { markedProcesses } from '#test/cluster/support/run/run-processes.ts';
 import { eventually } from '#test/contract/harness.ts';
-import { COMPILE_CACHE } from '#test/webhook/support/server-process.ts';
+import { COMPILE_CACHE } from '#test/build/compile-cache.ts';
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 const UP_WITHIN_MS = 300_000;

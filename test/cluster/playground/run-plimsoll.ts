@@ -8,10 +8,10 @@ import { installPlimsoll } from '#test/cluster/support/install.ts';
 import { startInstalledWebhook } from '#test/cluster/support/installed-webhook.ts';
 import { installAgent, readyAgents } from '#test/cluster/node/agent-on-node.ts';
 import { call } from '#test/cluster/node/kube-calls.ts';
-import { findNodePrograms } from '#test/cluster/node/node-programs.ts';
+import { findNodePrograms } from '#test/cluster/node/start/node-programs.ts';
 import { NODE_NAME } from '#test/cluster/node/node-place.ts';
-import { cgroupRootOf } from '#test/cluster/node/start-kubelet.ts';
-import { WORKLOAD_IMAGE } from '#test/cluster/node/workload-image.ts';
+import { cgroupRootOf } from '#test/cluster/node/start/start-kubelet.ts';
+import { WORKLOAD_IMAGE } from '#test/cluster/node/image/workload-image.ts';
 import { waitUntil } from '#test/cluster/support/wait-until.ts';
 import type { IntroductionFacts } from './introduction.ts';
 

@@ -5,7 +5,7 @@ import { kubeconfigConnection } from '#shared/kube/client/kubeconfig-connection.
 import type { Binaries } from '#test/cluster/support/control-plane/binaries.ts';
 import { startControlPlane } from '#test/cluster/support/control-plane/control-plane.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
-import { startNodeCluster } from '#test/cluster/node/start-node-cluster.ts';
+import { startNodeCluster } from '#test/cluster/node/start/start-node-cluster.ts';
 import { waitUntil } from '#test/cluster/support/wait-until.ts';
 import type { IntroductionFacts } from './introduction.ts';
 import { runBeside, runOnNode } from './run-plimsoll.ts';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { compileRules } from '#shared/domain/priority-rules/compile-rules.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
-import { decodePriorityPolicy } from '#shared/kube/decode/decode-priority-policy.ts';
-import { encodePriorityRules, storedBytes } from '#shared/kube/admission/encode-priority-rules.ts';
+import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
+import { encodePriorityRules, storedBytes } from '#shared/api/encode-priority-rules.ts';
 import { policyArbitrary, RULE_CLASSES } from '#test/build/rule-cases.ts';
-import { valueOf } from '#test/cluster/support/value-of.ts';
+import { valueOf } from '#test/build/value-of.ts';
 import type { RuleNames } from './mutated-requests.ts';
 
 /** Compiled rules as the API server gets them, and what requests must name to meet them. */

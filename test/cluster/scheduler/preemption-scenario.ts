@@ -5,6 +5,8 @@ import { at, eventually, pod } from '#test/contract/harness.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';
 const CLASSES = '/apis/scheduling.k8s.io/v1/priorityclasses';
+/** Of all pods that `create` makes. */
+export const LABELS = { app: 'scenario' };
 /** Of the 8 that a node has: one such pod fits on a node, and not two. */
 const LARGE = { requests: { cpu: '5' } };
 export const PATIENCE_MS = 30_000;
@@ -14,8 +16,12 @@ export interface PreemptionScenario {
   readonly createClass: (name: string, value: number, annotations?: object) => Promise<void>;
   readonly create: (name: string, priorityClassName: string) => Promise<void>;
   readonly remove: (name: string) => Promise<void>;
+  /** Lets a pod end on a node, which is a reason for kube-scheduler to look at waiting pods again. */
+  readonly poke: (name: string) => Promise<void>;
   /** Names of the pods that are on a node, sorted. */
   readonly placed: () => Promise<readonly string[]>;
+  /** Pokes until the pods on nodes are these, sorted. */
+  readonly pokedUntilPlaced: (names: readonly string[], patienceMs: number) => Promise<void>;
 }
 
 /**
@@ -26,8 +32,15 @@ export function preemptionScenario(own: () => OwnCluster, schedulerName: string)
   async function create(name: string, priorityClassName: string): Promise<void> {
     const containers = [{ name: 'main', image: 'registry.test/idle:1', resources: LARGE }];
     const terminationGracePeriodSeconds = 0;
-    const body = pod(name, { schedulerName, priorityClassName, containers, terminationGracePeriodSeconds });
-    expect(await own().admin.request({ method: 'POST', path: PODS, body })).toMatchObject({ kind: 'ok' });
+    const body = pod(
+      name,
+      { schedulerName, priorityClassName, containers, terminationGracePeriodSeconds },
+      { labels: LABELS },
+    );
+    // Admission learns of a new class a moment later.
+    await eventually(async () => {
+      expect(await own().admin.request({ method: 'POST', path: PODS, body })).toMatchObject({ kind: 'ok' });
+    });
   }
 
   async function createClass(name: string, value: number, annotations: object = {}): Promise<void> {
@@ -75,5 +88,17 @@ export function preemptionScenario(own: () => OwnCluster, schedulerName: string)
   const remove = async (name: string): Promise<void> => {
     await own().admin.request({ method: 'DELETE', path: `${PODS}/${name}` });
   };
-  return { createClass, create, remove, placed };
+  const poke = async (name: string): Promise<void> => {
+    const body = pod(name, { nodeName: 'node-0' });
+    expect(await own().admin.request({ method: 'POST', path: PODS, body })).toMatchObject({ kind: 'ok' });
+    await remove(name);
+  };
+  const pokedUntilPlaced = (names: readonly string[], patienceMs: number): Promise<void> => {
+    let pokes = 0;
+    return eventually(async () => {
+      await poke(`poke-${names.join('-')}-${(pokes += 1)}`);
+      expect(await placed()).toEqual(names);
+    }, patienceMs);
+  };
+  return { createClass, create, remove, poke, placed, pokedUntilPlaced };
 }

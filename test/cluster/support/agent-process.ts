@@ -24,9 +24,12 @@ const ON_LOOPBACK = ['--health-host=127.0.0.1', '--health-port=0'];
 const FROM_KUBELET = ['--source=summary', '--cross-check-enabled=false', '--warm-up-ms=0'];
 
 /** Starts the agent and waits until it says so. Rejects with what it said instead. It ends with the run that the kubeconfig belongs to. */
-export async function startAgentProcess({ kubeconfig, nodeName, kubeletUrl }: AgentPlace): Promise<AgentProcess> {
+export async function startAgentProcess(
+  { kubeconfig, nodeName, kubeletUrl }: AgentPlace,
+  flags: readonly string[] = [],
+): Promise<AgentProcess> {
   const where = [`--node-name=${nodeName}`, `--kubeconfig=${kubeconfig}`, `--kubelet-url=${kubeletUrl}`];
-  const args = [MAIN, ...where, ...ON_LOOPBACK, ...FROM_KUBELET];
+  const args = [MAIN, ...where, ...ON_LOOPBACK, ...FROM_KUBELET, ...flags];
   const env = markedEnvironment(dirname(kubeconfig));
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env });
   const exit = once(child, 'exit');

@@ -38,7 +38,7 @@ export function memorySummary(
   nodeName: string,
   { availableMebibytes, capacityMebibytes }: { availableMebibytes: number; capacityMebibytes: number },
   pods: readonly MeasuredPod[],
-): object {
+): { readonly node: object; readonly pods: readonly object[] } {
   const time = new Date().toISOString();
   const memory = {
     time,

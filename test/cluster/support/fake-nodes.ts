@@ -12,9 +12,12 @@ export async function makeFakeNodes(client: KubeClient, prefix: string, count: n
   return names;
 }
 
+/** Some of the nodes; all if it is empty. */
+type Selection = Readonly<{ labelSelector?: string }>;
+
 /** How many nodes are Ready, and free of the taint that the node controller takes from them a moment later. */
-export async function countReadyNodes(client: KubeClient): Promise<number> {
-  const outcome = await client.request({ path: '/api/v1/nodes' });
+export async function countReadyNodes(client: KubeClient, query: Selection = {}): Promise<number> {
+  const outcome = await client.request({ path: '/api/v1/nodes', query });
   if (outcome.kind !== 'ok') throw new Error(`cannot list nodes: ${outcome.message}`);
   const nodes = fieldOf(outcome.object, 'items') as readonly FakeNode[];
   return nodes.filter(({ spec, status }) => spec.taints === undefined && isReady(status)).length;

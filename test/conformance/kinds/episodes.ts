@@ -1,8 +1,8 @@
-import type { KubeletSettings, PassInput, PassOutcome, PodEviction } from '#shared/domain/eviction/kubelet-pass.ts';
-import { KUBELET_START, kubeletPass } from '#shared/domain/eviction/kubelet-pass.ts';
+import type { KubeletSettings, PassInput, PassOutcome, PodEviction } from '#test/conformance/kubelet/kubelet-pass.ts';
+import { KUBELET_START, kubeletPass } from '#test/conformance/kubelet/kubelet-pass.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { PressureState } from '#shared/domain/pressure/advance-pressure.ts';
-import { diskLayout } from '#shared/domain/pressure/disk-layout.ts';
+import { diskLayout } from '#test/conformance/kubelet/disk-layout.ts';
 import { durationSeconds, parseDuration } from '#shared/domain/pressure/parse-duration.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import type { Threshold } from '#shared/domain/pressure/threshold.ts';

@@ -1,5 +1,5 @@
-import type { Requirement } from '#shared/domain/eviction/kubelet-preemption.ts';
-import { kubeletPreemption } from '#shared/domain/eviction/kubelet-preemption.ts';
+import type { Requirement } from '#test/conformance/kubelet/kubelet-preemption.ts';
+import { kubeletPreemption } from '#test/conformance/kubelet/kubelet-preemption.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import type { WireObject } from '#shared/kube/decode/wire-object.ts';
 import { readCount, readList, readObject, readText } from '#shared/kube/decode/wire-object.ts';

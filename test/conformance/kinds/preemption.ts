@@ -1,6 +1,6 @@
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
-import type { Candidate } from '#shared/domain/preemption/node-outcome.ts';
-import { planPreemption, type PreemptionPlan } from '#shared/domain/preemption/plan-preemption.ts';
+import type { Candidate } from '#shared/domain/preemption/victims/node-outcome.ts';
+import { planPreemption, type PreemptionPlan } from '#shared/domain/preemption/plan/plan-preemption.ts';
 import { decodeBudget } from '#shared/kube/decode/decode-budget.ts';
 import { decodeNamespace } from '#shared/kube/decode/decode-namespace.ts';
 import { decodeNode } from '#shared/kube/decode/decode-node.ts';

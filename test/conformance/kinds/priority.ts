@@ -1,11 +1,12 @@
 import type { ApiRefusal } from '#shared/domain/model/api-refusal.ts';
 import type { PodPriority } from '#shared/domain/priority/resolve-priority.ts';
-import { isPriorityKept, keepPriority, resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
+import { keepPriority, resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodePriorityClass } from '#shared/kube/decode/decode-priority-class.ts';
 import { readList, readText } from '#shared/kube/decode/wire-object.ts';
 import { describeRefusal } from '#test/conformance/describe-refusal.ts';
 import { asIs, byName, readCase, required } from '#test/conformance/required.ts';
+import { isPriorityKept } from './is-priority-kept.ts';
 
 /** Kind `priority`: what the Priority admission plugin makes of a pod. */
 export function answer(raw: unknown): unknown {

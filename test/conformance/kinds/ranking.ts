@@ -1,11 +1,12 @@
 import { decodePodStats } from '#shared/kube/decode/decode-summary.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import { diskLayout } from '#shared/domain/pressure/disk-layout.ts';
+import { compareCandidates } from '#test/build/compare-candidates.ts';
+import { diskLayout } from '#test/conformance/kubelet/disk-layout.ts';
 import { isKubeletSignal, resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import { prepareCandidate, rankingFacts } from '#shared/domain/ranking/candidate.ts';
 import { usageByUid } from '#shared/domain/ranking/pod-usage.ts';
-import { compareCandidates, rankPods } from '#shared/domain/ranking/rank-pods.ts';
+import { rankPods } from '#shared/domain/ranking/rank-pods.ts';
 import type { RankingOrder } from '#shared/domain/ranking/ranking-order.ts';
 import { kubeletOrder } from '#shared/domain/ranking/ranking-order.ts';
 import type { WireObject } from '#shared/kube/decode/wire-object.ts';

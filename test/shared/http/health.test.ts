@@ -57,6 +57,25 @@ describe('answerHealth', () => {
   });
 });
 
+describe('metrics', () => {
+  test('say of each check whether it passes, at the moment they are read', async () => {
+    let problem: string | undefined = 'not yet read: pods';
+    const asked = sources([well, { name: 'pods', problem: () => problem }, broken]);
+    const read = async () => {
+      const { body } = await answerHealth(asked, '/metrics', new URLSearchParams());
+      return body.match(/^plimsoll_check_passed.*$/gm);
+    };
+    const series = (pods: number) => [
+      'plimsoll_check_passed{check="caches"} 1',
+      `plimsoll_check_passed{check="pods"} ${pods}`,
+      'plimsoll_check_passed{check="ledger"} 0',
+    ];
+    expect(await read()).toEqual(series(0));
+    problem = undefined;
+    expect(await read()).toEqual(series(1));
+  });
+});
+
 describe('healthApp', () => {
   let server: Server | undefined;
   afterEach(() => server?.close());

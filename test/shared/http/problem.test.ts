@@ -1,5 +1,5 @@
+import express from 'express';
 import { afterEach, describe, expect, test } from 'vitest';
-import { jsonApp } from '#shared/http/json-app.ts';
 import { problemHandler, RequestProblem } from '#shared/http/problem.ts';
 import { serve, type Server } from '#shared/http/serve.ts';
 import { createLog } from '#shared/runtime/log.ts';
@@ -19,7 +19,7 @@ async function post(
     format: 'json',
     destination: { write: (line) => void logged.push(line) },
   });
-  const app = jsonApp({ bodyLimitBytes: 100 });
+  const app = express().use(express.json({ limit: 100, inflate: false }));
   app.post('/conflict', () => {
     throw new RequestProblem(409, 'the object was changed');
   });

@@ -40,8 +40,10 @@ describe('readBody', () => {
 
   test('stops by the length announced, and tells how it began', async () => {
     const { port, next } = await reader();
-    connect(port, '127.0.0.1').write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n\r\n1');
+    const socket = connect(port, '127.0.0.1');
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n\r\n1');
     expect(await next).toEqual({ kind: 'tooLarge', limitBytes: 10, beginning: Buffer.from('1') });
+    socket.destroy();
   });
 
   test('stops in the middle of a body without a length', async () => {

@@ -143,10 +143,8 @@ describe('serve', () => {
       port: 0,
       drainMs: 50,
     });
-    const cut = new Promise((resolve) => {
-      httpGet(server.url, (response) => response.on('error', resolve).resume());
-    });
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const response = await new Promise<IncomingMessage>((resolve) => httpGet(server.url, resolve));
+    const cut = new Promise((resolve) => response.on('error', resolve).resume());
     await server.close();
     expect(await cut).toBeInstanceOf(Error);
   });

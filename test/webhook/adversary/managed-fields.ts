@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { onlyIn } from '#test/cluster/admission/cluster-objects.ts';
+import { onlyIn } from '#test/cluster/admission/support/cluster-objects.ts';
 import { at, eventually, uniqueName } from '#test/contract/harness.ts';
 import { expectWebhookUnharmed } from './expect-unharmed.ts';
 import { ATTACKER, forbiddenPod, permittedPod, type Stage } from './stage.ts';

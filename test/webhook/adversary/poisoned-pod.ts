@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '#shared/runtime/clock.ts';
-import { asUser } from '#test/cluster/admission/as-user.ts';
+import { asUser } from '#test/cluster/admission/support/as-user.ts';
 import { at, eventually, textAt } from '#test/contract/harness.ts';
 import { expectHonestServed, expectWebhookUnharmed } from './expect-unharmed.ts';
 import { withHonestUsers } from './honest-users.ts';

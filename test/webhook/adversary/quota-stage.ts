@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { PRIORITY_QUOTAS } from '#test/cluster/admission/cluster-objects.ts';
+import { PRIORITY_QUOTAS } from '#test/cluster/admission/support/cluster-objects.ts';
 import { at, eventually, type Harness } from '#test/contract/harness.ts';
 import type { Stage } from './stage.ts';
 

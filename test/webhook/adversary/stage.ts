@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
-import { asUser, type AsUser } from '#test/cluster/admission/as-user.ts';
-import { clusterObjects, onlyIn, type ClusterObjects } from '#test/cluster/admission/cluster-objects.ts';
+import { asUser, type AsUser } from '#test/cluster/admission/support/as-user.ts';
+import { clusterObjects, onlyIn, type ClusterObjects } from '#test/cluster/admission/support/cluster-objects.ts';
 import type { WebhookProcess } from '#test/cluster/support/webhook-process.ts';
 import { contractHarness, type ContractTarget, type Harness, uniqueName } from '#test/contract/harness.ts';
 

@@ -1,6 +1,6 @@
 import { Agent, request as httpsRequest } from 'node:https';
 import { expect, test } from 'vitest';
-import { objectServer } from '#test/fakes/object-server.ts';
+import { apiDouble } from '#test/fakes/api-double.ts';
 import { randomSource, type RandomSource } from '#test/fakes/random-source.ts';
 import { WEBHOOK_PATHS } from '#shared/kube/admission/webhook-configurations.ts';
 import { FITTING, type BadInput } from './bad-input.ts';
@@ -136,7 +136,7 @@ async function retainedMiB(webhook: ServerProcess): Promise<number> {
 test(
   `${MUTATIONS} mutations of every bad input: one answer each, in time, no exit, and memory back to base`,
   async () => {
-    const api = await objectServer();
+    const api = await apiDouble();
     prepareCluster(api);
     const webhook = await startShippedWebhook(api);
     const random = randomSource(SEED);

@@ -1,4 +1,4 @@
-import type { ObjectServer } from '#test/fakes/object-server.ts';
+import type { ApiDouble } from '#test/fakes/api-double.ts';
 import { CLASSES, NAMESPACES, QUOTAS } from '#test/webhook/support/webhook-process.ts';
 import type { BadInput } from './bad-input.ts';
 import { EVICTION_INPUTS } from './eviction-inputs.ts';
@@ -19,7 +19,7 @@ function priorityClass(name: string, value: number, more: object = {}) {
 }
 
 /** The cluster that the bad inputs are about: two default classes, a quota for class `high`, one pod. */
-export function prepareCluster(api: ObjectServer): void {
+export function prepareCluster(api: ApiDouble): void {
   api.put(NAMESPACES, { metadata: { name: 'team-a' } });
   api.put(CLASSES, priorityClass('standard', 100, { globalDefault: true }));
   api.put(CLASSES, priorityClass('other-default', 500, { globalDefault: true }));

@@ -188,7 +188,7 @@ const KEYS: readonly BadInput[] = [
     badInput(
       'B-14',
       `doubled keys: the last counts on ${path}`,
-      rawSpec('"priorityClassName":"standard","priorityClassName":"system-node-critical"'),
+      rawSpec('"priorityClassName":"standard","priorityClassName":"missing"'),
       DENIED_403,
       { path },
     ),

@@ -3,15 +3,15 @@ import { createAuthority } from '#shared/http/certificates.ts';
 import { createClient } from '#shared/kube/client/client.ts';
 import { directConnection } from '#shared/kube/client/connection.ts';
 import { secretAuthorityStore } from '#webhook/certificates/authority-store.ts';
-import { objectServer, type ObjectServer } from '#test/fakes/object-server.ts';
+import { apiDouble, type ApiDouble } from '#test/fakes/api-double.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const current = createAuthority({ commonName: 'current', days: 10, now: NOW });
 const next = createAuthority({ commonName: 'next', days: 10, now: NOW });
 
 describe('secretAuthorityStore', () => {
-  let api: ObjectServer;
-  beforeEach(async () => (api = await objectServer()));
+  let api: ApiDouble;
+  beforeEach(async () => (api = await apiDouble()));
   afterEach(() => api.close());
 
   function store() {
@@ -43,7 +43,7 @@ describe('secretAuthorityStore', () => {
     const authorities = { current, next: undefined, previousPem: '' };
     await store().write(authorities, undefined);
     expect(await store().write(authorities, undefined)).toBe(false);
-    expect(await store().write(authorities, '0')).toBe(false);
+    expect(await store().write(authorities, '1')).toBe(false);
   });
 
   test('says what it could not do', async () => {

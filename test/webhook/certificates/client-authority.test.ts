@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createAuthority } from '#shared/http/certificates.ts';
 import { withClientAuthority } from '#webhook/certificates/client-authority.ts';
 import type { ServingCertificate } from '#webhook/certificates/certificate-source.ts';
+import { ERRORS } from '#webhook/messages.ts';
 
 const SERVED: ServingCertificate = {
   tls: { certPem: 'cert', keyPem: 'key' },
@@ -33,10 +34,8 @@ describe('withClientAuthority', () => {
 
   test('rejects a CA file without a certificate', async () => {
     const source = withClientAuthority({ load: () => Promise.resolve(SERVED) }, file);
-    await expect(source.load(() => true)).rejects.toThrow(`cannot read certificate file "${file}"`);
+    await expect(source.load(() => true)).rejects.toThrow(ERRORS.certificateFile(file));
     writeFileSync(file, 'half a cert');
-    await expect(source.load(() => true)).rejects.toThrow(
-      `cannot use "${file}" as client CA: it contains no certificate`,
-    );
+    await expect(source.load(() => true)).rejects.toThrow(ERRORS.clientAuthority(file));
   });
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { NAMESPACES, PODS, POLICIES, PRIORITY_QUOTAS, runWebhook } from '#test/webhook/support/webhook-process.ts';
+import { CONDITIONS } from '#webhook/messages.ts';
 
 interface Status {
   readonly conditions?: readonly {
@@ -46,7 +47,7 @@ test(
           reason: 'SettingsWithoutEffect',
           message: 'defaultPriorityClassName: there is no class `gone`',
         },
-        { type: 'Conflicting', status: 'False', reason: 'NoConflict', message: 'No conflict with other policies' },
+        { type: 'Conflicting', status: 'False', reason: 'NoConflict', message: CONDITIONS.noConflict() },
       ]);
     // The leader may write conditions before the pods have been counted; it does so again within 20 s.
     await expect
@@ -56,15 +57,13 @@ test(
           type: 'Ready',
           status: 'False',
           reason: 'NotEnforcedEverywhere',
-          message:
-            'Not enforced where label plimsoll.dev/priority-quota=enforced is missing: team-b; ' +
-            'priorityClassNames: there is no class `high`',
+          message: `${CONDITIONS.notEnforced([`${CONDITIONS.gapUnlabelled('plimsoll.dev/priority-quota=enforced')}: default, team-b`, `${CONDITIONS.gapExempt()}: kube-node-lease, kube-public, kube-system, plimsoll-system`])}; priorityClassNames: there is no class \`high\``,
         },
         {
           type: 'PodsReadable',
           status: 'False',
           reason: 'UnreadablePods',
-          message: 'These pods cannot be read, so each is charged the full limit: team-a/odd',
+          message: CONDITIONS.unreadablePods(['team-a/odd']),
         },
       ]);
     await webhook.stop();

@@ -4,6 +4,7 @@ import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import { podsCondition, policyConditions, quotaConditions } from '#webhook/conditions/describe-conditions.ts';
 import { buildClass } from '#test/build/admission.ts';
 import { amountsOf, selectorOf } from '#test/build/cluster.ts';
+import { CONDITIONS } from '#webhook/messages.ts';
 
 const ENFORCED = { 'plimsoll.dev/priority-quota': 'enforced' };
 const CLASSES = new Map([['high', buildClass('high', 1_000)]]);
@@ -30,13 +31,13 @@ describe('the condition of a quota', () => {
       'is ready where it is in force',
       [namespace('a', { ...TENANT, ...ENFORCED })],
       ['high'],
-      ['True', 'Enforced', 'Enforced in all selected namespaces'],
+      ['True', 'Enforced', CONDITIONS.enforcedEverywhere()],
     ],
     [
       'reports that nothing is selected',
       [namespace('a', ENFORCED)],
       ['high'],
-      ['False', 'NoNamespace', 'No namespace is selected'],
+      ['False', 'NoNamespace', CONDITIONS.noNamespaceSelected()],
     ],
     [
       'names some of the namespaces where it is not in force',
@@ -45,7 +46,9 @@ describe('the condition of a quota', () => {
       [
         'False',
         'NotEnforcedEverywhere',
-        'Not enforced where label plimsoll.dev/priority-quota=enforced is missing: n00, n01, n02, n03, n04, n05, n06, n07, n08, n09 and 2 more',
+        CONDITIONS.notEnforced([
+          `${CONDITIONS.gapUnlabelled('plimsoll.dev/priority-quota=enforced')}: n00, n01, n02, n03, n04, n05, n06, n07, n08, n09 and 2 more`,
+        ]),
       ],
     ],
     [
@@ -62,22 +65,28 @@ describe('the condition of a quota', () => {
       [
         'False',
         'NotEnforcedEverywhere',
-        'Not enforced where label plimsoll.dev/priority-quota=enforced is missing: b; ' +
-          'nor where label plimsoll.dev/ignore=true is set: c, d; ' +
-          'nor in namespaces that are always exempt: kube-system, plimsoll-node',
+        CONDITIONS.notEnforced([
+          `${CONDITIONS.gapUnlabelled('plimsoll.dev/priority-quota=enforced')}: b`,
+          `${CONDITIONS.gapIgnored('plimsoll.dev/ignore=true')}: c, d`,
+          `${CONDITIONS.gapExempt()}: kube-system, plimsoll-node`,
+        ]),
       ],
     ],
     [
       'is not ready where the ignore label alone switches it off',
       [namespace('c', { ...TENANT, ...ENFORCED, 'plimsoll.dev/ignore': 'true' })],
       ['high'],
-      ['False', 'NotEnforcedEverywhere', 'Not enforced where label plimsoll.dev/ignore=true is set: c'],
+      [
+        'False',
+        'NotEnforcedEverywhere',
+        CONDITIONS.notEnforced([`${CONDITIONS.gapIgnored('plimsoll.dev/ignore=true')}: c`]),
+      ],
     ],
     [
       'is ready where the ignore label says something else',
       [namespace('c', { ...TENANT, ...ENFORCED, 'plimsoll.dev/ignore': 'false' })],
       ['high'],
-      ['True', 'Enforced', 'Enforced in all selected namespaces'],
+      ['True', 'Enforced', CONDITIONS.enforcedEverywhere()],
     ],
     [
       'reports what can never take effect',
@@ -86,7 +95,7 @@ describe('the condition of a quota', () => {
       [
         'False',
         'SettingsWithoutEffect',
-        'Enforced in all selected namespaces; priorityClassNames: there is no class `gone`',
+        `${CONDITIONS.enforcedEverywhere()}; priorityClassNames: there is no class \`gone\``,
       ],
     ],
   ])('%s', (_, namespaces, classNames, [status, reason, message]) => {
@@ -103,8 +112,8 @@ test('the conditions of a policy distinguish settings without effect and conflic
   ];
   expect(states.map((conditions) => conditions.map(({ type, status, message }) => [type, status, message]))).toEqual([
     [
-      ['Ready', 'True', 'Every setting can take effect'],
-      ['Conflicting', 'False', 'No conflict with other policies'],
+      ['Ready', 'True', CONDITIONS.everySettingWorks()],
+      ['Conflicting', 'False', CONDITIONS.noConflict()],
     ],
     [
       ['Ready', 'False', 'a; b'],

@@ -18,6 +18,8 @@ import {
   NOW,
 } from '#test/build/admission.ts';
 import { amountsOf, buildPod, selectorOf } from '#test/build/cluster.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
+import { EVENTS } from '#webhook/messages.ts';
 
 const REQUEST: AdmissionRequest = {
   uid: 'u',
@@ -81,7 +83,15 @@ describe('the Event of a refusal', () => {
         type: 'Warning',
         reason: 'PolicyViolated',
         action: 'Admit',
-        note: 'Refused pods in namespace team-a: policy `tenants` allows a priority of at most 10 here; priority class `high` has 1000',
+        note: EVENTS.refusedInNamespace(
+          'team-a',
+          MESSAGES.priorityAboveCeiling.text({
+            policy: 'tenants',
+            maxPriority: 10,
+            priorityClassName: 'high',
+            priority: 1_000,
+          }),
+        ),
       },
     ],
     [
@@ -92,7 +102,7 @@ describe('the Event of a refusal', () => {
         type: 'Warning',
         reason: 'QuotaExceeded',
         action: 'Admit',
-        note: 'Refused pods of class high in namespace team-a: pods is limited to 1',
+        note: EVENTS.refusedByQuota({ priorityClassName: 'high', namespace: 'team-a', resource: 'pods', hard: '1' }),
       },
     ],
     [
@@ -103,7 +113,7 @@ describe('the Event of a refusal', () => {
         type: 'Warning',
         reason: 'QuotaExceeded',
         action: 'Admit',
-        note: 'Refused pods of class high in namespace team-a: pods is limited to 1',
+        note: EVENTS.refusedByQuota({ priorityClassName: 'high', namespace: 'team-a', resource: 'pods', hard: '1' }),
       },
     ],
     [
@@ -114,7 +124,7 @@ describe('the Event of a refusal', () => {
         type: 'Warning',
         reason: 'PreemptionRefused',
         action: 'Preempt',
-        note: "Refused preemption by scheduler: the pod's owner asked that it never be preempted",
+        note: EVENTS.keptPod('preemption', 'scheduler', MESSAGES.ownerForbidsPreemption.text()),
       },
     ],
     [
@@ -125,7 +135,7 @@ describe('the Event of a refusal', () => {
         type: 'Warning',
         reason: 'EvictionFailed',
         action: 'Evict',
-        note: 'Refused removal by plimsoll: the pod asked never to be evicted',
+        note: EVENTS.keptPod('removal', 'plimsoll', 'the pod asked never to be evicted'),
       },
     ],
   ])('%s', (_, decision, event) => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { StoredObject } from '#test/fakes/object-server.ts';
+import type { StoredObject } from '#test/fakes/stored-objects.ts';
 import { createPodReview, pod, readAnswer } from '#test/webhook/support/reviews.ts';
 import {
   CLASSES,

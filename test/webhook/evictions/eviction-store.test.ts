@@ -1,17 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import { directConnection } from '#shared/kube/client/connection.ts';
-import { objectServer, type ObjectServer } from '#test/fakes/object-server.ts';
+import { apiDouble, type ApiDouble } from '#test/fakes/api-double.ts';
 import { configMapEvictionStore } from '#webhook/evictions/eviction-store.ts';
+import { ERRORS } from '#webhook/messages.ts';
 
 const COLLECTION = '/api/v1/configmaps';
 const ONE = { at: 1, node: 'a', namespace: 'team', pod: 'web', uid: 'uid-web' };
 
 describe('the ConfigMap in which replicas share the count of evictions', () => {
-  let api: ObjectServer;
+  let api: ApiDouble;
   let client: KubeClient;
   beforeAll(async () => {
-    api = await objectServer();
+    api = await apiDouble();
     client = createClient(directConnection({ server: api.url }), { userAgent: 'test' });
   });
   afterAll(async () => {
@@ -46,7 +47,7 @@ describe('the ConfigMap in which replicas share the count of evictions', () => {
     api.put(COLLECTION, { metadata: { name: 'strange', namespace: 'plimsoll-system' }, data });
     const store = configMapEvictionStore(client, 'plimsoll-system', 'strange');
     await expect(store.read(1_000)).rejects.toThrow(
-      'cannot read ConfigMap "plimsoll-system/strange": evictions.json is not a list of evictions; remove the key',
+      ERRORS.evictionsGarbled('ConfigMap "plimsoll-system/strange"', 'evictions.json'),
     );
   });
 

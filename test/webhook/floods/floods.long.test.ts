@@ -1,6 +1,6 @@
 import { Agent, request as httpsRequest } from 'node:https';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { objectServer, type ObjectServer } from '#test/fakes/object-server.ts';
+import { apiDouble, type ApiDouble } from '#test/fakes/api-double.ts';
 import { FITTING, type BadInput } from '#test/webhook/bad-inputs/bad-input.ts';
 import { prepareCluster } from '#test/webhook/bad-inputs/cluster.ts';
 import { FLOODS } from './floods.ts';
@@ -38,11 +38,11 @@ describe('floods of expensive requests', () => {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS, rejectUnauthorized: false });
   const greedy = new Agent({ keepAlive: true, maxSockets: TOO_MANY_CONNECTIONS, rejectUnauthorized: false });
   const good = new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false });
-  let api: ObjectServer;
+  let api: ApiDouble;
   let webhook: ServerProcess;
 
   beforeAll(async () => {
-    api = await objectServer();
+    api = await apiDouble();
     prepareCluster(api);
     webhook = await startShippedWebhook(api);
     // Its caches are synced once it decides.

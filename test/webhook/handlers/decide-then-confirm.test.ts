@@ -15,6 +15,7 @@ import { buildClass, buildClassQuota, buildPolicy, buildRequest, buildWorld } fr
 import { buildPod, buildTerm } from '#test/build/cluster.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 import { encodeReview } from '#webhook/server/encode-review.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
 
 const CLASSES = [buildClass('high', 1_000)];
 const HIGH = { priorityClassName: 'high', priority: 1_000, preemptionPolicy: 'PreemptLowerPriority' };
@@ -149,7 +150,7 @@ describe('when the API server cannot be asked', () => {
       retryAfterSeconds: 1,
       because: {
         code: 'NamespaceUnknown',
-        text: `cannot read namespace \`new\`, whose policies are not known yet: ${cause}; try again`,
+        text: MESSAGES.namespaceUnknown.text({ namespace: 'new', cause }),
       },
     });
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { asUser, type AnswerOfUser } from '#test/cluster/admission/as-user.ts';
-import { clusterObjects, onlyIn } from '#test/cluster/admission/cluster-objects.ts';
+import { asUser, type AnswerOfUser } from '#test/cluster/admission/support/as-user.ts';
+import { clusterObjects, onlyIn } from '#test/cluster/admission/support/cluster-objects.ts';
 import { at, contractHarness, eventually, pod, textAt, uniqueName } from '#test/contract/harness.ts';
 import type { ContractTarget, Harness } from '#test/contract/harness.ts';
 

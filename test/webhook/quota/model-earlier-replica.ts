@@ -1,4 +1,4 @@
-import { openLedger } from '#shared/domain/quota/ledger/ledger.ts';
+import { Ledger } from '#shared/domain/quota/ledger/ledger.ts';
 import type { LedgerVersion } from '#shared/domain/quota/replica/ledger-version.ts';
 import { countOf, type CountedPod } from '#test/build/pod-count.ts';
 import type { Lifetime, ModelApiServer } from './model-api-server.ts';
@@ -35,7 +35,7 @@ export class ModelEarlierReplica {
 
   #write(base: LedgerVersion, pods: readonly CountedPod[]): Promise<unknown> {
     const { hard } = base.quota;
-    const ledger = openLedger(base.state, hard);
+    const ledger = new Ledger(base.state, hard);
     ledger.recount(countOf(hard, pods), NOTHING_ELSE);
     return this.#api.call(this.#lifetime, () => this.#api.recountAsEarlier(base, ledger.state()));
   }

@@ -99,7 +99,7 @@ export class ModelInformer {
     const { api, lifetime, clock, namespacesAreIgnored } = this.#options;
     const askedAt = clock.monotonic();
     const names = await api.call(lifetime, () => api.namespaces.map(({ name }) => name));
-    const areKnown = namespacesAreIgnored || names?.every((name) => this.#view.homes.has(name)) === true;
+    const areKnown = namespacesAreIgnored || names?.every((name) => this.#view.namespaces.has(name)) === true;
     const revision = areKnown ? await api.call(lifetime, () => api.revision()) : undefined;
     this.#isProving = false;
     if (revision === undefined) return;
@@ -120,7 +120,7 @@ export class ModelInformer {
     this.#namespacesReached = next?.revision ?? api.revision();
     if (next === undefined) return;
     this.#known += 1;
-    this.#view.govern({ ...next, labels: new Map() });
+    this.#view.addNamespace({ ...next, labels: new Map() });
   }
 
   #hearOfPod(): void {
@@ -144,11 +144,11 @@ export class ModelInformer {
 
   async #list(): Promise<void> {
     const { api, lifetime, random, listsHaveHoles } = this.#options;
-    const homes = random.chance(0.5) ? this.#view.unlisted : this.#view.unlisted.slice(0, 1);
-    if (homes.length === 0) return;
-    const load: Load = { token: this.#view.load(homes), items: undefined };
+    const namespaces = random.chance(0.5) ? this.#view.unlisted : this.#view.unlisted.slice(0, 1);
+    if (namespaces.length === 0) return;
+    const load: Load = { token: this.#view.load(namespaces), items: undefined };
     this.#load = load;
-    const names = new Set(homes.map(({ name }) => name));
+    const names = new Set(namespaces.map(({ name }) => name));
     const listed = await api.call(lifetime, () => [...api.pods.values()].filter((pod) => names.has(pod.namespace)));
     if (this.#load !== load) return;
     load.items = listed?.filter(() => !listsHaveHoles || random.chance(0.5)).map((pod) => seen(pod, pod.revision));

@@ -9,6 +9,7 @@ import { systemClock as clock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { PodInformer } from '#webhook/quota/pod-informer.ts';
+import { seededJitter } from '#test/fakes/jitter.ts';
 
 const log = createLog({ component: 'test', level: 'silent', format: 'json' });
 const WAIT = { timeout: 30_000 };
@@ -44,7 +45,7 @@ function informer(): PodInformer {
     chargedNames: () => names,
     areNamespacesKnown: () => Promise.resolve(areNamespacesKnown),
     clock,
-    random: Math.random,
+    random: seededJitter(),
     log,
     metrics: createMetrics('test'),
   });
@@ -96,37 +97,37 @@ async function removePod(namespace: string, name: string): Promise<void> {
   if (deleted.kind !== 'ok') throw new Error(deleted.message);
 }
 
-function govern(pods: PodInformer, name: string): void {
-  pods.view.govern({ name, labels: new Map(), revision: 1 });
+function addNamespace(pods: PodInformer, name: string): void {
+  pods.view.addNamespace({ name, labels: new Map(), revision: 1 });
   pods.namespacesChanged();
 }
 
 describe('PodInformer', { timeout: TIMEOUT_MS }, () => {
-  test('follows the pods of governed namespaces, existing and new, and no others', async () => {
+  test('follows the pods of namespaces with quotas, existing and new, and no others', async () => {
     const pods = informer();
     const [ours, others] = [await newNamespace(), await newNamespace()];
     const before = await newPod(ours, 'before');
     const foreign = await newPod(others, 'foreign');
-    govern(pods, ours);
+    addNamespace(pods, ours);
     await running(pods, async () => {
       await expect.poll(() => pods.view.get(before)?.generation, WAIT).toBe(1);
       const after = await newPod(ours, 'after');
-      await expect.poll(() => pods.view.get(after)?.group.home.name, WAIT).toBe(ours);
+      await expect.poll(() => pods.view.get(after)?.group.namespace.name, WAIT).toBe(ours);
       await removePod(ours, 'before');
       await expect.poll(() => [pods.view.get(before), pods.view.isGone(before)], WAIT).toEqual([undefined, true]);
       expect([pods.view.get(foreign), pods.view.size, pods.view.isWhole]).toEqual([undefined, 1, true]);
     });
   });
 
-  test('lists a namespace that is governed later', async () => {
+  test('lists a namespace that gets quotas later', async () => {
     const pods = informer();
     const [first, second] = [await newNamespace(), await newNamespace()];
     const uid = await newPod(second, 'there');
-    govern(pods, first);
+    addNamespace(pods, first);
     await running(pods, async () => {
       await expect.poll(() => pods.view.isWhole, WAIT).toBe(true);
-      govern(pods, second);
-      await expect.poll(() => pods.view.get(uid)?.group.home.name, WAIT).toBe(second);
+      addNamespace(pods, second);
+      await expect.poll(() => pods.view.get(uid)?.group.namespace.name, WAIT).toBe(second);
     });
   });
 
@@ -134,7 +135,7 @@ describe('PodInformer', { timeout: TIMEOUT_MS }, () => {
     const pods = informer();
     const namespace = await newNamespace();
     const gone = await newPod(namespace, 'gone');
-    govern(pods, namespace);
+    addNamespace(pods, namespace);
     await running(pods, async () => {
       await expect.poll(() => pods.view.get(gone), WAIT).toBeDefined();
       cutOff();
@@ -150,7 +151,7 @@ describe('PodInformer', { timeout: TIMEOUT_MS }, () => {
     const pods = informer();
     const namespace = await newNamespace();
     const uid = await newPod(namespace, 'there');
-    govern(pods, namespace);
+    addNamespace(pods, namespace);
     await running(pods, async () => {
       await expect.poll(() => pods.view.get(uid), WAIT).toBeDefined();
       const { life } = pods.view;
@@ -162,7 +163,7 @@ describe('PodInformer', { timeout: TIMEOUT_MS }, () => {
 
   test('proves that nothing is missing up to the request, and not before that is certain', async () => {
     const pods = informer();
-    govern(pods, await newNamespace());
+    addNamespace(pods, await newNamespace());
     await running(pods, async () => {
       await expect.poll(() => pods.view.isWhole, WAIT).toBe(true);
       expect(pods.provenAt).toBe(-Infinity);
@@ -184,7 +185,7 @@ describe('PodInformer', { timeout: TIMEOUT_MS }, () => {
   test('proves nothing from a watch that is silent until it has caught up', async () => {
     const pods = informer();
     const namespace = await newNamespace();
-    govern(pods, namespace);
+    addNamespace(pods, namespace);
     await running(pods, async () => {
       await expect.poll(() => pods.view.isWhole, WAIT).toBe(true);
       cutOff();

@@ -7,7 +7,8 @@ import { webhookConfigurations, type WebhookTarget } from '#shared/kube/admissio
 import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createTrustCheck, type TrustCheck } from '#webhook/registration/trust-check.ts';
-import { objectServer, type ObjectServer } from '#test/fakes/object-server.ts';
+import { apiDouble, type ApiDouble } from '#test/fakes/api-double.ts';
+import { ERRORS } from '#webhook/messages.ts';
 
 const now = Date.now();
 const authority = createAuthority({ commonName: 'ours', days: 1, now });
@@ -26,10 +27,10 @@ function leaf(dnsName: string, from: CertificatePair = authority) {
 }
 
 describe('createTrustCheck', () => {
-  let api: ObjectServer;
+  let api: ApiDouble;
   let server: Server;
   beforeEach(async () => {
-    api = await objectServer();
+    api = await apiDouble();
     const tls = leaf('plimsoll-webhook.plimsoll-system.svc');
     server = await serve({ handler: (_, response) => response.end(), host: '127.0.0.1', port: 0, tls });
   });
@@ -74,18 +75,15 @@ describe('createTrustCheck', () => {
   const wrong: Record<string, { register: () => void; problem: string }> = {
     'another authority': {
       register: () => register(stranger.certPem),
-      problem:
-        'clients that connect to "plimsoll-webhook.plimsoll-system.svc" do not trust the served certificate: UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+      problem: ERRORS.untrusted('plimsoll-webhook.plimsoll-system.svc', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'),
     },
     'no authority at all': {
       register: () => register(undefined),
-      problem:
-        'clients that connect to "plimsoll-webhook.plimsoll-system.svc" do not trust the served certificate: UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+      problem: ERRORS.untrusted('plimsoll-webhook.plimsoll-system.svc', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'),
     },
     'another name': {
       register: () => register(authority.certPem, { ...SERVICE, name: 'else' }),
-      problem:
-        'clients that connect to "else.plimsoll-system.svc" do not trust the served certificate: ERR_TLS_CERT_ALTNAME_INVALID',
+      problem: ERRORS.untrusted('else.plimsoll-system.svc', 'ERR_TLS_CERT_ALTNAME_INVALID'),
     },
     'nothing registered': { register: () => undefined, problem: 'not verified yet' },
   };

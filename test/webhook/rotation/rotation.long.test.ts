@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createClient } from '#shared/kube/client/client.ts';
 import { directConnection } from '#shared/kube/client/connection.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
-import { objectServer, type ObjectServer } from '#test/fakes/object-server.ts';
+import { apiDouble, type ApiDouble } from '#test/fakes/api-double.ts';
 import { prepareCluster } from '#test/webhook/bad-inputs/cluster.ts';
 import { restartedReplicas } from './restarted-replicas.ts';
 import { startLoad } from './review-load.ts';
@@ -18,7 +18,7 @@ const LEAF_EVERY_MS = 50;
 const HOUR_MS = 3_600_000;
 
 /** Every bundle that was registered, so that a caller can act on one that it read a while ago. */
-function bundleHistory(api: ObjectServer) {
+function bundleHistory(api: ApiDouble) {
   const bundles: { readonly pem: string; readonly since: number }[] = [];
   return {
     look: (): void => {
@@ -35,7 +35,7 @@ function bundleHistory(api: ObjectServer) {
 test(
   `${LEAVES} leaves and ${AUTHORITIES} authorities under ${REQUESTS_PER_SECOND} requests/s: every review gets its answer`,
   async () => {
-    const api = await objectServer();
+    const api = await apiDouble();
     prepareCluster(api);
     const client = createClient(directConnection({ server: api.url }), { userAgent: 'replicas' });
     const pace = { leavesPerAuthority: LEAVES / AUTHORITIES, overlapSeconds: OVERLAP_SECONDS };

@@ -4,7 +4,7 @@ import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { systemClock as clock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
-import type { ObjectServer } from '#test/fakes/object-server.ts';
+import type { ApiDouble } from '#test/fakes/api-double.ts';
 import { openAdmissionPort } from '#webhook/admission-port.ts';
 import { createCaches, eachCache } from '#webhook/cluster-state/caches.ts';
 import { createCertificateRotator } from '#webhook/certificates/certificate-rotator.ts';
@@ -13,6 +13,7 @@ import { webhookSchema } from '#webhook/configuration.ts';
 import { createHandlerSources } from '#webhook/handler-sources.ts';
 import { Ledgers } from '#webhook/quota/ledgers.ts';
 import { createRegistration } from '#webhook/registration/registration.ts';
+import { seededJitter } from '#test/fakes/jitter.ts';
 
 /** A webhook that answers reviews, and looks at its certificate when the test says so. */
 export interface SteppedWebhook {
@@ -31,7 +32,7 @@ export interface SteppedWebhook {
 const SETTINGS = { host: '127.0.0.1', port: 0, registration: { mode: 'Full', url: 'https://127.0.0.1:0' } };
 
 /** The webhook's own parts, put together as its process does, with the certificates of `certificates`. */
-export async function openSteppedWebhook(api: ObjectServer, certificates: CertificateSource): Promise<SteppedWebhook> {
+export async function openSteppedWebhook(api: ApiDouble, certificates: CertificateSource): Promise<SteppedWebhook> {
   const stop = new AbortController();
   const logged: string[] = [];
   const destination = { write: (line: string) => void logged.push(line) };
@@ -39,7 +40,7 @@ export async function openSteppedWebhook(api: ObjectServer, certificates: Certif
   const configuration = webhookSchema.parse(SETTINGS);
   const client = createClient(directConnection({ server: api.url }), { userAgent: 'test' });
   const metrics = createMetrics('webhook');
-  const around = { client, clock, random: Math.random, log, metrics };
+  const around = { client, clock, random: seededJitter(), log, metrics };
   const caches = createCaches(around);
   const quotas = {
     quotas: caches.priorityQuotas,

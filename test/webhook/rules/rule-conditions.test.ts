@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { buildPolicy } from '#test/build/admission.ts';
-import { enforcementCondition, rulesCondition, type RuleState } from '#webhook/rules/rule-conditions.ts';
+import { enforcementCondition, rulesCondition } from '#webhook/rules/rule-conditions.ts';
+import { unknownRules, type RuleState } from '#webhook/rules/rule-state.ts';
+import { CONDITIONS, RULE_LIMITS } from '#webhook/messages.ts';
 
-const CURRENT: RuleState = { isCurrent: true, problem: undefined, missing: [], leftOut: new Map(), isDryRun: false };
+const CURRENT: RuleState = { ...unknownRules(false), isCurrent: true };
 const CEILING = { maxPriority: 1 };
 
 describe('enforcementCondition', () => {
@@ -14,7 +16,7 @@ describe('enforcementCondition', () => {
       {
         status: 'True',
         reason: 'Compiled',
-        message: 'The API server refuses violations, even while the webhook is down',
+        message: CONDITIONS.enforced('refuses', false),
       },
     ],
     [
@@ -24,7 +26,7 @@ describe('enforcementCondition', () => {
       {
         status: 'True',
         reason: 'Compiled',
-        message: 'The API server warns about violations, even while the webhook is down',
+        message: CONDITIONS.enforced('warns about', false),
       },
     ],
     [
@@ -34,7 +36,7 @@ describe('enforcementCondition', () => {
       {
         status: 'True',
         reason: 'Compiled',
-        message: 'The API server warns about violations, even while the webhook is down',
+        message: CONDITIONS.enforced('warns about', false),
       },
     ],
     [
@@ -44,8 +46,7 @@ describe('enforcementCondition', () => {
       {
         status: 'True',
         reason: 'Compiled',
-        message:
-          'The API server refuses violations, even while the webhook is down; requireQuotaFor is enforced only by the webhook',
+        message: CONDITIONS.enforced('refuses', true),
       },
     ],
     [
@@ -55,7 +56,7 @@ describe('enforcementCondition', () => {
       {
         status: 'False',
         reason: 'NothingToEnforce',
-        message: 'The API server enforces nothing in this policy; its settings take effect in the webhook',
+        message: CONDITIONS.nothingToEnforce(),
       },
     ],
     [
@@ -65,7 +66,7 @@ describe('enforcementCondition', () => {
       {
         status: 'False',
         reason: 'TooLarge',
-        message: 'Enforced only by the webhook: the rules of all policies together are too large for one object',
+        message: CONDITIONS.onlyByWebhook(RULE_LIMITS.bytes[1]),
       },
     ],
     [
@@ -75,8 +76,7 @@ describe('enforcementCondition', () => {
       {
         status: 'False',
         reason: 'NotCompiled',
-        message:
-          'The API server still enforces previously compiled rules: cannot create PriorityRules "plimsoll": not found',
+        message: CONDITIONS.earlierRules('cannot create PriorityRules "plimsoll": not found'),
       },
     ],
     [
@@ -86,7 +86,7 @@ describe('enforcementCondition', () => {
       {
         status: 'False',
         reason: 'NotInstalled',
-        message: 'Not installed: ValidatingAdmissionPolicy priority.plimsoll.dev',
+        message: CONDITIONS.notInstalled(['ValidatingAdmissionPolicy priority.plimsoll.dev']),
       },
     ],
   ])('says that a policy %s', (_, more, state, condition) => {
@@ -103,10 +103,10 @@ describe('enforcementCondition', () => {
 });
 
 test('the status of the rules counts their policies and names those left out', () => {
-  expect(rulesCondition(new Map(), 3)).toMatchObject({ status: 'True', message: 'Compiled from 3 PriorityPolicies' });
+  expect(rulesCondition(new Map(), 3)).toMatchObject({ status: 'True', message: CONDITIONS.compiled(3) });
   const leftOut = new Map([
     ['b', 'bytes'],
     ['a', 'cost'],
   ] as const);
-  expect(rulesCondition(leftOut, 3)).toMatchObject({ status: 'False', message: 'Enforced only by the webhook: a, b' });
+  expect(rulesCondition(leftOut, 3)).toMatchObject({ status: 'False', message: CONDITIONS.onlyByWebhook('a, b') });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createRefusals } from '#webhook/server/refuse-unread.ts';
+import { FAILURES } from '#webhook/messages.ts';
 
 const BOUNDS = { maxBytes: 5, limits: { depth: 3, values: 4 } };
 const START = { uid: 'u', namespace: 'team-a', username: 'alice' };
@@ -72,11 +73,11 @@ test('the failure of a body names the limit', () => {
   expect(
     (['tooLarge', 'values', 'depth', 'tooMany', 'tooSlow'] as const).map((why) => refusals.failureOf(why)),
   ).toEqual([
-    { code: 413, message: 'Request body is too large: at most 5 bytes' },
-    { code: 413, message: 'Request body is too large: at most 4 values' },
-    { code: 400, message: 'Request body is nested deeper than 3' },
-    { code: 429, message: 'Too many large requests at once' },
-    { code: 429, message: 'Request waited too long to be read' },
+    { code: 413, message: FAILURES.tooLarge(5).message },
+    { code: 413, message: FAILURES.tooManyValues(4).message },
+    { code: 400, message: FAILURES.tooDeep(3).message },
+    { code: 429, message: FAILURES.tooManyAtOnce().message },
+    { code: 429, message: FAILURES.tooSlow().message },
   ]);
   expect(refusals.malformed('Nonsense')).toMatchObject({ kind: 'refused', code: 400 });
 });

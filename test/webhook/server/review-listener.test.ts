@@ -8,9 +8,12 @@ import { createMetrics } from '#shared/runtime/metrics.ts';
 import { createBodyReader } from '#webhook/request-body/body-budget.ts';
 import { createPendingReviews } from '#webhook/server/pending-reviews.ts';
 import { createRefusals } from '#webhook/server/refuse-unread.ts';
-import { reviewListener, type AdmissionHandler, type ReviewListenerOptions } from '#webhook/server/review-listener.ts';
+import type { AdmissionHandler } from '#webhook/server/review-answerer.ts';
+import { reviewListener, type ReviewListenerOptions } from '#webhook/server/review-listener.ts';
 import { createReviewMetrics } from '#webhook/server/review-metrics.ts';
 import { createPodReview, pod, readAnswer } from '#test/webhook/support/reviews.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
+import { FAILURES, LOG } from '#webhook/messages.ts';
 
 const ALLOWED = allow(because('PriorityAccepted', 'fine'));
 const BOUNDS = { maxBytes: 1024 * 1024, limits: { depth: 20, values: 8_000 } };
@@ -126,7 +129,7 @@ describe('whatever begins as a review', () => {
         retryAfter: undefined,
         allowed: false,
         code: 429,
-        message: 'Not decided in time; try again',
+        message: MESSAGES.overloaded.text({ cause: FAILURES.late().message }),
       });
     }
     late.resolve(ALLOWED);
@@ -158,7 +161,7 @@ describe('whatever begins as a review', () => {
   test('is logged once a second, however many are refused', async () => {
     const { post, logged } = await listen(() => ALLOWED);
     for (let count = 0; count < 5; count += 1) await post(text.slice(0, -1));
-    expect(logged.filter((line) => line.includes('Request answered without being read'))).toHaveLength(1);
+    expect(logged.filter((line) => line.includes(LOG.unread))).toHaveLength(1);
   });
 });
 

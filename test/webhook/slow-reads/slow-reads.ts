@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { at, eventually } from '#test/contract/harness.ts';
 import type { DelayingProxy } from '#test/fakes/delaying-proxy.ts';
-import { onlyIn } from '#test/cluster/admission/cluster-objects.ts';
+import { onlyIn } from '#test/cluster/admission/support/cluster-objects.ts';
 import { forbiddenPod, permittedPod, type Stage } from '#test/webhook/adversary/stage.ts';
 
 /** Longer than a read of the webhook may take, shorter than the API server waits for an answer. */

@@ -7,6 +7,7 @@ import { createLog } from '#shared/runtime/log.ts';
 import { createShutdown } from '#shared/runtime/shutdown.ts';
 import { webhookSchema, type WebhookConfiguration } from '#webhook/configuration.ts';
 import { startWebhook, type Webhook } from '#webhook/webhook.ts';
+import { seededJitter } from '#test/fakes/jitter.ts';
 
 /** An API server, and the token with which the webhook speaks to it. */
 export interface ServerAccess {
@@ -37,7 +38,7 @@ export async function startInProcess(server: ServerAccess, settings: Settings = 
   const log = createLog({ component: 'webhook', level: 'info', format: 'json', destination });
   const shutdown = createShutdown({ log, clock: systemClock, deadlineMs: 5_000, processSignals: new EventEmitter() });
   const configuration = webhookSchema.parse({ ...ON_LOOPBACK, ...settings });
-  const webhook = await startWebhook(configuration, { clock: systemClock, random: Math.random, log, env, shutdown });
+  const webhook = await startWebhook(configuration, { clock: systemClock, random: seededJitter(), log, env, shutdown });
   const healthUrl = `http://127.0.0.1:${webhook.healthPort}`;
   await untilReady(healthUrl);
   return {

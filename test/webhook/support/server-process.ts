@@ -1,7 +1,6 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { COMPILE_CACHE } from '#test/build/compile-cache.ts';
 import { cpuMsOf, mainThreadMsOf, peakMiBOf, residentMiBOf } from './process-figures.ts';
 
 /** A server under measurement, in a process of its own. */
@@ -29,9 +28,6 @@ export interface ServerCommand {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
-
-/** Compiled code as an image holds it, so that no type stripper is loaded; V8's flags are part of its key. */
-export const COMPILE_CACHE = join(tmpdir(), 'plimsoll-compile-cache');
 
 /** Fills the compile cache for a command, as the image build does. */
 export function warmCompileCache({ nodeFlags, file }: Pick<ServerCommand, 'nodeFlags' | 'file'>): void {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import type { ObjectServer } from '#test/fakes/object-server.ts';
+import type { ApiDouble } from '#test/fakes/api-double.ts';
 import { startServer, warmCompileCache, type ServerProcess } from './server-process.ts';
 
 const FLAGS = [
@@ -16,7 +16,7 @@ const FLAGS = [
 ];
 
 /** The webhook as its image runs it, in a process of its own, registered nowhere. */
-export async function startShippedWebhook(api: ObjectServer, more: readonly string[] = []): Promise<ServerProcess> {
+export async function startShippedWebhook(api: ApiDouble, more: readonly string[] = []): Promise<ServerProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'plimsoll-webhook-'));
   writeFileSync(join(folder, 'token'), 'token');
   writeFileSync(join(folder, 'ca.pem'), '');

@@ -1,9 +1,9 @@
 import { request as httpsRequest, Agent } from 'node:https';
-import { objectServer, type ObjectServer } from '#test/fakes/object-server.ts';
+import { apiDouble, type ApiDouble } from '#test/fakes/api-double.ts';
 import { startInProcess, type InProcessWebhook, type Settings } from './in-process.ts';
 
 export interface RunningWebhook extends InProcessWebhook {
-  readonly api: ObjectServer;
+  readonly api: ApiDouble;
   post(
     path: string,
     body: string | Buffer,
@@ -21,10 +21,10 @@ export const PRIORITY_QUOTAS = '/apis/plimsoll.dev/v1alpha1/priorityquotas';
 
 /** The webhook as its process builds it, on loopback, with an API server that holds what `prepare` puts there. */
 export async function runWebhook(
-  prepare: (api: ObjectServer) => void = () => undefined,
+  prepare: (api: ApiDouble) => void = () => undefined,
   settings: Settings = {},
 ): Promise<RunningWebhook> {
-  const api = await objectServer();
+  const api = await apiDouble();
   prepare(api);
   const webhook = await startInProcess({ url: api.url, token: 'token', caPem: '' }, settings);
   const ca = registeredAuthority(api);
@@ -56,7 +56,7 @@ export async function runWebhook(
 }
 
 /** The CA that the webhook registered: what an API server would trust. */
-function registeredAuthority(api: ObjectServer): string {
+function registeredAuthority(api: ApiDouble): string {
   const configuration = api.get('/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations', 'plimsoll');
   const [entry] = configuration?.['webhooks'] as { clientConfig: { caBundle: string } }[];
   return Buffer.from(entry?.clientConfig.caBundle ?? '', 'base64').toString();

@@ -6,9 +6,10 @@ import type { InflightEviction } from '#agent/decide/eviction/inflight-eviction.
 import type { EvictionState } from '#agent/decide/eviction/eviction-state.ts';
 import type { PastEviction } from '#agent/decide/eviction/eviction-windows.ts';
 import type { PassResult } from '#agent/decide/pass-result.ts';
-import type { AgentPolicy } from '#agent/policy/policy.ts';
+import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { EventRecord } from '#shared/kube/events/event-series.ts';
 import { snapshot, MIB, type NodePod, policy } from '#test/agent/node-scene.ts';
+import { EVENTS, REASONS } from '#agent/messages.ts';
 
 const LEAKING = 'default/ReplicaSet/leaking';
 const HOUR_MS = 3_600_000;
@@ -187,7 +188,7 @@ describe('the Event of it', () => {
     expect(events[0]).toMatchObject({
       regarding: { kind: 'Pod', namespace: 'default', name: 'leaking-1', uid: 'uid-leaking-1' },
       reason: 'EvictionFailed',
-      note: `Not evicted: 3 pods of ${LEAKING} were evicted from this node within an hour; the limit is 3; the node is left to the kubelet`,
+      note: EVENTS.notEvicted(REASONS.ownerLimit({ count: 3, owner: LEAKING, most: 3 }).text),
     });
   });
 });

@@ -5,6 +5,7 @@ import type { EvictionRecord } from '#agent/decide/pass-result.ts';
 import { because, type NodePod, policy } from '#test/agent/node-scene.ts';
 import { type Moment, runEpisode, whoWent } from '#test/agent/decide/episode.ts';
 
+const BY_PREEMPTION = [{ type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler' }];
 const BY_EVICTION = [{ type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI' }];
 const hog: NodePod = { name: 'hog', requests: { memory: '100Mi' }, usageMiB: 500 };
 const small: NodePod = { name: 'small', requests: { memory: '10Mi' }, usageMiB: 120 };
@@ -49,6 +50,22 @@ describe('pods that others terminate', () => {
         rules,
       ),
     ).toEqual([[], [], [], ['small']]);
+  });
+
+  test('count as freed when kube-scheduler preempts them, so that no pod goes for the same bytes', () => {
+    const preempted = terminating(hog, 30, { conditions: BY_PREEMPTION });
+    expect(
+      whoWent(
+        [0, 30_000].map((now) => at(now, MILD, preempted, small)),
+        rules,
+      ),
+    ).toEqual([[], []]);
+    expect(
+      whoWent(
+        [0, 30_000].map((now) => at(now, MILD, hog, small)),
+        rules,
+      ),
+    ).toEqual([[], ['hog']]);
   });
 
   test.each([

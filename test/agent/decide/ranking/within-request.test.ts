@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AgentPolicy } from '#agent/policy/policy.ts';
+import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { type NodePod, policy } from '#test/agent/node-scene.ts';
 import { whoWent } from '#test/agent/decide/episode.ts';
 

@@ -4,7 +4,7 @@ import { observe } from '#shared/domain/pressure/observation.ts';
 import { NO_RECLAIM_RATES, type ReclaimRates } from '#agent/decide/snapshot/node-view.ts';
 import { type PodPressure, NO_POD_PRESSURES } from '#agent/decide/snapshot/pod-pressure.ts';
 import { proveShortage, type UsageEvidence } from '#agent/decide/shortage/stall-evidence.ts';
-import { CPU_SHORTAGE, MEMORY_SHORTAGE } from '#agent/policy/stall-rule.ts';
+import { CPU_SHORTAGE, MEMORY_SHORTAGE } from '#shared/api/node-pressure-policy/stall-rule.ts';
 import { memoryReadings, MIB } from '#test/agent/node-scene.ts';
 
 const NOTHING: UsageEvidence = {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { abortReason } from '#agent/decide/preflight.ts';
-import type { Mode } from '#agent/policy/mode.ts';
-import { type AgentPolicy, DEFAULT_STALL_RULES } from '#agent/policy/policy.ts';
-import { STILL_WINDOW_MS, type StallRule } from '#agent/policy/stall-rule.ts';
+import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
+import { type AgentPolicy, DEFAULT_STALL_RULES } from '#shared/api/node-pressure-policy/policy.ts';
+import { STILL_WINDOW_MS, type StallRule } from '#shared/api/node-pressure-policy/stall-rule.ts';
 import { because, snapshot, MIB, type NodePod, nodePod, policy } from '#test/agent/node-scene.ts';
 import { type Moment, runEpisode } from '#test/agent/decide/episode.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { advanceUnmeasured, noStatistics } from '#agent/decide/snapshot/unmeasured-pods.ts';
 import { snapshot, type NodePod } from '#test/agent/node-scene.ts';
+import { REASONS } from '#agent/messages.ts';
 
 const silent: NodePod = { name: 'silent' };
 const measured: NodePod = { name: 'measured', usageMiB: 5 };
@@ -37,7 +38,7 @@ describe('noStatistics', () => {
     const seen = snapshot({ now: 30_000, availableMiB: 500, pods: [silent, waiting] });
     expect(noStatistics(0, seen)).toMatchObject({
       code: 'NoPodStatistics',
-      text: expect.stringContaining('none of 1 running pods has had statistics for 30 s') as string,
+      text: REASONS.noPodStatistics({ pods: 1, seconds: 30 }).text,
       facts: { pods: 1, seconds: 30 },
     });
   });

@@ -3,8 +3,10 @@ import { findCgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
 import { createGuardedCache } from '#agent/observe/cgroup/guarded-cache.ts';
 import { temporaryTree, type TemporaryTree } from '#test/agent/observe/temporary-tree.ts';
 
-let tree: TemporaryTree | undefined;
-afterEach(() => tree?.remove());
+const trees: TemporaryTree[] = [];
+afterEach(() => {
+  for (const tree of trees.splice(0)) tree.remove();
+});
 
 function group(path: string, min: string, current: number, file: number): Record<string, string> {
   return {
@@ -15,7 +17,8 @@ function group(path: string, min: string, current: number, file: number): Record
 }
 
 function open(files: Record<string, string>, path = '') {
-  tree = temporaryTree({ 'cgroup.controllers': 'memory cpu\n', 'kubepods/cgroup.procs': '', ...files });
+  const tree = temporaryTree({ 'cgroup.controllers': 'memory cpu\n', 'kubepods/cgroup.procs': '', ...files });
+  trees.push(tree);
   const found = findCgroupLayout(tree.root);
   if (found.kind === 'unknown') throw new Error(found.because);
   return { tree, cache: createGuardedCache(found.layout, path) };

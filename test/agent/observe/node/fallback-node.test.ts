@@ -8,6 +8,7 @@ import { createFallbackNode, unreadable } from '#agent/observe/node/fallback-nod
 import type { NodeSource } from '#agent/observe/node/node-source.ts';
 import { memoryReadings, MIB } from '#test/agent/node-scene.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
+import { REASONS } from '#agent/messages.ts';
 
 /** What /proc/meminfo says where no cgroup can be read. */
 const RECLAIMABLE_MIB = 650;
@@ -89,7 +90,7 @@ describe('createFallbackNode', () => {
     expect(available(4000)).toBe(700);
     expect(source.fallback()).toEqual({
       code: 'KernelUnreadable',
-      text: "cannot read memory from the kernel; using the kubelet's /stats/summary: cannot read memory.stat: EIO",
+      text: REASONS.kernelUnreadable({ why: 'cannot read memory.stat: EIO' }).text,
       facts: { why: 'cannot read memory.stat: EIO' },
     });
   });

@@ -9,6 +9,7 @@ import { withPodFallback } from '#agent/observe/node/pod-fallback.ts';
 import { podUsage } from '#test/agent/cross-check/pod-figures.ts';
 import { memoryReadings } from '#test/agent/node-scene.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
+import { REASONS } from '#agent/messages.ts';
 
 interface FakeSource extends NodeSource {
   pods: readonly PodUsage[];
@@ -62,7 +63,7 @@ describe('withPodFallback', () => {
     expect(bytesOfA(30_000)).toBe(7);
     expect(source.fallback()).toEqual({
       code: 'PodsUnreadable',
-      text: "cannot read any of 2 running pods from the kernel; using the kubelet's /stats/summary: cannot read kernel: EACCES",
+      text: REASONS.podsUnreadable({ pods: 2, why: 'cannot read kernel: EACCES' }).text,
       facts: { pods: 2, why: 'cannot read kernel: EACCES' },
     });
     expect(source.health().map(({ name }) => name)).toEqual(['kernel', 'kubelet-summary']);

@@ -1,8 +1,18 @@
 import { fileURLToPath } from 'node:url';
 import { type Environment, goPrograms, type GoRecipe, type Programs, programsIn } from './go-programs.ts';
 
-/** The version that everything here is pinned to (go/kubernetes/go.mod). */
-export const KUBERNETES_VERSION = '1.36.3';
+/** A version of Kubernetes that tests run on, pinned by the go.mod in a folder of go/. */
+interface Release {
+  readonly version: string;
+  readonly folder: string;
+}
+
+const RELEASES: Readonly<Record<string, Release>> = {
+  '1.34': { version: '1.34.4', folder: 'kubernetes-1.34' },
+  '1.35': { version: '1.35.4', folder: 'kubernetes-1.35' },
+  '1.36': { version: '1.36.3', folder: 'kubernetes' },
+};
+const NEWEST = '1.36';
 
 export const COMPONENTS = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
 export type ComponentName = (typeof COMPONENTS)[number];
@@ -14,30 +24,45 @@ type ProgramName = (typeof PROGRAMS)[number];
 export type Binaries = Programs<ProgramName>;
 
 const COMMANDS = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kubelet', 'kubectl'];
-const VERSION_FLAG = `k8s.io/component-base/version.gitVersion=v${KUBERNETES_VERSION}`;
-const CLIENT_VERSION_FLAG = `k8s.io/client-go/pkg/version.gitVersion=v${KUBERNETES_VERSION}`;
+/** The version under test, such as `1.36.3`: of the minor version in `PLIMSOLL_KUBERNETES`, or the newest. */
+export function kubernetesVersion(env: Environment): string {
+  return releaseOf(env).version;
+}
 
-const KUBERNETES: GoRecipe<ProgramName | 'kubelet'> = {
-  name: `kubernetes-${KUBERNETES_VERSION}`,
-  module: fileURLToPath(new URL('../../go/kubernetes/', import.meta.url)),
-  programs: [...PROGRAMS, 'kubelet'],
-  builds: (folder) => [
-    ['-ldflags', `-s -w -X ${VERSION_FLAG} -X ${CLIENT_VERSION_FLAG}`, '-o', `${folder}/`, ...COMMANDS.map(packageOf)],
-    ['-ldflags', '-s -w', '-o', `${folder}/etcd`, 'go.etcd.io/etcd/server/v3'],
-  ],
-};
+function releaseOf(env: Environment): Release {
+  const minor = env['PLIMSOLL_KUBERNETES'] ?? NEWEST;
+  const release = RELEASES[minor];
+  if (release !== undefined) return release;
+  const known = Object.keys(RELEASES).join(', ');
+  throw new Error(`cannot test on Kubernetes "${minor}" (PLIMSOLL_KUBERNETES): expected one of ${known}`);
+}
+
+function recipeOf(env: Environment): GoRecipe<ProgramName | 'kubelet'> {
+  const { version, folder: module } = releaseOf(env);
+  const inComponents = `k8s.io/component-base/version.gitVersion=v${version}`;
+  const inClients = `k8s.io/client-go/pkg/version.gitVersion=v${version}`;
+  return {
+    name: `kubernetes-${version}`,
+    module: fileURLToPath(new URL(`../../go/${module}/`, import.meta.url)),
+    programs: [...PROGRAMS, 'kubelet'],
+    builds: (folder) => [
+      ['-ldflags', `-s -w -X ${inComponents} -X ${inClients}`, '-o', `${folder}/`, ...COMMANDS.map(packageOf)],
+      ['-ldflags', '-s -w', '-o', `${folder}/etcd`, 'go.etcd.io/etcd/server/v3'],
+    ],
+  };
+}
 
 /** Looks in `KUBEBUILDER_ASSETS` if that is set, else in the user's cache folder, and builds there what is missing. */
 export function findBinaries(env: Environment): Binaries {
   const assets = env['KUBEBUILDER_ASSETS'];
-  return assets === undefined ? goPrograms(KUBERNETES, env) : programsIn(assets, PROGRAMS);
+  return assets === undefined ? goPrograms(recipeOf(env), env) : programsIn(assets, PROGRAMS);
 }
 
 /** As `findBinaries`, for the kubelet, which ready-made assets do not have as a rule. */
 export function findKubelet(env: Environment): Programs<'kubelet'> {
   const assets = env['KUBEBUILDER_ASSETS'];
   const given = assets === undefined ? undefined : programsIn(assets, ['kubelet']);
-  return given?.kind === 'found' ? given : goPrograms(KUBERNETES, env);
+  return given?.kind === 'found' ? given : goPrograms(recipeOf(env), env);
 }
 
 function packageOf(command: string): string {

@@ -4,8 +4,8 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { ComponentName } from './binaries.ts';
-import { handPortTo } from '#test/cluster/node/relay.ts';
-import type { NodeKind } from '#test/cluster/node/start-node-cluster.ts';
+import { handPortTo } from '#test/cluster/node/start/relay.ts';
+import type { NodeKind } from '#test/cluster/node/start/start-node-cluster.ts';
 import { sweepDeadRuns } from '#test/cluster/support/run/end-run.ts';
 
 /** A running control plane, of this run's own unless it was there already. */

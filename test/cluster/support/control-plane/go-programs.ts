@@ -59,13 +59,22 @@ function buildInto<Name extends string>(
   env: Environment,
 ): string | undefined {
   for (const args of builds(folder)) {
-    const { status } = spawnSync('go', ['build', '-trimpath', ...args], {
-      cwd: module,
-      env: { ...env, CGO_ENABLED: '0' },
-      // Standard output belongs to the caller.
-      stdio: ['ignore', 2, 2],
-    });
+    const goBuild = (): number | null =>
+      spawnSync('go', ['build', '-trimpath', ...args], {
+        cwd: module,
+        env: { ...env, CGO_ENABLED: '0' },
+        // Standard output belongs to the caller.
+        stdio: ['ignore', 2, 2],
+      }).status;
+    const status = firstZero(goBuild);
     if (status !== 0) return `go build of ${name} ended with ${status ?? 'a signal'}`;
   }
   return undefined;
+}
+
+/** The last status of up to three attempts: modules may have to be downloaded, and a network can be away for a moment. */
+function firstZero(attempt: () => number | null): number | null {
+  let status = attempt();
+  for (let again = 0; status !== 0 && again < 2; again += 1) status = attempt();
+  return status;
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { type NodeKind, startNodeCluster } from '#test/cluster/node/start-node-cluster.ts';
+import { type NodeKind, startNodeCluster } from '#test/cluster/node/start/start-node-cluster.ts';
 import { findBinaries } from './binaries.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
 import { endRun, sweepDeadRuns } from '#test/cluster/support/run/end-run.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createContainerRunner } from '#sandbox/node/containers/container-runner.ts';
+import { ContainerRunner } from '#sandbox/node/containers/container-runner.ts';
 import type { ProcessEnd, StartProcess } from '#sandbox/node/containers/start-process.ts';
 import { KUBELET_BACKOFF } from '#sandbox/node/containers/restart-delay.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
@@ -25,7 +25,7 @@ function setUp(restartPolicy: string, image = 'demo/service') {
   const clock = manualClock();
   const processes = fakeProcesses();
   const ports = { startProcess: processes.startProcess, clock, backoff: KUBELET_BACKOFF };
-  const runner = createContainerRunner({
+  const runner = new ContainerRunner({
     container: { name: 'main', image },
     restartPolicy,
     ports,
@@ -36,7 +36,7 @@ function setUp(restartPolicy: string, image = 'demo/service') {
   return { clock, runner, stopping, finished, ...processes };
 }
 
-describe('createContainerRunner', () => {
+describe('ContainerRunner', () => {
   test('restarts at once, then after a back-off', async () => {
     const { clock, runner, end } = setUp('Always');
     await clock.advance(1_000);

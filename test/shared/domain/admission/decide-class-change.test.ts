@@ -5,6 +5,8 @@ import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { buildClass, buildClassQuota, buildPolicy, buildWorld, type WorldFields } from '#test/build/admission.ts';
 import { amountsOf, buildPod, selectorOf } from '#test/build/cluster.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
+import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
 
 const HIGH = buildClass('high', 1_000);
 const STANDARD = buildClass('standard', 100, { isGlobalDefault: true });
@@ -66,15 +68,14 @@ describe('decideClassChange', () => {
       code: 403,
       because: {
         code: 'ClassInUse',
-        text: `priority class \`high\` cannot be deleted: it is referenced by ${by}; remove these references first`,
+        text: MESSAGES.classInUse.text({ priorityClassName: 'high', mentions: [by] }),
       },
     });
   });
 
   test('refuses a second global default, new or made so', () => {
     const second = buildClass('second', 5, { isGlobalDefault: true });
-    const text =
-      'priority class `second` cannot be the global default: `standard` already is, and only one class can be';
+    const text = MESSAGES.secondGlobalDefault.text({ priorityClassName: 'second', globalDefault: 'standard' });
     for (const before of [undefined, { ...second, isGlobalDefault: false }]) {
       expect(decide({ before, after: second }, {})).toMatchObject({
         kind: 'refused',
@@ -99,14 +100,12 @@ describe('decideClassChange', () => {
           buildPod({ name: 'db', namespace: 'team-a', spec: { priorityClassName: 'low' } }),
         ],
       },
-      warnings: [
-        'pods use priority class `high` and keep their priority, but new ones that name it will be refused: `team-a/web`',
-      ],
+      warnings: [PHRASES.podsKeepPriority('high', '`team-a/web`')],
     },
     'the deletion of a class that ResourceQuotas name, with those': {
       change: DELETED,
       cluster: { quotas: [buildClassQuota('q', 'high', { hard: {}, used: {} })] },
-      warnings: ['ResourceQuotas name priority class `high`: `team-a/q`'],
+      warnings: [PHRASES.quotasNameClass('high', '`team-a/q`')],
     },
     'the deletion of a class that some of the ResourceQuotas name, with those by name': {
       change: DELETED,
@@ -121,7 +120,7 @@ describe('decideClassChange', () => {
           both('a'),
         ],
       },
-      warnings: ['ResourceQuotas name priority class `high`: `team-a/a`, `team-a/z`'],
+      warnings: [PHRASES.quotasNameClass('high', '`team-a/a`, `team-a/z`')],
     },
     'a new class in addition to the global default': {
       change: { before: undefined, after: buildClass('new', 1) },
@@ -135,9 +134,7 @@ describe('decideClassChange', () => {
     'another text for the global default': { change: { before: STANDARD, after: STANDARD }, warnings: [] },
     'the end of the global default, with what follows': {
       change: { before: STANDARD, after: PLAIN },
-      warnings: [
-        'there is no global default class any more: new pods without a class get priority 0 unless a PriorityPolicy sets a default',
-      ],
+      warnings: [PHRASES.noGlobalDefault()],
     },
     'a class that was never the default': { change: { before: undefined, after: PLAIN }, warnings: [] },
   };

@@ -7,7 +7,7 @@ import { resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
 import { buildClass, buildPolicy, buildRequest, buildWorld, type WorldFields } from '#test/build/admission.ts';
 
 const PREEMPT = 'PreemptLowerPriority';
-const NOWHERE = { isEmpty: false, requirements: [], matches: () => false };
+const NOWHERE = { written: undefined, isEmpty: false, requirements: [], matches: () => false };
 const CLASSES = [
   buildClass('high', 1_000),
   buildClass('high-never', 1_000, { preemptionPolicy: 'Never' }),

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { decideTemplate } from '#shared/domain/admission/decide-template.ts';
 import { buildClass, buildPolicy, buildRequest, buildWorld } from '#test/build/admission.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
+import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
 
 const CLASSES = [
   buildClass('high', 1_000),
@@ -43,7 +45,14 @@ describe('decideTemplate', () => {
     expect(decideTemplate(TEMPLATE, buildWorld({ classes: CLASSES, policies }))).toMatchObject({
       kind: 'allowed',
       warnings: [
-        'pods of this template would be refused: policy `p` allows a priority of at most 10 here; priority class `high` has 1000',
+        PHRASES.podsWouldBeRefused(
+          MESSAGES.priorityAboveCeiling.text({
+            policy: 'p',
+            maxPriority: 10,
+            priorityClassName: 'high',
+            priority: 1_000,
+          }),
+        ),
       ],
     });
   });
@@ -52,7 +61,7 @@ describe('decideTemplate', () => {
     const template = buildRequest({ priorityClassName: 'gold' });
     expect(decideTemplate(template, buildWorld({ classes: CLASSES }))).toMatchObject({
       kind: 'allowed',
-      warnings: ['pods of this template would be refused: no PriorityClass with name gold was found'],
+      warnings: [MESSAGES.templateClassUnknown.text({ priorityClassName: 'gold' })],
     });
   });
 
@@ -60,17 +69,17 @@ describe('decideTemplate', () => {
     [
       'a ceiling',
       { maxPriority: 10 },
-      'policy `p` allows a priority of at most 10 here; priority class `gold` does not exist',
+      MESSAGES.missingClassUnderCeiling.text({ policy: 'p', maxPriority: 10, priorityClassName: 'gold' }),
     ],
     [
       'a list without it',
       { allowedClassNames: ['low'] },
-      'policy `p` does not allow priority class `gold` here; allowed: `low`',
+      MESSAGES.classNotAllowed.text({ policy: 'p', priorityClassName: 'gold', allowed: ['low'] }),
     ],
     [
       'preemption Never',
       { preemption: 'Never' },
-      'policy `p` forbids preemption here; priority class `gold` does not exist',
+      MESSAGES.missingClassMayPreempt.text({ policy: 'p', priorityClassName: 'gold' }),
     ],
     ['a list with it', { allowedClassNames: ['gold'] }, undefined],
     ['nothing but a default', { defaultClassName: 'low' }, undefined],

@@ -11,6 +11,8 @@ import {
   type WorldFields,
 } from '#test/build/admission.ts';
 import { selectorOf } from '#test/build/cluster.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
+import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
 
 const CLASSES = [
   buildClass('high', 1_000),
@@ -45,30 +47,35 @@ describe('decideValidation', () => {
     'a number without a class': {
       request: buildRequest({ priority: 5 }),
       code: 'PriorityMismatch',
-      text: 'a pod without a priority class must have priority 0 and preemptionPolicy `PreemptLowerPriority`, not 5 and `PreemptLowerPriority`',
+      text: MESSAGES.classlessWithPriority.text({ priority: 5, preemptionPolicy: 'PreemptLowerPriority' }),
     },
     'a QoS class that does not follow from the spec': {
       request: forged('Burstable'),
       code: 'ForgedQosClass',
-      text: "status.qosClass must be `BestEffort`, which follows from the pod's requests and limits, not `Burstable`",
+      text: MESSAGES.forgedQosClass.text({ computed: 'BestEffort', shown: '`Burstable`' }),
     },
     'a class outside the list': {
       request: buildRequest(HIGH),
       cluster: { policies: [buildPolicy('tenants', { allowedClassNames: ['low'] })] },
       code: 'ClassNotAllowed',
-      text: 'policy `tenants` does not allow priority class `high` here; allowed: `low`',
+      text: MESSAGES.classNotAllowed.text({ policy: 'tenants', priorityClassName: 'high', allowed: ['low'] }),
     },
     'a pod without a class where only some classes are allowed': {
       request: buildRequest(NONE),
       cluster: { policies: [buildPolicy('tenants', { allowedClassNames: [] })] },
       code: 'ClassNotAllowed',
-      text: 'policy `tenants` does not allow pods without a priority class here; allowed: none',
+      text: MESSAGES.classNotAllowed.text({ policy: 'tenants', priorityClassName: '', allowed: [] }),
     },
     'a priority above the ceiling': {
       request: buildRequest(HIGH),
       cluster: { policies: [buildPolicy('tenants', { maxPriority: 999 })] },
       code: 'PriorityAboveCeiling',
-      text: 'policy `tenants` allows a priority of at most 999 here; priority class `high` has 1000',
+      text: MESSAGES.priorityAboveCeiling.text({
+        policy: 'tenants',
+        maxPriority: 999,
+        priorityClassName: 'high',
+        priority: 1_000,
+      }),
     },
     'a class that preempts where preemption is forbidden': {
       request: buildRequest(HIGH),
@@ -76,13 +83,22 @@ describe('decideValidation', () => {
         policies: [buildPolicy('tenants', { preemption: 'Never', substitutes: new Map([['high', 'high-never']]) })],
       },
       code: 'PreemptionNotAllowed',
-      text: 'policy `tenants` forbids preemption here, but priority class `high` preempts; use priority class `high-never`',
+      text: MESSAGES.preemptionNotAllowed.text({
+        policy: 'tenants',
+        priorityClassName: 'high',
+        substitute: 'high-never',
+      }),
     },
     'a class that needs a quota where there is none': {
       request: buildRequest(HIGH),
       cluster: { policies: [buildPolicy('tenants', { requireQuotaFor: ['high'] })] },
       code: 'QuotaRequired',
-      text: 'policy `tenants` allows priority class `high` only where a quota covers it, and no quota in namespace `team-a` does',
+      text: MESSAGES.quotaRequired.text({
+        policy: 'tenants',
+        priorityClassName: 'high',
+        namespace: 'team-a',
+        selecting: undefined,
+      }),
     },
     'what the strictest of several policies forbids': {
       request: buildRequest(HIGH),
@@ -90,7 +106,7 @@ describe('decideValidation', () => {
         policies: [buildPolicy('a', { allowedClassNames: ['high'] }), buildPolicy('b', { allowedClassNames: ['low'] })],
       },
       code: 'ClassNotAllowed',
-      text: 'policy `b` does not allow priority class `high` here; allowed: `low`',
+      text: MESSAGES.classNotAllowed.text({ policy: 'b', priorityClassName: 'high', allowed: ['low'] }),
     },
     'what exceeds several limits of a quota': {
       request: buildRequest(HIGH, {}, { requests: { cpu: '2', memory: '1Gi' } }),
@@ -103,9 +119,18 @@ describe('decideValidation', () => {
         ],
       },
       code: 'QuotaExceeded',
-      text:
-        'quota `q` in namespace `team-a`: `pods` is limited to 0; used 0, requested 1 ' +
-        '(priority class `high`); nothing left; also exceeded: `requests.cpu`',
+      text: MESSAGES.quotaExceeded.text({
+        priorityClassName: 'high',
+        quota: 'q',
+        where: 'in namespace `team-a`',
+        resource: 'pods',
+        hard: '0',
+        used: '0',
+        asked: '1',
+        free: undefined,
+        others: ['requests.cpu'],
+        holders: [],
+      }),
     },
     'a pod that states nothing of what its class’s quota limits': {
       request: buildRequest(HIGH),
@@ -157,13 +182,13 @@ describe('decideValidation', () => {
     'what a policy only warns about, with the warning': {
       request: buildRequest(HIGH),
       cluster: { policies: [buildPolicy('p', { maxPriority: 0, onViolation: 'Warn' })] },
-      warnings: ['policy `p` allows a priority of at most 0 here; priority class `high` has 1000'],
+      warnings: [
+        MESSAGES.priorityAboveCeiling.text({ policy: 'p', maxPriority: 0, priorityClassName: 'high', priority: 1_000 }),
+      ],
     },
     'a long grace period below a class that preempts, with a warning': {
       request: buildRequest({ priorityClassName: 'low', priority: 10, terminationGracePeriodSeconds: 601 }),
-      warnings: [
-        'spec.terminationGracePeriodSeconds: a pod that preempts this one (priority 10, below class `high`) may have to wait 601 s for it to end',
-      ],
+      warnings: [PHRASES.longGracePeriod(10, 'high', 601)],
     },
     'a long grace period below several classes, with the lowest and first by name that preempts': {
       request: buildRequest({ priorityClassName: 'low', priority: 10, terminationGracePeriodSeconds: 601 }),
@@ -176,9 +201,7 @@ describe('decideValidation', () => {
           buildClass('never', 15, { preemptionPolicy: 'Never' }),
         ],
       },
-      warnings: [
-        'spec.terminationGracePeriodSeconds: a pod that preempts this one (priority 10, below class `mid-a`) may have to wait 601 s for it to end',
-      ],
+      warnings: [PHRASES.longGracePeriod(10, 'mid-a', 601)],
     },
     'a long grace period above every class that preempts': {
       request: buildRequest({ ...HIGH, terminationGracePeriodSeconds: 601 }),
@@ -189,7 +212,7 @@ describe('decideValidation', () => {
     'a class that never preempts with an unused quota, with a warning': {
       request: buildRequest(NEVER),
       cluster: { quotas: [buildClassQuota('q', 'high-never', { hard: { pods: '9' }, used: { pods: '0' } })] },
-      warnings: ['priority class `high-never` never preempts: within quota `q` it gets only room that is already free'],
+      warnings: [PHRASES.neverPreemptsInQuota('high-never', 'q')],
     },
   };
   test.each(Object.entries(allowed))('allows %s', (_, { warnings = [], ...rest }) => {

@@ -32,8 +32,8 @@ describe('chooseVictims', () => {
   });
 
   test('says who was passed over and why, and what comes free', () => {
-    const { spared, freed } = chooseVictims(RANKED, { protectionOf, most: 10, gap: Infinity });
-    expect(spared.map(({ candidate: each, because }) => [each.facts.pod.name, because.code])).toEqual([
+    const { ineligible, freed } = chooseVictims(RANKED, { protectionOf, most: 10, gap: Infinity });
+    expect(ineligible.map(({ candidate: each, because }) => [each.facts.pod.name, because.code])).toEqual([
       ['critical', 'ProtectedPriority'],
     ]);
     expect(freed).toBe(40);

@@ -5,8 +5,8 @@ import {
   buildBudget,
   buildNode,
   buildPod,
+  buildSpread,
   buildTerm,
-  selectorOf,
   storedPod,
   type PodFields,
 } from '#test/build/cluster.ts';
@@ -54,20 +54,7 @@ const company = fc.constantFrom<Partial<SchedulingRules>>(
   {},
   { podAntiAffinity: [buildTerm({ app: 'a' })] },
   { podAntiAffinity: [buildTerm({ app: 'b' }, zone)] },
-  {
-    topologySpread: [
-      {
-        topologyKey: zone,
-        maxSkew: 1,
-        minDomains: undefined,
-        whenUnsatisfiable: 'DoNotSchedule',
-        labelSelector: selectorOf({ app: 'a' }),
-        matchLabelKeys: [],
-        nodeAffinityPolicy: undefined,
-        nodeTaintsPolicy: undefined,
-      },
-    ],
-  },
+  { topologySpread: [buildSpread(zone)] },
 );
 
 /** Scenes in which nothing but resources matters. */

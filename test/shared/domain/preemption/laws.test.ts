@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { removePod } from '#shared/domain/snapshot/snapshot-pods.ts';
-import { fitsNode } from '#shared/domain/preemption/fits-node.ts';
-import type { Candidate } from '#shared/domain/preemption/node-outcome.ts';
-import { planPreemption } from '#shared/domain/preemption/plan-preemption.ts';
-import { prefilter } from '#shared/domain/preemption/prefilter-state.ts';
-import { victimsOnNode } from '#shared/domain/preemption/victims-on-node.ts';
+import { refusalOn } from '#shared/domain/preemption/trial/fits-node.ts';
+import type { Candidate } from '#shared/domain/preemption/victims/node-outcome.ts';
+import { planPreemption } from '#shared/domain/preemption/plan/plan-preemption.ts';
+import { prefilter } from '#shared/domain/preemption/trial/prefilter-state.ts';
+import { victimsOnNode } from '#shared/domain/preemption/victims/victims-on-node.ts';
 import { crowdedScenes, resourceScenes, type Scene } from './arbitrary-cluster.ts';
 
 const RUNS = { numRuns: 400 };
@@ -21,7 +21,7 @@ function fitsWithout(scene: Scene, node: string, gone: readonly Pod[]): boolean 
   const snapshot = createSnapshot(scene);
   for (const pod of gone) removePod(snapshot, pod);
   const entry = snapshot.nodes.get(node);
-  return entry !== undefined && fitsNode(snapshot, entry, scene.pod) === undefined;
+  return entry !== undefined && refusalOn(prefilter(snapshot, scene.pod), entry) === undefined;
 }
 
 function podsOf({ victims }: Candidate): readonly Pod[] {

@@ -14,6 +14,7 @@ export interface SeedPod {
   /** Abstract units, counted as cpu. */
   readonly request?: number;
   readonly memoryRequest?: string;
+  readonly graceSeconds?: number;
   readonly labels?: Readonly<Record<string, string>>;
   readonly budgetAllows?: number;
   readonly requiredPodAffinity?: { readonly labels: Readonly<Record<string, string>>; readonly topologyKey: string };
@@ -25,6 +26,8 @@ interface SeedNode {
   readonly zone?: string;
   readonly capacity?: number;
   readonly memoryCapacity?: string;
+  /** Most pods on it. */
+  readonly pods?: number;
 }
 
 export interface Given {

@@ -45,12 +45,13 @@ class Cluster {
     this.running = this.running.filter((pod) => pod.name !== name);
   }
 
-  pass(): void {
+  async pass(): Promise<void> {
     this.cleared = [];
     this.newVictims = [];
     const nominated = this.waiting.filter((pod) => pod.status.nominatedNodeName !== undefined);
     const cluster = { nodes: this.nodes.map(seedNode), pods: [...this.running, ...nominated] };
-    for (const placement of planRound(cluster, this.waiting)) this.carryOut(placement);
+    const round = planRound(cluster, this.waiting, (_pod, candidates) => Promise.resolve(candidates));
+    for await (const placement of round) this.carryOut(placement);
   }
 
   carryOut(placement: Placement): void {
@@ -108,14 +109,15 @@ function nominate(pod: Pod, nominatedNodeName: string | undefined): Pod {
   return { ...pod, status: { ...pod.status, nominatedNodeName } };
 }
 
-function play(id: string, changes: readonly ((cluster: Cluster) => void)[]) {
+async function play(id: string, changes: readonly ((cluster: Cluster) => void)[]) {
   const seed = readSeed<readonly Moment[]>(id);
   const cluster = new Cluster(seed.given);
-  const moments = changes.map((change) => {
+  const moments: ReturnType<Cluster['moment']>[] = [];
+  for (const change of changes) {
     change(cluster);
-    cluster.pass();
-    return cluster.moment();
-  });
+    await cluster.pass();
+    moments.push(cluster.moment());
+  }
   return { cluster, moments, seed };
 }
 
@@ -140,13 +142,13 @@ const ends =
     names.forEach((name) => cluster.end(name));
 
 describe('s0-29: nominations while victims are ending', () => {
-  test('1: the room of the ending victims is kept for the one who preempted them', () => {
-    const { moments, seed } = play('s0-29-1', [nothing, ends('B'), ends('A')]);
+  test('1: the room of the ending victims is kept for the one who preempted them', async () => {
+    const { moments, seed } = await play('s0-29-1', [nothing, ends('B'), ends('A')]);
     expectMoments(moments, seed.then);
   });
 
-  test('2: another node frees first, and the record still says for whom the victims went', () => {
-    const { cluster, moments, seed } = play('s0-29-2', [nothing, ends('E'), ends('B'), ends('A')]);
+  test('2: another node frees first, and the record still says for whom the victims went', async () => {
+    const { cluster, moments, seed } = await play('s0-29-2', [nothing, ends('E'), ends('B'), ends('A')]);
     expectMoments(moments, seed.then);
     expect(cluster.preemptions).toEqual([
       { victim: 'A', preemptor: 'C' },
@@ -154,30 +156,30 @@ describe('s0-29: nominations while victims are ending', () => {
     ]);
   });
 
-  test('3: a small lower pod goes where the higher one is not counted', () => {
-    const { moments, seed } = play('s0-29-3', [nothing]);
+  test('3: a small lower pod goes where the higher one is not counted', async () => {
+    const { moments, seed } = await play('s0-29-3', [nothing]);
     expectMoments(moments, seed.then);
   });
 
-  test('4: a higher pod takes over the nomination without new victims', () => {
+  test('4: a higher pod takes over the nomination without new victims', async () => {
     const { given } = readSeed('s0-29-4');
     const arrives = (cluster: Cluster): void => {
       if (given.arrives !== undefined) cluster.waiting.push(seedPod(given.arrives.pod));
     };
-    const { moments, seed } = play('s0-29-4', [nothing, arrives, ends('A', 'B')]);
+    const { moments, seed } = await play('s0-29-4', [nothing, arrives, ends('A', 'B')]);
     expectMoments(moments, seed.then);
   });
 });
 
-test('s1-9: a pod that never preempts waits for room, and may be taken itself', () => {
+test('s1-9: a pod that never preempts waits for room, and may be taken itself', async () => {
   const { given } = readSeed('s1-9');
   const cluster = new Cluster(given);
-  cluster.pass();
+  await cluster.pass();
   expect(cluster.newVictims).toEqual([]);
   cluster.end('low');
-  cluster.pass();
+  await cluster.pass();
   expect(cluster.moment()).toMatchObject({ bound: { science: 'node-1' }, pending: ['other'] });
   cluster.waiting.push(seedPod({ name: 'top', priority: 2_000_000, request: 10 }));
-  cluster.pass();
+  await cluster.pass();
   expect(cluster.newVictims).toEqual(['science']);
 });

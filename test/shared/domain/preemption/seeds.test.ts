@@ -1,16 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
-import { becauseOf } from '#shared/domain/preemption/explain-outcome.ts';
-import { findObstacle } from '#shared/domain/preemption/find-obstacle.ts';
-import type { NodeOutcome } from '#shared/domain/preemption/node-outcome.ts';
+import { findObstacle } from '#shared/domain/preemption/trial/find-obstacle.ts';
+import type { NodeOutcome } from '#shared/domain/preemption/victims/node-outcome.ts';
 import {
   planPreemption,
   type PreemptionOptions,
   type PreemptionPlan,
-} from '#shared/domain/preemption/plan-preemption.ts';
-import { prefilter } from '#shared/domain/preemption/prefilter-state.ts';
-import { victimsOnNode } from '#shared/domain/preemption/victims-on-node.ts';
+} from '#shared/domain/preemption/plan/plan-preemption.ts';
+import { prefilter } from '#shared/domain/preemption/trial/prefilter-state.ts';
+import { victimsOnNode } from '#shared/domain/preemption/victims/victims-on-node.ts';
 import { readSeed, seedBudgets, sortedFields, seedNode, seedPod, type Given, type SeedPod } from './seed-cluster.ts';
 
 interface Outcome {
@@ -81,7 +80,7 @@ describe('one plan', () => {
     const fields = ['victims', 'notVictims', 'stay', 'nominatedNode', 'pendingState'];
     expect(describePlan(plan, given.running)).toMatchObject(sortedFields(planningStep(then), fields));
     expect(plan.because.code).toBe(because);
-    expect(outcomesOf(plan).map((outcome) => becauseOf(outcome).code)).toEqual(nodes);
+    expect(outcomesOf(plan).map((outcome) => outcome.kind)).toEqual(nodes);
   });
 });
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
-import { withContainerFilesystem } from '#shared/domain/pressure/container-filesystem-thresholds.ts';
+import { withContainerFilesystem } from '#test/conformance/kubelet/container-filesystem-thresholds.ts';
 import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
-import { diskLayout } from '#shared/domain/pressure/disk-layout.ts';
+import { diskLayout } from '#test/conformance/kubelet/disk-layout.ts';
 import { amountOf, amountToRelieve, isBelow } from '#shared/domain/pressure/is-below.ts';
 import { mostUrgent } from '#shared/domain/pressure/most-urgent.ts';
 import type { Observation } from '#shared/domain/pressure/observation.ts';

@@ -70,6 +70,15 @@ describe('explainRanking', () => {
     );
   });
 
+  test.each([
+    ['in a readable unit', 433_700_864, '91136Ki', 'uses 414Mi memory, over its request of 89Mi'],
+    ['exactly where both would read alike', 41_947_136, '40Mi', 'uses 40964Ki memory, over its request of 40Mi'],
+  ])('states amounts %s', (_, memoryBytes, memory, text) => {
+    const order = kubeletOrder('memory');
+    const ranked = [candidate(pod('a', { requests: { memory } }), usage({ memoryBytes }))];
+    expect(explainRanking(ranked, order, 1)[0]?.because.text).toContain(text);
+  });
+
   test('says nothing of a tie', () => {
     const ranked = [candidate(pod('a'), usage()), candidate(pod('b'), usage())];
     expect(explainRanking(ranked, kubeletOrder('memory'), 1)[0]?.because.text).toBe(

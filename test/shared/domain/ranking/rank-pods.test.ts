@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
-import { compareCandidates, rankPods } from '#shared/domain/ranking/rank-pods.ts';
+import { rankPods } from '#shared/domain/ranking/rank-pods.ts';
 import type { PolicyKeyName, RankingOrder, RankingPolicy } from '#shared/domain/ranking/ranking-order.ts';
 import { kubeletOrder, POLICY_KEYS, policyOrder } from '#shared/domain/ranking/ranking-order.ts';
+import { compareCandidates } from '#test/build/compare-candidates.ts';
 import { candidate, names, pod, usage } from './builders.ts';
 
 const MI = 2 ** 20;
@@ -70,6 +71,16 @@ describe('rankPods in the order of the kubelet', () => {
     const candidates = Array.from({ length: 100 }, (_, index) => memory(`p${index}`, index % 2));
     const expected = [1, 0].flatMap((rest) => names(candidates).filter((_, index) => index % 2 === rest));
     expect(names(rankPods(candidates, kubeletOrder('memory')))).toEqual(expected);
+  });
+
+  test('a key that distinguishes equal places does so before every later key', () => {
+    const large = '9223372036854775806';
+    const pods = [
+      memory('further above', 1, { requests: { memory: large }, priority: 1 }),
+      memory('less above', 1, { requests: { memory: '9223372036854775807' }, priority: 0 }),
+    ];
+    const order = [POLICY_KEYS.usageAboveRequests, POLICY_KEYS.priority];
+    expect(names(rankPods(pods.toReversed(), order))).toEqual(['further above', 'less above']);
   });
 
   test('no pods rank as no pods, and an order without keys changes nothing', () => {

@@ -9,10 +9,10 @@ import { compileRules } from '#shared/domain/priority-rules/compile-rules.ts';
 import type { RuleSet } from '#shared/domain/priority-rules/priority-rules.ts';
 import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
 import { decodePodRequest } from '#shared/kube/decode/decode-pod-request.ts';
-import { decodePriorityPolicy } from '#shared/kube/decode/decode-priority-policy.ts';
+import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import { decodeTemplate } from '#shared/kube/decode/decode-template.ts';
 import type { Decoded } from '#shared/kube/decode/decoded.ts';
-import { encodePriorityRules, storedBytes } from '#shared/kube/admission/encode-priority-rules.ts';
+import { encodePriorityRules, storedBytes } from '#shared/api/encode-priority-rules.ts';
 import {
   NAMESPACE_LABELS,
   policyArbitrary,
@@ -24,6 +24,7 @@ import {
   type WrittenPolicy,
 } from '#test/build/rule-cases.ts';
 import { WORKLOAD_KINDS, workloadKind } from '#test/webhook/support/workloads.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
 
 const [PODS, TEMPLATES] = ['priority.plimsoll.dev', 'templates.plimsoll.dev'].map(policyNamed);
 const RUNS = 400;
@@ -130,7 +131,12 @@ describe('what the expressions say of the compiled rules, the webhook says of th
 describe('the class that the pods of a template will get', () => {
   const ceiling = { maxPriority: 500, subjects: [{ kind: 'User', name: 'alice' }], onViolation: 'Deny' };
   const never = { preemption: 'Never', onViolation: 'Deny' };
-  const high = 'policy `p` allows a priority of at most 500 here; priority class `rule-high` has 1000';
+  const high = MESSAGES.priorityAboveCeiling.text({
+    policy: 'p',
+    maxPriority: 500,
+    priorityClassName: 'rule-high',
+    priority: 1_000,
+  });
 
   test.each<[string, string | undefined, object, string | undefined]>([
     ['its own', 'rule-high', {}, high],

@@ -5,10 +5,12 @@ import { decodeSeenPod } from '#shared/kube/decode/decode-seen-pod.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { decodeMessage, type Message } from '#shared/kube/protobuf/decode-message.ts';
 import { CHARGED_POD } from '#shared/kube/protobuf/kube-messages.ts';
+import { SCHEDULED_POD } from '#shared/kube/protobuf/scheduled-pod.ts';
 import { skimPodMessage } from '#shared/kube/reflector/skim-pod.ts';
 import { encodeMessage } from '#test/build/encode-message.ts';
 
 const POD = 'io.k8s.api.core.v1.Pod';
+const TIME = 'io.k8s.apimachinery.pkg.apis.meta.v1.Time';
 const QUANTITY = 'io.k8s.apimachinery.pkg.api.resource.Quantity';
 
 const some = { requiredKeys: [] };
@@ -84,6 +86,7 @@ describe('decodeMessage', () => {
 
   test('numbers, names and types of the fields are those of Kubernetes', () => {
     expect(differences(CHARGED_POD, POD)).toEqual([]);
+    expect(differences(SCHEDULED_POD, POD)).toEqual([]);
   });
 });
 
@@ -114,6 +117,7 @@ function differences(message: Message, definition: string): readonly string[] {
 
 function typeName(type: string): string {
   if (type === QUANTITY) return 'quantity';
+  if (type === TIME) return 'time';
   return type === 'string' ? 'text' : type.startsWith('io.k8s.') ? 'message' : type;
 }
 

@@ -305,7 +305,7 @@ describe('createReflector', () => {
     });
     expect(seen).toEqual([
       { kind: 'added', key: 'ns/a', value: 1 },
-      { kind: 'modified', key: 'ns/a', value: 2 },
+      { kind: 'modified', key: 'ns/a', value: 2, previous: 1 },
       { kind: 'deleted', key: 'ns/a', value: 2 },
     ]);
     expect(rigged.logged.filter((line) => line.includes('listener is broken'))).toHaveLength(1);

@@ -5,12 +5,17 @@ import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { buildPolicy, buildRequest, buildWorld, type WorldFields } from '#test/build/admission.ts';
 import { amountsOf, selectorOf } from '#test/build/cluster.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
 
 const HIGH = { priorityClassName: 'high', priority: 1_000 };
 const TENANT = { tenant: 'yes' };
 const ENFORCED = { ...TENANT, 'plimsoll.dev/priority-quota': 'enforced' };
-const REFUSAL =
-  'policy `tenants` allows priority class `high` only where a quota covers it, and no quota in namespace `team-a` does';
+const REFUSAL = MESSAGES.quotaRequired.text({
+  policy: 'tenants',
+  priorityClassName: 'high',
+  namespace: 'team-a',
+  selecting: undefined,
+});
 const NOT_IN_FORCE = `${REFUSAL}: quota \`wide\` selects the namespace but is not in force there`;
 
 function priorityQuota(hard: Record<string, string> = { pods: '9' }, className = 'high'): PriorityQuota {

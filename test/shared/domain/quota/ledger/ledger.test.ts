@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
-import { openLedger, type Ledger } from '#shared/domain/quota/ledger/ledger.ts';
+import { Ledger } from '#shared/domain/quota/ledger/ledger.ts';
 import { EMPTY_LEDGER, type LedgerState, type Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { limitedAmounts, onlyLimited } from '#shared/domain/quota/ledger/limited-amounts.ts';
 import { countOf } from '#test/build/pod-count.ts';
@@ -45,9 +45,9 @@ function printReserved({ reservations }: LedgerState) {
   );
 }
 
-describe('openLedger', () => {
+describe('Ledger', () => {
   test('adds a reservation to the whole, in limited resources only', () => {
-    const ledger = openLedger(COUNTED, HARD);
+    const ledger = new Ledger(COUNTED, HARD);
     expect(ledger.reserve(reservation('x', '1Gi'))).toEqual({ kind: 'reserved' });
     expect(texts(ledger)).toEqual({
       used: { 'requests.memory': '1Gi', pods: '1' },
@@ -57,7 +57,7 @@ describe('openLedger', () => {
   });
 
   test('refuses what does not fit, naming every resource, and changes nothing', () => {
-    const ledger = openLedger({ ...EMPTY_LEDGER, used: amountsOf({ 'requests.memory': '4Gi', pods: '3' }) }, HARD);
+    const ledger = new Ledger({ ...EMPTY_LEDGER, used: amountsOf({ 'requests.memory': '4Gi', pods: '3' }) }, HARD);
     const outcome = ledger.reserve(reservation('x', '1Gi'));
     expect(outcome).toMatchObject({
       kind: 'exceeded',
@@ -67,17 +67,17 @@ describe('openLedger', () => {
   });
 
   test('takes exactly what is left', () => {
-    const ledger = openLedger({ ...EMPTY_LEDGER, used: amountsOf({ 'requests.memory': '3Gi', pods: '0' }) }, HARD);
+    const ledger = new Ledger({ ...EMPTY_LEDGER, used: amountsOf({ 'requests.memory': '3Gi', pods: '0' }) }, HARD);
     expect(ledger.reserve(reservation('x', '1Gi'))).toEqual({ kind: 'reserved' });
   });
 
   test('is not blocked by a resource that is over its limit and not asked for', () => {
-    const ledger = openLedger({ ...EMPTY_LEDGER, used: amountsOf({ 'requests.memory': '5Gi', pods: '0' }) }, HARD);
+    const ledger = new Ledger({ ...EMPTY_LEDGER, used: amountsOf({ 'requests.memory': '5Gi', pods: '0' }) }, HARD);
     expect(ledger.reserve(reservation('x', '0'))).toEqual({ kind: 'reserved' });
   });
 
   test('reserves for a pod once, and recognises a repeated request by its claim', () => {
-    const ledger = openLedger(COUNTED, HARD);
+    const ledger = new Ledger(COUNTED, HARD);
     ledger.reserve(reservation('x', '1Gi'));
     expect(ledger.reserve(reservation('x', '1Gi'))).toEqual({ kind: 'reserved' });
     expect(ledger.reserve({ ...reservation('x', '3Gi'), claim: 'other' })).toEqual({ kind: 'alreadyReserved' });
@@ -85,7 +85,7 @@ describe('openLedger', () => {
   });
 
   test.each(['of x', 'other'])('lets no request cancel what two requests rely on, here %s', (claim) => {
-    const ledger = openLedger(COUNTED, HARD);
+    const ledger = new Ledger(COUNTED, HARD);
     ledger.reserve(reservation('x', '1Gi'));
     ledger.reserve({ ...reservation('x', '1Gi'), claim: 'other' });
     ledger.cancel({ uid: 'x', claim });
@@ -93,7 +93,7 @@ describe('openLedger', () => {
   });
 
   test('changes nothing by a preview, and knows whether it was changed', () => {
-    const ledger = openLedger(COUNTED, HARD);
+    const ledger = new Ledger(COUNTED, HARD);
     expect(ledger.preview(reservation('x', '1Gi'))).toEqual({ kind: 'reserved' });
     expect(ledger.preview(reservation('x', '5Gi'))).toMatchObject({ kind: 'exceeded' });
     ledger.cancel({ uid: 'x', claim: 'of x' });
@@ -106,7 +106,7 @@ describe('openLedger', () => {
   });
 
   test('undoes a reservation exactly, and an unknown one not at all', () => {
-    const ledger = openLedger(COUNTED, HARD);
+    const ledger = new Ledger(COUNTED, HARD);
     ledger.reserve(reservation('x', '1Gi'));
     ledger.reserve(reservation('y', '2Gi', 'b'));
     ledger.cancel({ uid: 'x', claim: 'of x' });
@@ -116,7 +116,7 @@ describe('openLedger', () => {
   });
 
   test('counts pods and the reservations that have no pod yet', () => {
-    const fresh = openLedger(
+    const fresh = new Ledger(
       {
         ...EMPTY_LEDGER,
         reservations: new Map(['seen', 'unseen', 'expired'].map((uid) => [uid, reservation(uid, '1Gi')])),
@@ -140,22 +140,22 @@ describe('openLedger', () => {
       { length: MOST_RESERVATIONS },
       (_, index) => [String(index), reservation(String(index), '0')] as const,
     );
-    const ledger = openLedger({ ...COUNTED, reservations: new Map(many) }, amountsOf({ 'requests.memory': '1Gi' }));
+    const ledger = new Ledger({ ...COUNTED, reservations: new Map(many) }, amountsOf({ 'requests.memory': '1Gi' }));
     expect(ledger.reserve(reservation('one more', '0'))).toEqual({ kind: 'full' });
   });
 
   test('leaves the state it was opened with alone', () => {
-    const before = openLedger(COUNTED, HARD);
+    const before = new Ledger(COUNTED, HARD);
     before.reserve(reservation('x', '1Gi'));
     const state = before.state();
     const snapshot = texts(before);
-    openLedger(state, HARD).reserve(reservation('y', '1Gi'));
-    openLedger(state, HARD).cancel({ uid: 'x', claim: 'of x' });
+    new Ledger(state, HARD).reserve(reservation('y', '1Gi'));
+    new Ledger(state, HARD).cancel({ uid: 'x', claim: 'of x' });
     expect(texts(before)).toEqual(snapshot);
   });
 
   test('stores what a pod costs of limited resources alone, also that it costs nothing of them', () => {
-    const ledger = openLedger(COUNTED, HARD);
+    const ledger = new Ledger(COUNTED, HARD);
     ledger.reserve({ ...reservation('x', '1Gi'), amounts: amountsOf({ pods: '1', 'requests.example.com/gpu': '1' }) });
     expect(printReserved(ledger.state())).toEqual({ x: { 'requests.memory': '0', pods: '1' } });
   });
@@ -167,12 +167,12 @@ describe('openLedger', () => {
       amounts: amountsOf({ 'requests.memory': '1Gi', pods: '1', cpu }),
     });
     function recounted(before: LedgerState, seen: readonly ReturnType<typeof pod>[] = [], expired = ''): Ledger {
-      const ledger = openLedger(before, wider);
+      const ledger = new Ledger(before, wider);
       ledger.recount(countOf(wider, seen), { isExact: true, isExpired: (uid) => uid === expired, isDead: () => false });
       return ledger;
     }
     function before(): LedgerState {
-      const ledger = openLedger(COUNTED, HARD);
+      const ledger = new Ledger(COUNTED, HARD);
       ledger.reserve(reservation('old', '1Gi'));
       return ledger.state();
     }
@@ -200,7 +200,7 @@ describe('openLedger', () => {
     });
 
     test('forgets what is not limited any more', () => {
-      const ledger = openLedger(before(), amountsOf({ pods: '3' }));
+      const ledger = new Ledger(before(), amountsOf({ pods: '3' }));
       ledger.recount(countOf(amountsOf({ pods: '3' }), []), {
         isExact: true,
         isExpired: () => false,
@@ -213,7 +213,7 @@ describe('openLedger', () => {
   test('holds fewer reservations where the names of limited resources are long', () => {
     const names = Array.from({ length: 64 }, (_, index) => `requests.example.com/${String(index).padStart(287, 'x')}`);
     const hard = amountsOf(Object.fromEntries(names.map((name) => [name, '1000'])));
-    const ledger = openLedger({ ...EMPTY_LEDGER, used: limitedAmounts(new Map(), hard) }, hard);
+    const ledger = new Ledger({ ...EMPTY_LEDGER, used: limitedAmounts(new Map(), hard) }, hard);
     const pod = 'x'.repeat(253);
     const ask = (index: number) => {
       const namespace = `${index}`.padEnd(63, 'x');
@@ -226,7 +226,7 @@ describe('openLedger', () => {
   });
 
   test('leaves half of the places that others leave to a namespace, and none where all are taken', () => {
-    const ledger = openLedger(COUNTED, amountsOf({ 'requests.memory': '1Gi' }));
+    const ledger = new Ledger(COUNTED, amountsOf({ 'requests.memory': '1Gi' }));
     let last = 0;
     const fill = (namespace: string): number => {
       const before = last;
@@ -240,7 +240,7 @@ describe('openLedger', () => {
 
   test('takes over from a slice what was spent under earlier limits without knowing more of it', () => {
     const wider = amountsOf({ 'requests.memory': '4Gi', pods: '3', cpu: '2' });
-    const ledger = openLedger({ ...COUNTED, used: amountsOf({ 'requests.memory': '0', pods: '0', cpu: '0' }) }, wider);
+    const ledger = new Ledger({ ...COUNTED, used: amountsOf({ 'requests.memory': '0', pods: '0', cpu: '0' }) }, wider);
     const { amounts, ...rest } = reservation('x', '1Gi');
     expect(ledger.adopt({ ...rest, amounts: onlyLimited(amounts, HARD) })).toBe(true);
     expect(texts(ledger).used).toEqual({ 'requests.memory': '1Gi', pods: '1' });
@@ -255,7 +255,7 @@ describe('openLedger', () => {
   ])('weighs what a namespace has wasted (%d) against what it asks for (%s): %s', (debt, memory, kind) => {
     const debts = new Map([['a', debt]]);
     const empty = { ...COUNTED, used: amountsOf({ 'requests.memory': '0', pods: '0' }) };
-    const ledger = openLedger(empty, amountsOf({ 'requests.memory': '8Gi', pods: '100' }), debts);
+    const ledger = new Ledger(empty, amountsOf({ 'requests.memory': '8Gi', pods: '100' }), debts);
     expect(ledger.reserve(reservation('x', memory))).toMatchObject({ kind });
     expect(ledger.reserve(reservation('y', memory, 'b'))).toEqual({ kind: 'reserved' });
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Amounts } from '#shared/domain/quantity/amounts.ts';
 import { quantityNumber, ZERO } from '#shared/domain/quantity/quantity.ts';
-import { openLedger, type ReserveOutcome } from '#shared/domain/quota/ledger/ledger.ts';
+import { Ledger, type ReserveOutcome } from '#shared/domain/quota/ledger/ledger.ts';
 import { EMPTY_LEDGER, type LedgerState, type Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { debtsAt, noteCount, NO_WASTE, type WasteRecord } from '#shared/domain/quota/ledger/wasted-reservations.ts';
 import { amountsOf } from '#test/build/cluster.ts';
@@ -30,7 +30,7 @@ function createQuota(hard = HARD) {
   function count(): void {
     const counted = countOf(hard, pods);
     record = noteCount(record, { state, spent: [], hard, pods: counted, provenAt: now }, terms());
-    const ledger = openLedger(state, hard);
+    const ledger = new Ledger(state, hard);
     const isExpired = (uid: string) => now - (record.missed.get(uid)?.since ?? now) >= RESERVATION_MS;
     ledger.recount(counted, { isExact: true, isExpired, isDead: () => false });
     state = ledger.state();
@@ -39,7 +39,7 @@ function createQuota(hard = HARD) {
   return {
     /** Requests a pod of a namespace, and stores it if the namespace is honest. */
     ask(namespace: string, isStored: boolean, cost = ONE): ReserveOutcome['kind'] {
-      const ledger = openLedger(state, hard, debtsAt(record, terms()));
+      const ledger = new Ledger(state, hard, debtsAt(record, terms()));
       const reservation = next(namespace, cost);
       const { kind } = ledger.reserve(reservation);
       state = ledger.state();
@@ -48,7 +48,7 @@ function createQuota(hard = HARD) {
     },
     /** Requests as many pods as are allowed, and stores none. */
     flood(namespace: string): ReserveOutcome['kind'] {
-      const ledger = openLedger(state, hard, debtsAt(record, terms()));
+      const ledger = new Ledger(state, hard, debtsAt(record, terms()));
       let kind: ReserveOutcome['kind'];
       do ({ kind } = ledger.reserve(next(namespace, ONE)));
       while (kind === 'reserved');

@@ -35,7 +35,7 @@ function createRun(seed: number) {
   const counter = new QuotaCounter(view);
   const history: Change[] = [];
   const living = new Map<string, Change>();
-  const governed = new Set<string>();
+  const enforced = new Set<string>();
   let revision = 10;
   let delivered = 0;
   let load: { readonly token: PodLoad; readonly items: Change[] } | undefined;
@@ -82,9 +82,9 @@ function createRun(seed: number) {
 
   function list(): void {
     if (load === undefined) {
-      const homes = view.unlisted;
-      if (homes.length === 0) return;
-      const some = random.chance(0.5) ? homes : homes.slice(0, 1);
+      const namespaces = view.unlisted;
+      if (namespaces.length === 0) return;
+      const some = random.chance(0.5) ? namespaces : namespaces.slice(0, 1);
       const names = new Set(some.map(({ name }) => name));
       const items = [...living.values()].filter(({ namespace }) => names.has(namespace));
       load = { token: view.load(some), items };
@@ -97,19 +97,19 @@ function createRun(seed: number) {
     load = undefined;
   }
 
-  function govern(): void {
+  function toggleNamespace(): void {
     const name = random.pick(NAMESPACES);
-    if (governed.delete(name)) view.release(name);
+    if (enforced.delete(name)) view.removeNamespace(name);
     else {
-      governed.add(name);
-      view.govern({ name, labels: new Map(), revision });
+      enforced.add(name);
+      view.addNamespace({ name, labels: new Map(), revision });
     }
   }
 
   function truth(at: number): Map<string, Change> {
     const pods = new Map<string, Change>();
     for (const each of history) {
-      if (each.revision > at || !governed.has(each.namespace)) continue;
+      if (each.revision > at || !enforced.has(each.namespace)) continue;
       if (each.isDeletion) pods.delete(each.uid);
       else pods.set(each.uid, each);
     }
@@ -120,7 +120,7 @@ function createRun(seed: number) {
     [0.4, change],
     [0.35, deliver],
     [0.2, list],
-    [0.03, govern],
+    [0.03, toggleNamespace],
     [0.02, begin],
   ];
 

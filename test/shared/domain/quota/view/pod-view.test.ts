@@ -33,7 +33,7 @@ describe('a view of pods', () => {
   beforeEach(() => {
     view = new PodView();
     counter = new QuotaCounter(view);
-    view.govern({ name: 'a', labels: new Map(), revision: 5 });
+    view.addNamespace({ name: 'a', labels: new Map(), revision: 5 });
     view.begin(100, NAMES);
   });
 
@@ -77,7 +77,7 @@ describe('a view of pods', () => {
   });
 
   test('counts pods of its classes or priorities, in its namespaces alone', () => {
-    view.govern({ name: 'b', labels: new Map([['team', 'b']]), revision: 6 });
+    view.addNamespace({ name: 'b', labels: new Map([['team', 'b']]), revision: 6 });
     listed(
       pod('x', 90),
       pod('low', 91, { level: { className: 'low', priority: 1 } }),
@@ -89,7 +89,7 @@ describe('a view of pods', () => {
     expect(counted(quota({ scope: { kind: 'range', min: 0, max: 9 } }), '2')).toMatchObject({ pods: '1' });
     const onlyB = quota({ namespaces: prepareSelector(selectorOf({ team: 'b' })) });
     expect(counted(onlyB, '3')).toMatchObject({ pods: '1', holds: 92 });
-    view.govern({ name: 'b', labels: new Map(), revision: 7 });
+    view.addNamespace({ name: 'b', labels: new Map(), revision: 7 });
     expect(counted(onlyB, '3')).toMatchObject({ pods: '0' });
     expect(counter.count(quota(), '4', 9)?.holds).toEqual({ pods: 92, namespaces: 7 });
   });
@@ -107,7 +107,7 @@ describe('a view of pods', () => {
 
   test('looks anew for those that hold most of many namespaces only where that is asked for', () => {
     for (let index = 0; index < 120; index += 1) {
-      view.govern({ name: `n${index}`, labels: new Map(), revision: 6 });
+      view.addNamespace({ name: `n${index}`, labels: new Map(), revision: 6 });
       view.put(pod(`pod-${index}`, 91 + index, { namespace: `n${index}` }));
     }
     listed();
@@ -129,7 +129,7 @@ describe('a view of pods', () => {
 
     beforeEach(() => {
       const pods = Array.from({ length: 350 }, (_, index) => {
-        view.govern({ name: `n${index}`, labels: new Map(), revision: 6 });
+        view.addNamespace({ name: `n${index}`, labels: new Map(), revision: 6 });
         return pod(`pod-${index}`, 100 + index, { namespace: `n${index}` });
       });
       listed(...pods);
@@ -149,8 +149,8 @@ describe('a view of pods', () => {
         view.put(pod(`new-${index}`, 500 + index, { namespace }));
         view.remove({ uid: `pod-${namespace.slice(1)}`, namespace, revision: 600 + index });
       }
-      for (const namespace of ['n4', 'n302']) view.release(namespace);
-      view.govern({ name: 'n302', labels: new Map(), revision: 7 });
+      for (const namespace of ['n4', 'n302']) view.removeNamespace(namespace);
+      view.addNamespace({ name: 'n302', labels: new Map(), revision: 7 });
       listed(pod('again', 700, { namespace: 'n302' }));
       while (!counter.takeUp()) continue;
       const late = new QuotaCounter(view);
@@ -177,14 +177,14 @@ describe('a view of pods', () => {
   });
 
   test('finds deleted pods also when the last unlisted namespace is released', () => {
-    view.govern({ name: 'b', labels: new Map(), revision: 6 });
+    view.addNamespace({ name: 'b', labels: new Map(), revision: 6 });
     listed(pod('went', 90), pod('b', 91, { namespace: 'b' }));
     view.begin(200, NAMES);
     const [a] = view.unlisted;
     view.loaded(view.load(a && [a]));
     Array.from(view.sweep());
     expect(view.size).toBe(2);
-    view.release('b');
+    view.removeNamespace('b');
     expect(view.size).toBe(0);
   });
 
@@ -196,7 +196,7 @@ describe('a view of pods', () => {
         unreadable: count.unreadable,
         holds: count.holds,
       };
-    view.govern({ name: 'b', labels: new Map(), revision: 6 });
+    view.addNamespace({ name: 'b', labels: new Map(), revision: 6 });
     listed(pod('x', 90), pod('odd', 91, { amounts: undefined }), pod('b', 92, { namespace: 'b' }));
     expect(print(late())).toEqual(print(counter.count(quota(), '1', 9)));
     view.put(pod('x', 93, { amounts: amountsOf({ pods: '1', memory: '3Gi' }) }));
@@ -205,7 +205,7 @@ describe('a view of pods', () => {
     view.remove({ uid: 'b', namespace: 'b', revision: 96 });
     view.put(pod('b2', 97, { namespace: 'b', level: undefined }));
     expect(print(late())).toEqual(print(counter.count(quota(), '1', 9)));
-    view.release('b');
+    view.removeNamespace('b');
     expect(print(late())).toMatchObject({ total: [1, 3 * 2 ** 30], unreadable: [] });
     const { total } = counter.count(quota(), '1', 9) ?? {};
     expect([...(total ?? [])].map(([, each]) => quantityNumber(each))).toEqual([1, 3 * 2 ** 30]);
@@ -220,8 +220,8 @@ describe('a view of pods', () => {
   });
 
   test('reports the usage of limited resources by namespace', () => {
-    view.govern({ name: 'b', labels: new Map(), revision: 6 });
-    view.govern({ name: 'empty', labels: new Map(), revision: 6 });
+    view.addNamespace({ name: 'b', labels: new Map(), revision: 6 });
+    view.addNamespace({ name: 'empty', labels: new Map(), revision: 6 });
     listed(
       pod('x', 90, { amounts: amountsOf({ pods: '1', memory: '1Gi', cpu: '1' }) }),
       pod('y', 91, { amounts: amountsOf({ pods: '1', memory: '512Mi' }) }),
@@ -254,9 +254,9 @@ describe('a view of pods', () => {
 
   test('a namespace that is released takes its pods with it, and is listed anew when it comes back', () => {
     listed(pod('x', 90));
-    view.release('a');
+    view.removeNamespace('a');
     expect([counted(), view.size]).toMatchObject([{ pods: '0' }, 0]);
-    view.govern({ name: 'a', labels: new Map(), revision: 8 });
+    view.addNamespace({ name: 'a', labels: new Map(), revision: 8 });
     expect(counted()).toBeUndefined();
     listed(pod('x', 90));
     expect(counted()).toMatchObject({ pods: '1' });
@@ -264,8 +264,8 @@ describe('a view of pods', () => {
 
   test('a list that began before a namespace came back does not count for it', () => {
     const load = view.load();
-    view.release('a');
-    view.govern({ name: 'a', labels: new Map(), revision: 8 });
+    view.removeNamespace('a');
+    view.addNamespace({ name: 'a', labels: new Map(), revision: 8 });
     view.putListed(load, pod('x', 90));
     view.loaded(load);
     Array.from(view.sweep());

@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process';
+import { chmodSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { folderWith, runPlimsoll } from '#test/cli/run-plimsoll.ts';
+
+const MAIN = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url));
+const folder = folderWith({
+  plimsoll: `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`,
+  'snapshot one.json': '',
+});
+chmodSync(`${folder}/plimsoll`, 0o755);
+
+const TOP_FLAGS = ['-f', '--filename', '--kubeconfig', '--context', '-o', '--output', '-h', '--help'];
+
+/** Completes in a bash that has read the script, as the key does. */
+function inBash(words: readonly string[]): Promise<readonly string[]> {
+  const line = ['plimsoll', ...words].map((word) => `'${word}'`).join(' ');
+  const script = `source <(plimsoll completion bash)
+    COMP_WORDS=(${line}) COMP_CWORD=${words.length}
+    _plimsoll
+    printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const env = { ...process.env, PATH: `${folder}:${process.env['PATH']}` };
+  return new Promise((resolve, reject) => {
+    execFile('bash', ['-c', script], { env, cwd: folder }, (error, stdout, stderr) => {
+      if (error !== null || stderr !== '') reject(new Error(`bash: ${stderr}`, { cause: error }));
+      else resolve(stdout.split('\n').filter((word) => word !== ''));
+    });
+  });
+}
+
+describe('plimsoll completion', () => {
+  test.each<[string, readonly string[], readonly string[]]>([
+    ['commands', ['s'], ['simulate', 'snapshot']],
+    ['commands of a command', ['simulate', ''], ['preempt', 'pressure']],
+    ['flags', ['simulate', 'pressure', '--si'], ['--signal']],
+    ['values of a flag', ['simulate', 'pressure', '--node', 'x', '-o', 'j'], ['json']],
+    ['nothing for a free value', ['simulate', 'pressure', '--node', ''], []],
+    ['files, also with a blank in their name', ['top', 'nodes', '-f', 'snap'], ['snapshot one.json']],
+    ['flags of a command with commands', ['simulate', '--h'], ['--help']],
+    ['a flag after one without a value', ['snapshot', '--redact', '--con'], ['--context']],
+    ['a flag after a value that looks like one', ['top', 'nodes', '--context', '-f', '--file'], ['--filename']],
+    ['values of an argument', ['completion', 'z'], ['zsh']],
+    ['nothing for a free argument', ['why-not', ''], []],
+    ['flags where a command takes no word', ['top', 'nodes', ''], TOP_FLAGS],
+  ])('bash: %s', async (_, words, expected) => {
+    expect((await inBash(words)).toSorted()).toEqual(expected.toSorted());
+  });
+
+  test('the command that scripts ask is not shown, nor offered', async () => {
+    const { stdout } = await runPlimsoll(['--help']);
+    expect(stdout).not.toContain('__complete');
+    expect(await inBash(['_'])).toEqual([]);
+  });
+
+  test.each(['bash', 'zsh', 'fish'])('%s asks the command that exists', async (shell) => {
+    const { stdout } = await runPlimsoll(['completion', shell]);
+    expect(stdout).toContain('plimsoll __complete -- ');
+    const { code, stdout: answer } = await runPlimsoll(['__complete', '--', 'version', '-']);
+    expect({ code, answer }).toEqual({ code: 0, answer: '-h\n--help\n' });
+  });
+});

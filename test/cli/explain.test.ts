@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest';
+import { EXAMPLE_CLUSTER, examplePod } from './example-cluster.ts';
+import { NODE_PRESSURES, takenList } from './node-pressures.ts';
+import { runPlimsoll } from './run-plimsoll.ts';
+
+const NIGHTLY = examplePod({
+  name: 'nightly-0',
+  namespace: 'reports',
+  className: 'batch',
+  priority: -10,
+  cpu: '3',
+  node: 'node-1',
+  metadata: {
+    ownerReferences: [{ apiVersion: 'batch/v1', kind: 'Job', name: 'nightly', uid: 'job', controller: true }],
+    annotations: { 'plimsoll.dev/evict': 'never' },
+  },
+});
+const POLICY = {
+  apiVersion: 'plimsoll.dev/v1alpha1',
+  kind: 'NodePressurePolicy',
+  metadata: { name: 'zone-a' },
+  spec: { mode: 'Enforce', nodeSelector: { matchLabels: { 'topology.kubernetes.io/zone': 'a' } } },
+};
+const QUOTA = {
+  apiVersion: 'plimsoll.dev/v1alpha1',
+  kind: 'PriorityQuota',
+  metadata: { name: 'critical' },
+  spec: { priorityClassNames: ['critical'], hard: { 'requests.cpu': '10', pods: '5' } },
+  status: {
+    used: { 'requests.cpu': '7', pods: '2' },
+    byNamespace: [
+      { namespace: 'payments', used: { 'requests.cpu': '2', pods: '2' } },
+      { namespace: 'reports', used: { 'requests.cpu': '5', pods: '0' } },
+    ],
+  },
+};
+const isNightly = (object: object) => JSON.stringify(object).includes('"name":"nightly-0"');
+const INPUT = takenList([
+  ...EXAMPLE_CLUSTER.filter((each) => !isNightly(each)),
+  NIGHTLY,
+  ...NODE_PRESSURES,
+  POLICY,
+  QUOTA,
+]);
+const explain = (...args: readonly string[]) => runPlimsoll(['explain', ...args, '-f', '-'], INPUT);
+
+describe('plimsoll explain pod', () => {
+  test('a pod that would be evicted next', async () => {
+    expect(await explain('pod', 'reports/nightly-0')).toEqual({
+      code: 0,
+      stdout: [
+        'Pod:                       reports/nightly-0',
+        'Priority:                  -10',
+        'Priority class:            batch',
+        'Preemption policy:         PreemptLowerPriority',
+        'QoS class:                 Burstable',
+        'Node:                      node-1',
+        'Owner:                     Job/nightly',
+        'Node pressure policy:      zone-a (Enforce)',
+        'Place in eviction order:   1: uses 2Gi memory, over its request of 1Gi, priority -10',
+        'Protected from eviction:   the pod asked never to be evicted',
+        'Protected from preemption: no',
+        'Disruption budgets:        <none>',
+        'Avoided nodes:             node-1 until 2026-01-01T12:10:00.000Z: evicted for memory.available',
+        '',
+      ].join('\n'),
+      stderr: '',
+    });
+  });
+
+  test.each([
+    ['reports/archive-0', { protectedFromPreemption: 'pod reports/archive-0 opted out of preemption' }],
+    ['payments/ledger-0', { disruptionBudgets: ['ledger (0 disruptions allowed)'], protectedFromEviction: 'no' }],
+    ['payments/ledger-0', { evictionOrder: 'not among the pods that would be evicted next' }],
+    ['payments/checkout-0', { evictionOrder: 'none; see plimsoll why-not', node: '' }],
+  ])('%s: %j', async (pod, expected) => {
+    expect(JSON.parse((await explain('pod', pod, '-o', 'json')).stdout)).toMatchObject(expected);
+  });
+});
+
+describe('plimsoll explain quota', () => {
+  test('what is left, and who holds the rest', async () => {
+    expect(await explain('quota', 'critical')).toEqual({
+      code: 0,
+      stdout: [
+        'critical: priority classes critical',
+        '',
+        'RESOURCE       HARD   USED   FREE   LARGEST NAMESPACES',
+        'pods           5      2      3      payments (2)',
+        'requests.cpu   10     7      3      reports (5), payments (2)',
+        '',
+      ].join('\n'),
+      stderr: '',
+    });
+  });
+
+  test('an unknown one names those that exist', async () => {
+    expect(await explain('quota', 'gold')).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'error: PriorityQuota gold not found; there are critical\n',
+    });
+  });
+});

@@ -1,0 +1,119 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { patchPolicy } from '#cli/mode/patch-policy.ts';
+import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
+import { createObject, deleteObject, getObject, patchObject } from '#shared/kube/client/objects.ts';
+import { NODE_PRESSURE_POLICIES, NODE_PRESSURES, NODES, VALIDATING_WEBHOOKS } from '#shared/kube/resource.ts';
+import { at, textAt } from '#test/contract/harness.ts';
+import { runPlimsoll } from '#test/cli/run-plimsoll.ts';
+import { sandboxCluster } from '#test/cli/sandbox-cluster.ts';
+
+const BATCH = { resource: NODE_PRESSURE_POLICIES, name: 'batch' };
+const POOL = ['--node-selector=pool=batch'];
+const ROWS =
+  'NODE      POLICY   FROM     TO        STATE   NEXT\nbatch-1   batch    DryRun   Enforce   Hard    shop/web-0\n';
+
+/** Of others, and out of order: no policy can be changed. */
+const OUT = {
+  name: 'out.example.com',
+  clientConfig: { url: 'https://127.0.0.1:1' },
+  rules: [
+    { apiGroups: ['plimsoll.dev'], apiVersions: ['*'], resources: ['nodepressurepolicies'], operations: ['UPDATE'] },
+  ],
+  admissionReviewVersions: ['v1'],
+  sideEffects: 'None',
+  failurePolicy: 'Fail',
+};
+const PRESSURE = {
+  observedAt: new Date(Date.now() + 60_000).toISOString(),
+  signals: [
+    { name: 'memory.available', available: '100Mi', threshold: '250Mi', state: 'Hard', since: '', observedAt: '' },
+  ],
+  next: [{ pod: 'shop/web-0', uid: 'u', because: { code: 'c', text: 't', facts: {} } }],
+};
+
+describe('plimsoll mode', () => {
+  const { kubeconfig, client } = sandboxCluster(async (admin) => {
+    await installPlimsoll(admin);
+    const spec = { nodeSelector: { matchLabels: { pool: 'batch' } } };
+    await createObject(admin, { resource: NODES }, { metadata: { name: 'batch-1', labels: { pool: 'batch' } } });
+    await createObject(admin, { resource: NODES }, { metadata: { name: 'web-1', labels: { pool: 'web' } } });
+    await createObject(admin, { resource: NODE_PRESSURE_POLICIES }, { metadata: { name: 'batch' }, spec });
+    await createObject(admin, { resource: NODE_PRESSURES }, { metadata: { name: 'batch-1' } });
+    const status = { resource: NODE_PRESSURES, name: 'batch-1', subresource: 'status' };
+    await patchObject(admin, status, { status: PRESSURE }, { type: 'merge' });
+  });
+  const modeOf = async () => at(await getObject(client(), BATCH), 'object.spec.mode') ?? 'DryRun';
+  const mode = (...args: readonly string[]) => runPlimsoll(['mode', ...args, '--kubeconfig', kubeconfig]);
+
+  beforeEach(async () => {
+    await patchObject(client(), BATCH, { spec: { mode: 'DryRun' } }, { type: 'merge' });
+  });
+
+  test('enforce, and back', async () => {
+    const line = 'nodepressurepolicy.plimsoll.dev/batch patched\n';
+    expect(await mode('enforce', ...POOL)).toEqual({ code: 0, stdout: line, stderr: '' });
+    expect(await modeOf()).toBe('Enforce');
+    expect(await mode('dry-run', '-l', 'pool in (batch)')).toEqual({ code: 0, stdout: line, stderr: '' });
+    expect(await modeOf()).toBe('DryRun');
+  });
+
+  test.each([
+    ['client', 'nodepressurepolicy.plimsoll.dev/batch patched (dry run)\n'],
+    ['server', 'nodepressurepolicy.plimsoll.dev/batch patched (server dry run)\n'],
+  ])('--dry-run=%s shows what would change, and changes nothing', async (strategy, line) => {
+    const run = await mode('enforce', ...POOL, `--dry-run=${strategy}`);
+    expect(run).toEqual({ code: 0, stdout: ROWS + line, stderr: '' });
+    expect(await modeOf()).toBe('DryRun');
+  });
+
+  test('the mode that is set already', async () => {
+    const stdout = 'nodepressurepolicy.plimsoll.dev/batch patched (no change)\n';
+    expect(await mode('dry-run', ...POOL)).toEqual({ code: 0, stdout, stderr: '' });
+  });
+
+  test('nodes without a policy are named, and the others change', async () => {
+    const { code, stderr } = await mode('enforce', '--node-selector=');
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: 'warning: no NodePressurePolicy selects web-1: the setting --mode of the agents there is unchanged\n',
+    });
+    expect(await modeOf()).toBe('Enforce');
+  });
+
+  test('no policy at all', async () => {
+    expect(await mode('enforce', '-l', 'pool=web')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr:
+        'error: no NodePressurePolicy selects web-1; apply one, such as ' +
+        'deploy/examples/node-pressure-policy-dry-run.yaml, and run the command again\n',
+    });
+  });
+
+  test.each([
+    ['pool=none', /^error: no node matches the selector "pool=none"; .*\n$/],
+    ['pool in batch', /^error: cluster: cannot list nodes: .+\n$/],
+  ])('the selector %s', async (selector, message) => {
+    const { code, stderr } = await mode('enforce', '-l', selector);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(message) as string });
+  });
+
+  test('a policy that was changed meanwhile is not overwritten', async () => {
+    const resourceVersion = textAt(await getObject(client(), BATCH), 'object.metadata.resourceVersion');
+    await patchObject(client(), BATCH, { spec: { order: 7 } }, { type: 'merge' });
+    const change = { policy: 'batch', resourceVersion, spec: { mode: 'Enforce' } };
+    expect(await patchPolicy(change, client(), false)).toMatch(/the object has been modified/);
+    expect(await modeOf()).toBe('DryRun');
+  });
+
+  test('a patch that the API server refuses', async () => {
+    await createObject(client(), { resource: VALIDATING_WEBHOOKS }, { metadata: { name: 'out' }, webhooks: [OUT] });
+    const { code, stdout, stderr } = await mode('enforce', ...POOL);
+    expect({ code, stdout, stderr }).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^error: cannot patch NodePressurePolicy batch: .*out\.example\.com/) as string,
+    });
+    await deleteObject(client(), { resource: VALIDATING_WEBHOOKS, name: 'out' });
+  });
+});

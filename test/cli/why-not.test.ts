@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest';
+import { clusterModel } from '#cli/cluster/cluster-model.ts';
+import { findPod } from '#cli/cluster/find-pod.ts';
+import { pendingReason } from '#cli/why-not/pending-reason.ts';
+import { clusterFile, EXAMPLE_CLUSTER, examplePod, type ExamplePod } from './example-cluster.ts';
+import { runPlimsoll } from './run-plimsoll.ts';
+import { manifestsOf } from './vector-cluster.ts';
+
+const NOW = Date.parse('2026-01-01T12:00:00Z');
+const waiting = (fields: Partial<ExamplePod>): object =>
+  examplePod({ name: 'waiting', namespace: 'payments', className: 'batch', priority: -30, cpu: '4', ...fields });
+const whyNot = (input: string, ...args: readonly string[]) => runPlimsoll(['why-not', '-f', '-', ...args], input);
+
+function reasonOf(pod: object) {
+  const model = clusterModel({
+    manifests: manifestsOf([...EXAMPLE_CLUSTER, pod]),
+    now: NOW,
+    namespace: 'default',
+  });
+  return pendingReason(model, findPod(model, 'payments/waiting', ''), {
+    extender: true,
+    budgets: 'BestEffort',
+    now: NOW,
+  });
+}
+
+describe('pendingReason', () => {
+  test.each<[string, Partial<ExamplePod>, string]>([
+    ['a pod on a node is not explained', { node: 'node-1' }, 'Placed'],
+    ['a pod that ended is not explained', { status: { phase: 'Failed' } }, 'Ended'],
+    ['a gate is named', { spec: { schedulingGates: [{ name: 'example.com/wait' }] } }, 'Gated'],
+    [
+      'a terminating pod is not scheduled',
+      { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z', name: 'waiting', namespace: 'payments' } },
+      'Terminating',
+    ],
+    ['a pod that fits waits for the scheduler', { cpu: '100m' }, 'Fits'],
+    ['a pod that never preempts waits for room', { spec: { preemptionPolicy: 'Never' } }, 'NeverPreempts'],
+    ['a pod that makes room is about to', { priority: 1000, cpu: '2' }, 'onlyCandidate'],
+    ['a pod without room', {}, 'noCandidate'],
+  ])('%s', (_, fields, code) => {
+    expect(reasonOf(waiting(fields)).because.code).toBe(code);
+  });
+
+  test('another scheduler, and what was said last, are mentioned', () => {
+    const conditions = [{ type: 'PodScheduled', status: 'False', message: '0/3 nodes are available' }];
+    const pod = waiting({ spec: { schedulerName: 'plimsoll' }, status: { conditions } });
+    expect(reasonOf(pod).explanations.map(({ code, text }) => [code, text])).toEqual([
+      [
+        'OtherScheduler',
+        'scheduler plimsoll is to place it; see that it runs and is set up like the default scheduler',
+      ],
+      ['LastAttempt', 'kube-scheduler: 0/3 nodes are available'],
+    ]);
+  });
+});
+
+describe('plimsoll why-not', () => {
+  const apart = {
+    podAntiAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: [
+        {
+          topologyKey: 'topology.kubernetes.io/zone',
+          namespaces: ['payments'],
+          labelSelector: { matchLabels: { app: 'ledger' } },
+        },
+      ],
+    },
+  };
+
+  test('the pod on another node that keeps it away is named (S0-3, S1-21)', async () => {
+    const pod = waiting({ priority: 500, cpu: '100m', spec: { affinity: apart } });
+    expect(await whyNot(clusterFile([...EXAMPLE_CLUSTER, pod]), 'payments/waiting')).toEqual({
+      code: 0,
+      stdout: [
+        'payments/waiting: it would not be placed on any node: 0/3 nodes are available: 1 Preemption is not helpful for scheduling, ' +
+          "2 node(s) didn't match pod anti-affinity rules.",
+        '',
+        'NODES           WHY NOT',
+        "node-1,node-2   node(s) didn't match pod anti-affinity rules, even without all pods of lower priority",
+        'node-3          node(s) were unschedulable; preemption cannot help',
+        '',
+        '- pod payments/ledger-0 on node-2 keeps the pod off node-1 by anti-affinity; no pod is removed from one node to make room on another',
+        '',
+      ].join('\n'),
+      stderr: '',
+    });
+  });
+
+  test('the pod of lower priority that it requires to be with is named (S1-20)', async () => {
+    const labelSelector = { matchLabels: { app: 'partner' } };
+    const term = { topologyKey: 'kubernetes.io/hostname', namespaces: ['reports'], labelSelector };
+    const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } };
+    const metadata = { name: 'partner', namespace: 'reports', labels: { app: 'partner' } };
+    const batch = { namespace: 'reports', className: 'batch', priority: -40, cpu: '1' };
+    const partner = examplePod({ name: 'partner', ...batch, node: 'node-2', metadata });
+    const pod = waiting({ priority: 500, cpu: '3', spec: { affinity } });
+    const { stdout } = await whyNot(clusterFile([...EXAMPLE_CLUSTER, partner, pod]), 'payments/waiting');
+    expect(stdout).toContain(
+      '- the pod requires affinity to pod reports/partner on node-2, whose priority -40 is lower; ' +
+        'preemption takes all lower pods off a node first, and then the affinity is not met',
+    );
+  });
+
+  test('without a name every pending pod has a line', async () => {
+    const input = clusterFile([...EXAMPLE_CLUSTER, waiting({ namespace: 'reports' })]);
+    const { stdout } = await whyNot(input, '-A');
+    expect(stdout.split('\n').map((line) => line.split(/ {3,}/).slice(0, 3))).toEqual([
+      ['POD', 'PRIORITY', 'CODE'],
+      ['payments/checkout-0', '1000', 'onlyCandidate'],
+      ['reports/waiting', '-30', 'noCandidate'],
+      [''],
+    ]);
+    expect((await whyNot(input, '-n', 'reports')).stdout).not.toContain('checkout');
+  });
+
+  test('a preemptor whose victim hangs is listed with that reason (S1-24)', async () => {
+    const metadata = { name: 'victim', namespace: 'reports', deletionTimestamp: '2026-01-01T11:00:00Z' };
+    const node = 'node-2';
+    const batch = { namespace: 'reports', className: 'batch', priority: -40, cpu: '1' };
+    const victim = examplePod({ name: 'victim', ...batch, node, metadata });
+    const stuck = waiting({ namespace: 'reports', status: { phase: 'Pending', nominatedNodeName: node } });
+    const { stdout } = await whyNot(clusterFile([...EXAMPLE_CLUSTER, victim, stuck]), '-n', 'reports');
+    expect(stdout.split('\n')[1]?.split(/ {3,}/)).toEqual([
+      'reports/waiting',
+      '-30',
+      'VictimHangs',
+      'pod reports/victim on node-2 is still terminating although its grace period is over; ' +
+        'look for finalizers on it, and whether the kubelet of the node answers',
+    ]);
+  });
+
+  test('JSON for a program, and a sentence where no pod waits', async () => {
+    const { stdout } = await whyNot(clusterFile(), 'checkout-0', '-n', 'payments', '-o', 'json');
+    expect(JSON.parse(stdout)).toMatchObject({ pod: 'payments/checkout-0', because: { facts: { node: 'node-1' } } });
+    expect((await whyNot(clusterFile(), '-n', 'reports')).stdout).toBe('No pods are waiting for a node.\n');
+  });
+});

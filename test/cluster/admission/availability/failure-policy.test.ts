@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest';
+import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
+import { at, contractHarness, eventually, pod, uniqueName } from '#test/contract/harness.ts';
+import { ADMISSION } from '#test/contract/webhook-registrar.ts';
+import {
+  registeredWebhooks,
+  slowPod,
+  untilAsked,
+  wasAsked,
+} from '#test/cluster/admission/support/registered-webhooks.ts';
+import { forgedPod, untilRulesInForce } from '#test/cluster/admission/support/rules-in-force.ts';
+
+const CONFIGURATION = `${ADMISSION}/validatingwebhookconfigurations/plimsoll`;
+
+describe.skipIf(!hasCluster())('while no webhook answers', () => {
+  const api = contractHarness(clusterTarget());
+  const webhooks = registeredWebhooks(api);
+  const pods = (): string => api.core('pods');
+
+  test('pods are allowed with failure policy Ignore, checked by the API server alone, and later by both', async () => {
+    expect(wasAsked(await api.post(pods(), slowPod(uniqueName('slow'))))).toBe(true);
+    await untilRulesInForce(api);
+    await webhooks.kill();
+    const answer = await api.post(pods(), slowPod(uniqueName('slow')));
+    expect([answer.status, wasAsked(answer)]).toEqual([201, false]);
+    const forged = await api.post(pods(), forgedPod(uniqueName('forged')));
+    expect([forged.status, at(forged.body, 'message')]).toEqual([
+      403,
+      expect.stringContaining('denied request: status.qosClass must be `BestEffort`'),
+    ]);
+    await webhooks.start();
+    await untilAsked(api);
+  });
+
+  test('nothing gets in with failure policy Fail', async () => {
+    const { body } = await api.get(CONFIGURATION);
+    const entries = at(body, 'webhooks') as readonly unknown[];
+    const operations = entries.map((_, n) => ({ op: 'replace', path: `/webhooks/${n}/failurePolicy`, value: 'Fail' }));
+    expect((await api.patch(CONFIGURATION, operations, 'json')).status).toBe(200);
+    await webhooks.kill();
+    await eventually(async () => {
+      const { status, body } = await api.post(pods(), pod(uniqueName('late')));
+      expect([status, at(body, 'message')]).toEqual([
+        500,
+        expect.stringContaining('failed calling webhook "priority.plimsoll.dev"'),
+      ]);
+    });
+  });
+
+  test('the API server shows users the registered path, so that it cannot be a secret', async () => {
+    const { body } = await api.post(pods(), pod(uniqueName('shown')));
+    expect(at(body, 'message')).toMatch(/failed to call webhook: Post "https:\/\/[^"]*\/validate\b[^"]*"/);
+  });
+});

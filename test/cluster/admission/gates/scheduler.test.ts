@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '#shared/runtime/clock.ts';
+import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
+import { makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
+import { at, contractHarness, eventually, pod, uniqueName } from '#test/contract/harness.ts';
+import { clusterObjects } from '#test/cluster/admission/support/cluster-objects.ts';
+import { registeredWebhooks } from '#test/cluster/admission/support/registered-webhooks.ts';
+import { tenantOf } from '#test/cluster/admission/support/tenant.ts';
+
+const ALLOW_PREEMPTION = 'plimsoll.dev/allow-preemption';
+const REFUSED =
+  /^plimsoll_webhook_decisions_total\{webhook="\/validate\/deletions",reason="DisruptionUnwanted"\} (\d+)$/m;
+const WATCHED_MS = 6_000;
+/** After a 403 the scheduler would retry 36 times a second. */
+const MOST_REFUSALS = 10;
+const PATIENCE_MS = 60_000;
+
+describe.skipIf(!hasCluster())('kube-scheduler, where a pod may not be preempted', () => {
+  const api = contractHarness(clusterTarget());
+  const objects = clusterObjects(api);
+  const { processes } = registeredWebhooks(api);
+  const path = (name: string): string => api.core(`pods/${name}`);
+  let node: string;
+
+  beforeAll(async () => {
+    [node = ''] = await makeFakeNodes(api.client, uniqueName('small'), 1);
+    const low = await objects.priorityClass('low', 1, {}, { annotations: { [ALLOW_PREEMPTION]: 'by-pod' } });
+    const high = await objects.priorityClass('high', 100);
+    await place('steady', low, { annotations: { [ALLOW_PREEMPTION]: 'false' } });
+    await eventually(async () => expect(await nodeOf('steady')).toBe(node), PATIENCE_MS);
+    await place('urgent', high);
+  });
+  afterAll(() => api.remove(`/api/v1/nodes/${node}`));
+
+  async function place(name: string, priorityClassName: string, metadata: object = {}): Promise<void> {
+    const placed = podOn(node, name, priorityClassName, metadata);
+    expect((await api.post(api.core('pods'), placed)).status).toBe(201);
+  }
+
+  async function nodeOf(name: string): Promise<unknown> {
+    return at((await api.get(path(name))).body, 'spec.nodeName');
+  }
+
+  async function refusals(): Promise<number> {
+    const texts = await Promise.all(processes.map((each) => each.metrics()));
+    return texts.reduce((sum, text) => sum + Number(REFUSED.exec(text)?.[1] ?? 0), 0);
+  }
+
+  test('asks for it, is refused, and does not retry in a loop', async () => {
+    await eventually(async () => expect(await refusals()).toBeGreaterThan(0), PATIENCE_MS);
+    const before = await refusals();
+    await systemClock.sleep(WATCHED_MS);
+    expect((await refusals()) - before).toBeLessThan(MOST_REFUSALS);
+    expect(await nodeOf('steady')).toBe(node);
+    expect(await nodeOf('urgent')).toBeUndefined();
+  });
+
+  test('preempts it when the owner allows it', async () => {
+    const allowed = await api.patch(
+      path('steady'),
+      { metadata: { annotations: { [ALLOW_PREEMPTION]: null } } },
+      'merge',
+    );
+    expect(allowed.status).toBe(200);
+    await eventually(async () => expect(await nodeOf('urgent')).toBe(node), PATIENCE_MS);
+    expect((await api.get(path('steady'))).status).toBe(404);
+  });
+
+  test("preempts a tenant's pod that opts out without permission of its class", async () => {
+    const plain = await objects.priorityClass('plain', 1);
+    const higher = await objects.priorityClass('higher', 1_000);
+    const [other = ''] = await makeFakeNodes(api.client, uniqueName('other'), 1);
+    const tenant = await tenantOf(api);
+    const steady = podOn(other, 'immune', plain, { annotations: { [ALLOW_PREEMPTION]: 'false' } });
+    expect((await tenant('POST', api.core('pods'), steady)).status).toBe(201);
+    await eventually(async () => expect(await nodeOf('immune')).toBe(other), PATIENCE_MS);
+    expect((await api.post(api.core('pods'), podOn(other, 'critical', higher))).status).toBe(201);
+    await eventually(async () => expect(await nodeOf('critical')).toBe(other), PATIENCE_MS);
+    expect((await api.get(path('immune'))).status).toBe(404);
+    await api.remove(`/api/v1/nodes/${other}`);
+  });
+});
+
+/** Two of these do not fit on a node. */
+function podOn(node: string, name: string, priorityClassName: string, metadata: object = {}): object {
+  const containers = [{ name: 'main', image: 'x', resources: { requests: { cpu: '6' } } }];
+  const nodeSelector = { 'kubernetes.io/hostname': node };
+  return pod(name, { containers, nodeSelector, schedulerName: 'default-scheduler', priorityClassName }, metadata);
+}

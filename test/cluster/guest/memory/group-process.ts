@@ -1,0 +1,29 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { PodGroups } from '#test/agent/pod-groups.ts';
+
+const MIB = 1024 * 1024;
+const HOG = new URL('../../../agent/hog.ts', import.meta.url).pathname;
+
+/** The command line of a process that fills memory at a steady rate and then holds it. */
+export function hog(mebibytes: number, mebibytesPerSecond: number): readonly string[] {
+  return [process.execPath, HOG, String(mebibytesPerSecond * MIB), String(mebibytes * MIB)];
+}
+
+/** Starts a command in a pod's group. It waits to be moved, so that not even its first page is charged elsewhere. */
+export function startInGroup(groups: PodGroups, uid: string, [program = '', ...args]: readonly string[]): ChildProcess {
+  const script = 'ulimit -n 20000; read go; exec "$0" "$@"';
+  const child = spawn('sh', ['-c', script, program, ...args], { stdio: ['pipe', 'ignore', 'inherit'], detached: true });
+  groups.join(uid, child.pid ?? 0);
+  child.stdin.end('go\n');
+  return child;
+}
+
+/** Whether a process has ended, by itself or by a signal. */
+export function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
+/** Ends a process of `startInGroup` with everything that it started. */
+export function endWithChildren(child: ChildProcess): void {
+  if (child.pid !== undefined && !hasEnded(child)) process.kill(-child.pid, 'SIGKILL');
+}

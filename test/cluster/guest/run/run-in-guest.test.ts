@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { describe, expect, test, vi } from 'vitest';
+import { sweepDeadRuns } from '#test/cluster/support/run/end-run.ts';
+import { textOf } from '#test/cluster/support/run/process-identity.ts';
+import { listRuns, type Run } from '#test/cluster/support/run/run-folder.ts';
+import { markedProcesses } from '#test/cluster/support/run/run-processes.ts';
+import { findGuestTools, neededTools, whyNoGuest } from '#test/cluster/guest/image/find-guest-tools.ts';
+import { runInGuest } from './run-in-guest.ts';
+
+const WITHIN = { timeout: 60_000, interval: 50 };
+const TEST = { timeout: 180_000 };
+const RUNNER = `
+  const { findGuestTools, neededTools } = await import(${JSON.stringify(import.meta.resolve('../image/find-guest-tools.ts'))});
+  const { runInGuest } = await import(${JSON.stringify(import.meta.resolve('./run-in-guest.ts'))});
+  await runInGuest(neededTools(findGuestTools()), { command: ['sleep', '600'], timeoutMs: 600_000 });
+`;
+
+const tools = findGuestTools();
+const reason = whyNoGuest(tools);
+
+describe.skipIf(reason !== undefined)(`a guest${reason ?? ''}`, () => {
+  test('brings back what a program prints and how it ends, and leaves nothing behind', TEST, async () => {
+    const script = 'console.log(process.env.WORD); console.error("aside"); process.exitCode = 3';
+    const program = { command: ['node', '-e', script], env: { WORD: "it's" }, timeoutMs: 120_000 };
+    const { status, stdout, console } = await runInGuest(neededTools(tools), program);
+    expect([status, stdout]).toEqual([3, "it's\n"]);
+    expect(console).toContain('aside');
+    expect(guestsOf(process.pid)).toEqual([]);
+  });
+
+  test('a program that takes too long is ended with its guest', TEST, async () => {
+    const run = runInGuest(neededTools(tools), { command: ['sleep', '600'], timeoutMs: 100 });
+    await expect(run).rejects.toThrow('the guest did not come to its end');
+    expect(guestsOf(process.pid)).toEqual([]);
+  });
+
+  test('ends when the process that started it is killed', TEST, async () => {
+    const runner = spawn(process.execPath, ['--input-type=module', '-e', RUNNER], { stdio: 'inherit' });
+    const folder = await vi.waitFor(() => {
+      const [run] = guestsOf(runner.pid ?? 0);
+      const processes = run === undefined ? [] : markedProcesses(run.folder);
+      expect(processes.map((pid) => textOf(`/proc/${pid}/comm`))).toEqual([expect.stringMatching(/^qemu/)]);
+      return run?.folder ?? '';
+    }, WITHIN);
+    runner.kill('SIGKILL');
+    await vi.waitFor(() => expect(markedProcesses(folder)).toEqual([]), WITHIN);
+    await sweepDeadRuns();
+    expect(existsSync(folder)).toBe(false);
+  });
+});
+
+function guestsOf(pid: number): readonly Run[] {
+  return listRuns().filter(({ purpose, owner }) => purpose === 'guest' && owner.pid === pid);
+}

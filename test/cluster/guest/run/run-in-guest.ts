@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { endRun, sweepDeadRuns } from '#test/cluster/support/run/end-run.ts';
+import { textOf } from '#test/cluster/support/run/process-identity.ts';
+import { makeRunFolder } from '#test/cluster/support/run/run-folder.ts';
+import { baseImage } from '#test/cluster/guest/image/base-image.ts';
+import type { FoundGuestTools } from '#test/cluster/guest/image/find-guest-tools.ts';
+import { inTime } from './in-time.ts';
+import { packPayload, quoted } from '#test/cluster/guest/image/pack-payload.ts';
+import { type Guest, startQemu } from './start-qemu.ts';
+
+const USUAL_MEMORY_MIB = 2048;
+const CPUS = 2;
+
+export interface GuestProgram {
+  /** Run in the root of the repository's sources, with Node and busybox on the PATH. */
+  readonly command: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Programs of this machine that the guest finds on its PATH too; they may need the C library, nothing else. */
+  readonly programs?: readonly string[];
+  /** Of the guest. */
+  readonly memoryMiB?: number;
+  readonly timeoutMs: number;
+}
+
+/** What a program printed, and how it ended. */
+export interface GuestRun {
+  readonly status: number;
+  readonly stdout: string;
+  /** Its standard error, among what the kernel said. */
+  readonly console: string;
+}
+
+/**
+ * Boots a guest, runs one program of this repository's present sources in it, as root and on cgroup v2 with PSI, and
+ * ends the guest. Rejects with the end of the console when the guest did not come to its end in time.
+ */
+export async function runInGuest(tools: FoundGuestTools, program: GuestProgram): Promise<GuestRun> {
+  await sweepDeadRuns();
+  const folder = makeRunFolder('guest');
+  try {
+    const { memoryMiB = USUAL_MEMORY_MIB } = program;
+    const machine = { folder, memoryMiB, cpus: CPUS, image: baseImage(tools.busybox) };
+    const guest = startQemu(tools, {
+      ...machine,
+      payload: packPayload(folder, scriptOf(program), program.programs ?? []),
+    });
+    const stdout = await outputOf(guest, program.timeoutMs);
+    return { stdout, ...ending(textOf(join(folder, 'console.log')).replaceAll('\r', '')) };
+  } finally {
+    await endRun(folder);
+  }
+}
+
+/** What the guest wrote to its second serial port, once it has ended; a guest that takes too long is ended. */
+async function outputOf(guest: Guest, timeoutMs: number): Promise<string> {
+  const [stdout] = await inTime(guest, timeoutMs, Promise.all([text(guest.stdout), once(guest, 'exit')]));
+  return stdout;
+}
+
+function scriptOf({ command, env = {} }: GuestProgram): string {
+  const variables = Object.entries(env).map(([name, value]) => `export ${name}=${quoted(value)}\n`);
+  return `${variables.join('')}exec ${command.map(quoted).join(' ')}\n`;
+}
+
+/** The last word of the console is the guest's, whatever a program has said before. */
+function ending(console: string): Pick<GuestRun, 'status' | 'console'> {
+  const status = [...console.matchAll(/^GUEST-STATUS (?<status>\d+)$/gm)].at(-1)?.groups?.['status'];
+  if (status === undefined) throw new Error(`the guest did not come to its end: ${console.slice(-2000)}`);
+  return { status: Number(status), console };
+}

@@ -1,0 +1,47 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { markedEnvironment } from '#test/cluster/support/run/leftovers.ts';
+import type { FoundGuestTools } from '#test/cluster/guest/image/find-guest-tools.ts';
+
+export interface Machine {
+  /** The run's folder (run-folder.ts); the console is written to `console.log` in it. */
+  readonly folder: string;
+  readonly memoryMiB: number;
+  readonly cpus: number;
+  /** The ext4 image with `/init`; what the guest writes is thrown away. */
+  readonly image: string;
+  /** A file that the guest sees as `/dev/nvme1n1`, read-only. */
+  readonly payload: string;
+  /** Further flags, for instance a network. */
+  readonly flags?: readonly string[];
+}
+
+/** Software emulation: hardware virtualisation is seldom to be had where tests run. */
+const EMULATION = ['-accel', 'tcg,thread=multi,tb-size=1024', '-cpu', 'max'];
+const KERNEL_FLAGS = 'console=ttyS0 root=/dev/nvme0n1 rw init=/init psi=1 panic=-1 quiet';
+
+/** Its second serial port is the child's standard input and output. */
+export type Guest = ChildProcessByStdio<Writable, Readable, null>;
+
+/** Starts a machine. The kernel kills it with the process that called this, however that one ends. */
+export function startQemu({ qemu, kernel }: FoundGuestTools, machine: Machine): Guest {
+  const { folder, memoryMiB, cpus, image, payload, flags = [] } = machine;
+  const disk = (file: string, index: number, options: string): readonly string[] => [
+    ...['-drive', `file=${file},format=raw,if=none,id=disk${index},cache=unsafe,${options}`],
+    ...['-device', `nvme,drive=disk${index},serial=${index}`],
+  ];
+  const args = [
+    ...EMULATION,
+    ...['-smp', String(cpus), '-m', String(memoryMiB)],
+    ...['-display', 'none', '-monitor', 'none', '-no-reboot'],
+    ...['-serial', `file:${folder}/console.log`, '-serial', 'stdio'],
+    ...disk(image, 0, 'snapshot=on'),
+    ...disk(payload, 1, 'readonly=on'),
+    ...['-kernel', kernel.image, '-append', KERNEL_FLAGS],
+    ...flags,
+  ];
+  return spawn('setpriv', ['--pdeathsig', 'KILL', qemu, ...args], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...markedEnvironment(folder), TMPDIR: folder },
+  });
+}

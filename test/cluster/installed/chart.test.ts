@@ -1,0 +1,123 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { findBinaries } from '#test/cluster/support/control-plane/binaries.ts';
+import { builtManifests, nameOf } from './support/built-manifests.ts';
+import { helm, whyNoHelm } from './support/helm.ts';
+
+const CHART = fileURLToPath(new URL('../../../deploy/charts/plimsoll/', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const OF_HELM = ['app.kubernetes.io/managed-by', 'helm.sh/resource-policy'];
+
+/** The values that give what an overlay gives. */
+const OVERLAYS: Readonly<Record<string, readonly string[]>> = {
+  base: [],
+  'overlays/enforce': ['agent.mode=Enforce'],
+  'overlays/cert-manager': ['certManager.enabled=true'],
+  'overlays/rules-only': ['rulesOnly.enabled=true'],
+  'overlays/second-scheduler': ['scheduler.enabled=true', 'scheduler.kubeSchedulerImage=kube-scheduler'],
+  'overlays/node-controller': ['nodeController.enabled=true'],
+  'overlays/dashboard': ['dashboard.enabled=true'],
+  'overlays/without-agent': ['agent.enabled=false'],
+  'overlays/high-availability': [],
+  'overlays/monitoring': ['podMonitors.enabled=true', 'alerts.enabled=true', 'dashboards.enabled=true'],
+};
+
+const why = whyNoHelm(process.env);
+
+describe.skipIf(why !== undefined)(`the Helm chart${why ?? ''}`, () => {
+  beforeAll(() => {
+    expect(findBinaries(process.env).kind).toBe('found');
+  });
+
+  test.each(Object.entries(OVERLAYS))('gives what kustomize makes of deploy/%s', async (folder, values) => {
+    const answer = await helm(['template', 'plimsoll', CHART, '--namespace', 'default', ...flagsOf(folder, values)]);
+    expect(answer).toMatchObject({ status: 0 });
+    const rendered = parseAllDocuments(answer.stdout).map((document) => document.toJS() as unknown);
+    const wanted = await builtManifests('/dev/null', folder);
+    expect(byName(rendered)).toEqual(byName(wanted));
+  });
+
+  test.each(Object.entries(OVERLAYS))('passes its own lint with the values of deploy/%s', async (folder, values) => {
+    expect(await helm(['lint', '--strict', CHART, ...flagsOf(folder, values)])).toMatchObject({ status: 0 });
+  });
+
+  test('combines options that change the same object', async () => {
+    const all = ['certManager.enabled=true', 'rulesOnly.enabled=true', 'agent.mode=Enforce', 'flowSchema.enabled=true'];
+    const extra = ['webhook.extraArgs={--mode=DryRun}', 'image.repository=example.test/plimsoll', 'image.tag=1.2.3'];
+    const { stdout } = await helm(['template', 'plimsoll', CHART, ...setFlags([...all, ...extra])]);
+    const objects = byName(parseAllDocuments(stdout).map((document) => document.toJS() as unknown));
+    const webhook = JSON.stringify(objects['Deployment plimsoll-system/plimsoll-webhook']);
+    expect(webhook).toContain('"--tls-mode=cert-manager"');
+    expect(webhook).toContain('"--mode=DryRun"');
+    expect(webhook).toContain('"image":"example.test/plimsoll:1.2.3"');
+    expect(objects['Secret plimsoll-system/plimsoll-webhook-tls']).toBeUndefined();
+  });
+
+  test.each<[string, string, readonly string[], string]>([
+    ['into kube-system', 'kube-system', [], 'use --namespace plimsoll-system --create-namespace'],
+    [
+      'without an image of kube-scheduler',
+      'default',
+      ['scheduler.enabled=true'],
+      'scheduler.kubeSchedulerImage must name',
+    ],
+    ['with a mode that does not exist', 'default', ['agent.mode=Sometimes'], '/agent/mode'],
+    ['with a misspelt value', 'default', ['webhook.replcas=3'], 'replcas'],
+  ])('refuses to be installed %s, and says why', async (_, namespace, values, sentence) => {
+    const { status, stderr } = await helm([
+      'template',
+      'plimsoll',
+      CHART,
+      '--namespace',
+      namespace,
+      ...setFlags(values),
+    ]);
+    expect([status, stderr]).toEqual([1, expect.stringContaining(sentence)]);
+  });
+
+  test('is what the generator makes of the manifests, and so is deploy/install.yaml', () => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['tools/generate/main.ts', '--check', '--build'], {
+      cwd: ROOT,
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).toContain(', 0 stale');
+  });
+});
+
+function flagsOf(folder: string, values: readonly string[]): readonly string[] {
+  const file = `${CHART}ci/${folder.replace('overlays/', '')}-values.yaml`;
+  return [...(existsSync(file) ? ['--values', file] : []), ...setFlags(values)];
+}
+
+function setFlags(values: readonly string[]): readonly string[] {
+  return values.flatMap((value) => ['--set', value]);
+}
+
+/** By name, without what Helm and kustomize say about themselves. */
+function byName(objects: readonly unknown[]): Readonly<Record<string, unknown>> {
+  const some = objects.filter((object) => object !== null && object !== undefined);
+  return Object.fromEntries(some.map((object) => [nameOf(object), withoutTools(object)]));
+}
+
+function withoutTools(object: unknown): unknown {
+  const { metadata, ...rest } = object as { readonly metadata: Readonly<Record<string, unknown>> };
+  const { labels, annotations, ...others } = metadata;
+  const [ownLabels, ownAnnotations] = [labels, annotations].map(withoutMarks);
+  return {
+    ...rest,
+    metadata: {
+      ...others,
+      ...(ownLabels !== undefined && { labels: ownLabels }),
+      ...(ownAnnotations !== undefined && { annotations: ownAnnotations }),
+    },
+  };
+}
+
+function withoutMarks(marks: unknown): Readonly<Record<string, unknown>> | undefined {
+  const left = Object.entries(marks ?? {}).filter(([name]) => !OF_HELM.includes(name));
+  return left.length === 0 ? undefined : Object.fromEntries(left);
+}

@@ -1,0 +1,45 @@
+import { expect } from 'vitest';
+import { createClient } from '#shared/kube/client/client.ts';
+import type { ClusterConnection } from '#shared/kube/client/connection.ts';
+import { pod } from '#test/contract/harness.ts';
+
+/** Pods that are created all the while, twenty a second, as dry runs. */
+export interface PodCreates {
+  /** Nothing was refused since the last time, and something was created. */
+  expectNoneRefused(): void;
+  stop(): Promise<void>;
+}
+
+const PAUSE_MS = 50;
+
+/** Creates pods in the namespace `default`, where no rule of Plimsoll may refuse one. */
+export function startPodCreates(connection: ClusterConnection): PodCreates {
+  const client = createClient(connection, { userAgent: 'plimsoll-test' });
+  const refused = new Set<string>();
+  let created = 0;
+  const end = new AbortController();
+
+  async function create(): Promise<void> {
+    const path = '/api/v1/namespaces/default/pods';
+    const answer = await client.request({ method: 'POST', path, query: { dryRun: 'All' }, body: pod('web') });
+    if (answer.kind === 'ok') created += 1;
+    // A new cluster has no account for pods yet.
+    else if (!answer.message.includes('serviceaccount "default" not found')) refused.add(answer.message);
+  }
+
+  const running = (async () => {
+    while (!end.signal.aborted) await Promise.all([create(), new Promise((resolve) => setTimeout(resolve, PAUSE_MS))]);
+  })();
+  return {
+    expectNoneRefused: () => {
+      expect([...refused]).toEqual([]);
+      expect(created).toBeGreaterThan(10);
+      created = 0;
+    },
+    stop: async () => {
+      end.abort();
+      await running;
+      client.close();
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import { createNodeViews } from '#dashboard/node-views.ts';
+import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+import type { NodePressure } from '#shared/api/node-pressure.ts';
+
+const NOW = Date.parse('2026-01-01T11:00:00Z');
+const SECOND = 1_000;
+
+function pressure(name: string, state = 'Far'): NodePressure {
+  const signals = [{ name: 'memory.available', state, available: '1Gi', capacity: '4Gi', threshold: '500Mi' }];
+  const status = { observedAt: new Date(NOW).toISOString(), mode: 'DryRun', signals };
+  return decodeNodePressure({ metadata: { name }, status });
+}
+
+/** Objects that can be changed, and how often they were read. */
+function pressuresOf(...first: readonly NodePressure[]) {
+  let [objects, reads] = [first, 0];
+  const listeners: (() => void)[] = [];
+  return {
+    pressures: {
+      values: () => ((reads += 1), objects),
+      onChange: (listener: () => void) => (listeners.push(listener), () => undefined),
+    },
+    reads: () => reads,
+    change: (...next: readonly NodePressure[]) => {
+      objects = next;
+      for (const listener of listeners) listener();
+    },
+  };
+}
+
+describe('createNodeViews', () => {
+  test('many pages that ask in one second get the same nodes, made once', () => {
+    const { pressures, reads } = pressuresOf(pressure('b'), pressure('a'));
+    const nodes = createNodeViews(pressures);
+    const first = nodes(NOW);
+    expect(first.map(({ name }) => name)).toEqual(['a', 'b']);
+    for (let page = 0; page < 100; page += 1) expect(nodes(NOW + page)).toBe(first);
+    expect(reads()).toBe(1);
+  });
+
+  test('a change is shown at once, and what did not change is the same object', () => {
+    const [a, b] = [pressure('a'), pressure('b')];
+    const { pressures, change } = pressuresOf(a, b);
+    const nodes = createNodeViews(pressures);
+    const [first] = nodes(NOW);
+    change(a, pressure('b', 'Soft'));
+    const [same, changed] = nodes(NOW);
+    expect([same === first, changed?.state]).toEqual([true, 'Soft']);
+  });
+
+  test('a node whose agent fell silent is unknown within a second, also after the clock was set back', () => {
+    const nodes = createNodeViews(pressuresOf(pressure('a')).pressures);
+    const stateAt = (now: number) => nodes(now).map(({ state }) => state);
+    expect(stateAt(NOW + 180 * SECOND)).toEqual(['Far']);
+    expect(stateAt(NOW + 181 * SECOND)).toEqual(['Unknown']);
+    expect(stateAt(NOW)).toEqual(['Far']);
+  });
+});

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest';
+import { nodeView } from '#dashboard/views/node-view.ts';
+import { eventEntry, timelineOf } from '#dashboard/views/timeline.ts';
+import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+
+const AT = '2026-01-01T11:00:00Z';
+const NOW = Date.parse('2026-01-01T12:00:00Z');
+
+function event(reason: string, fields: object = {}) {
+  const regarding = { kind: 'Pod', namespace: 'team-b', name: 'hog' };
+  const metadata = { name: 'e', namespace: 'team-b' };
+  return eventEntry({ metadata, reason, note: 'why ', regarding, eventTime: AT, ...fields }, NOW);
+}
+
+function nodeWith(evictions: readonly object[]) {
+  const status = { observedAt: AT, evictions };
+  const view = nodeView(decodeNodePressure({ metadata: { name: 'node-1' }, status }), Date.parse(AT));
+  return view === undefined ? [] : [view];
+}
+
+describe('the timeline', () => {
+  test.each([
+    ['Evicted', 'eviction'],
+    ['Preempted', 'preemption'],
+    ['SystemOOM', 'oom'],
+    ['OOMKilling', 'oom'],
+    ['EvictionThresholdMet', 'pressure'],
+    ['EvictionLoopDetected', 'problem'],
+    ['PreemptionLoopDetected', 'problem'],
+  ])('shows %s as %s, each kind of removal under its own word', (reason, kind) => {
+    expect(event(reason)).toMatchObject({ kind, about: 'Pod team-b/hog', namespace: 'team-b', why: 'why' });
+  });
+
+  test('leaves other Events out, and reads what is broken as far as it goes', () => {
+    expect([event('Scheduled'), event('constructor'), event('')]).toEqual([undefined, undefined, undefined]);
+    expect(event('Evicted', { regarding: 7, eventTime: 'soon', series: [] })).toMatchObject({
+      at: 0,
+      namespace: '',
+      count: 1,
+    });
+  });
+
+  test('a series is one entry with its count and its last time', () => {
+    const series = { count: 3, lastObservedTime: '2026-01-01T11:05:00.000000Z' };
+    expect(event('Evicted', { series })).toMatchObject({ count: 3, at: Date.parse(series.lastObservedTime) });
+  });
+
+  test('the newest stands first, and an eviction of an agent stands once, from its NodePressure', () => {
+    const nodes = nodeWith([
+      { pod: 'team-b/hog', uid: 'u', outcome: 'evicted', requestedAt: AT },
+      { pod: 'team-b/other', uid: 'v', outcome: 'pretended (dry run)', requestedAt: '2026-01-01T10:00:00Z' },
+    ]);
+    const own = event('Evicted', { reportingController: 'plimsoll.dev/agent' });
+    const kubelets = event('Evicted', { reportingController: 'kubelet', eventTime: '2026-01-01T11:30:00Z' });
+    const entries = timelineOf(
+      nodes,
+      [own, kubelets].filter((entry) => entry !== undefined),
+    );
+    expect(entries.map(({ about, from, isDryRun }) => [about, from, isDryRun])).toEqual([
+      ['Pod team-b/hog', 'kubelet', false],
+      ['Pod team-b/hog', 'plimsoll.dev/agent', false],
+      ['Pod team-b/other', 'plimsoll.dev/agent', true],
+    ]);
+  });
+
+  test('no Event is later than now: a time far ahead gives way to one that the API server wrote', () => {
+    const seconds = (ahead: number) => new Date(NOW + ahead * 1_000).toISOString();
+    const metadata = { name: 'e', namespace: 'team-b', creationTimestamp: AT };
+    const timeOf = (fields: object) => event('Evicted', { metadata, ...fields })?.at;
+    expect(timeOf({ eventTime: '2099-01-01T00:00:00Z' })).toBe(Date.parse(AT));
+    expect(timeOf({ series: { count: 2, lastObservedTime: seconds(61) } })).toBe(Date.parse(AT));
+    // A clock that is a little ahead tells the truth.
+    expect(timeOf({ eventTime: seconds(60) })).toBe(NOW);
+    expect(timeOf({ eventTime: seconds(61), metadata: { ...metadata, creationTimestamp: seconds(90) } })).toBe(NOW);
+  });
+
+  test('Events of one namespace leave room for others, whatever they are about', () => {
+    const eventsOf = (namespace: string, count: number, eventTime: string) =>
+      Array.from({ length: count }, (_, index) =>
+        event('SystemOOM', {
+          metadata: { name: 'e', namespace },
+          regarding: { kind: 'Node', name: `${namespace}-${index}` },
+          eventTime,
+        }),
+      ).filter((entry) => entry !== undefined);
+    const flood = eventsOf('team-a', 250, '2026-01-01T11:59:00Z');
+    const names = (entries: readonly { readonly about: string }[]) => entries.map(({ about }) => about);
+    const both = names(timelineOf([], [...flood, ...eventsOf('team-b', 60, AT)]));
+    expect(both).toHaveLength(200);
+    expect(both.filter((about) => about.startsWith('Node team-b'))).toHaveLength(50);
+    expect(both.at(-1)).toMatch(/^Node team-b/);
+    expect(names(timelineOf([], flood))).toHaveLength(200);
+    expect(Object.keys(timelineOf([], flood)[0] ?? {})).not.toContain('writtenIn');
+  });
+});

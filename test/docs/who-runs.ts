@@ -1,0 +1,38 @@
+import type { ShownCommand } from './shown-commands.ts';
+
+/** `plimsoll`: test/docs/commands.test.ts; `kubectl`: test/cluster/docs/commands.test.ts; `nothing here`: for the reason named. */
+export type Runner = 'plimsoll' | 'kubectl' | 'nothing here';
+
+interface Rule {
+  readonly matches: RegExp;
+  readonly runner: Runner;
+  /** Why the command is not run as it stands there, or which test runs it. */
+  readonly because?: string;
+}
+
+function notRun(matches: RegExp, because: string): Rule {
+  return { matches, runner: 'nothing here', because };
+}
+
+/** The first that matches counts. */
+const RULES: readonly Rule[] = [
+  { matches: /^(npm run --silent plimsoll -- |plimsoll |echo \$\?)/, runner: 'plimsoll' },
+  notRun(/^npm (ci|test|run (check|test:long|test:cluster))$/, '.ci/run runs it'),
+  notRun(/^npm start$/, 'test/sandbox/main.test.ts runs it'),
+  notRun(/^npm run cluster:(up|down)$/, 'test/cluster/playground/playground.test.ts runs it'),
+  notRun(/^npm run bench -- NAME$/, 'NAME stands for a benchmark; each takes minutes'),
+  notRun(/^npm run --silent evaluate -- /, 'test/conformance/evaluate.test.ts runs it'),
+  notRun(/^npm run mutate -- /, 'takes many minutes; test/tools/mutate runs the tool'),
+  notRun(/^PLIMSOLL_\w+=.* npm run test:cluster /, 'a test run inside of a test run'),
+  notRun(/^docker build /, 'needs Docker; test/cluster/node/dockerfile.test.ts does what the Dockerfile says'),
+  notRun(/^helm /, 'test/cluster/installed/helm-lifecycle.test.ts runs helm'),
+  notRun(/^kubectl .*rollout status /, 'needs nodes that run pods; test/cluster/installed/installed.test.ts has them'),
+  notRun(/^kubectl .*port-forward /, 'needs nodes that run pods'),
+  notRun(/-k deploy\/overlays\/cert-manager$/, 'needs cert-manager; test/cluster/installed/chart.test.ts applies it'),
+  { matches: /^kubectl /, runner: 'kubectl' },
+];
+
+/** What runs a command; `undefined` where no rule knows it. */
+export function whoRuns({ command }: ShownCommand): Runner | undefined {
+  return RULES.find(({ matches }) => matches.test(command))?.runner;
+}

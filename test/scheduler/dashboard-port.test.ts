@@ -1,0 +1,86 @@
+import { EventEmitter, once } from 'node:events';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { View } from '#dashboard/views/view.ts';
+import { schedulerSchema } from '#scheduler/configuration.ts';
+import { startScheduler } from '#scheduler/scheduler.ts';
+import { systemClock as clock } from '#shared/runtime/clock.ts';
+import { createLog } from '#shared/runtime/log.ts';
+import { createShutdown } from '#shared/runtime/shutdown.ts';
+import { startTestSandbox } from '#test/build/test-sandbox.ts';
+import { eventually } from '#test/build/test-sandbox.ts';
+import { seededJitter } from '#test/fakes/jitter.ts';
+
+const log = createLog({ component: 'test', level: 'silent', format: 'json' });
+
+describe('the dashboard of the scheduler process', () => {
+  const shutdown = createShutdown({ log, clock, deadlineMs: 10_000, processSignals: new EventEmitter() });
+  let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
+
+  async function start(dashboard: object) {
+    const loopback = { host: '127.0.0.1', port: 0, healthHost: '127.0.0.1', healthPort: 0, drainSeconds: 0 };
+    const configuration = schedulerSchema.parse({ ...loopback, dashboard });
+    const env = sandbox.environmentFor('scheduler');
+    return startScheduler(configuration, { clock, random: seededJitter(), log, env, shutdown });
+  }
+
+  beforeAll(async () => {
+    sandbox = await startTestSandbox();
+  });
+  afterAll(async () => {
+    await shutdown.stop('the tests are over');
+    await sandbox.stop();
+  });
+
+  test('is off unless a port is named', async () => {
+    expect((await start({})).dashboardPort).toBeUndefined();
+  });
+
+  test('shows the cluster to a token that the API server accepts, and nothing to any other caller', async () => {
+    const { dashboardPort } = await start({ port: 0, host: '127.0.0.1' });
+    const path = '/apis/plimsoll.dev/v1alpha1/nodepressures';
+    const object = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressure', metadata: { name: 'node-1' } };
+    const status = { observedAt: new Date().toISOString(), mode: 'DryRun', signals: [] };
+    await sandbox.client.request({ method: 'POST', path, body: object });
+    const patch = {
+      method: 'PATCH',
+      path: `${path}/node-1/status`,
+      contentType: 'application/merge-patch+json',
+    } as const;
+    expect(await sandbox.client.request({ ...patch, body: { status } })).toMatchObject({ kind: 'ok' });
+    const url = `http://127.0.0.1:${dashboardPort ?? 0}/api/view`;
+    const tokenFile = sandbox.environmentFor('agent')['PLIMSOLL_TOKEN_FILE'] ?? '';
+    const token = (await import('node:fs')).readFileSync(tokenFile, 'utf8');
+    const ask = (headers: Record<string, string>) => fetch(url, { headers });
+    expect((await ask({})).status).toBe(401);
+    expect((await ask({ authorization: 'Bearer wrong' })).status).toBe(401);
+    expect((await ask({ 'x-remote-user': 'admin' })).status).toBe(401);
+    const view = await eventually(
+      async () => (await (await ask({ authorization: `Bearer ${token}` })).json()) as View,
+      ({ nodes, classes }) => nodes.length > 0 && classes.length > 0,
+    );
+    expect(view.nodes.map(({ name }) => name)).toEqual(['node-1']);
+    expect(view.classes.find(({ name }) => name === 'system-node-critical')?.description).toMatch(
+      /^Used for system critical/,
+    );
+  });
+
+  test('closes a connection above the most that it holds open', async () => {
+    const { dashboardPort = 0 } = await start({ port: 0, host: '127.0.0.1' });
+    const open = () =>
+      connect(dashboardPort, '127.0.0.1')
+        .on('error', () => undefined)
+        .resume();
+    const held = Array.from({ length: 256 }, open);
+    await Promise.all(held.map((socket) => once(socket, 'connect')));
+    const oneMore = open();
+    await once(oneMore, 'close');
+    expect(held.filter(({ closed }) => closed)).toEqual([]);
+    for (const socket of held) socket.destroy();
+  });
+
+  test('front proxies need a certificate of the dashboard', () => {
+    const parsed = schedulerSchema.safeParse({ dashboard: { port: 0, tls: { frontProxyCaFile: 'ca.crt' } } });
+    expect(parsed.error?.issues[0]?.message).toBe('frontProxyCaFile needs certFile and keyFile');
+  });
+});

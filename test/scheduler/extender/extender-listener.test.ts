@@ -1,0 +1,222 @@
+import { request } from 'node:http';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
+import type { NodePressureFacts } from '#shared/domain/snapshot/node-pressure-facts.ts';
+import { serve, type Server } from '#shared/http/serve.ts';
+import { createLog } from '#shared/runtime/log.ts';
+import { createMetrics } from '#shared/runtime/metrics.ts';
+import { extenderListener } from '#scheduler/extender/extender-listener.ts';
+import { extenderVerbs } from '#scheduler/extender/extender-verbs.ts';
+import { preemptionRules } from '#scheduler/extender/preemption-rules.ts';
+import { fixedClasses } from '#test/build/classes.ts';
+import { buildNode, buildPod } from '#test/build/cluster.ts';
+import { eventually } from '#test/contract/harness.ts';
+
+const SPARED = { name: 'spared', value: 5, annotations: new Map([['plimsoll.dev/allow-preemption', 'false']]) };
+const nodes = ['n0', 'n1'].map((name) => buildNode({ name, allocatable: { cpu: '1', memory: '4Gi' } }));
+const pods = [
+  buildPod({ name: 'ordinary', node: 'n0', priority: 10, requests: { cpu: '1' } }),
+  buildPod({
+    name: 'opted-out',
+    node: 'n1',
+    priority: 5,
+    requests: { cpu: '1' },
+    spec: { priorityClassName: 'spared' },
+  }),
+];
+const Pod = {
+  metadata: { name: 'incoming', namespace: 'default', uid: 'u' },
+  spec: { priority: 100, containers: [{ name: 'main', resources: { requests: { cpu: '1' } } }] },
+};
+const proposal = {
+  n0: { Pods: [{ UID: 'uid-ordinary' }], NumPDBViolations: 0 },
+  n1: { Pods: [{ UID: 'uid-opted-out' }], NumPDBViolations: 0 },
+};
+
+const NOW = 1_000_000;
+
+let server: Server | undefined;
+afterEach(() => server?.close());
+
+const RULES = { budgets: 'BestEffort', usageAware: false, tieBreak: 'none' } as const;
+
+interface Asking {
+  readonly path?: string;
+  readonly missing?: readonly string[];
+  readonly isStale?: boolean;
+  readonly bodyLimitBytes?: number;
+  readonly maxRequests?: number;
+  readonly pressures?: readonly NodePressureFacts[];
+}
+
+async function start({ bodyLimitBytes = 100_000, maxRequests = 16, pressures = [], ...view }: Asking) {
+  const { missing = [], isStale = false } = view;
+  const log = createLog({ component: 'test', level: 'silent', format: 'json' });
+  const metrics = createMetrics('test');
+  const snapshot = createSnapshot({ nodes, pods });
+  for (const facts of pressures) snapshot.pressures.set(facts.node, facts);
+  const rules = preemptionRules(RULES, fixedClasses([SPARED as never]));
+  const clock = { now: () => NOW };
+  const verbs = extenderVerbs({ snapshot, missing: () => missing, isStale: () => isStale, rules, clock, log, metrics });
+  server = await serve({
+    handler: extenderListener({ verbs, bodyLimitBytes, maxRequests, log }),
+    host: '127.0.0.1',
+    port: 0,
+  });
+  return { url: server.url, metrics };
+}
+
+async function ask(body: string, asking: Asking = {}) {
+  const { url, metrics } = await start(asking);
+  const headers = { 'content-type': 'application/json' };
+  const answer = await fetch(`${url}${asking.path ?? '/preempt'}`, { method: 'POST', headers, body });
+  return { status: answer.status, body: await answer.json(), metrics: await metrics.text() };
+}
+
+describe('POST /preempt', () => {
+  const args = JSON.stringify({ Pod, NodeNameToVictims: null, NodeNameToMetaVictims: proposal });
+
+  test('answers with the nodes where no protected pod would go', async () => {
+    const answer = await ask(args);
+    expect(answer).toMatchObject({ status: 200, body: { NodeNameToMetaVictims: { n0: proposal.n0 } } });
+    expect(answer.body).not.toHaveProperty('NodeNameToMetaVictims.n1');
+    expect(answer.metrics).toContain('plimsoll_extender_nodes_total{verdict="takenAway"} 1');
+  });
+
+  test('returns the proposal as it is while the cluster has not been read, and counts that', async () => {
+    const { body, metrics } = await ask(args, { missing: ['pods'] });
+    expect(body).toEqual({ NodeNameToMetaVictims: proposal });
+    expect(metrics).toContain('plimsoll_extender_undecided_total{verb="preempt",reason="Unsynced"} 1');
+  });
+
+  test('returns the proposal as it is while more requests are open than it may decide, and counts that', async () => {
+    const { url, metrics } = await start({ maxRequests: 1 });
+    const held = request(`${url}/preempt`, { method: 'POST', headers: { 'content-length': args.length } });
+    held.on('error', () => undefined);
+    held.write(args.slice(0, 10));
+    const decided: unknown[] = [];
+    await eventually(async () => {
+      decided.push(await (await fetch(`${url}/preempt`, { method: 'POST', body: args })).json());
+      expect(decided.at(-1)).toEqual({ NodeNameToMetaVictims: proposal });
+    }, 5_000);
+    expect(await metrics.text()).toContain('plimsoll_extender_undecided_total{verb="preempt",reason="Overloaded"} 1');
+    held.destroy();
+    await eventually(async () => {
+      const answer = await fetch(`${url}/preempt`, { method: 'POST', body: args });
+      expect(await answer.json()).toEqual({ NodeNameToMetaVictims: { n0: proposal.n0 } });
+    }, 5_000);
+  });
+
+  test('by a stale view it vetoes only protected pods that it knows, and counts that', async () => {
+    const unknown = { Pods: [{ UID: 'uid-new' }], NumPDBViolations: 0 };
+    const proposed = JSON.stringify({ Pod, NodeNameToMetaVictims: { ...proposal, n2: unknown } });
+    const { body, metrics } = await ask(proposed, { isStale: true });
+    expect(body).toEqual({ NodeNameToMetaVictims: { n0: proposal.n0, n2: unknown } });
+    expect(metrics).toContain('plimsoll_extender_undecided_total{verb="preempt",reason="Stale"} 1');
+    expect(metrics).toContain('plimsoll_extender_nodes_total{verdict="takenAway"} 1');
+  });
+
+  test('refuses more bytes of bodies at once than four of the largest', async () => {
+    const { url } = await start({ bodyLimitBytes: 1_000 });
+    const holders = Array.from({ length: 4 }, () => {
+      const held = request(`${url}/preempt`, { method: 'POST', headers: { 'content-length': 1_000 } });
+      held.on('error', () => undefined);
+      held.write('x'.repeat(999));
+      return held;
+    });
+    await eventually(async () => {
+      expect((await fetch(`${url}/preempt`, { method: 'POST', body: 'x'.repeat(900) })).status).toBe(503);
+    }, 5_000);
+    for (const held of holders) held.destroy();
+  });
+
+  test('says what it cannot read', async () => {
+    const unreadable = JSON.stringify({ Pod, NodeNameToMetaVictims: { n0: { Pods: 7 } } });
+    const error = 'cannot read NodeNameToMetaVictims.n0.Pods: expected a list, got 7';
+    expect(await ask(unreadable)).toMatchObject({ status: 400, body: { error } });
+  });
+
+  test.each<[string, string, number]>([
+    ['no JSON', '{', 400],
+    ['too much', JSON.stringify({ Pod: 'x'.repeat(2000) }), 413],
+  ])('%s is refused', async (_, body, status) => {
+    expect((await ask(body, { bodyLimitBytes: 1000 })).status).toBe(status);
+  });
+
+  test('another path is not found', async () => {
+    expect((await ask(args, { path: '/bind' })).status).toBe(404);
+  });
+});
+
+const OWNER = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'rs', controller: true };
+const replacement = { metadata: { ...Pod.metadata, ownerReferences: [OWNER] }, spec: Pod.spec };
+const key = { namespace: 'default', kind: 'ReplicaSet', name: 'web', uid: 'rs' };
+const avoided = (isHard: boolean): NodePressureFacts => ({
+  node: 'n0',
+  observedAt: undefined,
+  isEnforced: false,
+  pressure: undefined,
+  overRequest: new Set(),
+  evicting: new Set(),
+  avoid: [{ owner: key, until: NOW + 1, isHard }],
+});
+const items = ['n0', 'n1'].map((name) => ({ metadata: { name }, status: { kept: true } }));
+const REASON = 'Plimsoll: a pod of the same owner was evicted from the node';
+
+describe('POST /filter', () => {
+  const byName = JSON.stringify({ Pod: replacement, Nodes: null, NodeNames: ['n0', 'n1'] });
+  const NOTHING_FAILED = { FailedNodes: {}, FailedAndUnresolvableNodes: {}, Error: '' };
+
+  test('leaves out a node that is forbidden to the owner, and says why', async () => {
+    const { body, metrics } = await ask(byName, { path: '/filter', pressures: [avoided(true)] });
+    const FailedAndUnresolvableNodes = { n0: REASON };
+    expect(body).toEqual({ ...NOTHING_FAILED, Nodes: null, NodeNames: ['n1'], FailedAndUnresolvableNodes });
+    expect(metrics).toContain('plimsoll_extender_forbidden_nodes_total{reason="OwnerAvoided"} 1');
+  });
+
+  test('leaves out a node that is only unwanted, and lets kube-scheduler preempt there', async () => {
+    const { body } = await ask(byName, { path: '/filter', pressures: [avoided(false)] });
+    expect(body).toEqual({ ...NOTHING_FAILED, Nodes: null, NodeNames: ['n1'], FailedNodes: { n0: REASON } });
+  });
+
+  test('decides also by a stale view of pods, because a NodePressure carries its own times', async () => {
+    const { body, metrics } = await ask(byName, { path: '/filter', pressures: [avoided(true)], isStale: true });
+    expect(body).toMatchObject({ NodeNames: ['n1'] });
+    expect(metrics).not.toContain('reason="Stale"');
+  });
+
+  test('returns whole nodes as they came where whole nodes came', async () => {
+    const whole = JSON.stringify({ Pod: replacement, Nodes: { items }, NodeNames: null });
+    const { body } = await ask(whole, { path: '/filter', pressures: [avoided(true)] });
+    expect(body).toMatchObject({ Nodes: { items: [items[1]] }, NodeNames: null });
+  });
+
+  test.each<[string, Asking]>([
+    ['where nothing speaks against them', {}],
+    ['while the cluster has not been read', { pressures: [avoided(true)], missing: ['nodes'] }],
+  ])('leaves all nodes %s', async (_, asking) => {
+    const { body } = await ask(byName, { path: '/filter', ...asking });
+    expect(body).toEqual({ ...NOTHING_FAILED, Nodes: null, NodeNames: ['n0', 'n1'] });
+  });
+
+  test.each<[string, object, string]>([
+    ['NodeNames', { NodeNames: [7] }, 'NodeNames[0]: expected a text, got 7'],
+    ['Nodes', { Nodes: { items: [{ metadata: 7 }] } }, 'Nodes.items[0].metadata: expected an object, got 7'],
+  ])('names a field that it cannot read: %s', async (_, args, error) => {
+    const { status, body } = await ask(JSON.stringify({ Pod, ...args }), { path: '/filter' });
+    expect([status, body]).toEqual([400, { error: `cannot read ${error}` }]);
+  });
+});
+
+describe('POST /prioritize', () => {
+  const byName = JSON.stringify({ Pod: replacement, Nodes: null, NodeNames: ['n0', 'n1'] });
+
+  test.each<[string, Asking, readonly number[]]>([
+    ['a node that the owner should avoid no score', { pressures: [avoided(false)] }, [0, 10]],
+    ['all nodes the same where nothing speaks against them', {}, [10, 10]],
+    ['no node a score while the cluster has not been read', { missing: ['nodes'] }, [0, 0]],
+  ])('gives %s', async (_, asking, scores) => {
+    const { body } = await ask(byName, { path: '/prioritize', ...asking });
+    expect(body).toEqual(['n0', 'n1'].map((Host, index) => ({ Host, Score: scores[index] })));
+  });
+});

@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
+import { putPod } from '#shared/domain/snapshot/snapshot-pods.ts';
+import { sheetOf } from '#shared/domain/snapshot/node-sheet.ts';
+import type { AnnotatedClass } from '#shared/kube/decode/decode-priority-class.ts';
+import { createStore } from '#shared/kube/reflector/reflector-store.ts';
+import { preemptionRules } from '#scheduler/extender/preemption-rules.ts';
+import { buildNode, buildPod } from '#test/build/cluster.ts';
+
+const RULES = { budgets: 'BestEffort', usageAware: false, tieBreak: 'none' } as const;
+
+function classesOf() {
+  const slim = ({ metadata }: { metadata: { annotations?: object } }) =>
+    ({ annotations: new Map(Object.entries(metadata.annotations ?? {})) }) as unknown as AnnotatedClass;
+  return createStore<AnnotatedClass>({ slim, onError: (error) => expect.unreachable(String(error)) });
+}
+
+function opened() {
+  const nodes = [buildNode({ name: 'n0', allocatable: { cpu: '4', memory: '4Gi' } })];
+  const pods = [buildPod({ name: 'web', node: 'n0', spec: { priorityClassName: 'batch' } })];
+  const snapshot = createSnapshot({ nodes, pods });
+  const classes = classesOf();
+  const rules = preemptionRules(RULES, classes);
+  const holdsProtected = () => {
+    const entry = snapshot.nodes.get('n0');
+    return entry && rules.holdsProtected?.(sheetOf(entry));
+  };
+  return { snapshot, classes, holdsProtected };
+}
+
+describe('holdsProtected', () => {
+  test('follows the classes of the pods', () => {
+    const { classes, holdsProtected } = opened();
+    expect(holdsProtected()).toBe(false);
+    classes.set({ metadata: { name: 'batch', annotations: { 'plimsoll.dev/allow-preemption': 'false' } } });
+    expect(holdsProtected()).toBe(true);
+    classes.set({ metadata: { name: 'batch' } });
+    expect(holdsProtected()).toBe(false);
+  });
+
+  test('follows the pods of the node', () => {
+    const { snapshot, holdsProtected } = opened();
+    expect(holdsProtected()).toBe(false);
+    putPod(snapshot, buildPod({ name: 'dns', namespace: 'kube-system', node: 'n0' }));
+    expect(holdsProtected()).toBe(true);
+  });
+
+  test('counts a pod of system priority in a protected namespace, which others may not preempt', () => {
+    const { snapshot, holdsProtected } = opened();
+    putPod(snapshot, buildPod({ name: 'dns', namespace: 'kube-system', node: 'n0', priority: 2_000_000_000 }));
+    expect(holdsProtected()).toBe(true);
+  });
+});

@@ -1,0 +1,129 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+import type { KubeRequest } from '#shared/kube/client/kube-request.ts';
+import type { Outcome } from '#shared/kube/client/outcome.ts';
+import { createMetrics } from '#shared/runtime/metrics.ts';
+import { runAvoidancePass } from '#scheduler/nodes/avoidance-pass.ts';
+import { readKnownNode } from '#scheduler/nodes/known-node.ts';
+import { createNodeMetrics } from '#scheduler/nodes/node-metrics.ts';
+import { nodesSchema } from '#scheduler/nodes/nodes-configuration.ts';
+import type { PassPorts } from '#scheduler/nodes/pass-ports.ts';
+import { runTaintPass } from '#scheduler/nodes/taint-pass.ts';
+import { createWriteBudgets } from '#scheduler/nodes/write-budget.ts';
+import { type ManualClock, manualClock } from '#test/fakes/manual-clock.ts';
+import { scriptedClient } from '#test/fakes/scripted-client.ts';
+
+const DONE: Outcome<unknown> = { kind: 'ok', object: {}, warnings: [] };
+const HOUR_MS = 3_600_000;
+const RUNNING = new AbortController().signal;
+
+describe('the passes over nodes', () => {
+  let clock: ManualClock;
+  let pressures: Map<string, object>;
+  let taints: Map<string, readonly object[]>;
+
+  beforeEach(() => {
+    clock = manualClock();
+    pressures = new Map();
+    taints = new Map();
+  });
+
+  /** The status of a node under pressure that evicted a pod right now. */
+  function evictNow(name: string, policy?: string): void {
+    const now = new Date(clock.now()).toISOString();
+    const eviction = { pod: 'a/x', uid: 'u', owner: 'a/ReplicaSet/web', outcome: 'evicted', requestedAt: now };
+    const condition = { type: 'Memory', status: 'True', lastTransitionTime: now };
+    const status = { observedAt: now, mode: 'Enforce', policy, conditions: [condition], evictions: [eviction] };
+    pressures.set(name, { metadata: { name }, status });
+  }
+
+  function start(writesPerMinute: number, answer: (request: KubeRequest) => Outcome<unknown> = () => DONE) {
+    const { client, requests } = scriptedClient(answer);
+    const avoidFor = new Map([['long', 600 * HOUR_MS]]);
+    const modes = { avoidance: 'Enforce', taints: 'Enforce', mostTaintedPercent: 100 };
+    const configuration = nodesSchema.parse({ ...modes, writesPerMinute });
+    const values = () => Array.from(pressures.values(), decodeNodePressure);
+    const nodeOf = (name: string) => readKnownNode({ metadata: { name }, spec: { taints: taints.get(name) } });
+    const nodes = { values: () => [...pressures.keys()].map(nodeOf), get: nodeOf };
+    const ports = {
+      ...{ client, clock, configuration },
+      caches: { pressures: { values }, nodes, avoidFor },
+      metrics: createNodeMetrics(createMetrics('scheduler')),
+      log: { info: () => undefined, warn: () => undefined },
+      events: { record: () => undefined },
+      term: { isHeld: () => true },
+      budgets: createWriteBudgets(configuration, clock),
+    } as unknown as PassPorts;
+    const written = (): readonly unknown[] => requests.splice(0).map(({ path }) => path.split('/').at(-1));
+    return { ports, written, requests };
+  }
+
+  test('a node that reports an eviction in every pass keeps no other from its avoid list', async () => {
+    const { ports, written } = start(1);
+    evictNow('busy');
+    await runAvoidancePass(ports, RUNNING);
+    for (const minute of [1, 2]) {
+      await clock.advance(minute * 60_000);
+      for (const name of ['busy', 'quiet']) evictNow(name);
+      await runAvoidancePass(ports, RUNNING);
+    }
+    expect(written()).toEqual(['busy', 'quiet', 'busy']);
+  });
+
+  test('a node whose taint and condition are written in every pass keeps no other from its taint', async () => {
+    const { ports, written } = start(2);
+    evictNow('busy');
+    await runTaintPass(ports, RUNNING);
+    expect(written()).toEqual(['busy', 'status']);
+    await clock.advance(60_000);
+    for (const name of ['busy', 'quiet']) evictNow(name);
+    await runTaintPass(ports, RUNNING);
+    expect(written()).toEqual(['quiet', 'status']);
+  });
+
+  test('avoid lists that use up their rate leave that of taints', async () => {
+    const { ports, written } = start(2);
+    for (const name of ['n1', 'n2', 'n3']) evictNow(name);
+    await runAvoidancePass(ports, RUNNING);
+    expect(written()).toEqual(['n1', 'n2']);
+    await runTaintPass(ports, RUNNING);
+    expect(written()).toEqual(['n1', 'status']);
+  });
+
+  test('no policy keeps an owner away for longer than the longest time that is configured', async () => {
+    const { ports, requests } = start(1);
+    evictNow('n1', 'long');
+    await runAvoidancePass(ports, RUNNING);
+    expect(requests[0]?.body).toMatchObject({
+      spec: { avoid: [{ until: new Date(clock.now() + HOUR_MS).toISOString() }] },
+    });
+  });
+
+  test('a taint goes before others are added, also from a node that was written just now', async () => {
+    const { ports, written } = start(3);
+    evictNow('n1');
+    await runTaintPass(ports, RUNNING);
+    taints.set('n1', [{ key: 'plimsoll.dev/memory-pressure', effect: 'NoSchedule' }]);
+    pressures.set('n1', { metadata: { name: 'n1' }, status: { mode: 'DryRun' } });
+    evictNow('n0');
+    written();
+    await runTaintPass(ports, RUNNING);
+    expect(written()).toEqual(['n1']);
+  });
+
+  test.each([
+    ['avoid lists', runAvoidancePass],
+    ['taints', runTaintPass],
+  ])('a pass that is stopped while it writes %s uses up no more of the rate', async (_, run) => {
+    const stop = new AbortController();
+    const { ports, written } = start(3, () => {
+      stop.abort();
+      return { kind: 'timeout', message: 'no answer' };
+    });
+    for (const name of ['n1', 'n2', 'n3', 'n4', 'n5']) evictNow(name);
+    await run(ports, stop.signal);
+    expect(written()).toEqual(['n1']);
+    await run(ports, RUNNING);
+    expect(written()).toHaveLength(2);
+  });
+});

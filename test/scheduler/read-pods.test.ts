@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import { decodeMessage } from '#shared/kube/protobuf/decode-message.ts';
+import { SCHEDULED_POD } from '#shared/kube/protobuf/scheduled-pod.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { createPodReader } from '#scheduler/read-pods.ts';
+import { encodeMessage } from '#test/build/encode-message.ts';
+
+const term = {
+  topologyKey: 'zone',
+  labelSelector: { matchLabels: { app: 'web' }, matchExpressions: [{ key: 'a', operator: 'In', values: ['b', 'c'] }] },
+  namespaces: ['x'],
+  namespaceSelector: {},
+  matchLabelKeys: ['pod-template-hash'],
+};
+const raw = {
+  metadata: {
+    name: 'web-1',
+    namespace: 'shop',
+    uid: 'u1',
+    resourceVersion: '7',
+    deletionGracePeriodSeconds: 30,
+    labels: { app: 'web' },
+    annotations: { 'plimsoll.dev/allow-preemption': 'false', 'kubernetes.io/config.mirror': 'hash' },
+    ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n0', uid: 'n', controller: true }],
+  },
+  spec: {
+    nodeName: 'n0',
+    priority: -5,
+    priorityClassName: 'low',
+    preemptionPolicy: 'Never',
+    nodeSelector: { disk: 'ssd' },
+    hostNetwork: true,
+    containers: [
+      {
+        name: 'main',
+        resources: { requests: { cpu: '250m' }, limits: { memory: '1Gi' } },
+        ports: [{ hostPort: 80, protocol: 'TCP', hostIP: '10.0.0.1' }],
+      },
+    ],
+    initContainers: [{ name: 'sidecar', restartPolicy: 'Always', resources: {} }],
+    overhead: { cpu: '10m' },
+    resources: { requests: { cpu: '1' } },
+    tolerations: [{ key: 'k', operator: 'Equal', value: 'v', effect: 'NoSchedule' }],
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['n0'] }] }],
+        },
+      },
+      podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, podAffinityTerm: term }] },
+      podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] },
+    },
+    topologySpreadConstraints: [
+      { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule', labelSelector: {}, minDomains: 2 },
+    ],
+  },
+  status: {
+    phase: 'Running',
+    qosClass: 'Burstable',
+    nominatedNodeName: 'n1',
+    conditions: [{ type: 'PodResizePending', status: 'True', reason: 'Infeasible' }],
+    containerStatuses: [{ name: 'main', resources: { requests: { cpu: '1' } }, allocatedResources: { cpu: '1' } }],
+  },
+} as unknown as KubeObject;
+
+/** All that a pod has, whether it is kept or made when it is asked for. */
+function fieldsOf(pod: Pod): Pod {
+  const { namespace, name, uid, labels, annotations, owners, deletion, spec, status } = pod;
+  const { generateName, resourceVersion, createdAt } = pod;
+  const metadata = { namespace, name, uid, labels, annotations, owners, deletion };
+  return { ...metadata, generateName, resourceVersion, createdAt, spec, status };
+}
+
+/** As it is written in JSON. */
+function wholePod(object: KubeObject) {
+  const decoded = decodePod(object);
+  if (!decoded.ok) throw new Error(decoded.message);
+  return { ...decoded.value, resourceVersion: undefined };
+}
+
+describe('createPodReader', () => {
+  test('from protocol buffers it reads all that decisions look at', () => {
+    const message = encodeMessage('io.k8s.api.core.v1.Pod', raw);
+    const decoded = decodeMessage(SCHEDULED_POD, message) as unknown as KubeObject;
+    expect(fieldsOf(createPodReader()(decoded))).toEqual(wholePod(raw));
+  });
+
+  test('times are those of the message', () => {
+    const time = { seconds: 1_790_000_000 };
+    const seconds = Buffer.from([8, ...varint(time.seconds)]);
+    const startTime = Buffer.concat([Buffer.from([58, seconds.length]), seconds]);
+    const deletion = Buffer.concat([Buffer.from([74, seconds.length]), seconds]);
+    const name = Buffer.from([10, 1, 97]);
+    const metadata = Buffer.concat([name, deletion]);
+    const message = Buffer.concat([
+      Buffer.from([10, metadata.length]),
+      metadata,
+      Buffer.from([26, startTime.length]),
+      startTime,
+    ]);
+    const pod = createPodReader()(decodeMessage(SCHEDULED_POD, message) as unknown as KubeObject);
+    expect([pod.status.startTime, pod.deletion?.at]).toEqual([1_790_000_000_000, 1_790_000_000_000]);
+  });
+
+  test('what is equal in two pods is kept once', () => {
+    const read = createPodReader();
+    const [one, two] = ['web-1', 'web-2'].map((name) => {
+      const copy = structuredClone(raw);
+      return read({ ...copy, metadata: { ...copy.metadata, name } });
+    });
+    expect(one?.name).not.toBe(two?.name);
+    expect(one?.labels).toBe(two?.labels);
+    expect(one?.spec.containers).toBe(two?.spec.containers);
+    expect(one?.status.conditions).toBe(two?.status.conditions);
+  });
+
+  test('two pods of one owner keep their own node and times', () => {
+    const read = createPodReader();
+    const pods = ['n1', 'n2'].map((nodeName, index) => {
+      const { metadata, spec, status } = structuredClone(raw) as KubeObject & Record<string, object>;
+      const startTime = `2026-01-0${index + 1}T00:00:00Z`;
+      const own = { spec: { ...spec, nodeName }, status: { ...status, startTime, nominatedNodeName: nodeName } };
+      return read({ metadata, ...own });
+    });
+    for (const turn of [pods, pods.toReversed()]) {
+      expect(turn.map(({ spec }) => spec.nodeName)).toEqual(turn === pods ? ['n1', 'n2'] : ['n2', 'n1']);
+    }
+    const seen = pods.map(({ status }) => [status.startTime, status.nominatedNodeName]);
+    expect(seen).toEqual([
+      [Date.UTC(2026, 0, 1), 'n1'],
+      [Date.UTC(2026, 0, 2), 'n2'],
+    ]);
+  });
+
+  test('owners and annotations that no decision reads are left out', () => {
+    const annotations = { 'cni.test/address': '10.0.0.7' };
+    const pod = createPodReader()({ ...raw, metadata: { ...raw.metadata, annotations } });
+    expect([pod.owners, pod.annotations]).toEqual([[], new Map()]);
+  });
+
+  test('a pod that cannot be read throws with the field', () => {
+    const broken = { ...raw, spec: { containers: [{ name: 7 }] } };
+    expect(() => createPodReader()(broken)).toThrow('spec.containers[0].name: expected a text, got 7');
+  });
+});
+
+function varint(value: number): readonly number[] {
+  return value < 0x80 ? [value] : [(value % 0x80) + 0x80, ...varint(Math.floor(value / 0x80))];
+}

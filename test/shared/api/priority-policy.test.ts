@@ -1,0 +1,48 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { decodePriorityPolicy, encodePriorityPolicy } from '#shared/api/priority-policy.ts';
+import { valueOf } from '#test/build/value-of.ts';
+import { selector, word } from './generated-fields.ts';
+
+const names = fc.array(word, { minLength: 1, maxLength: 5 });
+const subject = fc.oneof(
+  fc.record({ kind: fc.constantFrom('User', 'Group'), name: word }),
+  fc.record({ kind: fc.constant('ServiceAccount'), name: word, namespace: word }),
+);
+const spec = fc.record(
+  {
+    namespaceSelector: selector,
+    subjects: fc.array(subject, { minLength: 1, maxLength: 5 }),
+    defaultPriorityClassName: word,
+    allowedPriorityClassNames: fc.array(word, { maxLength: 5 }),
+    maxPriority: fc.integer(),
+    preemption: fc.constantFrom('Allow', 'Never'),
+    substitutePriorityClassNames: fc.dictionary(word, word, { minKeys: 1, maxKeys: 5, noNullPrototype: true }),
+    requireQuotaFor: names,
+    onViolation: fc.constantFrom('Deny', 'Warn'),
+    schedulerName: word,
+  },
+  { requiredKeys: ['preemption', 'onViolation'] },
+);
+const policy = fc.record({
+  apiVersion: fc.constant('plimsoll.dev/v1alpha1'),
+  kind: fc.constant('PriorityPolicy'),
+  metadata: fc.record({ name: word }),
+  spec,
+});
+
+describe('decodePriorityPolicy and encodePriorityPolicy', () => {
+  test('an object that is read and written again is the same', () => {
+    fc.assert(
+      fc.property(policy, (object) => {
+        expect(encodePriorityPolicy(valueOf(decodePriorityPolicy(object)))).toEqual(object);
+      }),
+      { seed: 14, numRuns: 300 },
+    );
+  });
+
+  test('what the API server sets by default is written for what is absent', () => {
+    const decoded = valueOf(decodePriorityPolicy({ metadata: { name: 'p' } }));
+    expect(encodePriorityPolicy(decoded)).toMatchObject({ spec: { preemption: 'Allow', onViolation: 'Deny' } });
+  });
+});
