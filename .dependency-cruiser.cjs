@@ -13,7 +13,7 @@ module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     {
-      name: 'nobody-imports-a-main',
+      name: 'main-is-never-imported',
       severity: 'error',
       from: { pathNot: '^(test|bench|tools)/' },
       to: { path: '/main\\.ts$' },
@@ -25,12 +25,13 @@ module.exports = {
       from: { path: '^shared/domain/' },
       to: { pathNot: '^shared/domain/' },
     },
+    only('api', '^shared/api/', '^shared/(api|domain|kube)/'),
     only('kube', '^shared/kube/', '^shared/(kube|domain|runtime)/'),
     only('http', '^shared/http/', '^shared/(http|runtime)/'),
     only('runtime', '^shared/runtime/', '^shared/runtime/'),
     only('agent', '^agent/', '^(agent|shared)/'),
     only('webhook', '^webhook/', '^(webhook|shared)/'),
-    only('scheduler', '^scheduler/', '^(scheduler|shared)/'),
+    only('scheduler', '^scheduler/', '^(scheduler|dashboard|shared)/'),
     only('dashboard', '^dashboard/', '^(dashboard|shared)/'),
     only('cli', '^cli/', '^(cli|shared)/'),
     only('sandbox', '^sandbox/', '^(sandbox|shared)/'),

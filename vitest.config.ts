@@ -1,7 +1,12 @@
 import { defineConfig } from 'vitest/config';
 import { testReporters } from './tools/test-reporters.ts';
 
-const shared = { environment: 'node', pool: 'forks', exclude: ['**/node_modules/**'] } as const;
+const shared = {
+  environment: 'node',
+  pool: 'forks',
+  exclude: ['**/node_modules/**'],
+  setupFiles: 'test/leaks/leak-guard.ts',
+} as const;
 
 export default defineConfig({
   test: {
@@ -18,6 +23,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'quick',
+          setupFiles: 'test/leaks/leak-guard.ts',
           include: ['test/**/*.test.ts'],
           exclude: [...shared.exclude, 'test/**/*.long.test.ts', 'test/cluster/**'],
           testTimeout: 30_000,

@@ -11,7 +11,7 @@ import { testFilesOf } from './test-files-of.ts';
 import { tryMutants, type Fate } from './try-mutants.ts';
 
 /** Tests of the decisions themselves; what starts processes would take hours for some hundred mutants. */
-const USUAL_TESTS = ['test/shared', 'test/conformance', 'test/agent/decide', 'test/agent/policy'];
+const USUAL_TESTS = ['test/shared', 'test/conformance', 'test/agent/decide', 'test/shared/api/node-pressure-policy'];
 const USAGE_EXIT_CODE = 2;
 
 const { positionals, values } = parseArgs({

@@ -1,0 +1,5 @@
+/** A generated file; the path is relative to the root of the repository. */
+export interface Artifact {
+  readonly path: string;
+  readonly text: string;
+}

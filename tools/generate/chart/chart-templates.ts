@@ -1,0 +1,97 @@
+import { CHART_PLACES } from './chart-places.ts';
+import { type ChartTree, type PlainMap, treeOf } from './chart-tree.ts';
+import { fillPlace } from './fill-place.ts';
+import { renderChartTree } from './render-chart-tree.ts';
+import { weaveVariant } from './weave-variant.ts';
+
+/** An object of Kubernetes as kustomize gives it. */
+export interface Manifest extends PlainMap {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels?: PlainMap };
+}
+
+/** The objects of an overlay or a component, and when the chart gives them. */
+export interface ChartOption {
+  readonly when: string;
+  readonly objects: readonly Manifest[];
+  /** A component has nothing but what it adds. */
+  readonly isComponent: boolean;
+}
+
+/** The templates of the chart by file name, from deploy/base and the options. */
+export function chartTemplates(
+  base: readonly Manifest[],
+  options: readonly ChartOption[],
+): ReadonlyMap<string, string> {
+  const files = new Map<string, string[]>();
+  const add = (object: Manifest, tree: ChartTree): void => {
+    const file = fileOf(object);
+    files.set(file, [...(files.get(file) ?? []), renderDocument(tree)]);
+  };
+  for (const object of base) add(object, templateOf(object, options));
+  for (const { when, objects } of options) {
+    for (const object of objects.filter((each) => find(base, each) === undefined)) {
+      add(object, { kind: 'either', when, then: filled(object, treeOf(object)), otherwise: undefined });
+    }
+  }
+  return new Map(Array.from(files, ([file, documents]) => [file, documents.join('')]));
+}
+
+function templateOf(object: Manifest, options: readonly ChartOption[]): ChartTree {
+  let tree = treeOf(object);
+  for (const { when, objects } of options.filter(({ isComponent }) => !isComponent)) {
+    const other = find(objects, object);
+    if (other === undefined) tree = { kind: 'either', when, then: undefined, otherwise: tree };
+    else tree = weaveVariant(tree, { when, base: object, other });
+  }
+  return conditional(object, filled(object, tree));
+}
+
+function find(objects: readonly Manifest[], { kind, metadata }: Manifest): Manifest | undefined {
+  return objects.find(
+    (each) =>
+      each.kind === kind && each.metadata.name === metadata.name && each.metadata.namespace === metadata.namespace,
+  );
+}
+
+function filled({ kind, metadata: { name, labels } }: Manifest, tree: ChartTree): ChartTree {
+  for (const { object, path, tree: filling } of CHART_PLACES) {
+    if (object === `${kind} ${name}`) fillPlace(tree, path.split('.'), filling);
+  }
+  const manager = 'app.kubernetes.io/managed-by';
+  if (labels !== undefined && manager in labels) {
+    fillPlace(tree, ['metadata', 'labels', manager], { kind: 'action', text: '{{ .Release.Service }}' });
+  }
+  if (kind === 'CustomResourceDefinition') {
+    fillPlace(tree, ['metadata', 'annotations'], treeOf({ 'helm.sh/resource-policy': 'keep' }));
+  }
+  return tree;
+}
+
+function conditional({ kind, metadata: { name } }: Manifest, tree: ChartTree): ChartTree {
+  const otherwise = undefined;
+  if (kind === 'CustomResourceDefinition')
+    return { kind: 'either', when: '.Values.crds.install', then: tree, otherwise };
+  // Helm makes the namespace of the release itself, and cannot take over one that is there.
+  if (kind !== 'Namespace') return tree;
+  return { kind: 'either', when: `ne .Release.Namespace "${name}"`, then: tree, otherwise };
+}
+
+/** A condition on a whole object stands around its separator, so that an object which is left out leaves nothing. */
+function renderDocument(tree: ChartTree): string {
+  const document = (side: ChartTree): string => `---\n${renderChartTree(side).join('\n')}\n`;
+  if (tree.kind !== 'either') return document(tree);
+  const { when, then, otherwise } = tree;
+  if (then !== undefined && otherwise === undefined) return `{{- if ${when} }}\n${document(then)}{{- end }}\n`;
+  if (then === undefined && otherwise !== undefined)
+    return `{{- if not (${when}) }}\n${document(otherwise)}{{- end }}\n`;
+  return document(tree);
+}
+
+function fileOf({ kind, metadata: { name, labels = {} } }: Manifest): string {
+  if (kind === 'CustomResourceDefinition') return 'custom-resource-definitions.yaml';
+  const component = labels['app.kubernetes.io/component'];
+  if (typeof component === 'string') return `${component}.yaml`;
+  const owner = ['webhook', 'agent', 'scheduler', 'extender', 'dashboard'].find((each) => name.includes(each));
+  return owner === undefined ? 'cluster.yaml' : `${owner.replace('extender', 'scheduler')}.yaml`;
+}

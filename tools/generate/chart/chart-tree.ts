@@ -1,0 +1,34 @@
+/** A manifest on its way to a Helm template: plain YAML with places that values or conditions fill. */
+export type ChartTree =
+  | { readonly kind: 'plain'; readonly value: unknown }
+  | { readonly kind: 'map'; readonly entries: Map<string, ChartTree> }
+  | { readonly kind: 'list'; readonly items: ChartTree[] }
+  | Either
+  /** A template action that gives a scalar. */
+  | { readonly kind: 'action'; readonly text: string }
+  /** A value as YAML; left out while it is empty. */
+  | { readonly kind: 'values'; readonly path: string }
+  /** In a list: the items of a list in the values. */
+  | { readonly kind: 'itemsOf'; readonly path: string };
+
+/** One of two, or nothing where a side is missing. */
+export interface Either {
+  readonly kind: 'either';
+  /** Condition of a template `if`. */
+  readonly when: string;
+  readonly then: ChartTree | undefined;
+  otherwise: ChartTree | undefined;
+}
+
+export type PlainMap = Readonly<Record<string, unknown>>;
+
+export function isMap(value: unknown): value is PlainMap {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The tree of plain YAML. */
+export function treeOf(value: unknown): ChartTree {
+  if (Array.isArray(value)) return { kind: 'list', items: value.map(treeOf) };
+  if (!isMap(value) || Object.keys(value).length === 0) return { kind: 'plain', value };
+  return { kind: 'map', entries: new Map(Object.entries(value).map(([key, child]) => [key, treeOf(child)])) };
+}

@@ -1,0 +1,31 @@
+import type { ChartTree } from './chart-tree.ts';
+
+/**
+ * Puts a tree at a path of another one, on both sides of a condition. `+` is the end of a list; a key that is not there is
+ * added. Throws where the path does not fit, as it does when a manifest changes its shape.
+ */
+export function fillPlace(tree: ChartTree, path: readonly string[], filling: ChartTree): void {
+  const [key = '', ...rest] = path;
+  if (tree.kind === 'either') {
+    for (const side of [tree.then, tree.otherwise]) if (side !== undefined) fillPlace(side, path, filling);
+  } else if (tree.kind === 'list' && key === '+') {
+    tree.items.push(filling);
+  } else if (rest.length > 0) {
+    fillPlace(child(tree, key), rest, filling);
+  } else {
+    replace(tree, key, filling);
+  }
+}
+
+function replace(tree: ChartTree, key: string, filling: ChartTree): void {
+  if (tree.kind === 'map') tree.entries.set(key, filling);
+  else if (tree.kind === 'list' && tree.items[Number(key)] !== undefined) tree.items[Number(key)] = filling;
+  else throw new Error(`cannot fill ${key}: there is no such map or item`);
+}
+
+function child(tree: ChartTree, key: string): ChartTree {
+  const found =
+    tree.kind === 'map' ? tree.entries.get(key) : tree.kind === 'list' ? tree.items[Number(key)] : undefined;
+  if (found === undefined) throw new Error(`cannot fill ${key}: the manifest has no such field`);
+  return found;
+}

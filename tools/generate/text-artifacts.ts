@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { format, resolveConfig } from 'prettier';
+import { describeMetrics } from '#tools/metrics/describe-metrics.ts';
+import { repositoryMetrics } from '#tools/metrics/repository-metrics.ts';
+import { describeCommandLine } from '#tools/references/describe-command-line.ts';
+import { describeConfiguration } from '#tools/references/describe-configuration.ts';
+import { describeEvents, repositorySources } from '#tools/references/describe-events.ts';
+import { describeMessages, repositoryMessages } from '#tools/references/describe-messages.ts';
+import { describeObjects, repositoryDefinitions } from '#tools/references/describe-objects.ts';
+import type { Artifact } from './artifact.ts';
+import { grafanaJson } from './dashboards/dashboard.ts';
+import { EVICTIONS_DASHBOARD } from './dashboards/evictions-dashboard.ts';
+import { NODE_DASHBOARD } from './dashboards/node-dashboard.ts';
+import { NODES_DASHBOARD } from './dashboards/nodes-dashboard.ts';
+import { PRIORITIES_DASHBOARD } from './dashboards/priorities-dashboard.ts';
+import { imageArtifacts } from '#tools/generate/image/image-artifacts.ts';
+import { prometheusRule } from './prometheus-rule.ts';
+
+export const ALERTS_FILE = 'deploy/alerts/plimsoll.yaml';
+const CHART_FILES = 'deploy/charts/plimsoll/files';
+
+const DASHBOARDS = {
+  nodes: NODES_DASHBOARD,
+  node: NODE_DASHBOARD,
+  priorities: PRIORITIES_DASHBOARD,
+  evictions: EVICTIONS_DASHBOARD,
+} as const;
+
+/** Everything that is generated from the sources and package-lock.json, without other programs. */
+export async function textArtifacts(): Promise<readonly Artifact[]> {
+  const alerts = readFileSync(ALERTS_FILE, 'utf8');
+  const own: readonly Artifact[] = [
+    ...references(),
+    { path: 'deploy/components/alerts/prometheus-rule.yaml', text: prometheusRule(alerts) },
+    ...imageArtifacts(),
+    ...Object.entries(DASHBOARDS).map(([name, dashboard]) => ({
+      path: `deploy/dashboards/${name}.json`,
+      text: JSON.stringify(grafanaJson(dashboard)),
+    })),
+  ];
+  const formatted = await Promise.all(own.map(withFormat));
+  return [...formatted, ...chartFiles(alerts, formatted)];
+}
+
+/** The pages of docs/reference. */
+function references(): readonly Artifact[] {
+  const pages = {
+    metrics: describeMetrics(repositoryMetrics()),
+    objects: describeObjects(repositoryDefinitions()),
+    configuration: describeConfiguration(),
+    events: describeEvents(repositorySources),
+    messages: describeMessages(repositoryMessages()),
+    'command-line': describeCommandLine(),
+  };
+  return Object.entries(pages).map(([name, text]) => ({ path: `docs/reference/${name}.md`, text }));
+}
+
+/** A chart cannot read files outside of its folder. */
+function chartFiles(alerts: string, artifacts: readonly Artifact[]): readonly Artifact[] {
+  const dashboards = artifacts.filter(({ path }) => path.startsWith('deploy/dashboards/'));
+  return [
+    { path: `${CHART_FILES}/alerts.yaml`, text: alerts },
+    ...dashboards.map(({ path, text }) => ({ path: path.replace('deploy/', `${CHART_FILES}/`), text })),
+  ];
+}
+
+async function withFormat({ path, text }: Artifact): Promise<Artifact> {
+  const options = await resolveConfig(path);
+  return { path, text: await format(text, { ...options, filepath: path }) };
+}

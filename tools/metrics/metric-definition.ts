@@ -1,0 +1,30 @@
+export type MetricType = 'counter' | 'gauge' | 'histogram';
+
+/** A metric as its code registers it. */
+export interface MetricDefinition {
+  readonly name: string;
+  readonly type: MetricType;
+  readonly help: string;
+  readonly labels: readonly string[];
+}
+
+const UNITS: readonly (readonly [suffix: string, unit: string])[] = [
+  ['_timestamp_seconds', 'seconds since 1970'],
+  ['_bytes_per_second', 'bytes per second'],
+  ['_seconds', 'seconds'],
+  ['_bytes', 'bytes'],
+  ['_ratio', '0 to 1'],
+  ['_cores', 'cores'],
+  ['_info', 'always 1'],
+  ['_total', 'count'],
+];
+
+/** The unit that the name of a metric says; the help says it where the name does not. */
+export function unitOf({ name }: Pick<MetricDefinition, 'name'>): string {
+  return UNITS.find(([suffix]) => name.endsWith(suffix))?.[1] ?? '';
+}
+
+/** The names of the series: a histogram has three. */
+export function seriesNames({ name, type }: Pick<MetricDefinition, 'name' | 'type'>): readonly string[] {
+  return type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name];
+}

@@ -1,0 +1,56 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { code, markdownTable } from './markdown-table.ts';
+import { allowedValues, type JsonSchema, schemaFields, type SchemaField } from './schema-fields.ts';
+
+interface Version {
+  readonly name: string;
+  readonly schema: { readonly openAPIV3Schema: JsonSchema };
+}
+
+/** As much of a CustomResourceDefinition as the reference shows. */
+export interface Definition {
+  readonly spec: {
+    readonly group: string;
+    readonly scope: string;
+    readonly names: { readonly kind: string; readonly plural: string; readonly shortNames?: readonly string[] };
+    readonly versions: readonly Version[];
+  };
+}
+
+const FOLDER = 'deploy/crds';
+const INTRODUCTION = `# Objects
+
+The kinds of Plimsoll, with every field. \`kubectl explain\` shows the same on a cluster.
+
+This page is generated from the CustomResourceDefinitions in \`deploy/crds\` (\`npm run generate\`).
+`;
+const ENVELOPE = ['apiVersion', 'kind', 'metadata'];
+const HEADER = ['field', 'type', 'values', 'description'];
+
+/** The definitions of the repository. */
+export function repositoryDefinitions(): readonly Definition[] {
+  const files = readdirSync(FOLDER).filter((name) => name.startsWith('plimsoll.dev_'));
+  return files.sort().map((name) => parse(readFileSync(`${FOLDER}/${name}`, 'utf8')) as Definition);
+}
+
+/** The reference page of all kinds, in Markdown. */
+export function describeObjects(definitions: readonly Definition[]): string {
+  return [INTRODUCTION, ...definitions.map(describeKind)].join('\n');
+}
+
+function describeKind({ spec }: Definition): string {
+  const { kind, plural, shortNames = [] } = spec.names;
+  const [version] = spec.versions;
+  const schema = version?.schema.openAPIV3Schema ?? {};
+  const names = [plural, ...shortNames].map(code).join(', ');
+  const line = `\`${spec.group}/${version?.name ?? ''}\`, scope ${spec.scope}, kubectl: ${names}`;
+  const fields = schemaFields(schema).filter(({ path }) => !ENVELOPE.includes(path));
+  return [`## ${kind}`, schema.description ?? '', line, markdownTable(HEADER, fields.map(row))].join('\n\n');
+}
+
+function row({ path, type, isRequired, schema }: SchemaField): readonly string[] {
+  const standard = schema.default === undefined ? '' : `default ${code(JSON.stringify(schema.default))}`;
+  const values = [isRequired ? 'required' : '', allowedValues(schema), standard].filter((part) => part !== '');
+  return [code(path), type, values.join('; '), schema.description ?? ''];
+}

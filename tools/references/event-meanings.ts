@@ -1,0 +1,33 @@
+import type { EVENT_REASONS } from '#shared/kube/api-names.ts';
+
+/** What an Event is about, and what it means. */
+export interface EventMeaning {
+  readonly about: string;
+  readonly meaning: string;
+}
+
+/** A new reason does not compile without a row here. */
+export const EVENT_MEANINGS: Readonly<Record<keyof typeof EVENT_REASONS, EventMeaning>> = {
+  thresholdMet: { about: 'Node', meaning: 'A threshold is met, and the agent evicts a pod to get the resource back' },
+  evicted: { about: 'Pod', meaning: 'The agent evicted the pod; in a dry run the message ends in (dry run)' },
+  preempted: { about: 'Pod', meaning: 'kube-scheduler removed the pod for one of higher priority' },
+  evictionFailed: {
+    about: 'Pod',
+    meaning:
+      'The pod was chosen for eviction and stays: the API server refused, a limit is reached, or it is protected',
+  },
+  evictionIneffective: {
+    about: 'Node',
+    meaning: 'The last evictions brought no relief, so the agent stops evicting for a while',
+  },
+  evictionLoop: {
+    about: 'Node',
+    meaning: 'Pods of one owner return to the node and are evicted again; the node is avoided for an hour',
+  },
+  preemptionLoop: { about: 'Pod', meaning: 'Pods preempt each other again and again' },
+  preemptionRefused: { about: 'Pod', meaning: 'kube-scheduler tried to preempt a pod that opted out' },
+  policyViolated: { about: 'PriorityPolicy', meaning: 'The policy refused a pod or a template' },
+  policyConflict: { about: 'PriorityPolicy', meaning: 'Two policies began to conflict for the same pods' },
+  quotaExceeded: { about: 'ResourceQuota or PriorityQuota', meaning: 'A pod did not fit into the quota' },
+  severalDefaults: { about: 'PriorityClass', meaning: 'A second priority class became the global default' },
+};
