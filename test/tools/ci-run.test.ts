@@ -1,0 +1,73 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+/** Stands in for npm: each suite has one passing file, and those that the plan names fail on the runs that it gives. */
+const NPM = `#!/usr/bin/env node
+const { appendFileSync, existsSync, readFileSync, writeFileSync } = require('node:fs');
+const report = process.env.PLIMSOLL_TEST_REPORT;
+appendFileSync('calls', process.argv.slice(2).join(' ') + '\\n');
+if (report === undefined) process.exit(0);
+const asked = process.argv.slice(2).filter((word) => word.endsWith('.test.ts'));
+const plan = process.argv.includes('test:cluster') ? JSON.parse(readFileSync('plan.json', 'utf8')) : {};
+const ranBefore = asked.length > 0;
+const files = asked.length > 0 ? asked : ['sound.test.ts', ...Object.keys(plan)];
+const failing = files.filter((file) => (plan[file] ?? []).includes(ranBefore ? 2 : 1));
+const results = files.map((name) => {
+  const status = failing.includes(name) ? 'failed' : 'passed';
+  return { name, status, message: '', assertionResults: [{ status, fullName: 'case of ' + name, failureMessages: ['why'] }] };
+});
+const counts = { numPassedTests: files.length - failing.length, numFailedTests: failing.length, numPendingTests: 0, numTodoTests: 0 };
+writeFileSync(report, JSON.stringify({ testResults: results, ...counts }));
+process.exit(failing.length > 0 ? 1 : 0);
+`;
+
+let checkout = '';
+beforeEach(() => {
+  checkout = mkdtempSync(join(tmpdir(), 'ci-run-'));
+});
+afterEach(() => {
+  rmSync(checkout, { recursive: true });
+});
+
+/** Runs `.ci/run` where the cluster suite has these files, each with the runs (1, 2) in which it fails. */
+function ciRun(plan: Readonly<Record<string, readonly number[]>>) {
+  cpSync('.ci', join(checkout, '.ci'), { recursive: true });
+  for (const [file, text] of Object.entries({ '.ci/packages': '#!/bin/sh\n', npm: NPM })) {
+    writeFileSync(join(checkout, file), text);
+    chmodSync(join(checkout, file), 0o755);
+  }
+  writeFileSync(join(checkout, 'plan.json'), JSON.stringify(plan));
+  const env = { ...process.env, PATH: `${checkout}:${process.env['PATH']}` };
+  const { status, stdout } = spawnSync(join(checkout, '.ci/run'), { env, encoding: 'utf8' });
+  const calls = execFileSync('grep', ['-c', 'test:cluster', join(checkout, 'calls')], { encoding: 'utf8' });
+  return { status, stdout, clusterRuns: Number(calls), summary: stdout.trimEnd().split('\n').at(-1) };
+}
+
+// Four commands, and one sound file in each of three suites.
+const SOUND = 7;
+
+describe('.ci/run', () => {
+  test('counts every suite and command', () => {
+    expect(ciRun({})).toMatchObject({ status: 0, clusterRuns: 1, summary: `${SOUND} passed, 0 failed` });
+  });
+
+  test('runs a failed file once more, and lists it', () => {
+    const run = ciRun({ 'rare.test.ts': [1] });
+    expect(run).toMatchObject({ status: 0, clusterRuns: 2, summary: `${SOUND + 1} passed, 0 failed` });
+    expect(run.stdout).toContain('FLAKY: case of rare.test.ts\nwhy');
+  });
+
+  test('fails where a file fails twice', () => {
+    const run = ciRun({ 'broken.test.ts': [1, 2], 'rare.test.ts': [1] });
+    expect(run).toMatchObject({ status: 1, clusterRuns: 2, summary: `${SOUND} passed, 2 failed` });
+    expect(run.stdout).toContain('FAILED: case of broken.test.ts\nwhy');
+  });
+
+  test('repeats nothing where three files fail', () => {
+    const run = ciRun({ 'a.test.ts': [1], 'b.test.ts': [1], 'c.test.ts': [1] });
+    expect(run).toMatchObject({ status: 1, clusterRuns: 1, summary: `${SOUND} passed, 3 failed` });
+  });
+});
