@@ -77,8 +77,10 @@ function flat(text: string): string {
   return Buffer.from(text).toString();
 }
 
+/** The victims of a node come in order of importance, as kube-scheduler sends them. */
 function bodyOf(victims: number): string {
-  const uids = (node: number) => Array.from({ length: victims }, (_, pod) => ({ UID: uidOf(node, pod) }));
+  const uids = (node: number) =>
+    Array.from({ length: victims }, (_, rank) => ({ UID: uidOf(node, victims - 1 - rank) }));
   const proposed = Array.from({ length: NODES }, (_, node): [string, object] => [
     `node-${node}`,
     { Pods: uids(node), NumPDBViolations: 0 },
