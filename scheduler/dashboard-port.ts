@@ -15,7 +15,7 @@ export interface DashboardPortOptions extends Surroundings {
 }
 
 const DRAIN_MS = 500;
-/** Enough for every open page; a connection above it is closed at once, so that callers cannot use up the memory. */
+/** Enough for every open page, and too few to use up the memory. */
 const MOST_CONNECTIONS = 256;
 /** Shorter than usual, so that connections without a request leave room for others. */
 const KEEP_ALIVE_MS = 5_000;

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server as NodeServer, ServerResponse } from 'node
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { isIPv6, type AddressInfo, type Socket } from 'node:net';
 import { nodeHttp } from '#shared/runtime/node-http.ts';
+import { limitConnections } from './limit-connections.ts';
 import { isLeftUnread, linger } from './linger.ts';
 
 export interface TlsOptions {
@@ -25,6 +26,7 @@ export interface ServeOptions {
   readonly requestTimeoutMs?: number;
   /** How long `close` waits for answers under way before it cuts them off. */
   readonly drainMs?: number;
+  /** For a new one above it, a connection that asks for nothing is closed; default 128. */
   readonly maxConnections?: number;
 }
 
@@ -42,6 +44,7 @@ export interface Server {
   close(): Promise<void>;
 }
 
+const MOST_CONNECTIONS = 128;
 const HEADERS_TIMEOUT_MS = 10_000;
 const CHECK_CONNECTIONS_EVERY_MS = 2_000;
 const CLOSE_IDLE_EVERY_MS = 20;
@@ -53,7 +56,7 @@ export async function serve(options: ServeOptions): Promise<Server> {
     tls === undefined
       ? nodeHttp.createServer(timeouts(options))
       : createTlsServer({ ...timeouts(options), ...secure(tls) });
-  if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections;
+  limitConnections(server, options.maxConnections ?? MOST_CONNECTIONS);
   server.keepAliveTimeout = options.keepAliveMs ?? 95_000;
   const keeping = { isKept: true };
   answerWith(server, options.handler, keeping);

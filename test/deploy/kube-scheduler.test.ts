@@ -20,3 +20,15 @@ test('the configuration of a kube-scheduler has the extender of the second sched
   expect(shown()).toEqual({ extenders });
   expect(at(parse(data['scheduler.yaml'] ?? ''), 'extenders')).toEqual(extenders);
 });
+
+test('the extender of the second scheduler listens where only its own pod connects', () => {
+  const { data } = read(SECOND) as { readonly data: Readonly<Record<string, string>> };
+  const url = at(parse(data['scheduler.yaml'] ?? ''), 'extenders.0.urlPrefix');
+  const args = at(read('deploy/components/scheduler-second/deployment.yaml'), 'spec.template.spec.containers.0.args');
+  expect(url).toBe('http://127.0.0.1:10261');
+  expect(args).toEqual(expect.arrayContaining(['--host=127.0.0.1', '--port=10261']));
+});
+
+function read(file: string): unknown {
+  return parse(readFileSync(file, 'utf8'));
+}

@@ -6,6 +6,7 @@ import {
   type IncomingMessage,
   type RequestOptions,
 } from 'node:http';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -50,6 +51,15 @@ function call(
       readText(response).then((body) => resolve({ status: response.statusCode, body, subject }), reject);
     });
     request.on('error', reject).end();
+  });
+}
+
+function textOf(url: string, agent?: KeepAliveAgent): Promise<string> {
+  return new Promise((resolve, reject) => {
+    httpGet(url, agent === undefined ? {} : { agent }, (response) => void readText(response).then(resolve, reject)).on(
+      'error',
+      reject,
+    );
   });
 }
 
@@ -186,6 +196,35 @@ describe('serve', () => {
       socket.on('data', (data) => resolve(data.toString())).on('error', reject);
     });
     expect(answer.split('\r\n')[0]).toBe(line);
+  });
+
+  test.each(['http', 'https'])(
+    'callers that hold connections without a request keep nobody out, over %s',
+    async (scheme) => {
+      const tls = scheme === 'https' ? { tls: leaf('held') } : {};
+      const server = await start({ maxConnections: 4, ...tls });
+      const held = Array.from({ length: 10 }, () => connect(server.port, '127.0.0.1').on('error', () => undefined));
+      await Promise.all(held.map((socket) => once(socket, 'connect')));
+      const answer = scheme === 'https' ? (await call(server.port)).body : await textOf(server.url);
+      expect(answer).toBe('hello');
+      for (const socket of held) socket.destroy();
+    },
+  );
+
+  test('a connection that asked keeps its place before one that did not', async () => {
+    const server = await start({ maxConnections: 2 });
+    const agent = new KeepAliveAgent({ keepAlive: true, maxSockets: 1 });
+    expect(await textOf(server.url, agent)).toBe('hello');
+    const held = Array.from({ length: 5 }, () =>
+      connect(server.port, '127.0.0.1')
+        .on('error', () => undefined)
+        .resume(),
+    );
+    await Promise.all(held.slice(0, 4).map((socket) => once(socket, 'close')));
+    const [kept] = Object.values(agent.freeSockets).flat();
+    expect([kept?.destroyed, held[4]?.destroyed]).toEqual([false, false]);
+    held[4]?.destroy();
+    agent.destroy();
   });
 
   test('ends a request that does not arrive in time', async () => {
