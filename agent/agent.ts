@@ -1,4 +1,4 @@
-import { healthListener } from '#shared/http/health-listener.ts';
+import { HEALTH_CONNECTIONS, healthListener } from '#shared/http/health-listener.ts';
 import { type Server, serve } from '#shared/http/serve.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import { createReporter, type Reporter } from './report/reporter.ts';
@@ -126,5 +126,6 @@ function listen({ configuration, ports, parts }: Wiring, lastResult: () => PassR
     },
     { name: 'pod-statistics', problem: () => podStatisticsProblem(lastResult()) },
   ];
-  return serve({ handler: healthListener({ checks, metrics, configuration }, ports.log), ...configuration.health });
+  const handler = healthListener({ checks, metrics, configuration }, ports.log);
+  return serve({ handler, ...configuration.health, maxConnections: HEALTH_CONNECTIONS });
 }

@@ -3,6 +3,9 @@ import type { Log } from '#shared/runtime/log.ts';
 import { answerHealth, type HealthSources } from './health.ts';
 import { failureStatus } from './status.ts';
 
+/** Enough for probes and monitoring; a caller that asks on all of them without a pause delays little else. */
+export const HEALTH_CONNECTIONS = 16;
+
 /** Health and metrics on plain `node:http`, for processes that do without express. */
 export function healthListener(
   sources: HealthSources,

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -102,6 +102,19 @@ describe('node agent/main.ts', { timeout: 60_000 }, () => {
     child.kill('SIGTERM');
     expect({ code: (await ended).code, wasAsked: asked.length > 0 }).toEqual({ code: 0, wasAsked: true });
     await new Promise((resolve) => silent.close(resolve));
+  });
+
+  test('a caller that holds every connection of its port keeps neither probes nor monitoring out', async () => {
+    const { child, ended } = run(GOOD);
+    const [, url = ''] = /"health":"([^"]+)"/.exec(await started(child)) ?? [];
+    const held = Array.from({ length: 100 }, () => connect(Number(new URL(url).port), '127.0.0.1'));
+    const closed = held.map((socket) => once(socket.on('error', () => undefined).resume(), 'close'));
+    await Promise.all(closed.slice(0, -16));
+    expect((await fetch(`${url}/livez`)).status).toBe(200);
+    expect(held.slice(-15).filter(({ closed: isClosed }) => isClosed)).toEqual([]);
+    for (const socket of held) socket.destroy();
+    child.kill('SIGTERM');
+    expect((await ended).code).toBe(0);
   });
 
   test('SIGTERM ends it with 0 in the middle of an eviction that is not answered', async () => {
