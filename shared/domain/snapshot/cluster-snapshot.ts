@@ -3,6 +3,7 @@ import type { NodeEntry } from './node-entry.ts';
 import type { NodePressureFacts } from './node-pressure-facts.ts';
 import { createOccupancy, type Occupancy } from './occupancy.ts';
 import type { PlacedPod } from './placed-pod.ts';
+import type { PodsByNamespace } from './pods-by-namespace.ts';
 import { createColumns, type ResourceColumns } from '#shared/domain/quantity/resource-columns.ts';
 
 /**
@@ -19,9 +20,13 @@ export interface ClusterSnapshot {
   readonly placedPods: Map<string, PlacedPod>;
   /** Pods on nodes that keep others away. */
   readonly antiAffine: Set<PlacedPod>;
-  readonly budgets: Map<string, BudgetEntry>;
+  /** By namespace, absent until a budget asks for them. */
+  podsByNamespace: PodsByNamespace | undefined;
+  /** By namespace, then by name. */
+  readonly budgets: Map<string, Map<string, BudgetEntry>>;
   /** The same by slot; a slot may be free. */
   readonly budgetSlots: (BudgetEntry | undefined)[];
+  readonly freeBudgetSlots: number[];
   /** Labels by namespace name. */
   readonly namespaces: Map<string, ReadonlyMap<string, string>>;
   /** By node name, also of nodes that are not known. */
@@ -36,8 +41,10 @@ export function emptySnapshot(): ClusterSnapshot {
     occupancies: new Map(),
     placedPods: new Map(),
     antiAffine: new Set(),
+    podsByNamespace: undefined,
     budgets: new Map(),
     budgetSlots: [],
+    freeBudgetSlots: [],
     namespaces: new Map(),
     pressures: new Map(),
     arrivals: 0,

@@ -3,38 +3,44 @@ import { forgetSheet, type ClusterSnapshot } from './cluster-snapshot.ts';
 import type { DisruptionBudget } from './disruption-budget.ts';
 import { isSameSelector } from '#shared/domain/labels/label-selector.ts';
 import type { PlacedPod } from './placed-pod.ts';
+import { podsIn } from './pods-by-namespace.ts';
 import { placeOf } from './snapshot-pods.ts';
 
-/** Adds or replaces a budget. Changed counters cost nothing; a new or changed selector looks at every pod. */
+/** Adds or replaces a budget. Changed counters cost nothing; a new or changed selector looks at the pods of the namespace. */
 export function putBudget(snapshot: ClusterSnapshot, budget: DisruptionBudget): void {
-  const known = snapshot.budgets.get(budgetKey(budget));
+  const { namespace, name } = budget;
+  const known = snapshot.budgets.get(namespace)?.get(name);
   if (known !== undefined && isSameSelector(known.budget.selector, budget.selector)) {
     known.budget = budget;
     return;
   }
   removeBudget(snapshot, budget);
-  const entry = prepareBudget(budget, freeSlot(snapshot));
-  snapshot.budgets.set(budgetKey(budget), entry);
+  const entry = prepareBudget(budget, snapshot.freeBudgetSlots.pop() ?? snapshot.budgetSlots.length);
   snapshot.budgetSlots[entry.slot] = entry;
-  for (const placed of snapshot.placedPods.values()) {
+  enroll(snapshot, entry);
+  for (const placed of podsIn(snapshot, namespace)) {
     if (countsPod(entry, placed.pod)) change(snapshot, placed, [...placed.budgets, entry]);
   }
 }
 
-/** Removes a budget, known by its namespace and name; looks at every pod. */
-export function removeBudget(snapshot: ClusterSnapshot, budget: DisruptionBudget): void {
-  const entry = snapshot.budgets.get(budgetKey(budget));
-  if (entry === undefined) return;
-  snapshot.budgets.delete(budgetKey(budget));
+/** Removes a budget, known by its namespace and name; looks at the pods of the namespace. */
+export function removeBudget(snapshot: ClusterSnapshot, { namespace, name }: DisruptionBudget): void {
+  const ofNamespace = snapshot.budgets.get(namespace);
+  const entry = ofNamespace?.get(name);
+  if (ofNamespace === undefined || entry === undefined) return;
+  ofNamespace.delete(name);
+  if (ofNamespace.size === 0) snapshot.budgets.delete(namespace);
   snapshot.budgetSlots[entry.slot] = undefined;
-  for (const placed of snapshot.placedPods.values()) {
+  snapshot.freeBudgetSlots.push(entry.slot);
+  for (const placed of podsIn(snapshot, namespace)) {
     if (placed.budgets.includes(entry)) change(snapshot, placed, without(placed.budgets, entry));
   }
 }
 
-function freeSlot({ budgetSlots }: ClusterSnapshot): number {
-  const free = budgetSlots.indexOf(undefined);
-  return free < 0 ? budgetSlots.length : free;
+function enroll({ budgets }: ClusterSnapshot, entry: BudgetEntry): void {
+  const { namespace, name } = entry.budget;
+  const ofNamespace = budgets.get(namespace) ?? new Map<string, BudgetEntry>();
+  budgets.set(namespace, ofNamespace.set(name, entry));
 }
 
 function change(snapshot: ClusterSnapshot, placed: PlacedPod, budgets: readonly BudgetEntry[]): void {
@@ -44,8 +50,4 @@ function change(snapshot: ClusterSnapshot, placed: PlacedPod, budgets: readonly 
 
 function without(budgets: readonly BudgetEntry[], entry: BudgetEntry): readonly BudgetEntry[] {
   return budgets.filter((other) => other !== entry);
-}
-
-function budgetKey(budget: DisruptionBudget): string {
-  return `${budget.namespace}/${budget.name}`;
 }

@@ -1,6 +1,7 @@
-import { countsPod } from './budget-entry.ts';
+import { type BudgetEntry, countsPod } from './budget-entry.ts';
 import { forgetIfDeserted, forgetSheet, occupancyOf, type ClusterSnapshot } from './cluster-snapshot.ts';
 import { admit, dismiss, type Occupancy } from './occupancy.ts';
+import { enter, leave } from './pods-by-namespace.ts';
 import { orNone, preparePlacedPod, type PlacedPod } from './placed-pod.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 
@@ -15,10 +16,16 @@ export function putPod(snapshot: ClusterSnapshot, pod: Pod): void {
   if (placeOf(pod) === '' || FINISHED.includes(pod.status.phase)) return;
   const placed = preparePlacedPod(pod, snapshot.columns, snapshot.arrivals);
   snapshot.arrivals += 1;
-  placed.budgets = orNone([...snapshot.budgets.values()].filter((budget) => countsPod(budget, pod)));
+  placed.budgets = orNone(budgetsIn(snapshot, pod.namespace).filter((budget) => countsPod(budget, pod)));
   snapshot.placedPods.set(podKey(pod), placed);
+  enter(snapshot, placed);
   settle(snapshot, placed);
   forgetSheet(snapshot, placeOf(pod));
+}
+
+/** The budgets of a namespace. */
+function budgetsIn({ budgets }: ClusterSnapshot, namespace: string): readonly BudgetEntry[] {
+  return Array.from(budgets.get(namespace)?.values() ?? []);
 }
 
 /** Removes a pod; nothing happens where the snapshot does not hold it. */
@@ -32,7 +39,8 @@ export function removePodByKey(snapshot: ClusterSnapshot, key: string): void {
   if (placed === undefined) return;
   snapshot.placedPods.delete(key);
   snapshot.antiAffine.delete(placed);
-  leave(occupancyOf(snapshot, placeOf(placed.pod)), placed);
+  leave(snapshot, placed);
+  unsettle(occupancyOf(snapshot, placeOf(placed.pod)), placed);
   forgetSheet(snapshot, placeOf(placed.pod));
   forgetIfDeserted(snapshot, placeOf(placed.pod));
 }
@@ -52,7 +60,7 @@ function settle(snapshot: ClusterSnapshot, placed: PlacedPod): void {
   if (placed.antiAffinity.length > 0) snapshot.antiAffine.add(placed);
 }
 
-function leave(occupancy: Occupancy, placed: PlacedPod): void {
+function unsettle(occupancy: Occupancy, placed: PlacedPod): void {
   if (isBound(placed.pod)) dismiss(occupancy, placed);
   else occupancy.nominated.splice(occupancy.nominated.indexOf(placed), 1);
 }

@@ -45,7 +45,7 @@ export function splitByBudgets(account: BudgetAccount, entry: NodeEntry, leaving
   const others: number[] = [];
   const nameOf = (index: number): string => entry.occupancy.pods[index]?.pod.name ?? '';
   for (const index of leaving) (charge(account, budgets, index, nameOf) ? violators : others).push(index);
-  account.used.fill(0);
+  for (const index of leaving) clear(account, budgets, index);
   return { violators, others };
 }
 
@@ -66,4 +66,10 @@ function charge(
     isBroken ||= count > (allowed[slot] as number);
   }
   return isBroken;
+}
+
+/** Not all at once: a cluster may have many more budgets than one node. */
+function clear({ used }: BudgetAccount, { slots, starts }: BudgetSlots, index: number): void {
+  const end = starts[index + 1] as number;
+  for (let at = starts[index] as number; at < end; at += 1) used[slots[at] as number] = 0;
 }

@@ -104,7 +104,7 @@ describe('a snapshot that changes in place', () => {
         const rebuilt = createSnapshot({
           nodes: Array.from(snapshot.nodes.values(), ({ node }) => node),
           pods: Array.from(snapshot.placedPods.values(), ({ pod }) => pod),
-          budgets: Array.from(snapshot.budgets.values(), ({ budget }) => budget),
+          budgets: snapshot.budgetSlots.flatMap((entry) => entry?.budget ?? []),
         });
         expect(view(snapshot)).toEqual(view(rebuilt));
         expect([...snapshot.occupancies.keys()].sort()).toEqual([...rebuilt.occupancies.keys()].sort());
@@ -145,6 +145,31 @@ describe('a snapshot that changes in place', () => {
 
 describe('budgets', () => {
   const pod = buildPod({ name: 'p', node: 'n0', labels: { app: 'a' } });
+
+  test('look at no pod of another namespace', () => {
+    let looks = 0;
+    const foreign = Object.defineProperty(buildPod({ name: 'q', node: 'n0' }), 'namespace', {
+      get: () => {
+        looks += 1;
+        return 'prod';
+      },
+    });
+    const budgets = [buildBudget('b', { app: 'a' }, 0)];
+    const snapshot = createSnapshot({ nodes: NODES, pods: [pod, foreign], budgets });
+    looks = 0;
+    putBudget(snapshot, buildBudget('c', { app: 'a' }, 0));
+    removeBudget(snapshot, buildBudget('b', {}, 0));
+    expect([looks, snapshot.placedPods.get('uid-p')?.budgets.length]).toEqual([0, 1]);
+  });
+
+  test('and the pods that they look at are forgotten with them', () => {
+    const snapshot = createSnapshot({ nodes: NODES, pods: [pod], budgets: [buildBudget('b', { app: 'a' }, 0)] });
+    putPod(snapshot, buildPod({ name: 'q', node: 'n0', labels: { app: 'a' } }));
+    expect(snapshot.placedPods.get('uid-q')?.budgets).toHaveLength(1);
+    for (const { pod: each } of snapshot.placedPods.values()) removePod(snapshot, each);
+    removeBudget(snapshot, buildBudget('b', {}, 0));
+    expect([snapshot.podsByNamespace?.size, snapshot.budgets.size]).toEqual([0, 0]);
+  });
 
   test('with changed counters keep their place and their pods', () => {
     const snapshot = createSnapshot({ nodes: NODES, pods: [pod], budgets: [buildBudget('b', { app: 'a' }, 0)] });
