@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Pod } from '#shared/domain/pod/pod.ts';
+import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodeMessage } from '#shared/kube/protobuf/decode-message.ts';
 import { SCHEDULED_POD } from '#shared/kube/protobuf/scheduled-pod.ts';
@@ -114,6 +115,19 @@ describe('createPodReader', () => {
     expect(one?.labels).toBe(two?.labels);
     expect(one?.spec.containers).toBe(two?.spec.containers);
     expect(one?.status.conditions).toBe(two?.status.conditions);
+  });
+
+  test('the anti-affinity of two pods of one owner is prepared once, in each namespace', () => {
+    const read = createPodReader();
+    const pods = ['shop', 'shop', 'other'].map((namespace, index) => {
+      const copy = structuredClone(raw);
+      return read({ ...copy, metadata: { ...copy.metadata, namespace, name: `web-${index}`, uid: `u${index}` } });
+    });
+    const { placedPods } = createSnapshot({ nodes: [], pods });
+    const [one, two, elsewhere] = Array.from(placedPods.values(), ({ antiAffinity }) => antiAffinity);
+    expect(one).toHaveLength(1);
+    expect(one).toBe(two);
+    expect(one).not.toBe(elsewhere);
   });
 
   test('two pods of one owner keep their own node and times', () => {

@@ -1,6 +1,9 @@
 import { prepareSelector, selectorSize, type Selector } from '#shared/domain/labels/label-selector.ts';
 import type { Pod, PodAffinityTerm } from './pod.ts';
 
+/** By list, then by namespace. */
+const PREPARED = new WeakMap<readonly PodAffinityTerm[], Map<string, readonly AffinityTerm[]>>();
+
 /** One required (anti-)affinity term, ready to be asked often. */
 export interface AffinityTerm {
   readonly topologyKey: string;
@@ -20,6 +23,18 @@ export function prepareTerms(pod: Pod, terms: readonly PodAffinityTerm[]): reado
     namespaceSelector: prepareSelector(term.namespaceSelector),
     selector: prepareSelector(term.labelSelector),
   }));
+}
+
+/**
+ * As `prepareTerms`, once for all pods of a namespace that have the same list: a thousand terms take half a MiB, and a
+ * Deployment multiplies them by its replicas.
+ */
+export function sharedTerms(pod: Pod, terms: readonly PodAffinityTerm[]): readonly AffinityTerm[] {
+  if (terms.length === 0) return [];
+  const ofNamespaces = PREPARED.get(terms) ?? new Map<string, readonly AffinityTerm[]>();
+  const prepared = ofNamespaces.get(pod.namespace) ?? prepareTerms(pod, terms);
+  PREPARED.set(terms, ofNamespaces.set(pod.namespace, prepared));
+  return prepared;
 }
 
 /** True where the term selects the pod, which lives in a namespace with these labels. */

@@ -1,4 +1,4 @@
-import { prepareTerms, type AffinityTerm } from '#shared/domain/pod/affinity-term.ts';
+import { sharedTerms, type AffinityTerm } from '#shared/domain/pod/affinity-term.ts';
 import type { BudgetEntry } from './budget-entry.ts';
 import { hostPortsOf, type HostPort } from '#shared/domain/pod/host-port.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
@@ -34,7 +34,7 @@ export function preparePlacedPod(pod: Pod, columns: ResourceColumns, arrival: nu
     arrival,
     row: toRow(columns, scheduledAmounts(podRequests(pod, SCHEDULER_VIEW))),
     hostPorts: orNone(hostPortsOf(pod)),
-    antiAffinity: orNone(prepareTerms(pod, pod.spec.scheduling.podAntiAffinity)),
+    antiAffinity: orNone(sharedTerms(pod, pod.spec.scheduling.podAntiAffinity)),
     budgets: NONE,
   };
 }
