@@ -21,7 +21,7 @@ import type { DashboardSources } from './sources.ts';
 import { type History, NO_HISTORY, withReading } from './views/history.ts';
 import { nodeView } from './views/node-view.ts';
 import { classView, priorityQuotaView, resourceQuotaView } from './views/priorities.ts';
-import { eventEntry, timelineOf } from './views/timeline.ts';
+import { eventEntry, MOST_KEPT_OF_NAMESPACE, timelineOf } from './views/timeline.ts';
 
 export interface LiveObjectsOptions {
   readonly client: KubeClient;
@@ -42,7 +42,12 @@ export function createLiveObjects(options: LiveObjectsOptions): LiveObjects {
   const reflect = <T>(resource: Resource, slim: (raw: KubeObject) => T | undefined): Reflector<T> =>
     createReflector({ ...options, resource, slim });
   const pressures = reflect(NODE_PRESSURES, decodeNodePressure);
-  const events = reflect(EVENTS, (raw) => eventEntry(raw, options.clock.now()));
+  const events = createReflector({
+    ...options,
+    resource: EVENTS,
+    slim: (raw) => eventEntry(raw, options.clock.now()),
+    mostOfNamespace: MOST_KEPT_OF_NAMESPACE,
+  });
   const classes = reflect(PRIORITY_CLASSES, classView);
   const quotas = [reflect(PRIORITY_QUOTAS, priorityQuotaView), reflect(RESOURCE_QUOTAS, resourceQuotaView)];
   const reflectors: readonly Reflector<unknown>[] = [pressures, events, classes, ...quotas];

@@ -17,6 +17,8 @@ const KINDS: Readonly<Record<string, TimelineKind>> = {
   [EVENT_REASONS.preemptionLoop]: 'problem',
 };
 const MOST_ENTRIES = 200;
+/** Events of one namespace that are kept, the newest. */
+export const MOST_KEPT_OF_NAMESPACE = 100;
 /** Of the Events of one namespace, whose users may write Events, while there are others to show. */
 const MOST_OF_NAMESPACE = 50;
 const LONGEST_NAME = 253;

@@ -1,4 +1,5 @@
 import { EventEmitter, once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { View } from '#dashboard/views/view.ts';
@@ -22,6 +23,25 @@ describe('the dashboard of the scheduler process', () => {
     const configuration = schedulerSchema.parse({ ...loopback, dashboard });
     const env = sandbox.environmentFor('scheduler');
     return startScheduler(configuration, { clock, random: seededJitter(), log, env, shutdown });
+  }
+
+  function ask(port: number | undefined, headers: Record<string, string>): Promise<Response> {
+    return fetch(`http://127.0.0.1:${port ?? 0}/api/view`, { headers });
+  }
+
+  async function viewAt(port: number | undefined): Promise<View> {
+    const token = readFileSync(sandbox.environmentFor('agent')['PLIMSOLL_TOKEN_FILE'] ?? '', 'utf8');
+    return (await (await ask(port, { authorization: `Bearer ${token}` })).json()) as View;
+  }
+
+  async function writeEvent(index: number): Promise<void> {
+    const path = '/apis/events.k8s.io/v1/namespaces/default/events';
+    const metadata = { name: `claimed-${index}`, namespace: 'default' };
+    const said = { reason: 'Evicted', action: 'Evict', type: 'Warning', note: 'claimed' };
+    const by = { reportingController: 'tenant', reportingInstance: 'tenant', eventTime: new Date().toISOString() };
+    const regarding = { kind: 'Pod', namespace: 'default', name: `pod-${index}` };
+    const body = { apiVersion: 'events.k8s.io/v1', kind: 'Event', metadata, ...said, ...by, regarding };
+    expect(await sandbox.client.request({ method: 'POST', path, body })).toMatchObject({ kind: 'ok' });
   }
 
   beforeAll(async () => {
@@ -48,21 +68,31 @@ describe('the dashboard of the scheduler process', () => {
       contentType: 'application/merge-patch+json',
     } as const;
     expect(await sandbox.client.request({ ...patch, body: { status } })).toMatchObject({ kind: 'ok' });
-    const url = `http://127.0.0.1:${dashboardPort ?? 0}/api/view`;
-    const tokenFile = sandbox.environmentFor('agent')['PLIMSOLL_TOKEN_FILE'] ?? '';
-    const token = (await import('node:fs')).readFileSync(tokenFile, 'utf8');
-    const ask = (headers: Record<string, string>) => fetch(url, { headers });
-    expect((await ask({})).status).toBe(401);
-    expect((await ask({ authorization: 'Bearer wrong' })).status).toBe(401);
-    expect((await ask({ 'x-remote-user': 'admin' })).status).toBe(401);
+    for (const headers of [{}, { authorization: 'Bearer wrong' }, { 'x-remote-user': 'admin' }])
+      expect((await ask(dashboardPort, headers)).status).toBe(401);
     const view = await eventually(
-      async () => (await (await ask({ authorization: `Bearer ${token}` })).json()) as View,
+      () => viewAt(dashboardPort),
       ({ nodes, classes }) => nodes.length > 0 && classes.length > 0,
     );
     expect(view.nodes.map(({ name }) => name)).toEqual(['node-1']);
     expect(view.classes.find(({ name }) => name === 'system-node-critical')?.description).toMatch(
       /^Used for system critical/,
     );
+  });
+
+  test('keeps a hundred Events of one namespace, whose users may write them', async () => {
+    for (let index = 0; index < 120; index += 1) await writeEvent(index);
+    const { dashboardPort } = await start({ port: 0, host: '127.0.0.1' });
+    await eventually(
+      () => viewAt(dashboardPort),
+      ({ timeline }) => timeline.length > 0,
+    );
+    await writeEvent(120);
+    const { timeline } = await eventually(
+      () => viewAt(dashboardPort),
+      (view) => view.timeline.some(({ about }) => about === 'Pod default/pod-120'),
+    );
+    expect(timeline).toHaveLength(100);
   });
 
   test('closes the oldest connection without a request for one above the most that it holds open', async () => {

@@ -1,4 +1,5 @@
 import { type KubeObject, objectKey } from '#shared/kube/kube-object.ts';
+import { createNewestKeys } from './newest-keys.ts';
 import { createUnseenKeys } from './unseen-keys.ts';
 
 /** What happened to one object; `value` is its last known state when it was deleted. */
@@ -35,13 +36,16 @@ export interface ReflectorStore<T> extends ObjectSink {
 export interface StoreOptions<T> {
   /** Keeps what is needed of an object; `undefined` keeps nothing. */
   readonly slim: (raw: KubeObject) => T | undefined;
+  /** How many objects of one namespace are kept, those that changed last; all where absent. */
+  readonly mostOfNamespace?: number | undefined;
   /** Called when `slim` or a listener throws; the store itself goes on. */
   readonly onError: (error: unknown, what: string) => void;
 }
 
 /** An empty store. */
-export function createStore<T>({ slim, onError }: StoreOptions<T>): ReflectorStore<T> {
+export function createStore<T>({ slim, mostOfNamespace, onError }: StoreOptions<T>): ReflectorStore<T> {
   const objects = new Map<string, T>();
+  const newest = mostOfNamespace === undefined ? undefined : createNewestKeys(mostOfNamespace);
   const listeners = new Set<ChangeListener<T>>();
   const unseen = createUnseenKeys(forget);
 
@@ -68,6 +72,8 @@ export function createStore<T>({ slim, onError }: StoreOptions<T>): ReflectorSto
     const previous = objects.get(key);
     unseen.see(key);
     objects.set(key, value);
+    const surplus = newest?.add(key);
+    if (surplus !== undefined) forget(surplus);
     notify(previous === undefined ? { kind: 'added', key, value } : { kind: 'modified', key, value, previous });
   }
 
@@ -75,6 +81,7 @@ export function createStore<T>({ slim, onError }: StoreOptions<T>): ReflectorSto
     const value = objects.get(key);
     if (value === undefined) return;
     objects.delete(key);
+    newest?.remove(key);
     notify({ kind: 'deleted', key, value });
   }
 

@@ -1,8 +1,8 @@
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { createListWatch, type ListWatch, type ListWatchOptions } from './list-watch.ts';
-import { type ChangeListener, createStore } from './reflector-store.ts';
+import { type ChangeListener, createStore, type StoreOptions } from './reflector-store.ts';
 
-export interface ReflectorOptions<T> extends ListWatchOptions {
+export interface ReflectorOptions<T> extends ListWatchOptions, Pick<StoreOptions<T>, 'mostOfNamespace'> {
   /** Keeps what is needed of an object; `undefined`, or throwing, keeps nothing. */
   readonly slim: (raw: KubeObject) => T | undefined;
 }
@@ -20,7 +20,7 @@ export interface Reflector<T> extends ListWatch {
 /** A reflector on raw JSON, because the client library's informer stops after some errors. Nothing happens before `run`. */
 export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
   const { listWatch, sink: store } = createListWatch(options, (onError) =>
-    createStore({ slim: options.slim, onError }),
+    createStore({ slim: options.slim, mostOfNamespace: options.mostOfNamespace, onError }),
   );
   return {
     run: (signal) => listWatch.run(signal),
