@@ -1,31 +1,30 @@
 import type { Instant, Pod, PodSpec, PodStatus } from '#shared/domain/pod/pod.ts';
 
 /** What the pods of one owner have in common. */
-export class PodTemplate {
-  readonly namespace: string;
-  readonly labels: Pod['labels'];
-  #spec: PodSpec;
-  #status: PodStatus;
+export interface PodTemplate extends Pick<Pod, 'namespace' | 'labels' | 'spec' | 'status'> {
+  readonly lastMade: LastMade;
+}
 
-  constructor({ namespace, labels, spec, status }: Pick<Pod, 'namespace' | 'labels' | 'spec' | 'status'>) {
-    this.namespace = namespace;
-    this.labels = labels;
-    this.#spec = spec;
-    this.#status = status;
+/** The spec and the status that were made last, because a decision reads several fields of the same pod. */
+export class LastMade {
+  #specBase: PodSpec | undefined;
+  #statusBase: PodStatus | undefined;
+  #spec: PodSpec | undefined;
+  #status: PodStatus | undefined;
+
+  specOn(base: PodSpec, nodeName: string | undefined): PodSpec {
+    const known = this.#spec;
+    if (known !== undefined && this.#specBase === base && known.nodeName === nodeName) return known;
+    this.#specBase = base;
+    return (this.#spec = { ...base, nodeName });
   }
 
-  /** The last one is kept, because a decision reads several fields of the same pod. */
-  specOn(nodeName: string | undefined): PodSpec {
-    if (this.#spec.nodeName !== nodeName) this.#spec = { ...this.#spec, nodeName };
-    return this.#spec;
-  }
-
-  /** As `specOn`. */
-  statusOf({ startTime, nominatedNodeName }: Omit<Placement, 'nodeName'>): PodStatus {
+  statusOf(base: PodStatus, { startTime, nominatedNodeName }: Omit<Placement, 'nodeName'>): PodStatus {
     const known = this.#status;
-    if (known.startTime !== startTime || known.nominatedNodeName !== nominatedNodeName)
-      this.#status = { ...known, startTime, nominatedNodeName };
-    return this.#status;
+    const isKnown = known?.startTime === startTime && known?.nominatedNodeName === nominatedNodeName;
+    if (known !== undefined && this.#statusBase === base && isKnown) return known;
+    this.#statusBase = base;
+    return (this.#status = { ...base, startTime, nominatedNodeName });
   }
 }
 
@@ -38,6 +37,11 @@ export interface Placement {
 
 type Identity = Pick<Pod, 'name' | 'uid' | 'annotations' | 'owners' | 'deletion'>;
 
+/** What most pods do not have. */
+type Rare = Pick<Identity, 'annotations' | 'owners' | 'deletion'> & Pick<Placement, 'nominatedNodeName'>;
+
+const NOTHING_RARE: Rare = { annotations: new Map(), owners: [], deletion: undefined, nominatedNodeName: undefined };
+
 /**
  * A pod that keeps only what differs from the other pods of its owner: a scheduler process holds every pod of a cluster,
  * and a spec and a status of its own would double the size of each. They are made when they are asked for.
@@ -46,24 +50,20 @@ type Identity = Pick<Pod, 'name' | 'uid' | 'annotations' | 'owners' | 'deletion'
 export class CompactPod implements Pod {
   readonly name: string;
   readonly uid: string;
-  readonly annotations: Pod['annotations'];
-  readonly owners: Pod['owners'];
-  readonly deletion: Pod['deletion'];
+  readonly #rare: Rare;
   readonly #template: PodTemplate;
   readonly #nodeName: string | undefined;
-  readonly #startTime: Instant | undefined;
-  readonly #nominatedNodeName: string | undefined;
+  /** In seconds since 1970, which V8 keeps in the pod itself; milliseconds would be an object each. */
+  readonly #startSeconds: number | undefined;
 
-  constructor(identity: Identity, placement: Placement, template: PodTemplate) {
-    this.name = identity.name;
-    this.uid = identity.uid;
-    this.annotations = identity.annotations;
-    this.owners = identity.owners;
-    this.deletion = identity.deletion;
+  constructor({ name, uid, ...identity }: Identity, placement: Placement, template: PodTemplate) {
+    const { nodeName, startTime, nominatedNodeName } = placement;
+    this.name = name;
+    this.uid = uid;
+    this.#rare = orNothing({ ...identity, nominatedNodeName });
     this.#template = template;
-    this.#nodeName = placement.nodeName;
-    this.#startTime = placement.startTime;
-    this.#nominatedNodeName = placement.nominatedNodeName;
+    this.#nodeName = nodeName;
+    this.#startSeconds = startTime === undefined ? undefined : startTime / 1_000;
   }
 
   get namespace(): string {
@@ -74,12 +74,27 @@ export class CompactPod implements Pod {
     return this.#template.labels;
   }
 
+  get annotations(): Pod['annotations'] {
+    return this.#rare.annotations;
+  }
+
+  get owners(): Pod['owners'] {
+    return this.#rare.owners;
+  }
+
+  get deletion(): Pod['deletion'] {
+    return this.#rare.deletion;
+  }
+
   get spec(): PodSpec {
-    return this.#template.specOn(this.#nodeName);
+    const { spec, lastMade } = this.#template;
+    return lastMade.specOn(spec, this.#nodeName);
   }
 
   get status(): PodStatus {
-    return this.#template.statusOf({ startTime: this.#startTime, nominatedNodeName: this.#nominatedNodeName });
+    const { status, lastMade } = this.#template;
+    const startTime = this.#startSeconds === undefined ? undefined : Math.round(this.#startSeconds * 1_000);
+    return lastMade.statusOf(status, { startTime, nominatedNodeName: this.#rare.nominatedNodeName });
   }
 
   get generateName(): undefined {
@@ -93,4 +108,9 @@ export class CompactPod implements Pod {
   get createdAt(): undefined {
     return undefined;
   }
+}
+
+function orNothing({ annotations, owners, deletion, nominatedNodeName }: Rare): Rare {
+  const isNothing = annotations.size + owners.length === 0 && deletion === undefined && nominatedNodeName === undefined;
+  return isNothing ? NOTHING_RARE : { annotations, owners, deletion, nominatedNodeName };
 }

@@ -6,7 +6,7 @@ import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import type { WireObject } from '#shared/kube/decode/wire-object.ts';
 import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
 import { decodeWith } from '#shared/kube/reflector/decode-with.ts';
-import { CompactPod, type Placement, PodTemplate } from './compact-pod.ts';
+import { CompactPod, LastMade, type Placement, type PodTemplate } from './compact-pod.ts';
 
 /** Annotations that decisions read; others often differ from pod to pod. */
 const READ_ANNOTATIONS: readonly string[] = [ANNOTATION_ALLOW_PREEMPTION, FOREIGN_ALLOW_PREEMPTION, CONFIG_MIRROR];
@@ -14,7 +14,6 @@ const READ_ANNOTATIONS: readonly string[] = [ANNOTATION_ALLOW_PREEMPTION, FOREIG
 const MOST_SHARED = 20_000;
 const NO_FIELDS: WireObject = {};
 const decode = decodeWith(decodePod);
-const NO_OWNERS: Pod['owners'] = [];
 
 /** Parts of pods that many have in common. */
 interface Pools {
@@ -23,6 +22,7 @@ interface Pools {
   readonly labels: Map<string, Pod['labels']>;
   readonly names: Map<string, string>;
   readonly templates: Map<string, PodTemplate>;
+  readonly lastMade: LastMade;
 }
 
 /**
@@ -36,6 +36,7 @@ export function createPodReader(): (raw: KubeObject) => Pod {
     labels: new Map(),
     names: new Map(),
     templates: new Map(),
+    lastMade: new LastMade(),
   };
   return (raw) => readPod(pools, raw);
 }
@@ -48,8 +49,7 @@ function readPod(pools: Pools, raw: KubeObject): Pod {
     spec: { nodeName },
     status: { startTime, nominatedNodeName },
   });
-  const identity = own.owners.length === 0 ? { ...own, owners: NO_OWNERS } : own;
-  return new CompactPod(identity, placementOf(pools, own), templateOf(pools, raw.metadata, { spec, status }));
+  return new CompactPod(own, placementOf(pools, own), templateOf(pools, raw.metadata, { spec, status }));
 }
 
 function placementOf({ names }: Pools, { spec, status }: Pod): Placement {
@@ -65,12 +65,13 @@ function templateOf(pools: Pools, metadata: WireObject, { spec, status }: WireOb
   const { namespace, labels } = metadata;
   const keys = { labels: keyOf(labels), spec: keyOf(spec), status: keyOf(status) };
   return keptOnce(pools.templates, keyOf({ namespace, ...keys }), () => {
-    return new PodTemplate({
+    return {
       namespace: decode({ metadata: { namespace } }).namespace,
       labels: keptOnce(pools.labels, keys.labels, () => decode({ metadata: { labels } }).labels),
       spec: keptOnce(pools.specs, keys.spec, () => decode({ spec }).spec),
       status: keptOnce(pools.statuses, keys.status, () => decode({ status }).status),
-    });
+      lastMade: pools.lastMade,
+    };
   });
 }
 

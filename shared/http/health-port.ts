@@ -1,8 +1,7 @@
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Shutdown } from '#shared/runtime/shutdown.ts';
-import { healthApp } from './health-app.ts';
-import { HEALTH_CONNECTIONS } from './health-listener.ts';
+import { HEALTH_CONNECTIONS, healthListener } from './health-listener.ts';
 import type { HealthCheck, HealthSources } from './health.ts';
 import { serve, type Server } from './serve.ts';
 
@@ -21,7 +20,7 @@ export async function openHealthPort(options: HealthPortOptions): Promise<Server
   const { checks, metrics, configuration, server, clock, log, shutdown } = options;
   const { healthHost: host, healthPort: port, drainSeconds } = configuration;
   const sources = { checks: [stoppingCheck(shutdown), ...checks], metrics, configuration };
-  const handler = healthApp(sources, log);
+  const handler = healthListener(sources, log);
   const health = await serve({ handler, host, port, maxConnections: HEALTH_CONNECTIONS });
   shutdown.onRelease('health port', () => health.close());
   // Registered after the ports and so released before them: unready, but answering until the Service stops routing here.

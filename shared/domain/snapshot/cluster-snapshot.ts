@@ -3,8 +3,10 @@ import type { NodeEntry } from './node-entry.ts';
 import type { NodePressureFacts } from './node-pressure-facts.ts';
 import { createOccupancy, type Occupancy } from './occupancy.ts';
 import type { PlacedPod } from './placed-pod.ts';
-import type { PodsByNamespace } from './pods-by-namespace.ts';
 import { createColumns, type ResourceColumns } from '#shared/domain/quantity/resource-columns.ts';
+
+/** What a tenant changes costs time by the pods of its own namespace only. */
+export type PodsByNamespace = Map<string, Set<PlacedPod>>;
 
 /**
  * What scheduling decisions look at, prepared so that a decision only reads numbers. Decisions never change it; the

@@ -13,8 +13,8 @@ const NONE: readonly never[] = [];
 export interface PlacedPod {
   readonly pod: Pod;
   readonly priority: number;
-  /** Later than anything where the pod has not started. */
-  readonly startedAt: Instant;
+  /** In seconds since 1970, which V8 keeps in the object itself; `undefined` where the pod has not started. */
+  readonly startedAt: number | undefined;
   /** The place in the order in which the snapshot learned of the pods. */
   readonly arrival: number;
   /** What it takes, by column. */
@@ -30,7 +30,7 @@ export function preparePlacedPod(pod: Pod, columns: ResourceColumns, arrival: nu
   return {
     pod,
     priority: priorityOf(pod),
-    startedAt: pod.status.startTime ?? Infinity,
+    startedAt: secondsOf(pod.status.startTime),
     arrival,
     row: toRow(columns, scheduledAmounts(podRequests(pod, SCHEDULER_VIEW))),
     hostPorts: orNone(hostPortsOf(pod)),
@@ -57,6 +57,12 @@ export function compareImportance(a: PlacedPod, b: PlacedPod): number {
 /** Importance without the order of arrival: 0 for pods that Kubernetes holds equal. */
 export function compareRank(a: PlacedPod, b: PlacedPod): number {
   if (a.priority !== b.priority) return b.priority - a.priority;
-  if (a.startedAt === b.startedAt) return 0;
-  return a.startedAt < b.startedAt ? -1 : 1;
+  const first = a.startedAt ?? Infinity;
+  const second = b.startedAt ?? Infinity;
+  if (first === second) return 0;
+  return first < second ? -1 : 1;
+}
+
+function secondsOf(time: Instant | undefined): number | undefined {
+  return time === undefined ? undefined : time / 1_000;
 }

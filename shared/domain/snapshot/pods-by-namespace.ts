@@ -1,8 +1,5 @@
-import type { ClusterSnapshot } from './cluster-snapshot.ts';
+import type { ClusterSnapshot, PodsByNamespace } from './cluster-snapshot.ts';
 import type { PlacedPod } from './placed-pod.ts';
-
-/** What a tenant changes costs time by the pods of its own namespace only. */
-export type PodsByNamespace = Map<string, Set<PlacedPod>>;
 
 /** The pods of a namespace. The first question groups the pods of all namespaces. */
 export function podsIn(snapshot: ClusterSnapshot, namespace: string): Iterable<PlacedPod> {

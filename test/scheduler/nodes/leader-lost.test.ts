@@ -140,7 +140,8 @@ describe(
       first.isCut = true;
       await settled(names);
       expect(first.changes).toHaveLength(1);
-      expect(second.changes).toHaveLength(2 * COUNT);
+      // A change that the API server refuses as a conflict is made again.
+      expect(new Set(second.changes).size).toBe(2 * COUNT);
     });
 
     test('a write that was on its way when the lease ended changes nothing that the next leader has written', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { healthApp } from '#shared/http/health-app.ts';
+import { healthListener } from '#shared/http/health-listener.ts';
 import { answerHealth, type HealthSources } from '#shared/http/health.ts';
 import { serve, type Server } from '#shared/http/serve.ts';
 import { createLog } from '#shared/runtime/log.ts';
@@ -76,13 +76,13 @@ describe('metrics', () => {
   });
 });
 
-describe('healthApp', () => {
+describe('healthListener', () => {
   let server: Server | undefined;
   afterEach(() => server?.close());
 
   test('serves metrics, refuses writing and names no framework', async () => {
     const log = createLog({ component: 'test', level: 'silent', format: 'json' });
-    server = await serve({ handler: healthApp(sources([missing]), log), host: '127.0.0.1', port: 0 });
+    server = await serve({ handler: healthListener(sources([missing]), log), host: '127.0.0.1', port: 0 });
     const metrics = await fetch(`${server.url}/metrics`);
     const post = await fetch(`${server.url}/livez`, { method: 'POST' });
     const ready = await fetch(`${server.url}/readyz?verbose=1`);
