@@ -22,7 +22,7 @@ const PODS_PER_NODE = 30;
 const PODS = NODES * PODS_PER_NODE;
 const PODS_PER_OWNER = 10;
 const NAMESPACES = 200;
-const V8_FLAGS = ['--max-semi-space-size=4', '--max-old-space-size=288'];
+const V8_FLAGS = ['--no-maglev', '--max-semi-space-size=4', '--max-old-space-size=288'];
 const MAIN = fileURLToPath(new URL('../../scheduler/main.ts', import.meta.url));
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
 /** At each signal, prints to standard error how long the event loop was blocked since the previous one. */
