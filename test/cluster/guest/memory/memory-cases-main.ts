@@ -3,7 +3,7 @@
  * case who was evicted, what was left then and at least, and whether the kernel killed, as JSON.
  */
 import { once } from 'node:events';
-import { rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { warmCompileCache } from '#test/agent/agent-process.ts';
 import { hasEnded, hog } from './group-process.ts';
@@ -11,6 +11,7 @@ import { leastUntil, type Left, lesser, openGuestMemory } from './guest-memory.t
 import { type GuestPods, startGuestPods } from './guest-pods.ts';
 import {
   besideHugePages,
+  dropCaches,
   fillSockets,
   leaveData,
   makeFile,
@@ -24,8 +25,8 @@ const MOST_MIB = 3000;
 const HUGE_PAGES = 250;
 const THRESHOLD_MIB = 250;
 const CACHE_MS = 5000;
-/** What the cached file leaves of the available memory. */
-const SPARE_MIB = 150;
+/** What the cached file leaves by the kubelet's figure, which counts none of it as available: clearly below the threshold. */
+const LEFT_BY_KUBELET_MIB = 190;
 /** What data in memory leaves of it: below the threshold, and above what the kernel kills at. */
 const LEFT_MIB = 120;
 /** What an agent does that goes by the kubelet's figure. */
@@ -46,18 +47,13 @@ const memory = openGuestMemory();
 /** Reads a file over and over that fills the memory: for the kubelet nearly nothing is left, the kernel gives it back. */
 async function readFiles(pods: GuestPods): Promise<Left> {
   dropCaches();
-  const file = makeFile(memory.left().memAvailableMiB - SPARE_MIB);
+  const file = makeFile(memory.left().kubeletMiB - LEFT_BY_KUBELET_MIB);
   pods.start(readAgainAndAgain(file.path));
   const isDone = ({ kubeletMiB }: Left): boolean => kubeletMiB < THRESHOLD_MIB || pods.evicted.length > 0;
   const before = await leastUntil(memory, isDone, MOST_MS);
   const after = await leastUntil(memory, () => pods.evicted.length > 0, CACHE_MS);
   file.remove();
   return lesser(before, after);
-}
-
-/** To the kubelet, files that were read once are available memory, and programs are enough to keep its figure up. */
-function dropCaches(): void {
-  writeFileSync('/proc/sys/vm/drop_caches', '1');
 }
 
 async function untilItEnds(pods: GuestPods, command: readonly string[]): Promise<Left> {
