@@ -1,10 +1,13 @@
 import type { Eviction } from '#agent/decide/eviction.ts';
 import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
+import { isPreempted } from '#shared/domain/pod/preempted-pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { evictPod } from '#shared/kube/events/evict-pod.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import { ANNOTATION_EVICTION_SIGNAL } from '#shared/kube/api-names.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 
 /** Carries out one eviction, or a dry run of it; resolves with the outcome and never rejects. */
@@ -39,12 +42,16 @@ export async function readAgain(
   while (!signal.aborted) {
     const outcome = await getObject(client, address, { signal, timeoutMs: TIMEOUT_MS });
     if (outcome.kind === 'notFound') return { kind: 'foundGone' };
-    if (outcome.kind === 'ok') {
-      const { uid, deletionTimestamp } = outcome.object.metadata;
-      if (uid !== pod.uid) return { kind: 'foundGone' };
-      return { kind: deletionTimestamp === undefined ? 'foundUnharmed' : 'foundEnding' };
-    }
+    if (outcome.kind === 'ok') return found(outcome.object, pod.uid);
     await clock.sleep(RETRY_MS, signal);
   }
   return { kind: 'timeout', message: 'stopped before the outcome was known' };
+}
+
+/** A pod that kube-scheduler preempted meanwhile is no eviction, so it adds no avoid entry (S3-32). */
+function found(object: KubeObject, uid: string): AttemptOutcome {
+  if (object.metadata.uid !== uid) return { kind: 'foundGone' };
+  if (object.metadata.deletionTimestamp === undefined) return { kind: 'foundUnharmed' };
+  const decoded = decodePod(object);
+  return { kind: decoded.ok && isPreempted(decoded.value) ? 'foundPreempted' : 'foundEnding' };
 }

@@ -18,7 +18,7 @@ export type AttemptOutcome =
   | { readonly kind: 'pretended' }
   | { readonly kind: 'overtaken' | 'relieved' | 'disarmed' | 'unreadable'; readonly message: string }
   | { readonly kind: 'unconfirmed'; readonly message: string; readonly retryAfterSeconds?: number | undefined }
-  | { readonly kind: 'foundEnding' | 'foundGone' | 'foundUnharmed' };
+  | { readonly kind: 'foundEnding' | 'foundPreempted' | 'foundGone' | 'foundUnharmed' };
 
 const SECOND = 1000;
 /** After a refusal, the next candidate is tried at most once in this time. */
@@ -46,6 +46,7 @@ const refused: Fold = (answered, outcome) => ({ ...pause(answered, pauseAfter(ou
 const FOLDS: Readonly<Record<AttemptOutcome['kind'], Fold>> = {
   evicted: taken,
   foundEnding: taken,
+  foundPreempted: (answered) => ({ ...moveTo(answered, 'ending'), failures: 0 }),
   pretended: (answered) => remember(moveTo(answered, 'pretended'), answered.inflight, answered.now),
   serverError: unclear,
   unreachable: unclear,

@@ -48,6 +48,7 @@ const SILENT: readonly AttemptOutcome['kind'][] = [
   'relieved',
   'unconfirmed',
   'foundGone',
+  'foundPreempted',
   'timeout',
   'unreachable',
   'serverError',

@@ -83,6 +83,12 @@ describe('an answer to an eviction', () => {
       [0, 'hog'],
     ],
     [
+      'a pod that kube-scheduler preempted meanwhile frees the same bytes: no other pod goes',
+      { kind: 'foundPreempted' },
+      [0, 'hog'],
+      [0, 'hog'],
+    ],
+    [
       'an answer that was lost holds the place: no other pod goes',
       { kind: 'timeout', ...MESSAGE },
       [0, 'hog'],

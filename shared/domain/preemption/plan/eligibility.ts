@@ -1,5 +1,5 @@
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import type { Pod } from '#shared/domain/pod/pod.ts';
+import { isPreempted } from '#shared/domain/pod/preempted-pod.ts';
 import type { Examined } from '#shared/domain/preemption/trial/examine-nodes.ts';
 import type { PrefilterState } from '#shared/domain/preemption/trial/prefilter-state.ts';
 
@@ -30,12 +30,5 @@ export function ineligibleReason(state: PrefilterState, examined: readonly Exami
 }
 
 function isLeavingFor({ pod, priority }: PlacedPod, state: PrefilterState): boolean {
-  return priority < state.priority && isTerminatingByPreemption(pod);
-}
-
-/** The first DisruptionTarget condition counts. `plugins/defaultpreemption/default_preemption.go` podTerminatingByPreemption. */
-function isTerminatingByPreemption(pod: Pod): boolean {
-  if (pod.deletion === undefined) return false;
-  const target = pod.status.conditions.find((condition) => condition.type === 'DisruptionTarget');
-  return target?.status === 'True' && target.reason === 'PreemptionByScheduler';
+  return priority < state.priority && pod.deletion !== undefined && isPreempted(pod);
 }

@@ -79,6 +79,7 @@ describe('planAvoidance', () => {
     ['a dry run', { mode: 'DryRun' }],
     ['a refused eviction', { outcome: 'tooManyRequests' }],
     ['a pod that was already gone', { outcome: 'notFound' }],
+    ['a pod that kube-scheduler preempted before the eviction (S3-32)', { outcome: 'foundPreempted' }],
     ['an eviction without an answer yet', { outcome: 'requested' }],
     ['a pod without a controller', { owner: undefined }],
     ['a mirror pod', { owner: owner('n1', 'Node') }],
