@@ -30,6 +30,7 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { createPodSink } from './pod-sink.ts';
+import type { ObservePod } from './preemptions/seen-pod.ts';
 import { createPodReader } from './read-pods.ts';
 import { pressureFacts } from './pressure-facts.ts';
 import { isStale } from './stale-view.ts';
@@ -40,6 +41,7 @@ export interface ClusterViewOptions {
   readonly random: () => number;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly observePod: ObservePod;
 }
 
 /** The cluster as decisions about preemption see it, kept current by watches. */
@@ -64,7 +66,7 @@ export function createClusterView(options: ClusterViewOptions): ClusterView {
   const budgets = reflect(PDBS, decodeBudget);
   const { listWatch: pods } = createListWatch(
     { ...options, resource: PODS, message: SCHEDULED_POD, backoff: PROMPT_BACKOFF },
-    (report) => createPodSink(snapshot, createPodReader(), report),
+    (report) => createPodSink(snapshot, createPodReader(), report, options.observePod),
   );
   // Optional: without agents there is no such kind, and nothing waits for it.
   const pressures = createReflector({

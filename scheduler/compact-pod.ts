@@ -1,7 +1,7 @@
 import type { Instant, Pod, PodSpec, PodStatus } from '#shared/domain/pod/pod.ts';
 
 /** What the pods of one owner have in common. */
-export interface PodTemplate extends Pick<Pod, 'namespace' | 'labels' | 'spec' | 'status'> {
+export interface PodTemplate extends Pick<Pod, 'namespace' | 'labels' | 'owners' | 'spec' | 'status'> {
   readonly lastMade: LastMade;
 }
 
@@ -35,12 +35,12 @@ export interface Placement {
   readonly nominatedNodeName: string | undefined;
 }
 
-type Identity = Pick<Pod, 'name' | 'uid' | 'annotations' | 'owners' | 'deletion'>;
+type Identity = Pick<Pod, 'name' | 'uid' | 'annotations' | 'deletion'>;
 
 /** What most pods do not have. */
-type Rare = Pick<Identity, 'annotations' | 'owners' | 'deletion'> & Pick<Placement, 'nominatedNodeName'>;
+type Rare = Pick<Identity, 'annotations' | 'deletion'> & Pick<Placement, 'nominatedNodeName'>;
 
-const NOTHING_RARE: Rare = { annotations: new Map(), owners: [], deletion: undefined, nominatedNodeName: undefined };
+const NOTHING_RARE: Rare = { annotations: new Map(), deletion: undefined, nominatedNodeName: undefined };
 
 /**
  * A pod that keeps only what differs from the other pods of its owner: a scheduler process holds every pod of a cluster,
@@ -79,7 +79,7 @@ export class CompactPod implements Pod {
   }
 
   get owners(): Pod['owners'] {
-    return this.#rare.owners;
+    return this.#template.owners;
   }
 
   get deletion(): Pod['deletion'] {
@@ -110,7 +110,7 @@ export class CompactPod implements Pod {
   }
 }
 
-function orNothing({ annotations, owners, deletion, nominatedNodeName }: Rare): Rare {
-  const isNothing = annotations.size + owners.length === 0 && deletion === undefined && nominatedNodeName === undefined;
-  return isNothing ? NOTHING_RARE : { annotations, owners, deletion, nominatedNodeName };
+function orNothing({ annotations, deletion, nominatedNodeName }: Rare): Rare {
+  const isNothing = annotations.size === 0 && deletion === undefined && nominatedNodeName === undefined;
+  return isNothing ? NOTHING_RARE : { annotations, deletion, nominatedNodeName };
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LOG_FORMATS, LOG_LEVELS } from '#shared/runtime/log.ts';
 import { nodesSchema } from './nodes/nodes-configuration.ts';
+import { loopsSchema } from './preemptions/loops-configuration.ts';
 
 const port = z.number().int().min(0).max(65_535);
 const MIB = 1024 * 1024;
@@ -92,6 +93,7 @@ export const schedulerSchema = z.strictObject({
     .enum(['On', 'Off'])
     .default('On')
     .describe('Off reads no pods and answers without a decision: for a process that is only the node controller'),
+  preemptionLoops: loopsSchema,
   nodes: nodesSchema,
 });
 

@@ -20,6 +20,7 @@ interface Pools {
   readonly specs: Map<string, PodSpec>;
   readonly statuses: Map<string, PodStatus>;
   readonly labels: Map<string, Pod['labels']>;
+  readonly owners: Map<string, Pod['owners']>;
   readonly names: Map<string, string>;
   readonly templates: Map<string, PodTemplate>;
   readonly lastMade: LastMade;
@@ -34,6 +35,7 @@ export function createPodReader(): (raw: KubeObject) => Pod {
     specs: new Map(),
     statuses: new Map(),
     labels: new Map(),
+    owners: new Map(),
     names: new Map(),
     templates: new Map(),
     lastMade: new LastMade(),
@@ -62,12 +64,13 @@ function placementOf({ names }: Pools, { spec, status }: Pod): Placement {
 }
 
 function templateOf(pools: Pools, metadata: WireObject, { spec, status }: WireObject): PodTemplate {
-  const { namespace, labels } = metadata;
-  const keys = { labels: keyOf(labels), spec: keyOf(spec), status: keyOf(status) };
+  const { namespace, labels, ownerReferences } = metadata;
+  const keys = { labels: keyOf(labels), owners: keyOf(ownerReferences), spec: keyOf(spec), status: keyOf(status) };
   return keptOnce(pools.templates, keyOf({ namespace, ...keys }), () => {
     return {
       namespace: decode({ metadata: { namespace } }).namespace,
       labels: keptOnce(pools.labels, keys.labels, () => decode({ metadata: { labels } }).labels),
+      owners: keptOnce(pools.owners, keys.owners, () => decode({ metadata: { ownerReferences } }).owners),
       spec: keptOnce(pools.specs, keys.spec, () => decode({ spec }).spec),
       status: keptOnce(pools.statuses, keys.status, () => decode({ status }).status),
       lastMade: pools.lastMade,
@@ -75,13 +78,10 @@ function templateOf(pools: Pools, metadata: WireObject, { spec, status }: WireOb
   });
 }
 
-/** Only the owners of a mirror pod are asked for. */
 function ownMetadata(metadata: WireObject): WireObject {
-  const { namespace, name, uid, deletionTimestamp, deletionGracePeriodSeconds, ownerReferences } = metadata;
+  const { namespace, name, uid, deletionTimestamp, deletionGracePeriodSeconds } = metadata;
   const annotations = readAnnotations(fieldsOf(metadata['annotations']));
-  const isMirror = annotations?.[CONFIG_MIRROR] !== undefined;
-  const owners = isMirror ? { ownerReferences } : NO_FIELDS;
-  return { namespace, name, uid, deletionTimestamp, deletionGracePeriodSeconds, annotations, ...owners };
+  return { namespace, name, uid, deletionTimestamp, deletionGracePeriodSeconds, annotations };
 }
 
 function readAnnotations(annotations: WireObject): WireObject | undefined {

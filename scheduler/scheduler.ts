@@ -1,7 +1,10 @@
+import { hostname } from 'node:os';
 import { cachesCheck, openHealthPort } from '#shared/http/health-port.ts';
 import { serve, type Server } from '#shared/http/serve.ts';
 import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import { connect } from '#shared/kube/client/connect.ts';
+import { REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
+import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { createMetrics, type Metrics } from '#shared/runtime/metrics.ts';
 import type { Surroundings } from '#shared/runtime/run-program.ts';
 import { createClusterView } from './cluster-view.ts';
@@ -12,6 +15,8 @@ import { extenderVerbs } from './extender/extender-verbs.ts';
 import { followTlsFiles, readTlsFiles } from './extender/tls-files.ts';
 import { preemptionRules } from './extender/preemption-rules.ts';
 import { runNodeController } from './nodes/node-controller.ts';
+import { createPreemptionLoops } from './preemptions/preemption-loops.ts';
+import { watchPreemptions } from './preemptions/watch-preemptions.ts';
 
 /** Where a started scheduler process listens. */
 export interface Scheduler {
@@ -59,11 +64,13 @@ async function openDashboard(options: DashboardPortOptions): Promise<Server | un
 
 /** Opens the port that kube-scheduler asks; it answers without a decision until the view is filled. */
 async function openExtender(configuration: SchedulerConfiguration, parts: Parts) {
-  const { log, shutdown } = parts;
+  const { clock, log, shutdown } = parts;
   const { host, port } = configuration;
-  const view = createClusterView(parts);
-  const rules = preemptionRules(configuration, view.classes);
-  const verbs = extenderVerbs({ ...parts, ...view, rules });
+  const loops = createPreemptionLoops(configuration.preemptionLoops, clock);
+  const view = createClusterView({ ...parts, observePod: watchPreemptions({ ...parts, loops }) });
+  const rules = preemptionRules(configuration, view.classes, loops);
+  const events = createEventRecorder({ ...parts, component: REPORTING_CONTROLLERS.scheduler, instance: hostname() });
+  const verbs = extenderVerbs({ ...parts, ...view, rules, loops, events });
   const tls = readTlsFiles(configuration.tls);
   const handler = extenderListener({ ...configuration, verbs, log });
   const extender = await serve({ handler, host, port, ...(tls !== undefined && { tls }) });

@@ -19,6 +19,8 @@ import { createMetrics } from '#shared/runtime/metrics.ts';
 import { extenderListener } from '#scheduler/extender/extender-listener.ts';
 import { extenderVerbs } from '#scheduler/extender/extender-verbs.ts';
 import { preemptionRules } from '#scheduler/extender/preemption-rules.ts';
+import { loopsSchema } from '#scheduler/preemptions/loops-configuration.ts';
+import { createPreemptionLoops } from '#scheduler/preemptions/preemption-loops.ts';
 import { createPodReader } from '#scheduler/read-pods.ts';
 import { fixedClasses } from '#test/build/classes.ts';
 import { buildNode } from '#test/build/cluster.ts';
@@ -95,11 +97,14 @@ type Case = (typeof CASES)[number];
 
 async function measure({ victims, guarded }: Case) {
   const log = createLog({ component: 'bench', level: 'silent', format: 'json' });
+  const loops = createPreemptionLoops(loopsSchema.parse({ mode: 'Enforce' }), systemClock);
   const verbs = extenderVerbs({
+    loops,
+    events: { record: () => undefined },
     snapshot: clusterOf(guarded),
     missing: () => [],
     isStale: () => false,
-    rules: preemptionRules(RULES, fixedClasses([OPTED_OUT])),
+    rules: preemptionRules(RULES, fixedClasses([OPTED_OUT]), loops),
     clock: systemClock,
     log,
     metrics: createMetrics('bench'),

@@ -1,13 +1,17 @@
 import type { Verb } from './extender-listener.ts';
 import { filterVerb, prioritizeVerb } from './node-verbs.ts';
 import { preemptVerb, type PreemptOptions } from './preempt-verb.ts';
+import { reportLoops, type ReportOptions } from '#scheduler/preemptions/report-loops.ts';
 import { countUndecided, type ViewState } from './why-undecided.ts';
 
-export interface ExtenderVerbsOptions extends Omit<PreemptOptions, 'whyUndecided'>, ViewState {}
+type Given = Omit<PreemptOptions, 'whyUndecided' | 'reportLoops'>;
+
+export interface ExtenderVerbsOptions extends Given, ViewState, Pick<ReportOptions, 'loops' | 'events'> {}
 
 /** What kube-scheduler may ask, by the path that its configuration names. */
 export function extenderVerbs(options: ExtenderVerbsOptions): ReadonlyMap<string, Verb> {
-  const shared = { ...options, whyUndecided: countUndecided(options, options.metrics) };
+  const whyUndecided = countUndecided(options, options.metrics);
+  const shared = { ...options, whyUndecided, reportLoops: reportLoops(options) };
   return new Map([
     ['/preempt', preemptVerb(shared)],
     ['/filter', filterVerb(shared)],

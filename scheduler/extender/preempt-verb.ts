@@ -16,6 +16,8 @@ export interface PreemptOptions {
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Looks at each proposal that is reviewed. */
+  readonly reportLoops: (proposed: PreemptionArgs) => void;
 }
 
 /** The verb `preempt`: takes `ExtenderPreemptionArgs`, answers with the remaining nodes and victims. */
@@ -36,7 +38,7 @@ export function preemptVerb(options: PreemptOptions): Verb {
 }
 
 function review(
-  { snapshot, rules, clock, log }: PreemptOptions,
+  { snapshot, rules, clock, log, reportLoops }: PreemptOptions,
   args: PreemptionArgs,
   undecided: Undecided | undefined,
 ): readonly NodeVerdict[] {
@@ -44,6 +46,7 @@ function review(
   const decide = undecided === 'Stale' ? reviewByStaleView : reviewProposal;
   const reviewed = decide(snapshot, { ...args, now: clock.now() }, rules);
   report(log, args, reviewed);
+  reportLoops(args);
   return reviewed;
 }
 

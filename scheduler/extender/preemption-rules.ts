@@ -5,17 +5,29 @@ import type { AnnotatedClass } from '#shared/kube/decode/decode-priority-class.t
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodeWith } from '#shared/kube/reflector/decode-with.ts';
 import type { Reflector } from '#shared/kube/reflector/reflector.ts';
+import type { PreemptionLoops } from '#scheduler/preemptions/preemption-loops.ts';
 
 /** The PriorityClasses of the cluster. */
 export type Classes = Pick<Reflector<AnnotatedClass>, 'get' | 'onChange'>;
 
-/** The rules by which a proposal is reviewed; classes may change while they are in use. */
+/** What is known of loops of preemptions. */
+export type Loops = Pick<PreemptionLoops, 'mode' | 'isAny' | 'between'>;
+
+/** The rules by which a proposal is reviewed; classes and loops may change while they are in use. */
 export function preemptionRules(
   { budgets, usageAware, tieBreak }: Omit<ProposalRules, 'protection' | 'holdsProtected'>,
   classes: Classes,
+  loops: Loops,
 ): ProposalRules {
-  const protection = protectedFromPreemption((name) => classes.get(name));
-  return { budgets, usageAware, tieBreak, protection, holdsProtected: protectedPods(protection, classes) };
+  const optedOut = protectedFromPreemption((name) => classes.get(name));
+  const holdsProtected = protectedPods(optedOut, classes);
+  const shared = { budgets, usageAware, tieBreak };
+  if (loops.mode !== 'Enforce') return { ...shared, protection: optedOut, holdsProtected };
+  return {
+    ...shared,
+    protection: (victim, preemptor) => optedOut(victim, preemptor) ?? loops.between(victim, preemptor),
+    holdsProtected: (sheet) => loops.isAny() || holdsProtected(sheet),
+  };
 }
 
 /** Most nodes hold no protected pod, so each is looked at once, until its pods or a class change. */

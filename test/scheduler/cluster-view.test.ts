@@ -22,7 +22,10 @@ test('a pod that comes back under its name takes the place of the one before', a
   const metrics = createMetrics('test');
   const log = createLog({ component: 'test', level: 'fatal', format: 'json' });
   const client = createClient({ server: api.url }, { userAgent: 'test', metrics });
-  const { snapshot, reflectors } = createClusterView({ client, clock: systemClock, random: () => 0.5, log, metrics });
+  const { snapshot, reflectors } = createClusterView({
+    ...{ client, clock: systemClock, random: () => 0.5, log, metrics },
+    observePod: () => undefined,
+  });
   const stop = new AbortController();
   api.put(PODS, pod('first', 'node-1'));
   const running = reflectors.map((each) => each.run(stop.signal));

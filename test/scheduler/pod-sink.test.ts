@@ -11,9 +11,13 @@ function pod(uid: string, spec: object = {}): KubeObject {
 function opened() {
   const snapshot = emptySnapshot();
   const reported: string[] = [];
-  const sink = createPodSink(snapshot, createPodReader(), (error, what) => reported.push(`${what}: ${String(error)}`));
+  const seen: (readonly [string, string | undefined])[] = [];
+  const report = (error: unknown, what: string) => reported.push(`${what}: ${String(error)}`);
+  const sink = createPodSink(snapshot, createPodReader(), report, ({ pod: { spec }, previous }) =>
+    seen.push([String(spec.nodeName), previous?.pod.spec.nodeName]),
+  );
   const on = (node: string) => snapshot.occupancies.get(node)?.pods.map(({ pod: { uid } }) => uid) ?? [];
-  return { sink, snapshot, reported, on };
+  return { sink, snapshot, reported, seen, on };
 }
 
 test('a list with a namesake removes the pod that it lacks', () => {
@@ -42,4 +46,14 @@ test('a pod that can no longer be read is removed and reported', () => {
   sink.set(pod('first', { priority: 'high' }));
   expect(on('node-1')).toEqual([]);
   expect(reported).toEqual([expect.stringContaining('object team/db-0 cannot be read: Error: spec.priority')]);
+});
+
+test('each pod is shown with what was known of it before', () => {
+  const { sink, seen } = opened();
+  sink.set(pod('first'));
+  sink.set(pod('first', { nodeName: 'node-2' }));
+  expect(seen).toEqual([
+    ['node-1', undefined],
+    ['node-2', 'node-1'],
+  ]);
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Pod } from '#shared/domain/pod/pod.ts';
+import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodeMessage } from '#shared/kube/protobuf/decode-message.ts';
@@ -110,11 +111,12 @@ describe('createPodReader', () => {
     const [one, two] = ['web-1', 'web-2'].map((name) => {
       const copy = structuredClone(raw);
       return read({ ...copy, metadata: { ...copy.metadata, name } });
-    });
-    expect(one?.name).not.toBe(two?.name);
-    expect(one?.labels).toBe(two?.labels);
-    expect(one?.spec.containers).toBe(two?.spec.containers);
-    expect(one?.status.conditions).toBe(two?.status.conditions);
+    }) as [Pod, Pod];
+    expect(one.name).not.toBe(two.name);
+    expect(one.labels).toBe(two.labels);
+    expect(one.owners).toBe(two.owners);
+    expect(one.spec.containers).toBe(two.spec.containers);
+    expect(one.status.conditions).toBe(two.status.conditions);
   });
 
   test('the anti-affinity of two pods of one owner is prepared once, in each namespace', () => {
@@ -148,10 +150,19 @@ describe('createPodReader', () => {
     ]);
   });
 
-  test('owners and annotations that no decision reads are left out', () => {
+  test('annotations that no decision reads are left out', () => {
     const annotations = { 'cni.test/address': '10.0.0.7' };
     const pod = createPodReader()({ ...raw, metadata: { ...raw.metadata, annotations } });
-    expect([pod.owners, pod.annotations]).toEqual([[], new Map()]);
+    expect(pod.annotations).toEqual(new Map());
+  });
+
+  test('equal pods of two owners keep their own owner', () => {
+    const read = createPodReader();
+    const pods = ['web', 'api'].map((name) => {
+      const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name, uid: name, controller: true }];
+      return read({ ...raw, metadata: { ...raw.metadata, ownerReferences } });
+    });
+    expect(pods.map(ownerOf)).toEqual(['shop/ReplicaSet/web', 'shop/ReplicaSet/api']);
   });
 
   test('a pod that cannot be read throws with the field', () => {

@@ -127,6 +127,7 @@ const CONDITION: Message = new Map<number, Field>([
 const STATUS: Message = new Map<number, Field>([
   [1, { name: 'phase', type: 'text' }],
   [2, { name: 'conditions', type: CONDITION, many: 'list' }],
+  [4, { name: 'reason', type: 'text' }],
   [7, { name: 'startTime', type: 'time' }],
   [8, { name: 'containerStatuses', type: CONTAINER_STATUS, many: 'list' }],
   [9, { name: 'qosClass', type: 'text' }],

@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { NodePressureFacts } from '#shared/domain/snapshot/node-pressure-facts.ts';
 import { serve, type Server } from '#shared/http/serve.ts';
@@ -8,6 +9,9 @@ import { createMetrics } from '#shared/runtime/metrics.ts';
 import { extenderListener } from '#scheduler/extender/extender-listener.ts';
 import { extenderVerbs } from '#scheduler/extender/extender-verbs.ts';
 import { preemptionRules } from '#scheduler/extender/preemption-rules.ts';
+import type { EventRecord } from '#shared/kube/events/event-series.ts';
+import type { PreemptionLoops } from '#scheduler/preemptions/preemption-loops.ts';
+import { loopsAfter } from '#test/scheduler/preemptions/loops-after.ts';
 import { fixedClasses } from '#test/build/classes.ts';
 import { buildNode, buildPod } from '#test/build/cluster.ts';
 import { eventually } from '#test/contract/harness.ts';
@@ -47,30 +51,36 @@ interface Asking {
   readonly bodyLimitBytes?: number;
   readonly maxRequests?: number;
   readonly pressures?: readonly NodePressureFacts[];
+  readonly loops?: PreemptionLoops;
+  /** In place of the usual pods. */
+  readonly others?: readonly Pod[];
 }
 
-async function start({ bodyLimitBytes = 100_000, maxRequests = 16, pressures = [], ...view }: Asking) {
-  const { missing = [], isStale = false } = view;
+async function start({ bodyLimitBytes = 100_000, maxRequests = 16, pressures = [], others = pods, ...view }: Asking) {
+  const { missing = [], isStale = false, loops = loopsAfter(0) } = view;
+  const recorded: EventRecord[] = [];
+  const record = (event: EventRecord): void => void recorded.push(event);
   const log = createLog({ component: 'test', level: 'silent', format: 'json' });
   const metrics = createMetrics('test');
-  const snapshot = createSnapshot({ nodes, pods });
+  const snapshot = createSnapshot({ nodes, pods: others });
   for (const facts of pressures) snapshot.pressures.set(facts.node, facts);
-  const rules = preemptionRules(RULES, fixedClasses([SPARED as never]));
+  const rules = preemptionRules(RULES, fixedClasses([SPARED as never]), loops);
   const clock = { now: () => NOW };
-  const verbs = extenderVerbs({ snapshot, missing: () => missing, isStale: () => isStale, rules, clock, log, metrics });
+  const state = { missing: () => missing, isStale: () => isStale };
+  const verbs = extenderVerbs({ snapshot, ...state, rules, loops, events: { record }, clock, log, metrics });
   server = await serve({
     handler: extenderListener({ verbs, bodyLimitBytes, maxRequests, log }),
     host: '127.0.0.1',
     port: 0,
   });
-  return { url: server.url, metrics };
+  return { url: server.url, metrics, recorded };
 }
 
 async function ask(body: string, asking: Asking = {}) {
-  const { url, metrics } = await start(asking);
+  const { url, metrics, recorded } = await start(asking);
   const headers = { 'content-type': 'application/json' };
   const answer = await fetch(`${url}${asking.path ?? '/preempt'}`, { method: 'POST', headers, body });
-  return { status: answer.status, body: await answer.json(), metrics: await metrics.text() };
+  return { status: answer.status, body: await answer.json(), metrics: await metrics.text(), recorded };
 }
 
 describe('POST /preempt', () => {
@@ -114,6 +124,39 @@ describe('POST /preempt', () => {
     expect(body).toEqual({ NodeNameToMetaVictims: { n0: proposal.n0, n2: unknown } });
     expect(metrics).toContain('plimsoll_extender_undecided_total{verb="preempt",reason="Stale"} 1');
     expect(metrics).toContain('plimsoll_extender_nodes_total{verdict="takenAway"} 1');
+  });
+
+  describe('where it would continue a loop of two owners (S0-21)', () => {
+    const looping = { ...Pod, metadata: { ...Pod.metadata, name: 'a' } };
+    const Pods = [{ UID: 'uid-b' }];
+    const proposed = JSON.stringify({ Pod: looping, NodeNameToMetaVictims: { n0: { Pods, NumPDBViolations: 0 } } });
+    const others = [buildPod({ name: 'b', node: 'n0', priority: 5, requests: { cpu: '1' } })];
+    const note = 'pods of default/Pod/a and default/Pod/b displace each other: 3 times within 60 min, last on node n0';
+
+    test.each<[string, PreemptionLoops, readonly string[], readonly string[]]>([
+      ['the node is taken away and both are named', loopsAfter(3), [], [note]],
+      ['a dry run names both, and keeps the node', loopsAfter(3, 'DryRun'), ['n0'], [`${note} (dry run)`]],
+      ['one round earlier the node stays', loopsAfter(2), ['n0'], []],
+      ['it stays where loops are not looked for', loopsAfter(3, 'Off'), ['n0'], []],
+    ])('%s', async (_, loops, left, notes) => {
+      const { body, recorded, metrics } = await ask(proposed, { loops, others });
+      expect(Object.keys((body as { NodeNameToMetaVictims: object }).NodeNameToMetaVictims)).toEqual(left);
+      expect(recorded.map((event) => event.note)).toEqual(notes);
+      const counted = /loops_total\{mode="\w+"\} (?<count>\d)/.exec(metrics)?.groups?.['count'];
+      expect(Number(counted ?? 0)).toBe(notes.length);
+    });
+
+    test('the Event is about the pending pod, and names the other one', async () => {
+      const { recorded } = await ask(proposed, { loops: loopsAfter(3), others });
+      expect(recorded).toMatchObject([
+        {
+          regarding: { kind: 'Pod', namespace: 'default', name: 'a', uid: 'u' },
+          related: { kind: 'Pod', namespace: 'default', name: 'b', uid: 'uid-b' },
+          type: 'Warning',
+          reason: 'PreemptionLoopDetected',
+        },
+      ]);
+    });
   });
 
   test('refuses more bytes of bodies at once than four of the largest', async () => {

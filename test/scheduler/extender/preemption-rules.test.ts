@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { putPod } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { sheetOf } from '#shared/domain/snapshot/node-sheet.ts';
@@ -6,6 +7,7 @@ import type { AnnotatedClass } from '#shared/kube/decode/decode-priority-class.t
 import { createStore } from '#shared/kube/reflector/reflector-store.ts';
 import { preemptionRules } from '#scheduler/extender/preemption-rules.ts';
 import { buildNode, buildPod } from '#test/build/cluster.ts';
+import { loopsAfter } from '#test/scheduler/preemptions/loops-after.ts';
 
 const RULES = { budgets: 'BestEffort', usageAware: false, tieBreak: 'none' } as const;
 
@@ -15,12 +17,31 @@ function classesOf() {
   return createStore<AnnotatedClass>({ slim, onError: (error) => expect.unreachable(String(error)) });
 }
 
+const [a, b] = ['a', 'b'].map((name) => buildPod({ name })) as [Pod, Pod];
+
+describe('protection', () => {
+  test.each<[string, ReturnType<typeof loopsAfter>, Pod, string | undefined]>([
+    ['is refused where it would continue a loop', loopsAfter(3), a, 'PreemptionLoop'],
+    ['is allowed before the last round', loopsAfter(2), a, undefined],
+    ['is allowed in a dry run', loopsAfter(3, 'DryRun'), a, undefined],
+    ['is allowed to any other pod', loopsAfter(3), buildPod({ name: 'c' }), undefined],
+    [
+      'is allowed to a pod of system priority',
+      loopsAfter(3),
+      { ...a, spec: { ...a.spec, priority: 2_000_000_000 } },
+      undefined,
+    ],
+  ])('a preemption %s', (_, loops, preemptor, code) => {
+    expect(preemptionRules(RULES, classesOf(), loops).protection(b, preemptor)?.code).toBe(code);
+  });
+});
+
 function opened() {
   const nodes = [buildNode({ name: 'n0', allocatable: { cpu: '4', memory: '4Gi' } })];
   const pods = [buildPod({ name: 'web', node: 'n0', spec: { priorityClassName: 'batch' } })];
   const snapshot = createSnapshot({ nodes, pods });
   const classes = classesOf();
-  const rules = preemptionRules(RULES, classes);
+  const rules = preemptionRules(RULES, classes, loopsAfter(0));
   const holdsProtected = () => {
     const entry = snapshot.nodes.get('n0');
     return entry && rules.holdsProtected?.(sheetOf(entry));
@@ -36,6 +57,13 @@ describe('holdsProtected', () => {
     expect(holdsProtected()).toBe(true);
     classes.set({ metadata: { name: 'batch' } });
     expect(holdsProtected()).toBe(false);
+  });
+
+  test('is true of every node while there is a loop', () => {
+    const { snapshot } = opened();
+    const rules = preemptionRules(RULES, classesOf(), loopsAfter(3));
+    const entry = snapshot.nodes.get('n0');
+    expect(entry && rules.holdsProtected?.(sheetOf(entry))).toBe(true);
   });
 
   test('follows the pods of the node', () => {

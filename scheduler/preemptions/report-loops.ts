@@ -1,0 +1,70 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import type { Proposal } from '#shared/domain/preemption/proposal/proposal.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import { EVENT_REASONS } from '#shared/kube/api-names.ts';
+import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
+import type { ObjectReference } from '#shared/kube/events/event-series.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import type { Metrics } from '#shared/runtime/metrics.ts';
+import type { PreemptionLoops } from './preemption-loops.ts';
+
+export interface ReportOptions {
+  readonly loops: Pick<PreemptionLoops, 'mode' | 'isAny' | 'between'>;
+  readonly snapshot: Pick<ClusterSnapshot, 'placedPods'>;
+  readonly events: Pick<EventRecorder, 'record'>;
+  readonly log: Pick<Log, 'warn'>;
+  readonly metrics: Metrics;
+}
+
+interface FoundLoop {
+  readonly victim: Pod;
+  readonly because: Because;
+}
+
+/**
+ * Reports each loop that a proposed preemption would continue: an Event on the pending pod that names both sides, a log
+ * line, and a count. Only the replica that kube-scheduler asks does so.
+ */
+export function reportLoops(options: ReportOptions): (proposed: Pick<Proposal, 'pod' | 'proposal'>) => void {
+  const { loops, events, log, metrics } = options;
+  const counter = metrics.counter(
+    'plimsoll_extender_preemption_loops_total',
+    'Pairs of owners in proposed preemptions that would continue a loop, by mode',
+    ['mode'],
+  );
+  return (proposed) => {
+    if (!loops.isAny()) return;
+    for (const { victim, because } of loopsIn(proposed, options)) {
+      counter.add({ mode: loops.mode });
+      log.warn({ ...because.facts, code: because.code, mode: loops.mode }, 'Preemption loop');
+      events.record(eventOf(proposed.pod, { victim, because }, loops.mode));
+    }
+  };
+}
+
+/** One for each owner of victims, on whichever nodes these are. */
+function loopsIn({ pod, proposal }: Pick<Proposal, 'pod' | 'proposal'>, options: ReportOptions): Iterable<FoundLoop> {
+  const found = new Map<string, FoundLoop>();
+  for (const uid of proposal.flatMap(({ uids }) => uids)) {
+    const victim = options.snapshot.placedPods.get(uid)?.pod;
+    const because = victim && options.loops.between(victim, pod);
+    if (victim !== undefined && because !== undefined) found.set(because.text, { victim, because });
+  }
+  return found.values();
+}
+
+function eventOf(preemptor: Pod, { victim, because }: FoundLoop, mode: PreemptionLoops['mode']) {
+  return {
+    regarding: referenceTo(preemptor),
+    related: referenceTo(victim),
+    type: 'Warning',
+    reason: EVENT_REASONS.preemptionLoop,
+    note: mode === 'DryRun' ? `${because.text} (dry run)` : because.text,
+    action: 'Preempting',
+  } as const;
+}
+
+function referenceTo({ namespace, name, uid }: Pod): ObjectReference {
+  return { apiVersion: 'v1', kind: 'Pod', namespace, name, uid };
+}

@@ -1,0 +1,81 @@
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget.ts';
+import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
+import { spentBudgets } from '#shared/domain/preemption/victims/spent-budgets.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import type { Metrics } from '#shared/runtime/metrics.ts';
+import { podChange } from './pod-change.ts';
+import type { PreemptionLoops } from './preemption-loops.ts';
+import type { ObservePod, SeenPod } from './seen-pod.ts';
+
+export interface WatchOptions {
+  readonly loops: Pick<PreemptionLoops, 'see'>;
+  readonly log: Pick<Log, 'info' | 'warn'>;
+  readonly metrics: Metrics;
+}
+
+/**
+ * Follows what schedulers do to pods: counts preempted pods, budgets that a preemption breached (S1-17) and pods that a
+ * kubelet refused (S0-20), and shows the loops who preempts whom (S0-21).
+ */
+export function watchPreemptions({ loops, log, metrics }: WatchOptions): ObservePod {
+  const counters = createCounters(metrics);
+  const breachesOf = countDebits();
+  return (seen, snapshot) => {
+    const change = podChange(seen);
+    if (change === undefined) return;
+    if (change.kind === 'refused') {
+      counters.refused.add({ reason: change.reason });
+      log.info(
+        { pod: nameOf(seen), node: seen.pod.spec.nodeName, reason: change.reason },
+        'Pod refused by the kubelet',
+      );
+      return;
+    }
+    loops.see(change.kind === 'preempted' ? victimOf(seen, change) : undefined, nominatedIn(snapshot));
+    if (change.kind === 'nominated') return;
+    const breached = breachesOf(change.victim);
+    counters.preempted.add({ budget: breached.length === 0 ? 'Kept' : 'Breached' });
+    if (breached.length === 0) return;
+    log.warn({ pod: nameOf(seen), node: change.node, budgets: breached }, 'Disruption budget breached by a preemption');
+  };
+}
+
+function createCounters(metrics: Metrics) {
+  return {
+    preempted: metrics.counter(
+      'plimsoll_extender_preempted_pods_total',
+      'Pods that schedulers preempted, by whether a PodDisruptionBudget had nothing left; each replica of the extender counts all',
+      ['budget'],
+    ),
+    refused: metrics.counter(
+      'plimsoll_extender_refused_pods_total',
+      'Pods that a kubelet refused after a scheduler had bound them, by its reason; each replica of the extender counts all',
+      ['reason'],
+    ),
+  };
+}
+
+function victimOf({ pod }: SeenPod, { victim, node }: { readonly victim: PlacedPod; readonly node: string }) {
+  return { pod, node, priority: victim.priority };
+}
+
+function nominatedIn({ occupancies }: ClusterSnapshot) {
+  return (node: string): readonly PlacedPod[] => occupancies.get(node)?.nominated ?? [];
+}
+
+/** Each status of a budget is an object of its own: what a victim uses up is forgotten with the next status. */
+function countDebits(): (victim: PlacedPod) => readonly string[] {
+  const debits = new WeakMap<DisruptionBudget, number>();
+  const debitOf = (budget: DisruptionBudget): number => debits.get(budget) ?? 0;
+  return ({ pod, budgets }) => {
+    const own = budgets.map(({ budget }) => budget);
+    const spent = spentBudgets(pod, own, debitOf);
+    for (const budget of own) debits.set(budget, debitOf(budget) + 1);
+    return spent.map(({ namespace, name }) => `${namespace}/${name}`);
+  };
+}
+
+function nameOf({ pod: { namespace, name } }: SeenPod): string {
+  return `${namespace}/${name}`;
+}

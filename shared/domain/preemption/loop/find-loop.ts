@@ -1,0 +1,46 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { type LoopPolicy, pairOf, type PreemptionRounds, type Round } from './preemption-rounds.ts';
+
+/** The two sides of a preemption: owners, or pods without one. */
+export interface Sides {
+  readonly preemptor: string;
+  readonly victim: string;
+}
+
+/**
+ * Why a preemption would continue a loop: the two parties have had all rounds that the policy allows within its window, in
+ * whichever direction. `undefined` where it would not.
+ */
+export function loopBetween(
+  rounds: PreemptionRounds,
+  { preemptor, victim }: Sides,
+  policy: LoopPolicy,
+  now: Instant,
+): Because | undefined {
+  const recent = recentOf(rounds.get(pairOf(preemptor, victim)) ?? [], policy, now);
+  const last = recent.at(-1);
+  if (last === undefined || recent.length < policy.rounds) return undefined;
+  return because({ preemptor, victim }, { last, count: recent.length, windowMs: policy.windowMs });
+}
+
+/** Whether any pair has had all rounds that the policy allows. */
+export function holdsLoop(rounds: PreemptionRounds, policy: LoopPolicy, now: Instant): boolean {
+  return Array.from(rounds.values()).some((own) => recentOf(own, policy, now).length >= policy.rounds);
+}
+
+function recentOf(rounds: readonly Round[], { windowMs }: LoopPolicy, now: Instant): readonly Round[] {
+  return rounds.filter(({ at }) => at > now - windowMs);
+}
+
+interface Counted {
+  readonly last: Round;
+  readonly count: number;
+  readonly windowMs: number;
+}
+
+function because({ preemptor, victim }: Sides, { last: { node }, count, windowMs }: Counted): Because {
+  const often = `${count} times within ${Math.round(windowMs / 60_000)} min`;
+  const text = `pods of ${preemptor} and ${victim} displace each other: ${often}, last on node ${node}`;
+  return { code: 'PreemptionLoop', text, facts: { preemptor, victim, rounds: count, node } };
+}
