@@ -24,7 +24,11 @@ export const EVENT_MEANINGS: Readonly<Record<keyof typeof EVENT_REASONS, EventMe
     about: 'Node',
     meaning: 'Pods of one owner return to the node and are evicted again; the node is avoided for an hour',
   },
-  preemptionLoop: { about: 'Pod', meaning: 'Pods preempt each other again and again' },
+  preemptionLoop: {
+    about: 'Pod',
+    meaning:
+      'Preempting for this pending pod would continue a loop of two owners; it is refused, or in a dry run only reported',
+  },
   preemptionRefused: { about: 'Pod', meaning: 'kube-scheduler tried to preempt a pod that opted out' },
   policyViolated: { about: 'PriorityPolicy', meaning: 'The policy refused a pod or a template' },
   policyConflict: { about: 'PriorityPolicy', meaning: 'Two policies began to conflict for the same pods' },

@@ -98,5 +98,35 @@ export const EVICTIONS_DASHBOARD: Dashboard = {
       unit: 'short',
       queries: [{ expr: `sum by (reason) (plimsoll_evictions_held{${CLUSTER}})`, legend: '{{reason}}' }],
     },
+    {
+      title: 'Preempted pods',
+      description:
+        'Breached: a PodDisruptionBudget of the pod had nothing left. loop: proposals that would continue a loop of two owners.',
+      type: 'timeseries',
+      unit: 'short',
+      queries: [
+        {
+          // Each replica of the extender counts all.
+          expr: `max by (budget) (increase(plimsoll_extender_preempted_pods_total{${CLUSTER}}[$__rate_interval]))`,
+          legend: '{{budget}}',
+        },
+        {
+          expr: `sum by (mode) (increase(plimsoll_extender_preemption_loops_total{${CLUSTER}}[$__rate_interval]))`,
+          legend: 'loop {{mode}}',
+        },
+      ],
+    },
+    {
+      title: 'Pods refused by the kubelet',
+      description: 'A scheduler bound them to a node whose room was taken, for example by another scheduler.',
+      type: 'timeseries',
+      unit: 'short',
+      queries: [
+        {
+          expr: `max by (reason) (increase(plimsoll_extender_refused_pods_total{${CLUSTER}}[$__rate_interval]))`,
+          legend: '{{reason}}',
+        },
+      ],
+    },
   ],
 };

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { endTerminatedPods } from '#test/cluster/support/end-terminated-pods.ts';
+import { countReadyNodes } from '#test/cluster/support/fake-nodes.ts';
+import { freePorts } from '#test/cluster/support/free-ports.ts';
+import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
+import { at, eventually } from '#test/contract/harness.ts';
+import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import { untilKnown } from './ask-extender.ts';
+import { seedStage } from './seed-stage.ts';
+
+const EVENTS = '/apis/events.k8s.io/v1/namespaces/default/events';
+const PATIENCE_MS = 30_000;
+const GIVEN = { nodes: [{ name: 'node-1', capacity: 10 }], running: [] };
+const why = whyNoOwnCluster(process.env);
+
+describe.skipIf(why !== undefined)(`two pods that preempt each other on kube-scheduler${why ?? ''}`, () => {
+  let port = 0;
+  let extender: SchedulerProcess;
+  let ending: Promise<void>;
+  const over = new AbortController();
+  const own = ownCluster(async () => {
+    [port = 0] = await freePorts(1);
+    const entry = { urlPrefix: `http://127.0.0.1:${port}`, preemptVerb: 'preempt', nodeCacheCapable: true };
+    return { schedulerConfiguration: { extenders: [{ ...entry, ignorable: true, httpTimeout: '2s' }] } };
+  });
+
+  beforeAll(async () => {
+    const { admin, cluster } = own();
+    extender = await startSchedulerProcess(cluster.kubeconfig, port, ['--preemption-loops-mode=Enforce']);
+    ending = endTerminatedPods(admin, over.signal);
+  }, 60_000);
+  afterAll(async () => {
+    over.abort();
+    await ending;
+    await extender.stop();
+  });
+
+  const stage = () => seedStage(own(), 's0-21', GIVEN);
+  const isPlaced = (name: string) => eventually(async () => expect(await stage().here()).toEqual([name]), PATIENCE_MS);
+  /** Each asks for the whole node, with a higher priority than the one before. */
+  const create = (name: string, priority: number) => stage().create({ name, priority, request: 10, graceSeconds: 1 });
+
+  async function loops(): Promise<readonly unknown[]> {
+    const events = at(await own().admin.request({ path: EVENTS }), 'object.items') as readonly unknown[];
+    return events.filter((event) => at(event, 'reason') === 'PreemptionLoopDetected');
+  }
+
+  test('three rounds within an hour are allowed, the fourth is refused, and both are named (S0-21)', async () => {
+    await stage().build();
+    await eventually(async () => expect(await countReadyNodes(own().admin)).toBe(1), PATIENCE_MS);
+    await create('a', 1);
+    await isPlaced('a');
+    for (const [name, priority] of [
+      ['b', 2],
+      ['a', 3],
+      ['b', 4],
+    ] as const) {
+      await create(name, priority);
+      await isPlaced(name);
+    }
+    await untilKnown(port, { node: stage().nodeName('node-1'), uid: await stage().uidOf('b') });
+    expect(await loops()).toEqual([]);
+    await create('a', 5);
+    await eventually(async () => {
+      expect(await loops()).toMatchObject([{ regarding: { name: 's0-21-a' }, related: { name: 's0-21-b' } }]);
+    }, PATIENCE_MS);
+    expect(await stage().seen()).toMatchObject({ terminating: [], nominated: {}, pending: ['a'] });
+    expect(await stage().here()).toEqual(['b']);
+  }, 180_000);
+
+  test('any other pod still preempts', async () => {
+    await create('c', 6);
+    await isPlaced('c');
+  }, 60_000);
+});

@@ -1,0 +1,122 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
+import { directConnection } from '#shared/kube/client/connection.ts';
+import { buildKubeconfig } from '#test/build/kubeconfig.ts';
+import { freePorts } from '#test/cluster/support/free-ports.ts';
+import { at, eventually, pod } from '#test/contract/harness.ts';
+import { runningApiServer } from '#test/sandbox/api-server/running-api-server.ts';
+import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+
+const TIMEOUT_MS = 60_000;
+const PODS = '/api/v1/namespaces/default/pods';
+const BUDGETS = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
+const EVENTS = '/apis/events.k8s.io/v1/namespaces/default/events';
+const MERGE = 'application/merge-patch+json';
+const BY_SCHEDULER = { type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler' };
+
+describe('the scheduler process while others preempt', { timeout: TIMEOUT_MS }, () => {
+  const server = runningApiServer();
+  const folder = mkdtempSync(join(tmpdir(), 'plimsoll-test-'));
+  let port = 0;
+  let client: KubeClient;
+  let scheduler: SchedulerProcess;
+
+  beforeAll(async () => {
+    const { url, token, caPem: ca } = server();
+    client = createClient(directConnection({ server: url, token, ca }), { userAgent: 'test' });
+    const kubeconfig = join(folder, 'kubeconfig');
+    writeFileSync(kubeconfig, buildKubeconfig({ server: url, ca }, { token }));
+    [port = 0] = await freePorts(1);
+    const off = ['--nodes-avoidance=Off', '--nodes-taints=Off'];
+    scheduler = await startSchedulerProcess(kubeconfig, port, ['--preemption-loops-mode=Enforce', ...off]);
+    const allocatable = { cpu: '1', memory: '1Gi', pods: '10' };
+    await send('POST', '/api/v1/nodes', { metadata: { name: 'n0' }, status: { allocatable, capacity: allocatable } });
+    for (const value of [1, 2, 3, 4])
+      await send('POST', '/apis/scheduling.k8s.io/v1/priorityclasses', { metadata: { name: `p${value}` }, value });
+  }, TIMEOUT_MS);
+  afterAll(async () => {
+    client.close();
+    await scheduler.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  async function send(method: 'POST' | 'PATCH' | 'DELETE', path: string, body: object): Promise<unknown> {
+    const outcome = await client.request({ method, path, body, ...(method === 'PATCH' && { contentType: MERGE }) });
+    expect(outcome).toMatchObject({ kind: 'ok' });
+    return at(outcome, 'object');
+  }
+
+  const create = (name: string, spec: object, metadata: object = {}) => send('POST', PODS, pod(name, spec, metadata));
+  const patchStatus = (name: string, status: object) => send('PATCH', `${PODS}/${name}/status`, { status });
+  const remove = (name: string) => send('DELETE', `${PODS}/${name}`, { gracePeriodSeconds: 0 });
+  const counts = (text: string) =>
+    eventually(async () => expect(await scheduler.metrics()).toContain(text), TIMEOUT_MS);
+
+  async function nodesLeft(preemptor: unknown, victim: unknown): Promise<readonly string[]> {
+    const Pods = [{ UID: at(victim, 'metadata.uid') }];
+    const body = JSON.stringify({ Pod: preemptor, NodeNameToMetaVictims: { n0: { Pods, NumPDBViolations: 0 } } });
+    const answer = await fetch(`http://127.0.0.1:${port}/preempt`, { method: 'POST', body });
+    return Object.keys(at(await answer.json(), 'NodeNameToMetaVictims') as object);
+  }
+
+  /** One of the pods makes way for the other, and both go. */
+  async function preempt(round: number): Promise<void> {
+    const [victim = '', preemptor = ''] = round % 2 === 0 ? ['b', 'a'] : ['a', 'b'];
+    await create(victim, { nodeName: 'n0', priorityClassName: `p${round}` });
+    await create(preemptor, { priorityClassName: `p${round + 1}` });
+    await patchStatus(preemptor, { nominatedNodeName: 'n0' });
+    await patchStatus(victim, { conditions: [BY_SCHEDULER] });
+    await counts(`plimsoll_extender_preempted_pods_total{budget="Kept"} ${round}`);
+    for (const name of [victim, preemptor]) await remove(name);
+  }
+
+  test('the fourth preemption in turn by two pods is refused, and an Event names both (S0-21)', async () => {
+    const a = pod('a', { priority: 4 }, { namespace: 'default', uid: 'u' });
+    for (const round of [1, 2]) await preempt(round);
+    const early = await create('b', { nodeName: 'n0', priorityClassName: 'p3' });
+    await eventually(async () => expect(await nodesLeft(a, early)).toEqual(['n0']), TIMEOUT_MS);
+    await remove('b');
+    await preempt(3);
+    const b = await create('b', { nodeName: 'n0', priorityClassName: 'p3' });
+    // A node is taken away also while a victim is unknown.
+    const other = pod('other', { priority: 4 }, { namespace: 'default', uid: 'v' });
+    await eventually(async () => expect(await nodesLeft(other, b)).toEqual(['n0']), TIMEOUT_MS);
+    expect(await nodesLeft(a, b)).toEqual([]);
+    expect(await scheduler.metrics()).toContain('plimsoll_extender_preemption_loops_total{mode="Enforce"} 1');
+    await eventually(async () => {
+      const events = at(await client.request({ path: EVENTS }), 'object.items') as readonly unknown[];
+      expect(events.filter((event) => at(event, 'reason') === 'PreemptionLoopDetected')).toMatchObject([
+        {
+          regarding: { kind: 'Pod', name: 'a' },
+          related: { kind: 'Pod', name: 'b' },
+          note: 'pods of default/Pod/a and default/Pod/b displace each other: 3 times within 60 min, last on node n0',
+        },
+      ]);
+    }, TIMEOUT_MS);
+  });
+
+  test('a preemption that breaches a spent budget is counted, and the log names both (S1-17)', async () => {
+    const labels = { app: 'db' };
+    await send('POST', BUDGETS, {
+      metadata: { name: 'db' },
+      spec: { minAvailable: 1, selector: { matchLabels: labels } },
+    });
+    await create('db-0', { nodeName: 'n0', priorityClassName: 'p1' }, { labels });
+    await patchStatus('db-0', { conditions: [BY_SCHEDULER] });
+    await counts('plimsoll_extender_preempted_pods_total{budget="Breached"} 1');
+    expect(scheduler.log()).toMatch(/"pod":"default\/db-0","node":"n0","budgets":\["default\/db"\]/);
+  });
+
+  test('a pod that a kubelet refuses because another scheduler was faster is counted and logged, and no other pod goes (S0-20)', async () => {
+    await create('faster', { nodeName: 'n0', priorityClassName: 'p1' });
+    await create('late', { nodeName: 'n0', priorityClassName: 'p2' });
+    await patchStatus('late', { phase: 'Failed', reason: 'OutOfcpu' });
+    await counts('plimsoll_extender_refused_pods_total{reason="OutOfcpu"} 1');
+    expect(scheduler.log()).toMatch(/"pod":"default\/late","node":"n0","reason":"OutOfcpu"/);
+    const faster = await client.request({ path: `${PODS}/faster` });
+    expect([at(faster, 'kind'), at(faster, 'object.metadata.deletionTimestamp')]).toEqual(['ok', undefined]);
+  });
+});
