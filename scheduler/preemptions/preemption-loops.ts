@@ -7,7 +7,7 @@ import {
   type PreemptedPod,
 } from '#shared/domain/preemption/loop/attribute-victims.ts';
 import { contenderOf } from '#shared/domain/preemption/loop/displacement.ts';
-import { holdsLoop, loopBetween } from '#shared/domain/preemption/loop/find-loop.ts';
+import { loopBetween, loopingParties } from '#shared/domain/preemption/loop/find-loop.ts';
 import { addDisplacement, type LoopPolicy, NO_ROUNDS } from '#shared/domain/preemption/loop/preemption-rounds.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { LoopsConfiguration } from './loops-configuration.ts';
@@ -37,6 +37,8 @@ export function createPreemptionLoops(
   const policy: LoopPolicy = { rounds: most, windowMs: windowSeconds * 1000 };
   let waiting: readonly PreemptedPod[] = [];
   let rounds = NO_ROUNDS;
+  let looping = loopingParties(rounds, policy);
+  const isAny = (): boolean => mode !== 'Off' && clock.monotonic() < looping.until;
   return {
     mode,
     see(victim, nominatedTo) {
@@ -44,12 +46,15 @@ export function createPreemptionLoops(
       const victims = victim === undefined ? waiting : [...waiting, { ...victim, at: now }];
       const attribution = attributeVictims(victims, nominatedTo, now);
       waiting = attribution.waiting;
+      if (attribution.found.length === 0) return;
       rounds = attribution.found.reduce((all, found) => addDisplacement(all, found, policy), rounds);
+      looping = loopingParties(rounds, policy);
     },
-    isAny: () => mode !== 'Off' && holdsLoop(rounds, policy, clock.monotonic()),
+    isAny,
     between(victim, preemptor) {
-      if (mode === 'Off' || hasCriticalPriority(preemptor)) return undefined;
+      if (!isAny() || hasCriticalPriority(preemptor)) return undefined;
       const sides = { preemptor: contenderOf(preemptor).party, victim: contenderOf(victim).party };
+      if (!looping.parties.has(sides.preemptor)) return undefined;
       return loopBetween(rounds, sides, policy, clock.monotonic());
     },
   };

@@ -1,6 +1,6 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { type LoopPolicy, pairOf, type PreemptionRounds, type Round } from './preemption-rounds.ts';
+import { type LoopPolicy, pairOf, partiesOf, type PreemptionRounds, type Round } from './preemption-rounds.ts';
 
 /** The two sides of a preemption: owners, or pods without one. */
 export interface Sides {
@@ -24,9 +24,19 @@ export function loopBetween(
   return because({ preemptor, victim }, { last, count: recent.length, windowMs: policy.windowMs });
 }
 
-/** Whether any pair has had all rounds that the policy allows. */
-export function holdsLoop(rounds: PreemptionRounds, policy: LoopPolicy, now: Instant): boolean {
-  return Array.from(rounds.values()).some((own) => recentOf(own, policy, now).length >= policy.rounds);
+/** Who is in a loop, and until when any loop lasts: most questions end here, without a look at the rounds. */
+export interface LoopingParties {
+  readonly parties: ReadonlySet<string>;
+  readonly until: Instant;
+}
+
+/** The parties that have had all rounds that the policy allows; the loop of a pair lasts until its first one has left. */
+export function loopingParties(rounds: PreemptionRounds, policy: LoopPolicy): LoopingParties {
+  const full = Array.from(rounds).filter(([, own]) => own.length >= policy.rounds);
+  return {
+    parties: new Set(full.flatMap(([pair]) => partiesOf(pair))),
+    until: Math.max(-Infinity, ...full.map(([, [first]]) => (first?.at ?? -Infinity) + policy.windowMs)),
+  };
 }
 
 function recentOf(rounds: readonly Round[], { windowMs }: LoopPolicy, now: Instant): readonly Round[] {

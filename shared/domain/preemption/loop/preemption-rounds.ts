@@ -62,3 +62,8 @@ function dropEnded(rounds: PreemptionRounds, endedBy: Instant): PreemptionRounds
 export function pairOf(left: string, right: string): string {
   return JSON.stringify(left < right ? [left, right] : [right, left]);
 }
+
+/** The two parties of a pair. */
+export function partiesOf(pair: string): readonly string[] {
+  return JSON.parse(pair) as readonly string[];
+}

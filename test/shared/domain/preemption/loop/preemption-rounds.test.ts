@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Displacement } from '#shared/domain/preemption/loop/displacement.ts';
-import { holdsLoop, loopBetween } from '#shared/domain/preemption/loop/find-loop.ts';
+import { loopBetween, loopingParties } from '#shared/domain/preemption/loop/find-loop.ts';
 import {
   addDisplacement,
   type LoopPolicy,
@@ -53,7 +53,11 @@ describe('addDisplacement', () => {
   test('the loop ends by itself when its first round is an hour old', () => {
     const rounds = [first, second, third];
     expect([60, 61].map((minute) => loopAt(minute, rounds) !== undefined)).toEqual([true, false]);
-    expect([60, 61].map((minute) => holdsLoop(after(rounds), POLICY, minute * MINUTE))).toEqual([true, false]);
+    expect(loopingParties(after(rounds), POLICY)).toEqual({ parties: new Set([A, B]), until: 61 * MINUTE });
+  });
+
+  test('no party is in a loop before the last round that is allowed', () => {
+    expect(loopingParties(after([first, second]), POLICY)).toEqual({ parties: new Set(), until: -Infinity });
   });
 
   test('a pair is one whichever side preempts', () => {
