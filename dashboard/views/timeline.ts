@@ -1,10 +1,11 @@
 import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
+import { isKubeletRefusal } from '#shared/domain/pod/kubelet-refusal.ts';
 import { type Fields, fieldsOf, instantOf, integerOf, textOf } from '#shared/api/tolerant-fields.ts';
 import { EVENT_REASONS, REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { EvictionView, NodeView, TimelineEntry, TimelineKind } from './view.ts';
 
-/** The reasons of Events that the timeline shows, with the kind of entry; all other Events are left out. */
+/** The reasons of Events that the timeline shows besides refusals by kubelets; all other Events are left out. */
 const KINDS: Readonly<Record<string, TimelineKind>> = {
   [EVENT_REASONS.evicted]: 'eviction',
   [EVENT_REASONS.preempted]: 'preemption',
@@ -35,7 +36,7 @@ export interface EventEntry extends TimelineEntry {
  */
 export function eventEntry(event: KubeObject, now: number): EventEntry | undefined {
   const reason = textOf(event['reason'], LONGEST_NAME) ?? '';
-  const kind = Object.hasOwn(KINDS, reason) ? KINDS[reason] : undefined;
+  const kind = kindOf(reason);
   if (kind === undefined) return undefined;
   const series = fieldsOf(event['series']);
   return {
@@ -49,6 +50,12 @@ export function eventEntry(event: KubeObject, now: number): EventEntry | undefin
     count: integerOf(series['count']) ?? 1,
     writtenIn: textOf(event.metadata.namespace, LONGEST_NAME) ?? '',
   };
+}
+
+/** A refusal by a kubelet is shown although nothing was removed: the pod has lost its place to another one (S0-20). */
+function kindOf(reason: string): TimelineKind | undefined {
+  if (isKubeletRefusal(reason)) return 'problem';
+  return Object.hasOwn(KINDS, reason) ? KINDS[reason] : undefined;
 }
 
 /** Whoever writes an Event chooses its times, but for the creation: that one the API server sets. */

@@ -1,3 +1,4 @@
+import { isKubeletRefusal } from '#shared/domain/pod/kubelet-refusal.ts';
 import { isPreempted } from '#shared/domain/pod/preempted-pod.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { placeOf } from '#shared/domain/snapshot/snapshot-pods.ts';
@@ -10,12 +11,6 @@ export type PodChange =
   | { readonly kind: 'preempted'; readonly victim: PlacedPod; readonly node: string }
   | { readonly kind: 'nominated'; readonly node: string }
   | { readonly kind: 'refused'; readonly reason: string };
-
-/**
- * Why a kubelet refuses a pod that a scheduler has bound: another one had given the room away, or the node has changed.
- * `pkg/kubelet/lifecycle/predicate.go`.
- */
-const REFUSALS = /^(?:OutOf.+|NodeAffinity|NodePorts|NodeName|TaintToleration|UnexpectedAdmissionError)$/;
 
 /**
  * Compares a pod with what was known of it. What has happened before the pod was first seen is not told: after a restart
@@ -38,5 +33,5 @@ function isPending({ spec }: SeenPod['pod']): boolean {
 function refusal(raw: KubeObject): PodChange | undefined {
   const decoded = decodeObject(raw, (pod) => readObject(pod, 'status', (status) => readText(status, 'reason')));
   const reason = decoded.ok ? decoded.value : undefined;
-  return reason !== undefined && REFUSALS.test(reason) ? { kind: 'refused', reason } : undefined;
+  return reason !== undefined && isKubeletRefusal(reason) ? { kind: 'refused', reason } : undefined;
 }

@@ -27,6 +27,8 @@ describe('the timeline', () => {
     ['EvictionThresholdMet', 'pressure'],
     ['EvictionLoopDetected', 'problem'],
     ['PreemptionLoopDetected', 'problem'],
+    ['OutOfcpu', 'problem'],
+    ['NodePorts', 'problem'],
   ])('shows %s as %s, each kind of removal under its own word', (reason, kind) => {
     expect(event(reason)).toMatchObject({ kind, about: 'Pod team-b/hog', namespace: 'team-b', why: 'why' });
   });
