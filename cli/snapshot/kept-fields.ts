@@ -79,6 +79,7 @@ const POD: Shape = {
   },
   status: {
     phase: true,
+    reason: true,
     qosClass: true,
     startTime: true,
     nominatedNodeName: true,

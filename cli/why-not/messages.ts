@@ -8,6 +8,14 @@ export function ended(phase: string): string {
   return `the pod has ended: ${phase}`;
 }
 
+/** `reason` is the kubelet's, such as OutOfcpu. */
+export function refusedByKubelet(node: string, reason: string): string {
+  return (
+    `the kubelet of ${node} refused the pod (${reason}): another scheduler used the room first, or the node changed; ` +
+    'no other pod is removed for it, and its controller, if it has one, creates another'
+  );
+}
+
 export function gated(gates: readonly string[]): string {
   return `scheduling gates keep it from being scheduled until they are removed: ${gates.join(', ')}`;
 }

@@ -1,4 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
+import { isKubeletRefusal } from '#shared/domain/pod/kubelet-refusal.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { explainStuckPreemptor } from '#shared/domain/preemption/explain/explain-stuck-preemptor.ts';
 import type { ReasonGroup } from '#shared/domain/preemption/explain/group-reasons.ts';
@@ -7,7 +8,17 @@ import { fieldOf } from '#shared/kube/decode/field-of.ts';
 import type { ClusterModel } from '#cli/cluster/cluster-model.ts';
 import { placementOf, type SchedulerSetup } from '#cli/cluster/placement.ts';
 import { headline } from '#cli/cluster/placement-text.ts';
-import { ended, fitsNow, gated, neverPreempts, otherScheduler, placed, scheduled, terminating } from './messages.ts';
+import {
+  ended,
+  fitsNow,
+  gated,
+  neverPreempts,
+  otherScheduler,
+  placed,
+  refusedByKubelet,
+  scheduled,
+  terminating,
+} from './messages.ts';
 
 /** Why a pod is not on a node. */
 export interface PendingReason {
@@ -48,11 +59,17 @@ function outcomeOf(simulation: Simulation, pod: Pod): Because {
 
 /** Why the scheduler does not look at a pod at all. */
 function settledReason({ spec, status, deletion }: Pod, raw: unknown): Because | undefined {
-  if (FINISHED.includes(status.phase)) return because('Ended', ended(status.phase ?? ''));
+  if (FINISHED.includes(status.phase)) return endedReason(status.phase ?? '', spec.nodeName ?? '', raw);
   if ((spec.nodeName ?? '') !== '') return because('Placed', placed(spec.nodeName ?? ''));
   if (deletion !== undefined) return because('Terminating', terminating());
   const gates = namesIn(fieldOf(fieldOf(raw, 'spec'), 'schedulingGates'));
   return gates.length > 0 ? because('Gated', gated(gates)) : undefined;
+}
+
+function endedReason(phase: string, node: string, raw: unknown): Because {
+  const reason = fieldOf(fieldOf(raw, 'status'), 'reason');
+  const isRefused = phase === 'Failed' && typeof reason === 'string' && isKubeletRefusal(reason);
+  return isRefused ? because('RefusedByKubelet', refusedByKubelet(node, reason)) : because('Ended', ended(phase));
 }
 
 function statements(raw: unknown): readonly Because[] {

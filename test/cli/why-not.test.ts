@@ -28,6 +28,11 @@ describe('pendingReason', () => {
   test.each<[string, Partial<ExamplePod>, string]>([
     ['a pod on a node is not explained', { node: 'node-1' }, 'Placed'],
     ['a pod that ended is not explained', { status: { phase: 'Failed' } }, 'Ended'],
+    [
+      'a pod that a kubelet refused has lost a race (S0-20)',
+      { spec: { nodeName: 'n0' }, status: { phase: 'Failed', reason: 'OutOfcpu' } },
+      'RefusedByKubelet',
+    ],
     ['a gate is named', { spec: { schedulingGates: [{ name: 'example.com/wait' }] } }, 'Gated'],
     [
       'a terminating pod is not scheduled',
