@@ -61,15 +61,13 @@ export function seedStage({ admin }: OwnCluster, id: string, given: Given): Seed
   }
 
   async function create(seedPod: SeedPod, ownerReferences: readonly object[] = []): Promise<void> {
-    const { name, node, priority } = seedPod;
-    await admin.request({
-      method: 'POST',
-      path: CLASSES,
-      body: { metadata: { name: classOf(priority) }, value: priority },
-    });
+    const { name, node, priority, preemptionPolicy } = seedPod;
+    const priorityClassName = classOf(priority, preemptionPolicy);
+    const classBody = { metadata: { name: priorityClassName }, value: priority, preemptionPolicy };
+    await admin.request({ method: 'POST', path: CLASSES, body: classBody });
     const containers = [{ name: 'main', image: 'registry.test/idle:1', resources: resourcesOf(seedPod) }];
     const terminationGracePeriodSeconds = seedPod.graceSeconds ?? 30;
-    const spec = { containers, terminationGracePeriodSeconds, priorityClassName: classOf(priority) };
+    const spec = { containers, terminationGracePeriodSeconds, priorityClassName };
     const where = node === undefined ? { nodeSelector: { example: id } } : { nodeName: nodeName(node) };
     const body = pod(
       podName(name),
@@ -125,9 +123,9 @@ export function seedStage({ admin }: OwnCluster, id: string, given: Given): Seed
   };
 }
 
-/** The PriorityClass that pods of a priority are created with. */
-export function classOf(priority: number): string {
-  return `priority-${priority}`;
+/** The PriorityClass that pods of a priority, and of a preemption policy where they state one, are created with. */
+export function classOf(priority: number, preemptionPolicy?: string): string {
+  return ['priority', priority, ...(preemptionPolicy === undefined ? [] : [preemptionPolicy.toLowerCase()])].join('-');
 }
 
 /** A Guaranteed pod limits what it requests, and states memory too. */

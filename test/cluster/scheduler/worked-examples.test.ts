@@ -103,6 +103,26 @@ describe.skipIf(why !== undefined)(`worked examples on kube-scheduler with the e
     },
     180_000,
   );
+
+  test.concurrent(
+    's1-9: a pod that never preempts goes first in the queue, makes no pod go, and can itself be preempted',
+    async () => {
+      const { given }: Example = readSeed('s1-9');
+      const stage = await build('s1-9', readSeed('s1-9'));
+      for (const waiting of given.queue ?? []) await stage.create(waiting);
+      const isNow = (moment: Partial<Moment>) =>
+        eventually(async () => expect(await stage.seen()).toMatchObject(moment), PATIENCE_MS);
+      await isNow({ pending: ['other', 'science'] });
+      // Both have been tried in vain, and their back-off is over.
+      await systemClock.sleep(LATE_MS);
+      await isNow({ terminating: [], nominated: {}, pending: ['other', 'science'] });
+      await stage.end('low');
+      await isNow({ bound: { science: 'node-1' }, pending: ['other'] });
+      await stage.create({ name: 'top', priority: 2_000_000, request: 10 });
+      await isNow({ terminating: ['science'], nominated: { top: 'node-1' }, pending: ['other', 'top'] });
+    },
+    180_000,
+  );
 });
 
 async function until(time: number): Promise<void> {
