@@ -5,8 +5,8 @@ import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { at, eventually } from '#test/contract/harness.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
-import { untilKnown } from './ask-extender.ts';
-import { seedStage } from './seed-stage.ts';
+import { untilKnown } from '#test/cluster/scheduler/ask-extender.ts';
+import { seedStage } from '#test/cluster/scheduler/seed-stage.ts';
 
 const EVENTS = '/apis/events.k8s.io/v1/namespaces/default/events';
 const PATIENCE_MS = 30_000;
