@@ -37,7 +37,7 @@ export function reportLoops(options: ReportOptions): (proposed: Pick<Proposal, '
     if (!loops.isAny()) return;
     for (const { victim, because } of loopsIn(proposed, options)) {
       counter.add({ mode: loops.mode });
-      log.warn({ ...because.facts, code: because.code, mode: loops.mode }, 'Preemption loop');
+      log.warn({ ...because.facts, code: because.code, mode: loops.mode }, 'Loop of preemptions');
       events.record(eventOf(proposed.pod, { victim, because }, loops.mode));
     }
   };
