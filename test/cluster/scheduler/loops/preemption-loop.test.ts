@@ -9,6 +9,7 @@ import { untilKnown } from '#test/cluster/scheduler/ask-extender.ts';
 import { seedStage } from '#test/cluster/scheduler/seed-stage.ts';
 
 const EVENTS = '/apis/events.k8s.io/v1/namespaces/default/events';
+const BUDGETS = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
 const PATIENCE_MS = 30_000;
 const GIVEN = { nodes: [{ name: 'node-1', capacity: 10 }], running: [] };
 const why = whyNoOwnCluster(process.env);
@@ -28,6 +29,8 @@ describe.skipIf(why !== undefined)(`two pods that preempt each other on kube-sch
     const { admin, cluster } = own();
     extender = await startSchedulerProcess(cluster.kubeconfig, port, ['--preemption-loops-mode=Enforce']);
     ending = endTerminatedPods(admin, over.signal);
+    const body = { metadata: { name: 'c' }, spec: { minAvailable: 1, selector: { matchLabels: { seed: 'c' } } } };
+    expect(await admin.request({ method: 'POST', path: BUDGETS, body })).toMatchObject({ kind: 'ok' });
   }, 60_000);
   afterAll(async () => {
     over.abort();
@@ -43,6 +46,14 @@ describe.skipIf(why !== undefined)(`two pods that preempt each other on kube-sch
   async function loops(): Promise<readonly unknown[]> {
     const events = at(await own().admin.request({ path: EVENTS }), 'object.items') as readonly unknown[];
     return events.filter((event) => at(event, 'reason') === 'PreemptionLoopDetected');
+  }
+
+  /** Pods that were preempted, by what became of their budgets. */
+  async function preempted(): Promise<object> {
+    const metrics = await extender.metrics();
+    const count = (budget: string): number =>
+      Number(new RegExp(`preempted_pods_total\\{budget="${budget}"\\} (\\d+)`).exec(metrics)?.[1] ?? 0);
+    return { Kept: count('Kept'), Breached: count('Breached') };
   }
 
   test('three rounds within an hour are allowed, the fourth is refused, and both are named (S0-21)', async () => {
@@ -71,5 +82,12 @@ describe.skipIf(why !== undefined)(`two pods that preempt each other on kube-sch
   test('any other pod still preempts', async () => {
     await create('c', 6);
     await isPlaced('c');
+  }, 60_000);
+
+  test('every preemption was counted, and one of a pod whose budget has nothing left is counted as a breach (S1-17)', async () => {
+    expect(await preempted()).toEqual({ Kept: 4, Breached: 0 });
+    await create('d', 7);
+    await isPlaced('d');
+    expect(await preempted()).toEqual({ Kept: 4, Breached: 1 });
   }, 60_000);
 });
