@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { CONFIG_MIRROR } from '#shared/domain/eviction/protection.ts';
-import type { Pod, PodSpec, PodStatus } from '#shared/domain/pod/pod.ts';
+import type { Owner, Pod, PodSpec, PodStatus } from '#shared/domain/pod/pod.ts';
 import { ANNOTATION_ALLOW_PREEMPTION, FOREIGN_ALLOW_PREEMPTION } from '#shared/kube/api-names.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import type { WireObject } from '#shared/kube/decode/wire-object.ts';
@@ -20,7 +20,6 @@ interface Pools {
   readonly specs: Map<string, PodSpec>;
   readonly statuses: Map<string, PodStatus>;
   readonly labels: Map<string, Pod['labels']>;
-  readonly owners: Map<string, Pod['owners']>;
   readonly names: Map<string, string>;
   readonly templates: Map<string, PodTemplate>;
   readonly lastMade: LastMade;
@@ -35,7 +34,6 @@ export function createPodReader(): (raw: KubeObject) => Pod {
     specs: new Map(),
     statuses: new Map(),
     labels: new Map(),
-    owners: new Map(),
     names: new Map(),
     templates: new Map(),
     lastMade: new LastMade(),
@@ -65,17 +63,27 @@ function placementOf({ names }: Pools, { spec, status }: Pod): Placement {
 
 function templateOf(pools: Pools, metadata: WireObject, { spec, status }: WireObject): PodTemplate {
   const { namespace, labels, ownerReferences } = metadata;
-  const keys = { labels: keyOf(labels), owners: keyOf(ownerReferences), spec: keyOf(spec), status: keyOf(status) };
-  return keptOnce(pools.templates, keyOf({ namespace, ...keys }), () => {
+  const keys = { labels: keyOf(labels), spec: keyOf(spec), status: keyOf(status) };
+  return keptOnce(pools.templates, keyOf({ namespace, ownerReferences, ...keys }), () => {
     return {
       namespace: decode({ metadata: { namespace } }).namespace,
       labels: keptOnce(pools.labels, keys.labels, () => decode({ metadata: { labels } }).labels),
-      owners: keptOnce(pools.owners, keys.owners, () => decode({ metadata: { ownerReferences } }).owners),
+      owners: decode({ metadata: { ownerReferences } }).owners.map((owner) => slimOwner(pools, owner)),
       spec: keptOnce(pools.specs, keys.spec, () => decode({ spec }).spec),
       status: keptOnce(pools.statuses, keys.status, () => decode({ status }).status),
       lastMade: pools.lastMade,
     };
   });
+}
+
+/** The kinds of owners are few. */
+function slimOwner({ names }: Pools, owner: Owner): Owner {
+  const { apiVersion, kind } = owner;
+  return {
+    ...owner,
+    apiVersion: keptOnce(names, apiVersion, () => apiVersion),
+    kind: keptOnce(names, kind, () => kind),
+  };
 }
 
 function ownMetadata(metadata: WireObject): WireObject {
