@@ -11,12 +11,10 @@ import { ZERO } from '#shared/domain/quantity/quantity.ts';
 import type { LedgerState, Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import type { LedgerView } from '#shared/domain/quota/replica/replica.ts';
 import { applyBatch, type Batch } from '#shared/domain/quota/replica/apply-batch.ts';
-import type { PodView } from '#shared/domain/quota/view/pod-view.ts';
-import { QuotaCounter, type QuotaCount } from '#shared/domain/quota/view/quota-counter.ts';
 import { systemClock as clock } from '#shared/runtime/clock.ts';
 import { median } from '#bench/shared/support/quantile.ts';
+import { CountedPods } from './counting/counted-pods.ts';
 import { amountsOf } from '#test/build/cluster.ts';
-import { viewOf } from '#test/build/pod-count.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { atRevision, decodeLedgerObject, withLedger, type LedgerObject } from '#webhook/quota/ledger-object.ts';
 import type { LedgerStore } from '#webhook/quota/ledger-store.ts';
@@ -37,7 +35,7 @@ interface Subject {
   readonly namespaces: number;
   /** Everything that one block charges. */
   readonly batches: readonly (readonly Reservation[])[];
-  readonly cluster: Cluster;
+  readonly cluster: CountedPods;
   ledger: LedgerObject;
 }
 
@@ -47,43 +45,8 @@ function subject(namespaces: number): Subject {
   const batches = Array.from({ length: BATCHES_PER_BLOCK }, (_, batch) =>
     Array.from({ length: BATCH }, (_, index) => reservation(`uid-${batch}-${index}`, namespace())),
   );
-  return { namespaces, batches, cluster: new Cluster(namespaces), ledger: emptyLedger() };
-}
-
-/** Pods as a replica sees them. */
-class Cluster {
-  readonly #view: PodView;
-  readonly #counter: QuotaCounter;
-  #revision = STANDING_PODS;
-
-  constructor(namespaces: number) {
-    const standing = Array.from({ length: STANDING_PODS }, (_, index) => ({
-      uid: `standing-${index}`,
-      namespace: `team-${index % namespaces}`,
-      amounts: COST,
-    }));
-    this.#view = viewOf([...HARD.keys()], standing);
-    this.#counter = new QuotaCounter(this.#view);
-  }
-
-  appear({ uid, namespace, pod }: Reservation): void {
-    this.#revision += 1;
-    const level = { className: 'high', priority: 0 };
-    this.#view.put({ uid, namespace, name: pod, revision: this.#revision, generation: 1, level, amounts: COST });
-    this.#view.reach(this.#revision);
-  }
-
-  /** They end, so that the cluster does not grow. */
-  disappear({ uid, namespace }: Reservation): void {
-    this.#revision += 1;
-    this.#view.remove({ uid, namespace, revision: this.#revision });
-  }
-
-  count(): QuotaCount {
-    const count = this.#counter.count(emptyLedger().quota, 'q', 1);
-    if (count === undefined) throw new Error('the view is not whole');
-    return count;
-  }
+  const cluster = new CountedPods(EMPTY.quota, { pods: STANDING_PODS, namespaces, cost: COST });
+  return { namespaces, batches, cluster, ledger: EMPTY };
 }
 
 function reservation(uid: string, namespace: string): Reservation {
@@ -92,10 +55,6 @@ function reservation(uid: string, namespace: string): Reservation {
 
 function printed(amounts: Amounts): Readonly<Record<string, string>> {
   return Object.fromEntries(Array.from(amounts, ([name, amount]) => [name, formatQuantity(amount)]));
-}
-
-function emptyLedger(): LedgerObject {
-  return EMPTY;
 }
 
 const EMPTY = decoded({
@@ -147,7 +106,7 @@ function chargeAll(ledger: LedgerObject, batch: readonly Reservation[]): LedgerS
   return state;
 }
 
-function countAll(ledger: LedgerObject, cluster: Cluster): LedgerObject {
+function countAll(ledger: LedgerObject, cluster: CountedPods): LedgerObject {
   const pods = cluster.count();
   const { state } = applyBatch(ledger, { ...NOTHING_DUE, count: { pods, holds: pods.holds, ...NOTHING_OVER } });
   if (state.reservations.size > 0) throw new Error('a pod was not committed');
@@ -169,7 +128,7 @@ function countOnce({ cluster, batches }: Subject): number {
 
 /** A replica's path for batches of pods, by writes alone or out of a slice, with a store that encodes and decodes as over the wire. */
 async function throughLedger(of: Subject, sliceAfterMs: number): Promise<number> {
-  let stored = JSON.stringify(emptyLedger().raw);
+  let stored = JSON.stringify(EMPTY.raw);
   let version = 1;
   const store: LedgerStore = {
     read: () => Promise.resolve({ kind: 'read', version: decoded(JSON.parse(stored)) }),
