@@ -6,6 +6,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadavg } from 'node:os';
+import { rounded } from '#bench/shared/support/quantile.ts';
 import { startAgent, warmCompileCache } from '#test/agent/agent-process.ts';
 import { createPodGroups } from '#test/agent/pod-groups.ts';
 import { environment } from './support/environment.ts';
@@ -54,18 +55,18 @@ function mean(values: readonly number[]): number {
 function summarise(pods: number, periodMs: number, samples: readonly Footprint[]): Measured {
   const [first = NOTHING] = samples;
   const last = samples.at(-1) ?? NOTHING;
-  const rounded = (value: number): number => Math.round(value * 100) / 100;
+  const hundredths = (value: number): number => rounded(value, 2);
   const held = samples.map(({ privateMiB }) => privateMiB);
   const quarter = Math.ceil(held.length / QUARTER);
   return {
     pods,
     periodMs,
-    millicores: rounded(((last.cpuSeconds - first.cpuSeconds) / SECONDS) * 1000),
-    rssMiB: rounded(Math.max(...samples.map(({ rssMiB }) => rssMiB))),
-    privateMiB: rounded(Math.max(...held)),
-    privateFirstMiB: rounded(mean(held.slice(0, quarter))),
-    privateLastMiB: rounded(mean(held.slice(-quarter))),
-    load: rounded(loadavg()[0] ?? Number.NaN),
+    millicores: hundredths(((last.cpuSeconds - first.cpuSeconds) / SECONDS) * 1000),
+    rssMiB: hundredths(Math.max(...samples.map(({ rssMiB }) => rssMiB))),
+    privateMiB: hundredths(Math.max(...held)),
+    privateFirstMiB: hundredths(mean(held.slice(0, quarter))),
+    privateLastMiB: hundredths(mean(held.slice(-quarter))),
+    load: hundredths(loadavg()[0] ?? Number.NaN),
   };
 }
 

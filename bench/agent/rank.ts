@@ -7,6 +7,7 @@ import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import { rankPods } from '#shared/domain/ranking/rank-pods.ts';
 import type { RankingOrder } from '#shared/domain/ranking/ranking-order.ts';
 import { kubeletOrder, policyOrder } from '#shared/domain/ranking/ranking-order.ts';
+import { quantile, rounded } from '#bench/shared/support/quantile.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 
 const SIZES = [110, 500, 5_000];
@@ -60,12 +61,8 @@ function time(task: () => unknown): Timing {
     const start = process.hrtime.bigint();
     task();
     return Number(process.hrtime.bigint() - start) / 1000;
-  }).sort((left, right) => left - right);
-  return { median: at(microseconds, 0.5), p99: at(microseconds, 0.99) };
-}
-
-function at(sorted: readonly number[], share: number): number {
-  return Number((sorted[Math.floor(sorted.length * share)] ?? NaN).toFixed(1));
+  });
+  return { median: rounded(quantile(microseconds, 0.5), 1), p99: rounded(quantile(microseconds, 0.99), 1) };
 }
 
 function measure(size: number): unknown {

@@ -1,6 +1,8 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request as send, type RequestOptions } from 'node:https';
+import { cpuSeconds } from '#bench/shared/support/cpu-seconds.ts';
+import { median } from '#bench/shared/support/quantile.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { startApiServer } from '#sandbox/api-server/start-api-server.ts';
@@ -41,8 +43,7 @@ interface Usage {
 }
 
 function usage(): Usage {
-  const { user, system } = process.cpuUsage();
-  return { cpuSeconds: (user + system) / 1e6, rssMiB: Math.round(process.memoryUsage().rss / 2 ** 20) };
+  return { cpuSeconds: cpuSeconds(), rssMiB: Math.round(process.memoryUsage().rss / 2 ** 20) };
 }
 
 async function usageOf(child: ChildProcess): Promise<Usage> {
@@ -73,7 +74,7 @@ async function measure(): Promise<void> {
     benchmark: 'sandbox-api',
     createsPerSecond: Math.round(PODS / createSeconds),
     watchDeliveriesPerSecond: Math.round((WATCHERS * PODS) / deliverySeconds),
-    listOf5000PodsMs: Math.round(lists.sort((a, b) => a - b)[LISTS >> 1] ?? 0),
+    listOf5000PodsMs: Math.round(median(lists)),
     listMiB: Number((listBytes / 2 ** 20).toFixed(1)),
     serverCpuMicrosecondsPerCreate: perPod(afterCreates, atStart),
     serverCpuMicrosecondsPerPatchWithTenDeliveries: perPod(atEnd, beforeDeliveries),

@@ -16,6 +16,8 @@ import type { AnnotatedClass } from '#shared/kube/decode/decode-priority-class.t
 import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
+import { cpuSeconds } from '#bench/shared/support/cpu-seconds.ts';
+import { quantile, rounded } from '#bench/shared/support/quantile.ts';
 import { extenderListener } from '#scheduler/extender/extender-listener.ts';
 import { extenderVerbs } from '#scheduler/extender/extender-verbs.ts';
 import { preemptionRules } from '#scheduler/extender/preemption-rules.ts';
@@ -113,21 +115,16 @@ async function measure({ victims, guarded }: Case) {
   const server = await serve({ handler, host: '127.0.0.1', port: 0 });
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
-  const before = process.cpuUsage();
+  const before = cpuSeconds();
   const times = await timesOfClient(server.port, victims);
-  const { user, system } = process.cpuUsage(before);
+  const used = cpuSeconds() - before;
   delay.disable();
   await server.close();
-  const sorted = times.toSorted((a, b) => a - b);
-  const at = (share: number) => rounded(sorted[Math.floor(sorted.length * share)] ?? NaN);
+  const at = (share: number) => rounded(quantile(times, share), 2);
   const bodyKiB = Math.round(bodyOf(victims).length / 1_024);
-  const blocked = { p99BlockMs: rounded(delay.percentile(99) / 1e6), longestBlockMs: rounded(delay.max / 1e6) };
-  const cpuMs = rounded((user + system) / 1_000 / (ROUNDS + WARM_UP));
+  const blocked = { p99BlockMs: rounded(delay.percentile(99) / 1e6, 2), longestBlockMs: rounded(delay.max / 1e6, 2) };
+  const cpuMs = rounded((used * 1_000) / (ROUNDS + WARM_UP), 2);
   return { victims, guarded, bodyKiB, p50Ms: at(0.5), p99Ms: at(0.99), cpuMs, ...blocked };
-}
-
-function rounded(ms: number): number {
-  return Number(ms.toFixed(2));
 }
 
 async function timesOfClient(port: number, victims: number): Promise<readonly number[]> {

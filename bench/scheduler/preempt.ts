@@ -8,6 +8,7 @@ import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { putPod } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { planPreemption } from '#shared/domain/preemption/plan/plan-preemption.ts';
+import { quantile, rounded } from '#bench/shared/support/quantile.ts';
 import { buildBudget, buildNode, buildPod } from '#test/build/cluster.ts';
 
 const NODE_COUNTS = [500, 1_000, 2_000, 5_000];
@@ -63,12 +64,9 @@ function elapsedMs(task: () => unknown): number {
 
 function timesMs(task: () => unknown) {
   for (let round = 0; round < WARM_UP; round += 1) task();
-  const sorted = Array.from({ length: ROUNDS }, () => elapsedMs(task)).sort((a, b) => a - b);
-  return { minMs: at(sorted, 0), medianMs: at(sorted, 0.5), p99Ms: at(sorted, 0.99) };
-}
-
-function at(sorted: readonly number[], share: number): number {
-  return Number((sorted[Math.floor(sorted.length * share)] ?? NaN).toFixed(3));
+  const times = Array.from({ length: ROUNDS }, () => elapsedMs(task));
+  const at = (share: number): number => rounded(quantile(times, share));
+  return { minMs: at(0), medianMs: at(0.5), p99Ms: at(0.99) };
 }
 
 function measure(nodeCount: number, budgetCount: number) {

@@ -57,7 +57,7 @@ function summaryOf(rounds: readonly { readonly plain: number; readonly extended:
     ratio: rounded(median(ratios)),
     plainPerSecond: rounded(median(rounds.map(({ plain }) => plain))),
     extendedPerSecond: rounded(median(rounds.map(({ extended }) => extended))),
-    ratios: ratios.map(rounded),
+    ratios: ratios.map((ratio) => rounded(ratio)),
   };
 }
 

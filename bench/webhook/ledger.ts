@@ -12,7 +12,8 @@ import type { LedgerState, Reservation } from '#shared/domain/quota/ledger/ledge
 import type { LedgerView } from '#shared/domain/quota/replica/replica.ts';
 import { applyBatch, type Batch } from '#shared/domain/quota/replica/apply-batch.ts';
 import { systemClock as clock } from '#shared/runtime/clock.ts';
-import { median } from '#bench/shared/support/quantile.ts';
+import { cpuSeconds } from '#bench/shared/support/cpu-seconds.ts';
+import { median, rounded } from '#bench/shared/support/quantile.ts';
 import { CountedPods } from './counting/counted-pods.ts';
 import { amountsOf } from '#test/build/cluster.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
@@ -91,10 +92,10 @@ function reserveAndCommit(of: Subject): BlockTimes {
   let [charged, seen] = [0, 0];
   for (const batch of of.batches.map(asNewPods)) {
     const settled = { state: of.ledger.state };
-    charged += cpuSeconds(() => void (settled.state = chargeAll(of.ledger, batch)));
-    seen += cpuSeconds(() => batch.forEach((each) => of.cluster.appear(each)));
-    charged += cpuSeconds(() => void (of.ledger = countAll({ ...of.ledger, ...settled }, of.cluster)));
-    seen += cpuSeconds(() => batch.forEach((each) => of.cluster.disappear(each)));
+    charged += secondsOf(() => void (settled.state = chargeAll(of.ledger, batch)));
+    seen += secondsOf(() => batch.forEach((each) => of.cluster.appear(each)));
+    charged += secondsOf(() => void (of.ledger = countAll({ ...of.ledger, ...settled }, of.cluster)));
+    seen += secondsOf(() => batch.forEach((each) => of.cluster.disappear(each)));
   }
   return { charged, seen };
 }
@@ -116,7 +117,7 @@ function countAll(ledger: LedgerObject, cluster: CountedPods): LedgerObject {
 /** CPU seconds of one count after a pod has changed. */
 function countOnce({ cluster, batches }: Subject): number {
   const [batch = []] = batches;
-  const all = cpuSeconds(() => {
+  const all = secondsOf(() => {
     for (let count = 0; count < COUNTS_PER_BLOCK; count += 1) {
       const changed = batch[count];
       if (changed !== undefined) cluster.appear(changed);
@@ -158,9 +159,9 @@ async function throughLedger(of: Subject, sliceAfterMs: number): Promise<number>
   const batches = of.batches.map(asNewPods);
   let taken = 0;
   for (const batch of batches) {
-    const before = process.cpuUsage();
+    const before = cpuSeconds();
     await Promise.all(batch.map((each) => ledger.reserve(each, { withinMs: 60_000, isDryRun: false })));
-    taken += seconds(process.cpuUsage(before));
+    taken += cpuSeconds() - before;
     for (const each of batch) of.cluster.appear(each);
     ledger.observe();
   }
@@ -174,14 +175,10 @@ function decoded(stored: unknown): LedgerObject {
   throw new Error(`${object.field}: ${object.message}`);
 }
 
-function cpuSeconds(work: () => void): number {
-  const before = process.cpuUsage();
+function secondsOf(work: () => void): number {
+  const before = cpuSeconds();
   work();
-  return seconds(process.cpuUsage(before));
-}
-
-function seconds({ user, system }: NodeJS.CpuUsage): number {
-  return (user + system) / 1e6;
+  return cpuSeconds() - before;
 }
 
 const subjects = NAMESPACES.map(subject);
@@ -213,15 +210,15 @@ const podsPerBlock = BATCH * BATCHES_PER_BLOCK;
 const results = samples.map(({ charged, seen, counted, through, sliced }, index) => ({
   namespaces: NAMESPACES[index],
   reserveAndCommitPerSecond: Math.round(podsPerBlock / median(charged)),
-  seeMicrosecondsPerPod: Math.round((median(seen) * 1e8) / podsPerBlock) / 100,
-  countMicroseconds: Math.round(median(counted) * 1e7) / 10,
+  seeMicrosecondsPerPod: rounded((median(seen) * 1e6) / podsPerBlock, 2),
+  countMicroseconds: rounded(median(counted) * 1e6, 1),
   wholePathPerSecond: Math.round(podsPerBlock / median(through)),
   wholePathWithSlicePerSecond: Math.round(podsPerBlock / median(sliced)),
 }));
 /** What pods over 10,000 namespaces cost, against pods over one and over a hundred. */
 function ratios(of: (sample: (typeof samples)[number]) => readonly number[]) {
   const [one, hundred, many] = samples.map((sample) => median(of(sample)));
-  const against = (few = NaN): number => Math.round(((many ?? NaN) / few) * 100) / 100;
+  const against = (few = NaN): number => rounded((many ?? NaN) / few, 2);
   return { against1: against(one), against100: against(hundred) };
 }
 

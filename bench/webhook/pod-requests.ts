@@ -8,6 +8,7 @@ import { qosClass } from '#shared/domain/pod/qos.ts';
 import { quantityMilliNumber, quantityNumber, ZERO } from '#shared/domain/quantity/quantity.ts';
 import { charge } from '#shared/domain/quota/charge.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import { median, rounded } from '#bench/shared/support/quantile.ts';
 
 const GOAL = { podToNumbers: 10 };
 const BATCH = 2_000;
@@ -69,7 +70,7 @@ function microseconds(call: (index: number) => unknown): number {
     times.push(((performance.now() - start) * 1000) / BATCH);
   }
   if (kept === undefined) throw new Error('the benchmark computed nothing');
-  return Math.round((times.sort((a, b) => a - b)[ROUNDS >> 1] ?? 0) * 100) / 100;
+  return rounded(median(times), 2);
 }
 
 const raw = Array.from({ length: BATCH }, (_, index) => wirePod(index));

@@ -1,5 +1,6 @@
 /** Latency of reviews that arrive at a fixed rate, whether or not earlier ones are answered (open loop). JSON on stdout. */
 import { loadavg } from 'node:os';
+import { quantile, rounded } from '#bench/shared/support/quantile.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { postRequest, reviewClient, type ReviewClient } from './served/review-client.ts';
 import { startRig, validateBody } from './served/rig.ts';
@@ -53,14 +54,13 @@ async function run(server: ServerProcess, clients: readonly ReviewClient[], perS
     await new Promise((resolve) => setImmediate(resolve));
   }
   while (open > 0) await new Promise((resolve) => setImmediate(resolve));
-  const sorted = latencies.toSorted((a, b) => a - b);
-  const at = (share: number) => Math.round((sorted[Math.floor(sorted.length * share)] ?? 0) * 100) / 100;
+  const at = (share: number) => rounded(quantile(latencies, share), 2);
   return {
     perSecond,
     p50Ms: at(0.5),
     p99Ms: at(0.99),
     p999Ms: at(0.999),
-    cpuMsPerReview: Math.round(((server.cpuMs() - cpuBefore) / latencies.length) * 1_000) / 1_000,
+    cpuMsPerReview: rounded((server.cpuMs() - cpuBefore) / latencies.length),
     residentMiB: server.residentMiB(),
   };
 }

@@ -9,6 +9,8 @@ import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import { decodeResourceQuota } from '#shared/kube/decode/decode-resource-quota.ts';
 import { QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
 import type { Decoded } from '#shared/kube/decode/decoded.ts';
+import { cpuSeconds } from '#bench/shared/support/cpu-seconds.ts';
+import { median, rounded } from '#bench/shared/support/quantile.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { decodeReview } from '#webhook/server/decode-review.ts';
@@ -79,14 +81,16 @@ const pieces: Record<string, () => unknown> = {
 function measure(piece: () => unknown): number {
   for (let round = 0; round < WARM_UP; round += 1) piece();
   const blocks = Array.from({ length: BLOCKS }, () => {
-    const before = process.cpuUsage();
+    const before = cpuSeconds();
     for (let round = 0; round < ROUNDS; round += 1) piece();
-    const { user, system } = process.cpuUsage(before);
-    return (user + system) / ROUNDS;
+    return ((cpuSeconds() - before) * 1e6) / ROUNDS;
   });
-  return Math.round((blocks.toSorted((a, b) => a - b)[BLOCKS >> 1] ?? 0) * 100) / 100;
+  return rounded(median(blocks), 2);
 }
 
 const costs = Object.fromEntries(Object.entries(pieces).map(([name, piece]) => [name, measure(piece)]));
-const allUs = Math.round(Object.values(costs).reduce((sum, cost) => sum + cost, 0) * 100) / 100;
+const allUs = rounded(
+  Object.values(costs).reduce((sum, cost) => sum + cost, 0),
+  2,
+);
 console.log(JSON.stringify({ bodyBytes: bytes.length, ...costs, allUs }, undefined, 2));

@@ -1,6 +1,6 @@
 /** How many reviews per second one webhook process answers over kept TLS connections, compared with a bare server. JSON on stdout. */
 import { loadavg } from 'node:os';
-import { median } from '#bench/shared/support/quantile.ts';
+import { median, rounded } from '#bench/shared/support/quantile.ts';
 import { reviewClient, postRequest, type ReviewClient } from './served/review-client.ts';
 import { mutateBody, startRig, validateBody } from './served/rig.ts';
 import type { ServerProcess } from '#test/webhook/support/server-process.ts';
@@ -57,9 +57,9 @@ async function hammer(client: ReviewClient, request: Buffer, until: number): Pro
 function summarise(blocks: readonly Block[]) {
   return {
     reviewsPerSecond: Math.round(median(blocks.map(({ perSecond }) => perSecond))),
-    busy: Math.round(median(blocks.map(({ busy }) => busy)) * 100) / 100,
+    busy: rounded(median(blocks.map(({ busy }) => busy)), 2),
     reviewsPerCpuSecond: Math.round(median(blocks.map(({ perCpuSecond }) => perCpuSecond))),
-    cpuMsPerReview: Math.round(median(blocks.map(({ cpuMsEach }) => cpuMsEach)) * 1_000) / 1_000,
+    cpuMsPerReview: rounded(median(blocks.map(({ cpuMsEach }) => cpuMsEach))),
   };
 }
 

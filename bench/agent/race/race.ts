@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { quantile, rounded } from '#bench/shared/support/quantile.ts';
 import type { PodGroups } from '#test/agent/pod-groups.ts';
 import type { Racer, Track } from './racer.ts';
 
@@ -81,21 +82,21 @@ export function summariseRuns(runs: readonly Run[]): object {
   const overshoots = runs.map(({ overshootMiB }) => overshootMiB);
   return {
     runs: runs.length,
-    mebibytesPerSecond: quantile(
+    mebibytesPerSecond: tenths(
       runs.map(({ mebibytesPerSecond }) => mebibytesPerSecond),
       0.5,
     ),
-    delayMs: { p50: quantile(delays, 0.5), p99: quantile(delays, 0.99), max: quantile(delays, 1) },
-    overshootMiB: { p50: quantile(overshoots, 0.5), max: quantile(overshoots, 1) },
+    delayMs: { p50: tenths(delays, 0.5), p99: tenths(delays, 0.99), max: tenths(delays, 1) },
+    overshootMiB: { p50: tenths(overshoots, 0.5), max: tenths(overshoots, 1) },
     killedByKernel: runs.filter(({ wasKilledByKernel }) => wasKilledByKernel).length,
-    timesEarlierThanTenSecondLoop: Math.round(KUBELET_MEAN_MS / Math.max(POLL_MS, quantile(delays, 0.5))),
+    timesEarlierThanTenSecondLoop: Math.round(KUBELET_MEAN_MS / Math.max(POLL_MS, tenths(delays, 0.5))),
   };
 }
 
 /** One look each 10 s: from 0 to 10 s, evenly. */
 const KUBELET_MEAN_MS = 5000;
 
-function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((left, right) => left - right);
-  return Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN) * 10) / 10;
+/** A quantile, rounded to tenths. */
+function tenths(values: readonly number[], share: number): number {
+  return rounded(quantile(values, share), 1);
 }

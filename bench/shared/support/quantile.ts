@@ -4,9 +4,9 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }
 
-/** Rounded to three digits after the point. */
-export function rounded(value: number): number {
-  return Math.round(value * 1_000) / 1_000;
+/** Rounded to three digits after the point, or as many as are given. */
+export function rounded(value: number, digits = 3): number {
+  return Number(value.toFixed(digits));
 }
 
 /** The middle one of the values, or between the middle two; of no values, NaN. */
