@@ -7,6 +7,16 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
   return lines.map((cells) => formatLine(cells, widths)).join('');
 }
 
+/** A table, or nothing where it would have no rows. */
+export function formatSection(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  return rows.length === 0 ? '' : formatTable(header, rows);
+}
+
+/** Parts of an answer with empty lines between them; empty parts are left out. */
+export function joinParts(parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join('\n');
+}
+
 function formatLine(cells: readonly string[], widths: readonly number[]): string {
   const last = cells.length - 1;
   return `${cells.map((cell, column) => (column === last ? cell : cell.padEnd(widths[column] ?? 0))).join(GAP)}\n`;

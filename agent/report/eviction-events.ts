@@ -1,9 +1,9 @@
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { EvictionMessage } from '#shared/domain/eviction/eviction-message.ts';
 import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
+import { podReference } from '#shared/kube/events/event-series.ts';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import type { Eviction } from '#agent/decide/eviction.ts';
 import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
@@ -16,10 +16,6 @@ export interface NodeReference {
 }
 
 type Recorder = Pick<EventRecorder, 'record'>;
-
-function podReference({ namespace, name, uid }: Pod) {
-  return { apiVersion: 'v1', kind: 'Pod', namespace, name, uid };
-}
 
 function nodeReference({ name, uid }: NodeReference) {
   return { apiVersion: 'v1', kind: 'Node', name, ...(uid === undefined ? {} : { uid }) };
@@ -78,7 +74,7 @@ export function recordOutcome(
 export function recordOwnerLimit(recorder: Recorder, { text, facts }: Because, mode: Mode): void {
   const { namespace, pod, uid } = facts;
   recorder.record({
-    regarding: { apiVersion: 'v1', kind: 'Pod', namespace: String(namespace), name: String(pod), uid: String(uid) },
+    regarding: podReference({ namespace: String(namespace), name: String(pod), uid: String(uid) }),
     type: 'Warning',
     reason: EVENT_REASONS.evictionFailed,
     note: inMode(EVENTS.notEvicted(text), mode),

@@ -5,8 +5,7 @@
  * a store that answers at once. JSON on stdout; CPU time, so that a busy machine does not matter.
  */
 import { loadavg } from 'node:os';
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
-import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
+import { encodeAmounts } from '#shared/api/encode-fields.ts';
 import { ZERO } from '#shared/domain/quantity/quantity.ts';
 import type { LedgerState, Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import type { LedgerView } from '#shared/domain/quota/replica/replica.ts';
@@ -54,14 +53,10 @@ function reservation(uid: string, namespace: string): Reservation {
   return { uid, namespace, pod: uid, amounts: COST, admittedAt: 0, claim: '00000000' };
 }
 
-function printed(amounts: Amounts): Readonly<Record<string, string>> {
-  return Object.fromEntries(Array.from(amounts, ([name, amount]) => [name, formatQuantity(amount)]));
-}
-
 const EMPTY = decoded({
   metadata: { name: 'q', uid: 'q', generation: 1, resourceVersion: '1' },
-  spec: { priority: { min: 0, max: 0 }, hard: printed(HARD) },
-  status: { observedGeneration: 1, used: printed(new Map([...HARD.keys()].map((name) => [name, ZERO]))) },
+  spec: { priority: { min: 0, max: 0 }, hard: encodeAmounts(HARD) },
+  status: { observedGeneration: 1, used: encodeAmounts(new Map([...HARD.keys()].map((name) => [name, ZERO]))) },
 });
 const NOTHING_OVER = { isExpired: () => false, isDead: () => false };
 const NOTHING_DUE: Batch = {

@@ -1,9 +1,9 @@
 import type { ReasonGroup } from '#shared/domain/preemption/explain/group-reasons.ts';
-import { formatTable } from '#cli/table.ts';
+import { formatSection } from '#cli/table.ts';
 
 /** Which nodes a pod does not go to, and why; empty where there are none. */
 export function reasonTable(groups: readonly ReasonGroup[]): string {
-  return groups.length === 0 ? '' : formatTable(['NODES', 'WHY NOT'], groups.map(reasonCells));
+  return formatSection(['NODES', 'WHY NOT'], groups.map(reasonCells));
 }
 
 function reasonCells({ count, nodes, reason }: ReasonGroup): readonly string[] {

@@ -2,7 +2,7 @@ import { LineCounter, parseAllDocuments, type Document } from 'yaml';
 import { InputError } from '#cli/input-error.ts';
 import { ANNOTATION_SNAPSHOT_TIME } from '#shared/kube/api-names.ts';
 import { fieldOf } from '#shared/kube/decode/field-of.ts';
-import { errorText } from '#shared/runtime/describe-error.ts';
+import { errorText, firstLine } from '#shared/runtime/describe-error.ts';
 import { isRecord } from '#shared/kube/kube-object.ts';
 import type { Manifest } from './manifest.ts';
 import type { TextFile } from './read-files.ts';
@@ -83,8 +83,4 @@ function timeOf(list: Manifest['raw']): Pick<Manifest, 'takenAt'> {
 
 function isName(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
-}
-
-function firstLine(text: string): string {
-  return text.split('\n', 1)[0]?.replace(/:$/, '') ?? '';
 }

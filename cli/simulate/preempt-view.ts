@@ -8,7 +8,7 @@ import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Placement } from '#cli/cluster/placement.ts';
 import { headline } from '#cli/cluster/placement-text.ts';
 import { reasonTable } from '#cli/cluster/reason-table.ts';
-import { formatTable, printLine } from '#cli/table.ts';
+import { formatSection, joinParts, printLine } from '#cli/table.ts';
 import { equalNodes, hasClaims, NOT_SIMULATED } from './messages.ts';
 
 /** What `plimsoll simulate preempt -o json` prints. */
@@ -100,14 +100,13 @@ function claimNotes({ namespace, name, spec }: Pod): readonly string[] {
 
 /** The view as tables for people. */
 export function printPreempt(view: PreemptView): string {
-  const parts = [
+  return joinParts([
     `${printLine(view.message)}${printLine(`  ${view.because.text}`)}`,
-    section(['VICTIM', 'PRIORITY', 'CLASS', 'NODE'], view.victims.map(victimCells)),
-    section(['CANDIDATE', 'VICTIMS', 'OVER BUDGET'], otherCandidates(view).map(candidateCells)),
+    formatSection(['VICTIM', 'PRIORITY', 'CLASS', 'NODE'], view.victims.map(victimCells)),
+    formatSection(['CANDIDATE', 'VICTIMS', 'OVER BUDGET'], otherCandidates(view).map(candidateCells)),
     reasonTable(view.otherNodes),
     view.explanations.map(({ text }) => printLine(`- ${text}`)).join(''),
-  ];
-  return parts.filter((part) => part !== '').join('\n');
+  ]);
 }
 
 function otherCandidates({ candidates, nodes }: PreemptView): readonly CandidateView[] {
@@ -115,10 +114,6 @@ function otherCandidates({ candidates, nodes }: PreemptView): readonly Candidate
 }
 
 const MOST_CANDIDATES = 10;
-
-function section(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  return rows.length === 0 ? '' : formatTable(header, rows);
-}
 
 function victimCells({ pod, priority, priorityClassName, node }: VictimView): readonly string[] {
   return [pod, String(priority), priorityClassName || '<none>', node];

@@ -1,5 +1,5 @@
 import { readableAmount } from '#shared/domain/quantity/readable-amount.ts';
-import { formatTable, printLine } from '#cli/table.ts';
+import { formatSection, joinParts, printLine } from '#cli/table.ts';
 import { morePods } from './messages.ts';
 import type { KeptPod, OrderEntry, PressureView, ThresholdEntry } from './pressure-view.ts';
 
@@ -10,14 +10,13 @@ const MET = { true: 'yes', false: 'no', unknown: UNKNOWN } as const;
 
 /** The view as tables for people. */
 export function printPressure(view: PressureView): string {
-  const parts = [
+  return joinParts([
     `${printLine(view.message)}${printLine(`  ${view.because.text}`)}`,
-    section(['ORDER', 'POD', 'PRIORITY', 'USAGE', 'REQUEST', 'REASON'], shownOrder(view).map(orderCells)),
-    section(['NOT EVICTED', 'PRIORITY', 'REASON'], view.notEvicted.map(keptCells)),
-    section(['THRESHOLD', 'LEAST', 'GRACE PERIOD', 'MODE', 'MET'], view.thresholds.map(thresholdCells)),
+    formatSection(['ORDER', 'POD', 'PRIORITY', 'USAGE', 'REQUEST', 'REASON'], shownOrder(view).map(orderCells)),
+    formatSection(['NOT EVICTED', 'PRIORITY', 'REASON'], view.notEvicted.map(keptCells)),
+    formatSection(['THRESHOLD', 'LEAST', 'GRACE PERIOD', 'MODE', 'MET'], view.thresholds.map(thresholdCells)),
     [...view.explanations, ...moreText(view)].map((text) => printLine(`- ${text}`)).join(''),
-  ];
-  return parts.filter((part) => part !== '').join('\n');
+  ]);
 }
 
 function shownOrder({ order }: PressureView): readonly OrderEntry[] {
@@ -27,10 +26,6 @@ function shownOrder({ order }: PressureView): readonly OrderEntry[] {
 function moreText({ order }: PressureView): readonly string[] {
   const more = order.length - MOST_SHOWN;
   return more > 0 ? [morePods(more)] : [];
-}
-
-function section(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  return rows.length === 0 ? '' : formatTable(header, rows);
 }
 
 function orderCells({ position, pod, priority, usage, request, because }: OrderEntry): readonly string[] {

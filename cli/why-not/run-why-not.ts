@@ -6,7 +6,7 @@ import { readManifests } from '#cli/cluster/read-manifests.ts';
 import { reasonTable } from '#cli/cluster/reason-table.ts';
 import { formatDocument, type OutputFormat } from '#cli/output.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
-import { formatTable, printLine } from '#cli/table.ts';
+import { formatTable, joinParts, printLine } from '#cli/table.ts';
 import { NO_PENDING_PODS } from './messages.ts';
 import { pendingReason, type PendingReason } from './pending-reason.ts';
 
@@ -43,12 +43,11 @@ function pendingPods({ pods }: ClusterModel, namespace: string | undefined): rea
 }
 
 function printReason({ pod, because, nodes, explanations }: PendingReason): string {
-  const parts = [
+  return joinParts([
     printLine(`${pod}: ${because.text}`),
     reasonTable(nodes),
     explanations.map(({ text }) => printLine(`- ${text}`)).join(''),
-  ];
-  return parts.filter((part) => part !== '').join('\n');
+  ]);
 }
 
 function printList(reasons: readonly PendingReason[]): string {

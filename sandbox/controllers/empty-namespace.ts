@@ -1,7 +1,7 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { isRecord } from '#shared/kube/kube-object.ts';
 import { listObjects } from '#shared/kube/client/objects.ts';
-import type { Outcome } from '#shared/kube/client/outcome.ts';
+import { expectOk } from '#shared/kube/client/outcome.ts';
 import { NAMESPACES, type Resource, resourcePath } from '#shared/kube/resource.ts';
 
 /**
@@ -63,9 +63,4 @@ function records(object: unknown, field: string): readonly Readonly<Record<strin
 function textAt(object: unknown, field: string): string {
   const value = isRecord(object) ? object[field] : undefined;
   return typeof value === 'string' ? value : '';
-}
-
-function expectOk<T>(outcome: Outcome<T>, what: string): T {
-  if (outcome.kind === 'ok') return outcome.object;
-  throw new Error(`cannot ${what}: ${outcome.message}`);
 }

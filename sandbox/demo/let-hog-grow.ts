@@ -5,7 +5,8 @@ import { THRESHOLD_MI } from '#sandbox/node-policy.ts';
 import type { PlannedPod } from './plan-scenario.ts';
 import { isLeaving } from './pod-state.ts';
 import { podOf } from './scenario-objects.ts';
-import { describe, expectOk, poll, type ScenarioPorts } from './scenario-ports.ts';
+import { expectOk } from '#shared/kube/client/outcome.ts';
+import { describe, poll, type ScenarioPorts } from './scenario-ports.ts';
 
 /** When the node became short of memory and when the hog was evicted; monotonic milliseconds. */
 export interface Shortage {

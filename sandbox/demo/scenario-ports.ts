@@ -1,5 +1,4 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import type { Outcome } from '#shared/kube/client/outcome.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { ReviewedPreemption } from '#sandbox/follow-scheduler.ts';
 import type { Narrator } from '#sandbox/narrator.ts';
@@ -36,11 +35,6 @@ export async function poll<T>(
     await clock.sleep(POLL_MS, signal);
   }
   return undefined;
-}
-
-/** Throws what the API server said where something could not be done. */
-export function expectOk(outcome: Outcome<unknown>, what: string): void {
-  if (outcome.kind !== 'ok') throw new Error(`cannot ${what}: ${outcome.message}`);
 }
 
 /** A pod in the words of the story. */

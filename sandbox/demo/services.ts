@@ -4,7 +4,8 @@ import { DEPLOYMENTS, PODS } from '#shared/kube/resource.ts';
 import type { PlannedPod } from './plan-scenario.ts';
 import { hasRestarted, isLeaving, isReady } from './pod-state.ts';
 import { deploymentOf } from './scenario-objects.ts';
-import { describe, expectOk, poll, type ScenarioPorts } from './scenario-ports.ts';
+import { expectOk } from '#shared/kube/client/outcome.ts';
+import { describe, poll, type ScenarioPorts } from './scenario-ports.ts';
 
 /** A service with the pod that it started with: only that one counts as having survived. */
 export interface StartedService {

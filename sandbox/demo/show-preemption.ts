@@ -4,7 +4,8 @@ import { PODS } from '#shared/kube/resource.ts';
 import type { PlannedPod, PlannedPreemption } from './plan-scenario.ts';
 import { isLeaving, isReady } from './pod-state.ts';
 import { podOf } from './scenario-objects.ts';
-import { describe, expectOk, poll, type ScenarioPorts } from './scenario-ports.ts';
+import { expectOk } from '#shared/kube/client/outcome.ts';
+import { describe, poll, type ScenarioPorts } from './scenario-ports.ts';
 import type { Happenings } from './verdict.ts';
 
 const DEADLINE_MS = 15_000;

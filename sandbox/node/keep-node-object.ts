@@ -4,7 +4,7 @@ import { repeat } from '#shared/runtime/repeat.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { microTime } from '#shared/kube/decode/micro-time.ts';
 import { createObject, patchObject } from '#shared/kube/client/objects.ts';
-import type { Failure, Outcome } from '#shared/kube/client/outcome.ts';
+import { expectOk, type Outcome } from '#shared/kube/client/outcome.ts';
 import { LEASES, NODES } from '#shared/kube/resource.ts';
 import { nodeConditions, type NodeFacts, nodeObject, nodeStatus, withTimes } from './node-object.ts';
 
@@ -40,7 +40,7 @@ export function keepNodeObject(options: NodeObjectOptions) {
     const address = { resource: NODES, name: facts.name };
     expectOk(
       await patchObject(client, { ...address, subresource: 'status' }, { status }, { type: 'strategic' }),
-      'node status',
+      'write the node status',
     );
     for (const { type, status: value } of conditions) {
       if (since.get(type)?.status !== value) since.set(type, { status: value, since: now });
@@ -52,14 +52,14 @@ export function keepNodeObject(options: NodeObjectOptions) {
 
   async function register(): Promise<void> {
     const created = await createObject(client, { resource: NODES }, nodeObject(facts));
-    if (created.kind !== 'alreadyExists') expectOk(created, 'node');
+    if (created.kind !== 'alreadyExists') expectOk(created, 'write the node');
   }
 
   async function renewLease(now: number): Promise<void> {
     const spec = { holderIdentity: facts.name, leaseDurationSeconds: LEASE_SECONDS, renewTime: microTime(now) };
     const address = { resource: LEASES, namespace: LEASE_NAMESPACE, name: facts.name };
     const renewed = await patchObject(client, address, { spec }, { type: 'merge' });
-    expectOk(renewed.kind === 'notFound' ? await createLease(spec) : renewed, 'lease');
+    expectOk(renewed.kind === 'notFound' ? await createLease(spec) : renewed, 'write the lease');
   }
 
   function createLease(spec: object): Promise<Outcome<unknown>> {
@@ -79,8 +79,4 @@ export function keepNodeObject(options: NodeObjectOptions) {
       signal,
     );
   return { registered: registered.promise, run };
-}
-
-function expectOk(outcome: Outcome<unknown>, what: string): void {
-  if (outcome.kind !== 'ok') throw new Error(`cannot write the ${what}: ${(outcome satisfies Failure).message}`);
 }

@@ -1,7 +1,7 @@
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
-import type { ObjectReference } from '#shared/kube/events/event-series.ts';
+import { podReference } from '#shared/kube/events/event-series.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { PODS, resourcePath } from '#shared/kube/resource.ts';
@@ -50,7 +50,7 @@ async function bind({ client, events }: SchedulerPorts, pod: Pod, node: string):
   const outcome = await client.request({ method: 'POST', path, body: binding });
   if (outcome.kind === 'ok') {
     const note = `Successfully assigned ${namespace}/${name} to ${node}`;
-    events.record({ regarding: referenceTo(pod), type: 'Normal', reason: 'Scheduled', note, action: 'Binding' });
+    events.record({ regarding: podReference(pod), type: 'Normal', reason: 'Scheduled', note, action: 'Binding' });
   }
   return outcome;
 }
@@ -83,7 +83,7 @@ async function removeVictim(ports: SchedulerPorts, victim: Pod, pod: Pod, node: 
   const deleted = await client.request({ method: 'DELETE', path: resourcePath(PODS, { namespace, name }), body });
   if (deleted.kind === 'ok') {
     const note = `Preempted by pod ${pod.uid} on node ${node}`;
-    events.record({ regarding: referenceTo(victim), type: 'Normal', reason: 'Preempted', note, action: 'Preempting' });
+    events.record({ regarding: podReference(victim), type: 'Normal', reason: 'Preempted', note, action: 'Preempting' });
   }
   return deleted;
 }
@@ -94,7 +94,7 @@ async function tellWhy(ports: SchedulerPorts, pod: Pod, message: string, nominat
   const nomination = nominatedNodeName === undefined ? {} : { nominatedNodeName };
   const outcome = await patchStatus(ports.client, pod, { ...nomination, conditions: [condition] });
   const about = {
-    regarding: referenceTo(pod),
+    regarding: podReference(pod),
     type: 'Warning',
     reason: 'FailedScheduling',
     action: 'Scheduling',
@@ -106,8 +106,4 @@ async function tellWhy(ports: SchedulerPorts, pod: Pod, message: string, nominat
 function patchStatus(client: KubeClient, pod: Pod, status: object): Promise<Outcome<unknown>> {
   const address = { resource: PODS, namespace: pod.namespace, name: pod.name, subresource: 'status' };
   return patchObject(client, address, { metadata: { uid: pod.uid }, status }, { type: 'strategic' });
-}
-
-function referenceTo({ namespace, name, uid }: Pod): ObjectReference {
-  return { apiVersion: 'v1', kind: 'Pod', namespace, name, uid };
 }

@@ -7,7 +7,8 @@ import {
   readClippedText,
   readList,
   readObject,
-  readText,
+  readIdentity,
+  readPart,
   readTexts,
   type WireObject,
 } from '#shared/kube/decode/wire-object.ts';
@@ -34,7 +35,7 @@ export function decodeNodeArgs(raw: unknown): Decoded<NodeArgs> {
 }
 
 function readNames(args: WireObject): readonly string[] {
-  const nameOf = (node: WireObject) => readObject(node, 'metadata', (metadata) => readText(metadata, 'name')) ?? '';
+  const nameOf = (node: WireObject) => readPart(node, 'metadata', readIdentity).name;
   return readObject(args, 'Nodes', (list) => readList(list, 'items', nameOf)) ?? [];
 }
 

@@ -4,10 +4,11 @@ import { readSelector } from '#shared/kube/decode/decode-scheduling.ts';
 import type { Decoded } from '#shared/kube/decode/decoded.ts';
 import {
   decodeObject,
+  readIdentity,
   readChoice,
   readInteger,
   readList,
-  readObject,
+  readPart,
   readText,
   readTextMap,
   readTexts,
@@ -20,10 +21,10 @@ const EVERYTHING: PreparedSelector = { written: undefined, isEmpty: true, requir
 
 /** Reads the wire form of a `plimsoll.dev/v1alpha1` PriorityPolicy. */
 export function decodePriorityPolicy(raw: unknown): Decoded<PriorityPolicy> {
-  return decodeObject(raw, (object) => {
-    const name = readObject(object, 'metadata', (metadata) => readText(metadata, 'name')) ?? '';
-    return { name, ...(readObject(object, 'spec', readSpec) ?? readSpec({})) };
-  });
+  return decodeObject(raw, (object) => ({
+    name: readPart(object, 'metadata', readIdentity).name,
+    ...readPart(object, 'spec', readSpec),
+  }));
 }
 
 function readSpec(spec: WireObject): Omit<PriorityPolicy, 'name'> {

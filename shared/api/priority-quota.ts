@@ -3,10 +3,11 @@ import type { PriorityQuota, PriorityScope } from '#shared/domain/quota/priority
 import type { Decoded } from '#shared/kube/decode/decoded.ts';
 import {
   decodeObject,
+  readIdentity,
   readAmounts,
   readInteger,
   readObject,
-  readText,
+  readPart,
   readTexts,
   type WireObject,
 } from '#shared/kube/decode/wire-object.ts';
@@ -18,10 +19,10 @@ const HIGHEST_PRIORITY = 2 ** 31 - 1;
 
 /** Reads the spec of a `plimsoll.dev/v1alpha1` PriorityQuota; its status is the ledger's. */
 export function decodePriorityQuota(raw: unknown): Decoded<PriorityQuota> {
-  return decodeObject(raw, (object) => {
-    const name = readObject(object, 'metadata', (metadata) => readText(metadata, 'name')) ?? '';
-    return { name, ...(readObject(object, 'spec', readSpec) ?? readSpec({})) };
-  });
+  return decodeObject(raw, (object) => ({
+    name: readPart(object, 'metadata', readIdentity).name,
+    ...readPart(object, 'spec', readSpec),
+  }));
 }
 
 function readSpec(spec: WireObject): Omit<PriorityQuota, 'name'> {

@@ -9,7 +9,7 @@ import {
   readInstant,
   readInteger,
   readList,
-  readObject,
+  readPart,
   readText,
   type WireObject,
 } from '#shared/kube/decode/wire-object.ts';
@@ -17,7 +17,7 @@ import { encodeAmounts, timeText } from './encode-fields.ts';
 
 /** Reads the ledger in the status of a raw PriorityQuota; empty without a status. */
 export function decodeLedger(raw: unknown): Decoded<LedgerState> {
-  return decodeObject(raw, (object) => readObject(object, 'status', readLedger) ?? readLedger({}));
+  return decodeObject(raw, (object) => readPart(object, 'status', readLedger));
 }
 
 /** Reads the ledger in a status. */

@@ -1,4 +1,5 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
+import { isRecord } from '#shared/kube/kube-object.ts';
 
 /** A JSON object whose fields are read one by one. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -7,11 +8,7 @@ const NO_FIELDS: Fields = {};
 
 /** The object in a field; a value of another type counts as an object without fields. */
 export function fieldsOf(value: unknown): Fields {
-  return isFields(value) ? value : NO_FIELDS;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isRecord(value) ? value : NO_FIELDS;
 }
 
 /** A text, cut at `longest` characters; empty counts as absent. */

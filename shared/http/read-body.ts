@@ -13,8 +13,6 @@ export interface BodyLimits {
   readonly maxBytes: number;
   /** Shared by all requests of a process; without it only `maxBytes` counts. */
   readonly allowance?: BodyAllowance;
-  /** Where to put the pieces together, of at least `maxBytes`; without it they are kept as they come. */
-  readonly into?: Buffer;
 }
 
 /** How many bytes of bodies a process may hold at once. */
@@ -49,7 +47,7 @@ export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<
 /** `readBody` for hot paths: calls back exactly once, without a promise in between. */
 export function collectBody(
   request: IncomingMessage,
-  { maxBytes, allowance = UNLIMITED, into }: BodyLimits,
+  { maxBytes, allowance = UNLIMITED }: BodyLimits,
   done: (body: Body) => void,
 ): void {
   // A request that ended before a listener was added emits nothing.
@@ -58,7 +56,7 @@ export function collectBody(
     return;
   }
   const mostBytes = Number(request.headers['content-length']) > maxBytes ? 0 : maxBytes;
-  const pieces = into === undefined ? keptPieces() : gatheredPieces(into);
+  const pieces: Buffer[] = [];
   let size = 0;
   let isDone = false;
   const finish = (body: Body): void => {
@@ -66,58 +64,27 @@ export function collectBody(
     isDone = true;
     allowance.giveBack(size);
     // The request, and with it this, may outlive its answer: a connection lingers when not everything was read.
-    pieces.drop();
+    pieces.length = 0;
     done(body);
   };
   const keep = (chunk: Buffer): void => {
     size += chunk.length;
-    pieces.add(chunk);
+    pieces.push(chunk);
   };
   request.on('data', (chunk: Buffer) => {
     if (isDone) return;
     if (size + chunk.length > mostBytes)
-      finish({ kind: 'tooLarge', limitBytes: maxBytes, beginning: pieces.beginning() ?? chunk });
+      finish({ kind: 'tooLarge', limitBytes: maxBytes, beginning: pieces[0] ?? chunk });
     else if (!allowance.take(chunk.length)) finish({ kind: 'overloaded' });
     else keep(chunk);
   });
-  request.on('end', () => finish({ kind: 'body', bytes: pieces.whole() }));
+  request.on('end', () => finish({ kind: 'body', bytes: whole(pieces) }));
   // Follows upon every error too, which Node emits only where a listener is registered.
   request.on('close', () => finish({ kind: 'aborted' }));
 }
 
-interface Pieces {
-  add(piece: Buffer): void;
-  beginning(): Buffer | undefined;
-  whole(): Buffer;
-  drop(): void;
-}
-
 /** Most bodies come in one piece, which need not be copied. */
-function keptPieces(): Pieces {
-  const kept: Buffer[] = [];
-  return {
-    add: (piece) => void kept.push(piece),
-    beginning: () => kept[0],
-    whole: () => (kept[0] !== undefined && kept.length === 1 ? kept[0] : Buffer.concat(kept)),
-    drop: () => void (kept.length = 0),
-  };
-}
-
-/** Each piece is freed as soon as it has been copied: until garbage is collected, they would be many times the body. */
-function gatheredPieces(into: Buffer): Pieces {
-  let size = 0;
-  return {
-    add: (piece) => {
-      size += piece.copy(into, size);
-      free(piece);
-    },
-    beginning: () => (size === 0 ? undefined : into.subarray(0, size)),
-    whole: () => into.subarray(0, size),
-    drop: () => undefined,
-  };
-}
-
-/** Only memory that is the piece's own: small pieces share it with others. */
-function free({ buffer, byteLength }: Buffer): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
+function whole(pieces: readonly Buffer[]): Buffer {
+  const [first] = pieces;
+  return first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces);
 }

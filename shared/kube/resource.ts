@@ -74,7 +74,7 @@ export function apiVersionOf(resource: Resource): string {
 }
 
 /** A resource as metrics and logs name it: `pods`, `leases.coordination.k8s.io`. */
-export function resourceLabel(resource: Resource): string {
+export function resourceLabel(resource: Pick<Resource, 'group' | 'plural'>): string {
   return resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
 }
 

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type * as Yaml from 'yaml';
-import { errorText } from './describe-error.ts';
+import { errorText, firstLine } from './describe-error.ts';
 
 export const CONFIGURATION_API_VERSION = 'config.plimsoll.dev/v1alpha1';
 
@@ -45,10 +45,6 @@ function expectHeader(
   if (found === expected) return [];
   const what = found === undefined ? 'nothing' : JSON.stringify(found);
   return [`${file}: ${key}: expected "${expected}", found ${what}`];
-}
-
-function firstLine(text: string): string {
-  return text.split('\n', 1)[0]?.replace(/:$/, '') ?? '';
 }
 
 function isContent(value: unknown): value is Content {

@@ -33,3 +33,8 @@ export function errorText(thrown: unknown): string {
 function bounded(text: string, longest: number): string {
   return text.length <= longest ? text : `${text.slice(0, longest)}…`;
 }
+
+/** The first line of a message, without a colon at its end: parsers append the place below it. */
+export function firstLine(text: string): string {
+  return text.split('\n', 1)[0]?.replace(/:$/, '') ?? '';
+}

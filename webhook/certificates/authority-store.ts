@@ -3,7 +3,7 @@ import type { KubeClient } from '#shared/kube/client/client.ts';
 import { fieldOf } from '#shared/kube/decode/field-of.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { createObject, getObject, replaceObject } from '#shared/kube/client/objects.ts';
-import type { Outcome } from '#shared/kube/client/outcome.ts';
+import { expectOk } from '#shared/kube/client/outcome.ts';
 import { SECRETS } from '#shared/kube/resource.ts';
 import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { Authorities } from './authorities.ts';
@@ -112,9 +112,4 @@ function encodeAuthorities(
     type: 'Opaque',
     data,
   };
-}
-
-function expectOk<T>(outcome: Outcome<T>, what: string): T {
-  if (outcome.kind === 'ok') return outcome.object;
-  throw new Error(`cannot ${what}: ${outcome.message}`);
 }

@@ -1,13 +1,14 @@
-import type { PriorityClass, PriorityClasses } from '#shared/domain/priority/priority-class.ts';
+import type { PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import { keepPriority, resolvePriority, type PodPriority } from '#shared/domain/priority/resolve-priority.ts';
 import { validateChangedClass, validateNewClass } from '#shared/domain/priority/validate-priority-class.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodePriorityClass } from '#shared/kube/decode/decode-priority-class.ts';
-import { badRequest, forbidden } from '#sandbox/api-server/errors/errors.ts';
+import { forbidden } from '#sandbox/api-server/errors/errors.ts';
 import { PRIORITY_CLASSES } from '#sandbox/api-server/kinds/storage-names.ts';
 import type { Store } from '#sandbox/api-server/storage/store.ts';
 import { fieldsAt, fieldsOf, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import type { Attributes } from './admission.ts';
+import { decodeForPlugin } from './decode-for-plugin.ts';
 import { refusalError } from './refusal-error.ts';
 
 /** The in-tree Priority plugin (`plugin/pkg/admission/priority`) around the shared decisions. */
@@ -45,28 +46,17 @@ function knownClasses(store: Store): () => PriorityClasses {
     (classes ??= new Map(
       collection
         .values()
-        .map(({ object }) => decodeClass(object))
+        .map(({ object }) => decodeForPlugin(object, decodePriorityClass))
         .map((one) => [one.name, one]),
     ));
 }
 
-function decodeClass(object: KubeObject): PriorityClass {
-  const decoded = decodePriorityClass(object);
-  if (decoded.ok) return decoded.value;
-  throw badRequest(`PriorityClass ${decoded.field}: ${decoded.message}`);
-}
-
 function setPriority({ type, previous }: Attributes, object: KubeObject, classes: PriorityClasses): void {
-  const pod = decode(object);
-  const resolved = previous === undefined ? resolvePriority(pod, classes) : keepPriority(pod, decode(previous));
+  const pod = decodeForPlugin(object, decodePod);
+  const resolved =
+    previous === undefined ? resolvePriority(pod, classes) : keepPriority(pod, decodeForPlugin(previous, decodePod));
   if (resolved.kind === 'refused') throw refusalError(resolved, type, object.metadata.name);
   write(object, resolved);
-}
-
-function decode(object: KubeObject): Parameters<typeof resolvePriority>[0] {
-  const decoded = decodePod(object);
-  if (decoded.ok) return decoded.value;
-  throw badRequest(`Pod ${decoded.field}: ${decoded.message}`);
 }
 
 function write(object: KubeObject, { priorityClassName, priority, preemptionPolicy }: PodPriority): void {
@@ -84,10 +74,10 @@ function validateClass({ type, operation, name, object, previous }: Attributes, 
     return;
   }
   if (object === undefined) return;
-  const next = decodeClass(object);
+  const next = decodeForPlugin(object, decodePriorityClass);
   const outcome =
     previous === undefined
       ? validateNewClass(next, classes)
-      : validateChangedClass(next, decodeClass(previous), classes);
+      : validateChangedClass(next, decodeForPlugin(previous, decodePriorityClass), classes);
   if (outcome.kind === 'refused') throw refusalError(outcome, type, name);
 }

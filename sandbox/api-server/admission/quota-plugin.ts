@@ -1,16 +1,15 @@
 import type { Amounts } from '#shared/domain/quantity/amounts.ts';
-import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
-import type { Pod } from '#shared/domain/pod/pod.ts';
+import { encodeAmounts } from '#shared/api/encode-fields.ts';
 import { checkQuotas } from '#shared/domain/quota/resource-quota/check-quotas.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodeResourceQuota } from '#shared/kube/decode/decode-resource-quota.ts';
-import { badRequest } from '#sandbox/api-server/errors/errors.ts';
 import { RESOURCE_QUOTAS } from '#sandbox/api-server/kinds/storage-names.ts';
 import { keyOf } from '#sandbox/api-server/storage/revision.ts';
 import type { Store } from '#sandbox/api-server/storage/store.ts';
-import { copyObject, fieldsAt, fieldsOf, type KubeObject } from '#sandbox/api-server/wire/object.ts';
+import { copyObject, fieldsAt, fieldsOf } from '#sandbox/api-server/wire/object.ts';
 import type { Attributes } from './admission.ts';
+import { decodeForPlugin } from './decode-for-plugin.ts';
 import { refusalError } from './refusal-error.ts';
 
 /**
@@ -30,8 +29,12 @@ export function chargeQuotas(store: Store, attributes: Attributes, now: number):
     return;
   const quotas = quotasOf(store, namespace);
   if (quotas.length === 0) return;
-  const oldPod = previous === undefined ? undefined : decode(previous);
-  const outcome = checkQuotas({ operation, subresource, pod: decode(object), oldPod, isDryRun, now }, quotas, []);
+  const oldPod = previous === undefined ? undefined : decodeForPlugin(previous, decodePod);
+  const outcome = checkQuotas(
+    { operation, subresource, pod: decodeForPlugin(object, decodePod), oldPod, isDryRun, now },
+    quotas,
+    [],
+  );
   if (outcome.kind === 'refused') throw refusalError(outcome, type, object.metadata.name);
   for (const [name, used] of outcome.newUsed) writeUsed(store, keyOf(namespace, name), used);
 }
@@ -40,26 +43,13 @@ function quotasOf(store: Store, namespace: string): ResourceQuota[] {
   const collection = store.collection(RESOURCE_QUOTAS);
   if (collection.size === 0) return [];
   const found = collection.values().filter(({ object }) => object.metadata.namespace === namespace);
-  return found.map(({ object }) => decodeQuota(object));
-}
-
-function decodeQuota(object: KubeObject): ResourceQuota {
-  const decoded = decodeResourceQuota(object);
-  if (decoded.ok) return decoded.value;
-  throw badRequest(`ResourceQuota ${decoded.field}: ${decoded.message}`);
-}
-
-function decode(object: KubeObject): Pod {
-  const decoded = decodePod(object);
-  if (decoded.ok) return decoded.value;
-  throw badRequest(`Pod ${decoded.field}: ${decoded.message}`);
+  return found.map(({ object }) => decodeForPlugin(object, decodeResourceQuota));
 }
 
 function writeUsed(store: Store, key: string, used: Amounts): void {
   const revision = store.collection(RESOURCE_QUOTAS).get(key);
   if (revision === undefined) return;
   const next = copyObject(revision.object);
-  const texts = Object.fromEntries(Array.from(used, ([name, amount]) => [name, formatQuantity(amount)]));
-  fieldsOf(next)['status'] = { ...fieldsAt(next, 'status'), used: texts };
+  fieldsOf(next)['status'] = { ...fieldsAt(next, 'status'), used: encodeAmounts(used) };
   store.put(RESOURCE_QUOTAS, next);
 }

@@ -1,3 +1,4 @@
+import { resourceLabel } from '#shared/kube/resource.ts';
 import { invalidCause, invalidText, type FieldError } from './field-error.ts';
 import { statusError, type StatusCause, type StatusError } from './status-error.ts';
 
@@ -6,10 +7,6 @@ export interface Subject {
   readonly group: string;
   readonly plural: string;
   readonly kind: string;
-}
-
-function qualified(subject: Subject): string {
-  return subject.group === '' ? subject.plural : `${subject.plural}.${subject.group}`;
 }
 
 function details(subject: Subject, name: string): { name?: string; group?: string; kind: string } {
@@ -22,7 +19,7 @@ function details(subject: Subject, name: string): { name?: string; group?: strin
 
 /** 404 `pods "x" not found`. */
 export function notFound(subject: Subject, name: string): StatusError {
-  const message = `${qualified(subject)} "${name}" not found`;
+  const message = `${resourceLabel(subject)} "${name}" not found`;
   return statusError({ code: 404, reason: 'NotFound', message, details: details(subject, name) });
 }
 
@@ -34,13 +31,13 @@ export function unknownResource(): StatusError {
 
 /** 409 `pods "x" already exists`. */
 export function alreadyExists(subject: Subject, name: string): StatusError {
-  const message = `${qualified(subject)} "${name}" already exists`;
+  const message = `${resourceLabel(subject)} "${name}" already exists`;
   return statusError({ code: 409, reason: 'AlreadyExists', message, details: details(subject, name) });
 }
 
 /** 409 `Operation cannot be fulfilled on pods "x": ...`. */
 export function conflict(subject: Subject, name: string, why: string): StatusError {
-  const message = `Operation cannot be fulfilled on ${qualified(subject)} "${name}": ${why}`;
+  const message = `Operation cannot be fulfilled on ${resourceLabel(subject)} "${name}": ${why}`;
   return statusError({ code: 409, reason: 'Conflict', message, details: details(subject, name) });
 }
 
@@ -49,7 +46,7 @@ export const MODIFIED = 'the object has been modified; please apply your changes
 
 /** 403 `pods "x" is forbidden: ...`. */
 export function forbidden(subject: Subject, name: string, why: string): StatusError {
-  const message = `${qualified(subject)} "${name}" is forbidden: ${why}`;
+  const message = `${resourceLabel(subject)} "${name}" is forbidden: ${why}`;
   return statusError({ code: 403, reason: 'Forbidden', message, details: details(subject, name) });
 }
 

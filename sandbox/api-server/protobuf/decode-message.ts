@@ -1,7 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import type { Fields } from '#sandbox/api-server/wire/object.ts';
-import { microTimeText, timeText } from '#sandbox/api-server/wire/time.ts';
+import { microTime } from '#shared/kube/decode/micro-time.ts';
+import { timeText } from '#sandbox/api-server/wire/time.ts';
 import { readFields } from './read-fields.ts';
 
 /** Names and types of the fields of each message, one message a line; made by test/sandbox/api-server/protobuf. */
@@ -87,7 +88,7 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
   'io.k8s.apimachinery.pkg.api.resource.Quantity': (value) => textAt(value, 1),
   'io.k8s.apimachinery.pkg.util.intstr.IntOrString': intOrString,
   'io.k8s.apimachinery.pkg.apis.meta.v1.Time': (value) => timeAt(value, timeText),
-  'io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime': (value) => timeAt(value, microTimeText),
+  'io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime': (value) => timeAt(value, microTime),
   'io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1': (value) => JSON.parse(textAt(value, 1)) as unknown,
   'io.k8s.apimachinery.pkg.runtime.RawExtension': (value) => JSON.parse(textAt(value, 1)) as unknown,
 };

@@ -1,4 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
+import { compareTexts } from '#shared/domain/model/compare-texts.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { judgeTaint, type TaintLimits } from './judge-taint.ts';
 import {
@@ -85,7 +86,7 @@ function withinCap(
     reports.get(node)?.conditions.get(family)?.since ?? Infinity;
   const fresh = wanted
     .filter(({ node }) => !tainted.has(node))
-    .toSorted((a, b) => compare(since(a), since(b)) || compare(a.node, b.node));
+    .toSorted((a, b) => since(a) - since(b) || compareTexts(a.node, b.node));
   const names = [...new Set(fresh.map(({ node }) => node))];
   const room = Math.max(0, Math.max(1, Math.floor(nodes.length * limits.mostTaintedShare)) - tainted.size);
   const admitted = new Set([...tainted, ...names.slice(0, room)]);
@@ -121,8 +122,4 @@ function wantedCondition(
   const finding = findingOf(report, family);
   if (finding.kind === 'unreported') return isTainted ? 'Unknown' : undefined;
   return STATUSES[finding.kind];
-}
-
-function compare<T extends string | number>(left: T, right: T): number {
-  return left === right ? 0 : left < right ? -1 : 1;
 }

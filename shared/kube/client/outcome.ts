@@ -21,6 +21,12 @@ export interface Failure {
   readonly details?: StatusDetails;
 }
 
+/** The object of a success. Throws `cannot WHAT: MESSAGE` for a failure. */
+export function expectOk<T>(outcome: Outcome<T>, what: string): T {
+  if (outcome.kind === 'ok') return outcome.object;
+  throw new Error(`cannot ${what}: ${outcome.message}`);
+}
+
 export type FailureKind =
   | 'notFound'
   | 'conflict'

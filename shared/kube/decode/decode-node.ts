@@ -2,15 +2,22 @@ import { NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
 import type { Node, Taint } from '#shared/domain/snapshot/node.ts';
 import type { Decoded } from './decoded.ts';
 import type { WireObject } from './wire-object.ts';
-import { decodeObject, readAmounts, readBoolean, readList, readObject, readText, readTextMap } from './wire-object.ts';
-
-const EMPTY: WireObject = {};
+import {
+  decodeObject,
+  readAmounts,
+  readBoolean,
+  readList,
+  readObject,
+  readPart,
+  readText,
+  readTextMap,
+} from './wire-object.ts';
 
 /** Reads the wire form of a `v1` Node. Unknown fields are passed over, absent ones are empty. */
 export function decodeNode(raw: unknown): Decoded<Node> {
   return decodeObject(raw, (node) => ({
-    ...(readObject(node, 'metadata', readMetadata) ?? readMetadata(EMPTY)),
-    ...(readObject(node, 'spec', readSpec) ?? readSpec(EMPTY)),
+    ...readPart(node, 'metadata', readMetadata),
+    ...readPart(node, 'spec', readSpec),
     allocatable: readObject(node, 'status', (status) => readAmounts(status, 'allocatable')) ?? NO_AMOUNTS,
   }));
 }

@@ -25,6 +25,7 @@ import {
   readInteger,
   readList,
   readObject,
+  readPart,
   readTextMap,
 } from './wire-object.ts';
 
@@ -51,11 +52,11 @@ export function decodeChargedPod(raw: unknown): Decoded<Pod> {
 }
 
 function readPod(object: WireObject): Pod {
-  const identity = readObject(object, 'metadata', readMetadata) ?? readMetadata(EMPTY);
+  const identity = readPart(object, 'metadata', readMetadata);
   return {
     ...identity,
-    spec: readObject(object, 'spec', readSpec) ?? readSpec(EMPTY),
-    status: readObject(object, 'status', readStatus) ?? readStatus(EMPTY),
+    spec: readPart(object, 'spec', readSpec),
+    status: readPart(object, 'status', readStatus),
   };
 }
 

@@ -7,6 +7,7 @@ import {
   readBoolean,
   readInt32,
   readObject,
+  readPart,
   readPointerText,
   readText,
   readTextMap,
@@ -30,7 +31,7 @@ export function decodeAnnotatedClass(raw: unknown): Decoded<AnnotatedClass> {
 /** Reads the wire form of a `scheduling.k8s.io/v1` PriorityClass; an absent policy is the API's default (oddity C4). */
 export function decodePriorityClass(raw: unknown): Decoded<PriorityClass> {
   return decodeObject(raw, (object) => ({
-    ...(readObject(object, 'metadata', readIdentity) ?? readIdentity({})),
+    ...readPart(object, 'metadata', readIdentity),
     value: readInt32(object, 'value') ?? 0,
     isGlobalDefault: readBoolean(object, 'globalDefault'),
     preemptionPolicy: readPointerText(object, 'preemptionPolicy') ?? PREEMPT_LOWER_PRIORITY,

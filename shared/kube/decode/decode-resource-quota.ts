@@ -2,16 +2,23 @@ import { NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
 import type { LimitedResource, ResourceQuota, ScopeTerm } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import type { Decoded } from './decoded.ts';
 import type { WireObject } from './wire-object.ts';
-import { decodeObject, readAmounts, readList, readObject, readText, readTexts } from './wire-object.ts';
-
-const EMPTY: WireObject = {};
+import {
+  decodeObject,
+  readAmounts,
+  readIdentity,
+  readList,
+  readObject,
+  readPart,
+  readText,
+  readTexts,
+} from './wire-object.ts';
 
 /** Reads the wire form of a `v1` ResourceQuota. */
 export function decodeResourceQuota(raw: unknown): Decoded<ResourceQuota> {
   return decodeObject(raw, (object) => ({
-    ...(readObject(object, 'metadata', readIdentity) ?? readIdentity(EMPTY)),
+    ...readPart(object, 'metadata', readIdentity),
     scopes: readObject(object, 'spec', readScopes) ?? [],
-    ...(readObject(object, 'status', readStatus) ?? readStatus(EMPTY)),
+    ...readPart(object, 'status', readStatus),
   }));
 }
 
@@ -23,10 +30,6 @@ export function decodeLimitedResource(raw: unknown): Decoded<LimitedResource> {
     matchContains: readTexts(entry, 'matchContains'),
     matchScopes: readList(entry, 'matchScopes', readTerm),
   }));
-}
-
-function readIdentity(metadata: WireObject) {
-  return { namespace: readText(metadata, 'namespace') ?? '', name: readText(metadata, 'name') ?? '' };
 }
 
 function readStatus(status: WireObject) {

@@ -9,9 +9,8 @@ import type {
   TopologySpreadConstraint,
 } from '#shared/domain/pod/pod.ts';
 import type { WireObject } from './wire-object.ts';
-import { readInteger, readList, readObject, readClippedText, readTextMap, readTexts } from './wire-object.ts';
+import { readClippedText, readInteger, readList, readObject, readPart, readTextMap, readTexts } from './wire-object.ts';
 
-const EMPTY: WireObject = {};
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
 
@@ -20,7 +19,7 @@ export function readScheduling(spec: WireObject): SchedulingRules {
   return {
     nodeSelector: readTextMap(spec, 'nodeSelector'),
     tolerations: readList(spec, 'tolerations', readToleration),
-    ...(readObject(spec, 'affinity', readAffinity) ?? readAffinity(EMPTY)),
+    ...readPart(spec, 'affinity', readAffinity),
     topologySpread: readList(spec, 'topologySpreadConstraints', readSpreadConstraint),
   };
 }
@@ -36,8 +35,8 @@ export function readSelector(object: WireObject, key: string): LabelSelector | u
 type Affinity = Pick<SchedulingRules, 'nodeAffinity' | 'podAffinity' | 'podAntiAffinity' | 'preferredPodTerms'>;
 
 function readAffinity(affinity: WireObject): Affinity {
-  const near = readObject(affinity, 'podAffinity', readPodTerms) ?? readPodTerms(EMPTY);
-  const apart = readObject(affinity, 'podAntiAffinity', readPodTerms) ?? readPodTerms(EMPTY);
+  const near = readPart(affinity, 'podAffinity', readPodTerms);
+  const apart = readPart(affinity, 'podAntiAffinity', readPodTerms);
   return {
     nodeAffinity: readObject(affinity, 'nodeAffinity', readNodeAffinity),
     podAffinity: near.required,
@@ -63,7 +62,7 @@ function readPodTerms(affinity: WireObject) {
   return {
     required: readList(affinity, REQUIRED, readPodTerm),
     preferred: readList(affinity, PREFERRED, (weighted) => {
-      return readObject(weighted, 'podAffinityTerm', readPodTerm) ?? readPodTerm(EMPTY);
+      return readPart(weighted, 'podAffinityTerm', readPodTerm);
     }),
   };
 }

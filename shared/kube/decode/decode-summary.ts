@@ -14,7 +14,7 @@ import type {
 } from '#shared/domain/ranking/pod-usage.ts';
 import type { Decoded } from './decoded.ts';
 import type { WireObject } from './wire-object.ts';
-import { decodeObject, readCount, readInstant, readList, readObject, readText } from './wire-object.ts';
+import { decodeObject, readCount, readInstant, readList, readObject, readPart, readText } from './wire-object.ts';
 
 /** One answer of the kubelet's `/stats/summary`, as far as decisions use it. */
 export interface Summary {
@@ -22,7 +22,6 @@ export interface Summary {
   readonly pods: readonly PodUsage[];
 }
 
-const EMPTY: WireObject = {};
 const NO_FILESYSTEM: FilesystemUsage = { usedBytes: undefined, inodesUsed: undefined };
 /** The control group that holds all pods. */
 const CONTAINER_OF_PODS = 'pods';
@@ -32,7 +31,7 @@ const UNSET = Date.parse('0001-01-01T00:00:00Z');
 /** Reads the wire form of `Summary` (`k8s.io/kubelet/pkg/apis/stats/v1alpha1`); what is absent stays absent. */
 export function decodeSummary(raw: unknown): Decoded<Summary> {
   return decodeObject(raw, (summary) => ({
-    readings: readObject(summary, 'node', readNode) ?? readNode(EMPTY),
+    readings: readPart(summary, 'node', readNode),
     pods: readList(summary, 'pods', readPod),
   }));
 }

@@ -25,6 +25,7 @@ const LONGEST_TEXT = 4_096;
 /** Of what a fault repeats from the object. */
 const LONGEST_FAULT = 500;
 
+const NO_FIELDS: WireObject = {};
 const NO_TEXTS: ReadonlyMap<string, string> = new Map();
 
 const QUANTITY_FAULTS: Readonly<Record<QuantityError, string>> = {
@@ -144,9 +145,19 @@ export function readObject<T>(object: WireObject, key: string, read: (inner: Wir
   return readInside(value, key, read);
 }
 
+/** As `readObject`, where an absent object is read as one without fields. */
+export function readPart<T>(object: WireObject, key: string, read: (inner: WireObject) => T): T {
+  return readObject(object, key, read) ?? read(NO_FIELDS);
+}
+
 /** A list of objects; absent is empty. */
 export function readList<T>(object: WireObject, key: string, read: (item: WireObject) => T): readonly T[] {
   return listOf(object, key).map((item, index) => readInside(item, key, read, index));
+}
+
+/** `namespace` and `name` of metadata; empty where absent. */
+export function readIdentity(metadata: WireObject): { readonly namespace: string; readonly name: string } {
+  return { namespace: readText(metadata, 'namespace') ?? '', name: readText(metadata, 'name') ?? '' };
 }
 
 /** A list of texts; absent is empty. */

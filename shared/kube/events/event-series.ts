@@ -1,3 +1,4 @@
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import { microTime } from '#shared/kube/decode/micro-time.ts';
 
 /** What an Event is about, as `regarding` and `related` hold it. */
@@ -9,6 +10,11 @@ export interface ObjectReference {
   readonly uid?: string;
   readonly resourceVersion?: string;
   readonly fieldPath?: string;
+}
+
+/** A pod as Events refer to it. */
+export function podReference({ namespace, name, uid }: Pick<Pod, 'namespace' | 'name' | 'uid'>): ObjectReference {
+  return { apiVersion: 'v1', kind: 'Pod', namespace, name, uid };
 }
 
 export interface EventRecord {

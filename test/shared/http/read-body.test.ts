@@ -52,15 +52,6 @@ describe('readBody', () => {
     expect(await next).toEqual({ kind: 'tooLarge', limitBytes: 10, beginning: expect.any(Buffer) as Buffer });
   });
 
-  test('gathers the pieces in the memory it is given', async () => {
-    const into = Buffer.alloc(20);
-    const { url, next } = await reader({ into });
-    send(url, ['12345', '67890']);
-    const body = await next;
-    expect(body).toEqual({ kind: 'body', bytes: Buffer.from('1234567890') });
-    expect(into.toString('latin1', 0, 10)).toBe('1234567890');
-  });
-
   test('notices that the caller went away', async () => {
     const { port, next } = await reader();
     const socket = connect(port, '127.0.0.1');

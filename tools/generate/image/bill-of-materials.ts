@@ -1,3 +1,5 @@
+import { compareTexts } from '#shared/domain/model/compare-texts.ts';
+
 /** What npm knows about an installed package: an entry of `packages` in package-lock.json. */
 export interface LockedPackage {
   readonly version?: string;
@@ -48,7 +50,7 @@ export function billOfMaterials({ packages }: Lock, nodeVersion: string): BillOf
     specVersion: '1.5',
     version: 1,
     metadata: { component: productComponent(packages['']) },
-    components: [...unique.values()].toSorted(byReference),
+    components: [...unique.values()].toSorted((a, b) => compareTexts(a['bom-ref'], b['bom-ref'])),
   };
 }
 
@@ -83,9 +85,4 @@ function nodeComponent(version: string): Component {
   const reference = `node@${version}`;
   const licenses = [{ expression: 'MIT' }];
   return { 'bom-ref': reference, type: 'platform', name: 'node', version, purl: `pkg:generic/${reference}`, licenses };
-}
-
-/** By code units, the same on every machine. */
-function byReference({ 'bom-ref': a }: Component, { 'bom-ref': b }: Component): number {
-  return a < b ? -1 : Number(a > b);
 }

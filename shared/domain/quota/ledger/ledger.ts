@@ -2,10 +2,10 @@ import type { Amounts } from '#shared/domain/quantity/amounts.ts';
 import { addQuantities, subtractQuantities, type Quantity } from '#shared/domain/quantity/quantity.ts';
 import { heldByNamespace, hold, type Held } from './held-by-namespace.ts';
 import { ledgerPlaces } from './ledger-size.ts';
-import { limitedReservation, onlyLimited } from './limited-amounts.ts';
+import { limitedReservation, onlyLimited, onlyLimitedAmounts } from './limited-amounts.ts';
 import { withoutClaim, type LedgerState, type Reservation } from './ledger-state.ts';
 import type { PodCount } from './pod-count.ts';
-import { isOtherCount, onlyLimitedAmounts, recountLedger, type RecountOptions } from './recount-ledger.ts';
+import { isOtherCount, recountLedger, type RecountOptions } from './recount-ledger.ts';
 import type { ReservationContext } from './namespace-bounds.ts';
 import { denialReasonFor, type DenialReason } from './denial-reason.ts';
 

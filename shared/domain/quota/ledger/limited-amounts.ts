@@ -15,7 +15,15 @@ export function limitedAmounts(amounts: Amounts, hard: Amounts): Amounts {
 
 /** A reservation with the amounts of exactly the limited resources. */
 export function limitedReservation(reservation: Reservation, hard: Amounts): Reservation {
-  const amounts = limitedAmounts(reservation.amounts, hard);
+  return withAmounts(reservation, limitedAmounts(reservation.amounts, hard));
+}
+
+/** A reservation without resources that are no longer limited, which would only make the object larger. */
+export function onlyLimitedAmounts(reservation: Reservation, hard: Amounts): Reservation {
+  return withAmounts(reservation, onlyLimited(reservation.amounts, hard));
+}
+
+function withAmounts(reservation: Reservation, amounts: Amounts): Reservation {
   return amounts === reservation.amounts ? reservation : { ...reservation, amounts };
 }
 

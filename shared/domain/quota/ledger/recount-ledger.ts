@@ -1,7 +1,7 @@
 import { equalAmounts, NO_AMOUNTS, type Amounts } from '#shared/domain/quantity/amounts.ts';
 import type { Quantity } from '#shared/domain/quantity/quantity.ts';
 import type { LedgerState, Reservation } from './ledger-state.ts';
-import { limitedAmounts, onlyLimited, sumOfKnown } from './limited-amounts.ts';
+import { limitedAmounts, onlyLimitedAmounts, sumOfKnown } from './limited-amounts.ts';
 import { isSeen, type PodCount } from './pod-count.ts';
 import type { Slice } from './slice.ts';
 
@@ -46,12 +46,6 @@ export function isOtherCount(before: LedgerState, after: LedgerState, isExact: b
   const [places, left] = [before, after].map(({ reservations, slices }) => reservations.size + slices.size);
   if (places !== left || !equalAmounts(before.used, after.used)) return true;
   return isExact && !areEqualShares(before.byNamespace, after.byNamespace);
-}
-
-/** Without resources that are no longer limited, which would only make the object larger. */
-export function onlyLimitedAmounts(reservation: Reservation, hard: Amounts): Reservation {
-  const amounts = onlyLimited(reservation.amounts, hard);
-  return amounts === reservation.amounts ? reservation : { ...reservation, amounts };
 }
 
 function areEqualShares(a: LedgerState['byNamespace'], b: LedgerState['byNamespace']): boolean {
