@@ -2,7 +2,7 @@ import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { thresholdMode } from '#shared/api/node-pressure-policy/rule-mode.ts';
 import { amountOf, amountToRelieve } from '#shared/domain/pressure/is-below.ts';
-import { byUrgency } from '#shared/domain/pressure/most-urgent.ts';
+import { byUrgency } from '#shared/domain/pressure/by-urgency.ts';
 import { isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
 import { compareQuantities, type Quantity, quantityNumber, ZERO } from '#shared/domain/quantity/quantity.ts';
 import type { SimulatedSignal } from './signals.ts';

@@ -16,9 +16,7 @@ export interface ApiServerOptions {
   readonly port: number;
   readonly clock: Clock;
   readonly log: Log;
-  /** The administrator's token; made up where it is not given. */
-  readonly token?: string;
-  /** Further tokens and whose they are. */
+  /** Tokens besides the administrator's, which is made up, and whose they are. */
   readonly users?: ReadonlyMap<string, User>;
   /** Signs the serving certificate; made up where it is not given. */
   readonly authority?: CertificatePair;
@@ -55,7 +53,7 @@ const REQUEST_TIMEOUT_MS = 60_000;
 /** Starts an empty cluster's API server over TLS. Rejects with a sentence when the port cannot be had. */
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const { host, port, clock, log } = options;
-  const token = options.token ?? randomBytes(24).toString('base64url');
+  const token = randomBytes(24).toString('base64url');
   const now = clock.now();
   const authority =
     options.authority ?? createAuthority({ commonName: 'plimsoll-sandbox', days: CERTIFICATE_DAYS, now });

@@ -17,8 +17,6 @@ export interface ConfigurationSources<Schema extends ConfigurationSchema> {
   readonly envPrefix: string;
   /** Gives the text of the file named by `--config`; throws when it cannot. */
   readonly readFile: (path: string) => string;
-  /** More names for flags: `{ '--dry-run': 'dryRun' }`, to dotted keys. */
-  readonly flags?: Readonly<Record<string, string>>;
 }
 
 export type Configuration<Value> =
@@ -30,10 +28,10 @@ type Content = Readonly<Record<string, unknown>>;
 export function loadConfiguration<Schema extends ConfigurationSchema>(
   sources: ConfigurationSources<Schema>,
 ): Configuration<z.output<Schema>> {
-  const { schema, env, envPrefix, argv, flags = {} } = sources;
+  const { schema, env, envPrefix, argv } = sources;
   const settings = [...listSettings(schema, envPrefix), configSetting(envPrefix)];
   const environment = valuesFromEnvironment(settings, env);
-  const given = valuesFromFlags(settings, argv, flags);
+  const given = valuesFromFlags(settings, argv);
   const { content, mistakes: fileMistakes } = readContent(sources, [...environment.values, ...given.values]);
   const merged = [...environment.values, ...combineLists(given.values)]
     .filter(isNotConfigPath)

@@ -25,22 +25,15 @@ export function valuesFromEnvironment(
   return { values, mistakes: [] };
 }
 
-type Aliases = Readonly<Record<string, string>>;
-
 /** The settings given as `--flag value`, `--flag=value` or, for booleans, `--flag`. Repeated list flags add up. */
-export function valuesFromFlags(
-  settings: readonly Setting[],
-  argv: readonly string[],
-  aliases: Aliases,
-): SettingValues {
+export function valuesFromFlags(settings: readonly Setting[], argv: readonly string[]): SettingValues {
   const values: SettingValue[] = [];
   const mistakes: string[] = [];
   for (let index = 0; index < argv.length;) {
     const { flag, attached } = splitFlag(argv[index] ?? '');
-    const setting = settings.find((known) => known.flag === flag || known.path.join('.') === aliases[flag]);
+    const setting = settings.find((known) => known.flag === flag);
     const next = attached === undefined && takesNext(setting, argv[index + 1]) ? argv[index + 1] : undefined;
-    const read =
-      setting === undefined ? unknownFlag(flag, settings, aliases) : readFlag(setting, flag, attached ?? next);
+    const read = setting === undefined ? unknownFlag(flag, settings) : readFlag(setting, flag, attached ?? next);
     if (typeof read === 'string') mistakes.push(read);
     else values.push(read);
     index += next === undefined ? 1 : 2;
@@ -80,9 +73,11 @@ function parseText(setting: Setting, text: string): unknown {
   }
 }
 
-function unknownFlag(flag: string, settings: readonly Setting[], aliases: Aliases): string {
-  const known = [...settings.map((setting) => setting.flag), ...Object.keys(aliases)];
+function unknownFlag(flag: string, settings: readonly Setting[]): string {
   if (!flag.startsWith('--')) return `"${flag}": expected a flag`;
-  const nearest = nearestName(flag, known);
+  const nearest = nearestName(
+    flag,
+    settings.map((setting) => setting.flag),
+  );
   return nearest === undefined ? `${flag}: unknown flag` : `${flag}: unknown flag, did you mean ${nearest}?`;
 }

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
+import { shippedPackages, type Lock } from '#tools/generate/image/bill-of-materials.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const TIMEOUT_MS = 120_000;
@@ -16,10 +17,6 @@ const folders: string[] = [];
 afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
-
-interface LockFile {
-  readonly packages: Readonly<Record<string, { readonly dev?: boolean }>>;
-}
 
 /** Links where it can, since copies take seconds; the files stay readable by all. */
 function copyTree(from: string, to: string): void {
@@ -33,8 +30,8 @@ function privateHome(): { readonly home: string; readonly checkout: string; read
   folders.push(home);
   const checkout = join(home, 'my projects', 'plimsoll');
   for (const name of SOURCES) cpSync(join(ROOT, name), join(checkout, name), { recursive: true });
-  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as LockFile;
-  const needed = Object.keys(packages).filter((name) => name !== '' && packages[name]?.dev !== true);
+  const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as Lock;
+  const needed = Array.from(shippedPackages(lock), ([folder]) => folder);
   const outermost = needed.filter((name) => name.lastIndexOf('node_modules/') === 0);
   for (const name of outermost) copyTree(join(ROOT, name), join(checkout, name));
   const node = join(home, 'node');

@@ -23,8 +23,3 @@ const UNITS: readonly (readonly [suffix: string, unit: string])[] = [
 export function unitOf({ name }: Pick<MetricDefinition, 'name'>): string {
   return UNITS.find(([suffix]) => name.endsWith(suffix))?.[1] ?? '';
 }
-
-/** The names of the series: a histogram has three. */
-export function seriesNames({ name, type }: Pick<MetricDefinition, 'name' | 'type'>): readonly string[] {
-  return type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name];
-}

@@ -3,7 +3,7 @@ import type { Instant } from '#shared/domain/pod/pod.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { amountOf, amountToRelieve } from '#shared/domain/pressure/is-below.ts';
-import { byUrgency } from '#shared/domain/pressure/most-urgent.ts';
+import { byUrgency } from '#shared/domain/pressure/by-urgency.ts';
 import { type Observation, observe } from '#shared/domain/pressure/observation.ts';
 import { type KubeletSignal, resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
 import { isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';

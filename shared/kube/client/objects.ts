@@ -26,22 +26,16 @@ export interface CallOptions {
 export interface WriteOptions extends CallOptions {
   readonly fieldManager?: string;
   readonly dryRun?: boolean;
-  /** `Strict` refuses unknown and doubled fields. */
-  readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict';
 }
 
 export interface PatchOptions extends WriteOptions {
-  readonly type: 'merge' | 'json' | 'strategic' | 'apply';
-  /** With `apply`: take over fields that another manager owns. */
-  readonly force?: boolean;
+  readonly type: keyof typeof PATCH_CONTENT_TYPES;
 }
 
 export interface ListOptions extends CallOptions {
   readonly labelSelector?: string;
-  readonly fieldSelector?: string;
   readonly limit?: number;
   readonly continueToken?: string;
-  readonly resourceVersion?: string;
 }
 
 export interface ObjectList {
@@ -54,14 +48,12 @@ export interface DeleteOptions extends CallOptions {
   readonly uid?: string;
   readonly resourceVersion?: string;
   readonly propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
-  readonly dryRun?: boolean;
 }
 
 const PATCH_CONTENT_TYPES = {
   merge: 'application/merge-patch+json',
   json: 'application/json-patch+json',
   strategic: 'application/strategic-merge-patch+json',
-  apply: 'application/apply-patch+yaml',
 } as const;
 
 /** Reads one object as it is in storage. */
@@ -115,12 +107,10 @@ export async function patchObject(
   patch: unknown,
   options: PatchOptions,
 ): Promise<Outcome<KubeObject>> {
-  const { query, ...rest } = writing(options);
   const request = {
-    ...rest,
+    ...writing(options),
     method: 'PATCH',
     path: resourcePath(address.resource, address),
-    query: { ...query, force: options.force },
     contentType: PATCH_CONTENT_TYPES[options.type],
     body: patch,
   } as const;
@@ -134,14 +124,9 @@ export async function deleteObject(
   options: DeleteOptions = {},
 ): Promise<Outcome<unknown>> {
   if (address.resource.group === '' && address.resource.plural === PODS.plural) return podsAreEvicted(address.name);
-  const { uid, resourceVersion, propagationPolicy, dryRun, ...rest } = options;
-  const body = {
-    apiVersion: 'v1',
-    kind: 'DeleteOptions',
-    preconditions: { uid, resourceVersion },
-    propagationPolicy,
-    ...(dryRun === true ? { dryRun: ['All'] } : {}),
-  };
+  const { uid, resourceVersion, propagationPolicy, ...rest } = options;
+  const preconditions = { uid, resourceVersion };
+  const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions, propagationPolicy };
   return client.request({ ...rest, method: 'DELETE', path: resourcePath(address.resource, address), body });
 }
 
@@ -150,9 +135,8 @@ function podsAreEvicted(name: string): Failure {
 }
 
 function writing(options: WriteOptions) {
-  const { signal, timeoutMs, fieldManager, fieldValidation, dryRun } = options;
-  const query = { fieldManager, fieldValidation, dryRun: dryRun === true ? 'All' : undefined };
-  return { ...call(signal, timeoutMs), query };
+  const { signal, timeoutMs, fieldManager, dryRun } = options;
+  return { ...call(signal, timeoutMs), query: { fieldManager, dryRun: dryRun === true ? 'All' : undefined } };
 }
 
 function call(signal: AbortSignal | undefined, timeoutMs: number | undefined): CallOptions {

@@ -8,17 +8,9 @@ export class UnreadableListError extends Error {
 /**
  * Reads a Kubernetes list item by item from its bytes, so that no text ever holds more than one object:
  * a list of 150 000 pods is longer than the longest string there can be (performance.md, fact 8).
- * Resolves with the list's own `metadata` once all of it has been seen and proven well-formed.
+ * Hands out the bytes of each item, for readers that decide by them which items to parse. Resolves with the list's own
+ * `metadata` once all of it has been seen and proven well-formed.
  */
-export function scanList(
-  bytes: AsyncIterable<Buffer>,
-  onItem: (item: unknown) => void,
-  largestItem: number,
-): Promise<Readonly<Record<string, unknown>>> {
-  return scanItems(bytes, (json) => onItem(parseItem(json)), largestItem);
-}
-
-/** As `scanList`, but hands out the bytes of each item, for readers that decide by them which items to parse. */
 export async function scanItems(
   bytes: AsyncIterable<Buffer>,
   onItem: (json: Buffer) => void,

@@ -4,7 +4,7 @@ import { advancePressure, NO_PRESSURE } from '#shared/domain/pressure/advance-pr
 import { withContainerFilesystem } from './container-filesystem-thresholds.ts';
 import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
 import { isBelow } from '#shared/domain/pressure/is-below.ts';
-import { mostUrgent } from '#shared/domain/pressure/most-urgent.ts';
+import { byUrgency } from '#shared/domain/pressure/by-urgency.ts';
 import type { NodeReadings } from '#shared/domain/pressure/observation.ts';
 import { observe } from '#shared/domain/pressure/observation.ts';
 import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
@@ -99,7 +99,7 @@ export function kubeletPass(
 function decide(pressure: PressureState, input: PassInput, settings: KubeletSettings): PassOutcome {
   const evictions = settings.isLocalStorageLimited ? localStorageEvictions(input, settings.layout) : [];
   if (evictions.length > 0) return { kind: 'localStorage', evictions };
-  const threshold = mostUrgent(pressure.due);
+  const [threshold] = byUrgency(pressure.due);
   if (threshold === undefined) return { kind: 'quiet' };
   const nodeReclaim = nodeReclaimFor(threshold.signal, settings.layout);
   const isPodSpared = nodeReclaim.length > 0 && isRelieved(settings.thresholds, input.readingsAfterReclaim);

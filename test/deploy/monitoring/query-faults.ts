@@ -1,4 +1,4 @@
-import { seriesNames } from '#tools/metrics/metric-definition.ts';
+import type { MetricDefinition } from '#tools/metrics/metric-definition.ts';
 import { repositoryMetrics } from '#tools/metrics/repository-metrics.ts';
 
 /** What Prometheus and deploy/components/pod-monitors add to every series. */
@@ -15,6 +15,11 @@ const OF_KUBERNETES: Readonly<Record<string, readonly string[]>> = {
 interface Series {
   readonly labels: readonly string[];
   readonly isCounter: boolean;
+}
+
+/** The names of the series: a histogram has three. */
+function seriesNames({ name, type }: MetricDefinition): readonly string[] {
+  return type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name];
 }
 
 const KNOWN: ReadonlyMap<string, Series> = new Map([

@@ -34,7 +34,6 @@ function load(argv: readonly string[], file = '', env: Record<string, string> = 
       if (path === 'absent.yaml') throw new Error('no such file');
       return file;
     },
-    flags: { '--webhook-port': 'port' },
   });
 }
 
@@ -59,7 +58,6 @@ describe('loadConfiguration', () => {
 
   const accepted: Record<string, { argv: string[]; value: unknown }> = {
     'a flag with an equals sign': { argv: ['--port=7'], value: { ...DEFAULTS, port: 7 } },
-    'an alias': { argv: ['--webhook-port', '8'], value: { ...DEFAULTS, port: 8 } },
     'a boolean flag alone': { argv: ['--verbose', '--port', '9'], value: { ...DEFAULTS, verbose: true, port: 9 } },
     'a boolean flag with its value': { argv: ['--verbose', 'false'], value: DEFAULTS },
     'a nested setting and a list given twice': {

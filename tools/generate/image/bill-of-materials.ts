@@ -35,13 +35,18 @@ export interface BillOfMaterials {
   readonly components: readonly Component[];
 }
 
+/** The packages that `npm ci --omit=dev` installs, by folder. */
+export function shippedPackages({ packages }: Lock): readonly (readonly [folder: string, LockedPackage])[] {
+  return Object.entries(packages).filter(([folder, { dev }]) => folder !== '' && dev !== true);
+}
+
 /**
  * The bill of materials of the image: the packages that `npm ci --omit=dev` installs, and Node. Without time and serial
  * number, so that it is the same for the same lock. The base image has a list of its own. `npm sbom --omit dev` is not
  * asked: it leaves out packages that development needs as well (npm 11.19).
  */
-export function billOfMaterials({ packages }: Lock, nodeVersion: string): BillOfMaterials {
-  const shipped = Object.entries(packages).filter(([folder, { dev }]) => folder !== '' && dev !== true);
+export function billOfMaterials(lock: Lock, nodeVersion: string): BillOfMaterials {
+  const shipped = shippedPackages(lock);
   const components = [...shipped.map(([folder, found]) => packageComponent(folder, found)), nodeComponent(nodeVersion)];
   const unique = new Map(components.map((each) => [each['bom-ref'], each]));
   return {
@@ -49,7 +54,7 @@ export function billOfMaterials({ packages }: Lock, nodeVersion: string): BillOf
     bomFormat: 'CycloneDX',
     specVersion: '1.5',
     version: 1,
-    metadata: { component: productComponent(packages['']) },
+    metadata: { component: productComponent(lock.packages['']) },
     components: [...unique.values()].toSorted((a, b) => compareTexts(a['bom-ref'], b['bom-ref'])),
   };
 }

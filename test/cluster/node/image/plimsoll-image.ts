@@ -2,7 +2,7 @@ import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, w
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runProgram } from '#test/cluster/support/run-program.ts';
-import type { Lock } from '#tools/generate/image/bill-of-materials.ts';
+import { shippedPackages, type Lock } from '#tools/generate/image/bill-of-materials.ts';
 import { type Dockerfile, readDockerfile } from './dockerfile.ts';
 import { packImage } from './pack-image.ts';
 
@@ -55,9 +55,10 @@ function makeWorldWritable(folder: string): void {
 
 /** Folders of the packages that `npm ci --omit=dev` installs; of optional ones those that are here. */
 function productionModules(): readonly string[] {
-  const { packages } = JSON.parse(readFileSync(join(REPOSITORY, 'package-lock.json'), 'utf8')) as Lock;
-  const shipped = Object.entries(packages).filter(([folder, { dev }]) => folder !== '' && dev !== true);
-  return shipped.map(([folder]) => folder).filter((folder) => existsSync(join(REPOSITORY, folder)));
+  const lock = JSON.parse(readFileSync(join(REPOSITORY, 'package-lock.json'), 'utf8')) as Lock;
+  return Array.from(shippedPackages(lock), ([folder]) => folder).filter((folder) =>
+    existsSync(join(REPOSITORY, folder)),
+  );
 }
 
 function runInside(root: string, { workingFolder, environment, user }: Dockerfile, command: readonly string[]): void {

@@ -4,7 +4,7 @@ import { withContainerFilesystem } from '#test/conformance/kubelet/container-fil
 import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
 import { diskLayout } from '#test/conformance/kubelet/disk-layout.ts';
 import { amountOf, amountToRelieve, isBelow } from '#shared/domain/pressure/is-below.ts';
-import { mostUrgent } from '#shared/domain/pressure/most-urgent.ts';
+import { byUrgency } from '#shared/domain/pressure/by-urgency.ts';
 import type { Observation } from '#shared/domain/pressure/observation.ts';
 import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
 import type { Threshold } from '#shared/domain/pressure/threshold.ts';
@@ -111,19 +111,19 @@ describe('withContainerFilesystem', () => {
   });
 });
 
-describe('mostUrgent', () => {
+describe('byUrgency', () => {
   const DISK = threshold('nodefs.available', 0.1);
   const DISK_SOFT = threshold('imagefs.available', 0.1, { grace: 1 });
   const MEMORY = threshold('allocatableMemory.available', '1Gi');
   const MEMORY_SOFT = threshold('memory.available', '1Gi', { grace: 1 });
 
   test.each<[string, readonly Threshold[], Threshold | undefined]>([
-    ['nothing of nothing', [], undefined],
-    ['memory before disk, even if soft', [DISK, MEMORY_SOFT], MEMORY_SOFT],
-    ['hard before soft', [MEMORY_SOFT, MEMORY], MEMORY],
-    ['hard before soft on disk', [DISK_SOFT, DISK], DISK],
-    ['the first of equals', [DISK, threshold('pid.available', '1')], DISK],
+    ['has nothing of nothing', [], undefined],
+    ['puts memory before disk, even if soft', [DISK, MEMORY_SOFT], MEMORY_SOFT],
+    ['puts hard before soft', [MEMORY_SOFT, MEMORY], MEMORY],
+    ['puts hard before soft on disk', [DISK_SOFT, DISK], DISK],
+    ['keeps the order of equals', [DISK, threshold('pid.available', '1')], DISK],
   ])('%s', (_, due, chosen) => {
-    expect(mostUrgent(due)).toEqual(chosen);
+    expect(byUrgency(due)[0]).toEqual(chosen);
   });
 });

@@ -1,15 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { scanList, UnreadableListError } from '#shared/kube/reflector/list-scanner.ts';
+import { parseItem, scanItems, UnreadableListError } from '#shared/kube/reflector/list-scanner.ts';
 import { chunks } from '#test/build/chunks.ts';
 
 async function scan(text: string | Buffer, chunkSize = 65_536, largest = 1_000_000) {
   const items: unknown[] = [];
-  const metadata = await scanList(chunks(Buffer.from(text), chunkSize), (item) => items.push(item), largest);
+  const onItem = (json: Buffer): unknown => items.push(parseItem(json));
+  const metadata = await scanItems(chunks(Buffer.from(text), chunkSize), onItem, largest);
   return { items, metadata };
 }
 
-describe('scanList', () => {
+describe('scanItems', () => {
   test('hands out items, and the metadata at the end, wherever it stands', async () => {
     const expected = { items: [{ a: 1 }, { b: { items: [2] } }], metadata: { resourceVersion: '5' } };
     expect(await scan('{"kind":"L","metadata":{"resourceVersion":"5"},"items":[{"a":1},{"b":{"items":[2]}}]}')).toEqual(

@@ -10,11 +10,6 @@ export function byUrgency(due: readonly Threshold[]): readonly Threshold[] {
   return due.toSorted((left, right) => urgency(left) - urgency(right));
 }
 
-/** The first of them; `undefined` if there is none. */
-export function mostUrgent(due: readonly Threshold[]): Threshold | undefined {
-  return byUrgency(due)[0];
-}
-
 function urgency(threshold: Threshold): number {
   const isMemory = resourceOf(threshold.signal) === 'memory';
   return (isMemory ? 0 : 2) + (isHard(threshold) ? 0 : 1);
