@@ -120,6 +120,7 @@ export const ERRORS = {
   cachesNotSynced: (names: readonly string[]) => `cannot decide: caches not synced yet: ${names.join(', ')}`,
   tooManyReads: (most: number) => `${most} reads are under way already`,
   tooLate: (ms: number) => `not done within ${ms} ms`,
+  tooManyWaiting: () => 'too many requests are waiting for the API server',
   ledPerhapsByAnother: () => 'cannot write PriorityRules: another replica may lead now',
   storedRules: (verb: string, name: string, cause: string) => `cannot ${verb} PriorityRules "${name}": ${cause}`,
   followPods: (revision: string) => `cannot follow pods: expected a decimal resourceVersion, got "${revision}"`,

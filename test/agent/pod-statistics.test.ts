@@ -4,6 +4,8 @@ import { describe, test, vi } from 'vitest';
 import { type AgentProcess, startAgent } from './agent-process.ts';
 import { nodeRoot } from './observe/node-fixtures.ts';
 import { wirePod, wireSummary } from './wire-node.ts';
+import { REASONS } from '#agent/messages.ts';
+import { ANY_NUMBER, patternOf } from '#test/build/pattern-of.ts';
 
 /** Half a minute is what the agent waits for. */
 const WITHIN = { timeout: 90_000, interval: 500 };
@@ -37,9 +39,10 @@ describe.concurrent('a node without any pod statistics', () => {
       WITHIN,
     );
     const ready = await fetch(`${url}/readyz?verbose`);
-    expect([ready.status, await ready.text()]).toEqual([
+    const { text } = REASONS.noPodStatistics({ pods: 2, seconds: ANY_NUMBER });
+    expect([ready.status, (await ready.text()).split('\n')]).toEqual([
       503,
-      expect.stringContaining('none of 2 running pods has had statistics for') as string,
+      expect.arrayContaining([expect.stringMatching(patternOf(() => `[-]pod-statistics failed: ${text}`))]) as string[],
     ]);
   });
 
@@ -59,7 +62,7 @@ describe.concurrent('a node without any pod statistics', () => {
         expect(conditionOf(started, 'SourcesAgree')).toMatchObject({
           status: 'Unknown',
           reason: 'PodsUnreadable',
-          message: expect.stringContaining('cannot read any of 2 running pods from the kernel') as string,
+          message: expect.stringContaining(REASONS.podsUnreadable({ pods: 2, why: '' }).text) as string,
         }),
       WITHIN,
     );

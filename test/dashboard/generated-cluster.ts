@@ -5,6 +5,7 @@ import { classView, priorityQuotaView } from '#dashboard/views/priorities.ts';
 import { eventEntry, timelineOf } from '#dashboard/views/timeline.ts';
 import type { NodeView } from '#dashboard/views/view.ts';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+import { CONDITIONS } from '#agent/messages.ts';
 
 const BECAUSE = { code: 'ExceedsRequests', text: 'uses 300Mi more than it requests', facts: {} };
 const SECOND = 1_000;
@@ -59,7 +60,7 @@ function generatedNode(index: number, now: number, shift: number): NodeView {
       agent: { version: '0.1.0', pod: 'plimsoll-node/agent' },
       conditions: [
         { type: 'Memory', status: state === 'Hard' ? 'True' : 'False', reason: 'Pressure', message: 'memory is short' },
-        { type: 'PoliciesRead', status: 'True', reason: 'AllRead', message: 'Every NodePressurePolicy can be read' },
+        { type: 'PoliciesRead', status: 'True', reason: 'AllRead', message: CONDITIONS.policiesRead() },
         { type: 'SourcesAgree', status: index === 3 ? 'False' : 'True', reason: 'Gap', message: 'the kubelet differs' },
       ],
       signals: [

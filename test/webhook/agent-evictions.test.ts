@@ -3,6 +3,7 @@ import type { StoredObject } from '#test/fakes/stored-objects.ts';
 import { pod, readAnswer, review, type Answer } from './support/reviews.ts';
 import { NAMESPACES, PODS, runWebhook, type RunningWebhook } from './support/webhook-process.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
+import { patternOf } from '#test/build/pattern-of.ts';
 
 const AGENT = 'system:serviceaccount:plimsoll-node:plimsoll-agent';
 const OTHER_ACCOUNT = 'system:serviceaccount:plimsoll-system:plimsoll-scheduler';
@@ -200,7 +201,7 @@ describe('evictions by our own accounts', () => {
       const answer = await evict(victim);
       webhook.api.silent = undefined;
       expect(answer).toMatchObject({ allowed: false, code: 429 });
-      expect(answer.message).toMatch(/^cannot decide about the eviction: .*; try again$/);
+      expect(answer.message).toMatch(patternOf((cause) => MESSAGES.evictionUnclear.text({ cause })));
     });
 
     test('one of the policies', async () => {

@@ -165,6 +165,7 @@ const ERROR_TEXTS: Samples<typeof ERRORS> = {
   cachesNotSynced: [['namespaces']],
   tooManyReads: [16],
   tooLate: [5_000],
+  tooManyWaiting: [],
   ledPerhapsByAnother: [],
   storedRules: ['write', 'plimsoll', 'forbidden'],
 };

@@ -12,6 +12,7 @@ import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Review } from '#webhook/server/decode-review.ts';
 import type { PendingReviews } from '#webhook/server/pending-reviews.ts';
 import { LONGEST_LOOK_UP_MS, type PodLookUp } from '#webhook/cluster-state/pod-look-up.ts';
+import { ERRORS } from '#webhook/messages.ts';
 import { withinTime } from '#webhook/server/within-time.ts';
 import type { StateReader } from '#webhook/cluster-state/cached-state.ts';
 
@@ -65,12 +66,10 @@ export function decideThenConfirm(asked: Case, sources: PodSources): AdmissionDe
   const isFirm = decision.kind === 'allowed' && isKnown;
   if (isFirm && searchesFor(asked, decision, cluster, sources).length === 0) return decision;
   const share = sources.pending.begin(review);
-  if (share === undefined) return isFirm ? decision : unconfirmed(asked, decision, TOO_MANY, sources);
+  if (share === undefined) return isFirm ? decision : unconfirmed(asked, decision, ERRORS.tooManyWaiting(), sources);
   const pending = isFirm ? explain(asked, decision, cluster, sources) : confirm(asked, decision, sources);
   return pending.finally(() => share.end());
 }
-
-const TOO_MANY = 'too many requests are waiting for the API server';
 
 async function confirm(asked: Case, cached: AdmissionDecision, sources: PodSources): Promise<AdmissionDecision> {
   const { request, phase, review } = asked;

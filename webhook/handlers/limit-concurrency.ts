@@ -1,4 +1,5 @@
 import { overloaded } from '#shared/domain/admission/refusals/overloaded.ts';
+import { ERRORS } from '#webhook/messages.ts';
 import type { PendingReviews } from '#webhook/server/pending-reviews.ts';
 import type { AdmissionHandler } from '#webhook/server/review-answerer.ts';
 
@@ -6,7 +7,7 @@ import type { AdmissionHandler } from '#webhook/server/review-answerer.ts';
 export function limitConcurrency(handle: AdmissionHandler, pending: PendingReviews): AdmissionHandler {
   return (review) => {
     const share = pending.begin(review);
-    if (share === undefined) return overloaded('too many requests are waiting for the API server');
+    if (share === undefined) return overloaded(ERRORS.tooManyWaiting());
     let decision: ReturnType<AdmissionHandler> | undefined;
     try {
       decision = handle(review);

@@ -145,12 +145,12 @@ describe('nodePressureStatus', () => {
   });
 
   test('reports unreadable pods in a condition', () => {
-    const unreadable = ['cannot read pod "a": spec.priority: x', 'cannot read pod "b": y'];
+    const unreadable = ['the first', 'the second'];
     const scene = { now: 0, availableMiB: 500, snapshot: { pods: indexPods([], { endedByKubelet: [], unreadable }) } };
     expect(statusOf(scene).conditions.find(({ type }) => type === 'PodsRead')).toMatchObject({
       status: 'False',
       reason: 'PodUnreadable',
-      message: 'cannot read pod "a": spec.priority: x; and 1 more',
+      message: CONDITIONS.podsUnread('the first', 1),
     });
   });
 

@@ -3,6 +3,7 @@ import type { BadInput } from './bad-input.ts';
 import { BAD_INPUTS, prepareCluster } from './cluster.ts';
 import { createPodReview, pod, readAnswer } from '#test/webhook/support/reviews.ts';
 import { CLASSES, runWebhook, type RunningWebhook } from '#test/webhook/support/webhook-process.ts';
+import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
 
 describe('bad inputs', () => {
   let webhook: RunningWebhook;
@@ -68,8 +69,10 @@ describe('bad inputs', () => {
     const refused = async () => readAnswer((await webhook.post('/validate', createPodReview(pod(before)))).body);
     await expect.poll(async () => (await refused()).code, { timeout: 30_000 }).toBe(403);
     expect((await refused()).message).toBe(
-      'pods "web" is forbidden: the integer value of priority (70) must not be provided in pod spec; priority admission ' +
-        'controller computed 80 from the given PriorityClass name; if the class has just been changed, try again',
+      PHRASES.classJustChanged(
+        'pods "web" is forbidden: the integer value of priority (70) must not be provided in pod spec; priority admission ' +
+          'controller computed 80 from the given PriorityClass name',
+      ),
     );
   });
 });

@@ -16,6 +16,8 @@ import { buildPod, buildTerm } from '#test/build/cluster.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 import { encodeReview } from '#webhook/server/encode-review.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
+import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
+import { ERRORS } from '#webhook/messages.ts';
 
 const CLASSES = [buildClass('high', 1_000)];
 const HIGH = { priorityClassName: 'high', priority: 1_000, preemptionPolicy: 'PreemptLowerPriority' };
@@ -116,15 +118,15 @@ describe('when the API server cannot be asked', () => {
     'because reading fails': { scene: {}, cause: 'unreachable' },
     'in time': {
       scene: { live: NEVER, more: { clock: { ...manualClock(), monotonic: () => 1_440 } } },
-      cause: 'not done within 10 ms',
+      cause: ERRORS.tooLate(10),
     },
     'because the time is over': {
       scene: { live: NEVER, more: { clock: { ...manualClock(), monotonic: () => 9_999 } } },
-      cause: 'not done within 0 ms',
+      cause: ERRORS.tooLate(0),
     },
     'because too many wait for it': {
       scene: { more: FULL_UP },
-      cause: 'too many requests are waiting for the API server',
+      cause: ERRORS.tooManyWaiting(),
     },
   };
 
@@ -135,11 +137,9 @@ describe('when the API server cannot be asked', () => {
       expect(decision).toMatchObject({
         kind: 'refused',
         because: { code: 'QuotaExceeded' },
-        unconfirmed: `as of 12 s ago: cannot read the current state: ${cause}`,
+        unconfirmed: PHRASES.unconfirmed(12, cause),
       });
-      expect(encodeReview('u', decision, undefined)).toContain(
-        `; as of 12 s ago: cannot read the current state: ${cause}"`,
-      );
+      expect(encodeReview('u', decision, undefined)).toContain(`; ${PHRASES.unconfirmed(12, cause)}"`);
     },
   );
 

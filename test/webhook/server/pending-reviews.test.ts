@@ -5,6 +5,8 @@ import { decodeReview, type Review } from '#webhook/server/decode-review.ts';
 import { createPendingReviews } from '#webhook/server/pending-reviews.ts';
 import { limitConcurrency } from '#webhook/handlers/limit-concurrency.ts';
 import { createPodReview, pod } from '#test/webhook/support/reviews.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
+import { ERRORS } from '#webhook/messages.ts';
 
 const ALLOWED = allow(because('PriorityAccepted', 'fine'));
 const MIB = 1024 * 1024;
@@ -45,7 +47,7 @@ describe('limitConcurrency', () => {
       kind: 'refused',
       code: 429,
       retryAfterSeconds: 1,
-      because: { code: 'Overloaded', text: 'too many requests are waiting for the API server; try again' },
+      because: { code: 'Overloaded', text: MESSAGES.overloaded.text({ cause: ERRORS.tooManyWaiting() }) },
     });
     expect(open).toHaveLength(1);
     open[0]?.(ALLOWED);

@@ -3,10 +3,12 @@ import { at, eventually } from '#test/contract/harness.ts';
 import type { DelayingProxy } from '#test/fakes/delaying-proxy.ts';
 import { onlyIn } from '#test/cluster/admission/support/cluster-objects.ts';
 import { forbiddenPod, permittedPod, type Stage } from '#test/webhook/adversary/stage.ts';
+import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
+import { ANY_NUMBER, patternOf } from '#test/build/pattern-of.ts';
 
 /** Longer than a read of the webhook may take, shorter than the API server waits for an answer. */
 const DELAY_MS = 950;
-const AS_OF = /; as of \d+ s ago: cannot read the current state: .+$/;
+const AS_OF = patternOf((anything) => `${anything}; ${PHRASES.unconfirmed(ANY_NUMBER, anything)}`);
 
 /**
  * The webhook reads from an API server that answers late, whatever the reason. Registers tests in the present

@@ -7,6 +7,7 @@ import { DEFAULT_STALL_RULES } from '#shared/api/node-pressure-policy/policy.ts'
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import { because, MIB, type NodePod, policy } from '#test/agent/node-scene.ts';
 import { type Moment, runEpisode } from '#test/agent/decide/episode.ts';
+import { REASONS } from '#agent/messages.ts';
 
 const hog: NodePod = { name: 'hog', requests: { memory: '100Mi' }, usageMiB: 500 };
 const small: NodePod = { name: 'small', requests: { memory: '10Mi' }, usageMiB: 60 };
@@ -41,11 +42,13 @@ describe('a threshold that is met when it comes into force', () => {
   test('is reported and not enforced', () => {
     const { evicted, state } = episode([calm, arrives, at(10, 500), at(400, 500)]);
     expect(evicted).toEqual([[], ['hog (dry run)'], [], ['hog (dry run)']]);
-    expect(unconfirmedRules(state.activations)).toMatchObject({
-      code: 'MetOnArrival',
-      text: expect.stringContaining('was already met when policy batch introduced it') as string,
-      facts: { policy: 'batch', generation: 2, waiting: 1 },
-    });
+    const waiting = {
+      rule: 'memory.available < 900Mi for 0 s reclaim nothing',
+      policy: 'batch',
+      generation: 2,
+      waiting: 1,
+    };
+    expect(unconfirmedRules(state.activations)).toEqual(REASONS.metOnArrival(waiting, waiting));
   });
 
   test('is enforced once it has been relieved and is met again', () => {

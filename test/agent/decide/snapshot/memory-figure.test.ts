@@ -39,7 +39,13 @@ describe('the figure that decides', () => {
       stage: 'severe',
       because: {
         code: 'HardThresholdMet',
-        text: `memory.available is 40Mi (${availableMiB}Mi as the kubelet counts), below the hard threshold of 250Mi`,
+        text: REASONS.thresholdMet({
+          signal: 'memory.available',
+          isHard: true,
+          available: '40Mi',
+          kubeletAvailable: `${availableMiB}Mi`,
+          needed: '250Mi',
+        }).text,
         facts: { figure: 'Reclaimable', available: '40Mi', kubeletAvailable: `${availableMiB}Mi`, threshold: '250Mi' },
       },
     });

@@ -5,6 +5,8 @@ import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 import type { OwnerKey } from '#shared/domain/avoidance/avoid-entry.ts';
 import type { PodSpec } from '#shared/domain/pod/pod.ts';
 import { buildClass, buildRequest, buildWorld } from '#test/build/admission.ts';
+import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
+import { patternOf } from '#test/build/pattern-of.ts';
 
 function requestOf(kind: string, spec: Partial<PodSpec> = {}): PodRequest {
   const request = buildRequest(spec);
@@ -60,7 +62,8 @@ describe('decideMutation with avoid lists', () => {
       kind: 'allowed',
       change: { ...spec, avoidNodes: ['a', 'b', 'c', 'd'] },
     });
-    expect(decision.because.text).toMatch(/; kept away from a, b, c and 1 more, where pods of .*\/web-1 were evicted$/);
+    const phrase = PHRASES.keptAwayFrom(['a', 'b', 'c', 'd'], 'team-a/ReplicaSet/web-1');
+    expect(decision.because.text).toMatch(patternOf((reason) => `${reason}${phrase}`));
   });
 
   test('without entries it is left alone', () => {

@@ -13,6 +13,7 @@ import {
 import { selectorOf } from '#test/build/cluster.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
+import { patternOf } from '#test/build/pattern-of.ts';
 
 const CLASSES = [
   buildClass('high', 1_000),
@@ -42,7 +43,7 @@ describe('decideValidation', () => {
     'a class that has gone since': {
       request: buildRequest({ priorityClassName: 'gone', priority: 1 }),
       code: 'UnknownPriorityClass',
-      text: /no PriorityClass with name gone was found; if the class has just been changed, try again$/,
+      text: patternOf((pod) => PHRASES.classJustChanged(`${pod}no PriorityClass with name gone was found`)),
     },
     'a number without a class': {
       request: buildRequest({ priority: 5 }),

@@ -6,6 +6,8 @@ import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { buildClass, buildClassQuota, buildRequest, buildWorld, NOW } from '#test/build/admission.ts';
 import { amountsOf, buildPod, selectorOf } from '#test/build/cluster.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
+import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
 
 function holder(name: string, memory: string, priorityClassName = 'high', namespace = 'team-a'): Pod {
   const spec = { priorityClassName, priority: 1_000 };
@@ -20,18 +22,16 @@ const PODS = [
   holder('idle', '0'),
 ];
 
+const LARGEST = '`big` (2Gi), `even` (2Gi), `small` (512Mi) and 1 more';
+
 function describeHolders(pods: readonly Pod[], isPartial = false): string {
   return describePodHolders({ pods, isPartial }, ({ name }) => name !== 'not-counted', 'requests.memory', NOW);
 }
 
 describe('describePodHolders', () => {
   test.each([
-    [
-      'the largest first, equal ones by name, and how many more hold some',
-      PODS,
-      '`big` (2Gi), `even` (2Gi), `small` (512Mi) and 1 more',
-    ],
-    ['the same whatever comes first', PODS.toReversed(), '`big` (2Gi), `even` (2Gi), `small` (512Mi) and 1 more'],
+    ['the largest first, equal ones by name, and how many more hold some', PODS, LARGEST],
+    ['the same whatever comes first', PODS.toReversed(), LARGEST],
     ['no holders if none is known', [], ''],
     ['no holders that the quota does not count', [holder('not-counted', '1Gi')], ''],
   ])('names %s', (_, pods, text) => {
@@ -47,6 +47,13 @@ describe('describePodHolders', () => {
 });
 
 describe('a refusal by quota', () => {
+  const FULL_QUOTA = {
+    quota: 'high-tier',
+    resource: 'requests.memory',
+    priorityClassName: 'high',
+    asked: '1Gi',
+    others: [],
+  } as const;
   const request = buildRequest(
     { priorityClassName: 'high', priority: 1_000, preemptionPolicy: 'PreemptLowerPriority' },
     {},
@@ -65,9 +72,14 @@ describe('a refusal by quota', () => {
       knownPods: [...PODS, holder('low', '9Gi', 'low'), holder('away', '9Gi', 'high', 'team-b')],
     });
     expect(decideValidation(request, cluster).because.text).toBe(
-      'quota `high-tier` in namespace `team-a`: `requests.memory` is limited to 5Gi; ' +
-        'used 4609Mi, requested 1Gi (priority class `high`); at most 511Mi would fit; ' +
-        'largest pods: `big` (2Gi), `even` (2Gi), `small` (512Mi) and 1 more',
+      MESSAGES.quotaExceeded.text({
+        ...FULL_QUOTA,
+        where: 'in namespace `team-a`',
+        hard: '5Gi',
+        used: '4609Mi',
+        free: '511Mi',
+        holders: [PHRASES.largestPods(LARGEST)],
+      }),
     );
   });
 
@@ -87,9 +99,14 @@ describe('a refusal by quota', () => {
       now: NOW,
     };
     expect(priorityQuotaExceeded(quota, request.pod, exceeded, holders)?.because.text).toBe(
-      'quota `high-tier` over all its namespaces: `requests.memory` is limited to 8Gi; ' +
-        'used 8Gi, requested 1Gi (priority class `high`); nothing left; largest holders: `team-b`, `team-a`; ' +
-        'largest pods in `team-a`: `big` (2Gi), `even` (2Gi), `small` (512Mi) and 1 more',
+      MESSAGES.quotaExceeded.text({
+        ...FULL_QUOTA,
+        where: 'over all its namespaces',
+        hard: '8Gi',
+        used: '8Gi',
+        free: undefined,
+        holders: [PHRASES.largestNamespaces('`team-b`, `team-a`'), PHRASES.largestPodsIn('team-a', LARGEST)],
+      }),
     );
   });
 });

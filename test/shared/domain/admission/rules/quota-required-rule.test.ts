@@ -10,13 +10,9 @@ import { MESSAGES } from '#shared/domain/admission/messages.ts';
 const HIGH = { priorityClassName: 'high', priority: 1_000 };
 const TENANT = { tenant: 'yes' };
 const ENFORCED = { ...TENANT, 'plimsoll.dev/priority-quota': 'enforced' };
-const REFUSAL = MESSAGES.quotaRequired.text({
-  policy: 'tenants',
-  priorityClassName: 'high',
-  namespace: 'team-a',
-  selecting: undefined,
-});
-const NOT_IN_FORCE = `${REFUSAL}: quota \`wide\` selects the namespace but is not in force there`;
+const UNCOVERED = { policy: 'tenants', priorityClassName: 'high', namespace: 'team-a' };
+const REFUSAL = MESSAGES.quotaRequired.text({ ...UNCOVERED, selecting: undefined });
+const NOT_IN_FORCE = MESSAGES.quotaRequired.text({ ...UNCOVERED, selecting: 'wide' });
 
 function priorityQuota(hard: Record<string, string> = { pods: '9' }, className = 'high'): PriorityQuota {
   const scope = { kind: 'classes', names: new Set([className]) } as const;

@@ -6,6 +6,7 @@ import { affinitySearches } from '#shared/domain/admission/warnings/affinity-sea
 import type { Pod, PodAffinityTerm } from '#shared/domain/pod/pod.ts';
 import { buildClass, buildRequest, buildWorld, type WorldFields } from '#test/build/admission.ts';
 import { buildPod, buildTerm, selectorOf } from '#test/build/cluster.ts';
+import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
 
 const CACHE = { app: 'cache' };
 const HIGH = { priorityClassName: 'high', priority: 1_000, preemptionPolicy: 'PreemptLowerPriority' };
@@ -25,7 +26,7 @@ function warningsOf(terms: readonly PodAffinityTerm[], cluster: WorldFields): re
 }
 
 function sentence(index: number, names: string): string {
-  return `${PATH}[${index}]: this pod (priority 1000) has required affinity to pods of lower priority: ${names}; the scheduler does not preempt these for it, and it cannot be scheduled once others preempt them`;
+  return PHRASES.affinityToLowerPriority(`${PATH}[${index}]`, 1_000, names);
 }
 
 describe('a pod with required affinity to pods of lower priority', () => {
