@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type LeaseTerm, runWithLease } from '#shared/kube/lease/leader-lease.ts';
-import { createObject, patchObject } from '#shared/kube/client/objects.ts';
+import { createObject, getObject, patchObject } from '#shared/kube/client/objects.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { CONFIG_MAPS } from '#shared/kube/resource.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
@@ -11,6 +11,7 @@ import { seededJitter } from '#test/fakes/jitter.ts';
 
 const log = createLog({ component: 'test', level: 'silent', format: 'json' });
 const NAMESPACE = 'default';
+const FOLLOWED = { resource: CONFIG_MAPS, namespace: NAMESPACE, name: 'followed' };
 
 const why = whyNoOwnCluster(process.env);
 
@@ -45,9 +46,8 @@ describe.skipIf(why !== undefined)(`when the API server or etcd is killed in mid
   });
 
   async function write(value: string): Promise<void> {
-    const address = { resource: CONFIG_MAPS, namespace: NAMESPACE, name: 'followed' };
     await eventually(async () => {
-      expect((await patchObject(own().admin, address, { data: { value } }, { type: 'merge' })).kind).toBe('ok');
+      expect((await patchObject(own().admin, FOLLOWED, { data: { value } }, { type: 'merge' })).kind).toBe('ok');
     }, 40_000);
   }
 
@@ -59,9 +59,9 @@ describe.skipIf(why !== undefined)(`when the API server or etcd is killed in mid
   }
 
   test.each(['kube-apiserver', 'etcd'] as const)('a reflector finds its way back after %s', async (name) => {
-    const { cluster } = own();
+    const { admin, cluster } = own();
     await cluster.stop(name);
-    await systemClock.sleep(1_000);
+    await eventually(async () => expect((await getObject(admin, FOLLOWED, { timeoutMs: 1_000 })).kind).not.toBe('ok'));
     await cluster.start(name);
     await write(`after ${name}`);
     await followed(`after ${name}`);
