@@ -1,6 +1,7 @@
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import type { Requester } from '#shared/domain/admission/request.ts';
-import { JUDGED_NAMESPACES, OWN_ACCOUNTS } from '#shared/kube/admission/webhook-configurations.ts';
+import { OWN_ACCOUNTS } from '#shared/kube/admission/match-conditions.ts';
+import { JUDGED_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
 
 interface Creation {
   readonly isPod: boolean;

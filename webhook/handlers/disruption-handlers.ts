@@ -7,7 +7,7 @@ import { DEFAULT_OPT_OUT_CEILING, type Protection } from '#shared/domain/evictio
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { ownerWishes } from '#shared/kube/annotations/owner-wishes.ts';
-import { AGENT_ACCOUNT, OWN_ACCOUNTS, SCHEDULERS } from '#shared/kube/admission/webhook-configurations.ts';
+import { AGENT_ACCOUNT, OWN_ACCOUNTS, SCHEDULERS } from '#shared/kube/admission/match-conditions.ts';
 import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';

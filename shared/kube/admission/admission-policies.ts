@@ -2,15 +2,8 @@ import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { CelVariable } from './cel-variable.ts';
 import { QOS_VARIABLES } from './qos-expressions.ts';
 import { POD_RULE_VARIABLES, TEMPLATE_RULE_VARIABLES } from './rule-expressions.ts';
-import {
-  CREATED_PODS,
-  judgedNamespaces,
-  type MatchCondition,
-  NOT_A_CONTROLLER,
-  NOT_A_NODE,
-  NOT_OURSELVES,
-  WRITTEN_TEMPLATES,
-} from './webhook-configurations.ts';
+import { type MatchCondition, NOT_A_CONTROLLER, NOT_A_NODE, NOT_OURSELVES } from './match-conditions.ts';
+import { CREATED_PODS, judgedNamespaces, WRITTEN_TEMPLATES } from './webhook-configurations.ts';
 import { API_VERSION, PRIORITY_RULES_NAMES, WEBHOOK_ENTRIES } from '#shared/kube/api-names.ts';
 
 interface Validation {

@@ -2,17 +2,25 @@ import { prepareSelector, type Selector } from '#shared/domain/labels/label-sele
 import type { Requirement } from '#shared/domain/pod/pod.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import {
-  COMPONENT_NAMES,
   EXEMPT_NAMESPACES,
   LABEL_IGNORE,
   LABEL_PRIORITY_QUOTA,
-  NAMESPACE_NODE,
-  NAMESPACE_SYSTEM,
   PRIORITY_QUOTA_ENFORCED,
-  SECOND_SCHEDULER,
   WEBHOOK_CONFIGURATION,
   WEBHOOK_ENTRIES,
 } from '#shared/kube/api-names.ts';
+import {
+  byOneOf,
+  condition,
+  DEFAULT_OR_DELETION,
+  type MatchCondition,
+  NOT_A_CONTROLLER,
+  NOT_A_NODE,
+  NOT_OURSELVES,
+  OURSELVES,
+  OWN_ACCOUNTS,
+  SCHEDULERS,
+} from './match-conditions.ts';
 
 /** Where the API server finds the webhook: a Service in the cluster, or an address for one outside. */
 export type WebhookTarget =
@@ -51,49 +59,12 @@ interface Entry {
   readonly matchConditions: readonly MatchCondition[];
 }
 
-/** A CEL expression that must be true of a request before it is judged. */
-export interface MatchCondition {
-  readonly name: string;
-  readonly expression: string;
-}
-
 /** The API server waits longer than an answer takes: on a machine without processor time to spare, late is let in. */
 const TIMEOUT_SECONDS = 5;
 /** Of what decides whether something is let in; the default of Kubernetes. */
 const DECIDING_TIMEOUT_SECONDS = 10;
 /** An answer that comes later than this is not waited for by every entry. */
 export const SHORTEST_TIMEOUT_SECONDS = Math.min(TIMEOUT_SECONDS, DECIDING_TIMEOUT_SECONDS);
-
-export const AGENT_ACCOUNT = `system:serviceaccount:${NAMESPACE_NODE}:${COMPONENT_NAMES.agent}`;
-/** Our service accounts, as the API server names them. */
-export const OWN_ACCOUNTS: readonly string[] = [
-  `system:serviceaccount:${NAMESPACE_SYSTEM}:${COMPONENT_NAMES.webhook}`,
-  `system:serviceaccount:${NAMESPACE_SYSTEM}:${COMPONENT_NAMES.scheduler}`,
-  AGENT_ACCOUNT,
-];
-/** Who preempts by deleting: the cluster's scheduler, and that of deploy/components/scheduler-second. */
-export const SCHEDULERS: readonly string[] = [
-  'system:kube-scheduler',
-  `system:serviceaccount:${NAMESPACE_SYSTEM}:${SECOND_SCHEDULER}`,
-];
-
-/** A node creates mirror pods, which cannot be refused; the annotation alone, which any tenant can write, exempts no pod. */
-export const NOT_A_NODE = condition('not-by-a-node', "!('system:nodes' in request.userInfo.?groups.orValue([]))");
-const BY_US = `request.userInfo.?username.orValue('') in ${celList(OWN_ACCOUNTS)}`;
-const OURSELVES = condition('by-plimsoll', BY_US);
-export const NOT_OURSELVES = condition('not-by-plimsoll', `!(${BY_US})`);
-/** What a controller writes follows from a template that was judged when a person wrote it. */
-export const NOT_A_CONTROLLER = condition(
-  'not-by-a-controller',
-  "!('system:serviceaccounts:kube-system' in request.userInfo.?groups.orValue([]))",
-);
-
-/** Nothing else about a class that can change means anything to a policy. */
-const DEFAULT_OR_DELETION = condition(
-  'deletion-or-global-default',
-  "request.operation == 'DELETE' || (has(object.globalDefault) && object.globalDefault) || " +
-    "(request.operation == 'UPDATE' && has(oldObject.globalDefault) && oldObject.globalDefault)",
-);
 
 /** What a namespace must say before the quota entry is in force there. */
 const QUOTA_ENFORCED: Requirement = {
@@ -290,16 +261,4 @@ function rule(
   scope: 'Namespaced' | 'Cluster' = 'Namespaced',
 ) {
   return { apiGroups: [group], apiVersions: ['v1'], resources, operations, scope };
-}
-
-function byOneOf(users: readonly string[]): MatchCondition {
-  return condition('by-a-gated-caller', `request.userInfo.username in ${celList(users)}`);
-}
-
-function condition(name: string, expression: string): MatchCondition {
-  return { name, expression };
-}
-
-function celList(names: readonly string[]): string {
-  return `[${names.map((name) => `'${name.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`).join(', ')}]`;
 }
