@@ -1,7 +1,7 @@
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
 import type { NodePressure } from '#shared/api/node-pressure.ts';
 import { byName } from '#shared/domain/model/compare-texts.ts';
-import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { ClientContext } from '#shared/kube/client/client-context.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { derived } from '#shared/kube/reflector/derived.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
@@ -13,9 +13,6 @@ import {
   type Resource,
   RESOURCE_QUOTAS,
 } from '#shared/kube/resource.ts';
-import type { Clock } from '#shared/runtime/clock.ts';
-import type { Log } from '#shared/runtime/log.ts';
-import type { Metrics } from '#shared/runtime/metrics.ts';
 import { createNodeViews } from './node-views.ts';
 import type { DashboardSources } from './sources.ts';
 import { type History, NO_HISTORY, withReading } from './views/history.ts';
@@ -23,13 +20,7 @@ import { nodeView } from './views/node-view.ts';
 import { classView, priorityQuotaView, resourceQuotaView } from './views/priorities.ts';
 import { eventEntry, MOST_KEPT_OF_NAMESPACE, timelineOf } from './views/timeline.ts';
 
-export interface LiveObjectsOptions {
-  readonly client: KubeClient;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly log: Log;
-  readonly metrics?: Metrics;
-}
+export type LiveObjectsOptions = Omit<ClientContext, 'metrics'> & Partial<Pick<ClientContext, 'metrics'>>;
 
 export interface LiveObjects {
   readonly sources: DashboardSources;

@@ -6,7 +6,7 @@ import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
 import type { Node } from '#shared/domain/snapshot/node.ts';
 import { putBudget, removeBudget } from '#shared/domain/snapshot/snapshot-budgets.ts';
 import { putNamespace, putNode, removeNamespace, removeNode } from '#shared/domain/snapshot/snapshot-nodes.ts';
-import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { ClientContext } from '#shared/kube/client/client-context.ts';
 import { decodeBudget } from '#shared/kube/decode/decode-budget.ts';
 import { decodeNamespace } from '#shared/kube/decode/decode-namespace.ts';
 import { decodeNode } from '#shared/kube/decode/decode-node.ts';
@@ -26,21 +26,13 @@ import {
   PRIORITY_CLASSES,
   type Resource,
 } from '#shared/kube/resource.ts';
-import type { Clock } from '#shared/runtime/clock.ts';
-import type { Log } from '#shared/runtime/log.ts';
-import type { Metrics } from '#shared/runtime/metrics.ts';
 import { createPodSink } from './pod-sink.ts';
 import type { ObservePod } from './preemptions/seen-pod.ts';
 import { createPodReader } from './read-pods.ts';
 import { pressureFacts } from './pressure-facts.ts';
 import { isStale } from './stale-view.ts';
 
-export interface ClusterViewOptions {
-  readonly client: KubeClient;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly log: Log;
-  readonly metrics: Metrics;
+export interface ClusterViewOptions extends ClientContext {
   readonly observePod: ObservePod;
 }
 

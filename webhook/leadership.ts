@@ -1,10 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { ClientContext } from '#shared/kube/client/client-context.ts';
 import { type LeaseTerm, runWithLease } from '#shared/kube/lease/leader-lease.ts';
-import type { Clock } from '#shared/runtime/clock.ts';
-import type { Log } from '#shared/runtime/log.ts';
-import type { Metrics } from '#shared/runtime/metrics.ts';
 import type { WebhookConfiguration } from './configuration.ts';
 
 /** Work that only the leader does. It ends with the signal, and checks `isHeld` before each write. */
@@ -12,14 +9,9 @@ export interface LeaderDuty {
   run(signal: AbortSignal, term: LeaseTerm): Promise<void>;
 }
 
-export interface LeadershipOptions {
-  readonly client: KubeClient;
+export interface LeadershipOptions extends ClientContext {
   readonly lease: WebhookConfiguration['leaderElection'];
   readonly duties: readonly LeaderDuty[];
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly log: Log;
-  readonly metrics: Metrics;
 }
 
 /** The election among the replicas. */

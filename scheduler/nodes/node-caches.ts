@@ -1,23 +1,12 @@
 import { decodeAvoidFor } from '#shared/api/node-pressure-policy/decode-policy.ts';
 import type { NodePressure } from '#shared/api/node-pressure.ts';
 import { quote } from '#shared/domain/model/quote.ts';
-import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { ClientContext } from '#shared/kube/client/client-context.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { NODE_PRESSURE_POLICIES, NODE_PRESSURES, NODES, type Resource } from '#shared/kube/resource.ts';
-import type { Clock } from '#shared/runtime/clock.ts';
-import type { Log } from '#shared/runtime/log.ts';
-import type { Metrics } from '#shared/runtime/metrics.ts';
 import { type KnownNode, readKnownNode } from './known-node.ts';
 import { readKnownPressure } from './known-pressure.ts';
-
-export interface CacheOptions {
-  readonly client: KubeClient;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly log: Log;
-  readonly metrics: Metrics;
-}
 
 /** What the leader decides from. */
 export interface NodeCaches {
@@ -28,7 +17,7 @@ export interface NodeCaches {
 }
 
 /** Copies that fill once their reflectors run; a replica that does not lead keeps none. */
-export function createNodeCaches(options: CacheOptions): NodeCaches {
+export function createNodeCaches(options: ClientContext): NodeCaches {
   const reflect = <T>(resource: Resource, slim: (raw: KubeObject) => T | undefined): Reflector<T> =>
     createReflector({ ...options, resource, slim });
   return {

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { hostname } from 'node:os';
-import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { ClientContext } from '#shared/kube/client/client-context.ts';
 import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { type LeaseTerm, runWithLease } from '#shared/kube/lease/leader-lease.ts';
 import { REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import type { Log } from '#shared/runtime/log.ts';
-import type { Metrics } from '#shared/runtime/metrics.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import { runAvoidancePass } from './avoidance-pass.ts';
 import { createNodeCaches, type NodeCaches } from './node-caches.ts';
@@ -17,13 +15,8 @@ import { createAnnouncer, type PassPorts } from './pass-ports.ts';
 import { runTaintPass } from './taint-pass.ts';
 import { createWriteBudgets } from './write-budget.ts';
 
-export interface NodeControllerOptions {
-  readonly client: KubeClient;
+export interface NodeControllerOptions extends ClientContext {
   readonly configuration: NodesConfiguration;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly log: Log;
-  readonly metrics: Metrics;
 }
 
 /** At most one pass a second, and one every ten seconds for what changes with time alone. */

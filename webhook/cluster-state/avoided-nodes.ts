@@ -1,3 +1,4 @@
+import type { ClientContext } from '#shared/kube/client/client-context.ts';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
 import type { AvoidLookup } from '#shared/domain/admission/choose-nodes.ts';
 import { type AvoidEntry, isSameOwner, type OwnerKey, ownerText } from '#shared/domain/avoidance/avoid-entry.ts';
@@ -6,7 +7,6 @@ import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import type { CacheOptions } from './caches.ts';
 
 /** The avoid list of one node. */
 export interface AvoidList {
@@ -15,7 +15,7 @@ export interface AvoidList {
 }
 
 /** The avoid lists of all nodes. Readiness does not wait for them: without them a pod gets no node affinity. */
-export function createAvoidLists(options: CacheOptions): Reflector<AvoidList> {
+export function createAvoidLists(options: ClientContext): Reflector<AvoidList> {
   return createReflector({ ...options, resource: NODE_PRESSURES, slim: readAvoidList });
 }
 

@@ -4,7 +4,7 @@ import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts'
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import type { Slice } from '#shared/domain/quota/ledger/slice.ts';
-import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { ClientContext } from '#shared/kube/client/client-context.ts';
 import { decodeNamespace } from '#shared/kube/decode/decode-namespace.ts';
 import { type AnnotatedClass, decodeAnnotatedClass } from '#shared/kube/decode/decode-priority-class.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
@@ -26,9 +26,6 @@ import {
   type Resource,
 } from '#shared/kube/resource.ts';
 import { decodeObject, readAmounts, readInteger, readObject, readText } from '#shared/kube/decode/wire-object.ts';
-import type { Clock } from '#shared/runtime/clock.ts';
-import type { Log } from '#shared/runtime/log.ts';
-import type { Metrics } from '#shared/runtime/metrics.ts';
 
 /** A namespace and its resourceVersion; 0 if that is not a decimal number. */
 export interface CachedNamespace extends Namespace {
@@ -54,16 +51,8 @@ export interface Caches {
   readonly priorityQuotas: Reflector<CachedQuota>;
 }
 
-export interface CacheOptions {
-  readonly client: KubeClient;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly log: Log;
-  readonly metrics: Metrics;
-}
-
 /** Creates reflectors that have not started yet. */
-export function createCaches(options: CacheOptions): Caches {
+export function createCaches(options: ClientContext): Caches {
   const reflect = <T>(resource: Resource, decode: (raw: unknown) => Decoded<T>): Reflector<T> =>
     createReflector({ ...options, resource, slim: decodeWith(decode), backoff: PROMPT_BACKOFF });
   return {

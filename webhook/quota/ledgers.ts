@@ -5,11 +5,9 @@ import type { ObservedQuota } from '#shared/domain/quota/replica/own-slice.ts';
 import type { LedgerView } from '#shared/domain/quota/replica/replica.ts';
 import { QuotaCounter } from '#shared/domain/quota/view/quota-counter.ts';
 import type { HealthCheck } from '#shared/http/health.ts';
-import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { ClientContext } from '#shared/kube/client/client-context.ts';
 import type { Reflector } from '#shared/kube/reflector/reflector.ts';
 import { readRevision } from '#shared/kube/reflector/revision.ts';
-import type { Clock } from '#shared/runtime/clock.ts';
-import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { nextTurn } from '#shared/runtime/turns/next-turn.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
@@ -20,18 +18,13 @@ import { createLedgerStore } from './ledger-store.ts';
 import { QuotaLedger } from './quota-ledger.ts';
 import { ERRORS, LOG } from '#webhook/messages.ts';
 
-export interface LedgersOptions {
-  readonly client: KubeClient;
+export interface LedgersOptions extends ClientContext {
   readonly quotas: Reflector<CachedQuota>;
   readonly namespaces: Reflector<CachedNamespace>;
   /** How long a pod may take to appear after its admission; longer than the API server's request timeout. */
   readonly reservationMs: number;
   /** A replica younger than this charges every pod with a write. */
   readonly sliceAfterMs: number;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly log: Log;
-  readonly metrics: Metrics;
 }
 
 const RECONCILE_EVERY_MS = 1_000;

@@ -1,6 +1,6 @@
 import { PodView } from '#shared/domain/quota/view/pod-view.ts';
 import { ViewProof } from '#shared/domain/quota/view/view-proof.ts';
-import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { ClientContext } from '#shared/kube/client/client-context.ts';
 import { createPageSize } from '#shared/kube/reflector/page-size.ts';
 import { reflectorMetrics, type ReflectorMetrics } from '#shared/kube/reflector/reflector-metrics.ts';
 import {
@@ -12,26 +12,19 @@ import {
 } from '#shared/kube/reflector/reflector-plan.ts';
 import { PODS, resourceLabel } from '#shared/kube/resource.ts';
 import { backoffDelay } from '#shared/runtime/backoff.ts';
-import { type Clock, LONGEST_DELAY_MS } from '#shared/runtime/clock.ts';
+import { LONGEST_DELAY_MS } from '#shared/runtime/clock.ts';
 import { forwardAbort } from '#shared/runtime/forward-abort.ts';
-import type { Log } from '#shared/runtime/log.ts';
-import type { Metrics } from '#shared/runtime/metrics.ts';
 import { latestRevision } from './latest-revision.ts';
 import { loadUnlisted } from './load-pods.ts';
 import { isRelistDue } from './relist-due.ts';
 import { watchPods } from './watch-pods.ts';
 import { LOG } from '#webhook/messages.ts';
 
-export interface PodInformerOptions {
-  readonly client: KubeClient;
+export interface PodInformerOptions extends ClientContext {
   /** Resource names that any quota limits, in a stable order; if empty, nothing is read from the API server. */
   readonly chargedNames: () => readonly string[];
   /** Whether the view has every namespace in which quotas are enforced, as it is stored now. Rejects when they cannot be read. */
   readonly areNamespacesKnown: (signal: AbortSignal) => Promise<boolean>;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly log: Log;
-  readonly metrics: Metrics;
 }
 
 const CHECK_EVERY_MS = 1_000;

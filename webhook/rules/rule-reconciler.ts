@@ -1,10 +1,9 @@
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
-import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { ClientContext } from '#shared/kube/client/client-context.ts';
 import type { Condition } from '#shared/kube/conditions.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
-import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { repeat, type Repetition } from '#shared/runtime/repeat.ts';
 import type { Caches } from '#webhook/cluster-state/caches.ts';
@@ -18,13 +17,9 @@ import { behindMs, isJustBehind, nextRuleState, unknownRules, type RuleEvent, ty
 import { writeRules } from './write-rules.ts';
 import { LOG } from '#webhook/messages.ts';
 
-export interface RuleReconcilerOptions {
-  readonly client: KubeClient;
+export interface RuleReconcilerOptions extends Omit<ClientContext, 'random'> {
   readonly caches: Pick<Caches, 'policies' | 'classes'>;
   readonly mode: WebhookConfiguration['mode'];
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly metrics: Metrics;
 }
 
 const COMPARE_EVERY_MS = 1_000;
