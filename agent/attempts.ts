@@ -9,13 +9,16 @@ import type { Attempt } from './decide/pass-result.ts';
 import { abortReason } from './decide/preflight.ts';
 import type { NodeSource } from './observe/node/node-source.ts';
 
-interface AttemptPorts {
+/** What an attempt reads and writes. */
+export interface AttemptPorts {
   readonly source: Pick<NodeSource, 'readNode'>;
   readonly policy: () => AgentPolicy;
   readonly readFresh: ReadFresh;
   readonly attempt: Readonly<Record<Mode, AttemptEviction>>;
   readonly readAgain: AttemptEviction;
+  /** Called when an eviction is decided, before a request is sent. */
   readonly requested: (eviction: Eviction) => void;
+  /** Called with the outcome of every attempt. */
   readonly answered: (attempt: Attempt) => void;
   readonly clock: Clock;
 }

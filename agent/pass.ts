@@ -1,14 +1,9 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Signal } from '#shared/domain/pressure/signal.ts';
-import type { Clock } from '#shared/runtime/clock.ts';
-import type { AttemptEviction } from './act/attempt-eviction.ts';
-import type { ReadFresh } from './act/read-fresh.ts';
 import { type AgentState, FIRST_STATE } from './decide/agent-state.ts';
 import { applyOutcome } from './decide/apply-outcome.ts';
 import { decide } from './decide/decide.ts';
-import type { Eviction } from './decide/eviction.ts';
 import type { NodeSnapshot } from './decide/snapshot/node-snapshot.ts';
-import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
 import {
   advanceHeadroomTrend,
   leastHeadroom,
@@ -23,18 +18,17 @@ import type { NodeView } from './decide/snapshot/node-view.ts';
 import { areProcessesShort } from './decide/measuring-depth.ts';
 import { restoreState } from './decide/restore-state.ts';
 import { restoreActivations } from './decide/shortage/rule-activation.ts';
-import { createAttempts } from './attempts.ts';
+import { type AttemptPorts, createAttempts } from './attempts.ts';
 import { createPodMeasurements } from './pod-measurements.ts';
 import type { NodeSource } from './observe/node/node-source.ts';
-import type { Attempt, EvictionRecord, PassResult } from './decide/pass-result.ts';
+import type { EvictionRecord, PassResult } from './decide/pass-result.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 
 /** Everything that a pass reads and writes; the wiring creates all of it. */
-export interface PassPorts {
+export interface PassPorts extends AttemptPorts {
   readonly source: NodeSource;
   readonly pods: Pick<NodePods, 'alive' | 'endedByKubelet' | 'unreadable' | 'onChange'>;
   readonly namespaces: () => NodeSnapshot['namespaces'];
-  readonly policy: () => AgentPolicy;
   readonly avoided: () => NodeSnapshot['avoided'];
   /** Evictions and rules that a previous process recorded in the status; `undefined` until it has been read. */
   readonly history: () => Pick<PreviousStatus, 'evictions' | 'rules'> | undefined;
@@ -44,14 +38,6 @@ export interface PassPorts {
   readonly doubtfulPods: () => NodeSnapshot['doubtfulPods'];
   readonly isKubeletSilent: () => boolean;
   readonly closedGates: () => readonly Because[];
-  readonly readFresh: ReadFresh;
-  readonly attempt: Readonly<Record<Mode, AttemptEviction>>;
-  readonly readAgain: AttemptEviction;
-  /** Called when an eviction is decided, before a request is sent. */
-  readonly requested: (eviction: Eviction) => void;
-  /** Called with the outcome of every attempt. */
-  readonly answered: (attempt: Attempt) => void;
-  readonly clock: Clock;
   readonly periods: Periods & { readonly podsMs: number; readonly slowMs: number };
 }
 

@@ -1,17 +1,13 @@
 import type { AvoidLookup } from '#shared/domain/admission/choose-nodes.ts';
 import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import type { Reflector } from '#shared/kube/reflector/reflector.ts';
 import { LABEL_IGNORE, LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/api-names.ts';
-import type { Clock } from '#shared/runtime/clock.ts';
-import type { Caches } from './cluster-state/caches.ts';
 import type { WebhookConfiguration } from './configuration.ts';
 import type { HandlerSources } from './handlers/handlers.ts';
 import { createEvictionCounter } from './evictions/eviction-counter.ts';
 import { evictionStore } from './evictions/eviction-store.ts';
 import { findSurvivors } from './evictions/find-survivors.ts';
-import type { Ledgers } from './quota/ledgers.ts';
 import { createLiveClassesReader } from './cluster-state/live-classes.ts';
 import { createLiveStateReader } from './cluster-state/live-state.ts';
 import { createPendingReviews } from './server/pending-reviews.ts';
@@ -22,6 +18,7 @@ import { readNodeProtection } from './cluster-state/read-node-protection.ts';
 import { createDenialEvents } from './events/denial-events.ts';
 import { cacheAgeSeconds, createStateReader } from './cluster-state/cached-state.ts';
 import { ERRORS } from '#webhook/messages.ts';
+import type { WebhookParts } from './wire.ts';
 
 const LONGEST_LIVE_READ_MS = 1_000;
 /** Share of the request's deadline; the answer and the look-up of quota holders need the rest. */
@@ -29,13 +26,8 @@ const SHARE_FOR_RESERVING = 0.7;
 /** Share of the request's deadline; reading comes before reserving. */
 const SHARE_FOR_READING = 0.6;
 
-interface Parts {
-  readonly client: KubeClient;
-  readonly caches: Caches;
+interface Parts extends Pick<WebhookParts, 'client' | 'caches' | 'ledgers' | 'clock' | 'events'> {
   readonly avoidedBy?: AvoidLookup | undefined;
-  readonly ledgers: Ledgers;
-  readonly clock: Clock;
-  readonly events: EventRecorder;
 }
 
 /** Everything that the handlers read, from caches and, if necessary, from the API server. */

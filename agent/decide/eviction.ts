@@ -1,36 +1,26 @@
-import type { Because } from '#shared/domain/model/because.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { amountOf } from '#shared/domain/pressure/is-below.ts';
 import { gracePeriodSeconds, HARD_GRACE_SECONDS } from '#shared/domain/eviction/grace-period.ts';
-import type { Observation } from '#shared/domain/pressure/observation.ts';
-import { resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
-import { isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
+import { resourceOf } from '#shared/domain/pressure/signal.ts';
+import { isHard } from '#shared/domain/pressure/threshold.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
-import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { figureFor, othersUse } from './snapshot/figure-for.ts';
 import { secondsUntil, type Trend } from './shortage/fill-rate.ts';
-import type { InflightEviction, Stage } from './eviction/inflight-eviction.ts';
+import type { InflightEviction } from './eviction/inflight-eviction.ts';
 import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
 import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
 import type { PressureTrigger } from './shortage/pressure-trigger.ts';
 
 /** One pod to evict now, with everything to report about it. */
-export interface Eviction {
+export interface Eviction extends Omit<PressureTrigger, 'gap' | 'isPresent'> {
   readonly pod: Pod;
-  readonly signal: Signal;
-  readonly stage: Stage;
-  readonly mode: Mode;
   /** At least 1: no eviction skips graceful termination (I5). */
   readonly graceSeconds: number;
-  /** What was short, for the kubelet's message. */
-  readonly threshold: Threshold;
-  readonly observed: Observation | undefined;
   /** Usage of the pod as it was ranked. */
   readonly usage: PodUsage | undefined;
-  readonly because: Because;
   /** Whether the pod already terminates and is asked to do so sooner. */
   readonly isShortening: boolean;
 }

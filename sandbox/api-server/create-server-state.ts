@@ -22,8 +22,11 @@ import type { KubeObject } from './wire/object.ts';
 export interface StateOptions {
   readonly clock: Clock;
   readonly log: Log;
+  /** Where webhooks with a `service` reference listen: `name.namespace` to `https://127.0.0.1:PORT`. May grow later. */
   readonly services?: ReadonlyMap<string, string>;
+  /** The output of pods; without it `kubectl logs` is answered that there is none. */
   readonly podLogs?: PodLogs;
+  /** How many changes of each kind a watch can look back on. */
   readonly historyLimit?: number;
 }
 

@@ -1,31 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { createAuthority, issueServerCertificate, type CertificatePair } from '#shared/http/certificates.ts';
 import { serve } from '#shared/http/serve.ts';
-import type { Clock } from '#shared/runtime/clock.ts';
-import type { Log } from '#shared/runtime/log.ts';
 import { apiApp } from './http/app.ts';
 import { authenticator } from './http/authenticate.ts';
 import { kubeconfigText } from './kubeconfig-text.ts';
-import { createServerState, type ServerParts } from './create-server-state.ts';
+import { createServerState, type ServerParts, type StateOptions } from './create-server-state.ts';
 import type { User } from './operations/api-request.ts';
-import type { PodLogs } from './operations/server-state.ts';
 
-export interface ApiServerOptions {
+export interface ApiServerOptions extends StateOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  readonly clock: Clock;
-  readonly log: Log;
   /** Tokens besides the administrator's, which is made up, and whose they are. */
   readonly users?: ReadonlyMap<string, User>;
   /** Signs the serving certificate; made up where it is not given. */
   readonly authority?: CertificatePair;
-  /** Where webhooks with a `service` reference listen: `name.namespace` to `https://127.0.0.1:PORT`. May grow later. */
-  readonly services?: ReadonlyMap<string, string>;
-  /** The output of pods; without it `kubectl logs` is answered that there is none. */
-  readonly podLogs?: PodLogs;
-  /** How many changes of each kind a watch can look back on. */
-  readonly historyLimit?: number;
 }
 
 /** A running API server. */

@@ -1,18 +1,10 @@
+import type { OwnerReference } from '#sandbox/api-server/wire/object.ts';
 import type { KubeObject, ObjectMeta } from '#shared/kube/kube-object.ts';
 
 /** The parts of workloads on the wire that the controllers read. The API server has validated and defaulted them. */
 export interface OwnedMeta extends ObjectMeta {
-  readonly ownerReferences?: readonly OwnerReference[];
+  readonly ownerReferences?: readonly Readonly<OwnerReference>[];
   readonly finalizers?: readonly string[];
-}
-
-export interface OwnerReference {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly controller?: boolean;
-  readonly blockOwnerDeletion?: boolean;
 }
 
 export interface OwnedObject extends KubeObject {

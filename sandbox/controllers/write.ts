@@ -1,5 +1,6 @@
 import { PODS, type Resource } from '#shared/kube/resource.ts';
-import type { OwnedObject, OwnerReference, PodTemplate } from './wire-workloads.ts';
+import type { OwnerReference } from '#sandbox/api-server/wire/object.ts';
+import type { OwnedObject, PodTemplate } from './wire-workloads.ts';
 
 /** One change that a controller wants, as data. */
 export type Write =

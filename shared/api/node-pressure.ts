@@ -1,4 +1,5 @@
-import type { AvoidEntry, OwnerKey } from '#shared/domain/avoidance/avoid-entry.ts';
+import type { PastEviction } from '#shared/domain/avoidance/evicted-owners.ts';
+import type { AvoidEntry } from '#shared/domain/avoidance/avoid-entry.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { isFreshReport, LONGEST_AGE_MS } from '#shared/domain/snapshot/freshness.ts';
@@ -68,16 +69,9 @@ export interface NextEntry {
 }
 
 /** An eviction under way, or one of the last that ended; `pod` is `namespace/name`. */
-export interface EvictionEntry {
+export interface EvictionEntry extends PastEviction {
   readonly pod: string;
-  readonly uid: string;
-  readonly owner: OwnerKey | undefined;
-  readonly signal: string;
   readonly stage: string;
-  /** Of the eviction, not of the agent now: a dry run removed no pod. */
-  readonly mode: 'DryRun' | 'Enforce';
-  readonly outcome: string;
-  readonly requestedAt: Instant | undefined;
   readonly endedAt: Instant | undefined;
   readonly because: Because;
 }

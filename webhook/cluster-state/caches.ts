@@ -1,9 +1,9 @@
+import type { ObservedQuota } from '#shared/domain/quota/replica/own-slice.ts';
 import { type Amounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
 import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
-import type { Slice } from '#shared/domain/quota/ledger/slice.ts';
 import type { ClientContext } from '#shared/kube/client/client-context.ts';
 import { decodeNamespace } from '#shared/kube/decode/decode-namespace.ts';
 import { type AnnotatedClass, decodeAnnotatedClass } from '#shared/kube/decode/decode-priority-class.ts';
@@ -33,11 +33,7 @@ export interface CachedNamespace extends Namespace {
 }
 
 /** A quota with the parts of its ledger that replicas read from the cache. */
-export interface CachedQuota extends PriorityQuota {
-  readonly uid: string;
-  readonly generation: number;
-  /** By holder. */
-  readonly slices: ReadonlyMap<string, Slice>;
+export interface CachedQuota extends PriorityQuota, ObservedQuota {
   /** As far as it can be read; informational only, no decision uses it. */
   readonly used: Amounts;
 }

@@ -1,4 +1,4 @@
-import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { ClientContext } from '#shared/kube/client/client-context.ts';
 import { conditionsPatch, type Condition } from '#shared/kube/conditions.ts';
 import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
@@ -6,8 +6,6 @@ import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import { listObjects, patchObject } from '#shared/kube/client/objects.ts';
 import { apiVersionOf, PRIORITY_POLICIES, PRIORITY_QUOTAS, type Resource } from '#shared/kube/resource.ts';
 import { COMPONENT_NAMES, EVENT_REASONS } from '#shared/kube/api-names.ts';
-import type { Clock } from '#shared/runtime/clock.ts';
-import type { Log } from '#shared/runtime/log.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import type { Caches } from '#webhook/cluster-state/caches.ts';
 import { createDefaultClassEvents } from '#webhook/events/default-class-events.ts';
@@ -17,16 +15,12 @@ import type { RuleReconciler } from '#webhook/rules/rule-reconciler.ts';
 import { wantedPolicyConditions, wantedQuotaConditions } from './wanted-conditions.ts';
 import { ERRORS, LOG } from '#webhook/messages.ts';
 
-export interface ConditionWriterOptions {
-  readonly client: KubeClient;
+export interface ConditionWriterOptions extends Omit<ClientContext, 'metrics'> {
   readonly caches: Caches;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly rules: Pick<RuleReconciler, 'conditionOf'>;
   /** Some pods that a quota counts but that cannot be read; `undefined` until its pods have been counted. */
   readonly unreadable: (quota: string) => readonly string[] | undefined;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly log: Log;
 }
 
 /** One round of the leader: the signal aborts it, and nothing is written after the leader's term. */

@@ -1,9 +1,9 @@
+import type { PendingReservation } from '#shared/domain/quota/replica/apply-batch.ts';
 import { allowFor, refuseFor } from '#shared/domain/admission/message.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { priorityQuotaExceeded } from '#shared/domain/admission/refusals/priority-quota-exceeded.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import type { Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ReservationResult } from '#shared/domain/quota/replica/apply-batch.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
@@ -65,13 +65,9 @@ async function quotasOf(
   );
 }
 
-interface Charge {
+interface Charge extends PendingReservation {
   readonly quotas: readonly PriorityQuota[];
   readonly pod: Pod;
-  readonly reservation: Reservation;
-  readonly isDryRun: boolean;
-  /** By the monotonic clock. */
-  readonly giveUpAt: number;
 }
 
 /**

@@ -2,17 +2,13 @@ import type { CgroupLayout } from './cgroup-layout.ts';
 import { cpuCgroupSource } from './cpu-cgroup.ts';
 import { ioCgroupSource } from './io-cgroup.ts';
 import { pidsCgroupSource } from './pids-cgroup.ts';
-import { nextSample, type PodSample } from './pod-rates.ts';
+import { nextSample, type PodRates, type PodSample } from './pod-rates.ts';
 
 /** The whole node or all pods together. */
 export type GroupName = 'node' | 'pods';
 
 /** Usage of a cgroup; `undefined` where the kernel does not count it. */
-export interface GroupUsage {
-  readonly processCount: number | undefined;
-  readonly cpuNanoCores: number | undefined;
-  readonly ioBytesPerSecond: number | undefined;
-}
+export type GroupUsage = Omit<PodRates, 'podPressure'>;
 
 export type GroupUsages = ReadonlyMap<GroupName, GroupUsage>;
 

@@ -1,18 +1,11 @@
 import type { Fields, KubeObject } from '#sandbox/api-server/wire/object.ts';
-import type { ResourceType, SubresourceName } from '#sandbox/api-server/kinds/resource-type.ts';
-import type { User } from '#sandbox/api-server/operations/api-request.ts';
+import type { ApiRequest } from '#sandbox/api-server/operations/api-request.ts';
 
 /** One request as admission sees it. */
-export interface Attributes {
+export interface Attributes extends Pick<ApiRequest, 'type' | 'subresource' | 'namespace' | 'name' | 'user'> {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE';
-  readonly type: ResourceType;
-  readonly subresource: SubresourceName | '';
   /** The kind of `object`, which for an eviction is not the resource's. */
   readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
-  readonly namespace: string;
-  /** Empty while a generated name is not known, and in deletes of collections. */
-  readonly name: string;
-  readonly user: User;
   readonly isDryRun: boolean;
   readonly options: Fields;
   readonly object: KubeObject | undefined;

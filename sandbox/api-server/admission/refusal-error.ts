@@ -1,12 +1,7 @@
 import type { ApiRefusal } from '#shared/domain/model/api-refusal.ts';
+import type { Subject } from '#sandbox/api-server/errors/errors.ts';
 import { causeOfText } from '#sandbox/api-server/errors/field-error.ts';
 import { statusError, type StatusError } from '#sandbox/api-server/errors/status-error.ts';
-
-interface Subject {
-  readonly group: string;
-  readonly plural: string;
-  readonly kind: string;
-}
 
 /** A refusal of the shared decisions as a Status. */
 export function refusalError(

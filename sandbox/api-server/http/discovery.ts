@@ -1,16 +1,8 @@
 import type { Catalog } from '#sandbox/api-server/catalog/catalog.ts';
 import type { ResourceType, Subresource } from '#sandbox/api-server/kinds/resource-type.ts';
+import type { Resource } from '#shared/kube/resource.ts';
 
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
-
-/** Kinds that are asked, not stored. */
-export interface ReviewKind {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-  readonly plural: string;
-  readonly namespaced: boolean;
-}
 
 /** The documents by which clients find out what the server speaks. */
 export interface Discovery {
@@ -26,7 +18,7 @@ export interface Discovery {
   readonly aggregated: (isCore: boolean) => object;
 }
 
-export function discovery(catalog: Catalog, reviews: readonly ReviewKind[]): Discovery {
+export function discovery(catalog: Catalog, reviews: readonly Resource[]): Discovery {
   const versionsOf = (group: string): string[] => [
     ...new Set([...catalog.all(), ...reviews].filter((type) => type.group === group).map(({ version }) => version)),
   ];
@@ -34,7 +26,7 @@ export function discovery(catalog: Catalog, reviews: readonly ReviewKind[]): Dis
     [...new Set([...catalog.all(), ...reviews].map(({ group }) => group))].filter((group) => group !== '').sort();
   const typesOf = (group: string, version: string): ResourceType[] =>
     catalog.all().filter((type) => type.group === group && type.version === version);
-  const reviewsOf = (group: string, version: string): ReviewKind[] =>
+  const reviewsOf = (group: string, version: string): Resource[] =>
     reviews.filter((review) => review.group === group && review.version === version);
 
   return {
@@ -115,7 +107,7 @@ function subresourceEntry(type: ResourceType, { name, kind, group, version, verb
   };
 }
 
-function reviewEntry({ plural, kind, namespaced }: ReviewKind): object {
+function reviewEntry({ plural, kind, namespaced }: Resource): object {
   return { name: plural, singularName: kind.toLowerCase(), namespaced, kind, verbs: ['create'] };
 }
 
@@ -137,7 +129,7 @@ function aggregatedSubresource({ name, kind, group, version, verbs }: Subresourc
   return { subresource: name, responseKind: { group, version, kind }, verbs };
 }
 
-function aggregatedReview({ group, version, kind, plural, namespaced }: ReviewKind): object {
+function aggregatedReview({ group, version, kind, plural, namespaced }: Resource): object {
   return {
     resource: plural,
     responseKind: { group, version, kind },

@@ -4,13 +4,13 @@ import { decodeObject } from '#sandbox/api-server/operations/decode-object.ts';
 import { parseObjectBody } from '#sandbox/api-server/operations/parse-body.ts';
 import type { Definitions } from '#sandbox/api-server/schema/definitions.ts';
 import { fieldsAt, fieldsOf, textAt, type KubeObject } from '#sandbox/api-server/wire/object.ts';
-import type { ReviewKind } from './discovery.ts';
+import type { Resource } from '#shared/kube/resource.ts';
 
 const authentication = { group: 'authentication.k8s.io', version: 'v1' };
 const authorization = { group: 'authorization.k8s.io', version: 'v1' };
 
 /** Questions about who one is and what one may do. Without RBAC every known user may do everything. */
-export const REVIEWS: readonly ReviewKind[] = [
+export const REVIEWS: readonly Resource[] = [
   { ...authentication, kind: 'SelfSubjectReview', plural: 'selfsubjectreviews', namespaced: false },
   { ...authentication, kind: 'TokenReview', plural: 'tokenreviews', namespaced: false },
   { ...authorization, kind: 'LocalSubjectAccessReview', plural: 'localsubjectaccessreviews', namespaced: true },
@@ -27,7 +27,7 @@ export interface ReviewContext {
 }
 
 /** Which review a path names: `/apis/authentication.k8s.io/v1/selfsubjectreviews`. */
-export function reviewOfPath(path: string): ReviewKind | undefined {
+export function reviewOfPath(path: string): Resource | undefined {
   const segments = path.split('/').slice(2);
   const [group, version] = segments;
   const plural = segments.at(-1);
@@ -35,12 +35,7 @@ export function reviewOfPath(path: string): ReviewKind | undefined {
 }
 
 /** Answers a review: the object sent, with its status. Throws 400. */
-export function answerReview(
-  review: ReviewKind,
-  body: Buffer,
-  contentType: string,
-  context: ReviewContext,
-): KubeObject {
+export function answerReview(review: Resource, body: Buffer, contentType: string, context: ReviewContext): KubeObject {
   const { group, version, kind } = review;
   const schema = context.definitions.schema(`io.k8s.api.${group.split('.')[0] ?? ''}.${version}.${kind}`);
   const target = {

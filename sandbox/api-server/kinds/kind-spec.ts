@@ -1,15 +1,11 @@
 import type { FieldReaders } from '#sandbox/api-server/selectors/field-query.ts';
 import type { Column } from '#sandbox/api-server/table/column.ts';
 import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
+import type { Resource } from '#shared/kube/resource.ts';
 import type { Behaviour, Subresource } from './resource-type.ts';
 
 /** What is written down about a built-in kind; the rest follows from it. */
-export interface KindSpec {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-  readonly plural: string;
-  readonly namespaced: boolean;
+export interface KindSpec extends Resource {
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
   readonly subresources?: readonly Subresource[];

@@ -5,19 +5,15 @@ import type { Schema } from '#sandbox/api-server/schema/schema.ts';
 import type { View } from '#sandbox/api-server/storage/revision.ts';
 import type { Column } from '#sandbox/api-server/table/column.ts';
 import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
+import type { Resource } from '#shared/kube/resource.ts';
 
 /** Everything the server knows about one kind of object in one version. */
-export interface ResourceType {
-  readonly group: string;
-  readonly version: string;
+export interface ResourceType extends Resource {
   /** `v1`, `apps/v1`. */
   readonly apiVersion: string;
-  readonly kind: string;
-  readonly plural: string;
   readonly singular: string;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
-  readonly namespaced: boolean;
   readonly subresources: readonly Subresource[];
   readonly schema: Schema;
   /** The OpenAPI definition's name; empty for custom resources. */

@@ -15,7 +15,7 @@ export interface ApiRequest {
   readonly type: ResourceType;
   /** Empty for cluster-scoped kinds and for lists over all namespaces. */
   readonly namespace: string;
-  /** Empty for collections. */
+  /** Empty for collections, and while a generated name is not known. */
   readonly name: string;
   readonly subresource: SubresourceName | '';
   readonly query: URLSearchParams;

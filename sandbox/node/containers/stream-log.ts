@@ -1,14 +1,8 @@
+import type { PodLogRequest } from '#sandbox/api-server/operations/server-state.ts';
 import type { LogBuffer, LogLine } from './log-buffer.ts';
 
 /** Which part of a log is wanted, and how. */
-export interface LogRequest {
-  readonly follow: boolean;
-  readonly timestamps: boolean;
-  readonly tailLines: number | undefined;
-  readonly sinceSeconds: number | undefined;
-  readonly limitBytes: number | undefined;
-  readonly signal: AbortSignal;
-}
+export type LogRequest = Omit<PodLogRequest, 'pod' | 'container' | 'previous'>;
 
 /** The text of a container's log in pieces; with `follow` until the container or the reader ends. */
 export async function* streamLog(buffer: LogBuffer, request: LogRequest, now: number): AsyncGenerator<string> {

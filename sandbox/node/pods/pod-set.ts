@@ -1,22 +1,15 @@
-import type { KubeClient } from '#shared/kube/client/client.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import type { Change } from '#shared/kube/reflector/reflector-store.ts';
 import { PODS } from '#shared/kube/resource.ts';
-import type { Clock } from '#shared/runtime/clock.ts';
-import type { Log } from '#shared/runtime/log.ts';
 import type { ContainerPorts } from '#sandbox/node/containers/container-runner.ts';
 import { hasPodEnded, type PodWorker, startPodWorker } from './pod-worker.ts';
-import { createStatusPublisher, deleteForGood, type StatusPublisher } from './publish-status.ts';
+import { createStatusPublisher, deleteForGood, type PublisherPorts, type StatusPublisher } from './publish-status.ts';
 import type { WirePod } from './wire-pod.ts';
 
-export interface PodSetOptions {
-  readonly client: KubeClient;
-  readonly clock: Clock;
-  readonly log: Log;
+export interface PodSetOptions extends PublisherPorts {
   /** Of the node. */
   readonly name: string;
   readonly ports: ContainerPorts;
-  readonly signal: AbortSignal;
 }
 
 interface Entry {

@@ -8,6 +8,7 @@ export interface PastEviction {
   readonly uid: string;
   readonly owner: OwnerKey | undefined;
   readonly signal: string;
+  /** Of the eviction, not of the agent now: a dry run removed no pod. */
   readonly mode: 'DryRun' | 'Enforce';
   readonly outcome: string;
   readonly requestedAt: Instant | undefined;

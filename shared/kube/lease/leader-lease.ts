@@ -1,19 +1,9 @@
-import type { Clock } from '#shared/runtime/clock.ts';
 import { forwardAbort } from '#shared/runtime/forward-abort.ts';
-import type { Log } from '#shared/runtime/log.ts';
-import type { KubeClient } from '#shared/kube/client/client.ts';
-import { type Attempt, type Candidate, createCandidate } from './lease-candidate.ts';
+import type { ClientContext } from '#shared/kube/client/client-context.ts';
+import { type Attempt, type Candidate, type CandidateOptions, createCandidate } from './lease-candidate.ts';
 
-export interface LeaseOptions {
-  readonly client: KubeClient;
-  readonly name: string;
-  readonly namespace: string;
-  /** Unique per process: an earlier life of the same identity is taken over at once. */
-  readonly identity: string;
-  readonly clock: Clock;
-  /** A number in [0, 1) for jitter. */
-  readonly random: () => number;
-  readonly log: Log;
+export interface LeaseOptions
+  extends Omit<ClientContext, 'metrics'>, Pick<CandidateOptions, 'name' | 'namespace' | 'identity'> {
   /** How long others wait for a silent leader. */
   readonly durationMs?: number;
   /** How long a leader goes on without having renewed; the rest of the duration is its time to stop. */

@@ -1,5 +1,4 @@
-import type { Clock } from '#shared/runtime/clock.ts';
-import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { ClientContext } from '#shared/kube/client/client-context.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { fencingToken, leaseRecord, type LeaseRecord, mayAcquire, sight, type Sighting } from './lease-record.ts';
 import { microTime } from '#shared/kube/decode/micro-time.ts';
@@ -7,12 +6,11 @@ import { createObject, getObject, patchObject } from '#shared/kube/client/object
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { LEASES } from '#shared/kube/resource.ts';
 
-export interface CandidateOptions {
-  readonly client: KubeClient;
+export interface CandidateOptions extends Pick<ClientContext, 'client' | 'clock'> {
   readonly name: string;
   readonly namespace: string;
+  /** Unique per process: an earlier life of the same identity is taken over at once. */
   readonly identity: string;
-  readonly clock: Clock;
   readonly durationMs: number;
   readonly renewDeadlineMs: number;
 }
