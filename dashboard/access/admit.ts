@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { ClientContext } from '#shared/kube/client/client-context.ts';
 import { reviewAccess, type Reviewed, type Reviewer, reviewToken, type User } from '#shared/kube/access/reviews.ts';
 import { API_GROUP } from '#shared/kube/api-names.ts';
-import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import { atMost } from './at-most.ts';
 import { credentialsOf, type Credentials } from './credentials.ts';
@@ -16,12 +15,9 @@ export type Admission =
   | { readonly kind: 'admitted'; readonly viewer: Viewer }
   | { readonly kind: 'refused'; readonly status: 401 | 403 | 503; readonly message: string };
 
-export interface AdmitOptions {
-  readonly client: KubeClient;
+export interface AdmitOptions extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
   /** Whether every caller has shown the certificate of the front proxy, so that its headers count. */
   readonly trustsProxy: boolean;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 /** Every caller sees everything: for a page on loopback that shows a sandbox. */

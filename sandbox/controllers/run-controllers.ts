@@ -1,4 +1,4 @@
-import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { ClientContext } from '#shared/kube/client/client-context.ts';
 import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
@@ -11,8 +11,6 @@ import {
   RESOURCE_QUOTAS,
   type Resource,
 } from '#shared/kube/resource.ts';
-import type { Clock } from '#shared/runtime/clock.ts';
-import type { Log } from '#shared/runtime/log.ts';
 import { runRounds } from '#sandbox/run-rounds.ts';
 import { emptyNamespace } from './empty-namespace.ts';
 import { executeWrite } from './execute-write.ts';
@@ -26,11 +24,7 @@ import { planReplicaSet } from './plan-replica-set.ts';
 import type { Budget, Deployment, Job, OwnedObject, ReplicaSet, RunningPod, World } from './wire-workloads.ts';
 import type { Write } from './write.ts';
 
-export interface ControllerOptions {
-  readonly client: KubeClient;
-  readonly clock: Clock;
-  readonly log: Log;
-}
+export type ControllerOptions = Pick<ClientContext, 'client' | 'clock' | 'log'>;
 
 const GATHER_MS = 20;
 const LONGEST_PAUSE_MS = 1_000;

@@ -1,17 +1,12 @@
-import type { Clock } from '#shared/runtime/clock.ts';
-import type { Log } from '#shared/runtime/log.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
-import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { ClientContext } from '#shared/kube/client/client-context.ts';
 import { microTime } from '#shared/kube/decode/micro-time.ts';
 import { createObject, patchObject } from '#shared/kube/client/objects.ts';
 import { expectOk, type Outcome } from '#shared/kube/client/outcome.ts';
 import { LEASES, NODES } from '#shared/kube/resource.ts';
 import { nodeConditions, type NodeFacts, nodeObject, nodeStatus, withTimes } from './node-object.ts';
 
-export interface NodeObjectOptions {
-  readonly client: KubeClient;
-  readonly clock: Clock;
-  readonly log: Log;
+export interface NodeObjectOptions extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
   readonly facts: NodeFacts;
   readonly availableBytes: () => number;
 }

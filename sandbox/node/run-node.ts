@@ -3,11 +3,9 @@ import { tmpdir } from 'node:os';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { serve, type TlsOptions } from '#shared/http/serve.ts';
-import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { ClientContext } from '#shared/kube/client/client-context.ts';
 import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
-import type { Clock } from '#shared/runtime/clock.ts';
-import type { Log } from '#shared/runtime/log.ts';
 import { keepMemory } from './keep-memory.ts';
 import { kubeletListener } from './kubelet-server.ts';
 import { createMeasure } from './measure-containers.ts';
@@ -21,10 +19,7 @@ import { openProcessSource } from './processes/open-process-source.ts';
 import type { ProcessSourceName } from './processes/process-source.ts';
 import { available, type DiskSpace, statsSummary } from './stats-summary.ts';
 
-export interface NodeOptions {
-  readonly client: KubeClient;
-  readonly clock: Clock;
-  readonly log: Log;
+export interface NodeOptions extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
   readonly name: string;
   readonly labels?: Readonly<Record<string, string>>;
   /** Virtual capacity, as quantities. */

@@ -1,21 +1,17 @@
 import type { Pod } from '#shared/domain/pod/pod.ts';
+import type { ClientContext } from '#shared/kube/client/client-context.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { podReference } from '#shared/kube/events/event-series.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { PODS, resourcePath } from '#shared/kube/resource.ts';
-import type { Clock } from '#shared/runtime/clock.ts';
-import type { Log } from '#shared/runtime/log.ts';
 import type { Placement } from './plan-round.ts';
 
 export const SCHEDULER_NAME = 'default-scheduler';
 
-export interface SchedulerPorts {
-  readonly client: KubeClient;
+export interface SchedulerPorts extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
   readonly events: EventRecorder;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 /** Does what was planned for one pod. A refusal is logged: the next round plans anew. True if it went through. */

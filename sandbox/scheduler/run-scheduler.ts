@@ -2,7 +2,7 @@ import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget
 import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
 import type { Node } from '#shared/domain/snapshot/node.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { ClientContext } from '#shared/kube/client/client-context.ts';
 import { decodeBudget } from '#shared/kube/decode/decode-budget.ts';
 import type { Decoded } from '#shared/kube/decode/decoded.ts';
 import { decodeNamespace } from '#shared/kube/decode/decode-namespace.ts';
@@ -12,17 +12,12 @@ import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { NAMESPACES, NODES, PDBS, PODS, type Resource } from '#shared/kube/resource.ts';
-import type { Clock } from '#shared/runtime/clock.ts';
-import type { Log } from '#shared/runtime/log.ts';
 import { runRounds } from '#sandbox/run-rounds.ts';
 import { askExtender } from './ask-extender.ts';
 import { carryOut, SCHEDULER_NAME } from './carry-out.ts';
 import { planRound, type Placement, type ReviewCandidates } from './plan-round.ts';
 
-export interface SchedulerOptions {
-  readonly client: KubeClient;
-  readonly clock: Clock;
-  readonly log: Log;
+export interface SchedulerOptions extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
   /** Where to ask about preemptions; `undefined` while there is no extender. */
   readonly extenderUrl?: () => string | undefined;
 }

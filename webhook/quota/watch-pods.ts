@@ -1,5 +1,5 @@
 import type { PodView } from '#shared/domain/quota/view/pod-view.ts';
-import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { ClientContext } from '#shared/kube/client/client-context.ts';
 import { decodeSeenPod } from '#shared/kube/decode/decode-seen-pod.ts';
 import { createPageSize } from '#shared/kube/reflector/page-size.ts';
 import { CHARGED_POD } from '#shared/kube/protobuf/kube-messages.ts';
@@ -8,13 +8,9 @@ import type { Reading } from '#shared/kube/reflector/reflector-plan.ts';
 import type { Target } from '#shared/kube/reflector/reflector-target.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import { readRevision } from '#shared/kube/reflector/revision.ts';
-import type { Clock } from '#shared/runtime/clock.ts';
 import { revisionElsewhere } from './load-pods.ts';
 
-export interface WatchOptions {
-  readonly client: KubeClient;
-  readonly clock: Clock;
-  readonly random: () => number;
+export interface WatchOptions extends Pick<ClientContext, 'client' | 'clock' | 'random'> {
   readonly view: PodView;
   /** The server sent something; the view may have advanced. */
   readonly heard: () => void;

@@ -1,22 +1,17 @@
 import type { HealthCheck } from '#shared/http/health.ts';
-import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { ClientContext } from '#shared/kube/client/client-context.ts';
 import type { WebhookTarget } from '#shared/kube/admission/webhook-configurations.ts';
-import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
-import type { Log } from '#shared/runtime/log.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';
 import { registerCaBundle, registerFully } from './register.ts';
 import { LOG } from '#webhook/messages.ts';
 
-export interface RegistrationSources {
-  readonly client: KubeClient;
+export interface RegistrationSources extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
   readonly configuration: WebhookConfiguration;
   /** The port that the webhook listens on. */
   readonly port: number;
   readonly caBundlePem: () => string | undefined;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 /** Keeps the address and the CA bundle in the webhook configurations current, and reports whether they are. */

@@ -1,25 +1,20 @@
 import type { HealthCheck } from '#shared/http/health.ts';
-import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { ClientContext } from '#shared/kube/client/client-context.ts';
 import { fieldOf } from '#shared/kube/decode/field-of.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
 import { MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS } from '#shared/kube/resource.ts';
 import { WEBHOOK_CONFIGURATION } from '#shared/kube/api-names.ts';
-import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
-import type { Log } from '#shared/runtime/log.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import { handshakeProblem, type HandshakeTarget } from '#webhook/certificates/handshake.ts';
 import { ERRORS, LOG } from '#webhook/messages.ts';
 
-export interface TrustSources {
-  readonly client: KubeClient;
+export interface TrustSources extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
   /** The address on which the webhook can reach itself. */
   readonly host: string;
   readonly port: number;
   /** Whether the configurations must exist; otherwise an administrator creates them. */
   readonly isRegistered: boolean;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 /** Verifies that a client which uses the registered configurations trusts the served certificate. */

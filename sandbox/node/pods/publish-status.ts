@@ -1,16 +1,11 @@
-import type { Clock } from '#shared/runtime/clock.ts';
-import type { Log } from '#shared/runtime/log.ts';
-import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { ClientContext } from '#shared/kube/client/client-context.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';
 import { PODS, resourcePath } from '#shared/kube/resource.ts';
 import { podStatus } from './pod-status.ts';
 import type { PodWorker } from './pod-worker.ts';
 import type { WirePod } from './wire-pod.ts';
 
-export interface PublisherPorts {
-  readonly client: KubeClient;
-  readonly clock: Clock;
-  readonly log: Log;
+export interface PublisherPorts extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
   /** Aborts when the node stops. */
   readonly signal: AbortSignal;
 }

@@ -1,23 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { putBounded } from '#shared/domain/model/put-bounded.ts';
-import type { Clock } from '#shared/runtime/clock.ts';
-import type { Log } from '#shared/runtime/log.ts';
 import type { CounterMetric, Metrics } from '#shared/runtime/metrics.ts';
-import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { ClientContext } from '#shared/kube/client/client-context.ts';
 import { eventNamespace, type EventRecord, newEvent, referenceKey, seriesKey, seriesPatch } from './event-series.ts';
 import { createObject, patchObject } from '#shared/kube/client/objects.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { EVENTS } from '#shared/kube/resource.ts';
 import { type BucketSize, fullBucket, takeToken, type TokenBucket } from '#shared/kube/client/token-bucket.ts';
 
-export interface EventRecorderOptions {
-  readonly client: KubeClient;
+export interface EventRecorderOptions extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
   /** `plimsoll.dev/agent` …: becomes `reportingController`. */
   readonly component: string;
   /** The node or pod that reports. */
   readonly instance: string;
-  readonly clock: Clock;
-  readonly log: Log;
   readonly metrics?: Metrics;
   /** Reasons that the configuration leaves out. */
   readonly omit?: readonly string[];
