@@ -3,10 +3,11 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { COMPILE_CACHE } from '#test/build/compile-cache.ts';
-import { type FakeApiServer, type FakeObject, startFakeApiServer } from './fake-api-server.ts';
+import type { StoredObject } from '#test/fakes/stored-objects.ts';
+import { type AgentApi, agentApi } from './agent-api.ts';
 
 /** A pod as the API server sends it, with its UID as name. */
-export function groupPod(uid: string, priority: number): FakeObject {
+export function groupPod(uid: string, priority: number): StoredObject {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -18,7 +19,7 @@ export function groupPod(uid: string, priority: number): FakeObject {
 
 export interface AgentProcess {
   readonly child: ChildProcess;
-  readonly api: FakeApiServer;
+  readonly api: AgentApi;
   /** Of health and metrics. */
   readonly url: string;
   /** Resolves with everything it printed. */
@@ -59,12 +60,12 @@ exec "$@"`;
 
 /** Starts an API server with these pods, and the agent as a separate process. */
 export async function startAgent(
-  pods: readonly FakeObject[],
+  pods: readonly StoredObject[],
   flags: readonly string[],
   policy?: object,
   { join: enter, userId }: Confinement = UNCONFINED,
 ): Promise<AgentProcess> {
-  const api = await startFakeApiServer();
+  const api = await agentApi();
   const directory = mkdtempSync(join(tmpdir(), 'plimsoll-agent-'));
   chmodSync(directory, READABLE_BY_ALL);
   writeFileSync(join(directory, 'token'), 'secret');

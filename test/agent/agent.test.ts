@@ -8,7 +8,7 @@ import { createAgent } from '#agent/agent.ts';
 import { agentConfiguration } from '#agent/configuration.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
-import { type FakeApiServer, startFakeApiServer } from './fake-api-server.ts';
+import { type AgentApi, agentApi } from './agent-api.ts';
 import { wirePod, wireSummary } from './wire-node.ts';
 import { EVENTS, REASONS } from '#agent/messages.ts';
 
@@ -18,14 +18,14 @@ const PODS = '/api/v1/pods';
 const POLICIES = '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies';
 const NODE_PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
 
-let api: FakeApiServer;
+let api: AgentApi;
 let kubelet: Server;
 let summary: () => object;
 let directory: string;
 let stop: () => Promise<void>;
 
 beforeEach(async () => {
-  api = await startFakeApiServer();
+  api = await agentApi();
   kubelet = createServer((_request, response) => response.end(JSON.stringify(summary())));
   await new Promise<void>((resolve) => kubelet.listen(0, '127.0.0.1', resolve));
   directory = mkdtempSync(join(tmpdir(), 'plimsoll-agent-'));
@@ -104,7 +104,7 @@ describe('the agent', { timeout: 90_000 }, () => {
     api.onEvicted = () => {
       summary = () => wireSummary(700, 1000, { quiet: 250 });
       const server = api;
-      setTimeout(() => server.remove(PODS, 'hog'), 50);
+      setTimeout(() => server.remove(PODS, 'default/hog'), 50);
     };
   });
 

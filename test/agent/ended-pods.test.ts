@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { footprintOf } from './process-footprint.ts';
 import { type AgentProcess, groupPod, startAgent } from './agent-process.ts';
-import type { FakeObject } from './fake-api-server.ts';
+import type { StoredObject } from '#test/fakes/stored-objects.ts';
 import { fixturePods, nodeRoot } from './observe/node-fixtures.ts';
 
 const ENDED = 10_000;
@@ -17,7 +17,7 @@ const SHORT = {
 const PACE = ['--period-near-ms=100', '--period-far-ms=100'];
 const WITHIN = { timeout: 60_000, interval: 200 };
 
-function endedPod(index: number): FakeObject {
+function endedPod(index: number): StoredObject {
   const { status, ...pod } = groupPod(`ended-${index}`, 0);
   return { ...pod, status: { ...Object(status), phase: index % 2 === 0 ? 'Succeeded' : 'Failed' } };
 }
@@ -30,7 +30,7 @@ describe('an agent on a node where thousands of pods have ended', { timeout: 180
   });
 
   /** Milliseconds of CPU a second, and private memory, once it has settled. */
-  async function costOf(pods: readonly FakeObject[]) {
+  async function costOf(pods: readonly StoredObject[]) {
     const root = nodeRoot('v2-cgroupfs');
     const tree = [`--path-procfs=${root}/proc`, `--path-cgroupfs=${root}/sys/fs/cgroup`];
     agent = await startAgent(pods, [...tree, ...PACE, '--cross-check-enabled=false'], SHORT);

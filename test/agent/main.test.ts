@@ -6,16 +6,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type FakeApiServer, startFakeApiServer } from './fake-api-server.ts';
+import { type AgentApi, agentApi } from './agent-api.ts';
 import { wirePod, wireSummary } from './wire-node.ts';
 
 const MAIN = new URL('../../agent/main.ts', import.meta.url).pathname;
 
-let api: FakeApiServer;
+let api: AgentApi;
 let directory: string;
 
 beforeEach(async () => {
-  api = await startFakeApiServer();
+  api = await agentApi();
   directory = mkdtempSync(join(tmpdir(), 'plimsoll-agent-'));
   writeFileSync(join(directory, 'token'), 'secret');
   writeFileSync(join(directory, 'ca.crt'), '');

@@ -1,4 +1,4 @@
-import type { FakeObject } from './fake-api-server.ts';
+import type { StoredObject } from '#test/fakes/stored-objects.ts';
 import { MIB } from './node-scene.ts';
 
 export interface WirePod {
@@ -18,7 +18,7 @@ export function wirePod({
   priority = 0,
   requestMiB,
   annotations = {},
-}: WirePod): FakeObject {
+}: WirePod): StoredObject {
   const requests = requestMiB === undefined ? {} : { memory: `${requestMiB}Mi` };
   return {
     apiVersion: 'v1',

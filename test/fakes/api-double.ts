@@ -30,7 +30,7 @@ export interface Write {
 export type Fault =
   | { readonly kind: 'answer'; readonly status: number; readonly body: object }
   | { readonly kind: 'silence' }
-  | { readonly kind: 'delay'; readonly ms: number };
+  | { readonly kind: 'delay'; readonly ms: number; readonly next?: Fault | undefined };
 
 /** The API server of the sandbox over plain HTTP, where every caller is an administrator, with switches for faults. */
 export interface ApiDouble extends StoredObjects {
@@ -43,6 +43,8 @@ export interface ApiDouble extends StoredObjects {
   silent: RegExp | undefined;
   /** Called with every request; what it returns happens to that request. */
   onRequest: (asked: Asked) => Fault | undefined;
+  /** Called when a request has its answer, unless that was a fault. */
+  onAnswered: (asked: Asked, status: number) => void;
   /** Removes an object, and no watch hears of it: what clients keep is behind what they can read. */
   readonly forget: (collection: string, key: string) => void;
   /** Ends the watches of a collection. */
@@ -65,6 +67,7 @@ export async function apiDouble(): Promise<ApiDouble> {
     failing: undefined,
     silent: undefined,
     onRequest: () => undefined,
+    onAnswered: () => undefined,
     forget: (collection, key) => {
       watches.loseRemoval(collection, key);
       double.remove(collection, key);
@@ -79,13 +82,13 @@ export async function apiDouble(): Promise<ApiDouble> {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const atMs = performance.now();
     const asked = readAsked(request);
-    const fault = faultOf(double, asked);
-    if (fault?.kind === 'delay') await sleep(fault.ms);
+    const fault = await withoutDelay(faultOf(double, asked));
     if (asked.method !== 'GET') recordWrite(request, double.writes, { ...asked, atMs });
     if (fault?.kind === 'silence') request.resume();
     else if (fault?.kind === 'answer') request.resume().on('end', () => sendJson(response, fault.status, fault.body));
     else {
       if (asked.isWatch) watches.add(asked.path, response);
+      response.on('finish', () => double.onAnswered(asked, response.statusCode));
       app(request, response);
     }
   }
@@ -104,6 +107,13 @@ function faultOf({ failing, silent, onRequest }: ApiDouble, asked: Asked): Fault
   if (silent?.test(asked.path) === true) return { kind: 'silence' };
   if (failing === undefined) return onRequest(asked);
   return { kind: 'answer', status: failing, body: failureStatus(failing, 'failing on purpose') };
+}
+
+/** What is left of a fault once its delay is over. */
+async function withoutDelay(fault: Fault | undefined): Promise<Exclude<Fault, { readonly kind: 'delay' }> | undefined> {
+  if (fault?.kind !== 'delay') return fault;
+  await sleep(fault.ms);
+  return withoutDelay(fault.next);
 }
 
 /** The body is read as it passes, so that it is known before the answer. */

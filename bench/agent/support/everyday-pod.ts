@@ -1,12 +1,12 @@
 import { groupPod } from '#test/agent/agent-process.ts';
-import type { FakeObject } from '#test/agent/fake-api-server.ts';
+import type { StoredObject } from '#test/fakes/stored-objects.ts';
 
 const CONTAINERS = ['main', 'proxy', 'logs'];
 const CONDITIONS = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'];
 const SINCE = '2026-01-01T00:00:00Z';
 
 /** A pod as the API server tells it of an everyday application: three containers, 8 KB of JSON, most of it of no use here. */
-export function everydayPod(uid: string, priority: number): FakeObject {
+export function everydayPod(uid: string, priority: number): StoredObject {
   const { metadata, spec, status, ...kind } = groupPod(uid, priority);
   return {
     ...kind,
@@ -40,7 +40,7 @@ export function everydayPod(uid: string, priority: number): FakeObject {
 }
 
 /** The same after its containers have ended well. */
-export function endedPod(uid: string): FakeObject {
+export function endedPod(uid: string): StoredObject {
   const { status, ...pod } = everydayPod(uid, 0);
   return { ...pod, status: { ...Object(status), phase: 'Succeeded' } };
 }

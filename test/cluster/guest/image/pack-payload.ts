@@ -5,7 +5,18 @@ import { runProgram } from '#test/cluster/support/run-program.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../../../../', import.meta.url));
 /** What a program of this repository may need in addition to its packages. */
-const SOURCES = ['agent', 'shared', 'test', 'bench', 'tools', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
+const SOURCES = [
+  'agent',
+  'deploy',
+  'sandbox',
+  'shared',
+  'test',
+  'bench',
+  'tools',
+  'package.json',
+  'tsconfig.json',
+  'vitest.config.ts',
+];
 
 /**
  * Writes the archive that a guest unpacks to /payload, its working folder: the present sources of this repository, files

@@ -1,7 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AgentProcess, groupPod, startAgent } from '#test/agent/agent-process.ts';
-import type { FakeApiServer, FakeObject } from '#test/agent/fake-api-server.ts';
+import type { AgentApi } from '#test/agent/agent-api.ts';
+import type { StoredObject } from '#test/fakes/stored-objects.ts';
 import { createPodGroups, type PodGroups } from '#test/agent/pod-groups.ts';
 import { endWithChildren, startInGroup } from '#test/cluster/guest/memory/group-process.ts';
 import { leaveData, makeMemoryVolume, type Made } from '#test/cluster/guest/memory/memory-uses.ts';
@@ -39,7 +40,7 @@ export interface SoakNode {
   readonly bystanders: readonly string[];
   /** Of pods that use nothing until something is started in them. */
   readonly culprits: readonly string[];
-  readonly api: FakeApiServer;
+  readonly api: AgentApi;
   readonly start: (pod: string, command: readonly string[]) => ChildProcess;
   /** What the kubelet removes with a pod, in addition to its processes. */
   readonly removeWith: (pod: string, remove: () => void) => void;
@@ -79,7 +80,7 @@ export async function startSoakNode({ culprits, policy, warmUpMs, endsAfterMs }:
 const SHIPPED_WARM_UP_MS = 30_000;
 
 /** A pod with an owner of its own. */
-function podOf(uid: string, { namespace = 'default', priority, annotations, requestMiB }: PodKind): FakeObject {
+function podOf(uid: string, { namespace = 'default', priority, annotations, requestMiB }: PodKind): StoredObject {
   const pod = groupPod(uid, priority);
   const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: `owner-of-${uid}`, uid: `owner-${uid}` };
   const containers = [{ name: 'main', resources: { requests: { memory: `${requestMiB}Mi` } } }];
@@ -113,7 +114,8 @@ function nodeOf({ agent, groups, uses, endsAfterMs }: Parts): SoakNode {
   const end = (pod: string): void => {
     for (const each of running) if (each.pod === pod) endWithChildren(each.child);
     for (const each of removals) if (each.pod === pod) each.remove();
-    api.remove(PODS, pod);
+    const stored = api.all(PODS).find(({ metadata }) => metadata['name'] === pod);
+    if (stored !== undefined) api.remove(PODS, `${String(stored.metadata['namespace'])}/${pod}`);
   };
   api.onEvicted = (_namespace, pod) => {
     evicted.push({ pod, atMs: performance.now() });
@@ -151,7 +153,7 @@ function rolesOf(uids: readonly string[]): Pick<SoakNode, 'protectedPods' | 'bys
   return { protectedPods: uids.slice(0, first), bystanders: uids.slice(first, last), culprits: uids.slice(last) };
 }
 
-function deleteSlowly(api: FakeApiServer, uid: string, graceSeconds: number): void {
+function deleteSlowly(api: AgentApi, uid: string, graceSeconds: number): void {
   const pod = podOf(uid, BYSTANDERS[1] ?? CULPRIT);
   const deletion = { deletionTimestamp: new Date().toISOString(), deletionGracePeriodSeconds: graceSeconds };
   api.put(PODS, { ...pod, metadata: { ...pod.metadata, ...deletion } });
