@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { CheckOptions } from './check/run-check.ts';
 import { addClusterOptions } from './cluster/cluster-options.ts';
-import { outputOption } from './output.ts';
+import { outputOption } from './output/output-option.ts';
 import type { ProcessIo } from './process-io.ts';
 
 const HELP = `

@@ -12,6 +12,9 @@ Examples:
 
   # fish
   plimsoll completion fish > ~/.config/fish/completions/plimsoll.fish
+
+  # PowerShell, in $PROFILE
+  plimsoll completion powershell | Out-String | Invoke-Expression
 `;
 
 /** `plimsoll completion`: a script that completes commands and flags in a shell. */

@@ -1,37 +1,43 @@
-import { Command } from 'commander';
+import { Argument, Command } from 'commander';
 import { addClusterOptions } from './cluster/cluster-options.ts';
 import type { ExplainOptions } from './explain/run-explain.ts';
-import { outputOption } from './output.ts';
+import { outputOption } from './output/output-option.ts';
 import type { ProcessIo } from './process-io.ts';
+import { rootName } from './root-name.ts';
+
+function help(program: string): string {
+  return `
+Shows priority, policy, place in the eviction order and protection of a pod, or
+the limits of a PriorityQuota, its usage, and the largest namespaces.
+
+Examples:
+  ${program} explain pod team-a/web
+  ${program} explain pod/web -n team-a
+  ${program} explain quota/critical
+`;
+}
 
 /** `plimsoll explain`: how Plimsoll treats a pod or a quota. */
 export function explainCommand(io: ProcessIo): Command {
-  return new Command('explain')
+  const command = new Command('explain');
+  command
     .summary('explain the priority and protection of a pod, or a quota')
     .description('Explain how Plimsoll treats a pod or a quota.')
-    .addCommand(podCommand(io))
-    .addCommand(quotaCommand(io));
-}
-
-function podCommand(io: ProcessIo): Command {
-  const command = new Command('pod')
-    .description('Show priority, policy, place in the eviction order and protection of a pod.')
-    .argument('<pod>', 'NAMESPACE/NAME or NAME')
+    .addArgument(typeArgument())
+    .argument('[name]', 'NAME; of a pod also NAMESPACE/NAME')
     .option('-n, --namespace <namespace>', 'namespace of the pod')
     .addOption(outputOption());
-  return addClusterOptions(command).action(async (pod: string, options: ExplainOptions) => {
-    const { runExplainPod } = await import('./explain/run-explain.ts');
-    await runExplainPod(pod, options, io);
-  });
+  return addClusterOptions(command)
+    .addHelpText('after', () => help(rootName(command)))
+    .action(async (type: string, name: string | undefined, options: ExplainOptions) => {
+      const { runExplain } = await import('./explain/run-explain.ts');
+      await runExplain(name === undefined ? [type] : [type, name], options, io);
+    });
 }
 
-function quotaCommand(io: ProcessIo): Command {
-  const command = new Command('quota')
-    .description('Show the limits of a PriorityQuota, its usage, and the largest namespaces.')
-    .argument('<name>', 'name of the PriorityQuota')
-    .addOption(outputOption());
-  return addClusterOptions(command).action(async (name: string, options: ExplainOptions) => {
-    const { runExplainQuota } = await import('./explain/run-explain.ts');
-    await runExplainQuota(name, options, io);
-  });
+/** The choices are for completion: kubectl's other words for a type, and `TYPE/NAME`, are understood as well. */
+function typeArgument(): Argument {
+  const argument = new Argument('<type>', 'pod, quota, or TYPE/NAME');
+  argument.argChoices = ['pod', 'quota'];
+  return argument;
 }

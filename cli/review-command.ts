@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { outputOption } from './output.ts';
+import { listOutputOption } from './output/output-option.ts';
 import type { ProcessIo } from './process-io.ts';
 import type { ReviewOptions } from './review/run-review.ts';
 
@@ -31,7 +31,7 @@ Examples:
   helm template . | ${program} review -f - --context production -n team-a
 
   # Only what would be refused, for another program
-  ${program} review -f manifests/ -o json | jq 'map(select(.allowed | not))'
+  ${program} review -f manifests/ -o json | jq '.items[] | select(.allowed | not)'
 `;
 }
 
@@ -44,7 +44,7 @@ export function reviewCommand(io: ProcessIo): Command {
     .option('--as <user>', 'who creates the objects')
     .option('--as-group <group...>', 'groups of that user')
     .option('-n, --namespace <namespace>', 'namespace of objects that name none')
-    .addOption(outputOption())
+    .addOption(listOutputOption())
     .option('--kubeconfig <file>', 'judge by what is in this cluster')
     .option('--context <name>', 'judge by what is in the cluster of this context')
     .addHelpText('after', ({ command }) => help(command.parent?.name() ?? 'plimsoll'))

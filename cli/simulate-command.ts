@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { addClusterOptions } from './cluster/cluster-options.ts';
-import { outputOption } from './output.ts';
+import { outputOption } from './output/output-option.ts';
 import type { ProcessIo } from './process-io.ts';
 import { rootName } from './root-name.ts';
 import type { PreemptOptions } from './simulate/run-preempt.ts';
@@ -63,7 +63,7 @@ function preemptCommand(io: ProcessIo): Command {
   const command = new Command('preempt')
     .summary('show where a pod would be placed, and which pods would be preempted for it')
     .description('Show where a pod would be placed, and which pods would be preempted for it.')
-    .option('--pod <name>', 'a pending pod, as NAMESPACE/NAME')
+    .option('--pod <name>', 'a pending pod: NAMESPACE/NAME, NAME or pod/NAME')
     .option('--pod-file <file>', 'manifest of a pod that does not exist yet, - for standard input')
     .option('-n, --namespace <namespace>', 'namespace of a pod that names none')
     .option('--no-extender', "answer as kube-scheduler without Plimsoll's extender")
@@ -96,7 +96,7 @@ function pressureCommand(io: ProcessIo): Command {
   const command = new Command('pressure')
     .summary('show which pods of a node would be evicted when it runs short')
     .description('Show which pods of a node would be evicted, and in which order, when it runs short.')
-    .requiredOption('--node <name>', 'the node')
+    .requiredOption('--node <name>', 'the node: NAME or node/NAME')
     .requiredOption('--available <amount>', 'how much is left, such as 200Mi')
     .addOption(new Option('--signal <signal>', 'what runs short').choices(SIGNALS).default('memory.available'))
     .option('--usage <file>', 'what pods use, - for standard input')

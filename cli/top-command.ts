@@ -1,8 +1,12 @@
 import { Command } from 'commander';
 import { addClusterOptions } from './cluster/cluster-options.ts';
-import { outputOption } from './output.ts';
+import { listOutputOption } from './output/output-option.ts';
 import type { ProcessIo } from './process-io.ts';
 import type { TopOptions } from './top/run-top.ts';
+
+const HELP = `
+AGE is the time since the agent of the node reported.
+`;
 
 /** `plimsoll top`: what the agents report. */
 export function topCommand(io: ProcessIo): Command {
@@ -15,21 +19,28 @@ export function topCommand(io: ProcessIo): Command {
 
 function nodesCommand(io: ProcessIo): Command {
   const command = new Command('nodes')
+    .aliases(['node', 'no'])
     .description('Show each node with the signal in the worst state, most urgent nodes first.')
-    .addOption(outputOption());
-  return addClusterOptions(command).action(async (options: TopOptions) => {
-    const { runTopNodes } = await import('./top/run-top.ts');
-    await runTopNodes(options, io);
-  });
+    .argument('[node]', 'NAME or node/NAME; without it all nodes')
+    .addOption(listOutputOption());
+  return addClusterOptions(command)
+    .addHelpText('after', HELP)
+    .action(async (node: string | undefined, options: TopOptions) => {
+      const { runTopNodes } = await import('./top/run-top.ts');
+      await runTopNodes(node, options, io);
+    });
 }
 
 function podsCommand(io: ProcessIo): Command {
   const command = new Command('pods')
+    .aliases(['pod', 'po'])
     .description('Show the pods that would be evicted next on each node, ten at most, and why.')
     .option('-n, --namespace <namespace>', 'pods of this namespace only')
-    .addOption(outputOption());
-  return addClusterOptions(command).action(async (options: TopOptions) => {
-    const { runTopPods } = await import('./top/run-top.ts');
-    await runTopPods(options, io);
-  });
+    .addOption(listOutputOption());
+  return addClusterOptions(command)
+    .addHelpText('after', HELP)
+    .action(async (options: TopOptions) => {
+      const { runTopPods } = await import('./top/run-top.ts');
+      await runTopPods(options, io);
+    });
 }

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { addKubeconfigOptions } from './cluster/cluster-options.ts';
-import { outputOption } from './output.ts';
+import { listOutputOption } from './output/output-option.ts';
 import type { ProcessIo } from './process-io.ts';
 import { ONLY_DRY_RUN } from './uninstall/messages.ts';
 import type { UninstallOptions } from './uninstall/run-uninstall.ts';
@@ -19,7 +19,7 @@ export function uninstallCommand(io: ProcessIo): Command {
     .summary('list what an uninstallation removes, and what stays')
     .description('List what an uninstallation removes, in order, and what stays.')
     .addOption(new Option('--dry-run <strategy>', 'only print what would be removed').choices(['client']))
-    .addOption(outputOption());
+    .addOption(listOutputOption());
   return addKubeconfigOptions(command)
     .addHelpText('after', HELP)
     .action(async ({ dryRun, ...options }: UninstallOptions & { readonly dryRun?: 'client' }) => {

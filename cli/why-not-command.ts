@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { addClusterOptions } from './cluster/cluster-options.ts';
-import { outputOption } from './output.ts';
+import { listOutputOption } from './output/output-option.ts';
 import type { ProcessIo } from './process-io.ts';
 import { rootName } from './root-name.ts';
 import type { WhyNotOptions } from './why-not/run-why-not.ts';
@@ -26,11 +26,11 @@ export function whyNotCommand(io: ProcessIo): Command {
   const command = new Command('why-not')
     .summary('explain why a pod is not placed on a node')
     .description('Explain why a pod is not placed on a node.')
-    .argument('[pod]', 'NAMESPACE/NAME or NAME; without it all pending pods')
+    .argument('[pod]', 'NAMESPACE/NAME, NAME or pod/NAME; without it all pending pods')
     .option('-n, --namespace <namespace>', 'namespace of the pod')
     .option('-A, --all-namespaces', 'pending pods of all namespaces', false)
     .option('--no-extender', "as kube-scheduler without Plimsoll's extender")
-    .addOption(outputOption());
+    .addOption(listOutputOption());
   return addClusterOptions(command)
     .addHelpText('after', () => help(rootName(command)))
     .action(async (pod: string | undefined, options: WhyNotOptions) => {

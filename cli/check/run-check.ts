@@ -12,9 +12,10 @@ import { CLUSTER_RESOURCES } from '#cli/cluster/cluster-model.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import type { OpenCluster } from '#cli/cluster/open-cluster.ts';
 import { readManifests } from '#cli/cluster/read-manifests.ts';
-import { formatDocument, type OutputFormat } from '#cli/output.ts';
+import { formatAnswer, listDocument } from '#cli/output/answer.ts';
+import type { OutputFormat } from '#cli/output/output-option.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
-import { formatTable } from '#cli/table.ts';
+import { formatTable } from '#cli/output/table.ts';
 import { accountFindings } from './account-rights.ts';
 import { checkCluster, checkSurroundings } from './check-cluster.ts';
 import type { Finding } from './finding.ts';
@@ -44,7 +45,8 @@ const WAIT_MS = 1_000;
 /** Carries out `plimsoll check`: exit code 1 if there are errors; warnings do not count. */
 export async function runCheck(options: CheckOptions, io: ProcessIo, clock: Clock = systemClock): Promise<void> {
   const findings = await checkUntil(options, io, clock);
-  io.print(options.output === 'table' ? printFindings(findings) : await formatDocument(findings, options.output));
+  const answer = { document: listDocument('Finding', findings), table: () => printFindings(findings) };
+  io.print(await formatAnswer(answer, options.output));
   io.exit(hasErrors(findings) ? EXIT_FOUND : 0);
 }
 

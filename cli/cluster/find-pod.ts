@@ -8,6 +8,7 @@ import { readFiles } from '#cli/manifests/read-files.ts';
 import { isPod } from '#cli/manifests/manifest.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
 import { decodeManifest, withNamespace, type ClusterModel } from './cluster-model.ts';
+import { isType } from './object-name.ts';
 
 /** The pod that is called `name` or `namespace/name`. Throws an InputError where there is none. */
 export function findPod({ pods }: Pick<ClusterModel, 'pods'>, wanted: string, fallback: string): Pod {
@@ -20,8 +21,7 @@ export function findPod({ pods }: Pick<ClusterModel, 'pods'>, wanted: string, fa
 /** `namespace/name`, `pod/name` or `name`. */
 function splitName(text: string, fallback: string): { readonly namespace: string; readonly name: string } {
   const [first = '', second] = text.split('/', 2);
-  if (second === undefined || ['pod', 'pods', 'po'].includes(first))
-    return { namespace: fallback, name: second ?? first };
+  if (second === undefined || isType(first, 'pod')) return { namespace: fallback, name: second ?? first };
   return { namespace: first, name: second };
 }
 

@@ -1,5 +1,5 @@
 import type { ReasonGroup } from '#shared/domain/preemption/explain/group-reasons.ts';
-import { formatSection } from '#cli/table.ts';
+import { formatSection } from '#cli/output/table.ts';
 
 /** Which nodes a pod does not go to, and why; empty where there are none. */
 export function reasonTable(groups: readonly ReasonGroup[]): string {

@@ -2,7 +2,7 @@
 export const FILES = ':files';
 export const COMPLETE = '__complete';
 
-export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 export type Shell = (typeof SHELLS)[number];
 
 /** By shell: a script that asks `plimsoll` itself what may stand next, so it never gets old. */
@@ -43,5 +43,23 @@ function __plimsoll_complete
     end
 end
 complete -c plimsoll -f -a '(__plimsoll_complete)'
+`,
+  // An empty answer would let PowerShell complete files, so files are named only where they are asked for.
+  powershell: `# powershell completion for plimsoll
+Register-ArgumentCompleter -Native -CommandName plimsoll -ScriptBlock {
+  param($wordToComplete, $commandAst, $cursorPosition)
+  $words = @($commandAst.CommandElements | Where-Object { $_.Extent.StartOffset -lt $cursorPosition } |
+    Select-Object -Skip 1 | ForEach-Object { $_.Extent.Text })
+  if ($wordToComplete -eq '') { $words += '""' }
+  $answer = @(plimsoll ${COMPLETE} -- @words 2>$null)
+  if ($answer[0] -eq '${FILES}') {
+    return Get-ChildItem -Name -Path "$wordToComplete*" | ForEach-Object {
+      [System.Management.Automation.CompletionResult]::new($_, $_, 'ProviderItem', $_)
+    }
+  }
+  $answer | Where-Object { $_ -like "$wordToComplete*" } | ForEach-Object {
+    [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_)
+  }
+}
 `,
 };

@@ -33,3 +33,7 @@ export function noQuota(name: string, known: readonly string[]): string {
   const others = known.length === 0 ? '' : `; there are ${known.join(', ')}`;
   return `PriorityQuota ${name} not found${others}`;
 }
+
+export function expectedObject(words: readonly (string | undefined)[]): string {
+  return `expected pod NAME, quota NAME or TYPE/NAME, got ${words.filter((word) => word !== undefined).join(' ')}`;
+}

@@ -11,6 +11,7 @@ import { countsPod, prepareBudget } from '#shared/domain/snapshot/budget-entry.t
 import { protectedFromPreemption } from '#shared/kube/annotations/protected-from-preemption.ts';
 import type { ClusterModel } from '#cli/cluster/cluster-model.ts';
 import { evictionRules } from '#cli/cluster/eviction-rules.ts';
+import type { Metadata } from '#cli/output/answer.ts';
 import {
   avoided,
   budget,
@@ -26,7 +27,7 @@ import {
 
 /** What decisions make of one pod. */
 export interface PodFacts {
-  readonly pod: string;
+  readonly metadata: Metadata;
   readonly priority: number;
   readonly priorityClassName: string;
   readonly preemptionPolicy: string;
@@ -49,7 +50,7 @@ export interface PodFacts {
 export function podFacts(model: ClusterModel, pod: Pod, now: Instant): PodFacts {
   const { spec } = pod;
   return {
-    pod: `${pod.namespace}/${pod.name}`,
+    metadata: { namespace: pod.namespace, name: pod.name },
     priority: spec.priority ?? 0,
     priorityClassName: spec.priorityClassName ?? '',
     preemptionPolicy: spec.preemptionPolicy ?? 'PreemptLowerPriority',

@@ -4,10 +4,11 @@ import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { compareQuantities, type Quantity, ZERO } from '#shared/domain/quantity/quantity.ts';
 import type { PriorityScope } from '#shared/domain/quota/priority-quota.ts';
 import type { CountedQuota } from '#cli/cluster/counted-quota.ts';
+import type { Metadata } from '#cli/output/answer.ts';
 
 /** What a PriorityQuota limits, and who uses it. */
 export interface QuotaFacts {
-  readonly quota: string;
+  readonly metadata: Metadata;
   /** The pods that it counts. */
   readonly scope: string;
   readonly resources: readonly ResourceFacts[];
@@ -27,7 +28,7 @@ const MOST_NAMESPACES = 5;
 export function quotaFacts(quota: CountedQuota): QuotaFacts {
   const free = subtractAmounts(quota.hard, quota.used);
   return {
-    quota: quota.name,
+    metadata: { name: quota.name },
     scope: scopeText(quota.scope),
     resources: sortedNames(quota.hard).map((resource) => ({
       resource,

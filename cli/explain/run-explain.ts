@@ -3,13 +3,15 @@ import { CLUSTER_RESOURCES, clusterModel, decodeManifest } from '#cli/cluster/cl
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { decodeCountedQuota } from '#cli/cluster/counted-quota.ts';
 import { findPod } from '#cli/cluster/find-pod.ts';
+import { nameOfType, objectType } from '#cli/cluster/object-name.ts';
 import { readManifests } from '#cli/cluster/read-manifests.ts';
 import { InputError } from '#cli/input-error.ts';
 import { nameOf } from '#cli/manifests/manifest.ts';
-import { formatDocument, type OutputFormat } from '#cli/output.ts';
+import { formatAnswer, objectDocument } from '#cli/output/answer.ts';
+import type { OutputFormat } from '#cli/output/output-option.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
-import { formatTable, printLine } from '#cli/table.ts';
-import { noQuota } from './messages.ts';
+import { formatTable, printLine } from '#cli/output/table.ts';
+import { expectedObject, noQuota } from './messages.ts';
 import { podFacts, type PodFacts } from './pod-facts.ts';
 import { quotaFacts, type QuotaFacts } from './quota-facts.ts';
 
@@ -18,26 +20,43 @@ export interface ExplainOptions extends ClusterOptions {
   readonly output: OutputFormat;
 }
 
-/** Carries out `plimsoll explain pod`. */
-export async function runExplainPod(wanted: string, options: ExplainOptions, io: ProcessIo): Promise<void> {
+/** Carries out `plimsoll explain TYPE NAME` and `plimsoll explain TYPE/NAME`. Rejects with an InputError. */
+export async function runExplain(words: readonly string[], options: ExplainOptions, io: ProcessIo): Promise<void> {
+  const { type, name } = readObject(words);
+  await (type === 'pod' ? explainPod(name, options, io) : explainQuota(name, options, io));
+}
+
+/** `TYPE NAME` or `TYPE/NAME`; a pod's name may begin with its namespace. */
+function readObject([first = '', second]: readonly string[]): {
+  readonly type: 'pod' | 'quota';
+  readonly name: string;
+} {
+  const [word = '', name = ''] = second === undefined ? first.split('/', 2) : [first, second];
+  const type = objectType(word);
+  if ((type !== 'pod' && type !== 'quota') || name === '') throw new InputError(expectedObject([first, second]));
+  return { type, name };
+}
+
+async function explainPod(wanted: string, options: ExplainOptions, io: ProcessIo): Promise<void> {
   const read = await readManifests(options, CLUSTER_RESOURCES, io);
   const model = clusterModel(read);
   const facts = podFacts(model, findPod(model, wanted, options.namespace ?? read.namespace), read.now);
-  io.print(options.output === 'table' ? printPod(facts) : await formatDocument(facts, options.output));
+  const answer = { document: objectDocument('PodExplanation', facts), table: () => printPod(facts) };
+  io.print(await formatAnswer(answer, options.output));
 }
 
-/** Carries out `plimsoll explain quota`. */
-export async function runExplainQuota(wanted: string, options: ExplainOptions, io: ProcessIo): Promise<void> {
+async function explainQuota(wanted: string, options: ExplainOptions, io: ProcessIo): Promise<void> {
   const { manifests } = await readManifests(options, [PRIORITY_QUOTAS], io);
   const quotas = manifests.filter(({ kind }) => kind === PRIORITY_QUOTAS.kind);
-  const found = quotas.find((manifest) => nameOf(manifest) === wanted);
-  if (found === undefined) throw new InputError(noQuota(wanted, quotas.map(nameOf)));
+  const name = nameOfType(wanted, 'quota');
+  const found = quotas.find((manifest) => nameOf(manifest) === name);
+  if (found === undefined) throw new InputError(noQuota(name, quotas.map(nameOf)));
   const facts = quotaFacts(decodeManifest(found, decodeCountedQuota));
-  io.print(options.output === 'table' ? printQuota(facts) : await formatDocument(facts, options.output));
+  const answer = { document: objectDocument('QuotaExplanation', facts), table: () => printQuota(facts) };
+  io.print(await formatAnswer(answer, options.output));
 }
 
-const POD_LABELS: readonly (readonly [keyof PodFacts, string])[] = [
-  ['pod', 'Pod'],
+const POD_LABELS: readonly (readonly [Exclude<keyof PodFacts, 'metadata'>, string])[] = [
   ['priority', 'Priority'],
   ['priorityClassName', 'Priority class'],
   ['preemptionPolicy', 'Preemption policy'],
@@ -55,7 +74,10 @@ const POD_LABELS: readonly (readonly [keyof PodFacts, string])[] = [
 /** One line a field, as `kubectl describe` prints it. */
 function printPod(facts: PodFacts): string {
   const width = Math.max(...POD_LABELS.map(([, label]) => label.length)) + 2;
-  return POD_LABELS.map(([field, label]) => printLine(`${label}:`.padEnd(width) + fieldText(facts[field]))).join('');
+  const line = (label: string, text: string) => printLine(`${label}:`.padEnd(width) + text);
+  const { namespace, name } = facts.metadata;
+  const lines = POD_LABELS.map(([field, label]) => line(label, fieldText(facts[field])));
+  return [line('Pod', `${namespace}/${name}`), ...lines].join('');
 }
 
 function fieldText(value: string | number | readonly string[]): string {
@@ -63,10 +85,10 @@ function fieldText(value: string | number | readonly string[]): string {
   return text === '' ? '<none>' : text;
 }
 
-function printQuota({ quota, scope, resources }: QuotaFacts): string {
+function printQuota({ metadata, scope, resources }: QuotaFacts): string {
   const rows = resources.map(({ resource, hard, used, free, namespaces }) => {
     const largest = namespaces.map((each) => `${each.namespace} (${each.used})`).join(', ');
     return [resource, hard, used, free, largest === '' ? '<none>' : largest];
   });
-  return `${printLine(`${quota}: ${scope}`)}\n${formatTable(['RESOURCE', 'HARD', 'USED', 'FREE', 'LARGEST NAMESPACES'], rows)}`;
+  return `${printLine(`${metadata.name}: ${scope}`)}\n${formatTable(['RESOURCE', 'HARD', 'USED', 'FREE', 'LARGEST NAMESPACES'], rows)}`;
 }

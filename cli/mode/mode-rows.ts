@@ -1,7 +1,7 @@
 import type { NodePressure } from '#shared/api/node-pressure.ts';
 import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { formatTable } from '#cli/table.ts';
+import { formatTable } from '#cli/output/table.ts';
 import { type NodeRow, nodeRows } from '#cli/top/top-rows.ts';
 import type { PolicyChange } from './plan-mode.ts';
 
@@ -22,7 +22,7 @@ export function modeRows(
   pressures: readonly NodePressure[],
   now: Instant,
 ): readonly ModeRow[] {
-  const reports = new Map(nodeRows(pressures, now).map((row) => [row.node, row]));
+  const reports = new Map(nodeRows(pressures, now).map((row) => [row.metadata.name, row]));
   return changes.flatMap(({ policy, from, to, nodes }) =>
     nodes.map((node) => {
       const { state = 'Unknown', next } = reports.get(node) ?? {};

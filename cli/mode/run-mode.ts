@@ -3,7 +3,7 @@ import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { DryRunStrategy } from '#cli/dry-run.ts';
 import { InputError } from '#cli/input-error.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
-import { printLine } from '#cli/table.ts';
+import { printLine } from '#cli/output/table.ts';
 import { cannotPatch, noNodeSelected, nothingToChange, patched, staysDryRun, withoutPolicy } from './messages.ts';
 import { modeRows, printRows } from './mode-rows.ts';
 import { patchPolicy } from './patch-policy.ts';

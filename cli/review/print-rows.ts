@@ -1,30 +1,28 @@
-import { stringify } from 'yaml';
-import type { OutputFormat } from '#cli/output.ts';
-import { formatTable, printable } from '#cli/table.ts';
+import { type Answer, listDocument } from '#cli/output/answer.ts';
+import { formatTable, printable } from '#cli/output/table.ts';
 import type { Row } from './row.ts';
 
-/** What goes to standard output and what to standard error; only a table keeps warnings apart, as kubectl does. */
-export interface Printed {
-  readonly output: string;
-  readonly warnings: readonly string[];
+/** What a review answers. */
+export function reviewAnswer(rows: readonly Row[]): Answer {
+  return {
+    document: listDocument('ReviewResult', rows),
+    table: (isWide) => printTable(rows, isWide),
+    names: rows.map(({ resource }) => resource),
+  };
 }
 
-export function printRows(rows: readonly Row[], format: OutputFormat): Printed {
-  switch (format) {
-    case 'json':
-      return { output: `${JSON.stringify(rows, undefined, 2)}\n`, warnings: [] };
-    case 'yaml':
-      return { output: stringify(rows, { lineWidth: 0, aliasDuplicateObjects: false }), warnings: [] };
-    case 'table':
-      return { output: printTable(rows), warnings: rows.flatMap(warningsOf) };
-  }
+/** With a table, warnings go to standard error, as with kubectl. */
+export function warningLines(rows: readonly Row[]): readonly string[] {
+  return rows.flatMap(({ object, warnings }) => warnings.map((warning) => printable(`Warning: ${object}: ${warning}`)));
 }
 
-function printTable(rows: readonly Row[]): string {
-  const cells = rows.map(({ object, allowed, code, message }) => [object, String(allowed), String(code), message]);
-  return formatTable(['OBJECT', 'ALLOWED', 'CODE', 'MESSAGE'], cells);
-}
-
-function warningsOf({ object, warnings }: Row): readonly string[] {
-  return warnings.map((warning) => printable(`Warning: ${object}: ${warning}`));
+function printTable(rows: readonly Row[], isWide: boolean): string {
+  const header = ['OBJECT', 'ALLOWED', 'CODE', ...(isWide ? ['PATCH'] : []), 'MESSAGE'];
+  return formatTable(
+    header,
+    rows.map(({ object, allowed, code, message, patch }) => {
+      const changes = isWide ? [patch.length === 0 ? '<none>' : JSON.stringify(patch)] : [];
+      return [object, String(allowed), String(code), ...changes, message];
+    }),
+  );
 }

@@ -7,6 +7,8 @@ import { nameOf, namespaceOf, type Manifest } from '#cli/manifests/manifest.ts';
 export interface Row {
   /** `Kind/namespace/name`. */
   readonly object: string;
+  /** As kubectl names it: `deployment.apps/web`. */
+  readonly resource: string;
   readonly allowed: boolean;
   /** HTTP status of the answer. */
   readonly code: number;
@@ -21,12 +23,19 @@ const ALLOWED = 200;
 /** `namespace`: where an object goes that names none. */
 export function rowOf(manifest: Manifest, decision: AdmissionDecision, namespace: string): Row {
   const isAllowed = decision.kind === 'allowed';
+  const name = nameOf(manifest) || '<none>';
   return {
-    object: `${manifest.kind}/${namespaceOf(manifest, namespace)}/${nameOf(manifest) || '<none>'}`,
+    object: `${manifest.kind}/${namespaceOf(manifest, namespace)}/${name}`,
+    resource: `${resourceOf(manifest)}/${name}`,
     allowed: isAllowed,
     code: isAllowed ? ALLOWED : decision.code,
     message: decision.because.text,
     warnings: decision.warnings,
     patch: isAllowed && decision.change !== undefined ? priorityPatch(manifest.raw, decision.change) : [],
   };
+}
+
+function resourceOf({ apiVersion, kind }: Manifest): string {
+  const [group = '', version] = apiVersion.split('/', 2);
+  return `${kind.toLowerCase()}${version === undefined ? '' : `.${group}`}`;
 }

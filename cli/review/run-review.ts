@@ -5,9 +5,10 @@ import { InputError } from '#cli/input-error.ts';
 import { namespaceOf, type Manifest } from '#cli/manifests/manifest.ts';
 import { parseManifests } from '#cli/manifests/parse-manifests.ts';
 import { readFiles } from '#cli/manifests/read-files.ts';
-import type { OutputFormat } from '#cli/output.ts';
+import { formatAnswer } from '#cli/output/answer.ts';
+import { isTable, type OutputFormat } from '#cli/output/output-option.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
-import { printRows } from './print-rows.ts';
+import { reviewAnswer, warningLines } from './print-rows.ts';
 import { readCluster, type Cluster } from './read-cluster.ts';
 import { requesterOf } from './requester.ts';
 import { review, type ReviewInput } from './review.ts';
@@ -23,9 +24,9 @@ export interface ReviewOptions extends ClusterOptions {
 /** Carries out `plimsoll review`: exit code 0 where nothing would be refused, 1 where something would be. */
 export async function runReview(options: ReviewOptions, io: ProcessIo): Promise<void> {
   const { rows, ignored } = review(await readInput(options, io));
-  const { output, warnings } = printRows(rows, options.output);
+  const warnings = isTable(options.output) ? warningLines(rows) : [];
   for (const line of [...describeIgnored(ignored), ...warnings]) io.tell(line);
-  io.print(output);
+  io.print(await formatAnswer(reviewAnswer(rows), options.output));
   io.exit(rows.every(({ allowed }) => allowed) ? 0 : 1);
 }
 

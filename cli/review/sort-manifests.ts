@@ -1,4 +1,4 @@
-import { printable } from '#cli/table.ts';
+import { printable } from '#cli/output/table.ts';
 import { isPod, typeOf, type Manifest } from '#cli/manifests/manifest.ts';
 import { isSurrounding } from './cluster-state.ts';
 

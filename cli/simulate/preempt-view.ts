@@ -8,13 +8,13 @@ import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Placement } from '#cli/cluster/placement.ts';
 import { headline } from '#cli/cluster/placement-text.ts';
 import { reasonTable } from '#cli/cluster/reason-table.ts';
-import { formatSection, joinParts, printLine } from '#cli/table.ts';
+import type { Metadata } from '#cli/output/answer.ts';
+import { formatSection, joinParts, printLine } from '#cli/output/table.ts';
 import { equalNodes, hasClaims, NOT_SIMULATED } from './messages.ts';
 
 /** What `plimsoll simulate preempt -o json` prints. */
 export interface PreemptView {
-  /** `namespace/name`. */
-  readonly pod: string;
+  readonly metadata: Metadata;
   readonly priority: number;
   readonly priorityClassName: string;
   readonly outcome: Simulation['kind'];
@@ -49,7 +49,7 @@ export function preemptView({ pod, state, simulation, otherNodes, explanations }
   const name = `${pod.namespace}/${pod.name}`;
   const equals = simulation.kind === 'preempts' ? simulation.equals.slice(1) : [];
   return {
-    pod: name,
+    metadata: { namespace: pod.namespace, name: pod.name },
     priority: state.priority,
     priorityClassName: pod.spec.priorityClassName ?? '',
     outcome: simulation.kind,

@@ -7,6 +7,7 @@ import { type Quantity, quantityNumber } from '#shared/domain/quantity/quantity.
 import { readableBytes } from '#shared/domain/quantity/readable-amount.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { RankedPod } from '#shared/domain/ranking/explain-ranking.ts';
+import type { Metadata } from '#cli/output/answer.ts';
 import { evictedFirst, noPodEvicted, PRESSURE } from './messages.ts';
 import { explanationsOf, nameOf, notesOf, unmeasuredPods } from './pressure-notes.ts';
 import type { PressureAnswer, PressureQuestion } from './pressure-model.ts';
@@ -14,7 +15,8 @@ import type { ThresholdFact } from './threshold-facts.ts';
 
 /** What `plimsoll simulate pressure -o json` prints. */
 export interface PressureView {
-  readonly node: string;
+  /** Of the node. */
+  readonly metadata: Metadata;
   readonly signal: string;
   readonly available: string;
   readonly policy: string;
@@ -68,7 +70,7 @@ export function pressureView(question: PressureQuestion, answer: PressureAnswer)
   const victims = order.victims.map(nameOf);
   const unmeasured = unmeasuredPods(answer);
   return {
-    node: node.name,
+    metadata: { name: node.name },
     signal,
     available: formatQuantity(question.available),
     policy: policy.name,

@@ -1,5 +1,5 @@
 import { readableAmount } from '#shared/domain/quantity/readable-amount.ts';
-import { formatSection, joinParts, printLine } from '#cli/table.ts';
+import { formatSection, joinParts, printLine } from '#cli/output/table.ts';
 import { morePods } from './messages.ts';
 import type { KeptPod, OrderEntry, PressureView, ThresholdEntry } from './pressure-view.ts';
 

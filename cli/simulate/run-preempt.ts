@@ -5,7 +5,8 @@ import { findPod, readPodFile } from '#cli/cluster/find-pod.ts';
 import { placementOf } from '#cli/cluster/placement.ts';
 import { readManifests } from '#cli/cluster/read-manifests.ts';
 import { InputError } from '#cli/input-error.ts';
-import { formatDocument, type OutputFormat } from '#cli/output.ts';
+import { formatAnswer, objectDocument } from '#cli/output/answer.ts';
+import { isTable, type OutputFormat } from '#cli/output/output-option.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
 import { alreadyPlaced } from './messages.ts';
 import { preemptView, printPreempt } from './preempt-view.ts';
@@ -28,8 +29,9 @@ export async function runPreempt(options: PreemptOptions, io: ProcessIo): Promis
   const pod = await wantedPod(options, model, { namespace: options.namespace ?? read.namespace, io });
   const view = preemptView(placementOf(model, pod, { ...options, now: read.now }));
   const { output } = options;
-  io.print(output === 'table' ? printPreempt(view) : await formatDocument(view, output));
-  if (output === 'table') for (const note of view.notes) io.tell(`Note: ${note}`);
+  const answer = { document: objectDocument('PreemptionSimulation', view), table: () => printPreempt(view) };
+  io.print(await formatAnswer(answer, output));
+  if (isTable(output)) for (const note of view.notes) io.tell(`Note: ${note}`);
   io.exit(view.outcome === 'notPlaceable' ? EXIT_NOT_PLACEABLE : 0);
 }
 

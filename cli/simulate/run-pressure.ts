@@ -5,11 +5,13 @@ import { decodeObject, readAmounts, readObject } from '#shared/kube/decode/wire-
 import { NODES } from '#shared/kube/resource.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { CLUSTER_RESOURCES, clusterModel, decodeManifest, type ClusterModel } from '#cli/cluster/cluster-model.ts';
+import { nameOfType } from '#cli/cluster/object-name.ts';
 import { readManifests, type ClusterManifests } from '#cli/cluster/read-manifests.ts';
 import { InputError } from '#cli/input-error.ts';
 import { nameOf } from '#cli/manifests/manifest.ts';
 import { readFiles } from '#cli/manifests/read-files.ts';
-import { formatDocument, type OutputFormat } from '#cli/output.ts';
+import { formatAnswer, objectDocument } from '#cli/output/answer.ts';
+import { isTable, type OutputFormat } from '#cli/output/output-option.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
 import { expectedAmount, noSuchNode } from './messages.ts';
 import { type NamedUsage, parseUsage } from './parse-usage.ts';
@@ -36,17 +38,19 @@ export async function runPressure(options: PressureOptions, io: ProcessIo): Prom
   const read = await readManifests(options, CLUSTER_RESOURCES, io);
   const model = clusterModel(read);
   const { signal, output } = options;
+  const node = findNode(model, nameOfType(options.node, 'node'));
   const question = {
-    node: findNode(model, options.node),
-    nodeMemory: memoryOf(read, options.node),
+    node,
+    nodeMemory: memoryOf(read, node.name),
     signal,
     available,
     named: await namedUsage(options, io),
     now: read.now,
   };
   const view = pressureView(question, answerPressure(model, question));
-  io.print(output === 'table' ? printPressure(view) : await formatDocument(view, output));
-  if (output === 'table') for (const note of view.notes) io.tell(`Note: ${note}`);
+  const answer = { document: objectDocument('PressureSimulation', view), table: () => printPressure(view) };
+  io.print(await formatAnswer(answer, output));
+  if (isTable(output)) for (const note of view.notes) io.tell(`Note: ${note}`);
   io.exit(view.victims.length > 0 ? 0 : EXIT_NOBODY);
 }
 

@@ -8,7 +8,7 @@ import { listAll } from '#cli/cluster/list-all.ts';
 import { withCluster } from '#cli/cluster/open-cluster.ts';
 import { InputError } from '#cli/input-error.ts';
 import type { Manifest } from '#cli/manifests/manifest.ts';
-import { formatDocument } from '#cli/output.ts';
+import { formatYaml } from '#cli/output/answer.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
 import { keepFields } from './kept-fields.ts';
 import { makeSnapshot, snapshotJson, type Snapshot } from './make-snapshot.ts';
@@ -50,5 +50,5 @@ async function readAll(options: SnapshotOptions): Promise<readonly Manifest[]> {
 }
 
 function formatSnapshot(snapshot: Snapshot, path: string): Promise<string> | string {
-  return YAML_EXTENSIONS.includes(extname(path)) ? formatDocument(snapshot, 'yaml') : snapshotJson(snapshot);
+  return YAML_EXTENSIONS.includes(extname(path)) ? formatYaml(snapshot) : snapshotJson(snapshot);
 }

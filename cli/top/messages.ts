@@ -3,6 +3,10 @@
 export const NO_NODE_PRESSURE =
   'no NodePressure found: see that the agent is installed (kubectl -n plimsoll-node get daemonsets)';
 
+export function noNode(name: string): string {
+  return `no NodePressure of node ${name} found: see that it exists (kubectl get nodes) and that an agent runs there`;
+}
+
 /** What stands for a figure that is not known. */
 export const UNKNOWN = '<unknown>';
 

@@ -1,13 +1,16 @@
+import { ageText } from '#shared/domain/model/duration-text.ts';
 import { readableAmount } from '#shared/domain/quantity/readable-amount.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';
 import { clusterModel } from '#cli/cluster/cluster-model.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
+import { nameOfType } from '#cli/cluster/object-name.ts';
 import { readManifests } from '#cli/cluster/read-manifests.ts';
 import { InputError } from '#cli/input-error.ts';
-import { formatDocument, type OutputFormat } from '#cli/output.ts';
+import { formatAnswer, listDocument } from '#cli/output/answer.ts';
+import type { OutputFormat } from '#cli/output/output-option.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
-import { formatTable } from '#cli/table.ts';
-import { NO_NODE_PRESSURE, stale, UNKNOWN } from './messages.ts';
+import { formatTable } from '#cli/output/table.ts';
+import { NO_NODE_PRESSURE, noNode, stale, UNKNOWN } from './messages.ts';
 import { nodeRows, podRows, type NodeRow, type PodRow } from './top-rows.ts';
 
 export interface TopOptions extends ClusterOptions {
@@ -15,20 +18,40 @@ export interface TopOptions extends ClusterOptions {
   readonly namespace?: string;
 }
 
-/** Carries out `plimsoll top nodes`. */
-export async function runTopNodes(options: TopOptions, io: ProcessIo): Promise<void> {
+/** Carries out `plimsoll top nodes`, of one node if it is named. */
+export async function runTopNodes(wanted: string | undefined, options: TopOptions, io: ProcessIo): Promise<void> {
   const { pressures, now } = await readPressures(options, io);
-  const rows = nodeRows(pressures, now);
-  io.print(options.output === 'table' ? printNodes(rows) : await formatDocument(rows, options.output));
+  const rows = rowsOf(nodeRows(pressures, now), wanted);
+  const answer = {
+    document: listDocument('NodeSummary', rows),
+    table: (isWide: boolean) => formatTable(...nodeTable(rows, isWide, now)),
+    names: rows.map(({ metadata }) => `node/${metadata.name}`),
+  };
+  io.print(await formatAnswer(answer, options.output));
   tellStale(rows, io);
+}
+
+function rowsOf(rows: readonly NodeRow[], wanted: string | undefined): readonly NodeRow[] {
+  if (wanted === undefined) return rows;
+  const name = nameOfType(wanted, 'node');
+  const found = rows.filter(({ metadata }) => metadata.name === name);
+  if (found.length === 0) throw new InputError(noNode(name));
+  return found;
 }
 
 /** Carries out `plimsoll top pods`. */
 export async function runTopPods(options: TopOptions, io: ProcessIo): Promise<void> {
   const { pressures, now } = await readPressures(options, io);
   const { namespace } = options;
-  const rows = podRows(pressures, now).filter(({ pod }) => namespace === undefined || pod.startsWith(`${namespace}/`));
-  io.print(options.output === 'table' ? printPods(rows) : await formatDocument(rows, options.output));
+  const rows = podRows(pressures, now).filter(
+    ({ metadata }) => namespace === undefined || metadata.namespace === namespace,
+  );
+  const answer = {
+    document: listDocument('EvictionCandidate', rows),
+    table: () => formatTable(...podTable(rows, now)),
+    names: rows.map(({ metadata }) => `pod/${metadata.name}`),
+  };
+  io.print(await formatAnswer(answer, options.output));
   tellStale(nodeRows(pressures, now), io);
 }
 
@@ -40,25 +63,41 @@ async function readPressures(options: TopOptions, io: ProcessIo) {
 }
 
 function tellStale(rows: readonly NodeRow[], io: ProcessIo): void {
-  const unknown = rows.filter(({ state }) => state === 'Unknown').map(({ node }) => node);
+  const unknown = rows.filter(({ state }) => state === 'Unknown').map(({ metadata }) => metadata.name);
   if (unknown.length > 0) io.tell(`Warning: ${stale(unknown)}`);
 }
 
-function printNodes(rows: readonly NodeRow[]): string {
-  const header = ['NODE', 'MODE', 'STATE', 'SIGNAL', 'AVAILABLE', 'THRESHOLD', 'CAPACITY', 'NEXT'];
-  const cells = rows.map(({ node, mode, state, signal, next, ...row }) => {
-    const amounts = [row.available, row.threshold, row.capacity].map(amountText);
-    return [node, mode, state, signal, ...amounts, next ?? '<none>'];
-  });
-  return formatTable(header, cells);
+type Table = [header: readonly string[], rows: readonly (readonly string[])[]];
+
+/** As with kubectl, the columns of `-o wide` stand behind the age. */
+function nodeTable(rows: readonly NodeRow[], isWide: boolean, now: number): Table {
+  const header = ['NAME', 'MODE', 'STATE', 'SIGNAL', 'AVAILABLE', 'THRESHOLD', 'NEXT', 'AGE'];
+  const wide = ['CAPACITY', 'POLICY', 'VERSION'];
+  return [isWide ? [...header, ...wide] : header, rows.map((row) => nodeCells(row, isWide, now))];
 }
 
-function printPods(rows: readonly PodRow[]): string {
-  const header = ['NODE', 'POSITION', 'POD', 'PRIORITY', 'USAGE', 'REQUEST', 'REASON'];
-  const cells = rows.map(({ node, position, pod, priority, usage, request, reason }) => {
-    return [node, String(position), pod, String(priority ?? 0), amountText(usage), amountText(request), reason];
-  });
-  return formatTable(header, cells);
+function nodeCells(row: NodeRow, isWide: boolean, now: number): readonly string[] {
+  const { metadata, mode, state, signal, next = '<none>', policy = '<none>', version = UNKNOWN } = row;
+  const [available = '', threshold = '', capacity = ''] = [row.available, row.threshold, row.capacity].map(amountText);
+  const cells = [metadata.name, mode, state, signal, available, threshold, next, observedAge(row, now)];
+  return isWide ? [...cells, capacity, policy, version] : cells;
+}
+
+/** Free text stands last, as in `kubectl get events`. */
+function podTable(rows: readonly PodRow[], now: number): Table {
+  const header = ['NAMESPACE', 'NAME', 'NODE', 'POSITION', 'PRIORITY', 'USAGE', 'REQUEST', 'AGE', 'REASON'];
+  return [header, rows.map((row) => podCells(row, now))];
+}
+
+function podCells(row: PodRow, now: number): readonly string[] {
+  const { metadata, node, position, priority = 0, usage, request, reason } = row;
+  const amounts = [usage, request].map(amountText);
+  const { namespace = '', name } = metadata;
+  return [namespace, name, node, String(position), String(priority), ...amounts, observedAge(row, now), reason];
+}
+
+function observedAge({ observedAt }: Pick<NodeRow, 'observedAt'>, now: number): string {
+  return ageText(observedAt === undefined ? undefined : Date.parse(observedAt), now);
 }
 
 function amountText(amount: string | undefined): string {

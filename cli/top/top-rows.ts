@@ -7,10 +7,11 @@ import {
 } from '#shared/api/node-pressure.ts';
 import { compareTexts } from '#shared/domain/model/compare-texts.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
+import { type Metadata, metadataOf } from '#cli/output/answer.ts';
 
 /** One node of `plimsoll top nodes`. */
 export interface NodeRow {
-  readonly node: string;
+  readonly metadata: Metadata;
   readonly mode: string;
   /** The worst state of all signals; `Unknown` without a fresh report. */
   readonly state: SignalState | 'Unknown';
@@ -21,18 +22,26 @@ export interface NodeRow {
   readonly capacity: string | undefined;
   /** The pod that would be evicted first. */
   readonly next: string | undefined;
+  /** The NodePressurePolicy in force. */
+  readonly policy: string | undefined;
+  /** Of the agent. */
+  readonly version: string | undefined;
+  /** When the agent last reported, RFC 3339. */
+  readonly observedAt: string | undefined;
 }
 
 /** One pod of `plimsoll top pods`. */
 export interface PodRow {
+  readonly metadata: Metadata;
   readonly node: string;
   /** 1 goes first. */
   readonly position: number;
-  readonly pod: string;
   readonly priority: number | undefined;
   readonly usage: string | undefined;
   readonly request: string | undefined;
   readonly reason: string;
+  /** When the agent of the node reported it, RFC 3339. */
+  readonly observedAt: string | undefined;
 }
 
 const STATES: readonly SignalState[] = ['Far', 'Near', 'Soft', 'Hard'];
@@ -45,11 +54,20 @@ export function nodeRows(pressures: readonly NodePressure[], now: Instant): read
 }
 
 function nodeRow({ name, status }: NodePressure, now: Instant): NodeRow {
-  const mode = status?.mode ?? 'DryRun';
-  if (!isFresh(status, now)) return { node: name, mode, state: 'Unknown', ...UNKNOWN_SIGNAL, next: undefined };
+  const known = { metadata: { name }, ...reportOf(status) };
+  if (!isFresh(status, now)) return { ...known, state: 'Unknown', ...UNKNOWN_SIGNAL, next: undefined };
   const worst = worstSignal(status.signals);
   const shown = worst === undefined ? UNKNOWN_SIGNAL : figuresOf(worst);
-  return { node: name, mode, state: worst?.state ?? 'Far', ...shown, next: status.next[0]?.pod };
+  return { ...known, state: worst?.state ?? 'Far', ...shown, next: status.next[0]?.pod };
+}
+
+function reportOf(status: NodePressure['status']): Pick<NodeRow, 'mode' | 'policy' | 'version' | 'observedAt'> {
+  const { mode = 'DryRun', policy, agent, observedAt } = status ?? {};
+  return { mode, policy, version: agent?.version, observedAt: timeText(observedAt) };
+}
+
+function timeText(time: Instant | undefined): string | undefined {
+  return time === undefined ? undefined : new Date(time).toISOString();
 }
 
 function figuresOf({ name, available, threshold, capacity }: SignalEntry): typeof UNKNOWN_SIGNAL | FigureColumns {
@@ -60,7 +78,7 @@ type FigureColumns = Pick<NodeRow, 'signal' | 'available' | 'threshold' | 'capac
 
 /** A node that says nothing may be in any state, so it stands first. */
 function byState(a: NodeRow, b: NodeRow): number {
-  return order(b) - order(a) || compareTexts(a.node, b.node);
+  return order(b) - order(a) || compareTexts(a.metadata.name, b.metadata.name);
 }
 
 function order({ state }: NodeRow): number {
@@ -73,13 +91,14 @@ export function podRows(pressures: readonly NodePressure[], now: Instant): reado
     !isFresh(status, now)
       ? []
       : status.next.map(({ pod, priority, usage, request, because }, index) => ({
+          metadata: metadataOf(pod),
           node: name,
           position: index + 1,
-          pod,
           priority,
           usage,
           request,
           reason: because.text,
+          observedAt: timeText(status.observedAt),
         })),
   );
 }

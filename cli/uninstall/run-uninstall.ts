@@ -1,6 +1,7 @@
-import { formatDocument, type OutputFormat } from '#cli/output.ts';
+import { formatAnswer, objectDocument } from '#cli/output/answer.ts';
+import type { OutputFormat } from '#cli/output/output-option.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
-import { formatTable, printLine } from '#cli/table.ts';
+import { formatTable, printLine } from '#cli/output/table.ts';
 import { deleted, NOTHING_INSTALLED } from './messages.ts';
 import { planUninstall, type UninstallPlan } from './plan-uninstall.ts';
 import { readInstallation } from './read-installation.ts';
@@ -16,7 +17,12 @@ export async function runUninstall({ output, ...cluster }: UninstallOptions, io:
   const { withCluster } = await import('#cli/cluster/open-cluster.ts');
   const plan = planUninstall(await withCluster(cluster, ({ client }) => readInstallation(client)));
   if (plan.removed.length === 0) io.tell(NOTHING_INSTALLED);
-  io.print(output === 'table' ? printPlan(plan) : await formatDocument(plan, output));
+  const answer = {
+    document: objectDocument('UninstallPlan', plan),
+    table: () => printPlan(plan),
+    names: plan.removed.map(({ resource, name }) => `${resource}/${name}`),
+  };
+  io.print(await formatAnswer(answer, output));
 }
 
 function printPlan({ removed, stays }: UninstallPlan): string {

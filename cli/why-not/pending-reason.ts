@@ -6,6 +6,7 @@ import type { ReasonGroup } from '#shared/domain/preemption/explain/group-reason
 import type { Simulation } from '#shared/domain/preemption/explain/simulate-preemption.ts';
 import { fieldOf } from '#shared/kube/decode/field-of.ts';
 import type { ClusterModel } from '#cli/cluster/cluster-model.ts';
+import type { Metadata } from '#cli/output/answer.ts';
 import { placementOf, type SchedulerSetup } from '#cli/cluster/placement.ts';
 import { headline } from '#cli/cluster/placement-text.ts';
 import {
@@ -22,8 +23,7 @@ import {
 
 /** Why a pod is not on a node. */
 export interface PendingReason {
-  /** `namespace/name`. */
-  readonly pod: string;
+  readonly metadata: Required<Metadata> & { readonly creationTimestamp: string | undefined };
   readonly priority: number;
   readonly because: Because;
   /** Why it does not go to each node. */
@@ -96,8 +96,9 @@ function namesIn(list: unknown): readonly string[] {
   return items.map((item) => fieldOf(item, 'name')).filter((name) => typeof name === 'string');
 }
 
-function identity(pod: Pod): Pick<PendingReason, 'pod' | 'priority'> {
-  return { pod: nameOf(pod), priority: pod.spec.priority ?? 0 };
+function identity({ namespace, name, createdAt, spec }: Pod): Pick<PendingReason, 'metadata' | 'priority'> {
+  const creationTimestamp = createdAt === undefined ? undefined : new Date(createdAt).toISOString();
+  return { metadata: { namespace, name, creationTimestamp }, priority: spec.priority ?? 0 };
 }
 
 function nameOf({ namespace, name }: Pod): string {

@@ -78,6 +78,29 @@ describe('plimsoll explain pod', () => {
   });
 });
 
+describe('plimsoll explain TYPE/NAME', () => {
+  test.each([
+    ['pod/archive-0', '-n', 'reports'],
+    ['po', 'pod/archive-0', '-n', 'reports'],
+    ['pods', 'reports/archive-0'],
+    ['quota/critical'],
+    ['prquota', 'priorityquota/critical'],
+  ])('%s', async (...words) => {
+    const { code, stdout } = await explain(...words, '-o', 'jsonpath={.kind} {.metadata.name}');
+    const isPod = words[0].startsWith('po');
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: isPod ? 'PodExplanation archive-0' : 'QuotaExplanation critical',
+    });
+  });
+
+  test('a quota is no pod', async () => {
+    expect((await explain('quota', 'pod/critical')).stderr).toBe(
+      'error: expected NAME or quota/NAME, got pod/critical\n',
+    );
+  });
+});
+
 describe('plimsoll explain quota', () => {
   test('what is left, and who holds the rest', async () => {
     expect(await explain('quota', 'critical')).toEqual({

@@ -37,23 +37,35 @@ describe('plimsoll review', () => {
 
   test('JSON has one row per object', async () => {
     const { code, stdout, stderr } = await runPlimsoll(['review', '-o', 'json', '-f', folder]);
-    expect({ code, stderr, rows: JSON.parse(stdout) as unknown }).toEqual({
+    expect({ code, stderr, list: JSON.parse(stdout) as unknown }).toEqual({
       code: 1,
       stderr: 'Note: ignored objects of other kinds: v1 Service (1)\n',
-      rows: [
-        row('Pod/team-a/first', { message: 'pod uses priority class `high` (1000)', patch: HIGH_PATCH }),
-        row('Pod/team-a/second', { allowed: false, code: 403, message: QUOTA_TEXT }),
-        row('Pod/default/batch-', {
-          message: 'priority class `low` (100) is the default of policy `teams`',
-          patch: DEFAULT_PATCH,
-        }),
-        row('Pod/kube-system/dns', { message: 'namespace `kube-system` is exempt' }),
-        row('Deployment/team-a/api', {
-          message: 'the template may be used; each pod is checked when it is created',
-          warnings: ['pods of this template would be refused: no PriorityClass with name missing was found'],
-        }),
-      ],
+      list: {
+        apiVersion: 'plimsoll.dev/v1alpha1',
+        kind: 'ReviewResultList',
+        items: [
+          row('Pod/team-a/first', { message: 'pod uses priority class `high` (1000)', patch: HIGH_PATCH }),
+          row('Pod/team-a/second', { allowed: false, code: 403, message: QUOTA_TEXT }),
+          row('Pod/default/batch-', {
+            message: 'priority class `low` (100) is the default of policy `teams`',
+            patch: DEFAULT_PATCH,
+          }),
+          row('Pod/kube-system/dns', { message: 'namespace `kube-system` is exempt' }),
+          row('Deployment/team-a/api', {
+            resource: 'deployment.apps/api',
+            message: 'the template may be used; each pod is checked when it is created',
+            warnings: ['pods of this template would be refused: no PriorityClass with name missing was found'],
+          }),
+        ],
+      },
     });
+  });
+
+  test('-o wide shows the patch, -o name what kubectl takes', async () => {
+    const { stdout } = await runPlimsoll(['review', '-o', 'wide', '-f', folder]);
+    expect(stdout.split('\n')[1]?.split(/ {3,}/)[3]).toBe(JSON.stringify(HIGH_PATCH));
+    const names = ['pod/first', 'pod/second', 'pod/batch-', 'pod/dns', 'deployment.apps/api', ''].join('\n');
+    expect((await runPlimsoll(['review', '-o', 'name', '-f', folder])).stdout).toBe(names);
   });
 
   test('YAML says the same', async () => {
@@ -61,9 +73,10 @@ describe('plimsoll review', () => {
     expect({ code, stdout }).toEqual({
       code: 1,
       stdout:
-        '- object: Pod/team-a/first\n  allowed: false\n  code: 403\n' +
-        `  message: 'pods "first" is forbidden: no PriorityClass with name high was found'\n` +
-        '  warnings: []\n  patch: []\n',
+        'apiVersion: plimsoll.dev/v1alpha1\nkind: ReviewResultList\nitems:\n' +
+        '  - object: Pod/team-a/first\n    resource: pod/first\n    allowed: false\n    code: 403\n' +
+        `    message: 'pods "first" is forbidden: no PriorityClass with name high was found'\n` +
+        '    warnings: []\n    patch: []\n',
     });
   });
 
@@ -108,14 +121,15 @@ describe('plimsoll review', () => {
 
   test('a kind of another group is not ours', async () => {
     const job = { apiVersion: 'batch.example.com/v1', kind: 'Job', metadata: { name: 'x' } };
-    expect(await runPlimsoll(['review', '-f', '-', '-o', 'json'], JSON.stringify(job))).toEqual({
+    expect(await runPlimsoll(['review', '-f', '-', '-o', 'jsonpath={.items}'], JSON.stringify(job))).toEqual({
       code: 0,
-      stdout: '[]\n',
+      stdout: '[]',
       stderr: 'Note: ignored objects of other kinds: batch.example.com/v1 Job (1)\n',
     });
   });
 });
 
 function row(object: string, more: object): object {
-  return { object, allowed: true, code: 200, warnings: [], patch: [], ...more };
+  const resource = `pod/${object.split('/').at(-1)}`;
+  return { object, resource, allowed: true, code: 200, warnings: [], patch: [], ...more };
 }

@@ -47,5 +47,10 @@ interface Row {
 /** What `plimsoll review` says to each object. */
 export async function verdicts(args: readonly string[], input = ''): Promise<Readonly<Record<string, boolean>>> {
   const { stdout } = await runPlimsoll(['review', '-o', 'json', ...args], input);
-  return Object.fromEntries((JSON.parse(stdout) as readonly Row[]).map(({ object, allowed }) => [object, allowed]));
+  return Object.fromEntries((itemsIn(stdout) as readonly Row[]).map(({ object, allowed }) => [object, allowed]));
+}
+
+/** The items of a list that a command printed with `-o json`. */
+export function itemsIn(stdout: string): readonly unknown[] {
+  return (JSON.parse(stdout) as { readonly items: readonly unknown[] }).items;
 }

@@ -53,11 +53,17 @@ describe('plimsoll simulate preempt', () => {
 
   test('a pod from a file gets the priority and requests that the API server would give it', async () => {
     const { code, stdout } = await simulate('--pod-file', join(folder, 'pod.yaml'), '-o', 'yaml');
-    const { outcome, otherNodes, pod, priority } = parse(stdout) as Answer;
-    expect({ code, outcome, pod, priority, reasons: otherNodes.map(({ reason, count }) => [count, reason]) }).toEqual({
+    const { outcome, otherNodes, metadata, priority } = parse(stdout) as Answer;
+    expect({
+      code,
+      outcome,
+      metadata,
+      priority,
+      reasons: otherNodes.map(({ reason, count }) => [count, reason]),
+    }).toEqual({
       code: 1,
       outcome: 'notPlaceable',
-      pod: 'default/huge',
+      metadata: { namespace: 'default', name: 'huge' },
       priority: 0,
       reasons: [
         [2, 'Insufficient cpu; preemption cannot help'],
@@ -120,7 +126,7 @@ describe('plimsoll simulate preempt', () => {
 });
 
 interface Answer {
-  readonly pod: string;
+  readonly metadata: object;
   readonly priority: number;
   readonly outcome: string;
   readonly nodes: readonly string[];

@@ -201,6 +201,9 @@ describe('plimsoll snapshot', () => {
     ]);
     expect([check.code, check.stdout]).toEqual([1, expect.stringContaining('no agent has reported from node-1')]);
     expect([whyNot.code, whyNot.stdout]).toEqual([0, expect.stringContaining('it fits on 1 node as it is')]);
-    expect(JSON.parse(explain.stdout)).toMatchObject({ pod: 'payments/checkout-0', priority: 1000 });
+    expect(JSON.parse(explain.stdout)).toMatchObject({
+      metadata: { namespace: 'payments', name: 'checkout-0' },
+      priority: 1000,
+    });
   });
 });

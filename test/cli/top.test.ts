@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { NODE_PRESSURES, takenList } from './node-pressures.ts';
-import { runPlimsoll } from './run-plimsoll.ts';
+import { itemsIn, runPlimsoll } from './run-plimsoll.ts';
 
 const top = (what: string, ...args: readonly string[]) =>
   runPlimsoll(['top', what, '-f', '-', ...args], takenList(NODE_PRESSURES));
@@ -11,10 +11,10 @@ describe('plimsoll top', () => {
     expect(await top('nodes')).toEqual({
       code: 0,
       stdout: [
-        'NODE     MODE      STATE     SIGNAL             AVAILABLE   THRESHOLD   CAPACITY    NEXT',
-        'node-3   Enforce   Unknown   memory.available   <unknown>   <unknown>   <unknown>   <none>',
-        'node-1   Enforce   Soft      pid.available      10          20          8Gi         reports/nightly-0',
-        'node-2   DryRun    Far       memory.available   6Gi         250Mi       8Gi         <none>',
+        'NAME     MODE      STATE     SIGNAL             AVAILABLE   THRESHOLD   NEXT                AGE',
+        'node-3   Enforce   Unknown   memory.available   <unknown>   <unknown>   <none>              60m',
+        'node-1   Enforce   Soft      pid.available      10          20          reports/nightly-0   0s',
+        'node-2   DryRun    Far       memory.available   6Gi         250Mi       <none>              0s',
         '',
       ].join('\n'),
       stderr: WARNING,
@@ -25,13 +25,45 @@ describe('plimsoll top', () => {
     expect(await top('pods')).toEqual({
       code: 0,
       stdout: [
-        'NODE     POSITION   POD                 PRIORITY   USAGE   REQUEST   REASON',
-        'node-1   1          reports/nightly-0   -10        2Gi     1Gi       uses 2Gi memory, over its request of 1Gi, priority -10',
+        'NAMESPACE   NAME        NODE     POSITION   PRIORITY   USAGE   REQUEST   AGE   REASON',
+        'reports     nightly-0   node-1   1          -10        2Gi     1Gi       0s    uses 2Gi memory, over its request of 1Gi, priority -10',
         '',
       ].join('\n'),
       stderr: WARNING,
     });
-    expect(JSON.parse((await top('pods', '-n', 'payments', '-o', 'json')).stdout)).toEqual([]);
+    expect(itemsIn((await top('pods', '-n', 'payments', '-o', 'json')).stdout)).toEqual([]);
+  });
+
+  test('-o wide adds columns behind the age', async () => {
+    const lines = (await top('nodes', '-o', 'wide')).stdout.split('\n').map((line) => line.split(/ {3,}/).slice(-4));
+    expect(lines.slice(0, 3)).toEqual([
+      ['AGE', 'CAPACITY', 'POLICY', 'VERSION'],
+      ['60m', '<unknown>', '<none>', '<unknown>'],
+      ['0s', '8Gi', '<none>', '<unknown>'],
+    ]);
+  });
+
+  test.each([
+    [['node', 'node/node-1', '-o', 'name'], 'node/node-1\n'],
+    [['no', 'node-2', '-o', 'name'], 'node/node-2\n'],
+    [['po', '-o', 'name'], 'pod/nightly-0\n'],
+    [
+      ['nodes', '-o', 'jsonpath={range .items[*]}{.metadata.name}={.state}{"\\n"}{end}'],
+      'node-3=Unknown\nnode-1=Soft\nnode-2=Far\n',
+    ],
+  ])('%j prints what kubectl would', async ([what = '', ...args], stdout) => {
+    expect(await top(what, ...args)).toMatchObject({ code: 0, stdout });
+  });
+
+  test.each([
+    [
+      'node-9',
+      'no NodePressure of node node-9 found: see that it exists (kubectl get nodes) and that an agent runs there',
+    ],
+    ['pod/node-1', 'expected NAME or node/NAME, got pod/node-1'],
+  ])('the node %s cannot be shown', async (node, message) => {
+    const { code, stderr } = await top('nodes', node);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: `error: ${message}\n` });
   });
 
   test('without any report the next step is named', async () => {

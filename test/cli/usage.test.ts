@@ -16,7 +16,7 @@ const MISTAKES: readonly (readonly [readonly string[], string])[] = [
   ],
   [
     ['completion', 'tcsh'],
-    "error: command-argument value 'tcsh' is invalid for argument 'shell'. Allowed choices are bash, zsh, fish.\n",
+    "error: command-argument value 'tcsh' is invalid for argument 'shell'. Allowed choices are bash, zsh, fish, powershell.\n",
   ],
   [['mode', 'enforce'], "error: required option '-l, --node-selector <labels>' not specified\n"],
   [
@@ -28,10 +28,18 @@ const MISTAKES: readonly (readonly [readonly string[], string])[] = [
     "error: plimsoll removes nothing itself: '--dry-run=client' lists what to remove; " +
       'docs/guides/install.md has the commands\n',
   ],
+  [
+    ['top', 'nodes', '-o', 'jsonpath={.items[}'],
+    "error: option '-o, --output <format>' argument 'jsonpath={.items[}' is invalid. " +
+      'cannot read the path ".items["\n',
+  ],
+  [['explain', 'deploy/web', '-f', '-'], 'error: expected pod NAME, quota NAME or TYPE/NAME, got deploy/web\n'],
+  [['explain', 'pod'], 'error: expected pod NAME, quota NAME or TYPE/NAME, got pod\n'],
   [['simulate', 'preempts'], "error: unknown command 'preempts'\n(Did you mean preempt?)\n"],
   [
     ['review', '-f', 'x', '-o', 'xml'],
-    "error: option '-o, --output <format>' argument 'xml' is invalid. Allowed choices are table, json, yaml.\n",
+    "error: option '-o, --output <format>' argument 'xml' is invalid. " +
+      'Allowed choices are table, wide, name, json, yaml, jsonpath=.\n',
   ],
 ];
 
@@ -48,16 +56,7 @@ const COMMANDS = [
   'version',
   'why-not',
 ];
-const NESTED = [
-  'explain pod',
-  'explain quota',
-  'mode dry-run',
-  'mode enforce',
-  'simulate preempt',
-  'simulate pressure',
-  'top nodes',
-  'top pods',
-];
+const NESTED = ['mode dry-run', 'mode enforce', 'simulate preempt', 'simulate pressure', 'top nodes', 'top pods'];
 const HELPED = [...COMMANDS, ...NESTED].map((name) => `${name} --help`);
 
 describe('usage', () => {

@@ -3,6 +3,7 @@ import { clusterModel } from '#cli/cluster/cluster-model.ts';
 import { findPod } from '#cli/cluster/find-pod.ts';
 import { pendingReason } from '#cli/why-not/pending-reason.ts';
 import { clusterFile, EXAMPLE_CLUSTER, examplePod, type ExamplePod } from './example-cluster.ts';
+import { takenList } from './node-pressures.ts';
 import { runPlimsoll } from './run-plimsoll.ts';
 import { manifestsOf } from './vector-cluster.ts';
 
@@ -108,12 +109,12 @@ describe('plimsoll why-not', () => {
   });
 
   test('without a name every pending pod has a line', async () => {
-    const input = clusterFile([...EXAMPLE_CLUSTER, waiting({ namespace: 'reports' })]);
+    const input = takenList([...EXAMPLE_CLUSTER, waiting({ namespace: 'reports' })]);
     const { stdout } = await whyNot(input, '-A');
-    expect(stdout.split('\n').map((line) => line.split(/ {3,}/).slice(0, 3))).toEqual([
-      ['POD', 'PRIORITY', 'CODE'],
-      ['payments/checkout-0', '1000', 'onlyCandidate'],
-      ['reports/waiting', '-30', 'noCandidate'],
+    expect(stdout.split('\n').map((line) => line.split(/ {3,}/).slice(0, 5))).toEqual([
+      ['NAMESPACE', 'NAME', 'PRIORITY', 'CODE', 'AGE'],
+      ['payments', 'checkout-0', '1000', 'onlyCandidate', '4h'],
+      ['reports', 'waiting', '-30', 'noCandidate', '4h'],
       [''],
     ]);
     expect((await whyNot(input, '-n', 'reports')).stdout).not.toContain('checkout');
@@ -125,11 +126,12 @@ describe('plimsoll why-not', () => {
     const batch = { namespace: 'reports', className: 'batch', priority: -40, cpu: '1' };
     const victim = examplePod({ name: 'victim', ...batch, node, metadata });
     const stuck = waiting({ namespace: 'reports', status: { phase: 'Pending', nominatedNodeName: node } });
-    const { stdout } = await whyNot(clusterFile([...EXAMPLE_CLUSTER, victim, stuck]), '-n', 'reports');
+    const { stdout } = await whyNot(takenList([...EXAMPLE_CLUSTER, victim, stuck]), '-n', 'reports');
     expect(stdout.split('\n')[1]?.split(/ {3,}/)).toEqual([
-      'reports/waiting',
+      'waiting',
       '-30',
       'VictimHangs',
+      '4h',
       'pod reports/victim on node-2 is still terminating although its grace period is over; ' +
         'look for finalizers on it, and whether the kubelet of the node answers',
     ]);
@@ -137,7 +139,11 @@ describe('plimsoll why-not', () => {
 
   test('JSON for a program, and a sentence where no pod waits', async () => {
     const { stdout } = await whyNot(clusterFile(), 'checkout-0', '-n', 'payments', '-o', 'json');
-    expect(JSON.parse(stdout)).toMatchObject({ pod: 'payments/checkout-0', because: { facts: { node: 'node-1' } } });
+    expect(JSON.parse(stdout)).toMatchObject({
+      kind: 'PendingPod',
+      metadata: { namespace: 'payments', name: 'checkout-0' },
+      because: { facts: { node: 'node-1' } },
+    });
     expect((await whyNot(clusterFile(), '-n', 'reports')).stdout).toBe('No pods are waiting for a node.\n');
   });
 });

@@ -5,7 +5,7 @@ import { compileSchema, type JsonSchema } from '#sandbox/api-server/schema/compi
 import type { Definitions } from '#sandbox/api-server/schema/definitions.ts';
 import type { ObjectSchema } from '#sandbox/api-server/schema/schema.ts';
 import type { Cell, Column } from '#sandbox/api-server/table/column.ts';
-import { AGE_COLUMN, ageText, NAME_COLUMN } from '#sandbox/api-server/table/default-columns.ts';
+import { AGE_COLUMN, timeAge, NAME_COLUMN } from '#sandbox/api-server/table/default-columns.ts';
 import {
   fieldsAt,
   isFields,
@@ -133,7 +133,7 @@ function columnOf(column: Fields): Column {
 
 function cellOf(type: string, value: unknown, now: number): Cell {
   if (value === undefined || value === null) return null;
-  if (type === 'date') return typeof value === 'string' ? ageText(value, now) : null;
+  if (type === 'date') return typeof value === 'string' ? timeAge(value, now) : null;
   if (typeof value === 'object') return JSON.stringify(value);
   return type === 'string' ? scalarText(value) : (value as Cell);
 }

@@ -1,6 +1,6 @@
 import { fieldsAt, numberAt, textAt, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import type { Cell, Column } from './column.ts';
-import { NAME_COLUMN, ageText, column, wideColumn } from './default-columns.ts';
+import { NAME_COLUMN, timeAge, column, wideColumn } from './default-columns.ts';
 
 /** What `kubectl get events` prints; reads the stored core/v1 form. */
 export const EVENT_COLUMNS: readonly Column[] = [
@@ -14,14 +14,14 @@ export const EVENT_COLUMNS: readonly Column[] = [
     (event) => textAt(fieldsAt(event, 'source'), 'component') || textAt(event, 'reportingComponent'),
   ),
   column('Message', 'string', (event) => textAt(event, 'message').trim()),
-  wideColumn('First Seen', (event, now) => ageText(textAt(event, 'firstTimestamp') || textAt(event, 'eventTime'), now)),
+  wideColumn('First Seen', (event, now) => timeAge(textAt(event, 'firstTimestamp') || textAt(event, 'eventTime'), now)),
   wideColumn('Count', countText),
   { ...NAME_COLUMN, priority: 1 },
 ];
 
 function lastSeen(event: KubeObject, now: number): Cell {
   const series = fieldsAt(event, 'series');
-  return ageText(
+  return timeAge(
     textAt(series, 'lastObservedTime') || textAt(event, 'lastTimestamp') || textAt(event, 'eventTime'),
     now,
   );

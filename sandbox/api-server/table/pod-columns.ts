@@ -8,7 +8,7 @@ import {
   type KubeObject,
 } from '#sandbox/api-server/wire/object.ts';
 import type { Cell, Column } from './column.ts';
-import { AGE_COLUMN, NAME_COLUMN, ageText, column, orNone, wideColumn } from './default-columns.ts';
+import { AGE_COLUMN, NAME_COLUMN, timeAge, column, orNone, wideColumn } from './default-columns.ts';
 import { podStatusText } from './pod-status-text.ts';
 
 /** What `kubectl get pods` prints. `pkg/printers/internalversion/printers.go` printPod. */
@@ -41,7 +41,7 @@ function restartsText(pod: KubeObject, now: number): Cell {
     .filter((end) => end !== '')
     .sort()
     .at(-1);
-  return count === 0 || last === undefined ? String(count) : `${count} (${ageText(last, now)} ago)`;
+  return count === 0 || last === undefined ? String(count) : `${count} (${timeAge(last, now)} ago)`;
 }
 
 function readinessGatesText(pod: KubeObject): Cell {

@@ -1,7 +1,8 @@
+import { durationText } from '#shared/domain/model/duration-text.ts';
 import { fieldsAt, listAt, numberAt, textAt, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import type { Cell, Column } from './column.ts';
 import { pairs } from './core-columns.ts';
-import { AGE_COLUMN, NAME_COLUMN, ageText, column, durationText, orNone, wideColumn } from './default-columns.ts';
+import { AGE_COLUMN, NAME_COLUMN, timeAge, column, orNone, wideColumn } from './default-columns.ts';
 
 function specNumber(name: string): (object: KubeObject) => number {
   return (object) => numberAt(fieldsAt(object, 'spec'), name) ?? 0;
@@ -92,7 +93,7 @@ function jobDuration(job: KubeObject, now: number): Cell {
   const start = textAt(status, 'startTime');
   if (start === '') return '';
   const end = textAt(status, 'completionTime');
-  return end === '' ? ageText(start, now) : durationText(Math.floor((Date.parse(end) - Date.parse(start)) / 1000));
+  return end === '' ? timeAge(start, now) : durationText(Math.floor((Date.parse(end) - Date.parse(start)) / 1000));
 }
 
 export const CRON_JOB_COLUMNS: readonly Column[] = [
@@ -103,7 +104,7 @@ export const CRON_JOB_COLUMNS: readonly Column[] = [
   column('Active', 'integer', (job) => listAt(fieldsAt(job, 'status'), 'active').length),
   column('Last Schedule', 'string', (job, now) => {
     const last = textAt(fieldsAt(job, 'status'), 'lastScheduleTime');
-    return last === '' ? '<none>' : ageText(last, now);
+    return last === '' ? '<none>' : timeAge(last, now);
   }),
   AGE_COLUMN,
   ...WIDE,

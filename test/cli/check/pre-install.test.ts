@@ -8,7 +8,7 @@ import type { KubeRequest } from '#shared/kube/client/kube-request.ts';
 import { createObject } from '#shared/kube/client/objects.ts';
 import type { Failure } from '#shared/kube/client/outcome.ts';
 import { NAMESPACES, NODES } from '#shared/kube/resource.ts';
-import { runPlimsoll } from '#test/cli/run-plimsoll.ts';
+import { itemsIn, runPlimsoll } from '#test/cli/run-plimsoll.ts';
 import { sandboxCluster } from '#test/cli/sandbox-cluster.ts';
 
 const NOTHING = { manifests: [], unread: new Set<string>(), findings: [] };
@@ -132,7 +132,7 @@ describe('plimsoll check on a cluster', () => {
   });
   const check = async (...args: readonly string[]) => {
     const { code, stdout } = await runPlimsoll(['check', '--kubeconfig', kubeconfig, '-o', 'json', ...args]);
-    const findings = JSON.parse(stdout) as readonly { readonly level: string; readonly subject: string }[];
+    const findings = itemsIn(stdout) as readonly { readonly level: string; readonly subject: string }[];
     return { code, findings: findings.map(({ level, subject }) => `${level} ${subject}`) };
   };
   const POSSIBLE = ['OK version', 'OK admission', 'OK caller'];

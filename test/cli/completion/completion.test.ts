@@ -11,7 +11,10 @@ const folder = folderWith({
 });
 chmodSync(`${folder}/plimsoll`, 0o755);
 
-const TOP_FLAGS = ['-f', '--filename', '--kubeconfig', '--context', '-o', '--output', '-h', '--help'];
+const CHECK_FLAGS = [
+  ...['--pre-install', '--wait', '-o', '--output', '-f', '--filename'],
+  ...['--kubeconfig', '--context', '-h', '--help'],
+];
 
 /** Completes in a bash that has read the script, as the key does. */
 function inBash(words: readonly string[]): Promise<readonly string[]> {
@@ -34,7 +37,8 @@ describe('plimsoll completion', () => {
     ['commands', ['s'], ['simulate', 'snapshot']],
     ['commands of a command', ['simulate', ''], ['preempt', 'pressure']],
     ['flags', ['simulate', 'pressure', '--si'], ['--signal']],
-    ['values of a flag', ['simulate', 'pressure', '--node', 'x', '-o', 'j'], ['json']],
+    ['values of a flag', ['simulate', 'pressure', '--node', 'x', '-o', 'js'], ['json', 'jsonpath=']],
+    ['types of objects', ['explain', 'p'], ['pod']],
     ['nothing for a free value', ['simulate', 'pressure', '--node', ''], []],
     ['files, also with a blank in their name', ['top', 'nodes', '-f', 'snap'], ['snapshot one.json']],
     ['flags of a command with commands', ['simulate', '--h'], ['--help']],
@@ -42,7 +46,7 @@ describe('plimsoll completion', () => {
     ['a flag after a value that looks like one', ['top', 'nodes', '--context', '-f', '--file'], ['--filename']],
     ['values of an argument', ['completion', 'z'], ['zsh']],
     ['nothing for a free argument', ['why-not', ''], []],
-    ['flags where a command takes no word', ['top', 'nodes', ''], TOP_FLAGS],
+    ['flags where a command takes no word', ['check', ''], CHECK_FLAGS],
   ])('bash: %s', async (_, words, expected) => {
     expect((await inBash(words)).toSorted()).toEqual(expected.toSorted());
   });
@@ -53,7 +57,7 @@ describe('plimsoll completion', () => {
     expect(await inBash(['_'])).toEqual([]);
   });
 
-  test.each(['bash', 'zsh', 'fish'])('%s asks the command that exists', async (shell) => {
+  test.each(['bash', 'zsh', 'fish', 'powershell'])('%s asks the command that exists', async (shell) => {
     const { stdout } = await runPlimsoll(['completion', shell]);
     expect(stdout).toContain('plimsoll __complete -- ');
     const { code, stdout: answer } = await runPlimsoll(['__complete', '--', 'version', '-']);

@@ -2,7 +2,7 @@ import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { runPlimsoll } from '#test/cli/run-plimsoll.ts';
+import { itemsIn, runPlimsoll } from '#test/cli/run-plimsoll.ts';
 import { runKubectl } from '#test/cluster/installed/support/run-kubectl.ts';
 import { accountToken, writeKubeconfig } from '#test/cluster/support/accounts.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
@@ -36,7 +36,7 @@ describe.skipIf(why !== undefined)(`the commands about an installation${why ?? '
 
   async function check(...args: readonly string[]) {
     const { code, stdout } = await runPlimsoll(['check', '-o', 'json', ...args]);
-    return { code, findings: JSON.parse(stdout) as readonly Finding[] };
+    return { code, findings: itemsIn(stdout) as readonly Finding[] };
   }
 
   test('check --pre-install says that it can be installed', async () => {

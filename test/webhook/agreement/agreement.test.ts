@@ -1,6 +1,6 @@
 import jsonPatch from 'fast-json-patch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { printRows } from '#cli/review/print-rows.ts';
+import { reviewAnswer } from '#cli/review/print-rows.ts';
 import { requesterOf } from '#cli/review/requester.ts';
 import { review } from '#cli/review/review.ts';
 import type { Row } from '#cli/review/row.ts';
@@ -33,13 +33,14 @@ function collectionOf({ apiVersion, kind }: Raw): string {
   return `${apiVersion === 'v1' ? '/api' : '/apis'}/${String(apiVersion)}/${PLURALS[String(kind)] ?? ''}`;
 }
 
-/** The rows that `plimsoll review -o json` prints for some objects, reviewed one after the other. */
+/** What `plimsoll review -o json` prints of some objects, reviewed one after the other. */
 function reviewOffline(objects: readonly Raw[]): readonly Row[] {
   const manifests = [...RULES, ...objects].map((raw) => {
     return { apiVersion: String(raw['apiVersion']), kind: String(raw['kind']), raw, where: 'test' };
   });
   const { rows } = review({ manifests, inCluster: [], requester: ALICE, namespace: 'free', now: Date.now() });
-  return JSON.parse(printRows(rows, 'json').output) as readonly Row[];
+  const { document } = reviewAnswer(rows);
+  return (JSON.parse(JSON.stringify(document)) as { readonly items: readonly Row[] }).items;
 }
 
 function verdictOf(row: Row | undefined): Verdict | undefined {

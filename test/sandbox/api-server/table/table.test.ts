@@ -1,29 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { ageText, durationText } from '#sandbox/api-server/table/default-columns.ts';
+import { timeAge } from '#sandbox/api-server/table/default-columns.ts';
 import { podStatusText } from '#sandbox/api-server/table/pod-status-text.ts';
 import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
 
-describe('durationText', () => {
-  test.each<[number, string]>([
-    [0, '0s'],
-    [119, '119s'],
-    [120, '2m'],
-    [150, '2m30s'],
-    [600, '10m'],
-    [3 * 3600, '3h'],
-    [3 * 3600 + 1800, '3h30m'],
-    [30 * 3600, '30h'],
-    [50 * 3600, '2d2h'],
-    [20 * 86400, '20d'],
-    [800 * 86400, '2y70d'],
-    [-5, '<invalid>'],
-  ])('%i s is %s', (seconds, text) => {
-    expect(durationText(seconds)).toBe(text);
-  });
-
-  test('no time is unknown', () => {
-    expect([ageText(undefined, 0), ageText('1970-01-01T00:00:00Z', 5_000)]).toEqual(['<unknown>', '5s']);
-  });
+test('a time that is missing has no age', () => {
+  expect([timeAge(undefined, 0), timeAge('1970-01-01T00:00:00Z', 5_000)]).toEqual(['<unknown>', '5s']);
 });
 
 describe('podStatusText', () => {

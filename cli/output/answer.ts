@@ -1,0 +1,70 @@
+import { API_VERSION } from '#shared/kube/api-names.ts';
+import { compileTemplate } from './json-path.ts';
+import { type OutputFormat, templateOf } from './output-option.ts';
+
+/** What programs read; docs/decisions/0032 says why it has a version and a kind. */
+export interface Document {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+/** Name and namespace of what an object is about, where kubectl's users look for them. */
+export interface Metadata {
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+/** What a command answers, in each form that `-o` asks for. */
+export interface Answer {
+  /** For json, yaml and jsonpath. */
+  readonly document: Document;
+  readonly table: (isWide: boolean) => string;
+  /** For `-o name`: `pod/web`, `deployment.apps/web`. */
+  readonly names?: readonly string[];
+}
+
+/** A versioned list: `kind` is that of its items. */
+export function listDocument<T>(kind: string, items: readonly T[]): Document & { readonly items: readonly T[] } {
+  return { apiVersion: API_VERSION, kind: `${kind}List`, items };
+}
+
+/** A versioned object. */
+export function objectDocument<T extends object>(kind: string, fields: T): Document & T {
+  return { apiVersion: API_VERSION, kind, ...fields };
+}
+
+/** Of `namespace/name`. */
+export function metadataOf(pod: string): Metadata {
+  const [namespace = '', name = ''] = pod.split('/', 2);
+  return { namespace, name };
+}
+
+/** The answer as text. */
+export async function formatAnswer({ document, table, names = [] }: Answer, format: OutputFormat): Promise<string> {
+  switch (format) {
+    case 'table':
+    case 'wide':
+      return table(format === 'wide');
+    case 'name':
+      return names.map((name) => `${name}\n`).join('');
+    case 'json':
+      return `${JSON.stringify(document, undefined, 2)}\n`;
+    case 'yaml':
+      return formatYaml(document);
+    default:
+      return formatTemplate(document, templateOf(format) ?? '');
+  }
+}
+
+/** YAML; the library is loaded only where it is needed: it takes a tenth of the start. */
+export async function formatYaml(document: object): Promise<string> {
+  const { stringify } = await import('yaml');
+  return stringify(document, { lineWidth: 0, aliasDuplicateObjects: false });
+}
+
+/** The option has refused a template that cannot be read. */
+function formatTemplate(document: Document, template: string): string {
+  const compiled = compileTemplate(template);
+  if (!compiled.ok) throw new TypeError(compiled.message);
+  return compiled.print(document);
+}

@@ -1,0 +1,48 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { compileTemplate } from './json-path.ts';
+
+const JSONPATH = 'jsonpath=';
+
+/** Of a command that answers with one object. */
+const OBJECT_FORMATS = ['table', 'json', 'yaml', JSONPATH] as const;
+/** Of a command that lists objects of a cluster. */
+const LIST_FORMATS = ['table', 'wide', 'name', 'json', 'yaml', JSONPATH] as const;
+
+/** `jsonpath=` is followed by a template. */
+export type OutputFormat = Exclude<(typeof LIST_FORMATS)[number], typeof JSONPATH> | `jsonpath=${string}`;
+
+/** `-o table|json|yaml|jsonpath=TEMPLATE`, of a command that answers with one object. */
+export function outputOption(): Option {
+  return optionWith(OBJECT_FORMATS);
+}
+
+/** As kubectl has it where a table is printed: also `-o wide` and `-o name`. */
+export function listOutputOption(): Option {
+  return optionWith(LIST_FORMATS);
+}
+
+function optionWith(formats: readonly string[]): Option {
+  const option = new Option('-o, --output <format>', 'output format').choices(formats).default('table');
+  return option.argParser((text: string) => parseFormat(text, formats));
+}
+
+function parseFormat(text: string, formats: readonly string[]): OutputFormat {
+  if (text.startsWith(JSONPATH)) checkTemplate(text.slice(JSONPATH.length));
+  else if (!formats.includes(text)) throw new InvalidArgumentError(`Allowed choices are ${formats.join(', ')}.`);
+  return text as OutputFormat;
+}
+
+function checkTemplate(template: string): void {
+  const compiled = compileTemplate(template);
+  if (!compiled.ok) throw new InvalidArgumentError(compiled.message);
+}
+
+/** The template of `jsonpath=TEMPLATE`; `undefined` for another format. */
+export function templateOf(format: OutputFormat): string | undefined {
+  return format.startsWith(JSONPATH) ? format.slice(JSONPATH.length) : undefined;
+}
+
+/** Whether people read it: only then notes and warnings accompany it. */
+export function isTable(format: OutputFormat): format is 'table' | 'wide' {
+  return format === 'table' || format === 'wide';
+}
