@@ -11,6 +11,9 @@ policy that is also in force on other nodes is not changed, and then no other
 policy is either. A dry run shows what each agent reports: where a threshold is
 met, enforcing evicts pods at once.
 
+Context and cluster are printed first. Before it enforces, the command shows the
+nodes and asks; --yes skips the question.
+
 Exit codes: 0, done; 1, at least one policy was not changed; 2, the command or
 its input cannot be used.
 `;
@@ -28,6 +31,7 @@ function one(name: string, mode: Mode, description: string, io: ProcessIo): Comm
   const command = new Command(name)
     .description(description)
     .requiredOption('-l, --node-selector <labels>', "nodes by label, such as pool=batch; '' selects all")
+    .option('-y, --yes', 'do not ask before pods may be evicted', false)
     .addOption(dryRunOption());
   return addKubeconfigOptions(command)
     .addHelpText('after', HELP)

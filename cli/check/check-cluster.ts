@@ -18,6 +18,7 @@ import { definitionFindings, registrationFindings } from './installation-finding
 import { classFarAbove } from './messages.ts';
 import { daemonSetFindings, stallFindings } from './node-findings.ts';
 import { schedulerFindings } from './scheduler-findings.ts';
+import { sourceFindings } from './source-findings.ts';
 import { versionFindings } from './version-findings.ts';
 import { webhookConflicts } from './webhook-conflicts.ts';
 
@@ -43,6 +44,7 @@ const INSTALLATION: readonly Check[] = [
   { needs: [NODES, NODE_PRESSURES], find: ({ model, read }) => agentFindings(model, read.now) },
   { needs: [NODE_PRESSURES], find: ({ model, version, read }) => versionFindings(model.pressures, version, read.now) },
   { needs: [NODE_PRESSURES], find: ({ model, read }) => stallFindings(model.pressures, read.now) },
+  { needs: [NODE_PRESSURES], find: ({ model, read }) => sourceFindings(model.pressures, read.now) },
 ];
 /** What may be wrong in a cluster whether or not Plimsoll is installed. */
 const SURROUNDINGS: readonly Check[] = [

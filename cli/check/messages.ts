@@ -74,6 +74,28 @@ export function noStalls(nodes: readonly string[]): Finding {
   return warning('nodes', `no pressure stall information (PSI) from ${listed(nodes)}`, next);
 }
 
+export function sourcesDisagree(nodes: readonly string[], example: string): Finding {
+  const next = 'docs/runbook.md#plimsollsourcesdisagree has the usual causes';
+  const text = `memory figures contradict each other, so no pod is evicted for memory on ${listed(nodes)}`;
+  return error('sources', `${text} (${example})`, next);
+}
+
+export function podsDisagree(nodes: readonly string[], example: string): Finding {
+  const next = 'for these pods the agent ranks by the smaller figure; see that the kubelet answers';
+  return warning('sources', `memory figures of pods contradict each other on ${listed(nodes)} (${example})`, next);
+}
+
+export function fellBack(nodes: readonly string[], example: string): Finding {
+  const next =
+    'evictions come later with figures of the kubelet; check the mounts /host/proc and /host/sys/fs/cgroup of the agent';
+  return warning('sources', `the agent fell back to the kubelet's figures on ${listed(nodes)} (${example})`, next);
+}
+
+export function sourcesNotCompared(nodes: readonly string[], example: string): Finding {
+  const next = 'see that the agent may read nodes/stats, and that the kubelet answers';
+  return warning('sources', `memory figures cannot be compared on ${listed(nodes)} (${example})`, next);
+}
+
 export function daemonSetBelowTop(owner: string): Finding {
   const next = 'give it the priority class system-node-critical, or a full node keeps its pods out';
   return warning('classes', `${owner} runs on every node with less than the highest priority`, next);

@@ -1,4 +1,5 @@
 import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
+import type { ClusterConnection } from '#shared/kube/client/connection.ts';
 import { kubeconfigConnection } from '#shared/kube/client/kubeconfig-connection.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import { InputError } from '#cli/input-error.ts';
@@ -11,6 +12,8 @@ export interface OpenCluster {
   readonly client: KubeClient;
   /** The context's namespace. */
   readonly namespace: string | undefined;
+  readonly server: string;
+  readonly origin: ClusterConnection['origin'];
 }
 
 /** Hands the cluster of a kubeconfig to `use`, and closes it. Rejects with an InputError where it cannot be used. */
@@ -21,7 +24,8 @@ export async function withCluster<T>(
   const connection = await kubeconfigConnection(kubeconfig, context).catch(asInputError);
   const client = createClient(connection, { userAgent: 'plimsoll', timeoutMs: TIMEOUT_MS });
   try {
-    return await use({ client, namespace: connection.namespace });
+    const { namespace, server, origin } = connection;
+    return await use({ client, namespace, server, origin });
   } finally {
     client.close();
   }

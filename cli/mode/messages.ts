@@ -8,6 +8,19 @@ export interface Obstacle {
   readonly next: string;
 }
 
+/** Where the change is made, before it is made. */
+export function target(server: string, origin: Origin | undefined): string {
+  return origin === undefined ? server : `context "${origin.context}", cluster "${origin.cluster}" (${server})`;
+}
+
+interface Origin {
+  readonly context: string;
+  readonly cluster: string;
+}
+
+export const QUESTION = 'The agents of these nodes would evict pods. Do you want to continue? (y/N)';
+export const NOT_CONFIRMED = 'error: not confirmed, so no policy was changed; --yes skips the question';
+
 export function noNodeSelected(selector: string): string {
   return `no node matches the selector "${selector}"; list labels with kubectl get nodes --show-labels`;
 }

@@ -12,6 +12,8 @@ export interface ClusterConnection {
   readonly clientKey?: string;
   /** Name to verify the server's certificate against, where it differs from the host. */
   readonly serverName?: string;
+  /** Names of context and cluster in the kubeconfig that it is from. */
+  readonly origin?: { readonly context: string; readonly cluster: string };
   /** The namespace we live in. */
   readonly namespace?: string;
   /** Set only by a kubeconfig that says `insecure-skip-tls-verify`. */

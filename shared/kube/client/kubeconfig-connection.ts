@@ -19,6 +19,7 @@ export async function kubeconfigConnection(path?: string, context?: string): Pro
   const namespace = config.getContextObject(config.getCurrentContext())?.namespace;
   return {
     server: cluster.server,
+    origin: { context: config.getCurrentContext(), cluster: cluster.name },
     token: () => bearerToken(config),
     ...pem('ca', options.ca),
     ...pem('clientCertificate', options.cert),

@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { NOT_CONFIRMED, QUESTION } from '#cli/mode/messages.ts';
 import { patchPolicy } from '#cli/mode/patch-policy.ts';
 import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
 import { createObject, deleteObject, getObject, patchObject } from '#shared/kube/client/objects.ts';
 import { NODE_PRESSURE_POLICIES, NODE_PRESSURES, NODES, VALIDATING_WEBHOOKS } from '#shared/kube/resource.ts';
 import { at, textAt } from '#test/contract/harness.ts';
-import { runPlimsoll } from '#test/cli/run-plimsoll.ts';
+import { type Run, runPlimsoll } from '#test/cli/run-plimsoll.ts';
 import { sandboxCluster } from '#test/cli/sandbox-cluster.ts';
 
 const BATCH = { resource: NODE_PRESSURE_POLICIES, name: 'batch' };
@@ -44,6 +45,12 @@ describe('plimsoll mode', () => {
   });
   const modeOf = async () => at(await getObject(client(), BATCH), 'object.spec.mode') ?? 'DryRun';
   const mode = (...args: readonly string[]) => runPlimsoll(['mode', ...args, '--kubeconfig', kubeconfig]);
+  /** The lines of standard error that follow context and cluster. */
+  const told = ({ stderr }: Run) => {
+    const [first, ...others] = stderr.split('\n');
+    expect(first).toMatch(/^context "sandbox", cluster "sandbox" \(https:\/\/127\.0\.0\.1:\d+\)$/);
+    return others.join('\n');
+  };
 
   beforeEach(async () => {
     await patchObject(client(), BATCH, { spec: { mode: 'DryRun' } }, { type: 'merge' });
@@ -51,10 +58,22 @@ describe('plimsoll mode', () => {
 
   test('enforce, and back', async () => {
     const line = 'nodepressurepolicy.plimsoll.dev/batch patched\n';
-    expect(await mode('enforce', ...POOL)).toEqual({ code: 0, stdout: line, stderr: '' });
+    const enforced = await mode('enforce', ...POOL, '--yes');
+    expect([enforced.code, enforced.stdout, told(enforced)]).toEqual([0, line, '']);
     expect(await modeOf()).toBe('Enforce');
-    expect(await mode('dry-run', '-l', 'pool in (batch)')).toEqual({ code: 0, stdout: line, stderr: '' });
+    const back = await mode('dry-run', '-l', 'pool in (batch)');
+    expect([back.code, back.stdout, told(back)]).toEqual([0, line, '']);
     expect(await modeOf()).toBe('DryRun');
+  });
+
+  test.each([
+    ['y\n', 'Enforce', 0, ''],
+    ['n\n', 'DryRun', 1, `${NOT_CONFIRMED}\n`],
+    ['', 'DryRun', 1, `${NOT_CONFIRMED}\n`],
+  ])('enforce shows the nodes and asks: the answer %j leaves mode %s', async (answer, after, code, last) => {
+    const run = await runPlimsoll(['mode', 'enforce', ...POOL, '--kubeconfig', kubeconfig], answer);
+    expect([run.code, told(run)]).toEqual([code, `${ROWS}${QUESTION}\n${last}`]);
+    expect(await modeOf()).toBe(after);
   });
 
   test.each([
@@ -62,29 +81,30 @@ describe('plimsoll mode', () => {
     ['server', 'nodepressurepolicy.plimsoll.dev/batch patched (server dry run)\n'],
   ])('--dry-run=%s shows what would change, and changes nothing', async (strategy, line) => {
     const run = await mode('enforce', ...POOL, `--dry-run=${strategy}`);
-    expect(run).toEqual({ code: 0, stdout: ROWS + line, stderr: '' });
+    expect([run.code, run.stdout, told(run)]).toEqual([0, ROWS + line, '']);
     expect(await modeOf()).toBe('DryRun');
   });
 
   test('the mode that is set already', async () => {
     const stdout = 'nodepressurepolicy.plimsoll.dev/batch patched (no change)\n';
-    expect(await mode('dry-run', ...POOL)).toEqual({ code: 0, stdout, stderr: '' });
+    const run = await mode('dry-run', ...POOL);
+    expect([run.code, run.stdout, told(run)]).toEqual([0, stdout, '']);
   });
 
   test('nodes without a policy are named, and the others change', async () => {
-    const { code, stderr } = await mode('enforce', '--node-selector=');
-    expect({ code, stderr }).toEqual({
+    const run = await mode('enforce', '--node-selector=', '--yes');
+    expect({ code: run.code, told: told(run) }).toEqual({
       code: 0,
-      stderr: 'warning: no NodePressurePolicy selects web-1: the setting --mode of the agents there is unchanged\n',
+      told: 'warning: no NodePressurePolicy selects web-1: the setting --mode of the agents there is unchanged\n',
     });
     expect(await modeOf()).toBe('Enforce');
   });
 
   test('no policy at all', async () => {
-    expect(await mode('enforce', '-l', 'pool=web')).toEqual({
+    const run = await mode('enforce', '-l', 'pool=web');
+    expect({ code: run.code, told: told(run) }).toEqual({
       code: 1,
-      stdout: '',
-      stderr:
+      told:
         'error: no NodePressurePolicy selects web-1; apply one, such as ' +
         'deploy/examples/node-pressure-policy-dry-run.yaml, and run the command again\n',
     });
@@ -94,8 +114,8 @@ describe('plimsoll mode', () => {
     ['pool=none', /^error: no node matches the selector "pool=none"; .*\n$/],
     ['pool in batch', /^error: cluster: cannot list nodes: .+\n$/],
   ])('the selector %s', async (selector, message) => {
-    const { code, stderr } = await mode('enforce', '-l', selector);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(message) as string });
+    const run = await mode('enforce', '-l', selector);
+    expect({ code: run.code, told: told(run) }).toEqual({ code: 2, told: expect.stringMatching(message) as string });
   });
 
   test('a policy that was changed meanwhile is not overwritten', async () => {
@@ -108,11 +128,11 @@ describe('plimsoll mode', () => {
 
   test('a patch that the API server refuses', async () => {
     await createObject(client(), { resource: VALIDATING_WEBHOOKS }, { metadata: { name: 'out' }, webhooks: [OUT] });
-    const { code, stdout, stderr } = await mode('enforce', ...POOL);
-    expect({ code, stdout, stderr }).toEqual({
+    const run = await mode('enforce', ...POOL, '-y');
+    expect({ code: run.code, stdout: run.stdout, told: told(run) }).toEqual({
       code: 1,
       stdout: '',
-      stderr: expect.stringMatching(/^error: cannot patch NodePressurePolicy batch: .*out\.example\.com/) as string,
+      told: expect.stringMatching(/^error: cannot patch NodePressurePolicy batch: .*out\.example\.com/) as string,
     });
     await deleteObject(client(), { resource: VALIDATING_WEBHOOKS, name: 'out' });
   });

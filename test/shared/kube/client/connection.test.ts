@@ -82,6 +82,7 @@ current-context: default
     const { token, ...connection } = await kubeconfigConnection(write('config', kubeconfig));
     expect(connection).toEqual({
       server: 'https://one:6443',
+      origin: { context: 'default', cluster: 'one' },
       ca: 'pem',
       clientCertificate: 'cert',
       clientKey: 'key',
