@@ -18,7 +18,7 @@ export interface AgentMetrics {
 
 const TOP = 10;
 const LATENESS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1, 5];
-const AGE_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const AGE_BUCKETS = [0.01, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const KINDS = { some: 'waiting', full: 'stalled' } as const;
 
 export function createAgentMetrics(metrics: Metrics): AgentMetrics {
