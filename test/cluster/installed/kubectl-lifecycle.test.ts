@@ -82,13 +82,12 @@ describe.skipIf(why !== undefined)(`Plimsoll comes, is upgraded and goes with ku
     },
   );
 
-  test.each(['enforce', 'high-availability', 'rules-only', 'second-scheduler', 'dashboard', 'without-agent'])(
-    'the API server takes deploy/overlays/%s, every field of it',
-    { timeout: WITHIN_MS },
-    async (overlay) => {
-      await kubectl(...APPLY, '--dry-run=server', '-k', `${DEPLOY}overlays/${overlay}`);
-    },
-  );
+  test.each([
+    ...['enforce', 'high-availability', 'rules-only', 'second-scheduler', 'control-plane-extender'],
+    ...['dashboard', 'without-agent'],
+  ])('the API server takes deploy/overlays/%s, every field of it', { timeout: WITHIN_MS }, async (overlay) => {
+    await kubectl(...APPLY, '--dry-run=server', '-k', `${DEPLOY}overlays/${overlay}`);
+  });
 
   test('the API server takes every example', { timeout: WITHIN_MS }, async () => {
     const examples = readdirSync(`${DEPLOY}examples`).filter((name) => name !== 'priority-classes.yaml');
