@@ -6,11 +6,12 @@ import type { ProcessIo } from './process-io.ts';
 
 const HELP = `
 Checks the CustomResourceDefinitions, the registration of the webhook and its
-certificate authorities, the reports of the agents, pressure stall information,
-whether the memory figures of each node agree, the rights of the accounts, webhooks of others that may interfere,
-configurations of kube-scheduler in ConfigMaps, DaemonSets of kube-system below
-the highest priority, and workloads whose priority class is far above that of
-other workloads in the namespace. Each finding names the next step.
+certificate authorities, the reports of the agents and whether their memory
+figures agree, pressure stall information, the rights of the accounts, webhooks
+of others that may interfere, configurations of kube-scheduler in ConfigMaps,
+DaemonSets of kube-system below the highest priority, and workloads whose
+priority class is far above that of other workloads in the namespace. Each
+finding names the next step.
 
 The rights of the accounts and the cgroup versions of the nodes are checked
 only on a cluster, not with -f.
