@@ -8,7 +8,7 @@ import { accountToken, writeKubeconfig } from '#test/cluster/support/accounts.ts
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../../deploy/', import.meta.url));
-const COMPONENTS = ['scheduler-second', 'node-controller', 'dashboard', 'dashboards'];
+const COMPONENTS = ['scheduler-second', 'control-plane-extender', 'node-controller', 'dashboard', 'dashboards'];
 const TENANT = { namespace: 'default', name: 'tenant' };
 const WITHIN_MS = 240_000;
 
