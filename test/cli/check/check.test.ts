@@ -39,15 +39,6 @@ function agentReport(name: string, version: string | undefined, observedAt: stri
   return { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressure', metadata: { name }, status };
 }
 
-function sourcesReport(name: string, conditions: readonly object[], observedAt = TAKEN_AT): object {
-  return {
-    apiVersion: 'plimsoll.dev/v1alpha1',
-    kind: 'NodePressure',
-    metadata: { name },
-    status: { observedAt, conditions },
-  };
-}
-
 function schedulerConfiguration(plugins: object): object {
   const configuration = { kind: 'KubeSchedulerConfiguration', profiles: [{ schedulerName: 'batch', plugins }] };
   const metadata = { name: 'scheduler', namespace: 'kube-system' };
@@ -107,25 +98,6 @@ describe('checkCluster', () => {
     const silent = agentReport('silent', '0.1.0', '2026-01-01T11:00:00Z');
     const found = troubles(...DEFINITIONS, ...WEBHOOKS, ...pressures, silent);
     expect(found).toEqual(expected.map((text) => ['Warning', 'versions', text]));
-  });
-
-  test.each([
-    ['SourcesDisagree', 'False', 'Error', 'memory figures contradict each other, so no pod is evicted for memory on'],
-    ['PodsDisagree', 'False', 'Warning', 'memory figures of pods contradict each other on'],
-    ['KernelUnreadable', 'Unknown', 'Warning', "the agent fell back to the kubelet's figures on"],
-    ['PodsUnreadable', 'Unknown', 'Warning', "the agent fell back to the kubelet's figures on"],
-    ['SourcesNotComparable', 'Unknown', 'Warning', 'memory figures cannot be compared on'],
-  ])('sources of nodes: %s', (reason, status, level, text) => {
-    const doubtful = (message: string) => [{ type: 'SourcesAgree', status, reason, message }];
-    const agreed = [{ type: 'SourcesAgree', status: 'True', reason: 'NoDisagreement', message: '' }];
-    const pressures = [
-      sourcesReport('n1', agreed),
-      sourcesReport('n2', doubtful('kubelet: 1')),
-      sourcesReport('n3', doubtful('kubelet: 2')),
-      sourcesReport('silent', doubtful('kubelet: 3'), '2026-01-01T11:00:00Z'),
-    ];
-    const found = troubles(...DEFINITIONS, ...WEBHOOKS, ...pressures);
-    expect(found).toEqual([[level, 'sources', `${text} n2, n3 (n2: kubelet: 1)`]]);
   });
 
   test('agents that are missing or silent', () => {
