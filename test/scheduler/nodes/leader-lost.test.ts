@@ -95,11 +95,11 @@ describe(
       await send('POST', PRESSURES, { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressure', metadata: { name } });
     }
 
-    /** Writes the status of each node as its agent does. */
-    async function report(memory: 'True' | 'False', of: readonly string[] = names): Promise<void> {
+    /** Writes the status of each node as its agent does, at once: what stands in between is acted on. */
+    async function report(memory: 'True' | 'False', of = names, mode = 'Enforce'): Promise<void> {
       const now = new Date().toISOString();
       const conditions = [{ type: 'Memory', status: memory, reason: 'x', message: 'x', lastTransitionTime: now }];
-      const status = { observedAt: now, mode: 'Enforce', conditions };
+      const status = { observedAt: now, mode, conditions };
       for (const name of of) await send('PATCH', `${PRESSURES}/${name}/status`, { status });
     }
 
@@ -176,9 +176,8 @@ describe(
     });
 
     /** In mode DryRun a node gets its condition and no taint. */
-    async function reportConditionOnly(name: string, memory: 'True' | 'False'): Promise<void> {
-      await report(memory, [name]);
-      await send('PATCH', `${PRESSURES}/${name}/status`, { status: { mode: 'DryRun' } });
+    function reportConditionOnly(name: string, memory: 'True' | 'False'): Promise<void> {
+      return report(memory, [name], 'DryRun');
     }
   },
 );
