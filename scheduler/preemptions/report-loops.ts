@@ -33,6 +33,7 @@ export function reportLoops(options: ReportOptions): (proposed: Pick<Proposal, '
     'Pairs of owners in proposed preemptions that would continue a loop, by mode',
     ['mode'],
   );
+  counter.add({ mode: loops.mode }, 0);
   return (proposed) => {
     if (!loops.isAny()) return;
     for (const { victim, because } of loopsIn(proposed, options)) {

@@ -14,6 +14,9 @@ export interface WatchOptions {
   readonly metrics: Metrics;
 }
 
+/** What a kubelet says where two schedulers gave away the same room. */
+const USUAL_REFUSALS = ['OutOfcpu', 'OutOfmemory', 'OutOfpods'];
+
 /**
  * Follows what schedulers do to pods: counts preempted pods, budgets that a preemption breached (S1-17) and pods that a
  * kubelet refused (S0-20), and shows the loops who preempts whom (S0-21).
@@ -41,8 +44,9 @@ export function watchPreemptions({ loops, log, metrics }: WatchOptions): Observe
   };
 }
 
+/** They begin with 0, because Prometheus sees no increase in a series that begins with 1. */
 function createCounters(metrics: Metrics) {
-  return {
+  const counters = {
     preempted: metrics.counter(
       'plimsoll_extender_preempted_pods_total',
       'Pods that schedulers preempted, by whether a PodDisruptionBudget had nothing left; each replica of the extender counts all',
@@ -54,6 +58,9 @@ function createCounters(metrics: Metrics) {
       ['reason'],
     ),
   };
+  for (const budget of ['Kept', 'Breached']) counters.preempted.add({ budget }, 0);
+  for (const reason of USUAL_REFUSALS) counters.refused.add({ reason }, 0);
+  return counters;
 }
 
 function victimOf({ pod }: SeenPod, { victim, node }: { readonly victim: PlacedPod; readonly node: string }) {
