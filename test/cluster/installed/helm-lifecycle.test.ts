@@ -49,7 +49,7 @@ describe.skipIf(why !== undefined)(`Plimsoll comes, is upgraded and goes with he
     expect(await kubectl('get', ...secret, '-o', 'jsonpath={.data}')).toBe('{"ca.crt":"YQ=="}');
     const args = await kubectl('get', 'daemonset', 'plimsoll-agent', '-n', 'plimsoll-node', '-o', 'jsonpath={..args}');
     expect(args).toContain('--mode=Enforce');
-    creates.expectNoneRefused();
+    await creates.expectNoneRefused();
   });
 
   test('rolled back, it is as it was installed, with what the webhook wrote', { timeout: WITHIN_MS }, async () => {
@@ -58,7 +58,7 @@ describe.skipIf(why !== undefined)(`Plimsoll comes, is upgraded and goes with he
     expect(args).not.toContain('--mode=Enforce');
     const secret = ['secret', 'plimsoll-webhook-tls', '-n', 'plimsoll-system'];
     expect(await kubectl('get', ...secret, '-o', 'jsonpath={.data}')).toBe('{"ca.crt":"YQ=="}');
-    creates.expectNoneRefused();
+    await creates.expectNoneRefused();
   });
 
   test('uninstalled, it leaves its definitions and the namespace that helm made', { timeout: WITHIN_MS }, async () => {
@@ -66,6 +66,6 @@ describe.skipIf(why !== undefined)(`Plimsoll comes, is upgraded and goes with he
     const { definitions, others } = await remainsOf(own().cluster.kubeconfig);
     // What Kubernetes itself puts into every namespace goes with the namespace.
     expect([definitions.length, others]).toEqual([6, ['namespace/plimsoll-system']]);
-    creates.expectNoneRefused();
+    await creates.expectNoneRefused();
   });
 });
