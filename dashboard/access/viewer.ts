@@ -3,7 +3,7 @@ import type { MayList } from './known-access.ts';
 
 /** A user of the dashboard, with what they may see. */
 export interface Viewer {
-  /** Whose pages are counted together; absent where nobody signs in. */
+  /** Whose pages are counted together; absent where the dashboard has no sign-in. */
   readonly user?: string;
   /** Whether pods of every namespace may be shown. */
   readonly seesAll: boolean;

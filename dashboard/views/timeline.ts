@@ -58,7 +58,7 @@ function kindOf(reason: string): TimelineKind | undefined {
   return Object.hasOwn(KINDS, reason) ? KINDS[reason] : undefined;
 }
 
-/** Whoever writes an Event chooses its times, but for the creation: that one the API server sets. */
+/** The author of an Event chooses its times, except for the creation time, which the API server sets. */
 function lastSeen({ eventTime, metadata }: KubeObject & Fields, series: Fields, now: number): number {
   const given = [series['lastObservedTime'], eventTime, metadata.creationTimestamp].map(instantOf);
   const times = given.filter((time) => time !== undefined);

@@ -13,8 +13,8 @@ export type PodChange =
   | { readonly kind: 'refused'; readonly reason: string };
 
 /**
- * Compares a pod with what was known of it. What has happened before the pod was first seen is not told: after a restart
- * no old preemption counts once more.
+ * Compares a pod with what was known of it. What happened before the pod was first seen is not reported: after a
+ * restart no old preemption is counted again.
  */
 export function podChange({ pod, raw, previous }: SeenPod): PodChange | undefined {
   const node = placeOf(pod);

@@ -15,8 +15,8 @@ export function emptyPlaces(): ConnectionPlaces {
 
 /**
  * Takes a new connection in, and returns the one to close for it where `most` are open: the oldest without a request,
- * else the one that has been idle for longest, else the new one. So nobody keeps a port for himself with connections
- * that ask for nothing, and no answer is cut off.
+ * else the one that has been idle for longest, else the new one. So idle connections cannot block a port, and no
+ * answer is cut off.
  */
 export function takeIn(
   { waiting, answering, idle }: ConnectionPlaces,

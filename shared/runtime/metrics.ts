@@ -66,7 +66,7 @@ export function createMetrics(component: string): Metrics {
     gauge: (name, help, labels = []) => gauge(registry, { name, help, labels }),
     histogram: (name, help, labels = [], buckets = FAST_BUCKETS_SECONDS) =>
       histogram(registry, { name, help, labels, buckets }, flushes),
-    // Writing 300 series takes a millisecond, and whoever reaches the port may ask on every connection.
+    // Writing 300 series takes a millisecond, and any client of the port may ask on every connection.
     text: onceATurn(() => {
       for (const flush of flushes) flush();
       return registry.metrics();

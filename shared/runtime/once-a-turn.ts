@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /**
- * Runs a task once for all who ask in one turn of the event loop, after that turn: many callers at once then cost
+ * Runs a task once for all callers of one turn of the event loop, after that turn: many callers at once then cost
  * hardly more than one.
  */
 export function onceATurn<T>(task: () => Promise<T>): () => Promise<T> {

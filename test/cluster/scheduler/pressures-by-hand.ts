@@ -1,4 +1,4 @@
-/** What somebody other than the agent writes into a NodePressure. */
+/** What a writer other than the agent puts into a NodePressure. */
 export interface WrittenByHand {
   readonly avoid?: readonly object[];
   readonly status: object;

@@ -120,7 +120,7 @@ describe('admit', () => {
     expect(asked[0]).toMatchObject({ user: 'kim', groups: ['ops'], extra: { scope: ['b'] } });
   });
 
-  test('where the API server does not answer nobody is let in', async () => {
+  test('no viewer is admitted while the API server does not answer', async () => {
     const request = () => Promise.resolve({ kind: 'timeout', message: 'late' } as const);
     const client = { ...apiServer(() => true).client, request };
     expect(await ask(client, GOOD)).toMatchObject({ kind: 'refused', status: 503 });

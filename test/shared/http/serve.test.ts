@@ -199,7 +199,7 @@ describe('serve', () => {
   });
 
   test.each(['http', 'https'])(
-    'callers that hold connections without a request keep nobody out, over %s',
+    'callers that hold connections without a request shut out no other caller, over %s',
     async (scheme) => {
       const tls = scheme === 'https' ? { tls: leaf('held') } : {};
       const server = await start({ maxConnections: 4, ...tls });

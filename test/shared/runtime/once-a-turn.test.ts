@@ -10,13 +10,13 @@ function counted({ failsFirst }: { readonly failsFirst: boolean }) {
   });
 }
 
-test('who asks in one turn shares a run, who asks later gets another', async () => {
+test('callers of one turn share a run, and a later caller gets another', async () => {
   const ask = counted({ failsFirst: false });
   expect(await Promise.all([ask(), ask(), ask()])).toEqual([1, 1, 1]);
   expect(await ask()).toBe(2);
 });
 
-test('a run that fails fails for those who share it, and for no other', async () => {
+test('a run that fails does so for the callers that share it, and for no other', async () => {
   const ask = counted({ failsFirst: true });
   const answers = await Promise.allSettled([ask(), ask()]);
   expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
