@@ -1,11 +1,13 @@
 /**
  * How long the extender takes to answer kube-scheduler about a preemption: 500 proposed nodes with 4 or 30 victims each,
- * of 30 pods on a node, over HTTP on loopback; the client is a process of its own. `guarded` is the share of nodes on
+ * of 30 pods on a node, over HTTP on loopback, with the V8 flags of the manifests. The client is a process of its own
+ * that allocates next to nothing, so that its garbage collection is not measured. `guarded` is the share of nodes on
  * which a victim opted out, so that other victims must be found. JSON on stdout: milliseconds per request from the first
  * byte sent to the last byte received, processor time of the server, and how long its event loop was blocked at most.
  */
 import { execFile } from 'node:child_process';
-import { Agent, request } from 'node:http';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -26,17 +28,25 @@ import { createPreemptionLoops } from '#scheduler/preemptions/preemption-loops.t
 import { createPodReader } from '#scheduler/read-pods.ts';
 import { fixedClasses } from '#test/build/classes.ts';
 import { buildNode } from '#test/build/cluster.ts';
+import { V8_FLAGS } from './support/scheduler-process.ts';
 
 const NODES = 500;
 const PODS_PER_NODE = 30;
-const WARM_UP = 50;
-const ROUNDS = 300;
+const WARM_UP = 200;
+const ROUNDS = 1_000;
 const RULES = { budgets: 'BestEffort', usageAware: false, tieBreak: 'none' } as const;
-const CASES = [
+
+interface Case {
+  readonly victims: number;
+  /** Share of the nodes. */
+  readonly guarded: number;
+}
+
+const CASES: readonly Case[] = [
   { victims: 4, guarded: 0 },
   { victims: 30, guarded: 0 },
   { victims: 4, guarded: 0.1 },
-] as const;
+];
 
 const OPTED_OUT = {
   name: 'stays',
@@ -95,8 +105,6 @@ function bodyOf(victims: number): string {
   return JSON.stringify({ Pod, NodeNameToVictims: null, NodeNameToMetaVictims: Object.fromEntries(proposed) });
 }
 
-type Case = (typeof CASES)[number];
-
 async function measure({ victims, guarded }: Case) {
   const log = createLog({ component: 'bench', level: 'silent', format: 'json' });
   const loops = createPreemptionLoops(loopsSchema.parse({ mode: 'Enforce' }), systemClock);
@@ -128,45 +136,77 @@ async function measure({ victims, guarded }: Case) {
 }
 
 async function timesOfClient(port: number, victims: number): Promise<readonly number[]> {
-  const args = [fileURLToPath(import.meta.url), 'client', String(port), String(victims)];
-  const { stdout } = await promisify(execFile)(process.execPath, args);
-  return JSON.parse(stdout) as readonly number[];
+  return JSON.parse(await runRole([], 'client', port, victims)) as readonly number[];
 }
 
 /** Asks again and again as kube-scheduler does, one request at a time; prints the time of each. */
 async function runClient(port: number, victims: number): Promise<void> {
-  const body = Buffer.from(bodyOf(victims));
-  const agent = new Agent({ keepAlive: true });
+  const ask = await connectTo(port);
+  const request = requestOf(bodyOf(victims));
   const times: number[] = [];
   for (let round = -WARM_UP; round < ROUNDS; round += 1) {
     const start = performance.now();
-    const { status, text } = await ask(port, body, agent);
+    const answer = await ask(request);
     if (round >= 0) times.push(performance.now() - start);
-    if (status !== 200 || !text.includes('"node-0"')) throw new Error(`answered ${status}: ${text.slice(0, 500)}`);
+    const text = answer.toString();
+    if (!text.startsWith('HTTP/1.1 200') || !text.includes('"node-0"')) throw new Error(text.slice(0, 500));
   }
-  agent.destroy();
   console.log(JSON.stringify(times));
 }
 
-function ask(port: number, body: Buffer, agent: Agent): Promise<{ readonly status: number; readonly text: string }> {
-  const headers = { 'content-type': 'application/json', 'content-length': body.length };
-  return new Promise((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', port, path: '/preempt', method: 'POST', headers, agent }, (answer) => {
-      const chunks: Buffer[] = [];
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));
+function requestOf(body: string): Buffer {
+  const head = ['POST /preempt HTTP/1.1', 'Host: extender', 'Content-Type: application/json'];
+  return Buffer.from([...head, `Content-Length: ${Buffer.byteLength(body)}`, '', body].join('\r\n'));
+}
+
+/** A connection that reads into one buffer, so that no garbage collection of the client is measured. */
+async function connectTo(port: number): Promise<(request: Buffer) => Promise<Buffer>> {
+  const answer = Buffer.alloc(4 * 1024 * 1024);
+  let length = 0;
+  let resolveAnswer: (answer: Buffer) => void = () => undefined;
+  const keep = (read: number, chunk: Uint8Array): boolean => {
+    answer.set(chunk.subarray(0, read), length);
+    length += read;
+    if (length >= lengthOfAnswer(answer)) resolveAnswer(answer.subarray(0, length));
+    return true;
+  };
+  const socket = connect({ host: '127.0.0.1', port, onread: { buffer: Buffer.alloc(256 * 1024), callback: keep } });
+  await once(socket, 'connect');
+  // The connection alone does not keep the process alive.
+  socket.unref();
+  return (request) => {
+    length = 0;
+    socket.ref().write(request);
+    return new Promise((resolve) => {
+      resolveAnswer = (whole) => resolve((socket.unref(), whole));
     });
-    sent.on('error', reject);
-    sent.end(body);
-  });
+  };
+}
+
+/** Of the head and the body, in bytes. */
+function lengthOfAnswer(answer: Buffer): number {
+  const head = answer.subarray(0, 1_024).toString('latin1');
+  const [, body] = /content-length: (\d+)/i.exec(head) ?? [];
+  return head.indexOf('\r\n\r\n') + 4 + Number(body);
+}
+
+async function runRole(flags: readonly string[], ...args: readonly (string | number)[]): Promise<string> {
+  const command = [...flags, fileURLToPath(import.meta.url), ...args.map(String)];
+  const { stdout } = await promisify(execFile)(process.execPath, command);
+  return stdout;
 }
 
 async function runBench(): Promise<void> {
   const results: unknown[] = [];
-  for (const each of CASES) results.push(await measure(each));
-  const document = { bench: 'extender-preempt', nodes: NODES, podsPerNode: PODS_PER_NODE, results };
-  console.log(JSON.stringify(document, undefined, 2));
+  for (const { victims, guarded } of CASES) {
+    results.push(JSON.parse(await runRole(V8_FLAGS, 'server', victims, guarded)));
+  }
+  const size = { nodes: NODES, podsPerNode: PODS_PER_NODE, warmUp: WARM_UP, rounds: ROUNDS };
+  console.log(JSON.stringify({ bench: 'extender-preempt', ...size, results }, undefined, 2));
 }
 
-const [role, port, victims] = process.argv.slice(2);
-await (role === 'client' ? runClient(Number(port), Number(victims)) : runBench());
+const [role, ...figures] = process.argv.slice(2);
+const [first = 0, second = 0] = figures.map(Number);
+if (role === 'client') await runClient(first, second);
+else if (role === 'server') console.log(JSON.stringify(await measure({ victims: first, guarded: second })));
+else await runBench();

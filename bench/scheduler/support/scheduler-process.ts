@@ -7,7 +7,7 @@ import { COMPILE_CACHE } from '#test/build/compile-cache.ts';
 import { waitUntil } from '#test/cluster/support/wait-until.ts';
 
 /** As in the manifests. */
-const V8_FLAGS = ['--no-maglev', '--max-semi-space-size=4', '--max-old-space-size=288'];
+export const V8_FLAGS = ['--no-maglev', '--max-semi-space-size=4', '--max-old-space-size=288'];
 const MAIN = fileURLToPath(new URL('../../../scheduler/main.ts', import.meta.url));
 const FLAGS = ['--host=127.0.0.1', '--port=0', '--health-host=127.0.0.1', '--health-port=0', '--drain-seconds=0'];
 
