@@ -1,26 +1,46 @@
 import type { Whole } from './whole.ts';
 
-/** Gives each resource name of a cluster a small number, so that amounts become rows of numbers. */
+/** Gives each resource that the nodes of a cluster have a small number, so that amounts become rows of numbers. */
 export interface ResourceColumns {
-  readonly names: string[];
   readonly indexes: Map<string, number>;
   /** Rows by their fingerprint: most pods of a cluster take what others take, and share a row. */
   readonly rows: Map<number, readonly Whole[]>;
 }
 
+const ON_EVERY_NODE: readonly string[] = ['cpu', 'memory', 'ephemeral-storage'];
+/** A row is as long as there are columns, and every pod and node has one. */
+const MOST_COLUMNS = 1_000;
 /** Rows that are kept for pods to come; when there are more, the pool begins anew. */
 const MOST_ROWS = 10_000;
 const LARGE_PRIME = 2_147_483_647;
 
 export function createColumns(): ResourceColumns {
-  return { names: [], indexes: new Map(), rows: new Map() };
+  return { indexes: new Map(ON_EVERY_NODE.map((name, index) => [name, index])), rows: new Map() };
 }
 
-/** Writes amounts as a row, naming new columns as needed; a resource left out is 0 or missing at the end. */
+/**
+ * Gives columns to resources that have none, a thousand at most; true where one was given. Only what nodes have is
+ * named: whoever may create a pod can have it ask for resources of any name, and what no node has decides nothing.
+ */
+export function nameColumns({ indexes }: ResourceColumns, names: Iterable<string>): boolean {
+  const before = indexes.size;
+  for (const name of names) {
+    if (!indexes.has(name) && indexes.size < MOST_COLUMNS) indexes.set(name, indexes.size);
+  }
+  return indexes.size > before;
+}
+
+/** True where each of these amounts has a column. */
+export function haveColumns({ indexes }: ResourceColumns, amounts: ReadonlyMap<string, Whole>): boolean {
+  return Array.from(amounts.keys()).every((name) => indexes.has(name));
+}
+
+/** Writes amounts as a row, without those that have no column; a resource left out is 0 or missing at the end. */
 export function toRow(columns: ResourceColumns, amounts: ReadonlyMap<string, Whole>): readonly Whole[] {
   const row: Whole[] = [];
   for (const [name, amount] of amounts) {
-    const index = columnOf(columns, name);
+    const index = columns.indexes.get(name);
+    if (index === undefined) continue;
     while (row.length <= index) row.push(0);
     row[index] = amount;
   }
@@ -45,11 +65,4 @@ function fingerprint(row: readonly Whole[]): number {
 
 function isEqual(a: readonly Whole[], b: readonly Whole[]): boolean {
   return a.length === b.length && a.every((amount, column) => amount === b[column]);
-}
-
-function columnOf(columns: ResourceColumns, name: string): number {
-  const known = columns.indexes.get(name);
-  if (known !== undefined) return known;
-  columns.indexes.set(name, columns.names.length);
-  return columns.names.push(name) - 1;
 }

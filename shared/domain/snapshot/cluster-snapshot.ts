@@ -20,6 +20,8 @@ export interface ClusterSnapshot {
   readonly occupancies: Map<string, Occupancy>;
   /** Every pod that is on a node or nominated to one, by UID. */
   readonly placedPods: Map<string, PlacedPod>;
+  /** Pods that ask for a resource that no node has had so far. */
+  readonly uncounted: Set<PlacedPod>;
   /** Pods on nodes that keep others away. */
   readonly antiAffine: Set<PlacedPod>;
   /** By namespace, absent until a budget asks for them. */
@@ -42,6 +44,7 @@ export function emptySnapshot(): ClusterSnapshot {
     nodes: new Map(),
     occupancies: new Map(),
     placedPods: new Map(),
+    uncounted: new Set(),
     antiAffine: new Set(),
     podsByNamespace: undefined,
     budgets: new Map(),

@@ -3,7 +3,6 @@ import type { BudgetEntry } from './budget-entry.ts';
 import { hostPortsOf, type HostPort } from '#shared/domain/pod/host-port.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { podRequests, SCHEDULER_VIEW } from '#shared/domain/pod/pod-requests.ts';
-import { toRow, type ResourceColumns } from '#shared/domain/quantity/resource-columns.ts';
 import { scheduledAmounts } from '#shared/domain/pod/scheduled-resources.ts';
 import type { Whole } from '#shared/domain/quantity/whole.ts';
 
@@ -18,21 +17,26 @@ export interface PlacedPod {
   /** The place in the order in which the snapshot learned of the pods. */
   readonly arrival: number;
   /** What it takes, by column. */
-  readonly row: readonly Whole[];
+  row: readonly Whole[];
   readonly hostPorts: readonly HostPort[];
   readonly antiAffinity: readonly AffinityTerm[];
   /** The disruption budgets that count it. */
   budgets: readonly BudgetEntry[];
 }
 
-/** Prepares a pod. Requests follow a resize in progress. `pkg/scheduler/framework/types.go` PodInfo.CalculateResource. */
-export function preparePlacedPod(pod: Pod, columns: ResourceColumns, arrival: number): PlacedPod {
+/** What a pod takes. Requests follow a resize in progress. `pkg/scheduler/framework/types.go` PodInfo.CalculateResource. */
+export function amountsOf(pod: Pod): ReadonlyMap<string, Whole> {
+  return scheduledAmounts(podRequests(pod, SCHEDULER_VIEW));
+}
+
+/** Prepares a pod; the row holds its `amountsOf`. */
+export function preparePlacedPod(pod: Pod, row: readonly Whole[], arrival: number): PlacedPod {
   return {
     pod,
     priority: priorityOf(pod),
     startedAt: secondsOf(pod.status.startTime),
     arrival,
-    row: toRow(columns, scheduledAmounts(podRequests(pod, SCHEDULER_VIEW))),
+    row,
     hostPorts: orNone(hostPortsOf(pod)),
     antiAffinity: orNone(sharedTerms(pod, pod.spec.scheduling.podAntiAffinity)),
     budgets: NONE,

@@ -2,7 +2,8 @@ import { type BudgetEntry, countsPod } from './budget-entry.ts';
 import { forgetIfDeserted, forgetSheet, occupancyOf, type ClusterSnapshot } from './cluster-snapshot.ts';
 import { admit, dismiss, type Occupancy } from './occupancy.ts';
 import { enter, leave } from './pods-by-namespace.ts';
-import { orNone, preparePlacedPod, type PlacedPod } from './placed-pod.ts';
+import { amountsOf, orNone, preparePlacedPod, type PlacedPod } from './placed-pod.ts';
+import { haveColumns, toRow } from '#shared/domain/quantity/resource-columns.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 
 const FINISHED: readonly (string | undefined)[] = ['Succeeded', 'Failed'];
@@ -14,7 +15,9 @@ const FINISHED: readonly (string | undefined)[] = ['Succeeded', 'Failed'];
 export function putPod(snapshot: ClusterSnapshot, pod: Pod): void {
   removePod(snapshot, pod);
   if (placeOf(pod) === '' || FINISHED.includes(pod.status.phase)) return;
-  const placed = preparePlacedPod(pod, snapshot.columns, snapshot.arrivals);
+  const amounts = amountsOf(pod);
+  const placed = preparePlacedPod(pod, toRow(snapshot.columns, amounts), snapshot.arrivals);
+  if (!haveColumns(snapshot.columns, amounts)) snapshot.uncounted.add(placed);
   snapshot.arrivals += 1;
   placed.budgets = orNone(budgetsIn(snapshot, pod.namespace).filter((budget) => countsPod(budget, pod)));
   snapshot.placedPods.set(podKey(pod), placed);
@@ -38,11 +41,29 @@ export function removePodByKey(snapshot: ClusterSnapshot, key: string): void {
   const placed = snapshot.placedPods.get(key);
   if (placed === undefined) return;
   snapshot.placedPods.delete(key);
+  snapshot.uncounted.delete(placed);
   snapshot.antiAffine.delete(placed);
   leave(snapshot, placed);
   unsettle(occupancyOf(snapshot, placeOf(placed.pod)), placed);
   forgetSheet(snapshot, placeOf(placed.pod));
   forgetIfDeserted(snapshot, placeOf(placed.pod));
+}
+
+/** Counts what pods ask for of the resources that a node has brought; the order of the pods stays. */
+export function recountPods(snapshot: ClusterSnapshot): void {
+  for (const placed of snapshot.uncounted) recount(snapshot, placed);
+}
+
+function recount(snapshot: ClusterSnapshot, placed: PlacedPod): void {
+  const { columns, uncounted } = snapshot;
+  const amounts = amountsOf(placed.pod);
+  if (haveColumns(columns, amounts)) uncounted.delete(placed);
+  const place = placeOf(placed.pod);
+  const occupancy = occupancyOf(snapshot, place);
+  if (isBound(placed.pod)) dismiss(occupancy, placed);
+  placed.row = toRow(columns, amounts);
+  if (isBound(placed.pod)) admit(occupancy, placed);
+  forgetSheet(snapshot, place);
 }
 
 /** What identifies a pod: its UID, or its name where the object has none. */

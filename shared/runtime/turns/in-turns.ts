@@ -2,7 +2,7 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import { nextTurn } from './next-turn.ts';
 
 /** Short enough that no caller notices the wait. */
-const TURN_MS = 5;
+const TURN_MS = 2;
 
 /**
  * The same pieces, with a turn of the event loop whenever some milliseconds were spent on them: pieces that have already

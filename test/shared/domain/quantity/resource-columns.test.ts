@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createColumns, toRow } from '#shared/domain/quantity/resource-columns.ts';
+import { createColumns, nameColumns, toRow } from '#shared/domain/quantity/resource-columns.ts';
 import type { Whole } from '#shared/domain/quantity/whole.ts';
 
 function amounts(cpu: Whole, memory: Whole): ReadonlyMap<string, Whole> {
@@ -10,11 +10,14 @@ function amounts(cpu: Whole, memory: Whole): ReadonlyMap<string, Whole> {
 }
 
 describe('toRow', () => {
-  test('gives each resource the column that it was given first', () => {
+  test('writes each amount in the column of its resource, and none without', () => {
     const columns = createColumns();
+    expect(nameColumns(columns, ['cpu', 'example.com/gpu'])).toBe(true);
+    expect(nameColumns(columns, ['cpu', 'example.com/gpu'])).toBe(false);
     expect(toRow(columns, amounts(1, 2))).toEqual([1, 2]);
     expect(toRow(columns, new Map([['memory', 3]]))).toEqual([0, 3]);
-    expect(toRow(columns, new Map([['example.com/gpu', 1]]))).toEqual([0, 0, 1]);
+    expect(toRow(columns, new Map([['example.com/gpu', 1]]))).toEqual([0, 0, 0, 1]);
+    expect(toRow(columns, new Map([['example.com/other', 1]]))).toEqual([]);
   });
 
   test('gives equal amounts one row', () => {

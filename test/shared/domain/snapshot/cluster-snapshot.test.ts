@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
+import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import { sheetOf } from '#shared/domain/snapshot/node-sheet.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { putBudget, removeBudget } from '#shared/domain/snapshot/snapshot-budgets.ts';
@@ -10,6 +11,7 @@ import { putPod, removePod } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { buildBudget, buildNode, buildPod, mapOf, selectorOf } from '#test/build/cluster.ts';
 
 const NODES = [buildNode({ name: 'n0', allocatable: { cpu: '4', memory: '4Gi' } }), buildNode({ name: 'n1' })];
+const WITH_GPU = buildNode({ name: 'n1', allocatable: { cpu: '4', memory: '4Gi', 'example.com/gpu': '2' } });
 
 /** What decisions read of a snapshot: the pods of each node in order, their budgets, the sums and the sheet. */
 function view(snapshot: ClusterSnapshot): object {
@@ -26,9 +28,11 @@ function view(snapshot: ClusterSnapshot): object {
   }));
 }
 
-function sumsByName(snapshot: ClusterSnapshot, sums: readonly (number | bigint)[]): object {
-  const entries = snapshot.columns.names.map((name, column) => [name, sums[column] ?? 0] as const);
-  return Object.fromEntries(entries.filter(([, amount]) => amount !== 0));
+/** Of resources that a node has; others decide nothing. */
+function sumsByName({ columns, nodes }: ClusterSnapshot, sums: readonly (number | bigint)[]): object {
+  const isOnNode = (name: string): boolean => Array.from(nodes.values()).some(({ node }) => node.allocatable.has(name));
+  const entries = Array.from(columns.indexes, ([name, column]) => [name, sums[column] ?? 0] as const);
+  return Object.fromEntries(entries.filter(([name, amount]) => amount !== 0 && isOnNode(name)));
 }
 
 const drawnPod = fc
@@ -73,7 +77,7 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
         (snapshot) =>
           removeNode(snapshot, name),
     ),
-    fc.constantFrom(...NODES).map(
+    fc.constantFrom(...NODES, WITH_GPU).map(
       (node): Step =>
         (snapshot) =>
           putNode(snapshot, node),
@@ -140,6 +144,38 @@ describe('a snapshot that changes in place', () => {
 
   test('leaves out pods that are nowhere', () => {
     expect(createSnapshot({ nodes: NODES, pods: [buildPod({ name: 'p' })] }).placedPods.size).toBe(0);
+  });
+});
+
+describe('resources that no node has', () => {
+  const names = Array.from({ length: 3_000 }, (_, index) => [`example.com/r${index}`, '1'] as const);
+  const greedy = buildPod({ name: 'greedy', node: 'n1', requests: { ...Object.fromEntries(names), cpu: '1' } });
+
+  test('lengthen no row (T-38)', () => {
+    const snapshot = createSnapshot({ nodes: NODES, pods: [greedy] });
+    expect(snapshot.columns.indexes.size).toBe(3);
+    expect(sheetOf(snapshot.nodes.get('n1') as NodeEntry).width).toBe(1);
+  });
+
+  test('are counted as soon as a node has them, and the pods keep their order', () => {
+    const other = buildPod({ name: 'other', node: 'n1', requests: { 'example.com/r7': '2' } });
+    const snapshot = createSnapshot({ nodes: NODES, pods: [greedy, other] });
+    putNode(snapshot, buildNode({ name: 'n2', allocatable: { 'example.com/r7': '4' } }));
+    const { occupancy } = snapshot.nodes.get('n1') as NodeEntry;
+    expect(occupancy.requested[snapshot.columns.indexes.get('example.com/r7') ?? -1]).toBe(3);
+    expect(occupancy.pods.map(({ pod }) => pod.name)).toEqual(['greedy', 'other']);
+    expect(Array.from(snapshot.uncounted, ({ pod }) => pod.name)).toEqual(['greedy']);
+    removePod(snapshot, greedy);
+    expect(snapshot.uncounted.size).toBe(0);
+  });
+
+  test('and a node names a thousand at most', () => {
+    const snapshot = createSnapshot({
+      nodes: [buildNode({ name: 'n0', allocatable: Object.fromEntries(names) })],
+      pods: [],
+    });
+    expect(snapshot.columns.indexes.size).toBe(1_000);
+    expect(snapshot.nodes.get('n0')?.allocatable).toHaveLength(1_000);
   });
 });
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { createColumns } from '#shared/domain/quantity/resource-columns.ts';
 import { preparePlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { chooseNode } from '#shared/domain/preemption/victims/choose-node.ts';
 import type { Candidate } from '#shared/domain/preemption/victims/node-outcome.ts';
@@ -11,7 +10,7 @@ const SHIFT = 2 ** 31;
 function candidate(node: string, priorities: readonly number[], { violations = 0, start = 0 } = {}): Candidate {
   const victims = priorities.map((priority, index) => {
     const pod = buildPod({ name: `${node}-${index}`, priority, ...(start === Infinity ? {} : { startedAt: start }) });
-    return preparePlacedPod(pod, createColumns(), index);
+    return preparePlacedPod(pod, [], index);
   });
   const prioritySum = priorities.reduce((sum, priority) => sum + priority + SHIFT, 0);
   const topPriority = Math.max(...priorities);
