@@ -7,7 +7,7 @@ import type { Node } from '#shared/domain/snapshot/node.ts';
 import { putBudget, removeBudget } from '#shared/domain/snapshot/snapshot-budgets.ts';
 import { putNamespace, putNode, removeNamespace, removeNode } from '#shared/domain/snapshot/snapshot-nodes.ts';
 import type { ClientContext } from '#shared/kube/client/client-context.ts';
-import { decodeBudget } from '#shared/kube/decode/decode-budget.ts';
+import { readBudget } from './read-budget.ts';
 import { decodeNamespace } from '#shared/kube/decode/decode-namespace.ts';
 import { decodeNode } from '#shared/kube/decode/decode-node.ts';
 import { type AnnotatedClass, decodeAnnotatedClass } from '#shared/kube/decode/decode-priority-class.ts';
@@ -28,7 +28,6 @@ import {
 } from '#shared/kube/resource.ts';
 import { createPodSink } from './pod-sink.ts';
 import type { ObservePod } from './preemptions/seen-pod.ts';
-import { createPodReader } from './read-pods.ts';
 import { pressureFacts } from './pressure-facts.ts';
 import { isStale } from './stale-view.ts';
 
@@ -55,10 +54,10 @@ export function createClusterView(options: ClusterViewOptions): ClusterView {
   const classes = reflect(PRIORITY_CLASSES, decodeAnnotatedClass);
   const namespaces = reflect(NAMESPACES, decodeNamespace);
   const nodes = reflect(NODES, decodeNode);
-  const budgets = reflect(PDBS, decodeBudget);
+  const budgets = reflect(PDBS, readBudget);
   const { listWatch: pods } = createListWatch(
     { ...options, resource: PODS, message: SCHEDULED_POD, backoff: PROMPT_BACKOFF },
-    (report) => createPodSink(snapshot, createPodReader(), report, options.observePod),
+    (report) => createPodSink(snapshot, report, options.observePod),
   );
   // Optional: without agents there is no such kind, and nothing waits for it.
   const pressures = createReflector({

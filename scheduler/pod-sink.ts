@@ -1,23 +1,25 @@
-import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { putPod, removePodByKey } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { type KubeObject, objectKey } from '#shared/kube/kube-object.ts';
 import type { ReportError } from '#shared/kube/reflector/list-watch.ts';
 import type { ObjectSink } from '#shared/kube/reflector/reflector-store.ts';
 import { createUnseenKeys } from '#shared/kube/reflector/unseen-keys.ts';
+import type { PodTemplate } from './compact-pod.ts';
+import { LargeParts } from './large-parts.ts';
 import type { ObservePod } from './preemptions/seen-pod.ts';
+import { createPodReader } from './read-pods.ts';
 
 /**
  * Takes pods straight into a snapshot, by their UIDs: beside the snapshot's own map of 150,000 pods a second one would be
  * 7 MiB. A pod that cannot be read is reported and left out.
  */
-export function createPodSink(
-  snapshot: ClusterSnapshot,
-  readPod: (raw: KubeObject) => Pod,
-  report: ReportError,
-  observe: ObservePod,
-): ObjectSink {
-  const remove = (uid: string): void => removePodByKey(snapshot, uid);
+export function createPodSink(snapshot: ClusterSnapshot, report: ReportError, observe: ObservePod): ObjectSink {
+  const large = new LargeParts<PodTemplate>();
+  const readPod = createPodReader(large);
+  const remove = (uid: string): void => {
+    removePodByKey(snapshot, uid);
+    large.release(uid);
+  };
   const unseen = createUnseenKeys(remove);
   return {
     set: (raw) => {
@@ -27,6 +29,7 @@ export function createPodSink(
       try {
         const pod = readPod(raw);
         putPod(snapshot, pod);
+        if (!snapshot.placedPods.has(uid)) large.release(uid);
         observe({ pod, raw, previous }, snapshot);
       } catch (error) {
         remove(uid);

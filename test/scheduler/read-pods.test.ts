@@ -156,6 +156,12 @@ describe('createPodReader', () => {
     expect(pod.annotations).toEqual(new Map());
   });
 
+  test('of an annotation that a tenant writes no more is kept than a value can have', () => {
+    const annotations = { 'plimsoll.dev/allow-preemption': 'x'.repeat(200_000) };
+    const pod = createPodReader()({ ...raw, metadata: { ...raw.metadata, annotations } });
+    expect(pod.annotations.get('plimsoll.dev/allow-preemption')).toHaveLength(64);
+  });
+
   test('equal pods of two owners keep their own owner', () => {
     const read = createPodReader();
     const pods = ['web', 'api'].map((name) => {

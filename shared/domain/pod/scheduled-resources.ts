@@ -1,9 +1,8 @@
 import type { Amounts } from '#shared/domain/quantity/amounts.ts';
 import { quantityMilliValue, quantityValue } from '#shared/domain/quantity/quantity.ts';
 import { isExtendedResource } from '#shared/domain/quantity/resource-name.ts';
+import { BASIC_RESOURCES } from '#shared/domain/quantity/resource-columns.ts';
 import type { Whole } from '#shared/domain/quantity/whole.ts';
-
-const BASIC: readonly string[] = ['cpu', 'memory', 'ephemeral-storage'];
 
 /**
  * The amounts of the resources that the scheduler counts: milli of cpu, whole units of the rest, rounded up.
@@ -21,7 +20,7 @@ export function scheduledAmounts(amounts: Amounts): ReadonlyMap<string, Whole> {
 /** True for a resource that the scheduler counts. `pkg/scheduler/util/utils.go` IsScalarResourceName, and the basic three. */
 function isScheduledResource(name: string): boolean {
   return (
-    BASIC.includes(name) ||
+    BASIC_RESOURCES.includes(name) ||
     name.startsWith('hugepages-') ||
     name.startsWith('attachable-volumes-') ||
     name.includes('kubernetes.io/') ||

@@ -7,7 +7,8 @@ export interface ResourceColumns {
   readonly rows: Map<number, readonly Whole[]>;
 }
 
-const ON_EVERY_NODE: readonly string[] = ['cpu', 'memory', 'ephemeral-storage'];
+/** Resources that every node has. */
+export const BASIC_RESOURCES: readonly string[] = ['cpu', 'memory', 'ephemeral-storage'];
 /** A row is as long as there are columns, and every pod and node has one. */
 const MOST_COLUMNS = 1_000;
 /** Rows that are kept for pods to come; when there are more, the pool begins anew. */
@@ -15,7 +16,7 @@ const MOST_ROWS = 10_000;
 const LARGE_PRIME = 2_147_483_647;
 
 export function createColumns(): ResourceColumns {
-  return { indexes: new Map(ON_EVERY_NODE.map((name, index) => [name, index])), rows: new Map() };
+  return { indexes: new Map(BASIC_RESOURCES.map((name, index) => [name, index])), rows: new Map() };
 }
 
 /**
