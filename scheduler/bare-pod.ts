@@ -6,16 +6,17 @@ import { BASIC_RESOURCES } from '#shared/domain/quantity/resource-columns.ts';
 const MOST_OTHER_RESOURCES = 16;
 
 /** A pod without labels, affinity, ports and volumes: what it takes, how important it is, and whose it is remain. */
-export function barePod(pod: Pod, none: Pod): Pick<Pod, 'owners' | 'labels' | 'spec' | 'status'> {
+export function barePod(pod: Pod, nothing: Pod): Pick<Pod, 'namespace' | 'owners' | 'labels' | 'spec' | 'status'> {
   const { priority, priorityClassName, preemptionPolicy, terminationGracePeriodSeconds } = pod.spec;
   const { phase, qosClass } = pod.status;
   const resources = { requests: fewAmounts(podRequests(pod, SCHEDULER_VIEW)), limits: undefined };
   const containers = [{ name: '', resources, restartPolicy: undefined, ports: [] }];
   return {
+    namespace: pod.namespace,
     owners: pod.owners.filter(({ isController }) => isController),
-    labels: none.labels,
-    spec: { ...none.spec, priority, priorityClassName, preemptionPolicy, terminationGracePeriodSeconds, containers },
-    status: { ...none.status, phase, qosClass },
+    labels: nothing.labels,
+    spec: { ...nothing.spec, priority, priorityClassName, preemptionPolicy, terminationGracePeriodSeconds, containers },
+    status: { ...nothing.status, phase, qosClass },
   };
 }
 

@@ -2,6 +2,7 @@ import type { Instant, Pod, PodSpec, PodStatus } from '#shared/domain/pod/pod.ts
 
 /** What the pods of one owner have in common. */
 export interface PodTemplate extends Pick<Pod, 'namespace' | 'labels' | 'owners' | 'spec' | 'status'> {
+  readonly key: string;
   readonly lastMade: LastMade;
 }
 
@@ -64,6 +65,10 @@ export class CompactPod implements Pod {
     this.#template = template;
     this.#nodeName = nodeName;
     this.#startSeconds = startTime === undefined ? undefined : startTime / 1_000;
+  }
+
+  get template(): PodTemplate {
+    return this.#template;
   }
 
   get namespace(): string {

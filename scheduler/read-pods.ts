@@ -8,50 +8,47 @@ import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
 import { decodeWith } from '#shared/kube/reflector/decode-with.ts';
 import { barePod } from './bare-pod.ts';
 import { CompactPod, LastMade, type Placement, type PodTemplate } from './compact-pod.ts';
-import { LargeParts, type PartKey } from './large-parts.ts';
+import { TemplatePool } from './template-pool.ts';
 
 /** Annotations that decisions read; others often differ from pod to pod. */
 const READ_ANNOTATIONS: readonly string[] = [ANNOTATION_ALLOW_PREEMPTION, FOREIGN_ALLOW_PREEMPTION, CONFIG_MIRROR];
 /** No value that a decision knows is longer; that there is one counts too. */
 const LONGEST_ANNOTATION = 64;
-/** Parts that are kept for pods to come; when there are more, the pool begins anew. */
-const MOST_SHARED = 20_000;
-/** The text of what is read of a pod is seldom longer. */
-const ORDINARY_LENGTH = 4_096;
+/** Parts that are kept for pods of other owners; when there are more, the pool begins anew. */
+const MOST_SHARED = 2_000;
+/** As text; longer ones are seldom those of another owner. */
+const LONGEST_SHARED = 1_024;
 const NO_FIELDS: WireObject = {};
 const decode = decodeWith(decodePod);
-const NONE = decode({ metadata: {} });
+const NOTHING = decode({ metadata: {} });
 
 /** Parts of pods that many have in common. */
 interface Pools {
-  readonly large: LargeParts<PodTemplate>;
+  readonly templates: TemplatePool;
   readonly specs: Map<string, PodSpec>;
   readonly statuses: Map<string, PodStatus>;
-  readonly labels: Map<string, Pod['labels']>;
   readonly names: Map<string, string>;
-  readonly templates: Map<string, PodTemplate>;
   readonly lastMade: LastMade;
 }
 
 /**
  * How a scheduler process reads pods: only what decisions look at, and what is equal in several pods is kept once, since
- * the pods of one Deployment differ in little more than name and node. Of an unusually large pod for which `large` has
- * no room, only the amounts, the priority and the owner are read. What is read throws where it cannot be.
+ * the pods of one Deployment differ in little more than name and node. Of an unusually large pod for whose template
+ * there is no room, only the amounts, the priority and the owner are read. Who reads a pod releases its template when
+ * the pod is gone. What is read throws where it cannot be.
  */
-export function createPodReader(large = new LargeParts<PodTemplate>()): (raw: KubeObject) => Pod {
+export function createPodReader(templates = new TemplatePool()): (raw: KubeObject) => CompactPod {
   const pools: Pools = {
-    large,
+    templates,
     specs: new Map(),
     statuses: new Map(),
-    labels: new Map(),
     names: new Map(),
-    templates: new Map(),
     lastMade: new LastMade(),
   };
   return (raw) => readPod(pools, raw);
 }
 
-function readPod(pools: Pools, raw: KubeObject): Pod {
+function readPod(pools: Pools, raw: KubeObject): CompactPod {
   const { nodeName, ...spec } = fieldsOf(raw['spec']);
   const { startTime, nominatedNodeName, ...status } = fieldsOf(raw['status']);
   const own = decode({
@@ -59,7 +56,7 @@ function readPod(pools: Pools, raw: KubeObject): Pod {
     spec: { nodeName },
     status: { startTime, nominatedNodeName },
   });
-  return new CompactPod(own, placementOf(pools, own), templateOf(pools, raw.metadata, { spec, status }));
+  return new CompactPod(own, placementOf(pools, own), templateOf(pools, { metadata: raw.metadata, spec, status }));
 }
 
 function placementOf({ names }: Pools, { spec, status }: Pod): Placement {
@@ -71,49 +68,42 @@ function placementOf({ names }: Pools, { spec, status }: Pod): Placement {
   };
 }
 
-function templateOf(pools: Pools, metadata: WireObject, { spec, status }: WireObject): PodTemplate {
-  const { namespace, labels, ownerReferences } = metadata;
-  const texts = { labels: textOf(labels), spec: textOf(spec), status: textOf(status), owners: textOf(ownerReferences) };
-  const keys = { labels: hashOf(texts.labels), spec: hashOf(texts.spec), status: hashOf(texts.status) };
-  const key = hashOf(textOf({ namespace, owners: texts.owners, ...keys }));
-  const length = Object.values(texts).reduce((sum, text) => sum + text.length, 0);
-  if (length > ORDINARY_LENGTH) return largeTemplate(pools, { metadata, spec, status }, { key, length });
-  pools.large.release(uidOf(metadata));
-  return keptOnce(pools.templates, key, () => {
-    return {
-      namespace: decode({ metadata: { namespace } }).namespace,
-      labels: keptOnce(pools.labels, keys.labels, () => decode({ metadata: { labels } }).labels),
-      owners: decode({ metadata: { ownerReferences } }).owners.map((owner) => slimOwner(pools, owner)),
-      spec: keptOnce(pools.specs, keys.spec, () => decode({ spec }).spec),
-      status: keptOnce(pools.statuses, keys.status, () => decode({ status }).status),
-      lastMade: pools.lastMade,
-    };
-  });
-}
-
-interface LargePod {
+interface Parts {
   readonly metadata: WireObject;
-  readonly spec: unknown;
-  readonly status: unknown;
+  readonly spec: WireObject;
+  readonly status: WireObject;
 }
 
-function largeTemplate(
-  { large, lastMade, templates }: Pools,
-  { metadata, spec, status }: LargePod,
-  part: Pick<PartKey, 'key' | 'length'>,
-): PodTemplate {
+function templateOf(pools: Pools, { metadata, spec, status }: Parts): PodTemplate {
   const { namespace, labels, ownerReferences } = metadata;
-  const whole = (): Pod => decode({ metadata: { namespace, labels, ownerReferences }, spec, status });
-  const partKey = { ...part, namespace: typeof namespace === 'string' ? namespace : '' };
-  const known = large.take(uidOf(metadata), partKey, () => ({ ...templateParts(whole()), lastMade }));
-  return (
-    known ??
-    keptOnce(templates, part.key, () => ({ ...barePod(whole(), NONE), namespace: partKey.namespace, lastMade }))
-  );
+  const texts = { spec: textOf(spec), status: textOf(status) };
+  const text = textOf({ namespace, labels, ownerReferences, ...texts });
+  const parts = { metadata: { namespace, labels, ownerReferences }, spec, status };
+  const key = { key: hashOf(text), namespace: String(namespace), length: text.length };
+  const whole = (own: string): PodTemplate => wholeTemplate(pools, own, parts, texts);
+  return pools.templates.take(key, whole, (own) => bareTemplate(pools, own, parts));
 }
 
-function templateParts({ namespace, labels, owners, spec, status }: Pod): Omit<PodTemplate, 'lastMade'> {
-  return { namespace, labels, owners, spec, status };
+function wholeTemplate(
+  pools: Pools,
+  key: string,
+  { metadata, spec, status }: Parts,
+  texts: { readonly spec: string; readonly status: string },
+): PodTemplate {
+  const { namespace, labels, owners } = decode({ metadata });
+  return {
+    key,
+    namespace,
+    labels,
+    owners: owners.map((owner) => slimOwner(pools, owner)),
+    spec: keptIfShort(pools.specs, texts.spec, () => decode({ spec }).spec),
+    status: keptIfShort(pools.statuses, texts.status, () => decode({ status }).status),
+    lastMade: pools.lastMade,
+  };
+}
+
+function bareTemplate({ lastMade }: Pools, key: string, parts: Parts): PodTemplate {
+  return { ...barePod(decode(parts), NOTHING), key, lastMade };
 }
 
 /** The kinds of owners are few. */
@@ -143,16 +133,16 @@ function shortened(value: unknown): unknown {
   return Buffer.from(value.slice(0, LONGEST_ANNOTATION)).toString();
 }
 
-function uidOf({ uid }: WireObject): string {
-  return typeof uid === 'string' ? uid : '';
-}
-
 function textOf(part: unknown): string {
   return JSON.stringify(part ?? null);
 }
 
 function hashOf(text: string): string {
   return hash('md5', text, 'base64');
+}
+
+function keptIfShort<T>(pool: Map<string, T>, text: string, make: () => T): T {
+  return text.length > LONGEST_SHARED ? make() : keptOnce(pool, hashOf(text), make);
 }
 
 function keptOnce<T>(pool: Map<string, T>, key: string, make: () => T): T {

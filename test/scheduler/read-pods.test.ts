@@ -111,7 +111,7 @@ describe('createPodReader', () => {
     const [one, two] = ['web-1', 'web-2'].map((name) => {
       const copy = structuredClone(raw);
       return read({ ...copy, metadata: { ...copy.metadata, name } });
-    }) as [Pod, Pod];
+    }) as readonly Pod[] as [Pod, Pod];
     expect(one.name).not.toBe(two.name);
     expect(one.labels).toBe(two.labels);
     expect(one.owners).toBe(two.owners);

@@ -22,7 +22,7 @@ function rawOf({ nodeName, status = {} }: Wire): KubeObject {
 
 function change(before: Wire | undefined, after: Wire) {
   const raw = rawOf(after);
-  const previous = before && ({ pod: read(rawOf(before)) } as PlacedPod);
+  const previous = before && ({ pod: read(rawOf(before)) } as unknown as PlacedPod);
   return podChange({ pod: read(raw), raw, previous });
 }
 
