@@ -1,8 +1,20 @@
+import { CONFIG_MIRROR, CONFIG_SOURCE } from '#shared/domain/eviction/protection.ts';
+import { filterAmounts } from '#shared/domain/quantity/amounts.ts';
+import { ANNOTATION_EVICT, FOREIGN_PREFER_NO_EVICTION } from '#shared/kube/api-names.ts';
 import type { Container, Pod, SchedulingRules } from '#shared/domain/pod/pod.ts';
 import { DISRUPTION_TARGET } from '#agent/decide/snapshot/node-snapshot.ts';
 
-/** Annotations that the agent reads are a word or a hash; longer values are user data. */
+/** Annotations that the agent reads. A tenant may write thousands of others, which would fill the agent's memory. */
+const READ_ANNOTATIONS: readonly string[] = [
+  ANNOTATION_EVICT,
+  FOREIGN_PREFER_NO_EVICTION,
+  CONFIG_MIRROR,
+  CONFIG_SOURCE,
+];
+/** They are a word or a hash; longer values are user data. */
 const LONGEST_VALUE = 256;
+/** What evictions hold against a container. */
+const READ_RESOURCES: readonly string[] = ['cpu', 'memory', 'ephemeral-storage'];
 const NO_TEXTS: ReadonlyMap<string, string> = new Map();
 const NO_RULES: SchedulingRules = {
   nodeSelector: NO_TEXTS,
@@ -39,12 +51,14 @@ export function podEssentials(pod: Pod): Pod {
   };
 }
 
-/** Every key stays, because for some annotations their presence counts. */
+/** A key stays even where its value is too long to mean anything, because for some annotations their presence counts. */
 function withoutData(annotations: Pod['annotations']): Pod['annotations'] {
-  const short = Array.from(annotations, ([key, value]) => [key, value.length > LONGEST_VALUE ? '' : value] as const);
-  return annotations.size === 0 ? NO_TEXTS : new Map(short);
+  const read = Array.from(annotations).filter(([key]) => READ_ANNOTATIONS.includes(key));
+  const short = read.map(([key, value]) => [key, value.length > LONGEST_VALUE ? '' : value] as const);
+  return short.length === 0 ? NO_TEXTS : new Map(short);
 }
 
 function requestsOf({ name, resources, restartPolicy }: Container): Container {
-  return { name, resources: { requests: resources.requests, limits: undefined }, restartPolicy, ports: [] };
+  const requests = resources.requests && filterAmounts(resources.requests, (each) => READ_RESOURCES.includes(each));
+  return { name, resources: { requests, limits: undefined }, restartPolicy, ports: [] };
 }

@@ -1,7 +1,8 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Owner, Pod } from '#shared/domain/pod/pod.ts';
 
-const CONFIG_SOURCE = 'kubernetes.io/config.source';
+/** On a pod from a file or an address on the node: where it is from. */
+export const CONFIG_SOURCE = 'kubernetes.io/config.source';
 /** On a mirror pod: the hash of the static pod's manifest. */
 export const CONFIG_MIRROR = 'kubernetes.io/config.mirror';
 const SOURCE_API_SERVER = 'api';

@@ -10,7 +10,7 @@ const wire = {
     namespace: 'team',
     uid: 'uid-1',
     labels: { app: 'app' },
-    annotations: { 'plimsoll.dev/evict': 'last', 'example.com/mark': '', 'example.com/data': 'x'.repeat(1000) },
+    annotations: { 'plimsoll.dev/evict': 'last', 'example.com/mark': '' },
     ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'set', uid: 'uid-set', controller: true }],
   },
   spec: {
@@ -54,14 +54,21 @@ describe('slimPod', () => {
     const { pod, ...facts } = slimPod(wire).facts;
     expect(facts).toMatchObject({ priority: 7, qos: 'Burstable', isDaemonSetPod: true, hasController: true });
     expect(facts.requests.memory).toMatchObject({ exponent: 0, mantissa: 17 * 1024 * 1024 });
-    expect([...pod.annotations]).toEqual([
-      ['plimsoll.dev/evict', 'last'],
-      ['example.com/mark', ''],
-      ['example.com/data', ''],
-    ]);
+    expect([...pod.annotations]).toEqual([['plimsoll.dev/evict', 'last']]);
     expect(pod.status.conditions.map(({ type }) => type)).toEqual(['DisruptionTarget']);
     expect(pod.spec.containers[0]?.resources.requests?.get('memory')).toBeDefined();
     expect([pod.spec.terminationGracePeriodSeconds, pod.spec.volumes.length]).toEqual([5, 1]);
+  });
+
+  test('keeps of annotations and requests only what evictions read (T-43)', () => {
+    const many = (value: string) => Object.fromEntries(Array.from({ length: 3_000 }, (_, n) => [`a.io/${n}`, value]));
+    const prefer = 'descheduler.alpha.kubernetes.io/prefer-no-eviction';
+    const annotations = { ...many(''), [prefer]: 'x'.repeat(1_000) };
+    const containers = [{ name: 'main', resources: { requests: { ...many('1'), memory: '1Mi' } } }];
+    const metadata = { ...wire.metadata, annotations };
+    const { pod } = slimPod({ ...wire, metadata, spec: { ...wire.spec, containers } }).facts;
+    expect([...pod.annotations]).toEqual([[prefer, '']]);
+    expect([...(pod.spec.containers[0]?.resources.requests?.keys() ?? [])]).toEqual(['memory']);
   });
 
   test('keeps a pod with extremely long owner names and quantities', () => {
