@@ -1,4 +1,5 @@
 import { CONFIG_MIRROR, CONFIG_SOURCE } from '#shared/domain/eviction/protection.ts';
+import { isLocal } from '#shared/domain/ranking/measured-usage.ts';
 import { filterAmounts } from '#shared/domain/quantity/amounts.ts';
 import { ANNOTATION_EVICT, FOREIGN_PREFER_NO_EVICTION } from '#shared/kube/api-names.ts';
 import type { Container, Pod, SchedulingRules } from '#shared/domain/pod/pod.ts';
@@ -15,6 +16,9 @@ const READ_ANNOTATIONS: readonly string[] = [
 const LONGEST_VALUE = 256;
 /** What evictions hold against a container. */
 const READ_RESOURCES: readonly string[] = ['cpu', 'memory', 'ephemeral-storage'];
+/** Of each pod; the API server sets no limit to either. */
+const MOST_CONTAINERS = 100;
+const MOST_VOLUMES = 1_000;
 const NO_TEXTS: ReadonlyMap<string, string> = new Map();
 const NO_RULES: SchedulingRules = {
   nodeSelector: NO_TEXTS,
@@ -28,7 +32,8 @@ const NO_RULES: SchedulingRules = {
 
 /**
  * The part of a pod that decisions and messages need once its ranking facts are computed. Labels, scheduling rules,
- * limits and other conditions are dropped: for 500 real pods they take 3 MiB on every node.
+ * limits and other conditions are dropped: for 500 real pods they take 3 MiB on every node. So are containers beyond a
+ * hundred, which messages would name, and volumes that are not on the node's disk or beyond a thousand.
  */
 export function podEssentials(pod: Pod): Pod {
   const { spec, status } = pod;
@@ -38,8 +43,9 @@ export function podEssentials(pod: Pod): Pod {
     annotations: withoutData(pod.annotations),
     spec: {
       ...spec,
-      containers: spec.containers.map(requestsOf),
-      initContainers: spec.initContainers.map(requestsOf),
+      containers: spec.containers.slice(0, MOST_CONTAINERS).map(requestsOf),
+      initContainers: spec.initContainers.slice(0, MOST_CONTAINERS).map(requestsOf),
+      volumes: spec.volumes.filter(isLocal).slice(0, MOST_VOLUMES),
       scheduling: NO_RULES,
     },
     status: {

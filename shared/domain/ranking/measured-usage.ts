@@ -98,8 +98,8 @@ function localVolumeUsage(unit: keyof FilesystemUsage, pod: Pod, usage: PodUsage
   return sum;
 }
 
-/** Follows `localVolumeNames`. */
-function isLocal(volume: Volume): boolean {
+/** Whether what is written to a volume counts as use of the node's disk. Follows `localVolumeNames`. */
+export function isLocal(volume: Volume): boolean {
   if (volume.source === 'emptyDir') return volume.emptyDirMedium === '';
   return LOCAL_VOLUMES.includes(volume.source);
 }

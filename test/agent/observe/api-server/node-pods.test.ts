@@ -60,15 +60,19 @@ describe('slimPod', () => {
     expect([pod.spec.terminationGracePeriodSeconds, pod.spec.volumes.length]).toEqual([5, 1]);
   });
 
-  test('keeps of annotations and requests only what evictions read (T-43)', () => {
+  test('keeps of annotations, requests, containers and volumes only what evictions read (T-43)', () => {
     const many = (value: string) => Object.fromEntries(Array.from({ length: 3_000 }, (_, n) => [`a.io/${n}`, value]));
     const prefer = 'descheduler.alpha.kubernetes.io/prefer-no-eviction';
     const annotations = { ...many(''), [prefer]: 'x'.repeat(1_000) };
-    const containers = [{ name: 'main', resources: { requests: { ...many('1'), memory: '1Mi' } } }];
+    const requests = { ...many('1'), memory: '1Mi' };
+    const containers = Array.from({ length: 3_000 }, (_, n) => ({ name: `c${n}`, resources: { requests } }));
+    const volumes = Array.from({ length: 3_000 }, (_, n) => ({ name: `v${n}`, [n % 2 ? 'emptyDir' : 'nfs']: {} }));
     const metadata = { ...wire.metadata, annotations };
-    const { pod } = slimPod({ ...wire, metadata, spec: { ...wire.spec, containers } }).facts;
+    const { pod, requests: sum } = slimPod({ ...wire, metadata, spec: { containers, volumes } }).facts;
     expect([...pod.annotations]).toEqual([[prefer, '']]);
     expect([...(pod.spec.containers[0]?.resources.requests?.keys() ?? [])]).toEqual(['memory']);
+    expect([pod.spec.containers.length, pod.spec.volumes.length]).toEqual([100, 1_000]);
+    expect(sum.memory).toMatchObject({ exponent: 0, mantissa: 3_000 * 1024 * 1024 });
   });
 
   test('keeps a pod with extremely long owner names and quantities', () => {
