@@ -11,6 +11,7 @@ import { readBudget } from './read-budget.ts';
 import { decodeNamespace } from '#shared/kube/decode/decode-namespace.ts';
 import { decodeNode } from '#shared/kube/decode/decode-node.ts';
 import { type AnnotatedClass, decodeAnnotatedClass } from '#shared/kube/decode/decode-priority-class.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { Decoded } from '#shared/kube/decode/decoded.ts';
 import { SCHEDULED_POD } from '#shared/kube/protobuf/scheduled-pod.ts';
 import { decodeWith } from '#shared/kube/reflector/decode-with.ts';
@@ -26,6 +27,7 @@ import {
   PRIORITY_CLASSES,
   type Resource,
 } from '#shared/kube/resource.ts';
+import type { RecordedLoops } from './preemptions/record-loops.ts';
 import { createPodSink } from './pod-sink.ts';
 import type { ObservePod } from './preemptions/seen-pod.ts';
 import { pressureFacts } from './pressure-facts.ts';
@@ -33,6 +35,8 @@ import { isStale } from './stale-view.ts';
 
 export interface ClusterViewOptions extends ClientContext {
   readonly observePod: ObservePod;
+  /** Looks at what each NodePressure records of loops. */
+  readonly observeLoops: (recorded: RecordedLoops) => void;
 }
 
 /** The cluster as decisions about preemption see it, kept current by watches. */
@@ -42,6 +46,8 @@ export interface ClusterView {
   readonly reflectors: readonly ListWatch[];
   /** Kinds that have not been read yet; without them nothing is decided. */
   readonly missing: () => readonly string[];
+  /** What the NodePressures record of loops; `undefined` before they have been read. */
+  readonly recordedLoops: () => Iterable<RecordedLoops> | undefined;
   /** Whether the API server has been silent for too long about pods or nodes. */
   readonly isStale: () => boolean;
 }
@@ -63,7 +69,7 @@ export function createClusterView(options: ClusterViewOptions): ClusterView {
   const pressures = createReflector({
     ...options,
     resource: NODE_PRESSURES,
-    slim: (raw) => pressureFacts(decodeNodePressure(raw)),
+    slim: readPressure,
     backoff: REFLECTOR_BACKOFF,
   });
   follow(
@@ -83,8 +89,11 @@ export function createClusterView(options: ClusterViewOptions): ClusterView {
   );
   follow(
     pressures,
-    (each: NodePressureFacts) => snapshot.pressures.set(each.node, each),
-    ({ node }) => snapshot.pressures.delete(node),
+    ({ facts, records }: SeenPressure) => {
+      snapshot.pressures.set(facts.node, facts);
+      options.observeLoops({ node: facts.node, records });
+    },
+    ({ facts }) => snapshot.pressures.delete(facts.node),
   );
   const byName = { classes, namespaces, nodes, budgets, pods };
   return {
@@ -92,8 +101,23 @@ export function createClusterView(options: ClusterViewOptions): ClusterView {
     classes,
     reflectors: [...Object.values<ListWatch>(byName), pressures],
     missing: () => Object.entries<ListWatch>(byName).flatMap(([name, each]) => (each.isSynced() ? [] : [name])),
+    recordedLoops: () => (pressures.isSynced() ? loopsOf(pressures.values()) : undefined),
     isStale: () => isStale([pods, nodes], options.clock.monotonic()),
   };
+}
+
+/** What is kept of a NodePressure. */
+interface SeenPressure extends Pick<RecordedLoops, 'records'> {
+  readonly facts: NodePressureFacts;
+}
+
+function readPressure(raw: KubeObject): SeenPressure {
+  const pressure = decodeNodePressure(raw);
+  return { facts: pressureFacts(pressure), records: pressure.preemptionLoops };
+}
+
+function* loopsOf(pressures: Iterable<SeenPressure>): Generator<RecordedLoops> {
+  for (const { facts, records } of pressures) yield { node: facts.node, records };
 }
 
 function follow<T>(reflector: Reflector<T>, put: (value: T) => unknown, remove: (value: T) => unknown): void {

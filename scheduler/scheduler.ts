@@ -16,6 +16,7 @@ import { followTlsFiles, readTlsFiles } from './extender/tls-files.ts';
 import { preemptionRules } from './extender/preemption-rules.ts';
 import { runNodeController } from './nodes/node-controller.ts';
 import { createPreemptionLoops } from './preemptions/preemption-loops.ts';
+import { recordLoops } from './preemptions/record-loops.ts';
 import { watchPreemptions } from './preemptions/watch-preemptions.ts';
 
 /** Where a started scheduler process listens. */
@@ -39,11 +40,16 @@ export async function startScheduler(
   });
   shutdown.onRelease('connections to the API server', () => client.close());
   const parts = { ...surroundings, client, metrics };
-  const { extender, view } = await openExtender(configuration, parts);
+  const { extender, view, loops } = await openExtender(configuration, parts);
   const isExtender = configuration.extender === 'On';
   const checks = isExtender ? [cachesCheck(view.missing)] : [];
   const health = await openHealthPort({ ...parts, checks, configuration, server: extender });
   for (const reflector of isExtender ? view.reflectors : []) void reflector.run(shutdown.signal);
+  if (isExtender) {
+    const record = { ...parts, loops, recorded: view.recordedLoops, configuration: configuration.preemptionLoops };
+    const recording = recordLoops(record, shutdown.signal);
+    shutdown.onRelease('lease of the loops of preemptions', () => recording);
+  }
   const controlling = runNodeController({ ...parts, configuration: configuration.nodes }, shutdown.signal);
   shutdown.onRelease('lease of the node controller', () => controlling);
   const dashboard = await openDashboard({ ...parts, configuration: configuration.dashboard });
@@ -67,7 +73,11 @@ async function openExtender(configuration: SchedulerConfiguration, parts: Parts)
   const { clock, log, shutdown } = parts;
   const { host, port } = configuration;
   const loops = createPreemptionLoops(configuration.preemptionLoops, clock);
-  const view = createClusterView({ ...parts, observePod: watchPreemptions({ ...parts, loops }) });
+  const view = createClusterView({
+    ...parts,
+    observePod: watchPreemptions({ ...parts, loops }),
+    observeLoops: ({ node, records }) => loops.adopt(node, records),
+  });
   const rules = preemptionRules(configuration, view.classes, loops);
   const events = createEventRecorder({ ...parts, component: REPORTING_CONTROLLERS.scheduler, instance: hostname() });
   const verbs = extenderVerbs({ ...parts, ...view, rules, loops, events });
@@ -79,5 +89,5 @@ async function openExtender(configuration: SchedulerConfiguration, parts: Parts)
     const follower = { ...parts, server: extender, files: configuration.tls, first: tls };
     void followTlsFiles(follower, shutdown.signal);
   }
-  return { extender, view };
+  return { extender, view, loops };
 }

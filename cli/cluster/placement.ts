@@ -3,6 +3,7 @@ import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { explainHigherVictim } from '#shared/domain/preemption/explain/explain-higher-victim.ts';
 import { ruledOutBecause } from '#shared/domain/preemption/explain/explain-ruled-out.ts';
 import { groupReasons, type ReasonGroup } from '#shared/domain/preemption/explain/group-reasons.ts';
+import { refusalByRecord } from '#shared/domain/preemption/loop/recorded-loops.ts';
 import { prefilter, type PrefilterState } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import type { ProposalRules } from '#shared/domain/preemption/proposal/proposal.ts';
 import {
@@ -55,8 +56,13 @@ export function placementOf(model: ClusterModel, pod: Pod, setup: SchedulerSetup
 }
 
 /** As the extender is set up unless its configuration says otherwise. */
-function extenderOf({ classes }: ClusterModel, { budgets, now }: SchedulerSetup): SimulatedExtender {
-  const protection = protectedFromPreemption((name) => classes.get(name));
+function extenderOf({ classes, pressures }: ClusterModel, { budgets, now }: SchedulerSetup): SimulatedExtender {
+  const optedOut = protectedFromPreemption((name) => classes.get(name));
+  const loops = pressures.flatMap(({ name, preemptionLoops }) =>
+    preemptionLoops.map((record) => ({ ...record, node: name })),
+  );
+  const protection: ProposalRules['protection'] = (victim, preemptor) =>
+    optedOut(victim, preemptor) ?? refusalByRecord(loops, { victim, preemptor }, now);
   return { rules: { budgets, protection, usageAware: false, tieBreak: 'none' }, now };
 }
 

@@ -11,7 +11,7 @@ import type { PreemptionLoops } from '#scheduler/preemptions/preemption-loops.ts
 export type Classes = Pick<Reflector<AnnotatedClass>, 'get' | 'onChange'>;
 
 /** What is known of loops of preemptions. */
-export type Loops = Pick<PreemptionLoops, 'mode' | 'isAny' | 'between'>;
+export type Loops = Pick<PreemptionLoops, 'mode' | 'isAny' | 'refusal'>;
 
 /** The rules by which a proposal is reviewed; classes and loops may change while they are in use. */
 export function preemptionRules(
@@ -25,7 +25,7 @@ export function preemptionRules(
   if (loops.mode !== 'Enforce') return { ...shared, protection: optedOut, holdsProtected };
   return {
     ...shared,
-    protection: (victim, preemptor) => optedOut(victim, preemptor) ?? loops.between(victim, preemptor),
+    protection: (victim, preemptor) => optedOut(victim, preemptor) ?? loops.refusal(victim, preemptor),
     holdsProtected: (sheet) => loops.isAny() || holdsProtected(sheet),
   };
 }

@@ -18,7 +18,7 @@ interface Planned {
   readonly plan: AvoidPlan;
 }
 
-/** Brings the avoid list of every node up to date with the evictions that its agent recorded. */
+/** Brings the avoid list of every node up to date with what its NodePressure records. */
 export async function runAvoidancePass(ports: PassPorts, signal: AbortSignal): Promise<void> {
   const { caches, configuration, metrics } = ports;
   const pressures = [...caches.pressures.values()];
@@ -46,9 +46,9 @@ function* planEach(pressures: readonly NodePressure[], ports: PassPorts): Genera
 }
 
 function planFor(pressure: NodePressure, { caches, configuration, clock }: PassPorts): AvoidPlan {
-  const { name, avoid, status } = pressure;
+  const { name, avoid, preemptionLoops, status } = pressure;
   const avoidForMs = caches.avoidFor.get(status?.policy ?? '') ?? configuration.avoidForSeconds * 1000;
-  const node = { name, avoid, evictions: status?.evictions ?? [] };
+  const node = { name, avoid, preemptionLoops, evictions: status?.evictions ?? [] };
   return planAvoidance(node, policyOf(configuration, avoidForMs), clock.now());
 }
 
@@ -77,16 +77,22 @@ async function carryOut({ pressure, plan }: Planned, ports: PassPorts, signal: A
   if (isWritten) for (const change of plan.changes) report(change, pressure.name, ports);
 }
 
+const LOOP_REASONS: Readonly<Record<string, string>> = {
+  EvictionLoop: EVENT_REASONS.evictionLoop,
+  PreemptionLoop: EVENT_REASONS.preemptionLoop,
+};
+
 function report({ entry, because }: AvoidChange, node: string, { log, metrics, events, caches }: PassPorts): void {
   const until = new Date(entry.until).toISOString();
   log.info({ ...because.facts, code: because.code, until, hard: entry.hard }, 'Owner is kept away from node');
-  if (because.code !== 'EvictionLoop') return;
-  metrics.loops.add();
+  const reason = LOOP_REASONS[because.code];
+  if (reason === undefined) return;
+  if (reason === EVENT_REASONS.evictionLoop) metrics.loops.add();
   events.record({
     regarding: { apiVersion: 'v1', kind: 'Node', name: node, uid: caches.nodes.get(node)?.uid ?? '' },
     related: referenceTo(entry.owner),
     type: 'Warning',
-    reason: EVENT_REASONS.evictionLoop,
+    reason,
     note: because.text,
     action: 'Avoid',
   });

@@ -1,18 +1,30 @@
 import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Pod } from '#shared/domain/pod/pod.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import {
   attributeVictims,
   type NominatedPod,
   type PreemptedPod,
 } from '#shared/domain/preemption/loop/attribute-victims.ts';
 import { contenderOf } from '#shared/domain/preemption/loop/displacement.ts';
-import { loopBetween, loopingParties } from '#shared/domain/preemption/loop/find-loop.ts';
-import { addDisplacement, type LoopPolicy, NO_ROUNDS } from '#shared/domain/preemption/loop/preemption-rounds.ts';
+import { loopBetween, loopingParties, type Sides } from '#shared/domain/preemption/loop/find-loop.ts';
+import {
+  adoptRecords,
+  isRefused,
+  type LoopAction,
+  type LoopRecord,
+  planRecords,
+} from '#shared/domain/preemption/loop/loop-record.ts';
+import {
+  addDisplacement,
+  type LoopPolicy,
+  NO_ROUNDS,
+  type PreemptionRounds,
+} from '#shared/domain/preemption/loop/preemption-rounds.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { LoopsConfiguration } from './loops-configuration.ts';
 
-/** The preemptions between owners that this process has seen. */
+/** The preemptions between owners that this process knows. */
 export interface PreemptionLoops {
   readonly mode: LoopsConfiguration['mode'];
   /** Takes in a victim, or, without one, a nomination: `nominatedTo` shows who was nominated to a node, the latest last. */
@@ -20,42 +32,63 @@ export interface PreemptionLoops {
     victim: Omit<PreemptedPod, 'at'> | undefined,
     nominatedTo: (node: string) => readonly NominatedPod[],
   ) => void;
+  /** Takes in what the NodePressure of a node records of the time before this process. */
+  readonly adopt: (node: string, records: readonly LoopRecord[]) => void;
+  /** What the NodePressures should record now, by node. */
+  readonly records: () => ReadonlyMap<string, readonly LoopRecord[]>;
   /** Whether any pair of owners is in a loop at this moment. */
   readonly isAny: () => boolean;
   /** Why preempting `victim` for `preemptor` would continue a loop; `undefined` where it would not. */
   readonly between: (victim: Pod, preemptor: Pod) => Because | undefined;
+  /** As `between`, where preemptions are refused for it. */
+  readonly refusal: (victim: Pod, preemptor: Pod) => Because | undefined;
 }
 
 /**
- * Counts from the moment it is made, in memory: each replica of the extender sees the same pods. What the cluster itself
- * needs must find room, so a preemptor of system priority is never part of a loop.
+ * Counts in memory: each replica of the extender sees the same pods. Times are wall time, because those of other processes
+ * are read from NodePressures. What the cluster itself needs must find room, so a preemptor of system priority is never
+ * part of a loop.
  */
-export function createPreemptionLoops(
-  { mode, rounds: most, windowSeconds }: LoopsConfiguration,
-  clock: Pick<Clock, 'monotonic'>,
-): PreemptionLoops {
+export function createPreemptionLoops(configuration: LoopsConfiguration, clock: Pick<Clock, 'now'>): PreemptionLoops {
+  const { mode, rounds: most, windowSeconds } = configuration;
   const policy: LoopPolicy = { rounds: most, windowMs: windowSeconds * 1000 };
+  const action: LoopAction = mode === 'Enforce' ? configuration.action : 'Report';
+  const startedAt: Instant = clock.now();
   let waiting: readonly PreemptedPod[] = [];
   let rounds = NO_ROUNDS;
   let looping = loopingParties(rounds, policy);
-  const isAny = (): boolean => mode !== 'Off' && clock.monotonic() < looping.until;
+  const take = (next: PreemptionRounds): void => {
+    if (next === rounds) return;
+    rounds = next;
+    looping = loopingParties(rounds, policy);
+  };
+  const isAny = (): boolean => mode !== 'Off' && clock.now() < looping.until;
+  const between: PreemptionLoops['between'] = (victim, preemptor) => {
+    if (!isAny() || hasCriticalPriority(preemptor)) return undefined;
+    const sides = sidesOf(victim, preemptor);
+    if (!looping.parties.has(sides.preemptor)) return undefined;
+    return loopBetween(rounds, sides, policy, clock.now());
+  };
   return {
     mode,
     see(victim, nominatedTo) {
-      const now = clock.monotonic();
+      const now = clock.now();
       const victims = victim === undefined ? waiting : [...waiting, { ...victim, at: now }];
       const attribution = attributeVictims(victims, nominatedTo, now);
       waiting = attribution.waiting;
-      if (attribution.found.length === 0) return;
-      rounds = attribution.found.reduce((all, found) => addDisplacement(all, found, policy), rounds);
-      looping = loopingParties(rounds, policy);
+      take(attribution.found.reduce((all, found) => addDisplacement(all, found, policy), rounds));
     },
+    adopt: (node, records) => take(adoptRecords(rounds, { node, records, before: startedAt }, policy)),
+    records: () => planRecords(rounds, policy, action, clock.now()),
     isAny,
-    between(victim, preemptor) {
-      if (!isAny() || hasCriticalPriority(preemptor)) return undefined;
-      const sides = { preemptor: contenderOf(preemptor).party, victim: contenderOf(victim).party };
-      if (!looping.parties.has(sides.preemptor)) return undefined;
-      return loopBetween(rounds, sides, policy, clock.monotonic());
+    between,
+    refusal: (victim, preemptor) => {
+      const because = between(victim, preemptor);
+      return because && isRefused(rounds, sidesOf(victim, preemptor), action) ? because : undefined;
     },
   };
+}
+
+function sidesOf(victim: Pod, preemptor: Pod): Sides {
+  return { preemptor: contenderOf(preemptor).party, victim: contenderOf(victim).party };
 }

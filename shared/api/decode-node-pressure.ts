@@ -1,5 +1,12 @@
 import { MOST_ENTRIES } from '#shared/domain/avoidance/avoid-entry.ts';
+import {
+  type LoopRecord,
+  LOOP_ACTIONS,
+  MOST_RECORDS,
+  MOST_ROUNDS,
+} from '#shared/domain/preemption/loop/loop-record.ts';
 import type { Because } from '#shared/domain/model/because.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import { choiceOf, type Fields, fieldsOf, instantOf, integerOf, keyOf, listOf, textOf } from './tolerant-fields.ts';
 import type {
   AvoidEntry,
@@ -16,6 +23,8 @@ import type {
 /** The bounds of the CRD (deploy/crds/plimsoll.dev_nodepressures.yaml). */
 const MOST = {
   avoid: MOST_ENTRIES,
+  preemptionLoops: MOST_RECORDS,
+  rounds: MOST_ROUNDS,
   conditions: 16,
   signals: 32,
   next: 10,
@@ -33,6 +42,9 @@ const LONGEST = {
   sentence: 1024,
   message: 4096,
 } as const;
+
+/** The longest window that can be configured (scheduler/preemptions/loops-configuration.ts). */
+const LONGEST_WINDOW_MS = 86_400_000;
 
 const MODES = ['DryRun', 'Enforce'] as const;
 const STATUSES = ['True', 'False', 'Unknown'] as const;
@@ -52,6 +64,7 @@ export function decodeNodePressure(raw: unknown): NodePressure {
     name: textOf(name, LONGEST.name) ?? '',
     resourceVersion: textOf(resourceVersion, LONGEST.name),
     avoid: listOf(fieldsOf(spec)['avoid'], MOST.avoid, decodeAvoid),
+    preemptionLoops: listOf(fieldsOf(spec)['preemptionLoops'], MOST.preemptionLoops, decodeLoop),
     status: status === undefined || status === null ? undefined : decodeStatus(fieldsOf(status)),
   };
 }
@@ -61,6 +74,27 @@ function decodeAvoid({ owner, until, cause, hard }: Fields): AvoidEntry | undefi
   const end = instantOf(until);
   if (key === undefined || end === undefined) return undefined;
   return { owner: key, until: end, cause: textOf(cause, LONGEST.sentence) ?? '', hard: hard === true };
+}
+
+/** Without both owners, a round and an end it is left out, and also where it would last longer than any window. */
+function decodeLoop(entry: Fields): LoopRecord | undefined {
+  const preemptor = decodeOwner(fieldsOf(entry['preemptor']));
+  const victim = decodeOwner(fieldsOf(entry['victim']));
+  const rounds = timesOf(entry['rounds'], MOST.rounds);
+  const until = instantOf(entry['until']);
+  const last = rounds.at(-1);
+  if (preemptor === undefined || victim === undefined || last === undefined || until === undefined) return undefined;
+  if (until > last + LONGEST_WINDOW_MS) return undefined;
+  const preemptorUid = textOf(entry['preemptorUid'], LONGEST.name);
+  return { preemptor, victim, preemptorUid, rounds, until, action: choiceOf(entry['action'], LOOP_ACTIONS) };
+}
+
+function timesOf(value: unknown, most: number): readonly Instant[] {
+  const items: readonly unknown[] = Array.isArray(value) ? value.slice(0, most) : [];
+  return items
+    .map(instantOf)
+    .filter((time) => time !== undefined)
+    .sort((left, right) => left - right);
 }
 
 function decodeOwner(owner: Fields): OwnerKey | undefined {

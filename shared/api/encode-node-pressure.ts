@@ -1,7 +1,8 @@
 import { ownerText } from '#shared/domain/avoidance/avoid-entry.ts';
+import type { LoopRecord } from '#shared/domain/preemption/loop/loop-record.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { DRY_RUN_SUFFIX } from './decode-node-pressure.ts';
-import { encodeObject, present, timeText } from './encode-fields.ts';
+import { encodeObject, present, timeText, unlessEmpty } from './encode-fields.ts';
 import type {
   AvoidEntry,
   EvictionEntry,
@@ -12,11 +13,15 @@ import type {
 } from './node-pressure.ts';
 
 /** The object as the API server stores it; absent fields are left out, times are RFC 3339. */
-export function encodeNodePressure({ name, resourceVersion, avoid, status }: NodePressure): object {
+export function encodeNodePressure({ name, resourceVersion, avoid, preemptionLoops, status }: NodePressure): object {
+  const spec = present({
+    avoid: unlessEmpty(encodeAvoid(avoid)),
+    preemptionLoops: unlessEmpty(encodePreemptionLoops(preemptionLoops)),
+  });
   return encodeObject(
     'NodePressure',
     { name, resourceVersion },
-    { spec: avoid.length === 0 ? undefined : { avoid: encodeAvoid(avoid) }, status: status && encodeStatus(status) },
+    { spec: Object.keys(spec).length === 0 ? undefined : spec, status: status && encodeStatus(status) },
   );
 }
 
@@ -24,6 +29,19 @@ export function encodeNodePressure({ name, resourceVersion, avoid, status }: Nod
 export function encodeAvoid(entries: readonly AvoidEntry[]): readonly object[] {
   return entries.map(({ owner, until, cause, hard }) =>
     present({ owner: present({ ...owner }), until: timeText(until), cause, hard }),
+  );
+}
+
+/** The entries of `spec.preemptionLoops`. */
+export function encodePreemptionLoops(records: readonly LoopRecord[]): readonly object[] {
+  return records.map(({ preemptor, victim, rounds, until, ...others }) =>
+    present({
+      ...others,
+      preemptor: present({ ...preemptor }),
+      victim: present({ ...victim }),
+      rounds: rounds.map(timeText),
+      until: timeText(until),
+    }),
   );
 }
 

@@ -1,5 +1,6 @@
 import type { PastEviction } from '#shared/domain/avoidance/evicted-owners.ts';
 import type { AvoidEntry } from '#shared/domain/avoidance/avoid-entry.ts';
+import type { LoopRecord } from '#shared/domain/preemption/loop/loop-record.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { isFreshReport, LONGEST_AGE_MS } from '#shared/domain/snapshot/freshness.ts';
@@ -11,8 +12,10 @@ export interface NodePressure {
   /** Of the object and of its node. */
   readonly name: string;
   readonly resourceVersion: string | undefined;
-  /** `spec.avoid`, written by the scheduler process alone. */
+  /** `spec.avoid`, written by the node controller alone. */
   readonly avoid: readonly AvoidEntry[];
+  /** `spec.preemptionLoops`, written by the extender's leader alone. */
+  readonly preemptionLoops: readonly LoopRecord[];
   /** Written by the agent of the node alone; `undefined` before its first write. */
   readonly status: NodePressureStatus | undefined;
 }

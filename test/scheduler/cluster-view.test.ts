@@ -25,6 +25,7 @@ test('a pod that comes back under its name takes the place of the one before', a
   const { snapshot, reflectors } = createClusterView({
     ...{ client, clock: systemClock, random: () => 0.5, log, metrics },
     observePod: () => undefined,
+    observeLoops: () => undefined,
   });
   const stop = new AbortController();
   api.put(PODS, pod('first', 'node-1'));

@@ -1,6 +1,9 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { type AvoidEntry, isSameOwner, lastingEntries, MOST_ENTRIES, ownerText } from './avoid-entry.ts';
+import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
+import { whyLoop } from '#shared/domain/preemption/loop/find-loop.ts';
+import type { LoopRecord } from '#shared/domain/preemption/loop/loop-record.ts';
 import { type EvictedOwner, evictedOwners, type PastEviction } from './evicted-owners.ts';
 
 /** How long an owner is kept away from a node that evicted its pods; milliseconds. */
@@ -38,23 +41,53 @@ export interface AvoidingNode {
   readonly name: string;
   readonly avoid: readonly AvoidEntry[];
   readonly evictions: readonly PastEviction[];
+  /** Loops of preemptions whose latest round was on this node. */
+  readonly preemptionLoops: readonly LoopRecord[];
 }
 
 /**
- * Plans the avoid list of one node from the evictions that its agent recorded (S0-19, S3-29 to S3-31). Depends on
- * nothing else, so another leader plans the same. An entry is replaced only by one that lasts longer or forbids more;
+ * Plans the avoid list of one node from the evictions that its agent recorded (S0-19, S3-29 to S3-31) and the loops of
+ * preemptions that its NodePressure records with the action Avoid. Depends on nothing else, so another leader plans the same. An entry is replaced only by one that lasts longer or forbids more;
  * entries that have ended are left out, and of too many entries those that end first.
  */
 export function planAvoidance(node: AvoidingNode, policy: AvoidPolicy, now: Instant): AvoidPlan {
   const lasting = lastingEntries(node, now);
-  const wanted = evictedOwners(node.evictions, policy.loop.windowMs, now).map((found) =>
+  const evicted = evictedOwners(node.evictions, policy.loop.windowMs, now).map((found) =>
     changeFor(node, found, policy),
   );
+  const wanted = longestOfEach([...evicted, ...displacedHere(node, policy, now)]);
   const changes = wanted.filter(({ entry }) => entry.until > now && !isCovered(entry, lasting));
   const others = lasting.filter((old) => !changes.some(({ entry }) => isSameOwner(entry.owner, old.owner)));
   const avoid = [...others, ...changes.map(({ entry }) => entry)].sort(longestFirst).slice(0, MOST_ENTRIES);
   const kept = changes.filter(({ entry }) => avoid.includes(entry));
   return { avoid, changes: kept, isChanged: kept.length > 0 || lasting.length < node.avoid.length };
+}
+
+/** One change for each owner: a list with two would be written in every pass. */
+function longestOfEach(changes: readonly AvoidChange[]): readonly AvoidChange[] {
+  const byOwner = new Map<string, AvoidChange>();
+  for (const change of changes) {
+    const key = ownerText(change.entry.owner);
+    if (change.entry.until > (byOwner.get(key)?.entry.until ?? -Infinity)) byOwner.set(key, change);
+  }
+  return [...byOwner.values()];
+}
+
+/** Owners whose pods are to be placed elsewhere until the loop has ended (docs/decisions/0036-loops-in-nodepressure.md). */
+function displacedHere(
+  { name: node, preemptionLoops }: AvoidingNode,
+  policy: AvoidPolicy,
+  now: Instant,
+): readonly AvoidChange[] {
+  return preemptionLoops.flatMap(({ preemptor, victim, rounds, until, action }) => {
+    const [first = 0, last = first] = [rounds[0], rounds.at(-1)];
+    if (action !== 'Avoid' || last > now + MOST_SKEW_MS) return [];
+    const sides = { preemptor: ownerText(preemptor), victim: ownerText(victim) };
+    const because = whyLoop(sides, { node, count: rounds.length, windowMs: until - first });
+    const hard = policy.loop.isForbidding && !isBoundToNode({ owner: victim });
+    const end = Math.min(until, last + policy.longestMs);
+    return [{ entry: { owner: victim, until: end, cause: because.text, hard }, because }];
+  });
 }
 
 function isCovered(entry: AvoidEntry, present: readonly AvoidEntry[]): boolean {
@@ -74,7 +107,7 @@ function changeFor(node: AvoidingNode, found: EvictedOwner, policy: AvoidPolicy)
 }
 
 /** The DaemonSet controller ties each pod to its node: forbidden there, it could run nowhere. */
-function isBoundToNode({ owner }: EvictedOwner): boolean {
+function isBoundToNode({ owner }: Pick<EvictedOwner, 'owner'>): boolean {
   return owner.kind === 'DaemonSet';
 }
 

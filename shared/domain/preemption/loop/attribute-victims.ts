@@ -35,7 +35,7 @@ export function attributeVictims(
   nominatedTo: (node: string) => readonly NominatedPod[],
   now: Instant,
 ): Attribution {
-  const recent = victims.filter(({ at }) => now - at <= NOMINATED_WITHIN_MS);
+  const recent = victims.filter(({ at }) => Math.abs(now - at) <= NOMINATED_WITHIN_MS);
   const judged = recent.map((victim) => ({ victim, displacement: displacementOf(victim, nominatedTo(victim.node)) }));
   return {
     waiting: judged

@@ -1,4 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
+import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { type LoopPolicy, pairOf, partiesOf, type PreemptionRounds, type Round } from './preemption-rounds.ts';
 
@@ -18,10 +19,15 @@ export function loopBetween(
   policy: LoopPolicy,
   now: Instant,
 ): Because | undefined {
-  const recent = recentOf(rounds.get(pairOf(preemptor, victim)) ?? [], policy, now);
+  const recent = recentRounds(rounds.get(pairOf(preemptor, victim)) ?? [], policy, now);
   const last = recent.at(-1);
-  if (last === undefined || recent.length < policy.rounds) return undefined;
-  return because({ preemptor, victim }, { last, count: recent.length, windowMs: policy.windowMs });
+  if (last === undefined || !isInForce(recent, policy)) return undefined;
+  return whyLoop({ preemptor, victim }, { node: last.node, count: recent.length, windowMs: policy.windowMs });
+}
+
+/** Whether rounds within the window are as many as the policy allows. */
+export function isInForce(recent: readonly Round[], policy: LoopPolicy): boolean {
+  return recent.length >= policy.rounds;
 }
 
 /** Who is in a loop, and until when any loop lasts: most questions end here, without a look at the rounds. */
@@ -39,17 +45,20 @@ export function loopingParties(rounds: PreemptionRounds, policy: LoopPolicy): Lo
   };
 }
 
-function recentOf(rounds: readonly Round[], { windowMs }: LoopPolicy, now: Instant): readonly Round[] {
-  return rounds.filter(({ at }) => at > now - windowMs);
+/** The rounds within the window that ends now. One in the future says nothing: the clock was set back, or it was made up. */
+export function recentRounds(rounds: readonly Round[], { windowMs }: LoopPolicy, now: Instant): readonly Round[] {
+  return rounds.filter(({ at }) => at > now - windowMs && at <= now + MOST_SKEW_MS);
 }
 
 interface Counted {
-  readonly last: Round;
+  /** Of the latest round. */
+  readonly node: string;
   readonly count: number;
   readonly windowMs: number;
 }
 
-function because({ preemptor, victim }: Sides, { last: { node }, count, windowMs }: Counted): Because {
+/** The loop of two parties in words. */
+export function whyLoop({ preemptor, victim }: Sides, { node, count, windowMs }: Counted): Because {
   const often = `${count} times within ${Math.round(windowMs / 60_000)} min`;
   const text = `pods of ${preemptor} and ${victim} displace each other: ${often}, last on node ${node}`;
   return { code: 'PreemptionLoop', text, facts: { preemptor, victim, rounds: count, node } };

@@ -25,7 +25,7 @@ function entry(fields: Partial<AvoidEntry> = {}): AvoidEntry {
 }
 
 function plan(evictions: readonly PastEviction[], avoid: readonly AvoidEntry[] = [], policy = POLICY): AvoidPlan {
-  return planAvoidance({ name: 'n1', avoid, evictions }, policy, NOW);
+  return planAvoidance({ name: 'n1', avoid, evictions, preemptionLoops: [] }, policy, NOW);
 }
 
 describe('planAvoidance', () => {
@@ -125,7 +125,7 @@ describe('planAvoidance', () => {
     const evictions = [evicted(-1)];
     const { avoid } = plan(evictions);
     expect(avoid).toMatchObject([{ until: NOW + 11 * MINUTE }]);
-    const second = planAvoidance({ name: 'n1', avoid, evictions }, POLICY, NOW + 1_000);
+    const second = planAvoidance({ name: 'n1', avoid, evictions, preemptionLoops: [] }, POLICY, NOW + 1_000);
     expect(second).toEqual({ avoid, changes: [], isChanged: false });
   });
 

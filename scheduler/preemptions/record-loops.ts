@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { encodePreemptionLoops } from '#shared/api/encode-node-pressure.ts';
+import type { LoopRecord } from '#shared/domain/preemption/loop/loop-record.ts';
+import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
+import type { ClientContext } from '#shared/kube/client/client-context.ts';
+import { patchObject } from '#shared/kube/client/objects.ts';
+import { type LeaseTerm, runWithLease } from '#shared/kube/lease/leader-lease.ts';
+import { NODE_PRESSURES } from '#shared/kube/resource.ts';
+import { repeat } from '#shared/runtime/repeat.ts';
+import type { LoopsConfiguration } from './loops-configuration.ts';
+import type { PreemptionLoops } from './preemption-loops.ts';
+
+/** What one NodePressure records. */
+export interface RecordedLoops {
+  readonly node: string;
+  readonly records: readonly LoopRecord[];
+}
+
+export interface RecordOptions extends ClientContext {
+  readonly configuration: LoopsConfiguration;
+  readonly loops: Pick<PreemptionLoops, 'records'>;
+  /** NodePressures as the watch shows them; `undefined` before all have been read. */
+  readonly recorded: () => Iterable<RecordedLoops> | undefined;
+}
+
+const PERIOD_MS = 1_000;
+const DEADLINE_MS = 60_000;
+/** At most this many in one pass. */
+const MOST_WRITES = 20;
+const PATCH = { type: 'merge', fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
+
+/**
+ * Keeps `spec.preemptionLoops` of all NodePressures as this process knows the loops, on the replica that holds the lease,
+ * until `signal` aborts. Never rejects.
+ */
+export async function recordLoops(options: RecordOptions, signal: AbortSignal): Promise<void> {
+  const { mode, leaseName, leaseNamespace } = options.configuration;
+  if (mode === 'Off') return;
+  const lease = { name: leaseName, namespace: leaseNamespace, identity: `${hostname()}_${randomUUID()}` };
+  const lead = (leading: AbortSignal, term: LeaseTerm): Promise<void> => {
+    const { clock, random, log } = options;
+    const onError = (err: unknown): void => log.error({ err }, 'Loops of preemptions not recorded');
+    const task = (passing: AbortSignal): Promise<void> => recordOnce(options, term, passing);
+    return repeat({ task, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, onError, clock, random }, leading);
+  };
+  await runWithLease({ ...options, ...lease, lead }, signal);
+}
+
+/**
+ * Writes the lists that have changed. No other process writes them, so each is replaced without a look at the
+ * resourceVersion: agents write these objects all the time. What an outdated leader wrote last, the next pass mends.
+ */
+export async function recordOnce(
+  { client, loops, recorded, log }: RecordOptions,
+  term: Pick<LeaseTerm, 'isHeld'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const present = recorded();
+  if (present === undefined) return;
+  const wanted = loops.records();
+  const changed = Array.from(present, ({ node, records }) => ({ node, records, next: wanted.get(node) ?? [] })).filter(
+    ({ records, next }) => !isEqual(records, next),
+  );
+  for (const { node, next } of changed.slice(0, MOST_WRITES)) {
+    if (!term.isHeld() || signal.aborted) return;
+    const patch = { spec: { preemptionLoops: encodePreemptionLoops(next) } };
+    const outcome = await patchObject(client, { resource: NODE_PRESSURES, name: node }, patch, { ...PATCH, signal });
+    if (outcome.kind === 'ok' || outcome.kind === 'notFound') continue;
+    log.warn({ node, kind: outcome.kind, message: outcome.message }, 'Loops of preemptions not recorded');
+    return;
+  }
+}
+
+function isEqual(left: readonly LoopRecord[], right: readonly LoopRecord[]): boolean {
+  if (left.length !== right.length) return false;
+  return JSON.stringify(encodePreemptionLoops(left)) === JSON.stringify(encodePreemptionLoops(right));
+}

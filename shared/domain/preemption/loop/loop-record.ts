@@ -1,0 +1,134 @@
+import { type OwnerKey, ownerText } from '#shared/domain/avoidance/avoid-entry.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { isInForce, recentRounds, type Sides } from './find-loop.ts';
+import { type LoopPolicy, pairOf, partiesOf, type PreemptionRounds, type Round } from './preemption-rounds.ts';
+
+/** What happens while a loop lasts: it is only reported, preemptions are refused, or the victim's owner avoids the node. */
+export type LoopAction = (typeof LOOP_ACTIONS)[number];
+export const LOOP_ACTIONS = ['Report', 'Refuse', 'Avoid'] as const;
+
+/** The rounds of two owners, as the NodePressure of the node of the latest one records them (`spec.preemptionLoops`). */
+export interface LoopRecord {
+  /** Of the latest round, as is `victim`. */
+  readonly preemptor: OwnerKey;
+  readonly victim: OwnerKey;
+  /** UID of the pod for which the latest round made room. */
+  readonly preemptorUid: string | undefined;
+  /** Times of the rounds (wall time), the earliest first; at least one. */
+  readonly rounds: readonly Instant[];
+  /** When the record has no effect any more. */
+  readonly until: Instant;
+  /** `undefined` while the rounds are fewer than the limit: then it is no loop yet. */
+  readonly action: LoopAction | undefined;
+}
+
+/** Records that one NodePressure holds at most (deploy/crds/plimsoll.dev_nodepressures.yaml). */
+export const MOST_RECORDS = 10;
+/** Rounds that one record holds at most. */
+export const MOST_ROUNDS = 16;
+/** Most preemptions happen once, and are not worth a write. */
+const FEWEST_ROUNDS = 2;
+/** Kinds whose pods no avoid entry leads elsewhere: a DaemonSet's are tied to their nodes, and no controller is looked up for the others. */
+const BOUND_KINDS: readonly string[] = ['DaemonSet', 'Node', 'Pod'];
+
+/**
+ * The records of all pairs with at least two rounds, by the node of the latest one; of too many on one node those with
+ * the latest rounds. Depends on the rounds and on which of them have left the window, so that a pass without news plans
+ * what the last one did.
+ */
+export function planRecords(
+  rounds: PreemptionRounds,
+  policy: LoopPolicy,
+  action: LoopAction,
+  now: Instant,
+): ReadonlyMap<string, readonly LoopRecord[]> {
+  const planned = Array.from(rounds, ([pair, own]) => ({ pair, recent: recentRounds(own, policy, now) })).flatMap(
+    ({ pair, recent }) => {
+      const last = recent.at(-1);
+      if (last === undefined || recent.length < FEWEST_ROUNDS) return [];
+      return [{ node: last.node, record: recordOf(pair, recent, last, { policy, action }) }];
+    },
+  );
+  const byNode = Map.groupBy(planned, ({ node }) => node);
+  return new Map(Array.from(byNode, ([node, own]) => [node, own.map(({ record }) => record).slice(-MOST_RECORDS)]));
+}
+
+interface Rules {
+  readonly policy: LoopPolicy;
+  readonly action: LoopAction;
+}
+
+function recordOf(pair: string, recent: readonly Round[], last: Round, { policy, action }: Rules): LoopRecord {
+  const victim = ownerKeyOf(partiesOf(pair).find((party) => party !== last.by) ?? '');
+  const isLoop = isInForce(recent, policy);
+  const first = isLoop ? (recent[0] ?? last) : last;
+  return {
+    preemptor: ownerKeyOf(last.by),
+    victim,
+    preemptorUid: last.preemptorUid === '' ? undefined : last.preemptorUid,
+    rounds: recent.map(({ at }) => at),
+    until: first.at + policy.windowMs,
+    action: isLoop ? actionAgainst(victim, action) : undefined,
+  };
+}
+
+/** What is done about a loop whose latest round had a victim of this owner. */
+function actionAgainst({ kind }: OwnerKey, action: LoopAction): LoopAction {
+  return action === 'Avoid' && BOUND_KINDS.includes(kind) ? 'Refuse' : action;
+}
+
+/** Whether the loop of two parties is one whose preemptions are refused. */
+export function isRefused(rounds: PreemptionRounds, { preemptor, victim }: Sides, action: LoopAction): boolean {
+  const last = rounds.get(pairOf(preemptor, victim))?.at(-1);
+  const latestVictim = last?.by === victim ? preemptor : victim;
+  return actionAgainst(ownerKeyOf(latestVictim), action) === 'Refuse';
+}
+
+function ownerKeyOf(party: string): OwnerKey {
+  const [namespace = '', kind = '', name = ''] = party.split('/');
+  return { namespace, kind, name, uid: undefined };
+}
+
+/** What a process takes from the records of one node. */
+export interface RecordedRounds {
+  readonly node: string;
+  readonly records: readonly LoopRecord[];
+  /** Rounds since then have been seen by the process itself. */
+  readonly before: Instant;
+}
+
+/**
+ * The rounds with those that were recorded before the process started. Of two records of one pair the one with the later
+ * round counts; rounds in the future, and more than the policy allows, are left out.
+ */
+export function adoptRecords(
+  rounds: PreemptionRounds,
+  { node, records, before }: RecordedRounds,
+  policy: LoopPolicy,
+): PreemptionRounds {
+  const found = records.flatMap((record) => laterRounds(rounds, { node, record, before }));
+  if (found.length === 0) return rounds;
+  return new Map([...rounds, ...found.map(([pair, own]) => [pair, own.slice(-policy.rounds)] as const)]);
+}
+
+type PairRounds = readonly [pair: string, rounds: readonly Round[]];
+
+interface RecordedPair extends Pick<RecordedRounds, 'node' | 'before'> {
+  readonly record: LoopRecord;
+}
+
+/** The rounds of one pair, where the record knows a later one than the process from before it started. */
+function laterRounds(rounds: PreemptionRounds, { node, record, before }: RecordedPair): readonly PairRounds[] {
+  const [by, other] = [ownerText(record.preemptor), ownerText(record.victim)];
+  const pair = pairOf(by, other);
+  const [earlier, seen] = split(rounds.get(pair) ?? [], before);
+  const recorded = record.rounds
+    .filter((at) => at < before)
+    .map((at) => ({ at, node, by, preemptorUid: record.preemptorUid ?? '' }));
+  const isLater = (recorded.at(-1)?.at ?? -Infinity) > (earlier.at(-1)?.at ?? -Infinity);
+  return isLater && by !== other ? [[pair, [...recorded, ...seen]]] : [];
+}
+
+function split(rounds: readonly Round[], before: Instant): readonly [readonly Round[], readonly Round[]] {
+  return [rounds.filter(({ at }) => at < before), rounds.filter(({ at }) => at >= before)];
+}
