@@ -79,7 +79,9 @@ const RULES: Readonly<Record<string, Rule>> = {
   initContainerStatuses: eachItem(namedItem('container')),
   volumes: eachItem(namedItem('volume')),
   ownerReferences: eachItem(ownerReference),
-  owner: (value, context) => namedItem('owner')(redactValue(value, context), context),
+  owner: party,
+  preemptor: party,
+  victim: party,
   disruptedPods: (value, context) => renameKeys(value, (name) => context.pseudonym('pod', name)),
   pod: podName,
   message: leftOut,
@@ -110,6 +112,12 @@ function nameFor(sort: Sort): Rule {
 
 function namedItem(sort: Sort): Rule {
   return (value, context) => inField('name', nameFor(sort))(redactValue(value, context), context);
+}
+
+/** An owner, or a pod that has none. */
+function party(value: unknown, context: Context): unknown {
+  if (!isRecord(value)) return value;
+  return namedItem(fieldOf(value, 'kind') === PODS.kind ? 'pod' : 'owner')(value, context);
 }
 
 /** The owner of a mirror pod is its node. */

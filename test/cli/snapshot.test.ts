@@ -26,6 +26,14 @@ const NODE_PRESSURE = {
         hard: false,
       },
     ],
+    preemptionLoops: [
+      {
+        preemptor: { namespace: 'payments', kind: 'ReplicaSet', name: 'picky-owner' },
+        victim: { namespace: 'reports', kind: 'Pod', name: 'nightly-0' },
+        rounds: ['2026-01-01T00:00:00Z'],
+        until: '2026-01-01T01:00:00Z',
+      },
+    ],
   },
   status: {
     observedAt: '2026-01-01T00:00:00Z',
@@ -129,6 +137,8 @@ describe('makeSnapshot', () => {
     expect(text).toContain(`"namespaces":["${namespace}"]`);
     expect(text).toContain(`"kubernetes.io/metadata.name":"${namespace}"`);
     expect(text).toContain(`"name":"${pseudonym('owner', 'nightly')}"`);
+    expect(text).toContain(`"kind":"ReplicaSet","name":"${pseudonym('owner', 'picky-owner')}"`);
+    expect(text).toContain(`"kind":"Pod","name":"${pod}"`);
   });
 
   test('another key gives other pseudonyms', () => {

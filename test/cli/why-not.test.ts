@@ -108,6 +108,56 @@ describe('plimsoll why-not', () => {
     );
   });
 
+  describe('with a loop of preemptions in a NodePressure', () => {
+    const party = (namespace: string, name: string) => ({ namespace, kind: 'Pod', name });
+    const loop = (fields: object = {}) => ({
+      apiVersion: 'plimsoll.dev/v1alpha1',
+      kind: 'NodePressure',
+      metadata: { name: 'node-1' },
+      spec: {
+        preemptionLoops: [
+          {
+            preemptor: party('reports', 'nightly-0'),
+            victim: party('payments', 'checkout-0'),
+            rounds: ['2026-01-01T11:10:00Z', '2026-01-01T11:20:00Z', '2026-01-01T11:30:00Z'],
+            ...{ until: '2026-01-01T12:10:00Z', action: 'Refuse', ...fields },
+          },
+        ],
+      },
+    });
+    const because = async (...args: readonly [object, ...string[]]) => {
+      const [pressure, ...flags] = args;
+      const input = takenList([...EXAMPLE_CLUSTER, pressure]);
+      return (await whyNot(input, 'checkout-0', '-n', 'payments', ...flags)).stdout;
+    };
+    const SIDES =
+      'pods of payments/Pod/checkout-0 and reports/Pod/nightly-0 displace each other: 3 times within 60 min, last on node node-1';
+
+    test('the pod does not preempt the other side, and both are named (S0-21)', async () => {
+      expect(await because(loop())).toContain(SIDES);
+      const { stdout } = await runPlimsoll(
+        ['simulate', 'preempt', '-f', '-', '--pod', 'payments/checkout-0'],
+        takenList([...EXAMPLE_CLUSTER, loop()]),
+      );
+      expect(stdout).toContain(SIDES);
+    });
+
+    test.each<[string, object]>([
+      ['that has ended', { until: '2026-01-01T11:59:00Z' }],
+      ['that only is reported', { action: 'Report' }],
+      ['that an avoid entry breaks', { action: 'Avoid' }],
+      ['with too few rounds', { action: undefined }],
+      ['with rounds in the future', { rounds: ['2026-01-01T12:02:00Z'], until: '2026-01-01T13:02:00Z' }],
+      ['between others', { victim: party('payments', 'other') }],
+    ])('a loop %s refuses nothing', async (_, fields) => {
+      expect(await because(loop(fields))).toBe(await because(loop({ victim: undefined })));
+    });
+
+    test('a scheduler without the extender does not know it', async () => {
+      expect(await because(loop(), '--no-extender')).not.toContain('displace');
+    });
+  });
+
   test('without a name every pending pod has a line', async () => {
     const input = takenList([...EXAMPLE_CLUSTER, waiting({ namespace: 'reports' })]);
     const { stdout } = await whyNot(input, '-A');

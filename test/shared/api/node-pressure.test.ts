@@ -20,15 +20,28 @@ const facts = fc.dictionary(word, fc.oneof(fc.string(), fc.integer(), fc.boolean
 const because = fc.record({ code: word, text: word, facts });
 const pod = fc.tuple(word, word).map((names) => names.join('/'));
 
+const owner = fc.record(
+  { namespace: word, kind: word, name: word, uid: fc.uuid() },
+  { requiredKeys: ['namespace', 'kind', 'name'] },
+);
 const avoid = fc.record({
-  owner: fc.record(
-    { namespace: word, kind: word, name: word, uid: fc.uuid() },
-    { requiredKeys: ['namespace', 'kind', 'name'] },
-  ),
+  owner,
   until: time,
   cause: word,
   hard: fc.boolean(),
 });
+const preemptionLoop = fc
+  .record(
+    {
+      preemptor: owner,
+      victim: owner,
+      preemptorUid: fc.uuid(),
+      rounds: fc.array(time, { minLength: 1, maxLength: 16 }).map((times) => times.toSorted()),
+      action: fc.constantFrom('Report', 'Refuse', 'Avoid'),
+    },
+    { requiredKeys: ['preemptor', 'victim', 'rounds'] },
+  )
+  .map((entry) => ({ ...entry, until: entry.rounds.at(-1) }));
 const condition = fc.record(
   {
     type: word,
@@ -95,7 +108,10 @@ const nodePressure = fc.record(
     apiVersion: fc.constant('plimsoll.dev/v1alpha1'),
     kind: fc.constant('NodePressure'),
     metadata: fc.record({ name: word, resourceVersion: word }, { requiredKeys: ['name'] }),
-    spec: fc.record({ avoid: fc.array(avoid, { minLength: 1, maxLength: 64 }) }),
+    spec: fc.oneof(
+      fc.record({ avoid: fc.array(avoid, { minLength: 1, maxLength: 64 }) }),
+      fc.record({ preemptionLoops: fc.array(preemptionLoop, { minLength: 1, maxLength: 10 }) }),
+    ),
     status,
   },
   { requiredKeys: ['apiVersion', 'kind', 'metadata'] },
@@ -114,7 +130,12 @@ describe('decodeNodePressure and encodeNodePressure', () => {
   test('no value makes reading throw or grow beyond the bounds', () => {
     fc.assert(
       fc.property(fc.anything(), fc.array(fc.anything(), { maxLength: 80 }), (some, list) => {
-        const read = decodeNodePressure({ metadata: some, spec: { avoid: list }, status: { evictions: list } });
+        const read = decodeNodePressure({
+          metadata: some,
+          spec: { avoid: list, preemptionLoops: list },
+          status: { evictions: list },
+        });
+        expect(read.preemptionLoops.length).toBeLessThanOrEqual(10);
         expect(read.avoid.length).toBeLessThanOrEqual(64);
         expect(read.status?.evictions.length).toBeLessThanOrEqual(32);
         expect(decodeNodePressure(some).name.length).toBeLessThanOrEqual(253);
@@ -143,6 +164,27 @@ describe('decodeNodePressure and encodeNodePressure', () => {
     }));
     const read = decodeNodePressure({ status: { evictions } }).status?.evictions;
     expect(read?.map((one) => one.owner)).toEqual([{ ...owner, uid: undefined }, undefined]);
+  });
+
+  test('a loop without owners, rounds or an end, or with an end beyond any window, is left out', () => {
+    const [preemptor, victim] = ['a', 'b'].map((name) => ({ namespace: 'n', kind: 'Job', name }));
+    const rounds = ['2026-01-01T00:00:00Z', '2026-01-01T00:01:00Z'];
+    const whole = { preemptor, victim, rounds, until: '2026-01-01T01:00:00Z', action: 'Refuse' };
+    const broken = [
+      { victim: 'b' },
+      { preemptor: {} },
+      { rounds: [] },
+      { rounds: 'often' },
+      { until: undefined },
+      { until: '2026-01-02T00:01:01Z' },
+    ];
+    const read = (entry: unknown) => decodeNodePressure({ spec: { preemptionLoops: [entry] } }).preemptionLoops;
+    for (const fields of [...broken]) expect(read({ ...whole, ...fields })).toEqual([]);
+    for (const entry of [null, 7, 'loop', []]) expect(read(entry)).toEqual([]);
+    expect(read({ ...whole, action: 'Delete', rounds: [rounds[1], 'x', rounds[0], 7] })).toMatchObject([
+      { action: undefined, rounds: rounds.map((text) => Date.parse(text)) },
+    ]);
+    expect(read({ ...whole, rounds: Array.from({ length: 40 }, () => rounds[0]) })[0]?.rounds).toHaveLength(16);
   });
 
   test('an avoid entry without an owner or a time is left out', () => {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { AvoidEntry, OwnerKey } from '#shared/domain/avoidance/avoid-entry.ts';
 import type { PastEviction } from '#shared/domain/avoidance/evicted-owners.ts';
+import type { LoopRecord } from '#shared/domain/preemption/loop/loop-record.ts';
 import { type AvoidPlan, type AvoidPolicy, planAvoidance } from '#shared/domain/avoidance/plan-avoidance.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -27,6 +28,51 @@ function entry(fields: Partial<AvoidEntry> = {}): AvoidEntry {
 function plan(evictions: readonly PastEviction[], avoid: readonly AvoidEntry[] = [], policy = POLICY): AvoidPlan {
   return planAvoidance({ name: 'n1', avoid, evictions, preemptionLoops: [] }, policy, NOW);
 }
+
+const LOOPING: LoopRecord = {
+  preemptor: owner('api'),
+  victim: WEB,
+  preemptorUid: 'u',
+  rounds: [NOW - 20 * MINUTE, NOW - 10 * MINUTE, NOW - MINUTE],
+  until: NOW + 40 * MINUTE,
+  action: 'Avoid',
+};
+
+function planFor(record: Partial<LoopRecord>, evictions: readonly PastEviction[] = [], policy = POLICY): AvoidPlan {
+  return planAvoidance({ name: 'n1', avoid: [], evictions, preemptionLoops: [{ ...LOOPING, ...record }] }, policy, NOW);
+}
+
+describe('planAvoidance where preemptions are a loop', () => {
+  test('the owner of the victim is kept away until the loop has ended, and later passes write nothing', () => {
+    const cause =
+      'pods of default/ReplicaSet/api and default/ReplicaSet/web displace each other: 3 times within 60 min, last on node n1';
+    const { avoid, changes } = planFor({});
+    expect(avoid).toEqual([entry({ until: NOW + 40 * MINUTE, cause })]);
+    expect(changes.map(({ because }) => because.code)).toEqual(['PreemptionLoop']);
+    const again = planAvoidance({ name: 'n1', avoid, evictions: [], preemptionLoops: [LOOPING] }, POLICY, NOW + MINUTE);
+    expect(again).toEqual({ avoid, changes: [], isChanged: false });
+  });
+
+  test.each(['Refuse', 'Report', undefined] as const)('with the action %s nobody is kept away', (action) => {
+    expect(planFor({ action })).toEqual({ avoid: [], changes: [], isChanged: false });
+  });
+
+  test('never longer than the longest time, and not for rounds in the future', () => {
+    expect(planFor({ until: NOW + 900 * MINUTE }).avoid).toMatchObject([{ until: NOW + 59 * MINUTE }]);
+    expect(planFor({ rounds: [NOW + 2 * MINUTE] }).avoid).toEqual([]);
+  });
+
+  test('where loops forbid a node this one does, too, except to a DaemonSet', () => {
+    const policy = { ...POLICY, loop: { ...LOOP, isForbidding: true } };
+    expect(planFor({}, [], policy).avoid).toMatchObject([{ hard: true }]);
+    expect(planFor({ victim: owner('logs', 'DaemonSet') }, [], policy).avoid).toMatchObject([{ hard: false }]);
+  });
+
+  test('an owner that was evicted as well has one entry, the longer one', () => {
+    expect(planFor({}, [evicted(1)]).avoid).toMatchObject([{ until: NOW + 40 * MINUTE }]);
+    expect(planFor({ until: NOW + MINUTE }, [evicted(1)]).avoid).toMatchObject([{ until: NOW + 9 * MINUTE }]);
+  });
+});
 
 describe('planAvoidance', () => {
   test('an owner is kept away for the time of the policy after an eviction', () => {
