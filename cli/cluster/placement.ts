@@ -3,7 +3,7 @@ import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { explainHigherVictim } from '#shared/domain/preemption/explain/explain-higher-victim.ts';
 import { ruledOutBecause } from '#shared/domain/preemption/explain/explain-ruled-out.ts';
 import { groupReasons, type ReasonGroup } from '#shared/domain/preemption/explain/group-reasons.ts';
-import { refusalByRecord } from '#shared/domain/preemption/loop/recorded-loops.ts';
+import { nodesToLeave, refusalByRecord } from '#shared/domain/preemption/loop/recorded-loops.ts';
 import { prefilter, type PrefilterState } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import type { ProposalRules } from '#shared/domain/preemption/proposal/proposal.ts';
 import {
@@ -63,7 +63,8 @@ function extenderOf({ classes, pressures }: ClusterModel, { budgets, now }: Sche
   );
   const protection: ProposalRules['protection'] = (victim, preemptor) =>
     optedOut(victim, preemptor) ?? refusalByRecord(loops, { victim, preemptor }, now);
-  return { rules: { budgets, protection, usageAware: false, tieBreak: 'none' }, now };
+  const toLeave: ProposalRules['toLeave'] = (preemptor) => nodesToLeave(loops, preemptor, now);
+  return { rules: { budgets, protection, toLeave, usageAware: false, tieBreak: 'none' }, now };
 }
 
 function firstExplanations(state: PrefilterState, ruledOut: Parameters<typeof groupReasons>[1]): readonly Because[] {

@@ -11,7 +11,7 @@ import type { PreemptionLoops } from '#scheduler/preemptions/preemption-loops.ts
 export type Classes = Pick<Reflector<AnnotatedClass>, 'get' | 'onChange'>;
 
 /** What is known of loops of preemptions. */
-export type Loops = Pick<PreemptionLoops, 'mode' | 'isAny' | 'refusal'>;
+export type Loops = Pick<PreemptionLoops, 'mode' | 'isAny' | 'refusal' | 'toLeave'>;
 
 /** The rules by which a proposal is reviewed; classes and loops may change while they are in use. */
 export function preemptionRules(
@@ -26,6 +26,7 @@ export function preemptionRules(
   return {
     ...shared,
     protection: (victim, preemptor) => optedOut(victim, preemptor) ?? loops.refusal(victim, preemptor),
+    toLeave: loops.toLeave,
     holdsProtected: (sheet) => loops.isAny() || holdsProtected(sheet),
   };
 }

@@ -15,6 +15,7 @@ import {
   type LoopRecord,
   planRecords,
 } from '#shared/domain/preemption/loop/loop-record.ts';
+import { nodesToLeave, type RecordOnNode } from '#shared/domain/preemption/loop/recorded-loops.ts';
 import {
   addDisplacement,
   type LoopPolicy,
@@ -42,6 +43,8 @@ export interface PreemptionLoops {
   readonly between: (victim: Pod, preemptor: Pod) => Because | undefined;
   /** As `between`, where preemptions are refused for it. */
   readonly refusal: (victim: Pod, preemptor: Pod) => Because | undefined;
+  /** Nodes that the owner of `preemptor` should leave to others. */
+  readonly toLeave: (preemptor: Pod) => ReadonlyMap<string, Because>;
 }
 
 /**
@@ -69,6 +72,7 @@ export function createPreemptionLoops(configuration: LoopsConfiguration, clock: 
     if (!looping.parties.has(sides.preemptor)) return undefined;
     return loopBetween(rounds, sides, policy, clock.now());
   };
+  const records = () => planRecords(rounds, policy, action, clock.now());
   return {
     mode,
     see(victim, nominatedTo) {
@@ -79,14 +83,19 @@ export function createPreemptionLoops(configuration: LoopsConfiguration, clock: 
       take(attribution.found.reduce((all, found) => addDisplacement(all, found, policy), rounds));
     },
     adopt: (node, records) => take(adoptRecords(rounds, { node, records, before: startedAt }, policy)),
-    records: () => planRecords(rounds, policy, action, clock.now()),
+    records,
     isAny,
     between,
     refusal: (victim, preemptor) => {
       const because = between(victim, preemptor);
       return because && isRefused(rounds, sidesOf(victim, preemptor), action) ? because : undefined;
     },
+    toLeave: (preemptor) => nodesToLeave(isAny() ? flatten(records()) : [], preemptor, clock.now()),
   };
+}
+
+function flatten(records: ReturnType<PreemptionLoops['records']>): readonly RecordOnNode[] {
+  return Array.from(records).flatMap(([node, own]) => own.map((record) => ({ ...record, node })));
 }
 
 function sidesOf(victim: Pod, preemptor: Pod): Sides {

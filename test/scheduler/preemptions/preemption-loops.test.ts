@@ -54,6 +54,8 @@ describe('createPreemptionLoops', () => {
     expect(loops.refusal(A, B)).toBeUndefined();
     expect(loops.between(A, B)?.code).toBe('PreemptionLoop');
     expect(loops.records().get('n0')).toMatchObject([{ action: 'Avoid', victim: { name: 'b' } }]);
+    expect([...loops.toLeave(B).keys(), ...loops.toLeave(A).keys()]).toEqual(['n0']);
+    expect(loops.toLeave(B).get('n0')?.facts).toMatchObject({ preemptor: 'default/ReplicaSet/b', rounds: 3 });
   });
 
   test('a dry run is recorded as such', async () => {
@@ -66,6 +68,7 @@ describe('createPreemptionLoops', () => {
     const clock = manualClock();
     const loops = await process(clock, 3);
     expect(loops.refusal(A, B)).toBeDefined();
+    expect(loops.toLeave(B).size).toBe(0);
     clock.setWallTime(clock.now() - 100 * HOUR_MS);
     expect(loops.refusal(A, B)).toBeUndefined();
   });

@@ -4,13 +4,29 @@ import type { Because } from '#shared/domain/model/because.ts';
 import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { contenderOf } from './displacement.ts';
-import { whyLoop } from './find-loop.ts';
-import type { LoopRecord } from './loop-record.ts';
+import { type Sides, whyLoop } from './find-loop.ts';
+import type { LoopAction, LoopRecord } from './loop-record.ts';
 import { pairOf } from './preemption-rounds.ts';
 
 /** A record, and the node whose NodePressure holds it. */
 export interface RecordOnNode extends LoopRecord {
   readonly node: string;
+}
+
+const NO_NODES: ReadonlyMap<string, Because> = new Map();
+
+/** The nodes that the owner of `preemptor` should leave to others, because a recorded loop is broken with Avoid there. */
+export function nodesToLeave(
+  records: readonly RecordOnNode[],
+  preemptor: Pod,
+  now: Instant,
+): ReadonlyMap<string, Because> {
+  const { party } = contenderOf(preemptor);
+  const own = records.filter((record) => isInForce(record, 'Avoid', now) && ownerText(record.victim) === party);
+  if (own.length === 0 || hasCriticalPriority(preemptor)) return NO_NODES;
+  return new Map(
+    own.map((record) => [record.node, whyRecorded(record, { preemptor: party, victim: ownerText(record.preemptor) })]),
+  );
 }
 
 /** Why a recorded loop refuses that `preemptor` preempts `victim`, as the extender does; `undefined` where none does. */
@@ -22,16 +38,18 @@ export function refusalByRecord(
   if (records.length === 0 || hasCriticalPriority(preemptor)) return undefined;
   const sides = { preemptor: contenderOf(preemptor).party, victim: contenderOf(victim).party };
   const found = records.find(
-    (record) => isRefusing(record, now) && pairIn(record) === pairOf(sides.preemptor, sides.victim),
+    (record) => isInForce(record, 'Refuse', now) && pairIn(record) === pairOf(sides.preemptor, sides.victim),
   );
-  if (found === undefined) return undefined;
-  const { node, rounds, until } = found;
+  return found && whyRecorded(found, sides);
+}
+
+function whyRecorded({ node, rounds, until }: RecordOnNode, sides: Sides): Because {
   return whyLoop(sides, { node, count: rounds.length, windowMs: until - (rounds[0] ?? until) });
 }
 
 /** A round in the future says nothing: somebody wrote it by hand, or a clock was set back. */
-function isRefusing({ action, until, rounds }: LoopRecord, now: Instant): boolean {
-  return action === 'Refuse' && until > now && (rounds.at(-1) ?? 0) <= now + MOST_SKEW_MS;
+function isInForce({ action, until, rounds }: LoopRecord, wanted: LoopAction, now: Instant): boolean {
+  return action === wanted && until > now && (rounds.at(-1) ?? 0) <= now + MOST_SKEW_MS;
 }
 
 function pairIn({ preemptor, victim }: LoopRecord): string {

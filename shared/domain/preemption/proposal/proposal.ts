@@ -26,6 +26,8 @@ export interface ProposalRules extends VictimRules {
   readonly protection: (victim: Pod, preemptor: Pod) => Because | undefined;
   /** False only where no preemptor is refused any pod of a node; without it each victim is asked for. */
   readonly holdsProtected?: (sheet: NodeSheet) => boolean;
+  /** Nodes on which `preemptor` preempts only where it can on no other, each with the reason. */
+  readonly toLeave?: (preemptor: Pod) => ReadonlyMap<string, Because>;
   /** `Hard` takes away nodes on which a disruption budget would be violated. */
   readonly budgets: 'BestEffort' | 'Hard';
 }

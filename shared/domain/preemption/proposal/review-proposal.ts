@@ -7,6 +7,7 @@ import { sheetOf } from '#shared/domain/snapshot/node-sheet.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { fitsWithout, leavingPods, type LeavingPods, neededBeside } from './leaving-pods.ts';
 import { prefilter, type PrefilterState } from '#shared/domain/preemption/trial/prefilter-state.ts';
+import { leaveNodes } from './leave-nodes.ts';
 import { preferNodes } from './prefer-nodes.ts';
 import { type NodeVerdict, type Proposal, type ProposalRules, type ProposedVictims, takenAway } from './proposal.ts';
 import { compareCosts, costOf } from '#shared/domain/preemption/victims/victims-cost.ts';
@@ -36,7 +37,8 @@ export function reviewProposal(
   rules: ProposalRules,
 ): readonly NodeVerdict[] {
   const review = { state: prefilter(snapshot, pod), rules, now };
-  const verdicts = proposal.map((proposed) => reviewNode(review, proposed));
+  const reviewed = proposal.map((proposed) => reviewNode(review, proposed));
+  const verdicts = rules.toLeave === undefined ? reviewed : leaveNodes(reviewed, rules.toLeave(pod));
   return rules.usageAware ? preferNodes(verdicts, snapshot, now) : verdicts;
 }
 

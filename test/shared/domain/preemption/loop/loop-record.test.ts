@@ -17,7 +17,7 @@ const B = 'team/ReplicaSet/b';
 function rounds(count: number, node = 'node-1', [first, second] = [B, A]): PreemptionRounds {
   let all = NO_ROUNDS;
   for (let minute = 1; minute <= count; minute += 1) {
-    const [by = '', of = ''] = minute % 2 === 1 ? [first, second] : [second, first];
+    const [by, of] = minute % 2 === 1 ? [first, second] : [second, first];
     const at = minute * MINUTE;
     all = addDisplacement(
       all,

@@ -1,0 +1,65 @@
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
+import { accountToken } from '#test/cluster/support/accounts.ts';
+import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
+import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
+import { eventually } from '#test/contract/harness.ts';
+import { FORBIDDEN_CHANGES, PRESSURE } from './node-controller-changes.ts';
+
+const OWNER = { namespace: 'default', kind: 'ReplicaSet', name: 'web' };
+const TIME = '2026-01-01T00:00:00Z';
+const LOOPS = { preemptionLoops: [{ preemptor: OWNER, victim: OWNER, rounds: [TIME], until: TIME, action: 'Refuse' }] };
+const why = whyNoOwnCluster(process.env);
+
+describe.skipIf(why !== undefined).each([
+  ['second-scheduler', { namespace: 'plimsoll-system', name: 'plimsoll-kube-scheduler' }],
+  ['control-plane-extender', { namespace: 'plimsoll-node', name: 'plimsoll-control-plane-extender' }],
+])(`the account of the extender in deploy/overlays/%s${why ?? ''}`, (overlay, name) => {
+  const own = ownCluster();
+  let account: KubeClient;
+
+  beforeAll(async () => {
+    const { admin, cluster, connection } = own();
+    const folder = fileURLToPath(new URL(`../../../deploy/overlays/${overlay}`, import.meta.url));
+    const applied = await kubectl(cluster.kubeconfig, ['apply', '--server-side', '--validate=strict', '-k', folder]);
+    expect([applied.status, applied.stderr]).toEqual([0, '']);
+    const token = await accountToken(admin, name);
+    account = createClient({ ...connection, token: () => Promise.resolve(token) }, { userAgent: 'test' });
+    const body = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressure', metadata: { name: 'node-0' } };
+    const path = '/apis/plimsoll.dev/v1alpha1/nodepressures';
+    await eventually(async () =>
+      expect(await admin.request({ method: 'POST', path, body })).toMatchObject({ kind: 'ok' }),
+    );
+    await eventually(async () => expect(await patch(account, LABEL)).toMatchObject({ kind: 'forbidden' }));
+  }, 120_000);
+  afterAll(() => account.close());
+
+  const patch = (client: KubeClient, body: object, path = PRESSURE) =>
+    client.request({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json' });
+  const LABEL = FORBIDDEN_CHANGES.pressures['adds a label'].body;
+
+  test.each(Object.entries(FORBIDDEN_CHANGES.pressures))('never %s in a NodePressure', async (_, { body }) => {
+    const message = 'the extender may not change the metadata of a NodePressure';
+    expect(await patch(account, body)).toMatchObject({
+      kind: 'forbidden',
+      message: expect.stringContaining(message) as string,
+    });
+  });
+
+  test('never changes an avoid list', async () => {
+    const message = 'the extender may change only the loops of preemptions in the spec of a NodePressure';
+    expect(await patch(account, { spec: { avoid: [{ owner: OWNER, until: TIME }] } })).toMatchObject({
+      kind: 'forbidden',
+      message: expect.stringContaining(message) as string,
+    });
+  });
+
+  test('writes and empties the loops of preemptions, and never the status', async () => {
+    expect(await patch(account, { spec: LOOPS })).toMatchObject({ kind: 'ok', object: { spec: LOOPS } });
+    expect(await patch(account, { spec: { preemptionLoops: [] } })).toMatchObject({ kind: 'ok' });
+    expect(await patch(account, { status: { observedAt: TIME } }, `${PRESSURE}/status`)).toMatchObject({
+      kind: 'forbidden',
+    });
+  });
+});

@@ -1,0 +1,142 @@
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { untilKnown } from '#test/cluster/scheduler/ask-extender.ts';
+import { seedStage } from '#test/cluster/scheduler/seed-stage.ts';
+import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
+import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
+import { endTerminatedPods } from '#test/cluster/support/end-terminated-pods.ts';
+import { countReadyNodes } from '#test/cluster/support/fake-nodes.ts';
+import { freePorts } from '#test/cluster/support/free-ports.ts';
+import { at, eventually } from '#test/contract/harness.ts';
+import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+
+const DEFINITIONS = fileURLToPath(new URL('../../../../deploy/crds', import.meta.url));
+const PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
+const TYPE = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressure' };
+const OWNERS = '/api/v1/namespaces/default/configmaps';
+const PATIENCE_MS = 30_000;
+const NODES = ['node-1', 'node-2'].map((name) => ({ name, capacity: 10 }));
+const why = whyNoOwnCluster(process.env);
+
+/** The other node holds a pod of higher priority, so kube-scheduler always prefers to preempt on the first one. */
+describe.skipIf(why !== undefined)(`a recorded loop of preemptions on kube-scheduler${why ?? ''}`, () => {
+  let port = 0;
+  let scheduler: SchedulerProcess | undefined;
+  let ending: Promise<void>;
+  const over = new AbortController();
+  const own = ownCluster(async () => {
+    [port = 0] = await freePorts(1);
+    const verbs = { preemptVerb: 'preempt', filterVerb: 'filter', nodeCacheCapable: true };
+    const entry = { urlPrefix: `http://127.0.0.1:${port}`, ...verbs };
+    return { schedulerConfiguration: { extenders: [{ ...entry, ignorable: true, httpTimeout: '2s' }] } };
+  });
+
+  beforeAll(async () => {
+    const { admin, cluster } = own();
+    const applied = await kubectl(cluster.kubeconfig, ['apply', '--server-side', '-k', DEFINITIONS]);
+    expect([applied.status, applied.stderr]).toEqual([0, '']);
+    await create('/api/v1/namespaces', 'plimsoll-system');
+    ending = endTerminatedPods(admin, over.signal);
+  }, 120_000);
+  afterAll(async () => {
+    over.abort();
+    await ending;
+    await scheduler?.stop();
+  });
+
+  async function create(path: string, name: string, type: object = {}): Promise<unknown> {
+    return eventually(async () => {
+      const outcome = await own().admin.request({ method: 'POST', path, body: { ...type, metadata: { name } } });
+      expect(outcome).toMatchObject({ kind: 'ok' });
+      return at(outcome, 'object');
+    }, PATIENCE_MS);
+  }
+
+  /** Starts the process anew. */
+  async function run(...flags: readonly string[]): Promise<void> {
+    await scheduler?.stop();
+    scheduler = await startSchedulerProcess(own().cluster.kubeconfig, port, [
+      '--preemption-loops-mode=Enforce',
+      ...flags,
+    ]);
+  }
+
+  /** Two owners `a` and `b`, whose pods ask for a whole node each. */
+  async function play(id: string) {
+    const filler = { name: 'c', node: 'node-2', priority: 50, request: 10, graceSeconds: 1 };
+    const stage = seedStage(own(), id, { nodes: NODES, running: [filler] });
+    await stage.build();
+    const nodes = NODES.map(({ name }) => stage.nodeName(name));
+    await eventually(async () => expect(await countReadyNodes(own().admin)).toBeGreaterThanOrEqual(2), PATIENCE_MS);
+    for (const node of nodes) await create(PRESSURES, node, TYPE);
+    // Nothing looks after the pods of a ConfigMap, so they come and go as the test says.
+    const owners = new Map<string, object>();
+    for (const name of ['a', 'b']) {
+      const made = await create(OWNERS, `${id}-${name}`);
+      const uid = at(made, 'metadata.uid');
+      owners.set(name, { apiVersion: 'v1', kind: 'ConfigMap', name: `${id}-${name}`, uid, controller: true });
+    }
+    const start = (name: string, priority: number) =>
+      stage.create({ name, priority, request: 10, graceSeconds: 1 }, [owners.get(name) ?? {}]);
+    const isPlaced = (name: string, node: string) =>
+      eventually(async () => expect((await stage.seen()).bound).toMatchObject({ [name]: node }), PATIENCE_MS);
+    await start('a', 1);
+    await isPlaced('a', 'node-1');
+    for (const [name, priority] of [
+      ['b', 2],
+      ['a', 3],
+      ['b', 4],
+    ] as const) {
+      await start(name, priority);
+      await isPlaced(name, 'node-1');
+    }
+    await untilKnown(port, { node: stage.nodeName('node-1'), uid: await stage.uidOf('b') });
+    return { stage, start, isPlaced };
+  }
+
+  const specOf = async (node: string) => at(await own().admin.request({ path: `${PRESSURES}/${node}` }), 'object.spec');
+
+  test('the NodePressure of the node names both sides, and after a restart of the process the loop is still refused', async () => {
+    await run();
+    const { stage, start } = await play('refuse');
+    const node = stage.nodeName('node-1');
+    await eventually(async () => {
+      expect(await specOf(node)).toMatchObject({
+        preemptionLoops: [
+          {
+            preemptor: { namespace: 'default', kind: 'ConfigMap', name: 'refuse-b' },
+            victim: { namespace: 'default', kind: 'ConfigMap', name: 'refuse-a' },
+            rounds: [expect.any(String), expect.any(String), expect.any(String)],
+            action: 'Refuse',
+          },
+        ],
+      });
+    }, PATIENCE_MS);
+    const before = await specOf(node);
+    await run();
+    await untilKnown(port, { node, uid: await stage.uidOf('b') });
+    await start('a', 5);
+    await eventually(
+      async () => expect(await scheduler?.metrics()).toMatch(/preemption_loops_total\{mode="Enforce"\} [1-9]/),
+      PATIENCE_MS,
+    );
+    expect(await stage.seen()).toMatchObject({ terminating: [], nominated: {}, pending: ['a'] });
+    expect(await stage.here()).toEqual(['b', 'c']);
+    expect(await specOf(node)).toEqual(before);
+  }, 180_000);
+
+  test('with the action Avoid the owner that gave way last is kept away, and its next pod ends the loop on another node', async () => {
+    await run('--preemption-loops-action=Avoid', '--nodes-avoidance=Enforce');
+    const { stage, start, isPlaced } = await play('avoid');
+    const owner = { namespace: 'default', kind: 'ConfigMap', name: 'avoid-a' };
+    await eventually(async () => {
+      expect(await specOf(stage.nodeName('node-1'))).toMatchObject({
+        avoid: [{ owner, hard: false }],
+        preemptionLoops: [{ victim: owner, action: 'Avoid' }],
+      });
+    }, PATIENCE_MS);
+    await start('a', 60);
+    await isPlaced('a', 'node-2');
+    expect(await stage.here()).toEqual(['a', 'b']);
+  }, 180_000);
+});
