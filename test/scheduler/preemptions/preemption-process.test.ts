@@ -7,12 +7,14 @@ import { directConnection } from '#shared/kube/client/connection.ts';
 import { buildKubeconfig } from '#test/build/kubeconfig.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { at, eventually, pod } from '#test/contract/harness.ts';
+import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
 import { runningApiServer } from '#test/sandbox/api-server/running-api-server.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 
 const TIMEOUT_MS = 60_000;
 const PODS = '/api/v1/namespaces/default/pods';
 const BUDGETS = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
+const PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
 const EVENTS = '/apis/events.k8s.io/v1/namespaces/default/events';
 const MERGE = 'application/merge-patch+json';
 const BY_SCHEDULER = { type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler' };
@@ -27,11 +29,17 @@ describe('the scheduler process while others preempt', { timeout: TIMEOUT_MS }, 
   beforeAll(async () => {
     const { url, token, caPem: ca } = server();
     client = createClient(directConnection({ server: url, token, ca }), { userAgent: 'test' });
+    await installPlimsoll(client);
     const kubeconfig = join(folder, 'kubeconfig');
     writeFileSync(kubeconfig, buildKubeconfig({ server: url, ca }, { token }));
     [port = 0] = await freePorts(1);
     const off = ['--nodes-avoidance=Off', '--nodes-taints=Off'];
     scheduler = await startSchedulerProcess(kubeconfig, port, ['--preemption-loops-mode=Enforce', ...off]);
+    await send('POST', PRESSURES, {
+      apiVersion: 'plimsoll.dev/v1alpha1',
+      kind: 'NodePressure',
+      metadata: { name: 'n0' },
+    });
     const allocatable = { cpu: '1', memory: '1Gi', pods: '10' };
     await send('POST', '/api/v1/nodes', { metadata: { name: 'n0' }, status: { allocatable, capacity: allocatable } });
     for (const value of [1, 2, 3, 4])
@@ -95,6 +103,16 @@ describe('the scheduler process while others preempt', { timeout: TIMEOUT_MS }, 
           note: 'pods of default/Pod/a and default/Pod/b displace each other: 3 times within 60 min, last on node n0',
         },
       ]);
+    }, TIMEOUT_MS);
+  });
+
+  test('the NodePressure of the node records the loop of the two pods', async () => {
+    const party = (name: string) => ({ namespace: 'default', kind: 'Pod', name });
+    await eventually(async () => {
+      const spec = at(await client.request({ path: `${PRESSURES}/n0` }), 'object.spec');
+      expect(spec).toMatchObject({
+        preemptionLoops: [{ preemptor: party('b'), victim: party('a'), rounds: { length: 3 }, action: 'Refuse' }],
+      });
     }, TIMEOUT_MS);
   });
 

@@ -5,7 +5,7 @@ import { accountToken } from '#test/cluster/support/accounts.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { eventually } from '#test/contract/harness.ts';
-import { FORBIDDEN_CHANGES, PRESSURE } from './node-controller-changes.ts';
+import { FORBIDDEN_CHANGES, PRESSURE } from '#test/cluster/scheduler/node-controller-changes.ts';
 
 const OWNER = { namespace: 'default', kind: 'ReplicaSet', name: 'web' };
 const TIME = '2026-01-01T00:00:00Z';
@@ -21,7 +21,7 @@ describe.skipIf(why !== undefined).each([
 
   beforeAll(async () => {
     const { admin, cluster, connection } = own();
-    const folder = fileURLToPath(new URL(`../../../deploy/overlays/${overlay}`, import.meta.url));
+    const folder = fileURLToPath(new URL(`../../../../deploy/overlays/${overlay}`, import.meta.url));
     const applied = await kubectl(cluster.kubeconfig, ['apply', '--server-side', '--validate=strict', '-k', folder]);
     expect([applied.status, applied.stderr]).toEqual([0, '']);
     const token = await accountToken(admin, name);
