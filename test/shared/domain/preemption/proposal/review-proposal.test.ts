@@ -52,30 +52,6 @@ function review({ pods, proposed, rules, budgets = [], budgetViolations = 0, pre
   );
 }
 
-describe('a node that the preemptor should leave to others', () => {
-  const because = { code: 'PreemptionLoop', text: 'a and b displace each other', facts: {} };
-
-  function nodesLeft(...toLeave: readonly string[]): readonly string[] {
-    const names = ['n0', 'n1'];
-    const nodes = names.map((name) => buildNode({ name, allocatable: { cpu: '1', memory: '4Gi' } }));
-    const pods = names.map((node) => buildPod(one(`on-${node}`, { node })));
-    const proposal = pods.map(({ uid }, index) => ({ node: names[index] ?? '', uids: [uid], budgetViolations: 0 }));
-    const pod = buildPod({ name: 'incoming', priority: 10, requests: { cpu: '1' } });
-    const rules = { ...RULES, toLeave: () => new Map(toLeave.map((node) => [node, because])) };
-    const verdicts = reviewProposal(createSnapshot({ nodes, pods }), { pod, proposal, now: 0 }, rules);
-    return verdicts.flatMap((verdict) => (verdict.kind === 'takenAway' ? [] : [verdict.victims.node]));
-  }
-
-  test('is taken away while there is another', () => {
-    expect(nodesLeft()).toEqual(['n0', 'n1']);
-    expect(nodesLeft('n0')).toEqual(['n1']);
-  });
-
-  test('stays where no other is left', () => {
-    expect(nodesLeft('n0', 'n1')).toEqual(['n0', 'n1']);
-  });
-});
-
 describe('reviewProposal', () => {
   test.each<[string, Case, unknown]>([
     ['a node without protected victims stays', { pods: [one('p'), one('q')], proposed: ['q'] }, ['kept', ['q'], 0]],
