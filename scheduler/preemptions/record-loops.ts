@@ -68,7 +68,8 @@ export async function recordOnce(
     const outcome = await patchObject(client, { resource: NODE_PRESSURES, name: node }, patch, { ...PATCH, signal });
     if (outcome.kind === 'ok' || outcome.kind === 'notFound') continue;
     log.warn({ node, kind: outcome.kind, message: outcome.message }, 'Loops of preemptions not recorded');
-    return;
+    // Only this object is at fault; the others must not wait for it.
+    if (outcome.kind !== 'invalid') return;
   }
 }
 

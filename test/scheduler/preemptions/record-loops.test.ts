@@ -61,14 +61,14 @@ describe('recordOnce', () => {
     expect(requests).toEqual([]);
   });
 
-  test('a refused write is logged and ends the pass', async () => {
-    const { options, pressures, requests, warned } = opened(3, ['n0', 'n1'], {
-      kind: 'forbidden',
-      message: 'no',
-    } as never);
+  test.each([
+    ['forbidden', 'ends the pass', ['n0']],
+    ['invalid', 'is that of one object, and the next is written', ['n0', 'n1']],
+  ] as const)('a write that is refused as %s is logged and %s', async (kind, _, tried) => {
+    const { options, pressures, requests, warned } = opened(3, ['n0', 'n1'], { kind, message: 'no' });
     pressures.set('n1', opened(3).loops.records().get('n0') ?? []);
     await recordOnce(options, HELD, RUNNING);
-    expect(requests).toHaveLength(1);
-    expect(warned).toEqual([{ node: 'n0', kind: 'forbidden', message: 'no' }]);
+    expect(requests).toHaveLength(tried.length);
+    expect(warned).toEqual(tried.map((node) => ({ node, kind, message: 'no' })));
   });
 });
