@@ -17,6 +17,8 @@ import {
 export interface NodeArgs {
   /** The pod's controller. */
   readonly owner: OwnerKey | undefined;
+  /** The pod as it came: few calls need more of it than its owner. */
+  readonly pod: unknown;
   readonly nodes: readonly string[];
   /** Nodes as they came, in the same order; `undefined` where only names came. */
   readonly items: readonly WireObject[] | undefined;
@@ -28,6 +30,7 @@ export function decodeNodeArgs(raw: unknown): Decoded<NodeArgs> {
     const items = readObject(args, 'Nodes', (list) => readList(list, 'items', (item) => item));
     return {
       owner: readObject(args, 'Pod', (pod) => readObject(pod, 'metadata', readOwner)),
+      pod: args['Pod'],
       nodes: items === undefined ? readTexts(args, 'NodeNames') : readNames(args),
       items,
     };

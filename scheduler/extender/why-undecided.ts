@@ -28,7 +28,7 @@ export function countUndecided(view: ViewState, metrics: Metrics): WhyUndecided 
   };
 }
 
-/** A stale view of pods concerns preemptions only: NodePressures, by which nodes are judged, carry their own times. */
+/** By a stale view of pods nodes are still judged: by NodePressures, which carry their own times. */
 function reasonFor(verb: string, isOverloaded: boolean, { missing, isStale }: ViewState): Undecided | undefined {
   if (missing().length > 0) return 'Unsynced';
   if (isOverloaded) return 'Overloaded';

@@ -1,6 +1,7 @@
 import type { Decimal } from '#shared/domain/quantity/decimal.ts';
 import { addDecimals, compareDecimals, negateDecimal, roundDecimal } from '#shared/domain/quantity/decimal.ts';
-import type { Instant, Owner, Pod } from '#shared/domain/pod/pod.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import { isDaemonSet } from '#shared/domain/pod/pod-owner.ts';
 import { reportedQosClass } from '#shared/domain/pod/qos.ts';
 import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
 import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
@@ -67,14 +68,6 @@ export function rankingFacts(pod: Pod): RankingFacts {
     startedAt: pod.status.startTime,
     requests: requestsToHoldAgainst(pod),
   };
-}
-
-/**
- * Anyone may name any owner for a pod. Under the API group of DaemonSets the garbage collector ends a pod whose owner
- * does not exist; of a group that it does not know it leaves the pod alone.
- */
-function isDaemonSet(owner: Owner | undefined): boolean {
-  return owner?.kind === 'DaemonSet' && owner.apiVersion === 'apps/v1';
 }
 
 function requestsToHoldAgainst(pod: Pod): RankingFacts['requests'] {

@@ -18,6 +18,8 @@ export interface ClusterSnapshot {
   readonly nodes: Map<string, NodeEntry>;
   /** By node name, also of nodes that are not known (yet). */
   readonly occupancies: Map<string, Occupancy>;
+  /** Nodes, known or not, to which pending pods are nominated: few, so that most decisions ask no node about them. */
+  readonly nominatedNodes: Set<string>;
   /** Every pod that is on a node or nominated to one, by UID. */
   readonly placedPods: Map<string, PlacedPod>;
   /** Pods that ask for a resource that no node has had so far. */
@@ -43,6 +45,7 @@ export function emptySnapshot(): ClusterSnapshot {
     columns: createColumns(),
     nodes: new Map(),
     occupancies: new Map(),
+    nominatedNodes: new Set(),
     placedPods: new Map(),
     uncounted: new Set(),
     antiAffine: new Set(),

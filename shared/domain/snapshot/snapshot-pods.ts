@@ -1,6 +1,6 @@
 import { type BudgetEntry, countsPod } from './budget-entry.ts';
 import { forgetIfDeserted, forgetSheet, occupancyOf, type ClusterSnapshot } from './cluster-snapshot.ts';
-import { admit, dismiss, type Occupancy } from './occupancy.ts';
+import { admit, dismiss } from './occupancy.ts';
 import { enter, leave } from './pods-by-namespace.ts';
 import { amountsOf, orNone, preparePlacedPod, type PlacedPod } from './placed-pod.ts';
 import { haveColumns, toRow } from '#shared/domain/quantity/resource-columns.ts';
@@ -44,7 +44,7 @@ export function removePodByKey(snapshot: ClusterSnapshot, key: string): void {
   snapshot.uncounted.delete(placed);
   snapshot.antiAffine.delete(placed);
   leave(snapshot, placed);
-  unsettle(occupancyOf(snapshot, placeOf(placed.pod)), placed);
+  unsettle(snapshot, placed);
   forgetSheet(snapshot, placeOf(placed.pod));
   forgetIfDeserted(snapshot, placeOf(placed.pod));
 }
@@ -72,18 +72,26 @@ export function podKey(pod: Pod): string {
 }
 
 function settle(snapshot: ClusterSnapshot, placed: PlacedPod): void {
-  const occupancy = occupancyOf(snapshot, placeOf(placed.pod));
+  const place = placeOf(placed.pod);
+  const occupancy = occupancyOf(snapshot, place);
   if (!isBound(placed.pod)) {
     occupancy.nominated.push(placed);
+    snapshot.nominatedNodes.add(place);
     return;
   }
   admit(occupancy, placed);
   if (placed.antiAffinity.length > 0) snapshot.antiAffine.add(placed);
 }
 
-function unsettle(occupancy: Occupancy, placed: PlacedPod): void {
-  if (isBound(placed.pod)) dismiss(occupancy, placed);
-  else occupancy.nominated.splice(occupancy.nominated.indexOf(placed), 1);
+function unsettle(snapshot: ClusterSnapshot, placed: PlacedPod): void {
+  const place = placeOf(placed.pod);
+  const occupancy = occupancyOf(snapshot, place);
+  if (isBound(placed.pod)) {
+    dismiss(occupancy, placed);
+    return;
+  }
+  occupancy.nominated.splice(occupancy.nominated.indexOf(placed), 1);
+  if (occupancy.nominated.length === 0) snapshot.nominatedNodes.delete(place);
 }
 
 function isBound(pod: Pod): boolean {

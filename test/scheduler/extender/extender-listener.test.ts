@@ -1,87 +1,11 @@
 import { request } from 'node:http';
-import { afterEach, describe, expect, test } from 'vitest';
-import type { Pod } from '#shared/domain/pod/pod.ts';
-import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
+import { describe, expect, test } from 'vitest';
 import type { NodePressureFacts } from '#shared/domain/snapshot/node-pressure-facts.ts';
-import { serve, type Server } from '#shared/http/serve.ts';
-import { createLog } from '#shared/runtime/log.ts';
-import { createMetrics } from '#shared/runtime/metrics.ts';
-import { extenderListener } from '#scheduler/extender/extender-listener.ts';
-import { extenderVerbs } from '#scheduler/extender/extender-verbs.ts';
-import { preemptionRules } from '#scheduler/extender/preemption-rules.ts';
-import type { EventRecord } from '#shared/kube/events/event-series.ts';
 import type { PreemptionLoops } from '#scheduler/preemptions/preemption-loops.ts';
 import { loopsAfter } from '#test/scheduler/preemptions/loops-after.ts';
-import { fixedClasses } from '#test/build/classes.ts';
-import { buildNode, buildPod } from '#test/build/cluster.ts';
+import { buildPod } from '#test/build/cluster.ts';
 import { eventually } from '#test/contract/harness.ts';
-
-const SPARED = { name: 'spared', value: 5, annotations: new Map([['plimsoll.dev/allow-preemption', 'false']]) };
-const nodes = ['n0', 'n1'].map((name) => buildNode({ name, allocatable: { cpu: '1', memory: '4Gi' } }));
-const pods = [
-  buildPod({ name: 'ordinary', node: 'n0', priority: 10, requests: { cpu: '1' } }),
-  buildPod({
-    name: 'opted-out',
-    node: 'n1',
-    priority: 5,
-    requests: { cpu: '1' },
-    spec: { priorityClassName: 'spared' },
-  }),
-];
-const Pod = {
-  metadata: { name: 'incoming', namespace: 'default', uid: 'u' },
-  spec: { priority: 100, containers: [{ name: 'main', resources: { requests: { cpu: '1' } } }] },
-};
-const proposal = {
-  n0: { Pods: [{ UID: 'uid-ordinary' }], NumPDBViolations: 0 },
-  n1: { Pods: [{ UID: 'uid-opted-out' }], NumPDBViolations: 0 },
-};
-
-const NOW = 1_000_000;
-
-let server: Server | undefined;
-afterEach(() => server?.close());
-
-const RULES = { budgets: 'BestEffort', usageAware: false, tieBreak: 'none' } as const;
-
-interface Asking {
-  readonly path?: string;
-  readonly missing?: readonly string[];
-  readonly isStale?: boolean;
-  readonly bodyLimitBytes?: number;
-  readonly maxRequests?: number;
-  readonly pressures?: readonly NodePressureFacts[];
-  readonly loops?: PreemptionLoops;
-  /** In place of the usual pods. */
-  readonly others?: readonly Pod[];
-}
-
-async function start({ bodyLimitBytes = 100_000, maxRequests = 16, pressures = [], others = pods, ...view }: Asking) {
-  const { missing = [], isStale = false, loops = loopsAfter(0) } = view;
-  const recorded: EventRecord[] = [];
-  const record = (event: EventRecord): void => void recorded.push(event);
-  const log = createLog({ component: 'test', level: 'silent', format: 'json' });
-  const metrics = createMetrics('test');
-  const snapshot = createSnapshot({ nodes, pods: others });
-  for (const facts of pressures) snapshot.pressures.set(facts.node, facts);
-  const rules = preemptionRules(RULES, fixedClasses([SPARED as never]), loops);
-  const clock = { now: () => NOW };
-  const state = { missing: () => missing, isStale: () => isStale };
-  const verbs = extenderVerbs({ snapshot, ...state, rules, loops, events: { record }, clock, log, metrics });
-  server = await serve({
-    handler: extenderListener({ verbs, bodyLimitBytes, maxRequests, log }),
-    host: '127.0.0.1',
-    port: 0,
-  });
-  return { url: server.url, metrics, recorded };
-}
-
-async function ask(body: string, asking: Asking = {}) {
-  const { url, metrics, recorded } = await start(asking);
-  const headers = { 'content-type': 'application/json' };
-  const answer = await fetch(`${url}${asking.path ?? '/preempt'}`, { method: 'POST', headers, body });
-  return { status: answer.status, body: await answer.json(), metrics: await metrics.text(), recorded };
-}
+import { ask, type Asking, NOW, Pod, proposal, start } from './asked-extender.ts';
 
 describe('POST /preempt', () => {
   const args = JSON.stringify({ Pod, NodeNameToVictims: null, NodeNameToMetaVictims: proposal });

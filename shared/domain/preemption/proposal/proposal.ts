@@ -1,5 +1,6 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import type { IdleFor } from '#shared/domain/preemption/set-aside/awaited-nominations.ts';
 import type { VictimRules } from '#shared/domain/preemption/victims/victim-order.ts';
 import type { NodeSheet } from '#shared/domain/snapshot/node-entry.ts';
 
@@ -18,6 +19,8 @@ export interface Proposal {
   readonly pod: Pod;
   readonly proposal: readonly ProposedVictims[];
   readonly now: Instant;
+  /** Absent where nominations are met once: each is then taken for new. */
+  readonly idleFor?: IdleFor;
 }
 
 /** The rules by which a proposal is reviewed. */

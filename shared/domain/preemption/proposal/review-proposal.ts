@@ -5,13 +5,16 @@ import { isFreshReport } from '#shared/domain/snapshot/freshness.ts';
 import type { NodeEntry, NodeSheet } from '#shared/domain/snapshot/node-entry.ts';
 import { sheetOf } from '#shared/domain/snapshot/node-sheet.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import { fitsWithout, leavingPods, type LeavingPods, neededBeside } from './leaving-pods.ts';
+import { leavingPods, type LeavingPods } from '#shared/domain/preemption/trial/leaving-pods.ts';
+import { fitsWithout, neededBeside } from './needed-victims.ts';
 import { prefilter, type PrefilterState } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import { leaveNodes } from './leave-nodes.ts';
 import { preferNodes } from './prefer-nodes.ts';
 import { type NodeVerdict, type Proposal, type ProposalRules, type ProposedVictims, takenAway } from './proposal.ts';
 import { compareCosts, costOf } from '#shared/domain/preemption/victims/victims-cost.ts';
 import { victimOrder, type VictimOrder } from '#shared/domain/preemption/victims/victim-order.ts';
+import type { IdleFor } from '#shared/domain/preemption/set-aside/awaited-nominations.ts';
+import { whySetAside } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
 import { victimsOnNode } from '#shared/domain/preemption/victims/victims-on-node.ts';
 import { waitForRoom } from './wait-for-room.ts';
 
@@ -20,6 +23,7 @@ interface Review {
   readonly state: PrefilterState;
   readonly rules: ProposalRules;
   readonly now: Instant;
+  readonly idleFor: IdleFor;
 }
 
 type Left = Exclude<NodeVerdict, { kind: 'takenAway' }>;
@@ -33,11 +37,11 @@ type Left = Exclude<NodeVerdict, { kind: 'takenAway' }>;
  */
 export function reviewProposal(
   snapshot: ClusterSnapshot,
-  { pod, proposal, now }: Proposal,
+  { pod, proposal, now, idleFor = () => 0 }: Proposal,
   rules: ProposalRules,
 ): readonly NodeVerdict[] {
-  const review = { state: prefilter(snapshot, pod), rules, now };
-  const reviewed = proposal.map((proposed) => reviewNode(review, proposed));
+  const review = { state: prefilter(snapshot, pod), rules, now, idleFor };
+  const reviewed = proposal.map((proposed) => withinFreeRoom(review, reviewNode(review, proposed)));
   const verdicts = rules.toLeave === undefined ? reviewed : leaveNodes(reviewed, rules.toLeave(pod));
   return rules.usageAware ? preferNodes(verdicts, snapshot, now) : verdicts;
 }
@@ -58,6 +62,18 @@ function reviewNode(review: Review, proposed: ProposedVictims): NodeVerdict {
       : withoutProtected(review, entry, guarded);
   if (chosen.kind === 'takenAway') return chosen;
   return withinBudgets(onlyNeeded(state, entry, leaving, chosen), rules);
+}
+
+/** Takes a node away where `filter` would keep the pod from the room: the victims would be removed for nothing. */
+function withinFreeRoom({ state, now, idleFor }: Review, verdict: NodeVerdict): NodeVerdict {
+  const { snapshot, pod } = state;
+  if (verdict.kind === 'takenAway' || !snapshot.nominatedNodes.has(verdict.victims.node)) return verdict;
+  const { node, uids } = verdict.victims;
+  const entry = snapshot.nodes.get(node) as NodeEntry;
+  const known = sheetOf(entry).uids;
+  const victims = uids.map((uid) => known.indexOf(uid));
+  const because = whySetAside(snapshot, entry, { pod, now, idleFor }, victims);
+  return because === undefined ? verdict : takenAway(node, because);
 }
 
 /** The victims among the pods of their node; `undefined` unless all are there. */

@@ -3,7 +3,7 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import { sheetOf } from '#shared/domain/snapshot/node-sheet.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import type { LeavingPods } from './leaving-pods.ts';
+import type { LeavingPods } from '#shared/domain/preemption/trial/leaving-pods.ts';
 import { type NodeVerdict, type ProposalRules, type ProposedVictims, takenAway } from './proposal.ts';
 
 /** For whom, and by which rules, a node is reviewed. */

@@ -4,15 +4,12 @@ import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.t
 import { isFreshReport } from '#shared/domain/snapshot/freshness.ts';
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import { sheetOf } from '#shared/domain/snapshot/node-sheet.ts';
-import { splitByBudgets } from '#shared/domain/preemption/trial/budget-account.ts';
-import type { PrefilterState } from '#shared/domain/preemption/trial/prefilter-state.ts';
-import { openTrial, putBack, refusalIn, takeOff } from '#shared/domain/preemption/trial/trial.ts';
 
 /** Pods of a node, by index, that leave it without a preemption. */
 export type LeavingPods = readonly number[];
 
-/** A pod that should have terminated this long ago may never do so, so its room does not count. */
-const HANGING_AFTER_MS = 60_000;
+/** A pod that should have terminated this long ago may never do so, so its room does not count. In milliseconds. */
+export const HANGING_AFTER_MS = 60_000;
 const NONE: LeavingPods = [];
 const NO_PODS: ReadonlySet<string> = new Set();
 
@@ -38,38 +35,4 @@ function endsSoon(deletion: Deletion | undefined, now: Instant): boolean {
 function evictingOn({ pressures }: ClusterSnapshot, node: string, now: Instant): ReadonlySet<string> {
   const facts = pressures.get(node);
   return facts !== undefined && facts.isEnforced && isFreshReport(facts.observedAt, now) ? facts.evicting : NO_PODS;
-}
-
-/** Whether the incoming pod fits once they have left. */
-export function fitsWithout(state: PrefilterState, entry: NodeEntry, leaving: LeavingPods): boolean {
-  if (leaving.length === 0) return false;
-  const trial = openTrial(state, entry);
-  takeOff(trial, leaving);
-  return refusalIn(trial) === undefined;
-}
-
-/** Victims that are needed, and for how many of them a disruption budget would be violated. */
-export interface NeededVictims {
-  readonly uids: readonly string[];
-  readonly budgetViolations: number;
-}
-
-/** The victims that are needed in addition to leaving pods; `undefined` where all are, or it cannot be decided. */
-export function neededBeside(
-  state: PrefilterState,
-  entry: NodeEntry,
-  leaving: LeavingPods,
-  uids: readonly string[],
-): NeededVictims | undefined {
-  if (leaving.length === 0) return undefined;
-  const { pods } = sheetOf(entry);
-  const chosen = new Set(uids);
-  const victims = pods.flatMap(({ pod }, index) => (chosen.has(pod.uid) && !leaving.includes(index) ? [index] : []));
-  const trial = openTrial(state, entry);
-  takeOff(trial, [...leaving, ...victims]);
-  if (refusalIn(trial) !== undefined) return undefined;
-  const needed = putBack(trial, victims);
-  if (needed.length === 0 || needed.length === uids.length) return undefined;
-  const { violators } = splitByBudgets(state.account, entry, needed);
-  return { uids: needed.map((index) => pods[index]?.pod.uid ?? ''), budgetViolations: violators.length };
 }

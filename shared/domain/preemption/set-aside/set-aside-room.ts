@@ -1,0 +1,87 @@
+import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
+import type { Because } from '#shared/domain/model/because.ts';
+import { isDaemonSetPod } from '#shared/domain/pod/pod-owner.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import { needsOf, openRoom, take } from '#shared/domain/preemption/filters/room.ts';
+import { leavingPods, type LeavingPods } from '#shared/domain/preemption/trial/leaving-pods.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
+import { type PlacedPod, priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
+import { podKey } from '#shared/domain/snapshot/snapshot-pods.ts';
+import { awaitedNominations, type IdleFor, isEnough, vacate } from './awaited-nominations.ts';
+
+/** Who is to be placed, and when. */
+export interface Incoming {
+  readonly pod: Pod;
+  readonly now: Instant;
+  readonly idleFor: IdleFor;
+}
+
+const NONE: readonly string[] = [];
+
+/** Those of the nodes to which pending pods are nominated; on all others no room is set aside. */
+export function nodesWithNominations(
+  { nominatedNodes }: Pick<ClusterSnapshot, 'nominatedNodes'>,
+  nodes: readonly string[],
+): readonly string[] {
+  return nominatedNodes.size === 0 ? NONE : nodes.filter((node) => nominatedNodes.has(node));
+}
+
+/** Nodes on which the pod would take room that is set aside for others, and why. */
+export function setAsideNodes(
+  snapshot: ClusterSnapshot,
+  nodes: readonly string[],
+  incoming: Incoming,
+): ReadonlyMap<string, Because> {
+  const found = new Map<string, Because>();
+  for (const node of nodes) {
+    const entry = snapshot.nodes.get(node);
+    const because = entry && whySetAside(snapshot, entry, incoming);
+    if (because !== undefined) found.set(node, because);
+  }
+  return found;
+}
+
+/**
+ * Why the pod must leave room on a node to pending pods that are nominated there; `undefined` where all fit. Pods that
+ * leave the node, and `victims` of the pod itself (by index), count as gone, because the nominated pods wait for them:
+ * what is free beyond that is free for anybody. kube-scheduler counts nominated pods too, but knows only those that it
+ * schedules itself (`pkg/scheduler/eventhandlers.go` responsibleForPod). Mechanisms S0-22, S0-23, S2-26, S2-38.
+ */
+export function whySetAside(
+  snapshot: ClusterSnapshot,
+  entry: NodeEntry,
+  { pod, now, idleFor }: Incoming,
+  victims: LeavingPods = [],
+): Because | undefined {
+  if (!snapshot.nominatedNodes.has(entry.node.name)) return undefined;
+  const leaving = leavingPods(snapshot, entry, now);
+  const moment = { snapshot, entry, leaving, idleFor, now };
+  const served = awaitedNominations(moment).filter((nominated) => isServedBefore(nominated, pod));
+  const [first] = served;
+  if (first === undefined) return undefined;
+  const room = openRoom(needsOf(pod, snapshot), entry);
+  vacate(room, { entry, leaving: [...new Set([...leaving, ...victims])] });
+  for (const nominated of served) take(room, nominated);
+  return isEnough(room) ? undefined : setAsideFor(first);
+}
+
+/**
+ * Whether the room of a nominated pod is kept from another one: by priority, as kube-scheduler does it
+ * (`pkg/scheduler/framework/runtime/framework.go` addGENominatedPods). A DaemonSet's pod can go nowhere else, so its room
+ * is kept from all but system pods (S2-38). Of two pods nominated to the same node each would wait for the other, so
+ * there priority decides, and of equals the UID.
+ */
+function isServedBefore(nominated: PlacedPod, pod: Pod): boolean {
+  if (podKey(nominated.pod) === podKey(pod)) return false;
+  const lead = nominated.priority - priorityOf(pod);
+  if (pod.status.nominatedNodeName === nominated.pod.status.nominatedNodeName)
+    return lead > 0 || (lead === 0 && podKey(nominated.pod) < podKey(pod));
+  return lead >= 0 || (isDaemonSetPod(nominated.pod) && !hasCriticalPriority(pod));
+}
+
+/** The text names no pod: kube-scheduler counts nodes by it, and others than its owner can read it. */
+function setAsideFor({ pod: { namespace, name } }: PlacedPod): Because {
+  const text = 'the room is set aside for a pending pod';
+  return { code: 'RoomSetAside', text, facts: { namespace, pod: name } };
+}

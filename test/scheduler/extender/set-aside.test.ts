@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import { buildPod } from '#test/build/cluster.ts';
+import { buildPressure } from '#test/build/node-pressure.ts';
+import { ask, type Asking, NOW, Pod, proposal, start } from './asked-extender.ts';
+
+/** Nominated to a node of one CPU, of which the pod that is asked about needs all. */
+const promised = buildPod({ name: 'promised', nominatedTo: 'n0', priority: 100, requests: { cpu: '100m' } });
+const SET_ASIDE = 'Plimsoll: the room is set aside for a pending pod';
+
+describe('room that is set aside (S2-26)', () => {
+  const byName = JSON.stringify({ Pod, Nodes: null, NodeNames: ['n0', 'n1'] });
+  const allNamed = { NodeNames: ['n0', 'n1'], FailedAndUnresolvableNodes: {} };
+
+  test('filter leaves the node out, and counts it', async () => {
+    const { body, metrics } = await ask(byName, { path: '/filter', others: [promised] });
+    expect(body).toMatchObject({ NodeNames: ['n1'], FailedAndUnresolvableNodes: { n0: SET_ASIDE } });
+    expect(metrics).toContain('plimsoll_extender_forbidden_nodes_total{reason="RoomSetAside"} 1');
+  });
+
+  test('filter leaves it out also where no other node is left', async () => {
+    const second = buildPod({ name: 'second', nominatedTo: 'n1', priority: 100, requests: { cpu: '100m' } });
+    const { body } = await ask(byName, { path: '/filter', others: [promised, second] });
+    expect(body).toMatchObject({ NodeNames: [], FailedAndUnresolvableNodes: { n0: SET_ASIDE, n1: SET_ASIDE } });
+  });
+
+  test('filter leaves it out also where the only other node should be avoided', async () => {
+    const pressures = [buildPressure('n1', { isEnforced: true, observedAt: NOW, pressure: 'Hard' })];
+    const { body } = await ask(byName, { path: '/filter', others: [promised], pressures });
+    expect(body).toMatchObject({ NodeNames: ['n1'], FailedAndUnresolvableNodes: { n0: SET_ASIDE } });
+  });
+
+  test.each<[string, string, Asking]>([
+    ['by a stale view of the pods', byName, { isStale: true }],
+    ['while the cluster has not been read', byName, { missing: ['pods'] }],
+    ['to a pod that cannot be read', byName.replace('"priority":100', '"priority":"x"'), {}],
+    ['to a pod of higher priority', byName.replace('"priority":100', '"priority":101'), {}],
+  ])('filter leaves all nodes %s', async (_, body, asking) => {
+    expect((await ask(body, { path: '/filter', others: [promised], ...asking })).body).toMatchObject(allNamed);
+  });
+
+  test('a nomination that nothing is awaited for keeps the room for a minute', async () => {
+    let now = NOW;
+    const { url } = await start({ others: [promised], now: () => now });
+    const filtered = async () => (await fetch(`${url}/filter`, { method: 'POST', body: byName })).json();
+    expect(await filtered()).toMatchObject({ NodeNames: ['n1'] });
+    now += 60_000;
+    expect(await filtered()).toMatchObject({ NodeNames: ['n1'] });
+    now += 1;
+    expect(await filtered()).toMatchObject(allNamed);
+  });
+
+  test('prioritize gives the node no score', async () => {
+    const { body } = await ask(byName, { path: '/prioritize', others: [promised] });
+    expect(body).toEqual([
+      { Host: 'n0', Score: 0 },
+      { Host: 'n1', Score: 10 },
+    ]);
+  });
+
+  test.each<[string, number, object]>([
+    ['removes nobody for a pod that would not get the room', 100, {}],
+    ['makes room for a pod of higher priority', 101, { n0: proposal.n0 }],
+  ])('preempt %s', async (_, priority, left) => {
+    const others = [promised, buildPod({ name: 'ordinary', node: 'n0', priority: 10, requests: { cpu: '1' } })];
+    const preemptor = { ...Pod, spec: { ...Pod.spec, priority } };
+    const { body } = await ask(JSON.stringify({ Pod: preemptor, NodeNameToMetaVictims: { n0: proposal.n0 } }), {
+      others,
+    });
+    expect(body).toEqual({ NodeNameToMetaVictims: left });
+  });
+});
