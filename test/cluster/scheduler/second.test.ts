@@ -1,18 +1,16 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { createClient } from '#shared/kube/client/client.ts';
 import { accountToken, writeKubeconfig } from '#test/cluster/support/accounts.ts';
-import { findBinaries } from '#test/cluster/support/control-plane/binaries.ts';
-import { component, type Component } from '#test/cluster/support/control-plane/component.ts';
+import type { Component } from '#test/cluster/support/control-plane/component.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { builtManifests } from '#test/cluster/installed/support/built-manifests.ts';
 import { rightsOf } from '#test/cluster/installed/support/rights-of.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
-import { markedEnvironment } from '#test/cluster/support/run/leftovers.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
+import { startSecondScheduler } from '#test/cluster/support/control-plane/second-scheduler.ts';
 import { at, eventually, textAt } from '#test/contract/harness.ts';
 import { LABELS, PATIENCE_MS, preemptionScenario } from './preemption-scenario.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
@@ -47,21 +45,10 @@ describe.skipIf(why !== undefined)(`deploy/overlays/second-scheduler${why ?? ''}
 
   /** The stock kube-scheduler with the ConfigMap of the component; only where it finds its API server and its extender differs. */
   async function startKubeScheduler(at: { kubeconfig: string; extenderPort: number; securePort: number }) {
-    const { cluster } = own();
-    const configuration = await shippedConfiguration();
-    const [extenderEntry] = configuration.extenders;
-    const file = join(cluster.folder, 'second-scheduler.json');
+    const shipped = await shippedConfiguration();
+    const [extenderEntry] = shipped.extenders;
     const extenders = [{ ...extenderEntry, urlPrefix: `http://127.0.0.1:${at.extenderPort}` }];
-    const clientConnection = { kubeconfig: at.kubeconfig };
-    writeFileSync(file, JSON.stringify({ ...configuration, extenders, clientConnection }));
-    const binaries = findBinaries(process.env);
-    if (binaries.kind === 'missing') throw new Error(binaries.because);
-    const access = [`--authentication-kubeconfig=${at.kubeconfig}`, `--authorization-kubeconfig=${at.kubeconfig}`];
-    const flags = [`--config=${file}`, ...access, '--bind-address=127.0.0.1', `--secure-port=${at.securePort}`];
-    const log = join(cluster.folder, 'second-scheduler.log');
-    const started = component(binaries.paths['kube-scheduler'], flags, log, markedEnvironment(cluster.folder));
-    started.start();
-    return started;
+    return startSecondScheduler(own().cluster, { ...at, configuration: { ...shipped, extenders } });
   }
 
   async function shippedConfiguration(): Promise<{ readonly extenders: readonly object[] }> {

@@ -35,7 +35,13 @@ export interface SeedStage {
   readonly here: () => Promise<readonly string[]>;
 }
 
-export function seedStage({ admin }: OwnCluster, id: string, given: Given): SeedStage {
+/** Pods that are created later are for this scheduler. */
+export function seedStage(
+  { admin }: OwnCluster,
+  id: string,
+  given: Given,
+  schedulerName = 'default-scheduler',
+): SeedStage {
   const prefix = `${id}-`;
   const running = new Set(given.running.map(({ name }) => name));
   const podName = (name: string): string => `${prefix}${name.toLowerCase()}`;
@@ -71,7 +77,7 @@ export function seedStage({ admin }: OwnCluster, id: string, given: Given): Seed
     const where = node === undefined ? { nodeSelector: { example: id } } : { nodeName: nodeName(node) };
     const body = pod(
       podName(name),
-      { schedulerName: 'default-scheduler', ...spec, ...where },
+      { schedulerName, ...spec, ...where },
       { labels: { example: id, seed: name }, ownerReferences },
     );
     // Admission learns of a new class a moment later.

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Component } from '#test/cluster/support/control-plane/component.ts';
+import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
+import { startSecondScheduler } from '#test/cluster/support/control-plane/second-scheduler.ts';
+import { countReadyNodes } from '#test/cluster/support/fake-nodes.ts';
+import { freePorts } from '#test/cluster/support/free-ports.ts';
+import { untilKnown } from '#test/cluster/scheduler/ask-extender.ts';
+import { classOf, CLASSES, type Moment, PODS, type SeedStage, seedStage } from '#test/cluster/scheduler/seed-stage.ts';
+import { at, eventually } from '#test/contract/harness.ts';
+import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import type { Given } from '#test/shared/domain/preemption/seed-cluster.ts';
+
+const DAEMON_SETS = '/apis/apps/v1/namespaces/default/daemonsets';
+const OURS = 'plimsoll';
+const PATIENCE_MS = 60_000;
+const why = whyNoOwnCluster(process.env);
+
+/** The kube-scheduler of the control plane knows no extender; a second one asks it. */
+describe.skipIf(why !== undefined)(`room that is set aside, by two kube-schedulers${why ?? ''}`, () => {
+  let port = 0;
+  let extender: SchedulerProcess;
+  let second: Component;
+  const own = ownCluster();
+
+  beforeAll(async () => {
+    const { cluster } = own();
+    const { kubeconfig } = cluster;
+    const [extenderPort = 0, securePort = 0] = await freePorts(2);
+    port = extenderPort;
+    extender = await startSchedulerProcess(kubeconfig, port);
+    const verbs = { preemptVerb: 'preempt', filterVerb: 'filter', nodeCacheCapable: true };
+    const configuration = {
+      apiVersion: 'kubescheduler.config.k8s.io/v1',
+      kind: 'KubeSchedulerConfiguration',
+      leaderElection: { leaderElect: false },
+      profiles: [{ schedulerName: OURS }],
+      extenders: [{ urlPrefix: `http://127.0.0.1:${port}`, ...verbs, ignorable: true, httpTimeout: '2s' }],
+    };
+    second = startSecondScheduler(cluster, { kubeconfig, configuration, securePort });
+  }, 120_000);
+  afterAll(async () => {
+    await second.stop('SIGKILL');
+    await extender.stop();
+  });
+
+  async function build(id: string, given: Given): Promise<{ ours: SeedStage; others: SeedStage }> {
+    const others = seedStage(own(), id, given);
+    await others.build();
+    await eventually(async () => {
+      expect(await countReadyNodes(own().admin, { labelSelector: `example=${id}` })).toBe(given.nodes.length);
+    }, PATIENCE_MS);
+    for (const { name, node = '' } of given.running)
+      await untilKnown(port, { node: others.nodeName(node), uid: await others.uidOf(name) });
+    return { ours: seedStage(own(), id, given, OURS), others };
+  }
+
+  const becomes = (stage: SeedStage, moment: Partial<Moment>) =>
+    eventually(async () => expect(await stage.seen()).toMatchObject(moment), PATIENCE_MS);
+
+  /** A DaemonSet on the nodes of an example, for the scheduler that asks the extender. */
+  async function createDaemonSet(id: string, { priority, cpu }: { priority: number; cpu: number }): Promise<void> {
+    const priorityClassName = classOf(priority);
+    await own().admin.request({
+      method: 'POST',
+      path: CLASSES,
+      body: { metadata: { name: priorityClassName }, value: priority },
+    });
+    const labels = { example: id, seed: 'daemon' };
+    const containers = [{ name: 'main', image: 'registry.test/idle:1', resources: { requests: { cpu: String(cpu) } } }];
+    const spec = { schedulerName: OURS, priorityClassName, nodeSelector: { example: id }, containers };
+    const body = {
+      metadata: { name: `${id}-daemon` },
+      spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
+    };
+    expect(await own().admin.request({ method: 'POST', path: DAEMON_SETS, body })).toMatchObject({ kind: 'ok' });
+  }
+
+  /** The pod was tried, and kept from the room. */
+  const isKeptOut = (id: string, name: string) =>
+    eventually(async () => {
+      const found = await own().admin.request({ path: `${PODS}/${id}-${name}` });
+      expect(at(found, 'object.spec.nodeName')).toBeUndefined();
+      expect(at(found, 'object.status.conditions.0.message')).toMatch(/set aside for a pending pod/);
+    }, PATIENCE_MS);
+
+  test('S2-26: a recreated victim does not take the room that another scheduler made, and is placed elsewhere', async () => {
+    const victim = { name: 'victim', node: 'a', priority: 1, request: 8, graceSeconds: 3_600 };
+    const { ours, others } = await build('s2-26', { nodes: [{ name: 'a', capacity: 10 }], running: [victim] });
+    await others.create({ name: 'x', priority: 1_000, request: 8 });
+    await becomes(others, { nominated: { x: 'a' }, terminating: ['victim'] });
+    // So that it cannot place the pod before the other scheduler has tried to.
+    await own().cluster.stop('kube-scheduler');
+    await others.end('victim');
+    await ours.create({ name: 'recreated', priority: 1, request: 4 });
+    await isKeptOut('s2-26', 'recreated');
+    await ours.addNode({ name: 'b', capacity: 4 });
+    await becomes(ours, { bound: { recreated: 'b' }, pending: ['x'] });
+    await own().cluster.start('kube-scheduler');
+    await becomes(ours, { bound: { recreated: 'b', x: 'a' } });
+  }, 180_000);
+
+  test('S2-38: the room that a DaemonSet pod made is not taken by a pod of higher priority', async () => {
+    const victim = { name: 'victim', node: 'a', priority: 1, request: 8, graceSeconds: 3_600 };
+    const { ours } = await build('s2-38', { nodes: [{ name: 'a', capacity: 10 }], running: [victim] });
+    await createDaemonSet('s2-38', { priority: 100, cpu: 8 });
+    await becomes(ours, { nominated: { daemon: 'a' }, terminating: ['victim'] });
+    await ours.create({ name: 'higher', priority: 500, request: 8, preemptionPolicy: 'Never' });
+    await eventually(async () => {
+      const found = await own().admin.request({ path: `${PODS}/s2-38-higher` });
+      expect(at(found, 'object.status.conditions.0.reason')).toBe('Unschedulable');
+    }, PATIENCE_MS);
+    await ours.end('victim');
+    await becomes(ours, { bound: { daemon: 'a' }, pending: ['higher'] });
+  }, 180_000);
+
+  test('S2-4: the preemption of a DaemonSet pod looks only at its own node', async () => {
+    const nodes = [
+      { name: 'full', capacity: 10 },
+      { name: 'half', capacity: 20 },
+    ];
+    const running = [
+      { name: 'important', node: 'full', priority: 50, request: 8, graceSeconds: 3_600 },
+      { name: 'cheap', node: 'half', priority: 1, request: 8, graceSeconds: 3_600 },
+    ];
+    const { ours } = await build('s2-4', { nodes, running });
+    await createDaemonSet('s2-4', { priority: 100, cpu: 8 });
+    await becomes(ours, {
+      bound: { daemon: 'half' },
+      nominated: { daemon: 'full' },
+      terminating: ['important'],
+      pending: ['daemon'],
+    });
+  }, 180_000);
+});
