@@ -25,7 +25,8 @@ export function preemptionRules(
   if (loops.mode !== 'Enforce') return { ...shared, protection: optedOut, holdsProtected };
   return {
     ...shared,
-    protection: (victim, preemptor) => optedOut(victim, preemptor) ?? loops.refusal(victim, preemptor),
+    // Loops first: an opt-out gives way to a DaemonSet's last resort, a loop does not.
+    protection: (victim, preemptor) => loops.refusal(victim, preemptor) ?? optedOut(victim, preemptor),
     toLeave: loops.toLeave,
     holdsProtected: (sheet) => loops.isAny() || holdsProtected(sheet),
   };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { buildPod } from '#test/build/cluster.ts';
+import { daemonSetPod } from '#test/build/daemon-set-pod.ts';
 import { buildPressure } from '#test/build/node-pressure.ts';
 import { ask, type Asking, NOW, Pod, proposal, start } from './asked-extender.ts';
 
@@ -67,5 +68,13 @@ describe('room that is set aside (S2-26)', () => {
       others,
     });
     expect(body).toEqual({ NodeNameToMetaVictims: left });
+  });
+
+  test('preempt nominates no pod of higher priority to the room that a DaemonSet pod waits for (S2-38)', async () => {
+    const deletion = { at: NOW + 1_000, gracePeriodSeconds: 30 };
+    const ending = buildPod({ name: 'ordinary', node: 'n0', priority: 1, requests: { cpu: '1' }, deletion });
+    const proposed = JSON.stringify({ Pod, NodeNameToMetaVictims: { n0: proposal.n0 } });
+    const waiting = daemonSetPod({ ...promised, spec: { ...promised.spec, priority: 50 } });
+    expect((await ask(proposed, { others: [ending, waiting] })).body).toEqual({ NodeNameToMetaVictims: {} });
   });
 });

@@ -8,6 +8,7 @@ import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { leavingPods, type LeavingPods } from '#shared/domain/preemption/trial/leaving-pods.ts';
 import { fitsWithout, neededBeside } from './needed-victims.ts';
 import { prefilter, type PrefilterState } from '#shared/domain/preemption/trial/prefilter-state.ts';
+import { lastResortVictims } from './last-resort-victims.ts';
 import { leaveNodes } from './leave-nodes.ts';
 import { preferNodes } from './prefer-nodes.ts';
 import { type NodeVerdict, type Proposal, type ProposalRules, type ProposedVictims, takenAway } from './proposal.ts';
@@ -15,7 +16,7 @@ import { compareCosts, costOf } from '#shared/domain/preemption/victims/victims-
 import { victimOrder, type VictimOrder } from '#shared/domain/preemption/victims/victim-order.ts';
 import type { IdleFor } from '#shared/domain/preemption/set-aside/awaited-nominations.ts';
 import { whySetAside } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
-import { victimsOnNode } from '#shared/domain/preemption/victims/victims-on-node.ts';
+import { type MayTake, victimsOnNode } from '#shared/domain/preemption/victims/victims-on-node.ts';
 import { waitForRoom } from './wait-for-room.ts';
 
 /** What all nodes of one proposal are reviewed with. */
@@ -59,7 +60,7 @@ function reviewNode(review: Review, proposed: ProposedVictims): NodeVerdict {
   const chosen =
     guarded === undefined
       ? preferVictims(review, entry, { proposed, victims })
-      : withoutProtected(review, entry, guarded);
+      : withoutProtected(review, entry, { proposed, victims }, guarded);
   if (chosen.kind === 'takenAway') return chosen;
   return withinBudgets(onlyNeeded(state, entry, leaving, chosen), rules);
 }
@@ -95,21 +96,31 @@ function indexOf(known: readonly string[], uid: string, from: number): number {
   return known.indexOf(uid);
 }
 
-function withoutProtected(review: Review, entry: NodeEntry, guarded: Because): NodeVerdict {
-  const { state, rules } = review;
-  const { name } = entry.node;
-  const order = orderOn(review, name);
-  const mayTake = (pod: Pod): boolean => rules.protection(pod, state.pod) === undefined;
-  const found = victimsOnNode(state, entry, { mayTake, ...(order !== undefined && { order }) });
-  if (found.kind !== 'candidate' || found.victims.length === 0) return takenAway(name, guarded);
-  const { budgetViolations } = found;
-  const uids = found.victims.map(({ pod }) => pod.uid);
-  return { kind: 'changed', victims: { node: name, uids, budgetViolations }, because: guarded };
-}
-
 interface Chosen {
   readonly proposed: ProposedVictims;
   readonly victims: readonly PlacedPod[];
+}
+
+/** The same room made by pods that may go, as a last resort also by those that opted out. */
+function withoutProtected(review: Review, entry: NodeEntry, chosen: Chosen, guarded: Because): NodeVerdict {
+  const { state, rules } = review;
+  const isOpen = (pod: Pod): boolean => rules.protection(pod, state.pod) === undefined;
+  const others = substitute(review, entry, isOpen, guarded);
+  if (others !== undefined) return others;
+  const mayTake = lastResortVictims(state.pod, entry, rules);
+  if (mayTake === undefined) return takenAway(entry.node.name, guarded);
+  if (chosen.victims.every(({ pod }) => mayTake(pod))) return { kind: 'kept', victims: chosen.proposed };
+  return substitute(review, entry, mayTake, guarded) ?? takenAway(entry.node.name, guarded);
+}
+
+/** Victims among the pods that may be taken; `undefined` where they do not make enough room. */
+function substitute(review: Review, entry: NodeEntry, mayTake: MayTake, because: Because): Left | undefined {
+  const { name: node } = entry.node;
+  const order = orderOn(review, node);
+  const found = victimsOnNode(review.state, entry, { mayTake, ...(order !== undefined && { order }) });
+  if (found.kind !== 'candidate' || found.victims.length === 0) return undefined;
+  const uids = found.victims.map(({ pod }) => pod.uid);
+  return { kind: 'changed', victims: { node, uids, budgetViolations: found.budgetViolations }, because };
 }
 
 /** Other victims that kube-scheduler ranks equally, where the rules ask for an order and it finds some. */

@@ -2,6 +2,9 @@ import { hasCriticalPriority, isMirrorOfNode } from '#shared/domain/eviction/pro
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 
+/** The code of the protection that an owner asks for; all others are the cluster's own. */
+export const OPTED_OUT = 'ProtectedOptOut';
+
 export interface PreemptionProtection {
   /** Namespaces whose pods only a pod of system priority may preempt. */
   readonly protectedNamespaces: ReadonlySet<string>;
@@ -20,7 +23,7 @@ export function preemptionProtection(
   { protectedNamespaces, optedOut }: PreemptionProtection,
 ): Because | undefined {
   if (isMirrorOfNode(victim)) return because(victim, 'ProtectedMirrorPod', 'is the mirror of a static pod');
-  if (optedOut(victim)) return because(victim, 'ProtectedOptOut', 'opted out of preemption');
+  if (optedOut(victim)) return because(victim, OPTED_OUT, 'opted out of preemption');
   if (!protectedNamespaces.has(victim.namespace) || hasCriticalPriority(preemptor)) return undefined;
   return because(victim, 'ProtectedNamespace', 'is in a protected namespace');
 }

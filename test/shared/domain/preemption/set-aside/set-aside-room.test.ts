@@ -5,6 +5,7 @@ import { nodesWithNominations, setAsideNodes } from '#shared/domain/preemption/s
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { putPod, removePod } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { buildNode, buildPod, type PodFields } from '#test/build/cluster.ts';
+import { daemonSetPod } from '#test/build/daemon-set-pod.ts';
 
 const NOW = 10_000_000;
 const MINUTE_MS = 60_000;
@@ -15,10 +16,6 @@ const LONGER: IdleFor = () => MINUTE_MS + 1;
 /** A pod, by what it asks of the 10 CPUs of a node. */
 function pod(name: string, cpu: number, fields: Partial<PodFields> = {}): Pod {
   return buildPod({ name, priority: 5, requests: { cpu: String(cpu) }, ...fields });
-}
-
-function ofDaemonSet(built: Pod, apiVersion = 'apps/v1'): Pod {
-  return { ...built, owners: [{ apiVersion, kind: 'DaemonSet', name: 'd', uid: 'd', isController: true }] };
 }
 
 const DELETED = { at: NOW, gracePeriodSeconds: 0 };
@@ -53,17 +50,17 @@ describe('whose room it is', () => {
       [promised(4, 6), pod('second', 4, { priority: 6, nominatedTo: 'n0' })],
       OTHERS,
     ],
-    ['that of a DaemonSet, from a pod of higher priority (S2-38)', pod('p', 4), [ofDaemonSet(promised(8, 1))], OTHERS],
+    ['that of a DaemonSet, from a pod of higher priority (S2-38)', pod('p', 4), [daemonSetPod(promised(8, 1))], OTHERS],
     [
       'not that of a DaemonSet, from a system pod',
       pod('p', 4, { priority: 2_000_000_000 }),
-      [ofDaemonSet(promised(8, 1))],
+      [daemonSetPod(promised(8, 1))],
       ALL,
     ],
     [
       'not that of an owner which only has the name of a DaemonSet',
       pod('p', 4),
-      [ofDaemonSet(promised(8, 1), 'example.test/v1')],
+      [daemonSetPod(promised(8, 1), 'example.test/v1')],
       ALL,
     ],
     ['not that of a pod that is being deleted', pod('p', 4), [{ ...promised(8, 6), deletion: DELETED }], ALL],
@@ -79,7 +76,7 @@ describe('whose room it is', () => {
     ['of equal ones the higher UID waits', pod('z', 8, { priority: 6, nominatedTo: 'n0' }), OTHERS],
     ['the lower priority waits', pod('a', 8, { priority: 5, nominatedTo: 'n0' }), OTHERS],
   ])('of two pods nominated to the same node %s', (_, incoming, expected) => {
-    expect(left(incoming, [incoming, ofDaemonSet(promised(8, 6))])).toBe(expected);
+    expect(left(incoming, [incoming, daemonSetPod(promised(8, 6))])).toBe(expected);
   });
 });
 
