@@ -137,6 +137,7 @@ describe('the gates', () => {
     webhook.api.put(PODS, broken);
     expect(await evict(broken, AGENT)).toMatchObject({ allowed: false, code: 403 });
     expect(await evict(broken, 'alice')).toMatchObject({ allowed: true });
+    webhook.api.remove(PODS, 'team-a/broken');
   });
 
   test('do not restrict other users', async () => {
@@ -169,6 +170,34 @@ describe('the gates', () => {
       'the class says yes, whatever the pod says': 'allowed',
       'what the pod says cannot be read': 'allowed',
       'the pod cannot be read': 'allowed',
+    });
+  });
+
+  describe('where a pod of a DaemonSet is nominated to the node (S2-29)', () => {
+    const owners = [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: 'd', controller: true }];
+    const onNode = (name: string, spec: object, metadata: object = {}): StoredObject =>
+      pod({ nodeName: 'alone', ...spec }, { name, namespace: 'team-a', uid: name, ...metadata }) as StoredObject;
+    const victim = onNode('victim', { priorityClassName: 'spared' });
+    const agent = onNode('agent', {}, { ownerReferences: owners });
+    const preemptor = (priority: number, ownerReferences: readonly object[]): StoredObject => ({
+      ...(pod({ priority }, { name: 'new', namespace: 'team-a', uid: 'new', ownerReferences }) as StoredObject),
+      status: { nominatedNodeName: 'alone' },
+    });
+
+    test.each<[string, readonly StoredObject[], number | undefined]>([
+      [
+        'an opted-out pod gives way where no other pod is on the node',
+        [victim, agent, preemptor(5, owners)],
+        undefined,
+      ],
+      ['it stays while another pod is there', [victim, onNode('web', {}), preemptor(5, owners)], 429],
+      ['it stays for a pod that is not of a DaemonSet', [victim, agent, preemptor(5, [])], 429],
+      ['it stays for a pod of the same priority', [victim, agent, preemptor(0, owners)], 429],
+      ['it stays where pods cannot be read', [victim, onNode('odd', { containers: 'x' }), preemptor(5, owners)], 429],
+    ])('%s', async (_, objects, code) => {
+      for (const each of objects) webhook.api.put(PODS, each);
+      expect((await preempt({ nodeName: 'alone', priorityClassName: 'spared' }, {})).code).toBe(code);
+      for (const { metadata } of objects) webhook.api.remove(PODS, `team-a/${metadata['name']}`);
     });
   });
 });

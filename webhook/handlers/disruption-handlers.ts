@@ -13,6 +13,7 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Review } from '#webhook/server/decode-review.ts';
 import { findEvictedPod } from '#webhook/evictions/find-evicted-pod.ts';
+import { isLastResortPreemption } from '#webhook/evictions/last-resort-preemption.ts';
 import { evictionProblem, readEviction } from '#webhook/evictions/read-eviction.ts';
 import { unclearEviction, withinLimits, type LimitSources } from '#webhook/evictions/within-limits.ts';
 import type { AdmissionHandler } from '#webhook/server/review-answerer.ts';
@@ -36,8 +37,24 @@ export function deletionHandler(sources: DisruptionSources): AdmissionHandler {
     if (request.operation !== 'DELETE') return allowFor(MESSAGES.removesNoPod, request);
     const decoded = decodePod(oldObject);
     if (!decoded.ok) return unreadable(request, decoded);
-    return decideDisruption(disruptionOf('deletion', decoded.value, request, sources));
+    const disruption = disruptionOf('deletion', decoded.value, request, sources);
+    const decision = decideDisruption(disruption);
+    const isOptOut = disruption.caller === 'scheduler' && decision.kind === 'refused';
+    return isOptOut ? unlessLastResort(sources, disruption, decision) : decision;
   };
+}
+
+/** A pod that opted out gives way to a DaemonSet's pod that finds no other (S2-29). In doubt, it stays. */
+async function unlessLastResort(
+  { client, classAnnotations, withinMs }: DisruptionSources,
+  disruption: Disruption,
+  refusal: AdmissionDecision,
+): Promise<AdmissionDecision> {
+  const optedOut = ({ annotations, spec }: Pod): boolean =>
+    !ownerWishes(annotations, classAnnotations(spec.priorityClassName ?? '')).mayBePreempted;
+  const question = { victim: disruption.pod, optedOut, timeoutMs: withinMs / 2 };
+  const isLast = await isLastResortPreemption(client, question).catch(() => false);
+  return isLast ? decideDisruption({ ...disruption, wishes: { ...disruption.wishes, mayBePreempted: true } }) : refusal;
 }
 
 /**
