@@ -36,6 +36,15 @@ describe('protection', () => {
   });
 });
 
+test('a loop counts before an opt-out, which can give way to a DaemonSet (S2-29)', () => {
+  const classes = classesOf();
+  classes.set({ metadata: { name: 'batch', annotations: { 'plimsoll.dev/allow-preemption': 'false' } } });
+  const { protection } = preemptionRules(RULES, classes, loopsAfter(3));
+  const victim = { ...b, spec: { ...b.spec, priorityClassName: 'batch' } };
+  expect(protection(victim, a)?.code).toBe('PreemptionLoop');
+  expect(protection(victim, buildPod({ name: 'c' }))?.code).toBe('ProtectedOptOut');
+});
+
 function opened() {
   const nodes = [buildNode({ name: 'n0', allocatable: { cpu: '4', memory: '4Gi' } })];
   const pods = [buildPod({ name: 'web', node: 'n0', spec: { priorityClassName: 'batch' } })];

@@ -79,6 +79,27 @@ describe.skipIf(!hasCluster())('kube-scheduler, where a pod may not be preempted
     expect((await api.get(path('immune'))).status).toBe(404);
     await api.remove(`/api/v1/nodes/${other}`);
   });
+
+  test('S2-29: preempts a pod that opted out for a DaemonSet, where its node holds no other', async () => {
+    const low = await objects.priorityClass('kept', 1, {}, { annotations: { [ALLOW_PREEMPTION]: 'false' } });
+    const high = await objects.priorityClass('daemon', 100);
+    const [alone = ''] = await makeFakeNodes(api.client, uniqueName('alone'), 1);
+    expect((await api.post(api.core('pods'), podOn(alone, 'kept', low))).status).toBe(201);
+    await eventually(async () => expect(await nodeOf('kept')).toBe(alone), PATIENCE_MS);
+    const { metadata, spec } = podOn(alone, 'daemon', high) as { metadata: object; spec: object };
+    const labels = { app: uniqueName('daemon') };
+    const template = { metadata: { ...metadata, labels }, spec };
+    const daemonSets = api.core('daemonsets').replace('/api/v1/', '/apis/apps/v1/');
+    const daemonSet = { metadata: { name: 'daemon' }, spec: { selector: { matchLabels: labels }, template } };
+    expect((await api.post(daemonSets, daemonSet)).status).toBe(201);
+    await eventually(async () => {
+      const pods = at((await api.get(api.core('pods'))).body, 'items') as readonly unknown[];
+      const made = pods.filter((each) => at(each, 'metadata.generateName') === 'daemon-');
+      expect(made.map((each) => at(each, 'spec.nodeName'))).toEqual([alone]);
+    }, PATIENCE_MS);
+    expect((await api.get(path('kept'))).status).toBe(404);
+    await api.remove(`/api/v1/nodes/${alone}`);
+  }, 120_000);
 });
 
 /** Two of these do not fit on a node. */
