@@ -43,13 +43,18 @@ describe.skipIf(why !== undefined)(`room that is set aside, by two kube-schedule
     await extender.stop();
   });
 
-  async function build(id: string, given: Given): Promise<{ ours: SeedStage; others: SeedStage }> {
+  /** The extender is asked about some of the pods; it would take the node of one that opted out away in any case. */
+  async function build(
+    id: string,
+    given: Given,
+    probed = given.running,
+  ): Promise<{ ours: SeedStage; others: SeedStage }> {
     const others = seedStage(own(), id, given);
     await others.build();
     await eventually(async () => {
       expect(await countReadyNodes(own().admin, { labelSelector: `example=${id}` })).toBe(given.nodes.length);
     }, PATIENCE_MS);
-    for (const { name, node = '' } of given.running)
+    for (const { name, node = '' } of probed)
       await untilKnown(port, { node: others.nodeName(node), uid: await others.uidOf(name) });
     return { ours: seedStage(own(), id, given, OURS), others };
   }
@@ -57,14 +62,15 @@ describe.skipIf(why !== undefined)(`room that is set aside, by two kube-schedule
   const becomes = (stage: SeedStage, moment: Partial<Moment>) =>
     eventually(async () => expect(await stage.seen()).toMatchObject(moment), PATIENCE_MS);
 
+  async function createClass(value: number, annotations: object = {}): Promise<void> {
+    const body = { metadata: { name: classOf(value), annotations }, value };
+    await own().admin.request({ method: 'POST', path: CLASSES, body });
+  }
+
   /** A DaemonSet on the nodes of an example, for the scheduler that asks the extender. */
   async function createDaemonSet(id: string, { priority, cpu }: { priority: number; cpu: number }): Promise<void> {
+    await createClass(priority);
     const priorityClassName = classOf(priority);
-    await own().admin.request({
-      method: 'POST',
-      path: CLASSES,
-      body: { metadata: { name: priorityClassName }, value: priority },
-    });
     const labels = { example: id, seed: 'daemon' };
     const containers = [{ name: 'main', image: 'registry.test/idle:1', resources: { requests: { cpu: String(cpu) } } }];
     const spec = { schedulerName: OURS, priorityClassName, nodeSelector: { example: id }, containers };
@@ -88,7 +94,7 @@ describe.skipIf(why !== undefined)(`room that is set aside, by two kube-schedule
     const { ours, others } = await build('s2-26', { nodes: [{ name: 'a', capacity: 10 }], running: [victim] });
     await others.create({ name: 'x', priority: 1_000, request: 8 });
     await becomes(others, { nominated: { x: 'a' }, terminating: ['victim'] });
-    // So that it cannot place the pod before the other scheduler has tried to.
+    // So that the other scheduler tries first, whichever is faster.
     await own().cluster.stop('kube-scheduler');
     await others.end('victim');
     await ours.create({ name: 'recreated', priority: 1, request: 4 });
@@ -111,6 +117,20 @@ describe.skipIf(why !== undefined)(`room that is set aside, by two kube-schedule
     }, PATIENCE_MS);
     await ours.end('victim');
     await becomes(ours, { bound: { daemon: 'a' }, pending: ['higher'] });
+  }, 180_000);
+
+  test('S2-29: a DaemonSet pod preempts a pod that opted out where its node holds no other', async () => {
+    const priority = 3;
+    const annotations = { 'plimsoll.dev/allow-preemption': 'false' };
+    await createClass(priority, annotations);
+    const nodes = ['alone', 'shared'].map((name) => ({ name, capacity: 10 }));
+    const kept = { priority, request: 8, graceSeconds: 3_600 };
+    const web = { name: 'web', node: 'shared', priority: 1_000, request: 1 };
+    const running = [{ name: 'kept', node: 'alone', ...kept }, { name: 'also-kept', node: 'shared', ...kept }, web];
+    const { ours } = await build('s2-29', { nodes, running }, [web]);
+    await createDaemonSet('s2-29', { priority: 100, cpu: 8 });
+    await becomes(ours, { nominated: { daemon: 'alone' }, terminating: ['kept'], pending: ['daemon', 'daemon'] });
+    expect(extender.log()).toMatch(/"node":"s2-29-shared-0","verdict":"takenAway","code":"ProtectedOptOut"/);
   }, 180_000);
 
   test('S2-4: the preemption of a DaemonSet pod looks only at its own node', async () => {
