@@ -104,7 +104,7 @@ describe('how long room is set aside', () => {
     ['while a hanging pod is not in the way', [promised(8, 6), ending(2, -MINUTE_MS - 1)], () => 0, OTHERS],
     ['for a minute after the room is free', [promised(8, 6)], UP_TO_MINUTE, OTHERS],
     ['no longer, if the pod is not placed', [promised(8, 6)], LONGER, ALL],
-    ['for a minute before the first victim goes (S2-25)', [promised(8, 6), placed(6)], UP_TO_MINUTE, OTHERS],
+    ['for a minute before the first victim goes', [promised(8, 6), placed(6)], UP_TO_MINUTE, OTHERS],
     ['no longer, if none goes', [promised(8, 6), placed(6)], LONGER, ALL],
   ])('%s', (_, pods, idleFor, expected) => {
     expect(left(pod('p', 4), pods, idleFor)).toBe(expected);
