@@ -197,7 +197,7 @@ describe('the gates', () => {
     ])('%s', async (_, objects, code) => {
       for (const each of objects) webhook.api.put(PODS, each);
       expect((await preempt({ nodeName: 'alone', priorityClassName: 'spared' }, {})).code).toBe(code);
-      for (const { metadata } of objects) webhook.api.remove(PODS, `team-a/${metadata['name']}`);
+      for (const { metadata } of objects) webhook.api.remove(PODS, `team-a/${String(metadata['name'])}`);
     });
   });
 });
