@@ -1,47 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Component } from '#test/cluster/support/control-plane/component.ts';
+import { describe, expect, test } from 'vitest';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
-import { startSecondScheduler } from '#test/cluster/support/control-plane/second-scheduler.ts';
 import { countReadyNodes } from '#test/cluster/support/fake-nodes.ts';
-import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { untilKnown } from '#test/cluster/scheduler/ask-extender.ts';
 import { classOf, CLASSES, type Moment, PODS, type SeedStage, seedStage } from '#test/cluster/scheduler/seed-stage.ts';
 import { at, eventually } from '#test/contract/harness.ts';
-import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import type { Given } from '#test/shared/domain/preemption/seed-cluster.ts';
+import { OURS, secondWithExtender } from './second-with-extender.ts';
 
 const DAEMON_SETS = '/apis/apps/v1/namespaces/default/daemonsets';
-const OURS = 'plimsoll';
 const PATIENCE_MS = 60_000;
 const why = whyNoOwnCluster(process.env);
 
 /** The kube-scheduler of the control plane knows no extender; a second one asks it. */
 describe.skipIf(why !== undefined)(`room that is set aside, by two kube-schedulers${why ?? ''}`, () => {
-  let port = 0;
-  let extender: SchedulerProcess;
-  let second: Component;
   const own = ownCluster();
-
-  beforeAll(async () => {
-    const { cluster } = own();
-    const { kubeconfig } = cluster;
-    const [extenderPort = 0, securePort = 0] = await freePorts(2);
-    port = extenderPort;
-    extender = await startSchedulerProcess(kubeconfig, port);
-    const verbs = { preemptVerb: 'preempt', filterVerb: 'filter', nodeCacheCapable: true };
-    const configuration = {
-      apiVersion: 'kubescheduler.config.k8s.io/v1',
-      kind: 'KubeSchedulerConfiguration',
-      leaderElection: { leaderElect: false },
-      profiles: [{ schedulerName: OURS }],
-      extenders: [{ urlPrefix: `http://127.0.0.1:${port}`, ...verbs, ignorable: true, httpTimeout: '2s' }],
-    };
-    second = startSecondScheduler(cluster, { kubeconfig, configuration, securePort });
-  }, 120_000);
-  afterAll(async () => {
-    await second.stop('SIGKILL');
-    await extender.stop();
-  });
+  const second = secondWithExtender(own);
 
   /** The extender is asked about some of the pods; it would take the node of one that opted out away in any case. */
   async function build(
@@ -55,7 +28,7 @@ describe.skipIf(why !== undefined)(`room that is set aside, by two kube-schedule
       expect(await countReadyNodes(own().admin, { labelSelector: `example=${id}` })).toBe(given.nodes.length);
     }, PATIENCE_MS);
     for (const { name, node = '' } of probed)
-      await untilKnown(port, { node: others.nodeName(node), uid: await others.uidOf(name) });
+      await untilKnown(second().port, { node: others.nodeName(node), uid: await others.uidOf(name) });
     return { ours: seedStage(own(), id, given, OURS), others };
   }
 
@@ -130,7 +103,7 @@ describe.skipIf(why !== undefined)(`room that is set aside, by two kube-schedule
     const { ours } = await build('s2-29', { nodes, running }, [web]);
     await createDaemonSet('s2-29', { priority: 100, cpu: 8 });
     await becomes(ours, { nominated: { daemon: 'alone' }, terminating: ['kept'], pending: ['daemon', 'daemon'] });
-    expect(extender.log()).toMatch(/"node":"s2-29-shared-0","verdict":"takenAway","code":"ProtectedOptOut"/);
+    expect(second().extender.log()).toMatch(/"node":"s2-29-shared-0","verdict":"takenAway","code":"ProtectedOptOut"/);
   }, 180_000);
 
   test('S2-4: the preemption of a DaemonSet pod looks only at its own node', async () => {

@@ -13,7 +13,7 @@ export interface SecondScheduler {
   readonly securePort: number;
 }
 
-/** Starts a stock kube-scheduler. It ends with the cluster's run. */
+/** Starts a stock kube-scheduler, whose metrics anybody may read. It ends with the cluster's run. */
 export function startSecondScheduler({ folder }: Cluster, second: SecondScheduler): Component {
   const { kubeconfig, configuration, securePort } = second;
   const file = join(folder, 'second-scheduler.json');
@@ -21,7 +21,8 @@ export function startSecondScheduler({ folder }: Cluster, second: SecondSchedule
   const binaries = findBinaries(process.env);
   if (binaries.kind === 'missing') throw new Error(binaries.because);
   const access = [`--authentication-kubeconfig=${kubeconfig}`, `--authorization-kubeconfig=${kubeconfig}`];
-  const flags = [`--config=${file}`, ...access, '--bind-address=127.0.0.1', `--secure-port=${securePort}`];
+  const where = ['--bind-address=127.0.0.1', `--secure-port=${securePort}`];
+  const flags = [`--config=${file}`, ...access, ...where, '--authorization-always-allow-paths=/healthz,/metrics'];
   const log = join(folder, 'second-scheduler.log');
   const started = component(binaries.paths['kube-scheduler'], flags, log, markedEnvironment(folder));
   started.start();
