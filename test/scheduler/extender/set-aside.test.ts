@@ -59,7 +59,7 @@ describe('room that is set aside (S2-26)', () => {
   });
 
   test.each<[string, number, object]>([
-    ['removes nobody for a pod that would not get the room', 100, {}],
+    ['removes no pod for one that would not get the room', 100, {}],
     ['makes room for a pod of higher priority', 101, { n0: proposal.n0 }],
   ])('preempt %s', async (_, priority, left) => {
     const others = [promised, buildPod({ name: 'ordinary', node: 'n0', priority: 10, requests: { cpu: '1' } })];

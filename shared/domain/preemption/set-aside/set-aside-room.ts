@@ -45,7 +45,7 @@ export function setAsideNodes(
 /**
  * Why the pod must leave room on a node to pending pods that are nominated there; `undefined` where all fit. Pods that
  * leave the node, and `victims` of the pod itself (by index), count as gone, because the nominated pods wait for them:
- * what is free beyond that is free for anybody. kube-scheduler counts nominated pods too, but knows only those that it
+ * what is free beyond that is free for all. kube-scheduler counts nominated pods too, but knows only those that it
  * schedules itself (`pkg/scheduler/eventhandlers.go` responsibleForPod). Mechanisms S0-22, S0-23, S2-26, S2-38.
  */
 export function whySetAside(

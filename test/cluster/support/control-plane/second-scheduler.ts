@@ -13,7 +13,7 @@ export interface SecondScheduler {
   readonly securePort: number;
 }
 
-/** Starts a stock kube-scheduler, whose metrics anybody may read. It ends with the cluster's run. */
+/** Starts a stock kube-scheduler, whose metrics every client may read. It ends with the cluster's run. */
 export function startSecondScheduler({ folder }: Cluster, second: SecondScheduler): Component {
   const { kubeconfig, configuration, securePort } = second;
   const file = join(folder, 'second-scheduler.json');

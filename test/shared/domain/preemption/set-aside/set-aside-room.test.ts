@@ -87,7 +87,7 @@ function four(): readonly Pod[] {
 describe('what is free beside set-aside room', () => {
   test.each<[string, Pod, readonly Pod[], string]>([
     ['room that victims leave is not', pod('p', 4), [promised(8, 6), ending(6, 1_000)], OTHERS],
-    ['room that nobody waits for is', pod('p', 2), [promised(8, 6), ending(6, 1_000)], ALL],
+    ['room beyond that is', pod('p', 2), [promised(8, 6), ending(6, 1_000)], ALL],
     ['room of victims that are not terminating yet is not', pod('p', 2), [promised(8, 6), placed(6)], OTHERS],
     ['a pod that ends without a preemption leaves room too', pod('p', 2), [promised(8, 6), ending(6, 1_000, 9)], ALL],
   ])('%s', (_, incoming, pods, expected) => {
