@@ -3,9 +3,10 @@ import { isDaemonSetPod } from '#shared/domain/pod/pod-owner.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { listObjects } from '#shared/kube/client/objects.ts';
+import { readSome, type SomeOptions } from '#shared/kube/client/read-some.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodeWith } from '#shared/kube/reflector/decode-with.ts';
+import { parseItem } from '#shared/kube/reflector/list-scanner.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import { ERRORS } from '#webhook/messages.ts';
 
@@ -13,9 +14,12 @@ import { ERRORS } from '#webhook/messages.ts';
 export interface OptedOutVictim {
   readonly victim: Pod;
   readonly optedOut: (pod: Pod) => boolean;
-  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
 }
 
+const MOST_PODS = 500;
+const MOST_BYTES = 32 * 1024 * 1024;
+const LONGEST_MS = 10_000;
 const FINISHED: readonly (string | undefined)[] = ['Succeeded', 'Failed'];
 const readPod = decodeWith(decodePod);
 
@@ -27,17 +31,20 @@ const readPod = decodeWith(decodePod);
  */
 export async function isLastResortPreemption(
   client: KubeClient,
-  { victim, optedOut, timeoutMs }: OptedOutVictim,
+  { victim, optedOut, signal }: OptedOutVictim,
 ): Promise<boolean> {
   const { nodeName: node = '' } = victim.spec;
   if (node === '') return false;
-  const nominated = await listPods(client, `status.nominatedNodeName=${node}`, timeoutMs);
-  if (!nominated.some((pod) => isPreemptor(pod, victim, node))) return false;
-  const pods = await listPods(client, `spec.nodeName=${node}`, timeoutMs);
-  return isLastResort(
-    pods.filter(({ spec, status }) => spec.nodeName === node && !FINISHED.includes(status.phase)),
-    optedOut,
-  );
+  const ask = (fieldSelector: string, judge: (pod: Pod) => boolean) =>
+    askOfPods(client, { fieldSelector, signal }, judge);
+  const nominated = await ask(`status.nominatedNodeName=${node}`, (pod) => isPreemptor(pod, victim, node));
+  if (!nominated.includes(true)) return false;
+  const placed = await ask(`spec.nodeName=${node}`, (pod) => isGone(pod, node) || isLastResort([pod], optedOut));
+  return !placed.includes(false);
+}
+
+function isGone({ spec, status }: Pod, node: string): boolean {
+  return spec.nodeName !== node || FINISHED.includes(status.phase);
 }
 
 function isPreemptor(pod: Pod, victim: Pod, node: string): boolean {
@@ -45,8 +52,16 @@ function isPreemptor(pod: Pod, victim: Pod, node: string): boolean {
   return isWaiting && isDaemonSetPod(pod) && priorityOf(pod) > priorityOf(victim);
 }
 
-async function listPods(client: KubeClient, fieldSelector: string, timeoutMs: number): Promise<readonly Pod[]> {
-  const listed = await listObjects(client, { resource: PODS }, { fieldSelector, timeoutMs });
-  if (listed.kind !== 'ok') throw new Error(ERRORS.list(PODS.plural, listed.message));
-  return listed.object.items.map(readPod);
+/** The answer of each selected pod; one is held at a time. */
+async function askOfPods(
+  client: KubeClient,
+  selection: Pick<SomeOptions, 'fieldSelector' | 'signal'>,
+  judge: (pod: Pod) => boolean,
+): Promise<readonly boolean[]> {
+  const options = { ...selection, limit: MOST_PODS, mostBytes: MOST_BYTES, timeoutMs: LONGEST_MS };
+  const page = await readSome(client, { resource: PODS }, options, (json) => judge(readPod(parseItem(json))));
+  if (page.kind !== 'page') throw new Error(ERRORS.list(PODS.plural, page.message));
+  if (page.isCut || page.continueToken !== undefined)
+    throw new Error(ERRORS.list(PODS.plural, 'not all could be read'));
+  return page.items;
 }

@@ -10,6 +10,7 @@ import { ownerWishes } from '#shared/kube/annotations/owner-wishes.ts';
 import { AGENT_ACCOUNT, OWN_ACCOUNTS, SCHEDULERS } from '#shared/kube/admission/match-conditions.ts';
 import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
+import { withDeadline } from '#shared/runtime/deadline.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Review } from '#webhook/server/decode-review.ts';
 import { findEvictedPod } from '#webhook/evictions/find-evicted-pod.ts';
@@ -30,6 +31,8 @@ export interface DisruptionSources extends LimitSources {
   readonly clock: Clock;
 }
 
+const NEVER = new AbortController().signal;
+
 /** Handles deletions of pods; the pod is in oldObject, also when a whole collection is deleted. */
 export function deletionHandler(sources: DisruptionSources): AdmissionHandler {
   return ({ request, oldObject }) => {
@@ -46,14 +49,14 @@ export function deletionHandler(sources: DisruptionSources): AdmissionHandler {
 
 /** A pod that opted out gives way to a DaemonSet's pod that finds no other (S2-29). In doubt, it stays. */
 async function unlessLastResort(
-  { client, classAnnotations, withinMs }: DisruptionSources,
+  { client, classAnnotations, withinMs, clock }: DisruptionSources,
   disruption: Disruption,
   refusal: AdmissionDecision,
 ): Promise<AdmissionDecision> {
   const optedOut = ({ annotations, spec }: Pod): boolean =>
     !ownerWishes(annotations, classAnnotations(spec.priorityClassName ?? '')).mayBePreempted;
-  const question = { victim: disruption.pod, optedOut, timeoutMs: withinMs / 2 };
-  const isLast = await isLastResortPreemption(client, question).catch(() => false);
+  const ask = (signal: AbortSignal) => isLastResortPreemption(client, { victim: disruption.pod, optedOut, signal });
+  const isLast = await withDeadline(ask, withinMs, clock, NEVER).catch(() => false);
   return isLast ? decideDisruption({ ...disruption, wishes: { ...disruption.wishes, mayBePreempted: true } }) : refusal;
 }
 

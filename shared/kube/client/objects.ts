@@ -33,7 +33,6 @@ export interface PatchOptions extends WriteOptions {
 }
 
 export interface ListOptions extends CallOptions {
-  readonly fieldSelector?: string;
   readonly labelSelector?: string;
   readonly limit?: number;
   readonly continueToken?: string;

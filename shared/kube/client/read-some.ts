@@ -7,6 +7,7 @@ import { resourcePath } from '#shared/kube/resource.ts';
 export interface SomeOptions {
   readonly limit: number;
   readonly labelSelector?: string;
+  readonly fieldSelector?: string;
   readonly continueToken?: string;
   /** Reading stops before more than so many bytes of the page were taken. */
   readonly mostBytes: number;
