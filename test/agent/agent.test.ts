@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createAgent } from '#agent/agent.ts';
 import { agentConfiguration } from '#agent/configuration.ts';
 import { createLog } from '#shared/runtime/log.ts';
@@ -11,9 +11,12 @@ import { systemClock } from '#shared/runtime/clock.ts';
 import { type AgentApi, agentApi } from './agent-api.ts';
 import { wirePod, wireSummary } from './wire-node.ts';
 import { EVENTS, REASONS } from '#agent/messages.ts';
+import { eventually, letTimePass } from '#test/build/waiting.ts';
 
 /** For a condition on a busy machine; a quiet one meets it within two seconds. */
 const WITHIN = 45_000;
+/** From the eviction of a pod to its end. */
+const POD_ENDS_MS = 50;
 const PODS = '/api/v1/pods';
 const POLICIES = '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies';
 const NODE_PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
@@ -104,13 +107,13 @@ describe('the agent', { timeout: 90_000 }, () => {
     api.onEvicted = () => {
       summary = () => wireSummary(700, 1000, { quiet: 250 });
       const server = api;
-      setTimeout(() => server.remove(PODS, 'default/hog'), 50);
+      void letTimePass(POD_ENDS_MS, 'double').then(() => server.remove(PODS, 'default/hog'));
     };
   });
 
   test('evicts the pod above its request once, with its UID, and reports it in Events, status and metrics', async () => {
     await start();
-    await vi.waitFor(
+    await eventually(
       () => expect(status()).toMatchObject({ evictions: [{ endedAt: expect.any(String) as string }] }),
       WITHIN,
     );
@@ -164,7 +167,7 @@ describe('the agent', { timeout: 90_000 }, () => {
 
   test('a dry run reports the same and evicts no pod', async () => {
     await start({ mode: 'DryRun' });
-    await vi.waitFor(() => expect(status()).toMatchObject({ evictions: [{ outcome: 'pretended (dry run)' }] }), WITHIN);
+    await eventually(() => expect(status()).toMatchObject({ evictions: [{ outcome: 'pretended (dry run)' }] }), WITHIN);
     expect(evictions()).toEqual([]);
     expect(events()).toMatchObject([
       { note: EVENTS.dryRun(EVENTS.thresholdMet('memory')) },
@@ -177,7 +180,7 @@ describe('the agent', { timeout: 90_000 }, () => {
 
   test('a figure of another machine is reported as incomparable, not as a disagreement', async () => {
     await start({ mode: 'DryRun' });
-    await vi.waitFor(() => {
+    await eventually(() => {
       const conditions = status()['conditions'] as { type: string }[] | undefined;
       expect(conditions?.find(({ type }) => type === 'SourcesAgree')).toMatchObject({
         status: 'Unknown',
@@ -188,9 +191,9 @@ describe('the agent', { timeout: 90_000 }, () => {
 
   test('falls back to the kubelet when the kernel files cannot be read, and reports it (F-24)', async () => {
     const url = await start({ source: 'kernel', path: { cgroupfs: '/nowhere' } });
-    await vi.waitFor(() => expect(evictions().length).toBe(1), WITHIN);
+    await eventually(() => expect(evictions().length).toBe(1), WITHIN);
     expect(evictions()[0]?.path).toBe('/api/v1/namespaces/default/pods/hog/eviction');
-    await vi.waitFor(() => {
+    await eventually(() => {
       const conditions = status()['conditions'] as { type: string }[] | undefined;
       expect(conditions?.find(({ type }) => type === 'SourcesAgree')).toMatchObject({
         status: 'Unknown',
@@ -210,7 +213,7 @@ describe('the agent', { timeout: 90_000 }, () => {
       body: { kind: 'Status', code: 429, reason: 'TooManyRequests', message: 'budget', details },
     });
     await start();
-    await vi.waitFor(() => expect(evictions().length).toBe(2), WITHIN);
+    await eventually(() => expect(evictions().length).toBe(2), WITHIN);
     expect(evictions().map(({ path }) => path)).toEqual([
       '/api/v1/namespaces/default/pods/hog/eviction',
       '/api/v1/namespaces/default/pods/second/eviction',
@@ -225,12 +228,12 @@ describe('the agent', { timeout: 90_000 }, () => {
     summary = () => wireSummary(700, 1000, { hog: 250, quiet: 250 });
     api.onEvicted = () => undefined;
     await start();
-    await vi.waitFor(() => expect(status()).toMatchObject({ mode: 'Enforce' }), WITHIN);
+    await eventually(() => expect(status()).toMatchObject({ mode: 'Enforce' }), WITHIN);
     const refusals = api.refuse(PODS);
     summary = short;
-    await vi.waitFor(() => expect(evictions()).toHaveLength(1), WITHIN);
+    await eventually(() => expect(evictions()).toHaveLength(1), WITHIN);
     const before = refusals.length;
-    await vi.waitFor(() => expect(refusals.length).toBeGreaterThanOrEqual(before + 6), WITHIN);
+    await eventually(() => expect(refusals.length).toBeGreaterThanOrEqual(before + 6), WITHIN);
     // On a calm node the fifth pause and all further ones are at least 3.5 s.
     expect((refusals[before + 5] ?? Infinity) - (refusals[before + 4] ?? 0)).toBeLessThan(3000);
   });
@@ -240,24 +243,24 @@ describe('the agent', { timeout: 90_000 }, () => {
     api.put('/api/v1/nodes', { metadata: { name: 'n1', uid: 'uid-n1', labels: {} }, status: { conditions } });
     api.onEvicted = () => undefined;
     const url = await start();
-    await vi.waitFor(() => expect(condition('EvictionsCarriedOut')).toMatchObject({ status: 'False' }), WITHIN);
+    await eventually(() => expect(condition('EvictionsCarriedOut')).toMatchObject({ status: 'False' }), WITHIN);
     expect(condition('EvictionsCarriedOut')).toMatchObject({
       reason: 'PodsStuck',
       message: REASONS.stuck({ count: 1, isKubeletSilent: true }).text,
     });
-    await vi.waitFor(
+    await eventually(
       async () => expect(await (await fetch(`${url}/metrics`)).text()).toMatch(/evictions_stuck 1/),
       WITHIN,
     );
     const decided = await passesOf(url);
-    await vi.waitFor(async () => expect(await passesOf(url)).toBeGreaterThan(decided + 10), WITHIN);
+    await eventually(async () => expect(await passesOf(url)).toBeGreaterThan(decided + 10), WITHIN);
     expect(evictions().map(({ path }) => path.split('/').at(-2))).toEqual(['hog']);
   });
 
   test('reads the pod again after a lost answer before anything else', async () => {
     api.evictionAnswers.push({ status: 503, body: { kind: 'Status', code: 503, message: 'try later' } });
     await start();
-    await vi.waitFor(
+    await eventually(
       () => expect(status()).toMatchObject({ evictions: [{ outcome: 'evicted' }, { outcome: 'foundUnharmed' }] }),
       WITHIN,
     );
@@ -277,7 +280,7 @@ describe('the agent', { timeout: 90_000 }, () => {
     }));
     api.put(NODE_PRESSURES, { metadata: { name: 'n1' }, status: { evictions: recorded } });
     await start();
-    await vi.waitFor(
+    await eventually(
       () => expect(status()).toMatchObject({ signals: [{ state: 'Hard' }], evictions: recorded }),
       WITHIN,
     );
@@ -288,9 +291,9 @@ describe('the agent', { timeout: 90_000 }, () => {
     const hog = wirePod({ name: 'hog', requestMiB: 100, annotations: { 'plimsoll.dev/evict': 'never' } });
     api.onRead('/api/v1/namespaces/default/pods/hog', hog);
     await start();
-    await vi.waitFor(() => expect(evictions().length).toBe(1), WITHIN);
+    await eventually(() => expect(evictions().length).toBe(1), WITHIN);
     expect(evictions()[0]?.path).toBe('/api/v1/namespaces/default/pods/quiet/eviction');
-    await vi.waitFor(
+    await eventually(
       () => expect(status()['evictions']).toMatchObject([{ pod: 'default/quiet' }, { outcome: 'overtaken' }]),
       WITHIN,
     );
@@ -304,10 +307,10 @@ describe('the agent', { timeout: 90_000 }, () => {
     });
     api.put(POLICIES, policy({ mode: 'Enforce', evictionHard: { 'memory.available': '50Mi' } }));
     await start({ mode: 'Policy' });
-    await vi.waitFor(() => expect(status()).toMatchObject({ policy: 'batch', mode: 'Enforce' }), WITHIN);
+    await eventually(() => expect(status()).toMatchObject({ policy: 'batch', mode: 'Enforce' }), WITHIN);
     api.put(POLICIES, policy({ mode: 'Enforce', evictionHard: { 'memory.available': 'lots' } }));
     const unreadable = 'NodePressurePolicy "batch": spec.evictionHard';
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(condition('PoliciesRead')).toMatchObject({
         status: 'False',
         message: expect.stringContaining(unreadable) as string,
@@ -317,20 +320,20 @@ describe('the agent', { timeout: 90_000 }, () => {
     expect(evictions()).toEqual([]);
     const above = { mode: 'Enforce', evictionHard: { 'memory.available': '200Mi' } };
     api.put(POLICIES, policy(above, { generation: 2 }));
-    await vi.waitFor(
+    await eventually(
       () => expect(condition('RulesConfirmed')).toMatchObject({ status: 'False', reason: 'MetOnArrival' }),
       WITHIN,
     );
     expect(evictions()).toEqual([]);
     api.put(POLICIES, policy(above, { generation: 2, annotations: { 'plimsoll.dev/confirmed-generation': '2' } }));
-    await vi.waitFor(() => expect(evictions().length).toBe(1), WITHIN);
-    await vi.waitFor(() => expect(condition('RulesConfirmed')).toMatchObject({ status: 'True' }), WITHIN);
+    await eventually(() => expect(evictions().length).toBe(1), WITHIN);
+    await eventually(() => expect(condition('RulesConfirmed')).toMatchObject({ status: 'True' }), WITHIN);
   });
 
   test('health names what is missing, and metrics show the signal and the first candidates', async () => {
     const url = await start({ mode: 'DryRun' });
-    await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), WITHIN);
-    await vi.waitFor(
+    await eventually(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), WITHIN);
+    await eventually(
       async () => expect(await (await fetch(`${url}/metrics`)).text()).toContain('plimsoll_eviction_candidate_rank{'),
       WITHIN,
     );

@@ -16,6 +16,7 @@ import {
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
 import { patternOf } from '#test/build/pattern-of.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const HIGH = { priorityClassName: 'high', priority: 1_000, preemptionPolicy: 'PreemptLowerPriority' };
 const LABELS = { 'plimsoll.dev/priority-quota': 'enforced' };
@@ -268,7 +269,7 @@ describe('the quota entry', () => {
       api.put(PRIORITY_QUOTAS, quota('b-narrow', { pods: '0' }));
     });
     expect(await ask('one')).toMatchObject({ allowed: false });
-    await expect.poll(() => status('a-wide')).toMatchObject({ used: { pods: '0' }, reserved: [] });
+    await eventually(() => expect(status('a-wide')).toMatchObject({ used: { pods: '0' }, reserved: [] }));
   });
 
   test('charges nothing in a dry run', async () => {
@@ -324,7 +325,7 @@ describe('the quota entry', () => {
     for (let generation = 1; generation < 7; generation += 2) {
       // Pods are counted once a second at most.
       const grow = () => resize(sized('1Gi', generation), sized('2Gi', generation + 1));
-      await expect.poll(grow, { timeout: 5_000, interval: 200 }).toMatchObject({ allowed: true });
+      await eventually(async () => expect(await grow()).toMatchObject({ allowed: true }), 5_000);
       expect(status('q').used).toEqual({ 'requests.memory': '2Gi' });
       webhook.api.put(PODS, sized('1Gi', generation + 2));
       expect(await resize(sized('2Gi', generation + 1), sized('1Gi', generation + 2))).toMatchObject({ allowed: true });

@@ -14,7 +14,7 @@ import type { PreemptionLoops } from '#scheduler/preemptions/preemption-loops.ts
 import { loopsAfter } from '#test/scheduler/preemptions/loops-after.ts';
 import { fixedClasses } from '#test/build/classes.ts';
 import { buildNode, buildPod } from '#test/build/cluster.ts';
-import { eventually } from '#test/contract/harness.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const SPARED = { name: 'spared', value: 5, annotations: new Map([['plimsoll.dev/allow-preemption', 'false']]) };
 const nodes = ['n0', 'n1'].map((name) => buildNode({ name, allocatable: { cpu: '1', memory: '4Gi' } }));

@@ -10,6 +10,7 @@ import { at, eventually, pod } from '#test/contract/harness.ts';
 import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
 import { runningApiServer } from '#test/sandbox/api-server/running-api-server.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const TIMEOUT_MS = 60_000;
 const PODS = '/api/v1/namespaces/default/pods';
