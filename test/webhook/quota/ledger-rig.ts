@@ -77,6 +77,8 @@ export function createLedgerRig() {
     setLimits,
     recreate,
     used,
+    slices,
+    reserved,
   };
 
   function store(): LedgerStore {
@@ -193,6 +195,16 @@ export function createLedgerRig() {
   function used(): string | undefined {
     const amount = rig.object.state.used.get('memory');
     return amount && formatQuantity(amount);
+  }
+  function slices() {
+    return Array.from(rig.object.state.slices.values(), ({ amounts, recallRequested }) => {
+      const memory = amounts.get('memory');
+      return { memory: memory && formatQuantity(memory), recallRequested };
+    });
+  }
+
+  function reserved(): readonly string[] {
+    return [...rig.object.state.reservations.keys()];
   }
   return rig;
 }
