@@ -8,7 +8,7 @@ import {
   type Rounds,
   type WebhookPorts,
 } from '#sandbox/api-server/webhooks/webhook-phases.ts';
-import type { Admission, Attributes } from './admission.ts';
+import type { Admission, Attributes } from '#sandbox/api-server/admission.ts';
 import { checkNamespaceLifecycle } from './namespace-lifecycle.ts';
 import { completePod } from './pod-plugins.ts';
 import { priorityPlugin, type PriorityPlugin } from './priority-plugin.ts';

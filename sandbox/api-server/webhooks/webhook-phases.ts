@@ -1,4 +1,4 @@
-import type { Attributes } from '#sandbox/api-server/admission/admission.ts';
+import type { Attributes } from '#sandbox/api-server/admission.ts';
 import { forbidden, internalError } from '#sandbox/api-server/errors/errors.ts';
 import { isEqual } from '#sandbox/api-server/wire/equal.ts';
 import type { Fields, KubeObject } from '#sandbox/api-server/wire/object.ts';
