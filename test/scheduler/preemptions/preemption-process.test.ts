@@ -6,11 +6,11 @@ import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import { directConnection } from '#shared/kube/client/connection.ts';
 import { buildKubeconfig } from '#test/build/kubeconfig.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
-import { at, eventually, pod } from '#test/contract/harness.ts';
+import { at, pod } from '#test/contract/harness.ts';
+import { eventually } from '#test/build/waiting.ts';
 import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
 import { runningApiServer } from '#test/sandbox/api-server/running-api-server.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
-import { eventually } from '#test/build/waiting.ts';
 
 const TIMEOUT_MS = 60_000;
 const PODS = '/api/v1/namespaces/default/pods';
