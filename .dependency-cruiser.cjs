@@ -9,6 +9,16 @@ function only(name, from, allowed) {
   };
 }
 
+/** Folders of a part that build on one another: each may import those before it (ARCHITECTURE.md). */
+function inOrder(part, folders) {
+  return folders.slice(0, -1).map((folder, index) => ({
+    name: `order-in-${part}`,
+    severity: 'error',
+    from: { path: `^${part}/${folder}/` },
+    to: { path: `^${part}/(${folders.slice(index + 1).join('|')})/` },
+  }));
+}
+
 module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
@@ -25,6 +35,16 @@ module.exports = {
       from: { path: '^shared/domain/' },
       to: { pathNot: '^shared/domain/' },
     },
+    ...inOrder('shared/domain/preemption', [
+      'filters',
+      'trial',
+      'victims',
+      'set-aside',
+      'plan',
+      'proposal',
+      'loop',
+      'explain',
+    ]),
     only('api', '^shared/api/', '^shared/(api|domain|kube)/'),
     only('kube', '^shared/kube/', '^shared/(kube|domain|runtime)/'),
     only('http', '^shared/http/', '^shared/(http|runtime)/'),

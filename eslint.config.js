@@ -67,6 +67,31 @@ const PAGE_GLOBALS = [
   'setInterval',
   'setTimeout',
 ];
+const DEFAULT_EXPORT = { selector: 'ExportDefaultDeclaration', message: 'no default exports' };
+
+const WAITING = 'test/build/waiting.ts';
+/** A blind sleep makes a test slow, or flaky, or both. */
+const SLEEPS = [
+  {
+    selector: 'CallExpression[callee.name="setTimeout"], CallExpression[callee.property.name="setTimeout"]',
+    message: `wait for the event or the state: eventually, or letTimePass with the reason (${WAITING})`,
+  },
+  {
+    selector: 'CallExpression[callee.property.name="sleep"]:not([callee.object.name="manual"])',
+    message: `only a manual clock, named manual, sleeps in a test: see ${WAITING}`,
+  },
+  { selector: 'ImportDeclaration[source.value=/^(node:)?timers/]', message: `see ${WAITING}` },
+  {
+    selector: 'CallExpression[callee.object.name=/^(vi|expect)$/][callee.property.name=/^(poll|waitFor|waitUntil)$/]',
+    message: `use eventually: there is one way to wait (${WAITING})`,
+  },
+  {
+    selector: 'CallExpression[callee.name="letTimePass"] > Literal.arguments:first-child',
+    message: 'give the time a name, and say why it must pass',
+  },
+];
+/** Tests included: a longer one tests several things. */
+const LONGEST_FILE = 300;
 /** Closures included: a factory of a hundred lines is a state machine in disguise. */
 const LONGEST_FUNCTION = { max: 60, skipBlankLines: true, skipComments: true };
 
@@ -82,8 +107,9 @@ export default tseslint.config(
       complexity: ['error', 10],
       'max-depth': ['error', 3],
       'max-params': ['error', 4],
+      'max-lines': ['error', LONGEST_FILE],
       'max-lines-per-function': ['error', LONGEST_FUNCTION],
-      'no-restricted-syntax': ['error', { selector: 'ExportDefaultDeclaration', message: 'no default exports' }],
+      'no-restricted-syntax': ['error', DEFAULT_EXPORT],
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
       '@typescript-eslint/consistent-type-imports': 'error',
@@ -123,6 +149,11 @@ export default tseslint.config(
       'max-params': ['error', 5],
       'max-lines-per-function': 'off',
     },
+  },
+  {
+    files: ['test/**/*.ts'],
+    ignores: [WAITING],
+    rules: { 'no-restricted-syntax': ['error', DEFAULT_EXPORT, ...SLEEPS] },
   },
   { files: ['**/vitest.config.ts'], rules: { 'no-restricted-syntax': 'off' } },
   {

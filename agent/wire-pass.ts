@@ -1,4 +1,5 @@
-import { lastingEntries, ownerText } from '#shared/domain/avoidance/avoid-entry.ts';
+import { lastingEntries } from '#shared/domain/avoidance/avoid-entry.ts';
+import { ownerText } from '#shared/domain/pod/owner-key.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { enforceEviction, dryRunEviction, readAgain } from './act/attempt-eviction.ts';
 import { readFresh } from './act/read-fresh.ts';

@@ -11,11 +11,11 @@ import { call } from '#test/cluster/node/kube-calls.ts';
 import { type NodeOfOurs, startNodeOf } from '#test/cluster/node/start/start-node-of.ts';
 import { NODE_NAME } from '#test/cluster/node/node-place.ts';
 import { makePod, podPath } from '#test/cluster/node/make-pod.ts';
-import { eventually } from '#test/contract/harness.ts';
 import { quantile, rounded } from '#bench/shared/support/quantile.ts';
 import { environment } from './support/environment.ts';
 import { availableMemory, type AvailableMemory } from './node/available-memory.ts';
 import { firstRequest } from './node/first-request.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const RUNS = Number(process.env['RUNS'] ?? 5);
 const MEBIBYTE = 1_048_576;

@@ -14,7 +14,7 @@ import { promisify } from 'node:util';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { serve } from '#shared/http/serve.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import type { AnnotatedClass } from '#shared/kube/decode/decode-priority-class.ts';
+import type { AnnotatedClass } from '#shared/kube/annotations/annotated-class.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';

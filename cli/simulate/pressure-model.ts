@@ -1,4 +1,4 @@
-import { ownerText } from '#shared/domain/avoidance/avoid-entry.ts';
+import { ownerText } from '#shared/domain/pod/owner-key.ts';
 import { lastingEntries, type NodePressure, type NodePressureStatus, isFresh } from '#shared/api/node-pressure.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { policyInForce } from '#shared/api/node-pressure-policy/policy-in-force.ts';

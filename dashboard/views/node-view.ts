@@ -1,4 +1,4 @@
-import { ownerText } from '#shared/domain/avoidance/avoid-entry.ts';
+import { ownerText } from '#shared/domain/pod/owner-key.ts';
 import { readableAmount } from '#shared/domain/quantity/readable-amount.ts';
 import {
   type AvoidEntry,

@@ -1,13 +1,13 @@
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
-import type { Attributes } from './admission/admission.ts';
+import type { Attributes } from './admission.ts';
 import { createAdmission } from './admission/create-admission.ts';
 import { Catalog } from './catalog/catalog.ts';
 import { expireEvents } from './expire-events.ts';
 import { followDefinitions } from './crd/follow-definitions.ts';
 import { badRequest } from './errors/errors.ts';
 import { builtInTypes } from './kinds/built-in.ts';
-import { NAMESPACES } from './kinds/storage-names.ts';
+import { NAMESPACES } from './storage-names.ts';
 import { decodeObject } from './operations/decode-object.ts';
 import type { PodLogs, ServerState } from './operations/server-state.ts';
 import { loadDefinitions } from './schema/definitions.ts';

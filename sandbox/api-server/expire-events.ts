@@ -1,4 +1,4 @@
-import { EVENTS } from './kinds/storage-names.ts';
+import { EVENTS } from './storage-names.ts';
 import type { Store } from './storage/store.ts';
 import { fieldsAt, textAt, type KubeObject } from './wire/object.ts';
 

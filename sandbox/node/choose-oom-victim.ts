@@ -1,7 +1,7 @@
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import type { ContainerUsage } from './measurement.ts';
-import type { WireContainer } from './pods/wire-pod.ts';
+import type { WireContainer } from './wire-pod.ts';
 
 /** A running container with what it declared. */
 export interface MemoryHolder {

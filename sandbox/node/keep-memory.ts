@@ -3,7 +3,7 @@ import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { chooseOomVictim, type MemoryHolder, overLimit } from './choose-oom-victim.ts';
 import { type Measurement, usedBytes } from './measurement.ts';
 import type { PodWorker } from './pods/pod-worker.ts';
-import type { WireContainer, WirePod } from './pods/wire-pod.ts';
+import type { WireContainer, WirePod } from './wire-pod.ts';
 
 export interface MemoryKeeper {
   readonly nodeName: string;

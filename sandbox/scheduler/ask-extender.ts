@@ -3,6 +3,7 @@ import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import { decodePreemptionResult, encodePreemptionArgs, type FindVictim } from './preemption-protocol.ts';
+import { readBytes } from '#shared/runtime/read-bytes.ts';
 
 export interface ExtenderOptions {
   /** `urlPrefix` of the extender; `undefined` while there is none. */
@@ -44,20 +45,9 @@ async function callExtender(url: string, timeoutMs: number, proposal: Proposal):
     body: JSON.stringify(encodePreemptionArgs(pod, candidates)),
     signal: AbortSignal.timeout(timeoutMs),
   });
-  const text = await readAnswer(response);
+  const text = await readBytes((response.body ?? []) as AsyncIterable<Uint8Array>, LARGEST_ANSWER_BYTES);
   if (response.status !== 200) throw new Error(`the extender answered with status ${response.status}`);
-  const result = decodePreemptionResult(JSON.parse(text), find);
+  const result = decodePreemptionResult(JSON.parse(text.toString('utf8')), find);
   if (!result.ok) throw new Error(`cannot read ${result.field || 'the answer'}: ${result.message}`);
   return result.value;
-}
-
-async function readAnswer({ body }: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
-    size += chunk.length;
-    if (size > LARGEST_ANSWER_BYTES) throw new Error(`the answer is larger than ${LARGEST_ANSWER_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -1,5 +1,5 @@
 import type { FilteredNodes } from '#shared/domain/avoidance/avoid-nodes.ts';
-import type { OwnerKey } from '#shared/domain/avoidance/avoid-entry.ts';
+import type { OwnerKey } from '#shared/domain/pod/owner-key.ts';
 import type { Decoded } from '#shared/kube/decode/decoded.ts';
 import {
   decodeObject,

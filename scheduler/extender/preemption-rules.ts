@@ -1,7 +1,7 @@
 import type { ProposalRules } from '#shared/domain/preemption/proposal/proposal.ts';
 import type { NodeSheet } from '#shared/domain/snapshot/node-entry.ts';
 import { protectedFromPreemption } from '#shared/kube/annotations/protected-from-preemption.ts';
-import type { AnnotatedClass } from '#shared/kube/decode/decode-priority-class.ts';
+import type { AnnotatedClass } from '#shared/kube/annotations/annotated-class.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodeWith } from '#shared/kube/reflector/decode-with.ts';
 import type { Reflector } from '#shared/kube/reflector/reflector.ts';

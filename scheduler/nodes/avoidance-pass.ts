@@ -1,5 +1,5 @@
 import type { NodePressure } from '#shared/api/node-pressure.ts';
-import type { OwnerKey } from '#shared/domain/avoidance/avoid-entry.ts';
+import type { OwnerKey } from '#shared/domain/pod/owner-key.ts';
 import {
   type AvoidChange,
   type AvoidPlan,

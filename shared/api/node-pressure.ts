@@ -5,7 +5,8 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { isFreshReport, LONGEST_AGE_MS } from '#shared/domain/snapshot/freshness.ts';
 
-export { type AvoidEntry, isSameOwner, lastingEntries, type OwnerKey } from '#shared/domain/avoidance/avoid-entry.ts';
+export { type AvoidEntry, lastingEntries } from '#shared/domain/avoidance/avoid-entry.ts';
+export { isSameOwner, type OwnerKey } from '#shared/domain/pod/owner-key.ts';
 
 /** One node's NodePressure (deploy/crds/plimsoll.dev_nodepressures.yaml); times are wall time. */
 export interface NodePressure {

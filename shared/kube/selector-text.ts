@@ -1,4 +1,5 @@
-import type { LabelSelector, Requirement } from '#shared/domain/pod/pod.ts';
+import type { LabelSelector } from '#shared/domain/labels/label-selector.ts';
+import type { Requirement } from '#shared/domain/labels/requirement.ts';
 import { labelsAsRequirements } from '#shared/domain/labels/label-selector.ts';
 
 /** A label selector as the query parameter `labelSelector` of a list; empty for one that selects everything. */

@@ -1,116 +1,38 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createAgent } from '#agent/agent.ts';
-import { agentConfiguration } from '#agent/configuration.ts';
-import { createLog } from '#shared/runtime/log.ts';
-import { systemClock } from '#shared/runtime/clock.ts';
-import { type AgentApi, agentApi } from './agent-api.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { wirePod, wireSummary } from './wire-node.ts';
 import { EVENTS, REASONS } from '#agent/messages.ts';
+import { eventually, letTimePass } from '#test/build/waiting.ts';
+
+import { agentRig } from './agent-rig.ts';
 
 /** For a condition on a busy machine; a quiet one meets it within two seconds. */
 const WITHIN = 45_000;
+/** From the eviction of a pod to its end. */
+const POD_ENDS_MS = 50;
 const PODS = '/api/v1/pods';
 const POLICIES = '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies';
 const NODE_PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
 
-let api: AgentApi;
-let kubelet: Server;
-let summary: () => object;
-let directory: string;
-let stop: () => Promise<void>;
-
-beforeEach(async () => {
-  api = await agentApi();
-  kubelet = createServer((_request, response) => response.end(JSON.stringify(summary())));
-  await new Promise<void>((resolve) => kubelet.listen(0, '127.0.0.1', resolve));
-  directory = mkdtempSync(join(tmpdir(), 'plimsoll-agent-'));
-  writeFileSync(join(directory, 'token'), 'secret');
-  writeFileSync(join(directory, 'ca.crt'), '');
-  api.put('/api/v1/nodes', { metadata: { name: 'n1', uid: 'uid-n1', labels: { pool: 'batch' } } });
-  api.put('/api/v1/namespaces', { metadata: { name: 'default', labels: {} } });
-});
-
-afterEach(async () => {
-  await stop();
-  await api.close();
-  kubelet.closeAllConnections();
-  kubelet.close();
-  rmSync(directory, { recursive: true });
-});
-
-async function start(changes: object = {}): Promise<string> {
-  const configuration = agentConfiguration.parse({
-    nodeName: 'n1',
-    mode: 'Enforce',
-    source: 'summary',
-    warmUpMs: 0,
-    kubelet: { url: `http://127.0.0.1:${(kubelet.address() as AddressInfo).port}` },
-    period: { nearMs: 20, farMs: 100, podsMs: 100, slowMs: 1000 },
-    health: { host: '127.0.0.1', port: 0 },
-    ...changes,
-  });
-  const env = {
-    PLIMSOLL_SERVER: api.url,
-    PLIMSOLL_TOKEN_FILE: join(directory, 'token'),
-    PLIMSOLL_CA_FILE: join(directory, 'ca.crt'),
-    POD_NAME: 'agent-x',
-  };
-  const log = createLog({ component: 'agent', level: 'silent', format: 'json' });
-  const agent = await createAgent(configuration, { clock: systemClock, log, env });
-  const controller = new AbortController();
-  stop = async () => {
-    controller.abort();
-    await agent.stop();
-  };
-  return (await agent.start(controller.signal)).url;
-}
-
-function evictions() {
-  return api.writes.filter(({ path }) => path.endsWith('/eviction'));
-}
-
-function events(): Record<string, unknown>[] {
-  return api.writes.filter(({ path }) => path.includes('/events')).map(({ body }) => body);
-}
-
-function status(): Record<string, unknown> {
-  const patch = api.writes.findLast(({ method, path }) => method === 'PATCH' && path.startsWith(NODE_PRESSURES));
-  return (patch?.body['status'] ?? {}) as Record<string, unknown>;
-}
-
-function condition(type: string): object | undefined {
-  const conditions = status()['conditions'] as { readonly type: string }[] | undefined;
-  return conditions?.find((each) => each.type === type);
-}
-
-/** How many passes an agent has run. */
-async function passesOf(url: string): Promise<number> {
-  const metrics = await (await fetch(`${url}/metrics`)).text();
-  return Number(/^plimsoll_agent_pass_duration_seconds_count(?:\{.*\})? (\d+)$/m.exec(metrics)?.[1]);
-}
+const rig = agentRig();
+const { start, evictions, events, status, condition, passesOf } = rig;
 
 const SHORT_OF_MEMORY = () => wireSummary(100, 1000, { hog: 600, quiet: 250 });
 
 describe('the agent', { timeout: 90_000 }, () => {
   beforeEach(() => {
-    summary = SHORT_OF_MEMORY;
-    api.put(PODS, wirePod({ name: 'hog', requestMiB: 100 }));
-    api.put(PODS, wirePod({ name: 'quiet', requestMiB: 300, priority: 1000 }));
-    api.onEvicted = () => {
-      summary = () => wireSummary(700, 1000, { quiet: 250 });
-      const server = api;
-      setTimeout(() => server.remove(PODS, 'default/hog'), 50);
+    rig.summary = SHORT_OF_MEMORY;
+    rig.api.put(PODS, wirePod({ name: 'hog', requestMiB: 100 }));
+    rig.api.put(PODS, wirePod({ name: 'quiet', requestMiB: 300, priority: 1000 }));
+    rig.api.onEvicted = () => {
+      rig.summary = () => wireSummary(700, 1000, { quiet: 250 });
+      const server = rig.api;
+      void letTimePass(POD_ENDS_MS, 'double').then(() => server.remove(PODS, 'default/hog'));
     };
   });
 
   test('evicts the pod above its request once, with its UID, and reports it in Events, status and metrics', async () => {
     await start();
-    await vi.waitFor(
+    await eventually(
       () => expect(status()).toMatchObject({ evictions: [{ endedAt: expect.any(String) as string }] }),
       WITHIN,
     );
@@ -155,7 +77,7 @@ describe('the agent', { timeout: 90_000 }, () => {
         { pod: 'default/hog', uid: 'uid-hog', signal: 'memory.available', stage: 'severe', outcome: 'evicted' },
       ],
     });
-    const created = api.writes.find(({ method, path }) => method === 'POST' && path === NODE_PRESSURES);
+    const created = rig.api.writes.find(({ method, path }) => method === 'POST' && path === NODE_PRESSURES);
     expect(created?.body['metadata']).toEqual({
       name: 'n1',
       ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'uid-n1' }],
@@ -164,7 +86,7 @@ describe('the agent', { timeout: 90_000 }, () => {
 
   test('a dry run reports the same and evicts no pod', async () => {
     await start({ mode: 'DryRun' });
-    await vi.waitFor(() => expect(status()).toMatchObject({ evictions: [{ outcome: 'pretended (dry run)' }] }), WITHIN);
+    await eventually(() => expect(status()).toMatchObject({ evictions: [{ outcome: 'pretended (dry run)' }] }), WITHIN);
     expect(evictions()).toEqual([]);
     expect(events()).toMatchObject([
       { note: EVENTS.dryRun(EVENTS.thresholdMet('memory')) },
@@ -177,7 +99,7 @@ describe('the agent', { timeout: 90_000 }, () => {
 
   test('a figure of another machine is reported as incomparable, not as a disagreement', async () => {
     await start({ mode: 'DryRun' });
-    await vi.waitFor(() => {
+    await eventually(() => {
       const conditions = status()['conditions'] as { type: string }[] | undefined;
       expect(conditions?.find(({ type }) => type === 'SourcesAgree')).toMatchObject({
         status: 'Unknown',
@@ -188,9 +110,9 @@ describe('the agent', { timeout: 90_000 }, () => {
 
   test('falls back to the kubelet when the kernel files cannot be read, and reports it (F-24)', async () => {
     const url = await start({ source: 'kernel', path: { cgroupfs: '/nowhere' } });
-    await vi.waitFor(() => expect(evictions().length).toBe(1), WITHIN);
+    await eventually(() => expect(evictions().length).toBe(1), WITHIN);
     expect(evictions()[0]?.path).toBe('/api/v1/namespaces/default/pods/hog/eviction');
-    await vi.waitFor(() => {
+    await eventually(() => {
       const conditions = status()['conditions'] as { type: string }[] | undefined;
       expect(conditions?.find(({ type }) => type === 'SourcesAgree')).toMatchObject({
         status: 'Unknown',
@@ -202,15 +124,15 @@ describe('the agent', { timeout: 90_000 }, () => {
   });
 
   test('respects an exhausted PodDisruptionBudget and tries the next candidate', async () => {
-    summary = () => wireSummary(100, 1000, { hog: 600, second: 200, quiet: 50 });
-    api.put(PODS, wirePod({ name: 'second', requestMiB: 10, priority: 5 }));
+    rig.summary = () => wireSummary(100, 1000, { hog: 600, second: 200, quiet: 50 });
+    rig.api.put(PODS, wirePod({ name: 'second', requestMiB: 10, priority: 5 }));
     const details = { causes: [{ reason: 'DisruptionBudget', message: 'needs 1' }] };
-    api.evictionAnswers.push({
+    rig.api.evictionAnswers.push({
       status: 429,
       body: { kind: 'Status', code: 429, reason: 'TooManyRequests', message: 'budget', details },
     });
     await start();
-    await vi.waitFor(() => expect(evictions().length).toBe(2), WITHIN);
+    await eventually(() => expect(evictions().length).toBe(2), WITHIN);
     expect(evictions().map(({ path }) => path)).toEqual([
       '/api/v1/namespaces/default/pods/hog/eviction',
       '/api/v1/namespaces/default/pods/second/eviction',
@@ -221,43 +143,43 @@ describe('the agent', { timeout: 90_000 }, () => {
   });
 
   test('evicts while its watch of the pods is down, and retries the watch every second meanwhile', async () => {
-    const short = summary;
-    summary = () => wireSummary(700, 1000, { hog: 250, quiet: 250 });
-    api.onEvicted = () => undefined;
+    const short = rig.summary;
+    rig.summary = () => wireSummary(700, 1000, { hog: 250, quiet: 250 });
+    rig.api.onEvicted = () => undefined;
     await start();
-    await vi.waitFor(() => expect(status()).toMatchObject({ mode: 'Enforce' }), WITHIN);
-    const refusals = api.refuse(PODS);
-    summary = short;
-    await vi.waitFor(() => expect(evictions()).toHaveLength(1), WITHIN);
+    await eventually(() => expect(status()).toMatchObject({ mode: 'Enforce' }), WITHIN);
+    const refusals = rig.api.refuse(PODS);
+    rig.summary = short;
+    await eventually(() => expect(evictions()).toHaveLength(1), WITHIN);
     const before = refusals.length;
-    await vi.waitFor(() => expect(refusals.length).toBeGreaterThanOrEqual(before + 6), WITHIN);
+    await eventually(() => expect(refusals.length).toBeGreaterThanOrEqual(before + 6), WITHIN);
     // On a calm node the fifth pause and all further ones are at least 3.5 s.
     expect((refusals[before + 5] ?? Infinity) - (refusals[before + 4] ?? 0)).toBeLessThan(3000);
   });
 
   test('stops if the kubelet is silent and the first eviction is not carried out, and reports it', async () => {
     const conditions = [{ type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown' }];
-    api.put('/api/v1/nodes', { metadata: { name: 'n1', uid: 'uid-n1', labels: {} }, status: { conditions } });
-    api.onEvicted = () => undefined;
+    rig.api.put('/api/v1/nodes', { metadata: { name: 'n1', uid: 'uid-n1', labels: {} }, status: { conditions } });
+    rig.api.onEvicted = () => undefined;
     const url = await start();
-    await vi.waitFor(() => expect(condition('EvictionsCarriedOut')).toMatchObject({ status: 'False' }), WITHIN);
+    await eventually(() => expect(condition('EvictionsCarriedOut')).toMatchObject({ status: 'False' }), WITHIN);
     expect(condition('EvictionsCarriedOut')).toMatchObject({
       reason: 'PodsStuck',
       message: REASONS.stuck({ count: 1, isKubeletSilent: true }).text,
     });
-    await vi.waitFor(
+    await eventually(
       async () => expect(await (await fetch(`${url}/metrics`)).text()).toMatch(/evictions_stuck 1/),
       WITHIN,
     );
     const decided = await passesOf(url);
-    await vi.waitFor(async () => expect(await passesOf(url)).toBeGreaterThan(decided + 10), WITHIN);
+    await eventually(async () => expect(await passesOf(url)).toBeGreaterThan(decided + 10), WITHIN);
     expect(evictions().map(({ path }) => path.split('/').at(-2))).toEqual(['hog']);
   });
 
   test('reads the pod again after a lost answer before anything else', async () => {
-    api.evictionAnswers.push({ status: 503, body: { kind: 'Status', code: 503, message: 'try later' } });
+    rig.api.evictionAnswers.push({ status: 503, body: { kind: 'Status', code: 503, message: 'try later' } });
     await start();
-    await vi.waitFor(
+    await eventually(
       () => expect(status()).toMatchObject({ evictions: [{ outcome: 'evicted' }, { outcome: 'foundUnharmed' }] }),
       WITHIN,
     );
@@ -275,9 +197,9 @@ describe('the agent', { timeout: 90_000 }, () => {
       requestedAt,
       because: { code: 'HardThresholdMet', text: 'short' },
     }));
-    api.put(NODE_PRESSURES, { metadata: { name: 'n1' }, status: { evictions: recorded } });
+    rig.api.put(NODE_PRESSURES, { metadata: { name: 'n1' }, status: { evictions: recorded } });
     await start();
-    await vi.waitFor(
+    await eventually(
       () => expect(status()).toMatchObject({ signals: [{ state: 'Hard' }], evictions: recorded }),
       WITHIN,
     );
@@ -286,28 +208,28 @@ describe('the agent', { timeout: 90_000 }, () => {
 
   test('the preflight finds a new opt-out, and the next candidate is evicted', async () => {
     const hog = wirePod({ name: 'hog', requestMiB: 100, annotations: { 'plimsoll.dev/evict': 'never' } });
-    api.onRead('/api/v1/namespaces/default/pods/hog', hog);
+    rig.api.onRead('/api/v1/namespaces/default/pods/hog', hog);
     await start();
-    await vi.waitFor(() => expect(evictions().length).toBe(1), WITHIN);
+    await eventually(() => expect(evictions().length).toBe(1), WITHIN);
     expect(evictions()[0]?.path).toBe('/api/v1/namespaces/default/pods/quiet/eviction');
-    await vi.waitFor(
+    await eventually(
       () => expect(status()['evictions']).toMatchObject([{ pod: 'default/quiet' }, { outcome: 'overtaken' }]),
       WITHIN,
     );
   });
 
   test('applies a changed policy while running, keeps the last one if it is unreadable, and waits for confirmation of a threshold that is already met', async () => {
-    summary = () => wireSummary(100, 1000, { hog: 600 });
+    rig.summary = () => wireSummary(100, 1000, { hog: 600 });
     const policy = (spec: object, metadata: object = {}) => ({
       metadata: { name: 'batch', generation: 1, ...metadata },
       spec: { nodeSelector: { matchLabels: { pool: 'batch' } }, ...spec },
     });
-    api.put(POLICIES, policy({ mode: 'Enforce', evictionHard: { 'memory.available': '50Mi' } }));
+    rig.api.put(POLICIES, policy({ mode: 'Enforce', evictionHard: { 'memory.available': '50Mi' } }));
     await start({ mode: 'Policy' });
-    await vi.waitFor(() => expect(status()).toMatchObject({ policy: 'batch', mode: 'Enforce' }), WITHIN);
-    api.put(POLICIES, policy({ mode: 'Enforce', evictionHard: { 'memory.available': 'lots' } }));
+    await eventually(() => expect(status()).toMatchObject({ policy: 'batch', mode: 'Enforce' }), WITHIN);
+    rig.api.put(POLICIES, policy({ mode: 'Enforce', evictionHard: { 'memory.available': 'lots' } }));
     const unreadable = 'NodePressurePolicy "batch": spec.evictionHard';
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(condition('PoliciesRead')).toMatchObject({
         status: 'False',
         message: expect.stringContaining(unreadable) as string,
@@ -316,21 +238,21 @@ describe('the agent', { timeout: 90_000 }, () => {
     expect(status()).toMatchObject({ signals: [{ threshold: '50Mi' }] });
     expect(evictions()).toEqual([]);
     const above = { mode: 'Enforce', evictionHard: { 'memory.available': '200Mi' } };
-    api.put(POLICIES, policy(above, { generation: 2 }));
-    await vi.waitFor(
+    rig.api.put(POLICIES, policy(above, { generation: 2 }));
+    await eventually(
       () => expect(condition('RulesConfirmed')).toMatchObject({ status: 'False', reason: 'MetOnArrival' }),
       WITHIN,
     );
     expect(evictions()).toEqual([]);
-    api.put(POLICIES, policy(above, { generation: 2, annotations: { 'plimsoll.dev/confirmed-generation': '2' } }));
-    await vi.waitFor(() => expect(evictions().length).toBe(1), WITHIN);
-    await vi.waitFor(() => expect(condition('RulesConfirmed')).toMatchObject({ status: 'True' }), WITHIN);
+    rig.api.put(POLICIES, policy(above, { generation: 2, annotations: { 'plimsoll.dev/confirmed-generation': '2' } }));
+    await eventually(() => expect(evictions().length).toBe(1), WITHIN);
+    await eventually(() => expect(condition('RulesConfirmed')).toMatchObject({ status: 'True' }), WITHIN);
   });
 
   test('health names what is missing, and metrics show the signal and the first candidates', async () => {
     const url = await start({ mode: 'DryRun' });
-    await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), WITHIN);
-    await vi.waitFor(
+    await eventually(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), WITHIN);
+    await eventually(
       async () => expect(await (await fetch(`${url}/metrics`)).text()).toContain('plimsoll_eviction_candidate_rank{'),
       WITHIN,
     );

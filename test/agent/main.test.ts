@@ -5,9 +5,10 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type AgentApi, agentApi } from './agent-api.ts';
 import { wirePod, wireSummary } from './wire-node.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const MAIN = new URL('../../agent/main.ts', import.meta.url).pathname;
 
@@ -95,7 +96,7 @@ describe('node agent/main.ts', { timeout: 60_000 }, () => {
     const [line, asked] = await Promise.all([started(child), once(silent, 'connection')]);
     const [, url = ''] = /"health":"([^"]+)"/.exec(line) ?? [];
     // Without a word from the API server it watches and holds still; the kubelet's address answers nothing either.
-    await vi.waitFor(
+    await eventually(
       async () => expect(await (await fetch(`${url}/metrics`)).text()).toContain('plimsoll_source_success{'),
       30_000,
     );

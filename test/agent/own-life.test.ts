@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { memoryEventsSource } from '#agent/observe/cgroup/memory-events.ts';
 import { type AgentProcess, groupPod, startAgent } from './agent-process.ts';
 import { hog, realPods, whyNoRealPods } from './real-pods.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const MIB = 1024 * 1024;
-const WITHIN = { timeout: 90_000, interval: 100 };
+const WITHIN = 90_000;
 const NOBODY = 65_534;
 const reason = whyNoRealPods();
 
@@ -39,7 +40,7 @@ describe.skipIf(reason !== undefined)(`an agent within its own limits${reason ? 
       });
       const { api, child, url } = agent;
       const metrics = async (): Promise<string> => (await fetch(`${url}/metrics`)).text();
-      await vi.waitFor(async () => expect(await metrics()).toContain('plimsoll_source_agrees{'), WITHIN);
+      await eventually(async () => expect(await metrics()).toContain('plimsoll_source_agrees{'), WITHIN);
       expect(readFileSync(`/proc/${child.pid ?? 0}/status`, 'utf8')).toMatch(/^Uid:\s+65534\s/m);
 
       // From here on one more task, be it a child or a thread, would be refused and counted.
@@ -49,7 +50,7 @@ describe.skipIf(reason !== undefined)(`an agent within its own limits${reason ? 
       const greedy = start(hogUid, hog(2000, 300));
       const [, signal] = (await once(greedy, 'exit')) as [number | null, NodeJS.Signals | null];
       expect(signal).toBe('SIGKILL');
-      await vi.waitFor(
+      await eventually(
         async () => expect(await metrics()).toMatch(/allocatableMemory.available"} (?:[4-6]\d|7[01])\d{7}\n/),
         WITHIN,
       );

@@ -1,14 +1,15 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, test, vi } from 'vitest';
+import { describe, test } from 'vitest';
 import { type AgentProcess, startAgent } from './agent-process.ts';
 import { nodeRoot } from './observe/node-fixtures.ts';
 import { wirePod, wireSummary } from './wire-node.ts';
 import { REASONS } from '#agent/messages.ts';
 import { ANY_NUMBER, patternOf } from '#test/build/pattern-of.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 /** Half a minute is what the agent waits for. */
-const WITHIN = { timeout: 90_000, interval: 500 };
+const WITHIN = 90_000;
 const TEST = { timeout: 150_000 };
 const CAPACITY_MIB = 3926;
 
@@ -33,8 +34,8 @@ describe.concurrent('a node without any pod statistics', () => {
       await started.stop();
     });
     const { url } = started;
-    await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), WITHIN);
-    await vi.waitFor(
+    await eventually(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), WITHIN);
+    await eventually(
       () => expect(conditionOf(started, 'PodsMeasured')).toMatchObject({ status: 'False', reason: 'NoPodStatistics' }),
       WITHIN,
     );
@@ -57,7 +58,7 @@ describe.concurrent('a node without any pod statistics', () => {
       kubelet.closeAllConnections();
       kubelet.close();
     });
-    await vi.waitFor(
+    await eventually(
       () =>
         expect(conditionOf(started, 'SourcesAgree')).toMatchObject({
           status: 'Unknown',
@@ -66,7 +67,7 @@ describe.concurrent('a node without any pod statistics', () => {
         }),
       WITHIN,
     );
-    await vi.waitFor(
+    await eventually(
       () => expect(JSON.stringify(started.api.writes.at(-1)?.body)).toContain('"usage":"200Mi"'),
       WITHIN,
     );

@@ -1,12 +1,13 @@
 import { once } from 'node:events';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { memoryEventsSource } from '#agent/observe/cgroup/memory-events.ts';
 import { createPodScanner } from '#agent/observe/cgroup/pod-scanner.ts';
 import { type AgentProcess, groupPod, startAgent } from './agent-process.ts';
 import { hog, realPods, whyNoRealPods } from './real-pods.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const MIB = 1024 * 1024;
-const WITHIN = { timeout: 60_000, interval: 50 };
+const WITHIN = 60_000;
 const TEST = { timeout: 180_000 };
 const reason = whyNoRealPods();
 
@@ -45,7 +46,7 @@ describe.skipIf(reason !== undefined)(
           agent = await startAgent([groupPod(hogUid, 0), groupPod(quietUid, 1000)], flags, policy);
           const { api } = agent;
           start(quietUid, hog(32, 1000));
-          await vi.waitFor(() => expect(JSON.stringify(api.writes.at(-1)?.body)).toContain(quietUid), WITHIN);
+          await eventually(() => expect(JSON.stringify(api.writes.at(-1)?.body)).toContain(quietUid), WITHIN);
           const greedy = start(hogUid, hog(3000, 100));
           const exit = once(greedy, 'exit');
           api.onEvicted = () => void greedy.kill('SIGTERM');
@@ -73,7 +74,7 @@ describe.skipIf(reason !== undefined)(
         expect(await exit).toEqual([null, 'SIGTERM']);
         const eviction = { uid: hogUid, signal: 'allocatableMemory.available', stage: 'severe', outcome: 'evicted' };
         const status = expect.objectContaining({ evictions: [expect.objectContaining(eviction)] }) as object;
-        await vi.waitFor(
+        await eventually(
           () => expect(api.writes).toContainEqual(expect.objectContaining({ body: { status } })),
           WITHIN,
         );

@@ -4,13 +4,13 @@ import type { Node } from '#shared/domain/snapshot/node.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { qosClass } from '#shared/domain/pod/qos.ts';
 import type {
-  LabelSelector,
   Pod,
   PodAffinityTerm,
   PodSpec,
   SchedulingRules,
   TopologySpreadConstraint,
 } from '#shared/domain/pod/pod.ts';
+import type { LabelSelector } from '#shared/domain/labels/label-selector.ts';
 
 type Texts = Readonly<Record<string, string>>;
 

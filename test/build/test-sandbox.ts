@@ -11,12 +11,3 @@ export async function startTestSandbox(): Promise<Sandbox & { readonly stop: () 
   const sandbox = await startSandbox({ clock, log, shutdown });
   return { ...sandbox, stop: () => shutdown.stop('the tests are over') };
 }
-
-/** Asks until the answer is as wanted; the test's own timeout is the deadline. */
-export async function eventually<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean): Promise<T> {
-  for (;;) {
-    const answer = await ask();
-    if (isWanted(answer)) return answer;
-    await clock.sleep(30);
-  }
-}

@@ -5,8 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '#shared/runtime/clock.ts';
-import { eventually } from '#test/contract/harness.ts';
 import { PROGRAMS } from './support/control-plane/binaries.ts';
 import { startCluster } from './support/control-plane/cluster.ts';
 import { firstLine } from './support/first-line.ts';
@@ -16,6 +14,7 @@ import { ownTemporaryFolder } from './support/run/own-temporary-folder.ts';
 import { isRunning, type ProcessIdentity } from './support/run/process-identity.ts';
 import { listRuns } from './support/run/run-folder.ts';
 import { markedProcesses } from './support/run/run-processes.ts';
+import { eventually, letTimePass } from '#test/build/waiting.ts';
 
 const KEEPER = fileURLToPath(new URL('./support/control-plane/keeper.ts', import.meta.url));
 /** Before the keeper, amid programs that come up, shortly before they are up. */
@@ -49,7 +48,7 @@ describe.skipIf(why !== undefined)(`a control plane of our own${why ?? ''}`, () 
     'leaves nothing behind when the process that starts it is killed %i ms later',
     async (delayMs) => {
       const runner = spawn(process.execPath, killableRun(), { stdio: 'ignore' });
-      await systemClock.sleep(delayMs);
+      await letTimePass(delayMs, 'load');
       runner.kill('SIGKILL');
       await eventually(() => {
         expect([temporary.processes(), listRuns()]).toEqual([[], []]);

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { at, eventually, pod } from '#test/contract/harness.ts';
+import { at, pod } from '#test/contract/harness.ts';
 import { countReadyNodes, makeFakeNodes } from './support/fake-nodes.ts';
 import { inFlight } from './support/in-flight.ts';
 import { ownCluster, whyNoOwnCluster } from './support/control-plane/own-cluster.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const COUNT = 500;
 const AT_ONCE = 32;

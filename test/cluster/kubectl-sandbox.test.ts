@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { eventually, pod, uniqueName } from '#test/contract/harness.ts';
+import { pod, uniqueName } from '#test/contract/harness.ts';
 import { runningApiServer } from '#test/sandbox/api-server/running-api-server.ts';
 import { hasCluster } from './support/control-plane/cluster-target.ts';
 import { kubectl } from './support/control-plane/kubectl.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const NAMESPACE = uniqueName('kubectl');
 

@@ -4,10 +4,11 @@ import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import { resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodePriorityClass } from '#shared/kube/decode/decode-priority-class.ts';
-import { at, contractHarness, eventually, pod } from '#test/contract/harness.ts';
+import { at, contractHarness, pod } from '#test/contract/harness.ts';
 import { clusterObjects, PRIORITY_CLASSES } from './admission/support/cluster-objects.ts';
 import { clusterTarget, hasCluster } from './support/control-plane/cluster-target.ts';
 import { valueOf } from '#test/build/value-of.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const RUNS = 300;
 const DEFAULT_VALUE = 77;

@@ -4,11 +4,12 @@ import { checkQuotas } from '#shared/domain/quota/resource-quota/check-quotas.ts
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodeResourceQuota } from '#shared/kube/decode/decode-resource-quota.ts';
-import { at, contractHarness, eventually, pod, uniqueName } from '#test/contract/harness.ts';
+import { at, contractHarness, pod, uniqueName } from '#test/contract/harness.ts';
 import { clusterObjects } from './admission/support/cluster-objects.ts';
 import { clusterTarget, hasCluster } from './support/control-plane/cluster-target.ts';
 import { quotaPodSpecs, quotaSpecs } from './support/quota-arbitraries.ts';
 import { valueOf } from '#test/build/value-of.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const NAMESPACES = 6;
 const QUOTAS = 3;

@@ -5,9 +5,10 @@ import { createReflector, type Reflector } from '#shared/kube/reflector/reflecto
 import { CONFIG_MAPS } from '#shared/kube/resource.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
-import { at, eventually } from '#test/contract/harness.ts';
+import { at } from '#test/contract/harness.ts';
 import { ownCluster, whyNoOwnCluster } from './support/control-plane/own-cluster.ts';
 import { seededJitter } from '#test/fakes/jitter.ts';
+import { aborted, eventually } from '#test/build/waiting.ts';
 
 const log = createLog({ component: 'test', level: 'silent', format: 'json' });
 const NAMESPACE = 'default';
@@ -86,7 +87,7 @@ describe.skipIf(why !== undefined)(`when the API server or etcd is killed in mid
         retryMs: 200,
         lead: async (signal, term) => {
           terms.push(term);
-          await systemClock.sleep(60_000, signal);
+          await aborted(signal);
           ends.push(systemClock.monotonic());
         },
       },

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, inject, test, vi } from 'vitest';
-import { contractHarness, eventually } from '#test/contract/harness.ts';
+import { contractHarness } from '#test/contract/harness.ts';
 import { ADMISSION } from '#test/contract/webhook-registrar.ts';
 import { clusterTarget, hasCluster } from './support/control-plane/cluster-target.ts';
 import { firstLine } from './support/first-line.ts';
 import { killableRun } from './support/run/killable-run.ts';
 import { setup } from './setup.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const CONFIGURATIONS = [
   `${ADMISSION}/mutatingwebhookconfigurations`,

@@ -5,12 +5,12 @@ import {
   contractHarness,
   type Answer,
   type ContractTarget,
-  eventually,
   pod,
   refusal,
   uniqueName,
 } from './harness.ts';
 import { ADMISSION, webhookRegistrar } from './webhook-registrar.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 /** What a test says of its policy; everything else is the same in all of them. */
 interface PolicySpec {

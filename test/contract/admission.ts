@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { at, contractHarness, type ContractTarget, eventually, pod, refusal, uniqueName } from './harness.ts';
+import { at, contractHarness, type ContractTarget, pod, refusal, uniqueName } from './harness.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const CLASSES = '/apis/scheduling.k8s.io/v1/priorityclasses';
 

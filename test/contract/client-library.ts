@@ -22,9 +22,10 @@ import { kubeconfigConnection } from '#shared/kube/client/kubeconfig-connection.
 import { getObject } from '#shared/kube/client/objects.ts';
 import { NAMESPACES } from '#shared/kube/resource.ts';
 import { buildKubeconfig } from '#test/build/kubeconfig.ts';
-import { configMap, type ContractTarget, contractHarness, eventually, pod } from './harness.ts';
+import { configMap, type ContractTarget, contractHarness, pod } from './harness.ts';
+import { eventually } from '#test/build/waiting.ts';
 
-const PATIENCE = { timeout: 20_000 };
+const PATIENCE = 20_000;
 
 /** What a client written by others does all day, and the ways of it to prove who it is. */
 export function clientLibraryContract(target: () => ContractTarget): void {
@@ -91,7 +92,7 @@ export function clientLibraryContract(target: () => ContractTarget): void {
     const watch = await new Watch(config).watch(path, query, onEvent, () => undefined);
     await core.createNamespacedConfigMap({ namespace, body: configMap('w', { watched: 'yes' }) });
     await core.deleteNamespacedConfigMap({ namespace, name: 'w' });
-    await expect.poll(() => seen, PATIENCE).toEqual(['ADDED w', 'DELETED w']);
+    await eventually(() => expect(seen).toEqual(['ADDED w', 'DELETED w']), PATIENCE);
     watch.abort();
   });
 
@@ -105,9 +106,9 @@ export function clientLibraryContract(target: () => ContractTarget): void {
     await api.post(api.core('configmaps'), configMap('first', { informed: 'yes' }));
     await informer.start();
     await api.post(api.core('configmaps'), configMap('second', { informed: 'yes' }));
-    await expect.poll(() => held().toSorted(), PATIENCE).toEqual(['first', 'second']);
+    await eventually(() => expect(held().toSorted()).toEqual(['first', 'second']), PATIENCE);
     await api.remove(api.core('configmaps/first'));
-    await expect.poll(held, PATIENCE).toEqual(['second']);
+    await eventually(() => expect(held()).toEqual(['second']), PATIENCE);
     await informer.stop();
   });
 

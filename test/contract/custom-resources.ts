@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
-import { at, contractHarness, type ContractTarget, eventually, refusal, textAt, uniqueName } from './harness.ts';
+import { at, contractHarness, type ContractTarget, refusal, textAt, uniqueName } from './harness.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';

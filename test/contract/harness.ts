@@ -6,6 +6,7 @@ import type { KubeRequest } from '#shared/kube/client/kube-request.ts';
 import type { ClusterConnection } from '#shared/kube/client/connection.ts';
 import { createTransport, type Transport } from '#shared/kube/client/transport.ts';
 import { linesOf } from './lines-of.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 /** A Kubernetes API server to hold to the contract: the sandbox's, or a real one with its controllers. */
 export interface ContractTarget {
@@ -127,19 +128,6 @@ function jsonOf(text: string): unknown {
 /** A name that no other run uses. */
 export function uniqueName(prefix: string): string {
   return `${prefix}-${randomBytes(4).toString('hex')}`;
-}
-
-/** Repeats an expectation until it holds; fails with its own message after twenty seconds. */
-export async function eventually<T>(expectation: () => Promise<T>, withinMs = 20_000): Promise<T> {
-  const until = performance.now() + withinMs;
-  for (;;) {
-    try {
-      return await expectation();
-    } catch (error) {
-      if (performance.now() > until) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-  }
 }
 
 /** The value at a dotted path of a decoded answer: `metadata.uid`, `items.0.metadata.name`. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { at, configMap, contractHarness, type ContractTarget, eventually, refusal, uniqueName } from './harness.ts';
+import { at, configMap, contractHarness, type ContractTarget, refusal, uniqueName } from './harness.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 /** A namespace's life and end. */
 export function namespaceContract(target: () => ContractTarget): void {

@@ -3,7 +3,7 @@ import type { SeenPod } from '#shared/domain/quota/view/seen-pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { decodeSeenPod } from '#shared/kube/decode/decode-seen-pod.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { parseItem } from '#shared/kube/reflector/list-scanner.ts';
+import { parseItem } from '#shared/kube/list/list-scanner.ts';
 import { createPageSize } from '#shared/kube/reflector/page-size.ts';
 import { decodeMessage, type Message } from '#shared/kube/protobuf/decode-message.ts';
 import { isProtobuf } from '#shared/kube/protobuf/envelope.ts';

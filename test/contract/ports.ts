@@ -8,9 +8,10 @@ import { createReflector, type Reflector } from '#shared/kube/reflector/reflecto
 import { CONFIG_MAPS, LEASES, PODS } from '#shared/kube/resource.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
-import { at, configMap, contractHarness, type ContractTarget, eventually, pod } from './harness.ts';
+import { at, configMap, contractHarness, type ContractTarget, pod } from './harness.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { seededJitter } from '#test/fakes/jitter.ts';
+import { aborted, eventually } from '#test/build/waiting.ts';
 
 const log = createLog({ component: 'contract', level: 'silent', format: 'json' });
 
@@ -136,7 +137,7 @@ export function portContract(target: () => ContractTarget): void {
           retryMs: 100,
           lead: async (signal: AbortSignal, term: LeaseTerm) => {
             terms.push(`${identity} ${term.fencingToken} ${String(term.isHeld())}`);
-            await systemClock.sleep(60_000, signal);
+            await aborted(signal);
           },
         },
         stop[identity].signal,

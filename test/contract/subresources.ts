@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { at, contractHarness, type ContractTarget, eventually, namesOf, pod, refusal, uniqueName } from './harness.ts';
+import { at, contractHarness, type ContractTarget, namesOf, pod, refusal, uniqueName } from './harness.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const READY = {
   status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import { configMap, eventually, type Harness, uniqueName } from './harness.ts';
+import { configMap, type Harness, uniqueName } from './harness.ts';
 import { type Reviewer, webhookReceiver, type WebhookReceiver } from './webhook-receiver.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 export const ADMISSION = '/apis/admissionregistration.k8s.io/v1';
 const ALLOW: Reviewer = () => ({ allowed: true });

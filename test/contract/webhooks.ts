@@ -1,16 +1,8 @@
 import { expect, test } from 'vitest';
-import {
-  at,
-  configMap,
-  contractHarness,
-  type ContractTarget,
-  eventually,
-  pod,
-  refusal,
-  uniqueName,
-} from './harness.ts';
+import { at, configMap, contractHarness, type ContractTarget, pod, refusal, uniqueName } from './harness.ts';
 import { patched, type Reviewer } from './webhook-receiver.ts';
 import { ADMISSION, webhookRegistrar } from './webhook-registrar.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 /** Registered webhooks are called as Kubernetes documents it. */
 export function webhookContract(target: () => ContractTarget): void {

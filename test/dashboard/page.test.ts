@@ -8,6 +8,7 @@ import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { findChromium, startBrowser } from './browser.ts';
 import { generateCluster } from './generated-cluster.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const log = createLog({ component: 'test', level: 'silent', format: 'json' });
 const PAGES = ['#/nodes', '#/nodes/node-009', '#/nodes/no-such-node', '#/timeline', '#/priorities'];
@@ -100,7 +101,7 @@ describe.runIf(isRun)('the page in Chromium (package chromium-headless-shell)', 
     expect(text).not.toMatch(/PoliciesRead|AllRead/);
     const before = await rows.first().innerText();
     cluster.change(Date.now() + 5, 1);
-    await expect.poll(() => rows.first().innerText()).not.toBe(before);
+    await eventually(async () => expect(await rows.first().innerText()).not.toBe(before));
     await end();
   });
 

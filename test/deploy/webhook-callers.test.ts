@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { webhookConfigurations } from '#shared/kube/admission/webhook-configurations.ts';
 import { EXEMPT_NAMESPACES } from '#shared/kube/api-names.ts';
-import type { Attributes } from '#sandbox/api-server/admission/admission.ts';
+import type { Attributes } from '#sandbox/api-server/admission.ts';
 import { builtInTypes } from '#sandbox/api-server/kinds/built-in.ts';
 import { loadDefinitions } from '#sandbox/api-server/schema/definitions.ts';
 import { reviewRequest } from '#sandbox/api-server/webhooks/encode-review.ts';

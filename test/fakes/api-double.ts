@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createServerState } from '#sandbox/api-server/create-server-state.ts';
 import { apiApp } from '#sandbox/api-server/http/app.ts';
 import type { User } from '#sandbox/api-server/operations/api-request.ts';
@@ -10,6 +9,7 @@ import { createLog } from '#shared/runtime/log.ts';
 import { openWatches } from './open-watches.ts';
 import { storedObjects, type StoredObjects } from './stored-objects.ts';
 import { sendJson } from './wire-server.ts';
+import { letTimePass } from '#test/build/waiting.ts';
 
 /** A request as the double saw it. */
 export interface Asked {
@@ -112,7 +112,7 @@ function faultOf({ failing, silent, onRequest }: ApiDouble, asked: Asked): Fault
 /** What is left of a fault once its delay is over. */
 async function withoutDelay(fault: Fault | undefined): Promise<Exclude<Fault, { readonly kind: 'delay' }> | undefined> {
   if (fault?.kind !== 'delay') return fault;
-  await sleep(fault.ms);
+  await letTimePass(fault.ms, 'double');
   return withoutDelay(fault.next);
 }
 

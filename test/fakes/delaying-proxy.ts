@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { letTimePass } from '#test/build/waiting.ts';
 
 /** Stands between a client and a server, and can hold back what the server says. */
 export interface DelayingProxy {
@@ -19,7 +20,7 @@ export async function delayingProxy(host: string, port: number): Promise<Delayin
     client.pipe(server);
     server.on('data', (bytes) => {
       if (delay.ms === 0) client.write(bytes);
-      else setTimeout(() => client.write(bytes), delay.ms);
+      else void letTimePass(delay.ms, 'double').then(() => client.write(bytes));
     });
   });
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
-import { eventually } from '#test/build/test-sandbox.ts';
 import { processTree, stillAlive } from '#test/build/process-tree.ts';
+import { untilAnswer } from '#test/build/waiting.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const TIMEOUT_MS = 60_000;
@@ -51,7 +51,7 @@ function filesOf(run: Run): readonly string[] {
 }
 
 async function untilIntroduced(run: Run): Promise<void> {
-  await eventually(
+  await untilAnswer(
     () => Promise.resolve(run.output()),
     (text) => text.includes('Ctrl-C ends everything.'),
   );
@@ -144,14 +144,14 @@ describe.concurrent('npm start -- --once', () => {
 describe('npm start ends with everything it started', () => {
   /** Waits until none of them is left; the test's own timeout is the deadline. */
   const untilGone = (pids: readonly number[]) =>
-    eventually(
+    untilAnswer(
       () => Promise.resolve(stillAlive(pids)),
       (left) => left.length === 0,
     );
 
   test('on Ctrl-C through npm', { timeout: TIMEOUT_MS }, async () => {
     const run = start('npm', 'start', '--', '--port', '0');
-    await eventually(
+    await untilAnswer(
       () => Promise.resolve(run.output()),
       (text) => text.includes('grows by'),
     );
@@ -195,7 +195,7 @@ describe('npm start ends with everything it started', () => {
 
   test('while it is still starting', { timeout: TIMEOUT_MS }, async () => {
     const run = startMain('--port', '0', '--no-demo');
-    const pids = await eventually(
+    const pids = await untilAnswer(
       () => Promise.resolve(processTree(run.pid)),
       ({ length }) => length > 1,
     );
@@ -207,7 +207,7 @@ describe('npm start ends with everything it started', () => {
 
   test('when it is killed outright, and the next start removes its files', { timeout: TIMEOUT_MS }, async () => {
     const run = startMain('--port', '0');
-    await eventually(
+    await untilAnswer(
       () => Promise.resolve(run.output()),
       (text) => text.includes('grows by'),
     );
@@ -221,7 +221,7 @@ describe('npm start ends with everything it started', () => {
       env: { ...process.env, TMPDIR: run.temporary },
       stdio: 'ignore',
     });
-    await eventually(
+    await untilAnswer(
       () => Promise.resolve(readdirSync(run.temporary)),
       (names) => names.some((name) => name.includes(`-${next.pid ?? 0}-`)),
     );

@@ -5,6 +5,7 @@ import { createMetrics } from '#shared/runtime/metrics.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { createClusterView } from '#scheduler/cluster-view.ts';
 import { apiDouble, type ApiDouble } from '#test/fakes/api-double.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const PODS = '/api/v1/pods';
 
@@ -30,17 +31,15 @@ test('a pod that comes back under its name takes the place of the one before', a
   const stop = new AbortController();
   api.put(PODS, pod('first', 'node-1'));
   const running = reflectors.map((each) => each.run(stop.signal));
-  await expect.poll(() => [...snapshot.placedPods.keys()]).toEqual(['first']);
+  await eventually(() => expect([...snapshot.placedPods.keys()]).toEqual(['first']));
   // The server keeps no history: what changes before the watch is open would never be told.
-  await expect
-    .poll(() => {
-      api.put(PODS, pod('first', 'node-0'));
-      return snapshot.placedPods.get('first')?.pod.spec.nodeName;
-    })
-    .toBe('node-0');
+  await eventually(() => {
+    api.put(PODS, pod('first', 'node-0'));
+    expect(snapshot.placedPods.get('first')?.pod.spec.nodeName).toBe('node-0');
+  });
   api.remove(PODS, 'team/db-0');
   api.put(PODS, pod('second', 'node-2'));
-  await expect.poll(() => [...snapshot.placedPods.keys()]).toEqual(['second']);
+  await eventually(() => expect([...snapshot.placedPods.keys()]).toEqual(['second']));
   stop.abort();
   await Promise.all(running);
   client.close();

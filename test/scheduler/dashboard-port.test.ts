@@ -9,8 +9,8 @@ import { systemClock as clock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createShutdown } from '#shared/runtime/shutdown.ts';
 import { startTestSandbox } from '#test/build/test-sandbox.ts';
-import { eventually } from '#test/build/test-sandbox.ts';
 import { seededJitter } from '#test/fakes/jitter.ts';
+import { untilAnswer } from '#test/build/waiting.ts';
 
 const log = createLog({ component: 'test', level: 'silent', format: 'json' });
 
@@ -70,7 +70,7 @@ describe('the dashboard of the scheduler process', () => {
     expect(await sandbox.client.request({ ...patch, body: { status } })).toMatchObject({ kind: 'ok' });
     for (const headers of [{}, { authorization: 'Bearer wrong' }, { 'x-remote-user': 'admin' }])
       expect((await ask(dashboardPort, headers)).status).toBe(401);
-    const view = await eventually(
+    const view = await untilAnswer(
       () => viewAt(dashboardPort),
       ({ nodes, classes }) => nodes.length > 0 && classes.length > 0,
     );
@@ -83,12 +83,12 @@ describe('the dashboard of the scheduler process', () => {
   test('keeps a hundred Events of one namespace, whose users may write them', async () => {
     for (let index = 0; index < 120; index += 1) await writeEvent(index);
     const { dashboardPort } = await start({ port: 0, host: '127.0.0.1' });
-    await eventually(
+    await untilAnswer(
       () => viewAt(dashboardPort),
       ({ timeline }) => timeline.length > 0,
     );
     await writeEvent(120);
-    const { timeline } = await eventually(
+    const { timeline } = await untilAnswer(
       () => viewAt(dashboardPort),
       (view) => view.timeline.some(({ about }) => about === 'Pod default/pod-120'),
     );

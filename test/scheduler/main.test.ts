@@ -15,9 +15,10 @@ import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import { directConnection } from '#shared/kube/client/connection.ts';
 import { buildKubeconfig } from '#test/build/kubeconfig.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
-import { at, eventually } from '#test/contract/harness.ts';
+import { at } from '#test/contract/harness.ts';
 import { runningApiServer } from '#test/sandbox/api-server/running-api-server.ts';
 import { type SchedulerProcess, startSchedulerProcess } from './scheduler-process.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const MAIN = fileURLToPath(new URL('../../scheduler/main.ts', import.meta.url));
 const TIMEOUT_MS = 60_000;

@@ -3,7 +3,7 @@ import { charge } from '#shared/domain/quota/charge.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { webhookConfigurations } from '#shared/kube/admission/webhook-configurations.ts';
-import type { Attributes } from '#sandbox/api-server/admission/admission.ts';
+import type { Attributes } from '#sandbox/api-server/admission.ts';
 import { builtInTypes } from '#sandbox/api-server/kinds/built-in.ts';
 import { loadDefinitions } from '#sandbox/api-server/schema/definitions.ts';
 import { reviewRequest } from '#sandbox/api-server/webhooks/encode-review.ts';

@@ -1,7 +1,8 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { apiDouble, type ApiDouble } from '#test/fakes/api-double.ts';
 import { startInProcess, type InProcessWebhook } from './support/in-process.ts';
 import { POLICIES } from './support/webhook-process.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const LEASES = '/apis/coordination.k8s.io/v1/leases';
 const LEASE = 'plimsoll-system/plimsoll-webhook';
@@ -39,13 +40,13 @@ function conditionsOf(policy: string): unknown {
 
 test('the first replica leads at once, and when it stops it gives the lease back to the next', async () => {
   const first = await replica();
-  await vi.waitFor(async () => expect(await leads(first)).toBe(true), { timeout: AT_ONCE_MS });
+  await eventually(async () => expect(await leads(first)).toBe(true), AT_ONCE_MS);
   const second = await replica();
   const firstHolder = holder();
   expect([await leads(second), typeof firstHolder]).toEqual([false, 'string']);
   await started.shift()?.stop();
   expect(holder()).toBe('');
-  await vi.waitFor(async () => expect(await leads(second)).toBe(true), { timeout: 5_000 });
+  await eventually(async () => expect(await leads(second)).toBe(true), 5_000);
   expect(holder()).not.toBe(firstHolder);
 });
 
@@ -57,8 +58,8 @@ test('a replica that does not lead writes no conditions', async () => {
   api.onRequest = ({ path }) => void (looks += path.endsWith('/leases/plimsoll-webhook') ? 1 : 0);
   await replica();
   // It would have written them after the first.
-  await vi.waitFor(() => expect(looks).toBeGreaterThan(1), { timeout: 10_000 });
+  await eventually(() => expect(looks).toBeGreaterThan(1), 10_000);
   expect(conditionsOf('p')).toBeUndefined();
   api.remove(LEASES, LEASE);
-  await vi.waitFor(() => expect(conditionsOf('p')).toHaveProperty('0.type', 'Ready'), { timeout: 5_000 });
+  await eventually(() => expect(conditionsOf('p')).toHaveProperty('0.type', 'Ready'), 5_000);
 });

@@ -1,60 +1,19 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ApiDouble } from '#test/fakes/api-double.ts';
 import type { StoredObject } from '#test/fakes/stored-objects.ts';
-import type { Settings } from './support/in-process.ts';
-import { createPodReview, pod, readAnswer, review, type Answer } from './support/reviews.ts';
-import {
-  CLASSES,
-  NAMESPACES,
-  PODS,
-  POLICIES,
-  PRIORITY_QUOTAS,
-  QUOTAS,
-  runWebhook,
-  type RunningWebhook,
-} from './support/webhook-process.ts';
+import { createPodReview, pod, readAnswer } from './support/reviews.ts';
+import { PODS, PRIORITY_QUOTAS } from './support/webhook-process.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
 import { patternOf } from '#test/build/pattern-of.ts';
+import { eventually } from '#test/build/waiting.ts';
 
-const HIGH = { priorityClassName: 'high', priority: 1_000, preemptionPolicy: 'PreemptLowerPriority' };
-const LABELS = { 'plimsoll.dev/priority-quota': 'enforced' };
-
-function priorityClass(name: string, value: number): StoredObject {
-  return { metadata: { name }, value, preemptionPolicy: 'PreemptLowerPriority' };
-}
-
-function quota(name: string, hard: Record<string, string>): StoredObject {
-  return { metadata: { name, uid: name, generation: 1 }, spec: { priorityClassNames: ['high'], hard } };
-}
+import { HIGH, quota, quotaEntry, sized } from './support/quota-entry.ts';
 
 describe('the quota entry', () => {
-  let webhook: RunningWebhook;
-  afterEach(() => webhook.stop());
-
-  async function start(prepare: (api: ApiDouble) => void, settings: Settings = {}): Promise<void> {
-    webhook = await runWebhook((api) => {
-      api.put(CLASSES, priorityClass('high', 1_000));
-      api.put(CLASSES, priorityClass('low', 1));
-      for (const name of ['team-a', 'team-b']) api.put(NAMESPACES, { metadata: { name, labels: LABELS } });
-      prepare(api);
-    }, settings);
-  }
-
-  async function ask(uid: string, namespace = 'team-a', more: Record<string, unknown> = {}): Promise<Answer> {
-    const body = createPodReview(pod(HIGH, { uid, name: uid, namespace }), { namespace, ...more });
-    return readAnswer((await webhook.post('/validate/quota', body)).body);
-  }
-
-  function status(name: string) {
-    const stored = webhook.api.get(PRIORITY_QUOTAS, name)?.['status'] as
-      { used: Record<string, string>; reservations: { uid: string }[]; observedGeneration: number } | undefined;
-    return {
-      used: stored?.used,
-      reserved: stored?.reservations.map(({ uid }) => uid),
-      counted: stored?.observedGeneration,
-    };
-  }
+  const entry = quotaEntry();
+  const { start, ask, status, resize } = entry;
+  afterEach(() => entry.stop());
 
   test('charges pods of all namespaces to one quota, and refuses what does not fit', async () => {
     await start((api) => api.put(PRIORITY_QUOTAS, quota('high-tier', { 'requests.memory': '2Gi' })));
@@ -129,9 +88,11 @@ describe('the quota entry', () => {
     const fat = { ...HIGH, containers: [{ name: 'main', resources }] };
     const body = (uid: string) => createPodReview(pod(fat, { uid, name: uid }), { namespace: 'team-a' });
     for (let index = 0; index < 75; index += 1) {
-      const answer = readAnswer((await webhook.post('/validate/quota', body(`fat-${index}`))).body);
+      const answer = readAnswer((await entry.webhook.post('/validate/quota', body(`fat-${index}`))).body);
       expect(answer).toMatchObject({ allowed: true });
-      expect(JSON.stringify(webhook.api.get(PRIORITY_QUOTAS, 'q')?.['status']).length).toBeLessThan((index + 5) * 300);
+      expect(JSON.stringify(entry.webhook.api.get(PRIORITY_QUOTAS, 'q')?.['status']).length).toBeLessThan(
+        (index + 5) * 300,
+      );
     }
     expect(await ask('plain')).toMatchObject({ allowed: true });
     expect(status('q').used).toEqual({ pods: '76', 'requests.example.com/0': '75' });
@@ -149,7 +110,7 @@ describe('the quota entry', () => {
     async (_, metadata, request, field) => {
       await start((api) => api.put(PRIORITY_QUOTAS, quota('q', { pods: '5' })));
       const body = createPodReview(pod(HIGH, metadata), { namespace: 'team-a', ...request });
-      const [odd, plain] = await Promise.all([webhook.post('/validate/quota', body), ask('plain')]);
+      const [odd, plain] = await Promise.all([entry.webhook.post('/validate/quota', body), ask('plain')]);
       const refused = readAnswer(odd.body);
       expect(refused).toMatchObject({ allowed: false, code: 400 });
       expect(refused.message).toMatch(new RegExp(`^${field}: `));
@@ -158,117 +119,13 @@ describe('the quota entry', () => {
     },
   );
 
-  describe('charges nothing for a pod that something else refuses:', () => {
-    const LOW_ONLY = { metadata: { name: 'low-only' }, spec: { allowedPriorityClassNames: ['low'] } };
-    const FULL = {
-      metadata: { name: 'full', namespace: 'team-a' },
-      status: { hard: { 'requests.memory': '1Gi' }, used: { 'requests.memory': '512Mi' } },
-    };
-    const forged = { ...pod(HIGH, { uid: 'one', name: 'one' }), status: { qosClass: 'Guaranteed' } };
-
-    const NOT_LOW = { policy: 'low-only', priorityClassName: 'high', allowed: ['low'] };
-    const FORGED = { computed: 'Burstable', shown: '`Guaranteed`' };
-    const TOO_FULL = {
-      quota: 'full',
-      where: 'in namespace `team-a`',
-      resource: 'requests.memory',
-      priorityClassName: 'high',
-      hard: '1Gi',
-      used: '512Mi',
-      asked: '1Gi',
-      free: '512Mi',
-      others: [],
-      holders: [],
-    };
-
-    test.each<[string, (api: ApiDouble) => void, Record<string, unknown>, string]>([
-      ['a policy', (api) => api.put(POLICIES, LOW_ONLY), {}, MESSAGES.classNotAllowed.text(NOT_LOW)],
-      ['a forged QoS class', () => undefined, { object: forged }, MESSAGES.forgedQosClass.text(FORGED)],
-      ['a ResourceQuota of the namespace', (api) => api.put(QUOTAS, FULL), {}, MESSAGES.quotaExceeded.text(TOO_FULL)],
-    ])('%s', async (_, prepare, more, message) => {
-      await start((api) => {
-        api.put(PRIORITY_QUOTAS, quota('q', { pods: '5' }));
-        prepare(api);
-      });
-      const answer = await ask('one', 'team-a', more);
-      expect(answer).toMatchObject({ allowed: false, code: 403 });
-      expect(answer.message).toBe(message);
-      expect(status('q')).toMatchObject({ used: { pods: '0' }, reserved: [] });
-    });
-
-    test('a ResourceQuota that a resize does not fit', async () => {
-      await start((api) => {
-        api.put(PRIORITY_QUOTAS, quota('q', { 'requests.memory': '8Gi' }));
-        api.put(QUOTAS, FULL);
-        api.put(PODS, sized('512Mi', 1));
-      });
-      expect(await resize(sized('512Mi', 1), sized('4Gi', 2))).toMatchObject({ allowed: false, code: 403 });
-      expect(status('q')).toMatchObject({ used: { 'requests.memory': '512Mi' }, reserved: [] });
-      expect(await resize(sized('512Mi', 1), sized('1Gi', 2))).toMatchObject({ allowed: true });
-    });
-
-    test('also when the API server cannot be asked whether the cache is right', async () => {
-      await start((api) => {
-        api.put(PRIORITY_QUOTAS, quota('q', { pods: '5' }));
-        api.put(POLICIES, LOW_ONLY);
-      });
-      webhook.api.silent = /prioritypolicies/;
-      expect(await ask('one')).toMatchObject({ allowed: false, code: 403 });
-      expect(status('q')).toMatchObject({ reserved: [] });
-    });
-
-    test('but charges one that only a cache refuses that is behind', async () => {
-      await start((api) => {
-        api.put(PRIORITY_QUOTAS, quota('q', { pods: '5' }));
-        api.put(POLICIES, LOW_ONLY);
-      });
-      webhook.api.forget(POLICIES, 'low-only');
-      expect(await ask('one')).toMatchObject({ allowed: true });
-      expect(status('q')).toMatchObject({ reserved: ['one'] });
-    });
-
-    test('but charges one that a policy only warns about, and one of our own accounts', async () => {
-      await start((api) => {
-        api.put(PRIORITY_QUOTAS, quota('q', { pods: '5' }));
-        api.put(POLICIES, { ...LOW_ONLY, spec: { ...LOW_ONLY.spec, onViolation: 'Warn' } });
-      });
-      expect(await ask('one')).toMatchObject({ allowed: true, warnings: [] });
-      webhook.api.put(POLICIES, LOW_ONLY);
-      const userInfo = { username: 'system:serviceaccount:plimsoll-system:plimsoll-scheduler', groups: [] };
-      expect(await ask('two', 'team-a', { userInfo })).toMatchObject({ allowed: true });
-      expect(status('q')).toMatchObject({ reserved: ['one', 'two'] });
-    });
-
-    test('but charges a resize of a pod whose class has been forbidden since', async () => {
-      await start((api) => {
-        api.put(PRIORITY_QUOTAS, quota('q', { 'requests.memory': '8Gi' }));
-        api.put(POLICIES, LOW_ONLY);
-        api.put(PODS, sized('512Mi', 1));
-      });
-      expect(await resize(sized('512Mi', 1), sized('4Gi', 2))).toMatchObject({ allowed: true });
-      expect(status('q').used).toEqual({ 'requests.memory': '4Gi' });
-    });
-
-    test('but charges all of them where every refusal is only a warning', async () => {
-      await start(
-        (api) => {
-          api.put(PRIORITY_QUOTAS, quota('q', { pods: '5' }));
-          api.put(POLICIES, LOW_ONLY);
-        },
-        { mode: 'DryRun' },
-      );
-      expect(await ask('one')).toMatchObject({ allowed: true });
-      expect(status('q')).toMatchObject({ reserved: ['one'] });
-    });
-  });
-
   test('charges all quotas that count a pod, or none of them', async () => {
     await start((api) => {
       api.put(PRIORITY_QUOTAS, quota('a-wide', { pods: '5' }));
       api.put(PRIORITY_QUOTAS, quota('b-narrow', { pods: '0' }));
     });
     expect(await ask('one')).toMatchObject({ allowed: false });
-    await expect.poll(() => status('a-wide')).toMatchObject({ used: { pods: '0' }, reserved: [] });
+    await eventually(() => expect(status('a-wide')).toMatchObject({ used: { pods: '0' }, reserved: [] }));
   });
 
   test('charges nothing in a dry run', async () => {
@@ -276,22 +133,6 @@ describe('the quota entry', () => {
     expect(await ask('one', 'team-a', { dryRun: true })).toMatchObject({ allowed: true });
     expect(status('q')).toMatchObject({ used: { pods: '0' }, reserved: [] });
   });
-
-  function sized(memory: string, generation: number, status: object = {}): StoredObject {
-    const spec = { ...HIGH, containers: [{ name: 'main', resources: { requests: { memory } } }] };
-    return { ...pod(spec, { uid: 'one', name: 'one', resourceVersion: '5', generation }), status } as never;
-  }
-
-  async function resize(oldObject: StoredObject, object: StoredObject): Promise<Answer> {
-    const request = {
-      operation: 'UPDATE',
-      resource: { group: '', version: 'v1', resource: 'pods' },
-      subResource: 'resize',
-      name: 'one',
-      namespace: 'team-a',
-    };
-    return readAnswer((await webhook.post('/validate/quota', review({ ...request, object, oldObject }))).body);
-  }
 
   test('charges a resize with its growth alone', async () => {
     await start((api) => api.put(PRIORITY_QUOTAS, quota('q', { 'requests.memory': '2560Mi' })));
@@ -324,18 +165,18 @@ describe('the quota entry', () => {
     for (let generation = 1; generation < 7; generation += 2) {
       // Pods are counted once a second at most.
       const grow = () => resize(sized('1Gi', generation), sized('2Gi', generation + 1));
-      await expect.poll(grow, { timeout: 5_000, interval: 200 }).toMatchObject({ allowed: true });
+      await eventually(async () => expect(await grow()).toMatchObject({ allowed: true }), 5_000);
       expect(status('q').used).toEqual({ 'requests.memory': '2Gi' });
-      webhook.api.put(PODS, sized('1Gi', generation + 2));
+      entry.webhook.api.put(PODS, sized('1Gi', generation + 2));
       expect(await resize(sized('2Gi', generation + 1), sized('1Gi', generation + 2))).toMatchObject({ allowed: true });
     }
   });
 
   test('asks to retry when the ledger cannot be written', async () => {
     await start((api) => api.put(PRIORITY_QUOTAS, quota('q', { pods: '1' })));
-    webhook.api.failing = 503;
+    entry.webhook.api.failing = 503;
     const answer = await ask('one');
-    webhook.api.failing = undefined;
+    entry.webhook.api.failing = undefined;
     expect(answer).toMatchObject({ allowed: false, code: 429 });
     expect(answer.message).toMatch(patternOf((cause) => MESSAGES.quotaBusy.text({ quota: 'q', cause })));
   });
@@ -349,9 +190,9 @@ describe('the quota entry', () => {
     'decides before its own deadline while the API server is silent about %s',
     async (_, { silent, namespace, code }) => {
       await start((api) => api.put(PRIORITY_QUOTAS, quota('q', { pods: code === 403 ? '0' : '1' })));
-      webhook.api.silent = silent;
+      entry.webhook.api.silent = silent;
       const body = createPodReview(pod(HIGH, { uid: 'one', name: 'one', namespace }), { namespace });
-      const { status, body: answer } = await webhook.post('/validate/quota', body);
+      const { status, body: answer } = await entry.webhook.post('/validate/quota', body);
       expect({ status, code: readAnswer(answer).code }, answer).toEqual({ status: 200, code });
       const { response } = JSON.parse(answer) as { response: { status: { details?: object } } };
       expect(response.status.details).toEqual(code === 429 ? { retryAfterSeconds: 1 } : undefined);
@@ -361,6 +202,6 @@ describe('the quota entry', () => {
   test('allows a pod that no quota counts', async () => {
     await start((api) => api.put(PRIORITY_QUOTAS, quota('q', { pods: '0' })));
     const body = createPodReview(pod({ priorityClassName: 'low', priority: 1 }, { uid: 'x' }));
-    expect(readAnswer((await webhook.post('/validate/quota', body)).body)).toMatchObject({ allowed: true });
+    expect(readAnswer((await entry.webhook.post('/validate/quota', body)).body)).toMatchObject({ allowed: true });
   });
 });

@@ -6,7 +6,8 @@ import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import type { ClientContext } from '#shared/kube/client/client-context.ts';
 import { decodeNamespace } from '#shared/kube/decode/decode-namespace.ts';
-import { type AnnotatedClass, decodeAnnotatedClass } from '#shared/kube/decode/decode-priority-class.ts';
+import { decodeAnnotatedClass } from '#shared/kube/decode/decode-priority-class.ts';
+import { type AnnotatedClass } from '#shared/kube/annotations/annotated-class.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import { decodePriorityQuota } from '#shared/api/priority-quota.ts';
 import { decodeResourceQuota } from '#shared/kube/decode/decode-resource-quota.ts';
@@ -16,7 +17,7 @@ import { fieldOf } from '#shared/kube/decode/field-of.ts';
 import { decodeWith } from '#shared/kube/reflector/decode-with.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { PROMPT_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
-import { readRevision } from '#shared/kube/reflector/revision.ts';
+import { readRevision } from '#shared/kube/revision.ts';
 import {
   NAMESPACES,
   PRIORITY_CLASSES,

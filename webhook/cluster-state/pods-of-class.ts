@@ -1,8 +1,8 @@
 import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { readSmallPod } from '#shared/kube/client/list-some-pods.ts';
-import { readSome } from '#shared/kube/client/read-some.ts';
+import { readSmallPod } from '#shared/kube/list/list-some-pods.ts';
+import { readSome } from '#shared/kube/list/read-some.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { withDeadline } from '#shared/runtime/deadline.ts';

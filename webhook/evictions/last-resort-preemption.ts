@@ -3,10 +3,10 @@ import { isDaemonSetPod } from '#shared/domain/pod/pod-owner.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { readSome, type SomeOptions } from '#shared/kube/client/read-some.ts';
+import { readSome, type SomeOptions } from '#shared/kube/list/read-some.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodeWith } from '#shared/kube/reflector/decode-with.ts';
-import { parseItem } from '#shared/kube/reflector/list-scanner.ts';
+import { parseItem } from '#shared/kube/list/list-scanner.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import { ERRORS } from '#webhook/messages.ts';
 

@@ -7,7 +7,7 @@ import { QuotaCounter } from '#shared/domain/quota/view/quota-counter.ts';
 import type { HealthCheck } from '#shared/http/health.ts';
 import type { ClientContext } from '#shared/kube/client/client-context.ts';
 import type { Reflector } from '#shared/kube/reflector/reflector.ts';
-import { readRevision } from '#shared/kube/reflector/revision.ts';
+import { readRevision } from '#shared/kube/revision.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { nextTurn } from '#shared/runtime/turns/next-turn.ts';
 import { repeat } from '#shared/runtime/repeat.ts';

@@ -2,7 +2,7 @@ import type { PodLoad, PodView } from '#shared/domain/quota/view/pod-view.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { decodeSeenPod } from '#shared/kube/decode/decode-seen-pod.ts';
 import { isKubeObject } from '#shared/kube/kube-object.ts';
-import { parseItem, UnreadableListError } from '#shared/kube/reflector/list-scanner.ts';
+import { parseItem, UnreadableListError } from '#shared/kube/list/list-scanner.ts';
 import type { PageSize } from '#shared/kube/reflector/page-size.ts';
 import { readPages, type Pages } from '#shared/kube/reflector/read-pages.ts';
 import { PODS } from '#shared/kube/resource.ts';

@@ -7,7 +7,7 @@ import { readWatch } from '#shared/kube/reflector/read-watch.ts';
 import type { Reading } from '#shared/kube/reflector/reflector-plan.ts';
 import type { Target } from '#shared/kube/reflector/reflector-target.ts';
 import { PODS } from '#shared/kube/resource.ts';
-import { readRevision } from '#shared/kube/reflector/revision.ts';
+import { readRevision } from '#shared/kube/revision.ts';
 import { revisionElsewhere } from './load-pods.ts';
 
 export interface WatchOptions extends Pick<ClientContext, 'client' | 'clock' | 'random'> {

@@ -1,6 +1,6 @@
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
 import type { AvoidEntry, EvictionEntry, NodePressureStatus, RuleEntry } from '#shared/api/node-pressure.ts';
-import { ownerText } from '#shared/domain/avoidance/avoid-entry.ts';
+import { ownerText } from '#shared/domain/pod/owner-key.ts';
 import { isKubeletSignal, OWN_SIGNALS, type Signal } from '#shared/domain/pressure/signal.ts';
 import { createReflector, type Reflector, type ReflectorOptions } from '#shared/kube/reflector/reflector.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';

@@ -5,7 +5,6 @@ import { failed, reading, type Reading, type Source } from '#agent/observe/sourc
 /** Counters since boot. Growing refaults and scans are evidence of a real memory shortage. */
 export interface VirtualMemoryCounters {
   readonly oomKills: number;
-  readonly majorFaults: number;
   /** Pages read in again soon after they were evicted, in any cgroup. */
   readonly refaults: number;
   /** Pages scanned because the node is short of memory; reclaim of a cgroup at its own limit is not included. */
@@ -17,7 +16,6 @@ export interface VirtualMemoryCounters {
 
 const KEYS = [
   'oom_kill',
-  'pgmajfault',
   'workingset_refault_file',
   'workingset_refault_anon',
   // Before 5.9 there was one counter for both.
@@ -51,11 +49,10 @@ export function vmstatSource(proc: string): Source<VirtualMemoryCounters> {
       return failed(`cannot use ${proc}/vmstat: none of ${KEYS.join(', ')} is there`);
     return reading({
       oomKills: counter(0),
-      majorFaults: counter(1),
-      refaults: sumOfKnown(counter(2), counter(3), counter(4)),
-      scans: sumOfKnown(counter(5), counter(6)),
-      steals: sumOfKnown(counter(7), counter(8)),
-      swapIns: counter(9),
+      refaults: sumOfKnown(counter(1), counter(2), counter(3)),
+      scans: sumOfKnown(counter(4), counter(5)),
+      steals: sumOfKnown(counter(6), counter(7)),
+      swapIns: counter(8),
     });
   }
   return { name: 'vmstat', read, close: () => file.close() };

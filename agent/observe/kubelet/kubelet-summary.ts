@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { nodeHttp } from '#shared/runtime/node-http.ts';
+import { readBytes } from '#shared/runtime/read-bytes.ts';
 
 /** Address and credentials for the kubelet's `/stats/summary`; requires the permission `get nodes/stats` only. */
 export interface KubeletAddress {
@@ -30,7 +31,8 @@ export async function fetchKubeletSummary(kubelet: KubeletAddress, signal: Abort
     response.destroy();
     throw new Error(`the kubelet answered with HTTP status ${response.statusCode ?? 0}, expected 200`);
   }
-  return JSON.parse(await readBody(response));
+  const body = await readBytes(response, MOST_BYTES, "the kubelet's answer");
+  return JSON.parse(body.toString('utf8'));
 }
 
 function send(url: string, options: RequestOptions): Promise<IncomingMessage> {
@@ -38,15 +40,4 @@ function send(url: string, options: RequestOptions): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request(url, options, resolve).on('error', reject).end();
   });
-}
-
-async function readBody(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > MOST_BYTES) throw new Error(`the kubelet's answer is larger than ${MOST_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { eventually } from '#test/contract/harness.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const WITHIN_MS = 60_000;
 

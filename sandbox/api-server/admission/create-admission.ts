@@ -1,5 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
 import { runPolicies, type PolicyPorts } from '#sandbox/api-server/policies/run-policies.ts';
-import { isEqual } from '#sandbox/api-server/wire/equal.ts';
 import { copyObject } from '#sandbox/api-server/wire/object.ts';
 import type { Store } from '#sandbox/api-server/storage/store.ts';
 import {
@@ -8,7 +8,7 @@ import {
   type Rounds,
   type WebhookPorts,
 } from '#sandbox/api-server/webhooks/webhook-phases.ts';
-import type { Admission, Attributes } from './admission.ts';
+import type { Admission, Attributes } from '#sandbox/api-server/admission.ts';
 import { checkNamespaceLifecycle } from './namespace-lifecycle.ts';
 import { completePod } from './pod-plugins.ts';
 import { priorityPlugin, type PriorityPlugin } from './priority-plugin.ts';
@@ -42,7 +42,7 @@ async function mutate(chain: Chain, attributes: Attributes): Promise<Attributes[
   if (chain.webhooks.registry.mutating().length === 0) return attributes.object;
   const rounds: Rounds = { isSecond: false, called: new Set(), dueAgain: new Set() };
   const first = await runMutating(chain.webhooks, attributes, rounds);
-  if (first === undefined || isEqual(first, attributes.object)) return first;
+  if (first === undefined || isDeepStrictEqual(first, attributes.object)) return first;
   return secondRound(chain, { ...attributes, object: copyObject(first) }, rounds);
 }
 
@@ -50,7 +50,7 @@ async function mutate(chain: Chain, attributes: Attributes): Promise<Attributes[
 async function secondRound(chain: Chain, attributes: Attributes, rounds: Rounds): Promise<Attributes['object']> {
   const before = attributes.object === undefined ? undefined : copyObject(attributes.object);
   runInTree(chain, attributes);
-  if (!isEqual(before, attributes.object)) for (const id of rounds.called) rounds.dueAgain.add(id);
+  if (!isDeepStrictEqual(before, attributes.object)) for (const id of rounds.called) rounds.dueAgain.add(id);
   return runMutating(chain.webhooks, attributes, { ...rounds, isSecond: true });
 }
 

@@ -1,8 +1,8 @@
 import { forbidden, notFound } from '#sandbox/api-server/errors/errors.ts';
 import { statusError } from '#sandbox/api-server/errors/status-error.ts';
 import type { Store } from '#sandbox/api-server/storage/store.ts';
-import { NAMESPACES } from '#sandbox/api-server/kinds/storage-names.ts';
-import type { Attributes } from './admission.ts';
+import { NAMESPACES } from '#sandbox/api-server/storage-names.ts';
+import type { Attributes } from '#sandbox/api-server/admission.ts';
 
 const IMMORTAL = new Set(['default', 'kube-system', 'kube-public']);
 const SUBJECT = { group: '', plural: 'namespaces', kind: 'Namespace' };

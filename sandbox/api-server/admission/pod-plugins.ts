@@ -1,5 +1,5 @@
 import { fieldsAt, fieldsOf, listAt, textAt, type Fields, type KubeObject } from '#sandbox/api-server/wire/object.ts';
-import type { Attributes } from './admission.ts';
+import type { Attributes } from '#sandbox/api-server/admission.ts';
 
 const TOLERATION_SECONDS = 300;
 const DEFAULT_TOLERATIONS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];

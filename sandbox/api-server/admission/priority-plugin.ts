@@ -4,10 +4,10 @@ import { validateChangedClass, validateNewClass } from '#shared/domain/priority/
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodePriorityClass } from '#shared/kube/decode/decode-priority-class.ts';
 import { forbidden } from '#sandbox/api-server/errors/errors.ts';
-import { PRIORITY_CLASSES } from '#sandbox/api-server/kinds/storage-names.ts';
+import { PRIORITY_CLASSES } from '#sandbox/api-server/storage-names.ts';
 import type { Store } from '#sandbox/api-server/storage/store.ts';
 import { fieldsAt, fieldsOf, type KubeObject } from '#sandbox/api-server/wire/object.ts';
-import type { Attributes } from './admission.ts';
+import type { Attributes } from '#sandbox/api-server/admission.ts';
 import { decodeForPlugin } from './decode-for-plugin.ts';
 import { refusalError } from './refusal-error.ts';
 

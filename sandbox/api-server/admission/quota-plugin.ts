@@ -4,11 +4,11 @@ import { checkQuotas } from '#shared/domain/quota/resource-quota/check-quotas.ts
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodeResourceQuota } from '#shared/kube/decode/decode-resource-quota.ts';
-import { RESOURCE_QUOTAS } from '#sandbox/api-server/kinds/storage-names.ts';
+import { RESOURCE_QUOTAS } from '#sandbox/api-server/storage-names.ts';
 import { keyOf } from '#sandbox/api-server/storage/revision.ts';
 import type { Store } from '#sandbox/api-server/storage/store.ts';
 import { copyObject, fieldsAt, fieldsOf } from '#sandbox/api-server/wire/object.ts';
-import type { Attributes } from './admission.ts';
+import type { Attributes } from '#sandbox/api-server/admission.ts';
 import { decodeForPlugin } from './decode-for-plugin.ts';
 import { refusalError } from './refusal-error.ts';
 

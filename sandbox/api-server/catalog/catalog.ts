@@ -1,4 +1,4 @@
-import type { ResourceType } from '#sandbox/api-server/kinds/resource-type.ts';
+import type { ResourceType } from '#sandbox/api-server/resource-type.ts';
 
 /** The kinds the server speaks at the moment: the built-in ones and those of CustomResourceDefinitions. */
 export class Catalog {

@@ -1,5 +1,5 @@
 import type { FieldError } from '#sandbox/api-server/errors/field-error.ts';
-import { PLAIN, type Behaviour, type ResourceType, type Subresource } from '#sandbox/api-server/kinds/resource-type.ts';
+import { PLAIN, type Behaviour, type ResourceType, type Subresource } from '#sandbox/api-server/resource-type.ts';
 import type { FieldReaders } from '#sandbox/api-server/selectors/field-query.ts';
 import { compileSchema, type JsonSchema } from '#sandbox/api-server/schema/compile-schema.ts';
 import type { Definitions } from '#sandbox/api-server/schema/definitions.ts';

@@ -1,5 +1,5 @@
 import { fieldsAt, fieldsOf, listAt, textAt, type Fields, type KubeObject } from '#sandbox/api-server/wire/object.ts';
-import { recordAt, setDefault } from '#sandbox/api-server/kinds/set-default.ts';
+import { recordAt, setDefault } from '#sandbox/api-server/set-default.ts';
 
 /** `apiextensions-apiserver/pkg/apis/apiextensions/v1/defaults.go`. */
 export function setDefinitionDefaults(definition: KubeObject): void {

@@ -1,11 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Catalog } from '#sandbox/api-server/catalog/catalog.ts';
-import { DEFINITIONS } from '#sandbox/api-server/kinds/storage-names.ts';
-import type { ResourceType } from '#sandbox/api-server/kinds/resource-type.ts';
+import { DEFINITIONS } from '#sandbox/api-server/storage-names.ts';
+import type { ResourceType } from '#sandbox/api-server/resource-type.ts';
 import type { Definitions } from '#sandbox/api-server/schema/definitions.ts';
 import type { Store } from '#sandbox/api-server/storage/store.ts';
-import { isEqual } from '#sandbox/api-server/wire/equal.ts';
 import { fieldsAt, type KubeObject } from '#sandbox/api-server/wire/object.ts';
-import { customTypes } from './custom-type.ts';
+import { customTypes } from '#sandbox/api-server/crd/custom-type.ts';
 
 /** Keeps the catalog in step with the stored CustomResourceDefinitions. The objects of a deleted one go with it. */
 export function followDefinitions(store: Store, catalog: Catalog, definitions: Definitions): void {
@@ -25,7 +25,7 @@ export function followDefinitions(store: Store, catalog: Catalog, definitions: D
 }
 
 function isSameSpec(previous: KubeObject | undefined, current: KubeObject): boolean {
-  return previous !== undefined && isEqual(fieldsAt(previous, 'spec'), fieldsAt(current, 'spec'));
+  return previous !== undefined && isDeepStrictEqual(fieldsAt(previous, 'spec'), fieldsAt(current, 'spec'));
 }
 
 function removeObjects(store: Store, definition: KubeObject): void {

@@ -1,5 +1,5 @@
 import type { Catalog } from '#sandbox/api-server/catalog/catalog.ts';
-import type { ResourceType, Subresource } from '#sandbox/api-server/kinds/resource-type.ts';
+import type { ResourceType, Subresource } from '#sandbox/api-server/resource-type.ts';
 import type { Resource } from '#shared/kube/resource.ts';
 
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];

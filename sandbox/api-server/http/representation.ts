@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { ResourceType } from '#sandbox/api-server/kinds/resource-type.ts';
+import type { ResourceType } from '#sandbox/api-server/resource-type.ts';
 import type { Page } from '#sandbox/api-server/operations/verbs/list.ts';
 import { eventLine, type Change, type ChangeType } from '#sandbox/api-server/storage/change.ts';
 import type { Revision } from '#sandbox/api-server/storage/revision.ts';

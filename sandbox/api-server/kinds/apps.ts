@@ -8,7 +8,7 @@ import {
 } from '#sandbox/api-server/table/workload-columns.ts';
 import { JOB_FIELDS, REPLICA_SET_FIELDS } from './field-readers.ts';
 import { SCALE, status, type KindSpec } from './kind-spec.ts';
-import type { Behaviour } from './resource-type.ts';
+import type { Behaviour } from '#sandbox/api-server/resource-type.ts';
 import {
   validateCronJob,
   validateJob,

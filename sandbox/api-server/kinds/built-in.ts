@@ -5,7 +5,7 @@ import { CLUSTER } from './cluster.ts';
 import { CORE } from './core.ts';
 import { POLICIES } from './policies.ts';
 import type { KindSpec } from './kind-spec.ts';
-import { PLAIN, type ResourceType } from './resource-type.ts';
+import { PLAIN, type ResourceType } from '#sandbox/api-server/resource-type.ts';
 
 /** The kinds that are there without any CustomResourceDefinition. */
 export function builtInTypes(definitions: Definitions): ResourceType[] {

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { fieldsOf, isFields, listAt, textAt, type Fields, type KubeObject } from '#sandbox/api-server/wire/object.ts';
-import { recordAt, setDefault } from './set-default.ts';
+import { recordAt, setDefault } from '#sandbox/api-server/set-default.ts';
 
 /** A namespace carries its name as a label, and a finalizer of its own that its deletion waits for. */
 export function prepareNamespace(namespace: KubeObject): void {

@@ -3,7 +3,7 @@ import { prepareDefinition, setDefinitionDefaults } from '#sandbox/api-server/cr
 import { validateDefinition } from '#sandbox/api-server/crd/validate-definition.ts';
 import { setRoleBindingDefaults } from './cluster-defaults.ts';
 import { status, type KindSpec } from './kind-spec.ts';
-import type { Behaviour } from './resource-type.ts';
+import type { Behaviour } from '#sandbox/api-server/resource-type.ts';
 
 const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1' };
 const ROLE: Partial<Behaviour> = { nameRule: 'path', isCreatedByPut: true };

@@ -19,7 +19,7 @@ import {
 import { eventFromStorage, eventToStorage } from './convert-event.ts';
 import { EVENT_FIELDS, NAMESPACE_FIELDS, NODE_FIELDS, POD_FIELDS, SECRET_FIELDS } from './field-readers.ts';
 import { SCALE, status, type KindSpec } from './kind-spec.ts';
-import { EVENTS } from './storage-names.ts';
+import { EVENTS } from '#sandbox/api-server/storage-names.ts';
 import { setPodDefaults } from './pod-defaults.ts';
 import { preparePod } from './prepare-pod.ts';
 import { validateNamespaceUpdate } from './validation/validate-cluster.ts';

@@ -2,7 +2,7 @@ import type { FieldReaders } from '#sandbox/api-server/selectors/field-query.ts'
 import type { Column } from '#sandbox/api-server/table/column.ts';
 import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
 import type { Resource } from '#shared/kube/resource.ts';
-import type { Behaviour, Subresource } from './resource-type.ts';
+import type { Behaviour, Subresource } from '#sandbox/api-server/resource-type.ts';
 
 /** What is written down about a built-in kind; the rest follows from it. */
 export interface KindSpec extends Resource {

@@ -1,5 +1,5 @@
 import { fieldsAt, isFields, listAt, textAt, type Fields, type KubeObject } from '#sandbox/api-server/wire/object.ts';
-import { recordAt, setDefault } from './set-default.ts';
+import { recordAt, setDefault } from '#sandbox/api-server/set-default.ts';
 
 /** Fills in a pod as `pkg/apis/core/v1/defaults.go` does. */
 export function setPodDefaults(pod: KubeObject): void {

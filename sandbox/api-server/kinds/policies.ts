@@ -12,7 +12,7 @@ import {
   setWebhookDefaults,
 } from './cluster-defaults.ts';
 import { status, type KindSpec } from './kind-spec.ts';
-import type { Behaviour } from './resource-type.ts';
+import type { Behaviour } from '#sandbox/api-server/resource-type.ts';
 import { validateAdmissionPolicy, validatePolicyBinding } from './validation/validate-admission-policy.ts';
 import { validateWebhookConfiguration } from './validation/validate-webhook-configuration.ts';
 import { validateBudget } from './validation/validate-workload.ts';

@@ -1,6 +1,6 @@
 import { fieldsAt, isFields, textAt, type Fields, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import { setPodSpecDefaults } from './pod-defaults.ts';
-import { recordAt, setDefault } from './set-default.ts';
+import { recordAt, setDefault } from '#sandbox/api-server/set-default.ts';
 
 function setTemplateDefaults(spec: Fields): void {
   setPodSpecDefaults(recordAt(recordAt(spec, 'template'), 'spec'), false);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Catalog } from '#sandbox/api-server/catalog/catalog.ts';
-import type { ResourceType } from '#sandbox/api-server/kinds/resource-type.ts';
+import type { ResourceType } from '#sandbox/api-server/resource-type.ts';
 import type { JsonSchema } from '#sandbox/api-server/schema/compile-schema.ts';
 import type { Definitions } from '#sandbox/api-server/schema/definitions.ts';
 import { pathsOf } from './open-api-paths.ts';

@@ -1,4 +1,4 @@
-import type { ResourceType } from '#sandbox/api-server/kinds/resource-type.ts';
+import type { ResourceType } from '#sandbox/api-server/resource-type.ts';
 import { customName } from './reachable-definitions.ts';
 
 const WRITE_PARAMETERS = ['dryRun', 'fieldManager', 'fieldValidation'].map((name) => ({

@@ -1,4 +1,4 @@
-import type { ResourceType } from '#sandbox/api-server/kinds/resource-type.ts';
+import type { ResourceType } from '#sandbox/api-server/resource-type.ts';
 import type { JsonSchema } from '#sandbox/api-server/schema/compile-schema.ts';
 import type { Definitions } from '#sandbox/api-server/schema/definitions.ts';
 

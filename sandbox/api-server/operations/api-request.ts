@@ -1,4 +1,4 @@
-import type { ResourceType, SubresourceName } from '#sandbox/api-server/kinds/resource-type.ts';
+import type { ResourceType, SubresourceName } from '#sandbox/api-server/resource-type.ts';
 
 /** Who asks; `extra` as in a TokenReview. */
 export interface User {

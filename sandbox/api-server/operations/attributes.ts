@@ -1,4 +1,4 @@
-import type { Attributes } from '#sandbox/api-server/admission/admission.ts';
+import type { Attributes } from '#sandbox/api-server/admission.ts';
 import type { ApiRequest } from './api-request.ts';
 
 /** What differs from one operation to the next. */

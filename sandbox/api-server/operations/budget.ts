@@ -11,7 +11,7 @@ import {
   type KubeObject,
 } from '#sandbox/api-server/wire/object.ts';
 import { timeText } from '#sandbox/api-server/wire/time.ts';
-import { BUDGETS } from '#sandbox/api-server/kinds/storage-names.ts';
+import { BUDGETS } from '#sandbox/api-server/storage-names.ts';
 import type { ServerState } from './server-state.ts';
 
 const SUBJECT = { group: 'policy', plural: 'poddisruptionbudget', kind: 'PodDisruptionBudget' };

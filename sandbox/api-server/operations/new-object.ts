@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { untypedError } from '#sandbox/api-server/errors/errors.ts';
 import { generateName } from '#sandbox/api-server/kinds/generate-name.ts';
-import type { ResourceType } from '#sandbox/api-server/kinds/resource-type.ts';
+import type { ResourceType } from '#sandbox/api-server/resource-type.ts';
 import { fieldsOf, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import type { ApiRequest } from './api-request.ts';
 import { checkNamespace, nameMismatch } from './check-identity.ts';

@@ -1,6 +1,6 @@
 import type { Log } from '#shared/runtime/log.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import type { Admission } from '#sandbox/api-server/admission/admission.ts';
+import type { Admission } from '#sandbox/api-server/admission.ts';
 import type { Catalog } from '#sandbox/api-server/catalog/catalog.ts';
 import type { Definitions } from '#sandbox/api-server/schema/definitions.ts';
 import type { Store } from '#sandbox/api-server/storage/store.ts';

@@ -1,5 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isFields, type Fields } from '#sandbox/api-server/wire/object.ts';
-import { isEqual } from '#sandbox/api-server/wire/equal.ts';
 import type { ListSchema, Schema } from '#sandbox/api-server/schema/schema.ts';
 import { NO_FIELDS, ONE_FIELD, isEmptySet, type FieldSet } from './field-set.ts';
 import { itemStep } from './list-keys.ts';
@@ -27,7 +27,7 @@ function ownable(object: object): Fields {
 }
 
 function compareValues(schema: Schema, before: unknown, after: unknown): ChangedFields {
-  if (before === after || isEqual(before, after)) return UNCHANGED;
+  if (before === after || isDeepStrictEqual(before, after)) return UNCHANGED;
   if (isFields(before) && isFields(after) && !isAtomic(schema)) return compareFields(schema, before, after);
   if (Array.isArray(before) && Array.isArray(after) && schema.kind === 'list' && schema.listType !== 'atomic') {
     return compareItems(schema, before, after);

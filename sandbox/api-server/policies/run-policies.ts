@@ -1,10 +1,10 @@
-import type { Attributes } from '#sandbox/api-server/admission/admission.ts';
+import type { Attributes } from '#sandbox/api-server/admission.ts';
 import type { Catalog } from '#sandbox/api-server/catalog/catalog.ts';
 import { AuthorizerValue } from '#sandbox/api-server/cel/kubernetes-library.ts';
 import { celValue } from '#sandbox/api-server/cel/cel-value.ts';
 import { forbidden } from '#sandbox/api-server/errors/errors.ts';
 import { statusError, type StatusError } from '#sandbox/api-server/errors/status-error.ts';
-import { NAMESPACES } from '#sandbox/api-server/kinds/storage-names.ts';
+import { NAMESPACES } from '#sandbox/api-server/storage-names.ts';
 import type { Store } from '#sandbox/api-server/storage/store.ts';
 import { reviewRequest } from '#sandbox/api-server/webhooks/encode-review.ts';
 import { isWanted } from '#sandbox/api-server/webhooks/match-webhook.ts';

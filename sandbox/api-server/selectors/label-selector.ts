@@ -1,4 +1,4 @@
-import type { LabelSelector } from '#shared/domain/pod/pod.ts';
+import type { LabelSelector } from '#shared/domain/labels/label-selector.ts';
 import { prepareSelector, type Selector } from '#shared/domain/labels/label-selector.ts';
 import { isFields, listAt, textAt, type Fields } from '#sandbox/api-server/wire/object.ts';
 

@@ -1,4 +1,4 @@
-import type { ResourceType } from '#sandbox/api-server/kinds/resource-type.ts';
+import type { ResourceType } from '#sandbox/api-server/resource-type.ts';
 import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
 
 export interface TableOptions {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Attributes } from '#sandbox/api-server/admission/admission.ts';
+import type { Attributes } from '#sandbox/api-server/admission.ts';
 import { omit, type Fields } from '#sandbox/api-server/wire/object.ts';
 
 /** The `request` of an AdmissionReview, in the shape recorded from a real API server; each call has a UID of its own. */

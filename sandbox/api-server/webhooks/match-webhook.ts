@@ -1,4 +1,4 @@
-import type { Attributes } from '#sandbox/api-server/admission/admission.ts';
+import type { Attributes } from '#sandbox/api-server/admission.ts';
 import { celValue } from '#sandbox/api-server/cel/cel-value.ts';
 import type { Fields, KubeObject } from '#sandbox/api-server/wire/object.ts';
 import type { Condition, Rule, Webhook } from './webhook.ts';

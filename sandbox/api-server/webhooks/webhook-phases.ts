@@ -1,6 +1,6 @@
-import type { Attributes } from '#sandbox/api-server/admission/admission.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { Attributes } from '#sandbox/api-server/admission.ts';
 import { forbidden, internalError } from '#sandbox/api-server/errors/errors.ts';
-import { isEqual } from '#sandbox/api-server/wire/equal.ts';
 import type { Fields, KubeObject } from '#sandbox/api-server/wire/object.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
@@ -43,7 +43,7 @@ export async function runMutating(
     if (!isWanted(webhook, now, ports.namespaceLabels(attributes.namespace))) continue;
     const outcome = await review(ports, webhook, now);
     if (outcome.kind === 'passedOver') continue;
-    if (outcome.object !== undefined && !isEqual(outcome.object, object)) {
+    if (outcome.object !== undefined && !isDeepStrictEqual(outcome.object, object)) {
       object = outcome.object;
       for (const id of rounds.called) rounds.dueAgain.add(id);
       rounds.called.clear();

@@ -1,7 +1,7 @@
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { quantityMilliNumber, quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { DEMO_IMAGES, type DemoImage, findDemoImage, type ImageOption } from './demo-images.ts';
-import type { WireContainer } from '#sandbox/node/pods/wire-pod.ts';
+import type { WireContainer } from '#sandbox/node/wire-pod.ts';
 
 /** The input of a demo image's runtime, as JSON. */
 export interface ContainerParameters {

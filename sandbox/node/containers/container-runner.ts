@@ -16,7 +16,7 @@ import { type ContainerParameters, planContainer } from './container-plan.ts';
 import { createLogBuffer, type LogBuffer } from './log-buffer.ts';
 import { nextRestart, type RestartBackoff } from './restart-delay.ts';
 import type { DemoProcess, StartProcess } from './start-process.ts';
-import type { WireContainer } from '#sandbox/node/pods/wire-pod.ts';
+import type { WireContainer } from '#sandbox/node/wire-pod.ts';
 
 export interface ContainerPorts {
   readonly startProcess: StartProcess;

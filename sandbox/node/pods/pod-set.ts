@@ -4,7 +4,7 @@ import { PODS } from '#shared/kube/resource.ts';
 import type { ContainerPorts } from '#sandbox/node/containers/container-runner.ts';
 import { hasPodEnded, type PodWorker, startPodWorker } from './pod-worker.ts';
 import { createStatusPublisher, deleteForGood, type PublisherPorts, type StatusPublisher } from './publish-status.ts';
-import type { WirePod } from './wire-pod.ts';
+import type { WirePod } from '#sandbox/node/wire-pod.ts';
 
 export interface PodSetOptions extends PublisherPorts {
   /** Of the node. */

@@ -1,7 +1,7 @@
 import { timeText } from '#sandbox/api-server/wire/time.ts';
 import type { ContainerRecord, ContainerState, Terminated } from '#sandbox/node/containers/container-record.ts';
 import { isInitialized, type PodPhase, podPhase } from './pod-phase.ts';
-import type { WireCondition, WirePodSpec } from './wire-pod.ts';
+import type { WireCondition, WirePodSpec } from '#sandbox/node/wire-pod.ts';
 
 /** All that a pod's status is made of. Times are milliseconds since 1970. */
 export interface PodFacts {

@@ -1,7 +1,7 @@
 import { type ContainerPorts, ContainerRunner } from '#sandbox/node/containers/container-runner.ts';
 import { podPhase } from './pod-phase.ts';
 import type { PodFacts } from './pod-status.ts';
-import type { WirePod } from './wire-pod.ts';
+import type { WirePod } from '#sandbox/node/wire-pod.ts';
 
 export interface PodWorkerOptions {
   readonly pod: WirePod;

@@ -3,7 +3,7 @@ import { patchObject } from '#shared/kube/client/objects.ts';
 import { PODS, resourcePath } from '#shared/kube/resource.ts';
 import { podStatus } from './pod-status.ts';
 import type { PodWorker } from './pod-worker.ts';
-import type { WirePod } from './wire-pod.ts';
+import type { WirePod } from '#sandbox/node/wire-pod.ts';
 
 export interface PublisherPorts extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
   /** Aborts when the node stops. */

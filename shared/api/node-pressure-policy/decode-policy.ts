@@ -11,7 +11,7 @@ import {
 } from '#shared/kube/decode/wire-object.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { durationSeconds, parseDuration } from '#shared/domain/pressure/parse-duration.ts';
-import type { LabelSelector } from '#shared/domain/pod/pod.ts';
+import type { LabelSelector } from '#shared/domain/labels/label-selector.ts';
 import { quote } from '#shared/domain/model/quote.ts';
 import type { AgentPolicy } from './policy.ts';
 import { policyOfSpec } from './policy-of-spec.ts';

@@ -1,4 +1,4 @@
-import type { LabelSelector } from '#shared/domain/pod/pod.ts';
+import type { LabelSelector } from '#shared/domain/labels/label-selector.ts';
 import type { MemoryFigure } from '#shared/domain/pressure/memory-figure.ts';
 import type { PolicyKeyName, RankingPolicy } from '#shared/domain/ranking/ranking-order.ts';
 import type { Mode } from './mode.ts';

@@ -1,4 +1,4 @@
-import { type OwnerKey, ownerText } from '#shared/domain/avoidance/avoid-entry.ts';
+import { type OwnerKey, ownerText } from '#shared/domain/pod/owner-key.ts';
 import type { PodRequest } from './pod-request.ts';
 
 /** Names of the nodes whose avoid list names an owner, those whose entries last longest first. */

@@ -1,4 +1,5 @@
-import type { LabelSelector, Pod } from '#shared/domain/pod/pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import type { LabelSelector } from '#shared/domain/labels/label-selector.ts';
 
 /** Pods that were looked up for one decision. */
 export interface KnownPods {

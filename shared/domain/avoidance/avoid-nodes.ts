@@ -1,4 +1,4 @@
-import { isSameOwner, type OwnerKey, ownerText } from './avoid-entry.ts';
+import { isSameOwner, type OwnerKey, ownerText } from '#shared/domain/pod/owner-key.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { isFreshReport } from '#shared/domain/snapshot/freshness.ts';

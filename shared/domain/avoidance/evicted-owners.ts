@@ -1,7 +1,7 @@
 import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
 import { compareTexts } from '#shared/domain/model/compare-texts.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { type OwnerKey, ownerText } from './avoid-entry.ts';
+import { type OwnerKey, ownerText } from '#shared/domain/pod/owner-key.ts';
 
 /** An eviction as the agent of a node recorded it; `outcome` is that of the request. */
 export interface PastEviction {

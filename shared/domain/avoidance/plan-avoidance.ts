@@ -1,6 +1,7 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { type AvoidEntry, isSameOwner, lastingEntries, MOST_ENTRIES, ownerText } from './avoid-entry.ts';
+import { type AvoidEntry, lastingEntries, MOST_ENTRIES } from './avoid-entry.ts';
+import { isSameOwner, ownerText } from '#shared/domain/pod/owner-key.ts';
 import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
 import { whyLoop } from '#shared/domain/preemption/loop/find-loop.ts';
 import type { LoopRecord } from '#shared/domain/preemption/loop/loop-record.ts';

@@ -1,5 +1,11 @@
-import type { LabelSelector, Requirement } from '#shared/domain/pod/pod.ts';
+import type { Requirement } from './requirement.ts';
 import { isValidRequirement, meetsRequirement } from './requirement.ts';
+
+/** `undefined` selects nothing, an empty selector everything. */
+export interface LabelSelector {
+  readonly matchLabels: ReadonlyMap<string, string>;
+  readonly matchExpressions: readonly Requirement[];
+}
 
 /** A label selector made ready to be asked often. */
 export interface Selector {

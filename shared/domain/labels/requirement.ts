@@ -1,5 +1,10 @@
-import type { Requirement } from '#shared/domain/pod/pod.ts';
 import { isLabelValue, isQualifiedName } from './label-syntax.ts';
+
+export interface Requirement {
+  readonly key: string;
+  readonly operator: string;
+  readonly values: readonly string[];
+}
 
 const LARGEST = 2n ** 63n;
 

@@ -1,3 +1,5 @@
+import type { LabelSelector } from '#shared/domain/labels/label-selector.ts';
+import type { Requirement } from '#shared/domain/labels/requirement.ts';
 import type { Amounts } from '#shared/domain/quantity/amounts.ts';
 
 /** Milliseconds since 1970-01-01T00:00:00Z. */
@@ -131,18 +133,6 @@ export interface NodeAffinity {
 export interface NodeSelectorTerm {
   readonly matchExpressions: readonly Requirement[];
   readonly matchFields: readonly Requirement[];
-}
-
-export interface Requirement {
-  readonly key: string;
-  readonly operator: string;
-  readonly values: readonly string[];
-}
-
-/** `undefined` selects nothing, an empty selector everything. */
-export interface LabelSelector {
-  readonly matchLabels: ReadonlyMap<string, string>;
-  readonly matchExpressions: readonly Requirement[];
 }
 
 export interface PodAffinityTerm {

@@ -1,5 +1,5 @@
 import { compareTexts } from '#shared/domain/model/compare-texts.ts';
-import type { Requirement } from '#shared/domain/pod/pod.ts';
+import type { Requirement } from '#shared/domain/labels/requirement.ts';
 import { placeEverywhere, placeRule, type RulePlace } from './place-rule.ts';
 import { highestCost, ruleCost } from './rule-cost.ts';
 import type { UnplacedRule } from './rule-of-policy.ts';

@@ -1,5 +1,5 @@
 import { compareTexts } from '#shared/domain/model/compare-texts.ts';
-import type { Requirement } from '#shared/domain/pod/pod.ts';
+import type { Requirement } from '#shared/domain/labels/requirement.ts';
 import type { LabelTest } from './priority-rules.ts';
 
 /** Where a rule is found, and what remains to be tested there. */

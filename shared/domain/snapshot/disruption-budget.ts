@@ -1,4 +1,4 @@
-import type { LabelSelector } from '#shared/domain/pod/pod.ts';
+import type { LabelSelector } from '#shared/domain/labels/label-selector.ts';
 
 /** A PodDisruptionBudget as preemption sees it. */
 export interface DisruptionBudget {

@@ -1,4 +1,4 @@
-import type { OwnerKey } from '#shared/domain/avoidance/avoid-entry.ts';
+import type { OwnerKey } from '#shared/domain/pod/owner-key.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 
 /** A node's NodePressure as decisions about preemption and placement see it. */

@@ -1,5 +1,5 @@
 import { prepareSelector, type Selector } from '#shared/domain/labels/label-selector.ts';
-import type { Requirement } from '#shared/domain/pod/pod.ts';
+import type { Requirement } from '#shared/domain/labels/requirement.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import {
   EXEMPT_NAMESPACES,

@@ -2,7 +2,7 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import { preemptionProtection } from '#shared/domain/preemption/victims/preemption-protection.ts';
 import type { ProposalRules } from '#shared/domain/preemption/proposal/proposal.ts';
 import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
-import type { AnnotatedClass } from '#shared/kube/decode/decode-priority-class.ts';
+import type { AnnotatedClass } from './annotated-class.ts';
 import { ownerWishes } from './owner-wishes.ts';
 
 const PROTECTED: ReadonlySet<string> = new Set(PROTECTED_NAMESPACES);

@@ -9,6 +9,7 @@ import type { KubeRequest } from './kube-request.ts';
 import { failureOf, type Failure, type Outcome } from './outcome.ts';
 import { decodeStatus, isProtobuf } from '#shared/kube/protobuf/envelope.ts';
 import { createTransport, type Transport } from './transport.ts';
+import { readBytes } from '#shared/runtime/read-bytes.ts';
 
 /** The way to one API server. Nothing here throws for what a server or a network can do. */
 export interface KubeClient {
@@ -128,13 +129,13 @@ function noAnswer(error: unknown, signal: AbortSignal | undefined, limitMs: numb
 async function readAnswer(response: IncomingMessage): Promise<Outcome<unknown>> {
   const status = response.statusCode ?? 0;
   if (status < 200 || status > 299) return refusal(response);
-  const body = parseJson((await readBytes(response)).toString('utf8'));
+  const body = parseJson((await readBytes(response, LARGEST_ANSWER_BYTES)).toString('utf8'));
   if (body === undefined) return { kind: 'serverError', status, message: 'the answer is not JSON' };
   return { kind: 'ok', object: body.value, warnings: warningsOf(response) };
 }
 
 async function refusal(response: IncomingMessage): Promise<Failure> {
-  const bytes = await readBytes(response);
+  const bytes = await readBytes(response, LARGEST_ANSWER_BYTES);
   const status = isProtobuf(response.headers['content-type'])
     ? decodeStatus(bytes)
     : jsonOrText(bytes.toString('utf8'));
@@ -143,17 +144,6 @@ async function refusal(response: IncomingMessage): Promise<Failure> {
 
 function jsonOrText(text: string): unknown {
   return parseJson(text)?.value ?? text;
-}
-
-async function readBytes(response: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > LARGEST_ANSWER_BYTES) throw new Error(`the answer is larger than ${LARGEST_ANSWER_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 function parseJson(text: string): { readonly value: unknown } | undefined {

@@ -12,11 +12,7 @@ import {
   readText,
   readTextMap,
 } from './wire-object.ts';
-
-/** A class with its annotations. */
-export interface AnnotatedClass extends PriorityClass {
-  readonly annotations: ReadonlyMap<string, string>;
-}
+import type { AnnotatedClass } from '#shared/kube/annotations/annotated-class.ts';
 
 /** As `decodePriorityClass`, with the annotations. */
 export function decodeAnnotatedClass(raw: unknown): Decoded<AnnotatedClass> {

@@ -6,7 +6,7 @@ import type { SeenPod } from '#shared/domain/quota/view/seen-pod.ts';
 import { decodeChargedPod } from './decode-pod.ts';
 import { fieldOf } from './field-of.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { readRevision } from '#shared/kube/reflector/revision.ts';
+import { readRevision } from '#shared/kube/revision.ts';
 import { decodeObject, readClippedText, readInt32, type WireObject } from './wire-object.ts';
 
 /** Above every limit. The API server stores amounts of thousands of digits, and each sum with one would be as long. */

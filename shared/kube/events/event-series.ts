@@ -8,8 +8,6 @@ export interface ObjectReference {
   readonly name: string;
   readonly namespace?: string;
   readonly uid?: string;
-  readonly resourceVersion?: string;
-  readonly fieldPath?: string;
 }
 
 /** A pod as Events refer to it. */

@@ -18,8 +18,7 @@ export const CONTAINER: Message = new Map<number, Field>([
   [24, { name: 'restartPolicy', type: 'text' }],
 ]);
 
-/** What a container holds. */
-export const CONTAINER_STATUS: Message = new Map<number, Field>([
+const CONTAINER_STATUS: Message = new Map<number, Field>([
   [1, { name: 'name', type: 'text' }],
   [10, { name: 'allocatedResources', type: 'quantity', many: 'map' }],
   [11, { name: 'resources', type: RESOURCES }],
@@ -42,7 +41,8 @@ const CHARGED_SPEC: Message = new Map<number, Field>([
   [40, { name: 'resources', type: RESOURCES }],
 ]);
 
-const CHARGED_STATUS: Message = new Map<number, Field>([
+/** What a pod's status says of the resources that it holds. */
+export const CHARGED_STATUS: Message = new Map<number, Field>([
   [1, { name: 'phase', type: 'text' }],
   [8, { name: 'containerStatuses', type: CONTAINER_STATUS, many: 'list' }],
   [10, { name: 'initContainerStatuses', type: CONTAINER_STATUS, many: 'list' }],

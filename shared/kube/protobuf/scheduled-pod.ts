@@ -1,5 +1,5 @@
 import type { Field, Message } from './decode-message.ts';
-import { CONTAINER, CONTAINER_STATUS, RESOURCES } from './kube-messages.ts';
+import { CHARGED_STATUS, CONTAINER, RESOURCES } from './kube-messages.ts';
 
 /*
  * A Pod, as far as a scheduler's decisions read it. Field numbers: `generated.proto` of k8s.io/api/core/v1 and
@@ -125,16 +125,12 @@ const CONDITION: Message = new Map<number, Field>([
 ]);
 
 const STATUS: Message = new Map<number, Field>([
-  [1, { name: 'phase', type: 'text' }],
+  ...CHARGED_STATUS,
   [2, { name: 'conditions', type: CONDITION, many: 'list' }],
   [4, { name: 'reason', type: 'text' }],
   [7, { name: 'startTime', type: 'time' }],
-  [8, { name: 'containerStatuses', type: CONTAINER_STATUS, many: 'list' }],
   [9, { name: 'qosClass', type: 'text' }],
-  [10, { name: 'initContainerStatuses', type: CONTAINER_STATUS, many: 'list' }],
   [11, { name: 'nominatedNodeName', type: 'text' }],
-  [19, { name: 'allocatedResources', type: 'quantity', many: 'map' }],
-  [20, { name: 'resources', type: RESOURCES }],
 ]);
 
 /** What a scheduler reads of a Pod. */

@@ -1,7 +1,7 @@
 import { type Backoff, backoffDelay } from '#shared/runtime/backoff.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
-import { readList } from '#shared/kube/client/read-list.ts';
+import { readList } from './read-list.ts';
 import { resourceLabel } from '#shared/kube/resource.ts';
 import { createPageSize } from './page-size.ts';
 import { readStreamedList, readWatch } from './read-watch.ts';

@@ -1,6 +1,6 @@
 import { inTurns } from '#shared/runtime/turns/in-turns.ts';
 import type { ByteStream } from '#shared/kube/client/client.ts';
-import { scanItems, UnreadableListError } from './list-scanner.ts';
+import { scanItems, UnreadableListError } from '#shared/kube/list/list-scanner.ts';
 import type { PageSize } from './page-size.ts';
 import type { Ending } from './reflector-plan.ts';
 import { isProtobuf } from '#shared/kube/protobuf/envelope.ts';

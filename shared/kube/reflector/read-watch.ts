@@ -4,7 +4,7 @@ import { splitLines } from './json-lines.ts';
 import { decodeMessage } from '#shared/kube/protobuf/decode-message.ts';
 import { isProtobuf } from '#shared/kube/protobuf/envelope.ts';
 import { OBJECT_HEAD, STATUS } from '#shared/kube/protobuf/kube-messages.ts';
-import { splitFrames } from '#shared/kube/protobuf/split-frames.ts';
+import { splitFrames } from './split-frames.ts';
 import { readWatchFrame } from '#shared/kube/protobuf/watch-frame.ts';
 import type { Ending, Reading, Step } from './reflector-plan.ts';
 import { endingOf, LARGEST_OBJECT_BYTES, LONGEST_SILENCE_MS, openStream, type Target } from './reflector-target.ts';

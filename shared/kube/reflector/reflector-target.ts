@@ -3,7 +3,7 @@ import { errorText } from '#shared/runtime/describe-error.ts';
 import type { ByteStream, KubeClient } from '#shared/kube/client/client.ts';
 import type { KubeRequest } from '#shared/kube/client/kube-request.ts';
 import { OversizedLineError } from './json-lines.ts';
-import { UnreadableListError } from './list-scanner.ts';
+import { UnreadableListError } from '#shared/kube/list/list-scanner.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import type { PageSize } from './page-size.ts';
 import type { Message } from '#shared/kube/protobuf/decode-message.ts';

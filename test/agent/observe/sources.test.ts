@@ -116,7 +116,6 @@ const cases: Record<string, SourceCase> = {
     source: vmstatSource,
     expected: value({
       oomKills: 2,
-      majorFaults: 7,
       refaults: 3,
       scans: Number.NaN,
       steals: 5,
@@ -128,7 +127,7 @@ const cases: Record<string, SourceCase> = {
     source: vmstatSource,
     expected: failed(
       (root) =>
-        `cannot use ${root}/vmstat: none of oom_kill, pgmajfault, workingset_refault_file, workingset_refault_anon, workingset_refault, pgscan_direct, pgscan_kswapd, pgsteal_direct, pgsteal_kswapd, pswpin is there`,
+        `cannot use ${root}/vmstat: none of oom_kill, workingset_refault_file, workingset_refault_anon, workingset_refault, pgscan_direct, pgscan_kswapd, pgsteal_direct, pgsteal_kswapd, pswpin is there`,
     ),
   },
   'no PSI on this kernel is absent, not zero': {

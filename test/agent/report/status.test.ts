@@ -2,17 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { decide } from '#agent/decide/decide.ts';
 import { indexPods } from '#agent/decide/snapshot/node-snapshot.ts';
-import { noteEnds, noteOutcome, noteRequest } from '#agent/report/eviction-records.ts';
-import {
-  advanceHeadroomTrend,
-  leastHeadroom,
-  NO_HEADROOM_TREND,
-  pollingInterval,
-} from '#agent/decide/shortage/polling-interval.ts';
+import { noteRequest } from '#agent/report/eviction-records.ts';
 import { nodePressureStatus } from '#agent/report/node-pressure-status.ts';
 import { encodeStatus } from '#shared/api/encode-node-pressure.ts';
 import type { NodePressureStatus } from '#shared/api/node-pressure.ts';
-import { readinessGates } from '#agent/decide/readiness-gates.ts';
 import { pressureConditions } from '#agent/report/pressure-conditions.ts';
 import type { EvictionRecord, PassResult } from '#agent/decide/pass-result.ts';
 import { STILL_WINDOW_MS, type StallRatio } from '#shared/api/node-pressure-policy/stall-rule.ts';
@@ -260,80 +253,5 @@ describe('texts of a tenant', () => {
       owner: { namespace: 'team', kind: 'ReplicaSet', name: 'web' },
       because: { text: 'pods of team/ReplicaSet/web', facts: { owner: 'team/ReplicaSet/web' } },
     });
-  });
-});
-
-describe('eviction records', () => {
-  test('follow one eviction from request to end', () => {
-    const decision = decide(
-      FIRST_STATE,
-      snapshot({ now: 0, availableMiB: 10, pods: [{ ...hog, owner: 'rs' }] }),
-      policy(),
-    );
-    const [eviction] = decision.evictions;
-    if (eviction === undefined) throw new Error('no pod was evicted');
-    const asked = noteRequest([], eviction, 7);
-    expect(asked).toMatchObject([
-      { owner: 'default/ReplicaSet/rs', outcome: 'requested', requestedAt: 7, endedAt: undefined },
-    ]);
-    const answered = noteOutcome(asked, { uid: 'uid-hog', mode: 'Enforce' }, 'evicted');
-    expect(noteEnds(answered, decision.state, 9)).toBe(answered);
-    expect(noteEnds(answered, FIRST_STATE, 9)).toMatchObject([{ outcome: 'evicted', endedAt: 9 }]);
-  });
-});
-
-describe('the time between passes', () => {
-  const periods = { nearMs: 100, farMs: 1000, raceMs: 10 };
-  const state = (headroom: number) => ({ at: 0, headroom, rate: 0 });
-
-  test('is as long as the fastest allocation needs for the headroom', () => {
-    expect(pollingInterval(NO_HEADROOM_TREND, periods)).toBe(1000);
-    expect(pollingInterval(state(1.5 * 1024 ** 3), periods)).toBeCloseTo(500);
-    expect(pollingInterval(state(-5), periods)).toBe(100);
-  });
-
-  test.each<[sentence: string, headrooms: readonly number[], everyMs: number, expected: number]>([
-    ['a crossing in sight is met when it comes', [300 * MIB, 200 * MIB, 100 * MIB], 200, 100],
-    ['a fast one is met in time', [300 * MIB, 200 * MIB, 100 * MIB], 50, 50],
-    ['the last bytes are watched as often as may be', [300 * MIB, 200 * MIB, 1 * MIB], 100, 10],
-    ['a slow approach changes nothing', [300 * MIB, 299 * MIB, 298 * MIB], 100, 100],
-    ['nor does room that grows', [100 * MIB, 200 * MIB, 300 * MIB], 100, 100],
-    ['once it is crossed there is nothing to race for', [100 * MIB, 50 * MIB, -1 * MIB], 100, 100],
-    ['what was not known before says nothing about a rate', [Infinity, Infinity, 50 * MIB], 100, 100],
-  ])('%s', (_sentence, headrooms, everyMs, expected) => {
-    const headroomTrend = headrooms.reduce(
-      (previous, headroom, index) => advanceHeadroomTrend(previous, headroom, (index + 1) * everyMs),
-      NO_HEADROOM_TREND,
-    );
-    expect(pollingInterval(headroomTrend, periods)).toBeCloseTo(expected);
-  });
-
-  test('headroom is to the threshold that is crossed first; nothing known is far', () => {
-    const { pressure } = decide(FIRST_STATE, snapshot({ now: 0, availableMiB: 500 }), policy()).state;
-    expect(leastHeadroom(policy().thresholds, pressure.observations)).toBe(300 * MIB);
-    expect(leastHeadroom(policy().thresholds, new Map())).toBe(Number.POSITIVE_INFINITY);
-  });
-});
-
-describe('readinessGates', () => {
-  const well = {
-    nowMs: 60_000,
-    startedAtMs: 0,
-    warmUpMs: 30_000,
-    arePodsSynced: true,
-    arePoliciesRead: true,
-    isHistoryKnown: true,
-    lastContactMs: 59_000,
-  };
-
-  test.each<[change: Partial<typeof well>, codes: readonly string[]]>([
-    [{}, []],
-    [{ nowMs: 29_000, lastContactMs: 0 }, ['WarmingUp']],
-    [{ arePodsSynced: false }, ['PodsUnknown']],
-    [{ arePoliciesRead: false }, ['PoliciesUnknown']],
-    [{ isHistoryKnown: false }, ['HistoryUnknown']],
-    [{ nowMs: 180_000 }, ['ApiServerSilent']],
-  ])('%j', (change, codes) => {
-    expect(readinessGates({ ...well, ...change }).map(({ code }) => code)).toEqual(codes);
   });
 });

@@ -3,9 +3,10 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { folderWith, runPlimsoll } from '#test/cli/run-plimsoll.ts';
 import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
-import { at, eventually, textAt } from '#test/contract/harness.ts';
+import { at, textAt } from '#test/contract/harness.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { createCrowd, nodesByPod, podObject, PODS, post, randomCrowd, removeAll } from './crowded-nodes.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const why = whyNoOwnCluster(process.env);
 const PATIENCE_MS = 30_000;

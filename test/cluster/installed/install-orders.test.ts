@@ -5,7 +5,8 @@ import { POLICIES, RULES } from '#test/cluster/admission/support/cluster-objects
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { startWebhookProcess, type WebhookProcess } from '#test/cluster/support/webhook-process.ts';
-import { at, contractHarness, eventually, pod } from '#test/contract/harness.ts';
+import { at, contractHarness, pod } from '#test/contract/harness.ts';
+import { eventually, letTimePass } from '#test/build/waiting.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../../deploy/', import.meta.url));
 const RULES_DEFINITION = `${DEPLOY}crds/plimsoll.dev_priorityrules.yaml`;
@@ -43,7 +44,7 @@ describe.skipIf(why !== undefined)(`in whatever order Plimsoll comes and goes${w
       const { status, body } = await api.post(api.core('pods'), pod('web'), { query: { dryRun: 'All' } });
       creates.done += 1;
       if (status !== 201) creates.refused.add(`${status} ${String(at(body, 'message'))}`);
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      await letTimePass(PAUSE_MS, 'load');
     }
   }
 

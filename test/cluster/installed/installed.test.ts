@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { WEBHOOK } from '#test/cluster/support/accounts.ts';
 import { installPlimsoll } from '#test/cluster/support/install.ts';
 import { whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
-import { at, eventually } from '#test/contract/harness.ts';
+import { at } from '#test/contract/harness.ts';
 import { accountRights } from './parts/account-rights.ts';
 import { agentEvictions } from './parts/agent-evictions.ts';
 import { agentPolicies } from './parts/agent-policies.ts';
@@ -13,6 +13,7 @@ import { nodeMirrors } from './parts/node-mirrors.ts';
 import { auditedRequests } from './parts/audited-requests.ts';
 import { rulesOnly } from './parts/rules-only.ts';
 import { installedCluster, OTHER_NODE, OWN_NODE } from './support/installed-cluster.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const why = whyNoOwnCluster(process.env);
 

@@ -3,11 +3,12 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { asUser } from '#test/cluster/admission/support/as-user.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
-import { at, eventually } from '#test/contract/harness.ts';
+import { at } from '#test/contract/harness.ts';
 import { type PodCreates, startPodCreates } from './support/pod-creates.ts';
 import { previousDeploy } from './support/previous-deploy.ts';
 import { type Remains, remainsOf } from './support/remains.ts';
 import { runKubectl } from './support/run-kubectl.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../../deploy/', import.meta.url));
 const INSTALL = `${DEPLOY}install.yaml`;

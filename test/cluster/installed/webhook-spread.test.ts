@@ -4,7 +4,7 @@ import { makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
 import { installPlimsoll } from '#test/cluster/support/install.ts';
 import { call } from '#test/cluster/node/kube-calls.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
-import { eventually } from '#test/contract/harness.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const PODS = `/api/v1/namespaces/${WEBHOOK.namespace}/pods`;
 const DEPLOYMENT = `/apis/apps/v1/namespaces/${WEBHOOK.namespace}/deployments/${WEBHOOK.name}`;

@@ -3,11 +3,12 @@ import { whyNoPodGroups } from '#test/agent/pod-groups.ts';
 import { preemptionScenario } from '#test/cluster/scheduler/preemption-scenario.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
-import { at, eventually, pod, textAt } from '#test/contract/harness.ts';
+import { at, pod, textAt } from '#test/contract/harness.ts';
 import { dashboardQueries } from './dashboard-queries.ts';
 import { whyNoPromtool } from './promtool.ts';
 import { alwaysShort, enforcing, RULES, TENANT, TENANT_LABELS } from './scraped-objects.ts';
 import { KERNEL_NODE, NODE, scrapedProcesses } from './scraped-processes.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const POLICIES = '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies';
 const PODS = '/api/v1/namespaces/default/pods';

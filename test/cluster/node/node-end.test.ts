@@ -4,12 +4,13 @@ import { type Cluster, startCluster } from '#test/cluster/support/control-plane/
 import { ownTemporaryFolder } from '#test/cluster/support/run/own-temporary-folder.ts';
 import { listRuns } from '#test/cluster/support/run/run-folder.ts';
 import { markedProcesses } from '#test/cluster/support/run/run-processes.ts';
-import { at, eventually } from '#test/contract/harness.ts';
+import { at } from '#test/contract/harness.ts';
 import { call } from './kube-calls.ts';
 import { whyNoNode } from './start/node-programs.ts';
 import { cgroupRootOf } from './start/start-kubelet.ts';
 import { makePod, podPath } from './make-pod.ts';
 import { testClient } from '#test/cluster/support/control-plane/test-client.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const why = whyNoNode(process.env);
 const POD = { name: 'living', mebibytes: 16 };

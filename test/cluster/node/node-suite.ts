@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { ANNOTATION_CONFIRMED_GENERATION } from '#shared/kube/api-names.ts';
-import { at, eventually, textAt } from '#test/contract/harness.ts';
+import { at, textAt } from '#test/contract/harness.ts';
 import {
   agentAgeMs,
   agentLog,
@@ -19,6 +19,7 @@ import type { NodeUnderTest, RunningNode } from './node-under-test.ts';
 import { askKubelet } from './ask-kubelet.ts';
 import { makePod, podPath, type Workload } from './make-pod.ts';
 import { testClient } from '#test/cluster/support/control-plane/test-client.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const MEBIBYTE = 1_048_576;
 /*

@@ -2,16 +2,19 @@ import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { evictPod } from '#shared/kube/events/evict-pod.ts';
-import { at, eventually, textAt } from '#test/contract/harness.ts';
+import { at, textAt } from '#test/contract/harness.ts';
 import { testClient } from '#test/cluster/support/control-plane/test-client.ts';
 import { call } from './kube-calls.ts';
 import { makePod, podPath, type Workload } from './make-pod.ts';
 import { whyNoNode } from './start/node-programs.ts';
 import { type NodeOfOurs, startNodeOf } from './start/start-node-of.ts';
+import { eventually, letTimePass } from '#test/build/waiting.ts';
 
 const why = whyNoNode(process.env);
 const TIMEOUT_MS = 300_000;
 const LONG_GRACE_SECONDS = 120;
+/** The kubelet has asked the container to stop by then, which neither the API server nor the container shows. */
+const ENDING_MS = 5_000;
 /** A kubelet that shortened would be done with the second's grace long before. */
 const SETTLED_MS = 20_000;
 
@@ -48,8 +51,6 @@ describe.skipIf(why !== undefined)(`a pod that ends with a long grace${why ?? ''
     expect(outcome).toEqual({ kind: 'evicted' });
   }
 
-  const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
   test.each([
     ['evicted', (name: string, uid: string) => evict(name, uid, LONG_GRACE_SECONDS)],
     [
@@ -62,10 +63,10 @@ describe.skipIf(why !== undefined)(`a pod that ends with a long grace${why ?? ''
     const name = `deaf-${how}`;
     const uid = await startDeaf(name);
     await end(name, uid);
-    await wait(5000);
+    await letTimePass(ENDING_MS, 'unseen');
     await evict(name, uid, 1);
     expect(at(await call(client, { path: podPath({ name }) }), 'metadata.deletionGracePeriodSeconds')).toBe(1);
-    await wait(SETTLED_MS);
+    await letTimePass(SETTLED_MS, 'watched');
     expect(existsSync(groupOf(uid))).toBe(true);
   });
 });

@@ -1,8 +1,9 @@
 import { endRun } from '#test/cluster/support/run/end-run.ts';
-import { isRunning, type ProcessIdentity } from '#test/cluster/support/run/process-identity.ts';
+import { isRunning } from '#test/cluster/support/run/process-identity.ts';
 import type { Run } from '#test/cluster/support/run/run-folder.ts';
 import { leavePlace } from '#test/cluster/support/run/sole-holder.ts';
 import { playgroundPlace, playgrounds } from './playgrounds.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 /** A playground may just be starting, and ends after that. */
 const ENDS_WITHIN_MS = 300_000;
@@ -17,14 +18,8 @@ export async function down(): Promise<string> {
 
 async function end({ owner, folder }: Run): Promise<void> {
   if (isRunning(owner)) process.kill(owner.pid, 'SIGTERM');
-  await hasEnded(owner);
+  await eventually(() => {
+    if (isRunning(owner)) throw new Error(`cannot end process ${owner.pid}: it does not go`);
+  }, ENDS_WITHIN_MS);
   await endRun(folder);
-}
-
-async function hasEnded(owner: ProcessIdentity): Promise<void> {
-  const until = performance.now() + ENDS_WITHIN_MS;
-  while (isRunning(owner)) {
-    if (performance.now() > until) throw new Error(`cannot end process ${owner.pid}: it does not go`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }

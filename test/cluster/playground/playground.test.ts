@@ -14,8 +14,8 @@ import { ownTemporaryFolder } from '#test/cluster/support/run/own-temporary-fold
 import { isRunning } from '#test/cluster/support/run/process-identity.ts';
 import { listRuns, type Run } from '#test/cluster/support/run/run-folder.ts';
 import { markedProcesses } from '#test/cluster/support/run/run-processes.ts';
-import { eventually } from '#test/contract/harness.ts';
 import { COMPILE_CACHE } from '#test/build/compile-cache.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 const UP_WITHIN_MS = 300_000;

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { eventually } from '#test/contract/harness.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const PATIENCE_MS = 60_000;
 const CONTAINERS = [{ name: 'main' }];

@@ -10,9 +10,10 @@ import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes
 import { startInstalledWebhook } from '#test/cluster/support/installed-webhook.ts';
 import type { WebhookProcess } from '#test/cluster/support/webhook-process.ts';
 import { rightsOf } from '#test/cluster/installed/support/rights-of.ts';
-import { at, eventually, pod } from '#test/contract/harness.ts';
+import { at, pod } from '#test/contract/harness.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { PATIENCE_MS } from './preemption-scenario.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const OVERLAY = fileURLToPath(new URL('../../../deploy/overlays/node-controller', import.meta.url));
 const ACCOUNT = { namespace: 'plimsoll-system', name: 'plimsoll-scheduler' };

@@ -8,13 +8,14 @@ import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { inFlight } from '#test/cluster/support/in-flight.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
-import { at, eventually } from '#test/contract/harness.ts';
+import { at } from '#test/contract/harness.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { untilKnown, untilScores } from './ask-extender.ts';
 import { BY_DEFAULT, BY_OPTION, type ChoiceCase, PROTECTED } from './choice-cases.ts';
 import type { SeedPod } from '#test/shared/domain/preemption/seed-cluster.ts';
 import { needlessPreemptions, readPodHistory } from './preemption-history.ts';
 import { CLASSES, classOf, PODS, type SeedStage, seedStage } from './seed-stage.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const DEFINITION = fileURLToPath(new URL('../../../deploy/crds/plimsoll.dev_nodepressures.yaml', import.meta.url));
 const PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';

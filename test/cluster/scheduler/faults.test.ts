@@ -4,11 +4,12 @@ import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
-import { at, eventually } from '#test/contract/harness.ts';
+import { at } from '#test/contract/harness.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { untilScores } from './ask-extender.ts';
 import { HOUR_MS, MARKER, PRESSURES_BY_HAND, type PressureByHand, reported } from './pressures-by-hand.ts';
 import { PATIENCE_MS, preemptionScenario } from './preemption-scenario.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const OVERLAY = fileURLToPath(new URL('../../../deploy/overlays/node-controller', import.meta.url));
 const PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';

@@ -7,7 +7,7 @@ import { accountToken } from '#test/cluster/support/accounts.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
-import { at, eventually } from '#test/contract/harness.ts';
+import { at } from '#test/contract/harness.ts';
 import {
   type Change,
   FOREIGN_TAINT,
@@ -18,6 +18,7 @@ import {
   PRESSURE,
   statusConditions,
 } from './node-controller-changes.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const OVERLAY = fileURLToPath(new URL('../../../deploy/overlays/node-controller', import.meta.url));
 const DEFINITION = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/nodepressures.plimsoll.dev';

@@ -4,8 +4,9 @@ import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
-import { at, eventually, pod } from '#test/contract/harness.ts';
+import { at, pod } from '#test/contract/harness.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const DEFINITION = fileURLToPath(new URL('../../../deploy/crds/plimsoll.dev_nodepressures.yaml', import.meta.url));
 const PODS = '/api/v1/namespaces/default/pods';

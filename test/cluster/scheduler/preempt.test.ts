@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { eventually } from '#test/contract/harness.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { PATIENCE_MS, preemptionScenario } from './preemption-scenario.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const why = whyNoOwnCluster(process.env);
 const TAKEN_AWAY = /plimsoll_extender_nodes_total\{[^}]*verdict="takenAway"[^}]*\} (?<nodes>\d+)/;

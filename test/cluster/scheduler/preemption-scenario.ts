@@ -1,7 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
 import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
 import type { OwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
-import { at, eventually, pod } from '#test/contract/harness.ts';
+import { at, pod } from '#test/contract/harness.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';
 const CLASSES = '/apis/scheduling.k8s.io/v1/priorityclasses';

@@ -3,10 +3,11 @@ import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes
 import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { inFlight } from '#test/cluster/support/in-flight.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
-import { at, eventually, pod } from '#test/contract/harness.ts';
+import { at, pod } from '#test/contract/harness.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { expectedOf, PRIORITIES, randomScenario, type Scenario } from './random-scenario.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const SCENARIOS = Number(process.env['PLIMSOLL_SCENARIOS'] ?? 500);
 const SEED = Number(process.env['PLIMSOLL_SCENARIO_SEED'] ?? 15);

@@ -11,9 +11,10 @@ import { rightsOf } from '#test/cluster/installed/support/rights-of.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { startSecondScheduler } from '#test/cluster/support/control-plane/second-scheduler.ts';
-import { at, eventually, textAt } from '#test/contract/harness.ts';
+import { at, textAt } from '#test/contract/harness.ts';
 import { LABELS, PATIENCE_MS, preemptionScenario } from './preemption-scenario.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const OVERLAY = 'overlays/second-scheduler';
 const ACCOUNT = { namespace: 'plimsoll-system', name: 'plimsoll-kube-scheduler' };

@@ -1,9 +1,10 @@
 import { expect } from 'vitest';
-import { at, eventually, pod } from '#test/contract/harness.ts';
+import { at, pod } from '#test/contract/harness.ts';
 import { makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
 import { inFlight } from '#test/cluster/support/in-flight.ts';
 import type { OwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import type { Given, SeedPod } from '#test/shared/domain/preemption/seed-cluster.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 export const PODS = '/api/v1/namespaces/default/pods';
 export const CLASSES = '/apis/scheduling.k8s.io/v1/priorityclasses';

@@ -7,11 +7,12 @@ import { countReadyNodes } from '#test/cluster/support/fake-nodes.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
-import { at, eventually } from '#test/contract/harness.ts';
+import { at } from '#test/contract/harness.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { readSeed, type SeedPod } from '#test/shared/domain/preemption/seed-cluster.ts';
 import { untilKnown, untilScores } from './ask-extender.ts';
 import { type SeedStage, seedStage } from './seed-stage.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const DEFINITIONS = fileURLToPath(new URL('../../../deploy/crds', import.meta.url));
 const POLICIES = '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies';

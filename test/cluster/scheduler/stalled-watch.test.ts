@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
-import { eventually } from '#test/contract/harness.ts';
 import { type DelayingProxy, proxyKubeconfig } from '#test/fakes/delaying-proxy.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { PATIENCE_MS, preemptionScenario } from './preemption-scenario.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 /** Longer than the test: what the API server says to the extender meanwhile never arrives. */
 const STALL_MS = 300_000;

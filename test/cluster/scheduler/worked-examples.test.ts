@@ -4,11 +4,11 @@ import { endTerminatedPods } from '#test/cluster/support/end-terminated-pods.ts'
 import { countReadyNodes } from '#test/cluster/support/fake-nodes.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
-import { eventually } from '#test/contract/harness.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { readSeed, type Seed, sortedFields } from '#test/shared/domain/preemption/seed-cluster.ts';
 import { untilKnown } from './ask-extender.ts';
 import { type Moment, type SeedStage, seedStage } from './seed-stage.ts';
+import { eventually, letTimePass } from '#test/build/waiting.ts';
 
 /** What stays so until the next moment; victims may terminate earlier than a table says. */
 const LASTING = ['nominated', 'bound', 'pending'];
@@ -114,7 +114,7 @@ describe.skipIf(why !== undefined)(`worked examples on kube-scheduler with the e
         eventually(async () => expect(await stage.seen()).toMatchObject(moment), PATIENCE_MS);
       await isNow({ pending: ['other', 'science'] });
       // Both have been tried in vain, and their back-off is over.
-      await systemClock.sleep(LATE_MS);
+      await letTimePass(LATE_MS, 'unseen');
       await isNow({ terminating: [], nominated: {}, pending: ['other', 'science'] });
       await stage.end('low');
       await isNow({ bound: { science: 'node-1' }, pending: ['other'] });
@@ -126,5 +126,5 @@ describe.skipIf(why !== undefined)(`worked examples on kube-scheduler with the e
 });
 
 async function until(time: number): Promise<void> {
-  await systemClock.sleep(Math.max(0, time - systemClock.now()));
+  await letTimePass(Math.max(0, time - systemClock.now()), 'load');
 }

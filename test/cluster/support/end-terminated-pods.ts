@@ -1,6 +1,7 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { at, textAt } from '#test/contract/harness.ts';
+import { letTimePass } from '#test/build/waiting.ts';
 
 const PERIOD_MS = 250;
 const PODS = '/api/v1/pods';
@@ -15,7 +16,7 @@ export async function endTerminatedPods(client: KubeClient, signal: AbortSignal)
       const preconditions = { uid: textAt(each, 'metadata.uid') };
       await client.request({ method: 'DELETE', path, body: { gracePeriodSeconds: 0, preconditions } });
     }
-    await systemClock.sleep(PERIOD_MS, signal);
+    await letTimePass(PERIOD_MS, 'double', signal);
   }
 }
 

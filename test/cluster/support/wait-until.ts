@@ -1,4 +1,5 @@
 import type { Component } from './control-plane/component.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 export interface Waiting {
   /** What is waited for, to end "waiting for". */
@@ -12,12 +13,12 @@ const WITHIN_MS = 180_000;
 
 /** Asks until the answer is yes. Rejects after minutes, or with the log of a program that ended meanwhile. */
 export async function waitUntil(isSo: () => Promise<boolean>, { what, components }: Waiting): Promise<void> {
-  const until = performance.now() + WITHIN_MS;
   const living = [...components];
-  while (!(await isSo())) {
-    const ended = living.find(([, it]) => it.hasEnded());
-    if (ended !== undefined) throw new Error(`${ended[0]} ended:\n${ended[1].lastWords()}`);
-    if (performance.now() > until) throw new Error(`gave up waiting for ${what} after ${WITHIN_MS} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  const ended = await eventually(async () => {
+    if (await isSo()) return undefined;
+    const dead = living.find(([, it]) => it.hasEnded());
+    if (dead === undefined) throw new Error(`gave up waiting for ${what} after ${WITHIN_MS} ms`);
+    return dead;
+  }, WITHIN_MS);
+  if (ended !== undefined) throw new Error(`${ended[0]} ended:\n${ended[1].lastWords()}`);
 }

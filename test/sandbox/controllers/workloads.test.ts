@@ -12,7 +12,8 @@ import {
   type Resource,
   RESOURCE_QUOTAS,
 } from '#shared/kube/resource.ts';
-import { eventually, startTestSandbox } from '#test/build/test-sandbox.ts';
+import { startTestSandbox } from '#test/build/test-sandbox.ts';
+import { untilAnswer } from '#test/build/waiting.ts';
 
 let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
 
@@ -38,7 +39,7 @@ async function list(resource: Resource, labelSelector: string, namespace = 'defa
 /** A field of an object's status, followed until it is as wanted. */
 async function status(resource: Resource, name: string, wanted: Readonly<Record<string, unknown>>): Promise<void> {
   const address = { resource, name, ...(resource.namespaced && { namespace: 'default' }) };
-  await eventually(
+  await untilAnswer(
     async () => {
       const found = await getObject(sandbox.client, address);
       return found.kind === 'ok' && isRecord(found.object['status']) ? found.object['status'] : {};
@@ -71,7 +72,7 @@ describe('a Deployment', () => {
     await status(DEPLOYMENTS, 'web', { observedGeneration: 3, replicas: 1 });
     await deleteObject(sandbox.client, address, { propagationPolicy: 'Background' });
     const left = async () => [...(await list(REPLICA_SETS, 'app=web')), ...(await list(PODS, 'app=web'))];
-    expect(await eventually(left, (objects) => objects.length === 0)).toEqual([]);
+    expect(await untilAnswer(left, (objects) => objects.length === 0)).toEqual([]);
   });
 
   test('has a deleted pod replaced', async () => {
@@ -85,7 +86,7 @@ describe('a Deployment', () => {
     };
     const path = `/api/v1/namespaces/default/pods/${first?.metadata.name ?? ''}/eviction`;
     expect(await sandbox.client.request({ method: 'POST', path, body })).toMatchObject({ kind: 'ok' });
-    const others = await eventually(
+    const others = await untilAnswer(
       () => list(PODS, 'app=steady'),
       (pods) => pods.length === 1 && pods[0]?.metadata.uid !== first?.metadata.uid,
     );
@@ -135,7 +136,7 @@ test('a ResourceQuota is counted', async () => {
     { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'one' }, spec: { containers: [container] } },
     namespace,
   );
-  const quota = await eventually(
+  const quota = await untilAnswer(
     () => getObject(sandbox.client, { resource: RESOURCE_QUOTAS, namespace, name: 'all' }),
     (found) =>
       found.kind === 'ok' &&
@@ -149,12 +150,12 @@ test('a deleted Namespace is emptied and goes', async () => {
   const name = 'doomed';
   await create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   await create(DEPLOYMENTS, deployment('inside', 1), name);
-  await eventually(
+  await untilAnswer(
     () => list(PODS, 'app=inside', name),
     (pods) => pods.length === 1,
   );
   await deleteObject(sandbox.client, { resource: NAMESPACES, name });
-  const found = await eventually(
+  const found = await untilAnswer(
     () => getObject(sandbox.client, { resource: NAMESPACES, name }),
     ({ kind }) => kind === 'notFound',
   );
@@ -182,12 +183,12 @@ test('an important pod takes the place of a lesser one, which leaves with its ow
     return found.kind === 'ok' && isRecord(found.object['status']) ? found.object['status']['phase'] : found.kind;
   };
   await create(PODS, pod('low'));
-  await eventually(
+  await untilAnswer(
     () => phaseOf('low'),
     (phase) => phase === 'Running',
   );
   await create(PODS, pod('high'));
-  await eventually(
+  await untilAnswer(
     () => phaseOf('high'),
     (phase) => phase === 'Running',
   );

@@ -6,7 +6,8 @@ import { createClient } from '#shared/kube/client/client.ts';
 import { directConnection } from '#shared/kube/client/connection.ts';
 import { createObject, getObject } from '#shared/kube/client/objects.ts';
 import { NODES, PODS, resourcePath } from '#shared/kube/resource.ts';
-import { eventually, startTestSandbox } from '#test/build/test-sandbox.ts';
+import { startTestSandbox } from '#test/build/test-sandbox.ts';
+import { untilAnswer } from '#test/build/waiting.ts';
 
 const namespace = 'default';
 const MEBIBYTE = 1024 * 1024;
@@ -41,7 +42,7 @@ async function statusOf(name: string): Promise<Status | undefined> {
 }
 
 async function until(name: string, isWanted: (status: Status) => boolean): Promise<Status> {
-  const status = await eventually(
+  const status = await untilAnswer(
     () => statusOf(name),
     (answer) => answer !== undefined && isWanted(answer),
   );
@@ -49,7 +50,7 @@ async function until(name: string, isWanted: (status: Status) => boolean): Promi
 }
 
 async function untilGone(name: string): Promise<void> {
-  await eventually(
+  await untilAnswer(
     () => statusOf(name),
     (answer) => answer === undefined,
   );
@@ -100,7 +101,7 @@ describe('a pod on the node', () => {
     await createPod('service', 'demo/service', ['--memory=40Mi']);
     await until('service', isRunning);
     const held = 40 * MEBIBYTE;
-    const memory = await eventually(
+    const memory = await untilAnswer(
       () => summaryOfPod('service'),
       (present) => (present?.workingSetBytes ?? 0) > held,
     );

@@ -5,7 +5,8 @@ import { createClient } from '#shared/kube/client/client.ts';
 import { directConnection } from '#shared/kube/client/connection.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
-import { at, contractHarness, eventually, pod, type ContractTarget } from '#test/contract/harness.ts';
+import { at, contractHarness, pod, type ContractTarget } from '#test/contract/harness.ts';
+import { eventually, letTimePass } from '#test/build/waiting.ts';
 
 /** No kubelet ends pods here: a victim stays on its way out until the test removes it. */
 const GRACE_SECONDS = 25;
@@ -58,7 +59,7 @@ describe('the scheduler of the sandbox, over HTTPS', () => {
   async function makeTakenNode(node: string, lowPod: string): Promise<void> {
     await makePod(lowPod, 1, { nodeName: node });
     // Pods and nodes come by two watches: were the node seen first, it would be empty.
-    await systemClock.sleep(WATCHED_MS);
+    await letTimePass(WATCHED_MS, 'unseen');
     await makeNode(node);
   }
 
@@ -97,7 +98,7 @@ describe('the scheduler of the sandbox, over HTTPS', () => {
     await eventually(async () => expect(await ending('one', 'two')).toEqual(['one', 'two']));
     expect(at(await seen('middle'), 'status.nominatedNodeName')).toBe('second');
     await makeTakenNode('third', 'three');
-    await systemClock.sleep(WATCHED_MS);
+    await letTimePass(WATCHED_MS, 'watched');
     expect(await ending('three')).toEqual([]);
     await api.remove(podPath('one'), { gracePeriodSeconds: 0 });
     await eventually(async () => expect(at(await seen('urgent'), 'spec.nodeName')).toBe('first'));

@@ -4,7 +4,7 @@ import type { NodePressureFacts } from '#shared/domain/snapshot/node-pressure-fa
 import type { PreemptionLoops } from '#scheduler/preemptions/preemption-loops.ts';
 import { loopsAfter } from '#test/scheduler/preemptions/loops-after.ts';
 import { buildPod } from '#test/build/cluster.ts';
-import { eventually } from '#test/contract/harness.ts';
+import { eventually } from '#test/build/waiting.ts';
 import { ask, type Asking, NOW, Pod, proposal, start } from './asked-extender.ts';
 
 describe('POST /preempt', () => {

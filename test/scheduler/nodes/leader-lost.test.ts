@@ -6,10 +6,11 @@ import { createMetrics } from '#shared/runtime/metrics.ts';
 import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
 import { runNodeController } from '#scheduler/nodes/node-controller.ts';
 import { nodesSchema } from '#scheduler/nodes/nodes-configuration.ts';
-import { at, eventually } from '#test/contract/harness.ts';
+import { at } from '#test/contract/harness.ts';
 import { fastClock } from '#test/fakes/fast-clock.ts';
 import { type ReplicaClient, replicaClient } from '#test/fakes/replica-client.ts';
 import { runningApiServer } from '#test/sandbox/api-server/running-api-server.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 /** A lease of 15 s ends after 1.5 s. */
 const FASTER = 10;

@@ -7,9 +7,10 @@ import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import { directConnection } from '#shared/kube/client/connection.ts';
 import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
 import { buildKubeconfig } from '#test/build/kubeconfig.ts';
-import { at, eventually } from '#test/contract/harness.ts';
+import { at } from '#test/contract/harness.ts';
 import { runningApiServer } from '#test/sandbox/api-server/running-api-server.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const TIMEOUT_MS = 60_000;
 const PATIENCE_MS = 30_000;

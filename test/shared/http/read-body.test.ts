@@ -7,22 +7,24 @@ import { serve, type Server } from '#shared/http/serve.ts';
 let server: Server | undefined;
 afterEach(() => server?.close());
 
-/** Starts a server that reads bodies of up to 10 bytes and gives what the next one became. */
+/** Starts a server that reads bodies of up to 10 bytes and gives what the next one became, and when it came. */
 async function reader(
   limits: Omit<BodyLimits, 'maxBytes'> = {},
-): Promise<{ url: string; port: number; next: Promise<Body> }> {
+): Promise<{ url: string; port: number; came: Promise<unknown>; next: Promise<Body> }> {
   const { promise: next, resolve } = Promise.withResolvers<Body>();
+  const { promise: came, resolve: noteCame } = Promise.withResolvers<undefined>();
   server = await serve({
     handler: (request, response) => {
       void readBody(request, { maxBytes: 10, ...limits }).then((body) => {
         response.end();
         resolve(body);
       });
+      noteCame(undefined);
     },
     host: '127.0.0.1',
     port: 0,
   });
-  return { url: server.url, port: server.port, next };
+  return { url: server.url, port: server.port, came, next };
 }
 
 function send(url: string, chunks: readonly string[], headers: Record<string, string> = {}): void {
@@ -53,11 +55,11 @@ describe('readBody', () => {
   });
 
   test('notices that the caller went away', async () => {
-    const { port, next } = await reader();
+    const { port, came, next } = await reader();
     const socket = connect(port, '127.0.0.1');
-    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n123', () =>
-      setTimeout(() => socket.destroy(), 20),
-    );
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n123');
+    await came;
+    socket.destroy();
     expect(await next).toEqual({ kind: 'aborted' });
   });
 

@@ -22,15 +22,15 @@ function start(options: Partial<Repetition> & Pick<Repetition, 'task'>, clock = 
 describe('repeat', () => {
   test('runs from start to start in the period', async () => {
     const starts: number[] = [];
-    const clock = manualClock(0);
+    const manual = manualClock(0);
     const options = {
       task: async (signal: AbortSignal) => {
-        starts.push(clock.monotonic());
-        await clock.sleep(200, signal);
+        starts.push(manual.monotonic());
+        await manual.sleep(200, signal);
       },
     };
-    const { stop, ended } = start(options, clock);
-    await clock.advance(2_500);
+    const { stop, ended } = start(options, manual);
+    await manual.advance(2_500);
     stop.abort();
     await ended;
     expect(starts).toEqual([0, 1_000, 2_000]);

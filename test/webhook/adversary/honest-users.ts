@@ -1,8 +1,8 @@
 import { appendFileSync } from 'node:fs';
 import { expect } from 'vitest';
-import { systemClock } from '#shared/runtime/clock.ts';
 import { peakMiBOf } from '#test/webhook/support/process-figures.ts';
 import { permittedPod, type Stage } from './stage.ts';
+import { letTimePass } from '#test/build/waiting.ts';
 
 /** What honest users of another namespace got while an attack ran. */
 export interface HonestResult {
@@ -53,7 +53,7 @@ async function createUntil(stage: Stage, signal: AbortSignal): Promise<readonly 
   const asked: Asked[] = [];
   while (!signal.aborted) {
     asked.push(await createOne(stage));
-    await systemClock.sleep(PAUSE_MS);
+    await letTimePass(PAUSE_MS, 'load');
   }
   return asked;
 }
@@ -77,7 +77,7 @@ async function deleteOne({ honest }: Stage, name: string): Promise<string> {
     const { status, body } = await honest.remove(honest.core(`pods/${name}`));
     if (status === DELETED || status === NOT_FOUND) return refusal;
     refusal ||= `DELETE ${status} ${messageOf(body)}`;
-    await systemClock.sleep(PAUSE_MS);
+    await letTimePass(PAUSE_MS, 'load');
   }
   throw new Error(`a pod is left over: ${refusal}`);
 }

@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { onlyIn } from '#test/cluster/admission/support/cluster-objects.ts';
-import { at, eventually, uniqueName } from '#test/contract/harness.ts';
+import { at, uniqueName } from '#test/contract/harness.ts';
 import { expectWebhookUnharmed } from './expect-unharmed.ts';
 import { ATTACKER, forbiddenPod, permittedPod, type Stage } from './stage.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 /** Where the raw text is put once the object around it is JSON. */
 const HERE = '"HERE"';

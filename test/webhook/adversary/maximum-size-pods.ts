@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '#shared/runtime/clock.ts';
-import { eventually, textAt } from '#test/contract/harness.ts';
+import { textAt } from '#test/contract/harness.ts';
 import { expectHonestServed, expectWebhookUnharmed } from './expect-unharmed.ts';
 import { withHonestUsers } from './honest-users.ts';
 import { shareQuota } from './quota-stage.ts';
 import { permittedPod, type Stage } from './stage.ts';
+import { eventually, letTimePass } from '#test/build/waiting.ts';
 
 const PODS = 44;
 const QUOTAS = 3;
@@ -30,7 +30,7 @@ export function maximumSizePods(stage: Stage): void {
       const quotas = [];
       for (let made = 0; made < QUOTAS; made += 1) quotas.push(await shareQuota(stage, classes.permitted, hard));
       const names = await createAll(stage);
-      const { honest } = await withHonestUsers(stage, () => systemClock.sleep(ATTACK_MS));
+      const { honest } = await withHonestUsers(stage, () => letTimePass(ATTACK_MS, 'load'));
       expectHonestServed(honest);
       expectWebhookUnharmed(stage);
       for (const quota of quotas)
@@ -54,7 +54,7 @@ async function createAll(stage: Stage): Promise<readonly string[]> {
     // A request this large may have to retry, because it is read alone.
     expect([CREATED, TOO_MANY_REQUESTS]).toContain(status);
     if (status === CREATED) names.push(textAt(body, 'metadata.name'));
-    else await systemClock.sleep(AGAIN_AFTER_MS);
+    else await letTimePass(AGAIN_AFTER_MS, 'load');
   }
   return names;
 }

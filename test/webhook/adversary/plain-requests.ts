@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { at, eventually } from '#test/contract/harness.ts';
+import { at } from '#test/contract/harness.ts';
 import { expectHonestServed, expectWebhookUnharmed } from './expect-unharmed.ts';
 import { withHonestUsers } from './honest-users.ts';
 import { forbiddenPod, permittedPod, type Stage } from './stage.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const REQUESTS = 100;
 

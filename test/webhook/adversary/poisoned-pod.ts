@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '#shared/runtime/clock.ts';
 import { asUser } from '#test/cluster/admission/support/as-user.ts';
-import { at, eventually, textAt } from '#test/contract/harness.ts';
+import { at, textAt } from '#test/contract/harness.ts';
 import { expectHonestServed, expectWebhookUnharmed } from './expect-unharmed.ts';
 import { withHonestUsers } from './honest-users.ts';
 import { shareQuota } from './quota-stage.ts';
 import { permittedPod, type Stage } from './stage.ts';
+import { eventually, letTimePass } from '#test/build/waiting.ts';
 
 /** No field of an owner reference is limited in length, and all can be patched after admission. */
 const LONG = 'n'.repeat(5_000);
@@ -28,7 +28,7 @@ export function poisonedPod(stage: Stage): void {
       const path = await createPod(stage);
       const { status, body } = await tenant.patch(path, { metadata: { ownerReferences: OWNERS } }, 'merge');
       expect([status, at(body, 'message')]).toEqual([200, undefined]);
-      const { honest } = await withHonestUsers(stage, () => systemClock.sleep(ATTACK_MS));
+      const { honest } = await withHonestUsers(stage, () => letTimePass(ATTACK_MS, 'load'));
       expectHonestServed(honest);
       const counted = { used: { pods: '1' }, reservations: 0 };
       await eventually(async () => expect(await quota.ledger()).toEqual(counted), COUNTED_MS);

@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
 import { PRIORITY_QUOTAS } from '#test/cluster/admission/support/cluster-objects.ts';
-import { at, eventually, type Harness } from '#test/contract/harness.ts';
+import { at, type Harness } from '#test/contract/harness.ts';
 import type { Stage } from './stage.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 /** A PriorityQuota that both namespaces of the stage share. */
 export interface SharedQuota {

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { inFlight } from '#test/cluster/support/in-flight.ts';
-import { eventually, uniqueName } from '#test/contract/harness.ts';
+import { uniqueName } from '#test/contract/harness.ts';
 import { expectHonestServed, expectWebhookUnharmed } from './expect-unharmed.ts';
 import { withHonestUsers } from './honest-users.ts';
 import { shareQuota } from './quota-stage.ts';
 import { permittedPod, type Stage } from './stage.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 /** More than one namespace gets of the list; where slices pay for the first of them, once or twice as many again. */
 const REQUESTS = 700;

@@ -4,6 +4,7 @@ import { BAD_INPUTS, prepareCluster } from './cluster.ts';
 import { createPodReview, pod, readAnswer } from '#test/webhook/support/reviews.ts';
 import { CLASSES, runWebhook, type RunningWebhook } from '#test/webhook/support/webhook-process.ts';
 import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 describe('bad inputs', () => {
   let webhook: RunningWebhook;
@@ -47,16 +48,18 @@ describe('bad inputs', () => {
   });
 
   test('B-18: a warning Event of the class that counts', async () => {
-    await expect
-      .poll(() => webhook.api.all('/apis/events.k8s.io/v1/events'), { timeout: 30_000 })
-      .toContainEqual(
-        expect.objectContaining({
-          type: 'Warning',
-          reason: 'SeveralGlobalDefaults',
-          regarding: expect.objectContaining({ kind: 'PriorityClass', name: 'standard' }) as object,
-          note: 'several priority classes are the global default (`other-default`, `standard`): the lowest, `standard`, counts',
-        }),
-      );
+    await eventually(
+      () =>
+        expect(webhook.api.all('/apis/events.k8s.io/v1/events')).toContainEqual(
+          expect.objectContaining({
+            type: 'Warning',
+            reason: 'SeveralGlobalDefaults',
+            regarding: expect.objectContaining({ kind: 'PriorityClass', name: 'standard' }) as object,
+            note: 'several priority classes are the global default (`other-default`, `standard`): the lowest, `standard`, counts',
+          }),
+        ),
+      30_000,
+    );
   });
 
   test('B-20: a class made again with another value between the phases refuses the old number', async () => {
@@ -67,7 +70,7 @@ describe('bad inputs', () => {
     webhook.api.remove(CLASSES, 'fleeting');
     webhook.api.put(CLASSES, { metadata: { name: 'fleeting' }, value: 80, preemptionPolicy: 'PreemptLowerPriority' });
     const refused = async () => readAnswer((await webhook.post('/validate', createPodReview(pod(before)))).body);
-    await expect.poll(async () => (await refused()).code, { timeout: 30_000 }).toBe(403);
+    await eventually(async () => expect((await refused()).code).toBe(403), 30_000);
     expect((await refused()).message).toBe(
       PHRASES.classJustChanged(
         'pods "web" is forbidden: the integer value of priority (70) must not be provided in pod spec; priority admission ' +

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { decideMutation } from '#shared/domain/admission/decide-mutation.ts';
-import type { OwnerKey } from '#shared/domain/avoidance/avoid-entry.ts';
+import type { OwnerKey } from '#shared/domain/pod/owner-key.ts';
 import { priorityPatch } from '#shared/kube/admission/priority-patch.ts';
 import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import { directConnection } from '#shared/kube/client/connection.ts';
@@ -10,9 +10,10 @@ import { createMetrics } from '#shared/runtime/metrics.ts';
 import type { Reflector } from '#shared/kube/reflector/reflector.ts';
 import type { ChangeListener } from '#shared/kube/reflector/reflector-store.ts';
 import { type AvoidList, createAvoidLists, createAvoidLookup } from '#webhook/cluster-state/avoided-nodes.ts';
-import { at, eventually } from '#test/contract/harness.ts';
+import { at } from '#test/contract/harness.ts';
 import { buildRequest, buildWorld } from '#test/build/admission.ts';
 import { apiDouble, type ApiDouble } from '#test/fakes/api-double.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
 const NOW = Date.UTC(2026, 0, 1);

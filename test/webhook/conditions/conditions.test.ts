@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { NAMESPACES, PODS, POLICIES, PRIORITY_QUOTAS, runWebhook } from '#test/webhook/support/webhook-process.ts';
 import { CONDITIONS } from '#webhook/messages.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 interface Status {
   readonly conditions?: readonly {
@@ -38,9 +39,8 @@ test(
         message,
       }));
     };
-    await expect
-      .poll(() => conditionsOf(POLICIES, 'p'))
-      .toEqual([
+    await eventually(() =>
+      expect(conditionsOf(POLICIES, 'p')).toEqual([
         {
           type: 'Ready',
           status: 'False',
@@ -48,24 +48,27 @@ test(
           message: 'defaultPriorityClassName: there is no class `gone`',
         },
         { type: 'Conflicting', status: 'False', reason: 'NoConflict', message: CONDITIONS.noConflict() },
-      ]);
+      ]),
+    );
     // The leader may write conditions before the pods have been counted; it does so again within 20 s.
-    await expect
-      .poll(() => conditionsOf(PRIORITY_QUOTAS, 'q'), { timeout: 30_000 })
-      .toEqual([
-        {
-          type: 'Ready',
-          status: 'False',
-          reason: 'NotEnforcedEverywhere',
-          message: `${CONDITIONS.notEnforced([`${CONDITIONS.gapUnlabelled('plimsoll.dev/priority-quota=enforced')}: default, team-b`, `${CONDITIONS.gapExempt()}: kube-node-lease, kube-public, kube-system, plimsoll-system`])}; priorityClassNames: there is no class \`high\``,
-        },
-        {
-          type: 'PodsReadable',
-          status: 'False',
-          reason: 'UnreadablePods',
-          message: CONDITIONS.unreadablePods(['team-a/odd']),
-        },
-      ]);
+    await eventually(
+      () =>
+        expect(conditionsOf(PRIORITY_QUOTAS, 'q')).toEqual([
+          {
+            type: 'Ready',
+            status: 'False',
+            reason: 'NotEnforcedEverywhere',
+            message: `${CONDITIONS.notEnforced([`${CONDITIONS.gapUnlabelled('plimsoll.dev/priority-quota=enforced')}: default, team-b`, `${CONDITIONS.gapExempt()}: kube-node-lease, kube-public, kube-system, plimsoll-system`])}; priorityClassNames: there is no class \`high\``,
+          },
+          {
+            type: 'PodsReadable',
+            status: 'False',
+            reason: 'UnreadablePods',
+            message: CONDITIONS.unreadablePods(['team-a/odd']),
+          },
+        ]),
+      30_000,
+    );
     await webhook.stop();
   },
 );

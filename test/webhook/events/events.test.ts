@@ -8,6 +8,7 @@ import {
   runWebhook,
   type RunningWebhook,
 } from '#test/webhook/support/webhook-process.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const EVENTS = '/apis/events.k8s.io/v1/events';
 const HIGH = { priorityClassName: 'high', priority: 1_000, preemptionPolicy: 'PreemptLowerPriority' };
@@ -49,32 +50,29 @@ describe('Events of the webhook', () => {
 
   test('a refusal is recorded on the policy that refused, and a repetition continues the series', async () => {
     for (let attempt = 0; attempt < 3; attempt += 1) await refuse();
-    await expect
-      .poll(() => recorded('PolicyViolated'), { timeout: 10_000 })
-      .toMatchObject([
-        {
-          reportingController: 'plimsoll.dev/webhook',
-          regarding: { kind: 'PriorityPolicy', name: 'strict', uid: 'uid-strict' },
-          series: { count: 3 },
-        },
-      ]);
+    await eventually(
+      () =>
+        expect(recorded('PolicyViolated')).toMatchObject([
+          {
+            reportingController: 'plimsoll.dev/webhook',
+            regarding: { kind: 'PriorityPolicy', name: 'strict', uid: 'uid-strict' },
+            series: { count: 3 },
+          },
+        ]),
+      10_000,
+    );
   });
 
   test('a dry run leaves no Event', async () => {
     await refuse({ dryRun: true, namespace: 'team-a', object: pod(HIGH, { name: 'dry' }) });
     await refuse();
-    await expect.poll(() => recorded('PolicyViolated')[0]?.series?.count, { timeout: 10_000 }).toBe(4);
+    await eventually(() => expect(recorded('PolicyViolated')[0]?.series?.count).toBe(4), 10_000);
   });
 
   test('conflicting policies each get an Event', async () => {
-    await expect
-      .poll(
-        () =>
-          recorded('PolicyConflict')
-            .map(({ regarding }) => regarding?.uid)
-            .sort(),
-        { timeout: 10_000 },
-      )
-      .toEqual(['uid-loose', 'uid-strict']);
+    await eventually(() => {
+      const conflicting = recorded('PolicyConflict').map(({ regarding }) => regarding?.uid);
+      expect(conflicting.sort()).toEqual(['uid-loose', 'uid-strict']);
+    }, 10_000);
   });
 });

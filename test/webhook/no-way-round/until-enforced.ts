@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { at, eventually, type Harness } from '#test/contract/harness.ts';
+import { at, type Harness } from '#test/contract/harness.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const POLICIES = '/apis/plimsoll.dev/v1alpha1/prioritypolicies';
 const RULES = '/apis/plimsoll.dev/v1alpha1/priorityrules';

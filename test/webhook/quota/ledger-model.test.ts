@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { runLedgerModel, type Bug, type ModelOptions } from './ledger-model.ts';
+import { runLedgerModel } from './ledger-model.ts';
+import type { Bug, ModelOptions } from './model-options.ts';
 
 /** A second of work; each of the many turns may have to wait for others. */
 const BUSY_MACHINE_MS = 180_000;

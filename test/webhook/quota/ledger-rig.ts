@@ -45,13 +45,13 @@ export type LedgerRig = ReturnType<typeof createLedgerRig>;
 
 /** One ledger object with room for 4Gi of memory, a cluster of pods, and replicas that share them. */
 export function createLedgerRig() {
-  const clock = manualClock(0);
+  const manual = manualClock(0);
   const ended = new Set<string>();
   let version = 1;
   let last = 0;
 
   const rig = {
-    clock,
+    clock: manual,
     ended,
     object: decode({
       metadata: { name: 'q', uid: 'u', generation: 1, resourceVersion: '1' },
@@ -77,6 +77,8 @@ export function createLedgerRig() {
     setLimits,
     recreate,
     used,
+    slices,
+    reserved,
   };
 
   function store(): LedgerStore {
@@ -90,7 +92,7 @@ export function createLedgerRig() {
         if ([...change.state.reservations.keys()].some((uid) => uid.startsWith(POISON))) return REFUSED;
         const fault = rig.faults.shift();
         if (fault === 'lost') return NO_ANSWER;
-        if (fault === 'late') await clock.sleep(3_000);
+        if (fault === 'late') await manual.sleep(3_000);
         const written = write(change);
         return fault === 'applied' ? NO_ANSWER : written;
       },
@@ -150,11 +152,11 @@ export function createLedgerRig() {
       sliceAfterMs: Infinity,
       sliceLifeMs: 10_000,
       prove: () => {
-        if (rig.isProving) seen.provenAt = clock.monotonic();
+        if (rig.isProving) seen.provenAt = manual.monotonic();
       },
       charged: () => undefined,
       recounted: () => undefined,
-      clock,
+      clock: manual,
       random: () => 0.5,
       ...options,
       view: seen,
@@ -164,18 +166,18 @@ export function createLedgerRig() {
 
   async function reserve(from: QuotaLedger, each: Reservation, isDryRun = false): Promise<ReservationResult> {
     const result = from.reserve(each, { withinMs: 1_000, isDryRun });
-    await clock.advance(2_000);
+    await manual.advance(2_000);
     return result;
   }
 
   /** Lets so much time pass that a count is due, and lets it be made. */
   async function recount(replica: QuotaLedger, afterMs = COUNT_DUE_MS): Promise<void> {
-    await clock.advance(afterMs);
+    await manual.advance(afterMs);
     replica.tick();
-    await clock.advance(0);
+    await manual.advance(0);
     // What the count found overdue is proven over by now.
     replica.observe();
-    await clock.advance(0);
+    await manual.advance(0);
   }
 
   /** Edits the object like a user. */
@@ -193,6 +195,16 @@ export function createLedgerRig() {
   function used(): string | undefined {
     const amount = rig.object.state.used.get('memory');
     return amount && formatQuantity(amount);
+  }
+  function slices() {
+    return Array.from(rig.object.state.slices.values(), ({ amounts, recallRequested }) => {
+      const memory = amounts.get('memory');
+      return { memory: memory && formatQuantity(memory), recallRequested };
+    });
+  }
+
+  function reserved(): readonly string[] {
+    return [...rig.object.state.reservations.keys()];
   }
   return rig;
 }

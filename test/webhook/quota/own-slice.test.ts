@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import type { LedgerStore } from '#webhook/quota/ledger-store.ts';
 import type { QuotaLedger } from '#webhook/quota/quota-ledger.ts';
 import type { ReservationResult } from '#shared/domain/quota/replica/apply-batch.ts';
@@ -33,20 +32,9 @@ describe('the slice of a replica', () => {
     return replica;
   }
 
-  function slices() {
-    return Array.from(rig.object.state.slices.values(), ({ amounts, recallRequested }) => {
-      const memory = amounts.get('memory');
-      return { memory: memory && formatQuantity(memory), recallRequested };
-    });
-  }
-
-  function reserved(): readonly string[] {
-    return [...rig.object.state.reservations.keys()];
-  }
-
   test('is taken with the fifth pod in ten seconds, twice as large as the demand, and is in used at once', async () => {
     await busyReplica();
-    expect({ slices: slices(), used: rig.used(), reserved: reserved() }).toEqual({
+    expect({ slices: rig.slices(), used: rig.used(), reserved: rig.reserved() }).toEqual({
       slices: [{ memory: '10Gi', recallRequested: false }],
       used: '16Gi',
       reserved: ['a', 'b', 'c', 'd', 'e', 'f'],
@@ -76,7 +64,7 @@ describe('the slice of a replica', () => {
   ])('is not taken %s', async (_, options, memory) => {
     rig.setLimits({ memory });
     await busyReplica(options);
-    expect(slices()).toEqual([]);
+    expect(rig.slices()).toEqual([]);
   });
 
   test('is turned into reservations when there is no demand any more', async () => {
@@ -85,7 +73,7 @@ describe('the slice of a replica', () => {
     await rig.clock.advance(20_000);
     replica.tick();
     await rig.clock.advance(0);
-    expect({ slices: slices(), used: rig.used(), last: reserved().at(-1) }).toEqual({
+    expect({ slices: rig.slices(), used: rig.used(), last: rig.reserved().at(-1) }).toEqual({
       slices: [],
       used: '7Gi',
       last: 'g',
@@ -97,7 +85,7 @@ describe('the slice of a replica', () => {
     await admit(replica, ['g']);
     rig.pods = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((uid) => pod(uid));
     await rig.recount(replica);
-    expect({ slices: slices(), used: rig.used(), reserved: reserved() }).toEqual({
+    expect({ slices: rig.slices(), used: rig.used(), reserved: rig.reserved() }).toEqual({
       slices: [{ memory: '14Gi', recallRequested: false }],
       used: '21Gi',
       reserved: [],
@@ -111,11 +99,11 @@ describe('the slice of a replica', () => {
     const other = rig.ledger();
     const asked = other.reserve(reservation('large', '92Gi'), { withinMs: 3_000, isDryRun: false });
     await rig.clock.advance(0);
-    expect(slices()).toEqual([{ memory: '10Gi', recallRequested: true }]);
+    expect(rig.slices()).toEqual([{ memory: '10Gi', recallRequested: true }]);
     holder.tick();
     await rig.clock.advance(2_000);
     expect(await asked).toEqual(RESERVED);
-    expect({ slices: slices(), used: rig.used() }).toEqual({ slices: [], used: '99Gi' });
+    expect({ slices: rig.slices(), used: rig.used() }).toEqual({ slices: [], used: '99Gi' });
   });
 
   test('causes no refusal while its holder is silent, and requests have to retry', async () => {
@@ -130,9 +118,9 @@ describe('the slice of a replica', () => {
     const other = rig.ledger();
     await rig.recount(other, 0);
     await rig.recount(other, 149_000);
-    expect(slices()).toHaveLength(1);
+    expect(rig.slices()).toHaveLength(1);
     await rig.recount(other, 6_000);
-    expect({ slices: slices(), used: rig.used() }).toEqual({ slices: [], used: '0' });
+    expect({ slices: rig.slices(), used: rig.used() }).toEqual({ slices: [], used: '0' });
   });
 
   test('of a holder that has died is not taken back while the view may have missed its last pod', async () => {
@@ -141,7 +129,7 @@ describe('the slice of a replica', () => {
     await rig.recount(other, 0);
     rig.isProving = false;
     await rig.recount(other, 3_600_000);
-    expect(slices()).toHaveLength(1);
+    expect(rig.slices()).toHaveLength(1);
   });
 
   test('is not spent once it has not been written for ten seconds', async () => {
@@ -165,7 +153,7 @@ describe('the slice of a replica', () => {
     rig.setLimits({ memory: '6Gi' });
     rig.pods = ['a', 'b', 'c', 'd', 'e', 'f'].map((uid) => pod(uid));
     expect(await rig.reserve(replica, reservation('g'))).toMatchObject({ kind: 'exceeded' });
-    expect({ slices: slices(), used: rig.used() }).toEqual({ slices: [], used: '6Gi' });
+    expect({ slices: rig.slices(), used: rig.used() }).toEqual({ slices: [], used: '6Gi' });
   });
 
   test('reports its usage of a newly limited resource once its pods are seen', async () => {
@@ -186,7 +174,7 @@ describe('the slice of a replica', () => {
     expect(await rig.reserve(replica, reservation('g', '5Gi'))).toMatchObject({ kind: 'exceeded' });
     replica.tick();
     await rig.clock.advance(1_000);
-    expect({ slices: slices(), used: rig.used(), reserved: reserved() }).toEqual({
+    expect({ slices: rig.slices(), used: rig.used(), reserved: rig.reserved() }).toEqual({
       slices: [],
       used: '996Gi',
       reserved: [],
@@ -199,7 +187,7 @@ describe('the slice of a replica', () => {
     const replica = await busyReplica({ ...SLICES, charged: (path) => paths.push(path) });
     await rig.clock.advance(2_000);
     expect(await admit(replica, ['g', 'h'])).toEqual(['reserved', 'reserved']);
-    expect({ reserved: reserved(), paths: new Set(paths) }).toEqual({
+    expect({ reserved: rig.reserved(), paths: new Set(paths) }).toEqual({
       reserved: ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'],
       paths: new Set(['ledger']),
     });
@@ -220,7 +208,7 @@ describe('the slice of a replica', () => {
     await rig.clock.advance(10_000);
     replica.tick();
     await rig.clock.advance(1_000);
-    expect(reserved().toSorted()).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'other']);
+    expect(rig.reserved().toSorted()).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'other']);
     await rig.recount(rig.ledger());
     expect(rig.used()).toBe('10Gi');
   });
@@ -251,7 +239,7 @@ describe('the slice of a replica', () => {
     ] as const)
       replica.cancel({ ...reservation(uid), claim });
     await replica.close();
-    expect(reserved().slice(6)).toEqual(['twin']);
+    expect(rig.reserved().slice(6)).toEqual(['twin']);
   });
 
   test('answers a dry run without being spent', async () => {
@@ -284,7 +272,7 @@ describe('the slice of a replica', () => {
     const replica = await busyReplica();
     await admit(replica, ['g']);
     await replica.close();
-    expect({ slices: slices(), used: rig.used() }).toEqual({ slices: [], used: '7Gi' });
+    expect({ slices: rig.slices(), used: rig.used() }).toEqual({ slices: [], used: '7Gi' });
   });
 
   test('does not block shutdown while the API server does not answer', async () => {

@@ -10,9 +10,10 @@ import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { PodInformer } from '#webhook/quota/pod-informer.ts';
 import { seededJitter } from '#test/fakes/jitter.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const log = createLog({ component: 'test', level: 'silent', format: 'json' });
-const WAIT = { timeout: 30_000 };
+const WAIT = 30_000;
 const TIMEOUT_MS = 60_000;
 
 let server: ApiServer;
@@ -110,11 +111,14 @@ describe('PodInformer', { timeout: TIMEOUT_MS }, () => {
     const foreign = await newPod(others, 'foreign');
     addNamespace(pods, ours);
     await running(pods, async () => {
-      await expect.poll(() => pods.view.get(before)?.generation, WAIT).toBe(1);
+      await eventually(() => expect(pods.view.get(before)?.generation).toBe(1), WAIT);
       const after = await newPod(ours, 'after');
-      await expect.poll(() => pods.view.get(after)?.group.namespace.name, WAIT).toBe(ours);
+      await eventually(() => expect(pods.view.get(after)?.group.namespace.name).toBe(ours), WAIT);
       await removePod(ours, 'before');
-      await expect.poll(() => [pods.view.get(before), pods.view.isGone(before)], WAIT).toEqual([undefined, true]);
+      await eventually(
+        () => expect([pods.view.get(before), pods.view.isGone(before)]).toEqual([undefined, true]),
+        WAIT,
+      );
       expect([pods.view.get(foreign), pods.view.size, pods.view.isWhole]).toEqual([undefined, 1, true]);
     });
   });
@@ -125,9 +129,9 @@ describe('PodInformer', { timeout: TIMEOUT_MS }, () => {
     const uid = await newPod(second, 'there');
     addNamespace(pods, first);
     await running(pods, async () => {
-      await expect.poll(() => pods.view.isWhole, WAIT).toBe(true);
+      await eventually(() => expect(pods.view.isWhole).toBe(true), WAIT);
       addNamespace(pods, second);
-      await expect.poll(() => pods.view.get(uid)?.group.namespace.name, WAIT).toBe(second);
+      await eventually(() => expect(pods.view.get(uid)?.group.namespace.name).toBe(second), WAIT);
     });
   });
 
@@ -137,13 +141,13 @@ describe('PodInformer', { timeout: TIMEOUT_MS }, () => {
     const gone = await newPod(namespace, 'gone');
     addNamespace(pods, namespace);
     await running(pods, async () => {
-      await expect.poll(() => pods.view.get(gone), WAIT).toBeDefined();
+      await eventually(() => expect(pods.view.get(gone)).toBeDefined(), WAIT);
       cutOff();
       await removePod(namespace, 'gone');
       const come = await newPod(namespace, 'come');
       isCutOff = false;
-      await expect.poll(() => pods.view.get(come), WAIT).toBeDefined();
-      await expect.poll(() => pods.view.get(gone), WAIT).toBeUndefined();
+      await eventually(() => expect(pods.view.get(come)).toBeDefined(), WAIT);
+      await eventually(() => expect(pods.view.get(gone)).toBeUndefined(), WAIT);
     });
   });
 
@@ -153,11 +157,14 @@ describe('PodInformer', { timeout: TIMEOUT_MS }, () => {
     const uid = await newPod(namespace, 'there');
     addNamespace(pods, namespace);
     await running(pods, async () => {
-      await expect.poll(() => pods.view.get(uid), WAIT).toBeDefined();
+      await eventually(() => expect(pods.view.get(uid)).toBeDefined(), WAIT);
       const { life } = pods.view;
       names = ['pods', 'requests.cpu'];
-      await expect.poll(() => pods.view.names, WAIT).toEqual(names);
-      await expect.poll(() => [pods.view.life > life, pods.view.get(uid) !== undefined], WAIT).toEqual([true, true]);
+      await eventually(() => expect(pods.view.names).toEqual(names), WAIT);
+      await eventually(
+        () => expect([pods.view.life > life, pods.view.get(uid) !== undefined]).toEqual([true, true]),
+        WAIT,
+      );
     });
   });
 
@@ -165,19 +172,17 @@ describe('PodInformer', { timeout: TIMEOUT_MS }, () => {
     const pods = informer();
     addNamespace(pods, await newNamespace());
     await running(pods, async () => {
-      await expect.poll(() => pods.view.isWhole, WAIT).toBe(true);
+      await eventually(() => expect(pods.view.isWhole).toBe(true), WAIT);
       expect(pods.provenAt).toBe(-Infinity);
       const askedAt = clock.monotonic();
       pods.prove();
-      await expect.poll(() => pods.provenAt, WAIT).toBeGreaterThanOrEqual(askedAt);
+      await eventually(() => expect(pods.provenAt).toBeGreaterThanOrEqual(askedAt), WAIT);
       areNamespacesKnown = false;
       const { provenAt } = pods;
-      await expect
-        .poll(() => {
-          pods.prove();
-          return clock.monotonic() - askedAt;
-        }, WAIT)
-        .toBeGreaterThan(3_000);
+      await eventually(() => {
+        pods.prove();
+        expect(clock.monotonic() - askedAt).toBeGreaterThan(3_000);
+      }, WAIT);
       expect(pods.provenAt).toBe(provenAt);
     });
   });
@@ -187,16 +192,16 @@ describe('PodInformer', { timeout: TIMEOUT_MS }, () => {
     const namespace = await newNamespace();
     addNamespace(pods, namespace);
     await running(pods, async () => {
-      await expect.poll(() => pods.view.isWhole, WAIT).toBe(true);
+      await eventually(() => expect(pods.view.isWhole).toBe(true), WAIT);
       cutOff();
       const uid = await newPod(namespace, 'missed');
       const askedAt = clock.monotonic();
       pods.prove();
-      await expect.poll(() => clock.monotonic() - askedAt, WAIT).toBeGreaterThan(1_500);
+      await eventually(() => expect(clock.monotonic() - askedAt).toBeGreaterThan(1_500), WAIT);
       const [provenAt, isKnown] = [pods.provenAt, pods.view.get(uid) !== undefined];
       expect(provenAt < askedAt || isKnown).toBe(true);
       isCutOff = false;
-      await expect.poll(() => pods.provenAt, WAIT).toBeGreaterThanOrEqual(askedAt);
+      await eventually(() => expect(pods.provenAt).toBeGreaterThanOrEqual(askedAt), WAIT);
       expect(pods.view.get(uid)).toBeDefined();
     });
   });

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { endIfUnread } from '#shared/http/linger.ts';
 import { serve, type Server } from '#shared/http/serve.ts';
 import { createBodyReader, type BodyBudget, type ReviewBody } from '#webhook/request-body/body-budget.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const KIB = 1024;
 const agent = new Agent({ keepAlive: true });
@@ -60,8 +61,8 @@ async function reader({ busyMs = 0, ...budget }: Partial<BodyBudget> & { busyMs?
   return {
     arrived,
     came,
-    untilCame: (count) => expect.poll(() => came.length, { timeout: 30_000 }).toBe(count),
-    untilArrived: (count) => expect.poll(() => arrived.length, { timeout: 30_000 }).toBe(count),
+    untilCame: (count) => eventually(() => expect(came.length).toBe(count), 30_000),
+    untilArrived: (count) => eventually(() => expect(arrived.length).toBe(count), 30_000),
     begin,
     send: (body) =>
       new Promise((resolve, reject) => {

@@ -1,8 +1,8 @@
 import { request as httpsRequest } from 'node:https';
 import { WEBHOOK_PATHS } from '#shared/kube/admission/webhook-configurations.ts';
-import { systemClock as clock } from '#shared/runtime/clock.ts';
 import { FITTING } from '#test/webhook/bad-inputs/bad-input.ts';
 import { createPodReview, pod, readAnswer } from '#test/webhook/support/reviews.ts';
+import { letTimePass } from '#test/build/waiting.ts';
 
 /** A review and how it must be answered; each is decided from caches, so no other server's delay is in the answer. */
 interface Question {
@@ -72,7 +72,7 @@ export function startLoad(port: number, perSecond: number, bundle: () => string)
   let open = 0;
   const running = (async () => {
     while (!done.signal.aborted) {
-      await clock.sleep(1_000 / perSecond);
+      await letTimePass(1_000 / perSecond, 'load');
       const question = QUESTIONS[answers.length % QUESTIONS.length];
       if (open >= MOST_OPEN || question === undefined) continue;
       open += 1;

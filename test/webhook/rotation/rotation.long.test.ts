@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { createClient } from '#shared/kube/client/client.ts';
 import { directConnection } from '#shared/kube/client/connection.ts';
-import { systemClock } from '#shared/runtime/clock.ts';
 import { apiDouble, type ApiDouble } from '#test/fakes/api-double.ts';
 import { prepareCluster } from '#test/webhook/bad-inputs/cluster.ts';
 import { restartedReplicas } from './restarted-replicas.ts';
 import { startLoad } from './review-load.ts';
 import { openSteppedWebhook } from './stepped-webhook.ts';
+import { letTimePass } from '#test/build/waiting.ts';
 
 const LEAVES = 1_000;
 const AUTHORITIES = 20;
@@ -50,7 +50,7 @@ test(
       await webhook.look();
       history.look();
       expect(webhook.problem()).toBeUndefined();
-      await systemClock.sleep(LEAF_EVERY_MS);
+      await letTimePass(LEAF_EVERY_MS, 'load');
     }
     const answers = await load.stop();
     const rotations = await webhook.rotations();

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startApiServer } from '#sandbox/api-server/start-api-server.ts';
 import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
 import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
@@ -14,8 +14,9 @@ import { at } from '#test/contract/harness.ts';
 import { createCaches, type Caches } from '#webhook/cluster-state/caches.ts';
 import { RuleReconciler } from '#webhook/rules/rule-reconciler.ts';
 import { CONDITIONS } from '#webhook/messages.ts';
+import { eventually, letTimePass } from '#test/build/waiting.ts';
 
-const WITHIN = { timeout: 5_000 };
+const WITHIN = 5_000;
 /** Several times what it takes the leader to see a change and to write. */
 const QUIET_MS = 1_000;
 const log = createLog({ component: 'test', level: 'silent', format: 'json' });
@@ -98,7 +99,7 @@ describe('RuleReconciler on the sandbox API server', () => {
   }
 
   function eventuallyRules(name: string, wanted: unknown): Promise<void> {
-    return vi.waitFor(async () => expect(await rulesIn(name)).toEqual(wanted), WITHIN);
+    return eventually(async () => expect(await rulesIn(name)).toEqual(wanted), WITHIN);
   }
 
   test('every change of a policy changes the rules and their status', async () => {
@@ -114,7 +115,7 @@ describe('RuleReconciler on the sandbox API server', () => {
     ]);
     await deleteObject(client, { resource: PRIORITY_POLICIES, name: 'b' });
     await eventuallyRules('plimsoll', [['a', 3]]);
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const found = await getObject(client, { resource: PRIORITY_RULES, name: 'plimsoll' });
       expect(at(found, 'object.status')).toMatchObject({
         policies: 1,
@@ -173,18 +174,18 @@ describe('RuleReconciler on the sandbox API server', () => {
     const term = leader.lead();
     const other = await replica();
     await eventuallyRules('plimsoll', [['a', 1]]);
-    await vi.waitFor(async () => expect(await other.behindSeconds()).toBe(0), WITHIN);
+    await eventually(async () => expect(await other.behindSeconds()).toBe(0), WITHIN);
     term.lose();
     await write('a', { maxPriority: 2 });
     // Both know that the rules are old, for longer than it takes a leader to write.
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       expect(await other.behindSeconds()).toBeGreaterThan((2 * QUIET_MS) / 1_000);
       expect(await leader.behindSeconds()).toBeGreaterThan((2 * QUIET_MS) / 1_000);
     }, WITHIN);
     expect(await rulesIn('plimsoll')).toEqual([['a', 1]]);
     other.lead();
     await eventuallyRules('plimsoll', [['a', 2]]);
-    await vi.waitFor(async () => expect(await leader.behindSeconds()).toBe(0), WITHIN);
+    await eventually(async () => expect(await leader.behindSeconds()).toBe(0), WITHIN);
   });
 
   test('rules are compiled from live objects, so a stale cache reverts nothing', async () => {
@@ -200,7 +201,7 @@ describe('RuleReconciler on the sandbox API server', () => {
     running.push(end);
     expect([...stale.caches.policies.values()].map(({ maxPriority }) => maxPriority)).toEqual([1]);
     void stale.reconciler.duty.run(end.signal, { fencingToken: 'late', isHeld: () => true });
-    await new Promise((resolve) => setTimeout(resolve, QUIET_MS));
+    await letTimePass(QUIET_MS, 'watched');
     expect(await rulesIn('plimsoll')).toEqual([['a', 2]]);
   });
 
@@ -212,15 +213,13 @@ describe('RuleReconciler on the sandbox API server', () => {
     const { lead, reconciler, caches } = await replica();
     lead();
     const condition = (): unknown => reconciler.conditionOf([...caches.policies.values()][0] as never);
-    await vi.waitFor(() => expect(condition()).toMatchObject({ status: 'False', reason: 'NotCompiled' }), {
-      timeout: 10_000,
-    });
+    await eventually(() => expect(condition()).toMatchObject({ status: 'False', reason: 'NotCompiled' }), 10_000);
     const spec = at(definition, 'object.spec');
     const { apiVersion, kind } = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' };
     const again = { apiVersion, kind, metadata: { name: address.name }, spec };
     expect(await createObject(client, { resource: CUSTOM_RESOURCE_DEFINITIONS }, again)).toMatchObject({ kind: 'ok' });
-    await vi.waitFor(async () => expect(await rulesIn('plimsoll')).toEqual([['a', 1]]), { timeout: 15_000 });
-    await vi.waitFor(() => expect(condition()).toMatchObject({ status: 'True', reason: 'Compiled' }), WITHIN);
+    await eventually(async () => expect(await rulesIn('plimsoll')).toEqual([['a', 1]]), 15_000);
+    await eventually(() => expect(condition()).toMatchObject({ status: 'True', reason: 'Compiled' }), WITHIN);
   }, 40_000);
 });
 

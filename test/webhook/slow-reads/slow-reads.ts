@@ -1,10 +1,11 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { at, eventually } from '#test/contract/harness.ts';
+import { at } from '#test/contract/harness.ts';
 import type { DelayingProxy } from '#test/fakes/delaying-proxy.ts';
 import { onlyIn } from '#test/cluster/admission/support/cluster-objects.ts';
 import { forbiddenPod, permittedPod, type Stage } from '#test/webhook/adversary/stage.ts';
 import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
 import { ANY_NUMBER, patternOf } from '#test/build/pattern-of.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 /** Longer than a read of the webhook may take, shorter than the API server waits for an answer. */
 const DELAY_MS = 950;

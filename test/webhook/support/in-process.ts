@@ -8,6 +8,7 @@ import { createShutdown } from '#shared/runtime/shutdown.ts';
 import { webhookSchema, type WebhookConfiguration } from '#webhook/configuration.ts';
 import { startWebhook, type Webhook } from '#webhook/webhook.ts';
 import { seededJitter } from '#test/fakes/jitter.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 /** An API server, and the token with which the webhook speaks to it. */
 export interface ServerAccess {
@@ -62,13 +63,11 @@ const ON_LOOPBACK = {
   registration: { mode: 'Full', url: 'https://127.0.0.1:0' },
 };
 
-const READY_ATTEMPTS = 1_500;
-const PAUSE_MS = 20;
+const READY_WITHIN_MS = 30_000;
 
 async function untilReady(healthUrl: string): Promise<void> {
-  for (let attempt = 0; attempt < READY_ATTEMPTS; attempt += 1) {
-    if ((await fetch(`${healthUrl}/readyz`)).status === 200) return;
-    await systemClock.sleep(PAUSE_MS);
-  }
-  throw new Error(await (await fetch(`${healthUrl}/readyz?verbose`)).text());
+  await eventually(async () => {
+    const answer = await fetch(`${healthUrl}/readyz?verbose`);
+    if (!answer.ok) throw new Error(await answer.text());
+  }, READY_WITHIN_MS);
 }

@@ -2,7 +2,7 @@ import { isLabelValue, isQualifiedName } from '#shared/domain/labels/label-synta
 import type { FieldError } from '#sandbox/api-server/errors/field-error.ts';
 import { forbiddenField, invalidValue, required, tooLong } from '#sandbox/api-server/errors/field-error.ts';
 import type { KubeObject, Metadata, OwnerReference } from '#sandbox/api-server/wire/object.ts';
-import type { ResourceType } from '#sandbox/api-server/kinds/resource-type.ts';
+import type { ResourceType } from '#sandbox/api-server/resource-type.ts';
 
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;

@@ -1,6 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { FieldError } from '#sandbox/api-server/errors/field-error.ts';
 import { forbiddenField } from '#sandbox/api-server/errors/field-error.ts';
-import { isEqual } from '#sandbox/api-server/wire/equal.ts';
 import {
   copyOf,
   fieldsAt,
@@ -25,7 +25,7 @@ export function validatePodUpdate(next: KubeObject, previous: KubeObject): Field
     ...validatePod(next),
     ...gates,
     ...tolerations,
-    ...(isEqual(mutableAside(spec, before), before) ? [] : [forbiddenField('spec', IMMUTABLE)]),
+    ...(isDeepStrictEqual(mutableAside(spec, before), before) ? [] : [forbiddenField('spec', IMMUTABLE)]),
   ];
 }
 
@@ -68,7 +68,7 @@ function validateGates(spec: Fields, before: Fields): FieldError[] {
 function validateTolerations(spec: Fields, before: Fields): FieldError[] {
   const kept = listAt(spec, 'tolerations');
   const areAllKept = listAt(before, 'tolerations').every((old) =>
-    kept.some((one) => isEqual(withoutSeconds(one), withoutSeconds(old))),
+    kept.some((one) => isDeepStrictEqual(withoutSeconds(one), withoutSeconds(old))),
   );
   return areAllKept
     ? []

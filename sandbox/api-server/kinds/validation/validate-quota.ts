@@ -1,8 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { quantityMilliValue, quantitySign } from '#shared/domain/quantity/quantity.ts';
 import type { FieldError } from '#sandbox/api-server/errors/field-error.ts';
 import { invalidValue, required } from '#sandbox/api-server/errors/field-error.ts';
-import { isEqual } from '#sandbox/api-server/wire/equal.ts';
 import {
   fieldsAt,
   listAt,
@@ -56,7 +56,7 @@ export function validateQuota(quota: KubeObject): FieldError[] {
 /** `spec.scopes` never changes; `spec.scopeSelector` may. */
 export function validateQuotaUpdate(next: KubeObject, previous: KubeObject): FieldError[] {
   const scopes = textsAt(fieldsAt(next, 'spec'), 'scopes');
-  const isKept = isEqual(scopes.toSorted(), textsAt(fieldsAt(previous, 'spec'), 'scopes').toSorted());
+  const isKept = isDeepStrictEqual(scopes.toSorted(), textsAt(fieldsAt(previous, 'spec'), 'scopes').toSorted());
   return [...validateQuota(next), ...(isKept ? [] : [invalidValue('spec.scopes', scopes, 'field is immutable')])];
 }
 

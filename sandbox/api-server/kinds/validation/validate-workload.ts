@@ -1,7 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { FieldError } from '#sandbox/api-server/errors/field-error.ts';
 import { invalidValue, required } from '#sandbox/api-server/errors/field-error.ts';
 import { matchesSelector } from '#sandbox/api-server/selectors/label-selector.ts';
-import { isEqual } from '#sandbox/api-server/wire/equal.ts';
 import { fieldsAt, isFields, textAt, type Fields, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import { atLeast, oneOf, validatePodSpec } from './validate-pod.ts';
 
@@ -14,7 +14,7 @@ export function validateWorkload(object: KubeObject): FieldError[] {
 /** The selector of a workload never changes. */
 export function validateWorkloadUpdate(next: KubeObject, previous: KubeObject): FieldError[] {
   const selector = fieldsAt(next, 'spec')['selector'];
-  const changed = isEqual(selector, fieldsAt(previous, 'spec')['selector'])
+  const changed = isDeepStrictEqual(selector, fieldsAt(previous, 'spec')['selector'])
     ? []
     : [invalidValue('spec.selector', selector, 'field is immutable')];
   return [...validateWorkload(next), ...changed];
@@ -54,7 +54,9 @@ function validateJobRestart(podSpec: Fields): FieldError[] {
 
 export function validateJobUpdate(next: KubeObject, previous: KubeObject): FieldError[] {
   const fixed = ['completions', 'selector', 'template', 'completionMode'];
-  const changed = fixed.filter((name) => !isEqual(fieldsAt(next, 'spec')[name], fieldsAt(previous, 'spec')[name]));
+  const changed = fixed.filter(
+    (name) => !isDeepStrictEqual(fieldsAt(next, 'spec')[name], fieldsAt(previous, 'spec')[name]),
+  );
   return [
     ...validateJob(next),
     ...changed.map((name) => invalidValue(`spec.${name}`, fieldsAt(next, 'spec')[name], 'field is immutable')),

@@ -1,4 +1,4 @@
-import type { Attributes } from '#sandbox/api-server/admission/admission.ts';
+import type { Attributes } from '#sandbox/api-server/admission.ts';
 import { alreadyExists, invalid } from '#sandbox/api-server/errors/errors.ts';
 import { validateMetadata } from '#sandbox/api-server/kinds/validation/validate-metadata.ts';
 import { managedFieldsOfNew } from '#sandbox/api-server/ownership/managed-fields.ts';

@@ -1,8 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { badRequest, conflict, invalid, MODIFIED, notFound } from '#sandbox/api-server/errors/errors.ts';
 import { validateMetadata, validateMetadataUpdate } from '#sandbox/api-server/kinds/validation/validate-metadata.ts';
 import type { FieldError } from '#sandbox/api-server/errors/field-error.ts';
 import { keyOf, type Revision } from '#sandbox/api-server/storage/revision.ts';
-import { isEqual } from '#sandbox/api-server/wire/equal.ts';
 import { copyObject, fieldsOf, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import type { ApiRequest } from '#sandbox/api-server/operations/api-request.ts';
 import { attributesOf } from '#sandbox/api-server/operations/attributes.ts';
@@ -68,7 +68,7 @@ export async function changeObject(
     const next = change(copyObject(current.object));
     const isConditional = checkPreconditions(request, current.object, next);
     const { object, charge } = await admit(server, request, options, { current: current.object, next });
-    if (isEqual(object, current.object)) return current.object;
+    if (isDeepStrictEqual(object, current.object)) return current.object;
     const isLast = isConditional || attempt === MOST_ATTEMPTS;
     if (options.isDryRun || collection.get(current.key) === current) {
       charge();
@@ -129,7 +129,8 @@ function updateErrors({ type, subresource }: ApiRequest, next: KubeObject, curre
 function setGeneration(hasGeneration: boolean, current: KubeObject, next: KubeObject): void {
   if (!hasGeneration) return;
   const changed = [...new Set([...Object.keys(current), ...Object.keys(next)])].some(
-    (name) => name !== 'metadata' && name !== 'status' && !isEqual(fieldsOf(current)[name], fieldsOf(next)[name]),
+    (name) =>
+      name !== 'metadata' && name !== 'status' && !isDeepStrictEqual(fieldsOf(current)[name], fieldsOf(next)[name]),
   );
   if (changed) next.metadata.generation = (current.metadata.generation ?? 0) + 1;
 }

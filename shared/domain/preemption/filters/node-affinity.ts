@@ -1,6 +1,7 @@
 import { isValidRequirement, meetsRequirement } from '#shared/domain/labels/requirement.ts';
 import type { Node } from '#shared/domain/snapshot/node.ts';
-import type { NodeSelectorTerm, Pod, Requirement } from '#shared/domain/pod/pod.ts';
+import type { NodeSelectorTerm, Pod } from '#shared/domain/pod/pod.ts';
+import type { Requirement } from '#shared/domain/labels/requirement.ts';
 import type { NodeFilter } from './filter.ts';
 import type { Refusal } from './refusal.ts';
 

@@ -1,4 +1,4 @@
-import { type OwnerKey, ownerText } from '#shared/domain/avoidance/avoid-entry.ts';
+import { type OwnerKey, ownerText } from '#shared/domain/pod/owner-key.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { isInForce, recentRounds, type Sides } from './find-loop.ts';
 import { type LoopPolicy, pairOf, partiesOf, type PreemptionRounds, type Round } from './preemption-rounds.ts';

@@ -1,4 +1,4 @@
-import { ownerText } from '#shared/domain/avoidance/avoid-entry.ts';
+import { ownerText } from '#shared/domain/pod/owner-key.ts';
 import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';

@@ -7,6 +7,9 @@ import {
 } from '#agent/decide/shortage/polling-interval.ts';
 import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
 import { threshold } from '#test/shared/domain/pressure/threshold-builder.ts';
+import { FIRST_STATE } from '#agent/decide/agent-state.ts';
+import { decide } from '#agent/decide/decide.ts';
+import { MIB, policy, snapshot } from '#test/agent/node-scene.ts';
 
 const GI = 1024 ** 3;
 const PERIODS = { nearMs: 100, farMs: 1_000, raceMs: 20 };
@@ -62,5 +65,38 @@ describe('leastHeadroom', () => {
       ['pid.available', observed(GI)],
     ] as const);
     expect(leastHeadroom(thresholds, observations)).toBe(headroom);
+  });
+});
+
+describe('the time between passes', () => {
+  const periods = { nearMs: 100, farMs: 1000, raceMs: 10 };
+  const state = (headroom: number) => ({ at: 0, headroom, rate: 0 });
+
+  test('is as long as the fastest allocation needs for the headroom', () => {
+    expect(pollingInterval(NO_HEADROOM_TREND, periods)).toBe(1000);
+    expect(pollingInterval(state(1.5 * 1024 ** 3), periods)).toBeCloseTo(500);
+    expect(pollingInterval(state(-5), periods)).toBe(100);
+  });
+
+  test.each<[sentence: string, headrooms: readonly number[], everyMs: number, expected: number]>([
+    ['a crossing in sight is met when it comes', [300 * MIB, 200 * MIB, 100 * MIB], 200, 100],
+    ['a fast one is met in time', [300 * MIB, 200 * MIB, 100 * MIB], 50, 50],
+    ['the last bytes are watched as often as may be', [300 * MIB, 200 * MIB, 1 * MIB], 100, 10],
+    ['a slow approach changes nothing', [300 * MIB, 299 * MIB, 298 * MIB], 100, 100],
+    ['nor does room that grows', [100 * MIB, 200 * MIB, 300 * MIB], 100, 100],
+    ['once it is crossed there is nothing to race for', [100 * MIB, 50 * MIB, -1 * MIB], 100, 100],
+    ['what was not known before says nothing about a rate', [Infinity, Infinity, 50 * MIB], 100, 100],
+  ])('%s', (_sentence, headrooms, everyMs, expected) => {
+    const headroomTrend = headrooms.reduce(
+      (previous, headroom, index) => advanceHeadroomTrend(previous, headroom, (index + 1) * everyMs),
+      NO_HEADROOM_TREND,
+    );
+    expect(pollingInterval(headroomTrend, periods)).toBeCloseTo(expected);
+  });
+
+  test('headroom is to the threshold that is crossed first; nothing known is far', () => {
+    const { pressure } = decide(FIRST_STATE, snapshot({ now: 0, availableMiB: 500 }), policy()).state;
+    expect(leastHeadroom(policy().thresholds, pressure.observations)).toBe(300 * MIB);
+    expect(leastHeadroom(policy().thresholds, new Map())).toBe(Number.POSITIVE_INFINITY);
   });
 });

@@ -2,16 +2,17 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { CgroupMemory } from '#agent/observe/cgroup/memory-cgroup.ts';
 import type { CgroupDetails } from '#agent/observe/cgroup/cgroup-details.ts';
 import { createGroupMeter } from '#agent/observe/cgroup/group-meter.ts';
 import { createPodScanner, type PodScanner } from '#agent/observe/cgroup/pod-scanner.ts';
 import type { Reading } from '#agent/observe/source/reading.ts';
 import { hog, realPods, whyNoRealPods } from '#test/agent/real-pods.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const MIB = 1024 * 1024;
-const WITHIN = { timeout: 60_000, interval: 50 };
+const WITHIN = 60_000;
 const TEST = { timeout: 120_000 };
 const BUSY = ['sh', '-c', 'while :; do :; done'];
 const reason = whyNoRealPods();
@@ -53,7 +54,7 @@ describe.skipIf(reason !== undefined)(`sources on real cgroups${reason === undef
     const details = (uid: string): CgroupDetails => scanner.readDetails(uid) ?? expect.unreachable();
     /** The kernel brings these totals up to date every two seconds only. */
     const hasWaited = (uid: string, stalls: 'memoryStalls' | 'cpuStalls' | 'ioStalls'): Promise<void> =>
-      vi.waitFor(() => expect(valueOf(details(uid)[stalls]).someMicroseconds).toBeGreaterThan(0), WITHIN);
+      eventually(() => expect(valueOf(details(uid)[stalls]).someMicroseconds).toBeGreaterThan(0), WITHIN);
 
     test(
       'memory is what the kernel charges, without the cache it would give up first, and nothing of a neighbour',
@@ -63,10 +64,10 @@ describe.skipIf(reason !== undefined)(`sources on real cgroups${reason === undef
         const [uid = '', other = ''] = uids;
         await once(start(uid, write(48)), 'exit');
         const holder = start(uid, hog(64, 1000));
-        await vi.waitFor(() => expect(memory(uid).workingSetBytes).toBeGreaterThan(64 * MIB), WITHIN);
+        await eventually(() => expect(memory(uid).workingSetBytes).toBeGreaterThan(64 * MIB), WITHIN);
         holder.kill('SIGSTOP');
         const file = (name: string): string => readFileSync(`${layout.memory}/${pathOf(uid)}/${name}`, 'utf8');
-        await vi.waitFor(() => {
+        await eventually(() => {
           const usageBytes = Number(file(MEMORY[version].usage));
           const inactive = new RegExp(`^${MEMORY[version].inactiveFile} (\\d+)$`, 'm').exec(file('memory.stat'))?.[1];
           const workingSetBytes = usageBytes - Number(inactive);
@@ -82,7 +83,7 @@ describe.skipIf(reason !== undefined)(`sources on real cgroups${reason === undef
       const [uid = '', other = ''] = uids;
       limitPod(uid, { cpus: 0.2 });
       for (let index = 0; index < 3; index += 1) start(uid, BUSY);
-      await vi.waitFor(() => {
+      await eventually(() => {
         const { usageSeconds, throttledSeconds } = valueOf(details(uid).cpu);
         expect(usageSeconds).toBeGreaterThan(0.2);
         expect(throttledSeconds).toBeGreaterThan(0.2);
@@ -110,7 +111,7 @@ describe.skipIf(reason !== undefined)(`sources on real cgroups${reason === undef
       const meter = createGroupMeter(layout);
       meter.measure(performance.now());
       for (const uid of uids) start(uid, BUSY);
-      await vi.waitFor(() => {
+      await eventually(() => {
         meter.measure(performance.now());
         const { processCount = 0, cpuNanoCores = 0 } = meter.usages().get('pods') ?? {};
         expect(processCount).toBeGreaterThanOrEqual(uids.length);
@@ -123,7 +124,7 @@ describe.skipIf(reason !== undefined)(`sources on real cgroups${reason === undef
       const { uids, start } = pods();
       const [uid = '', other = ''] = uids;
       const { pid = 0 } = start(uid, hog(1, 1000));
-      await vi.waitFor(() => {
+      await eventually(() => {
         const threads = readdirSync(`/proc/${pid}/task`).length;
         expect(threads).toBeGreaterThan(1);
         expect(valueOf(details(uid).pids)).toEqual({ tasks: threads });

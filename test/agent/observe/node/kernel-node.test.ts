@@ -3,6 +3,7 @@ import { findCgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
 import { createKernelNode } from '#agent/observe/node/kernel-node.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 import { fixturePods, type NodeCase, nodeRoot } from '#test/agent/observe/node-fixtures.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 function openNode(name: NodeCase) {
   const root = nodeRoot(name);
@@ -97,7 +98,7 @@ describe('createKernelNode', () => {
     expect(source.readNode(0).readings.nodeFilesystem).toBeUndefined();
     const controller = new AbortController();
     const running = source.run(controller.signal);
-    await expect.poll(() => source.readNode(1).readings.nodeFilesystem?.capacityBytes).toBeGreaterThan(0);
+    await eventually(() => expect(source.readNode(1).readings.nodeFilesystem?.capacityBytes).toBeGreaterThan(0));
     controller.abort();
     await running;
     source.close();

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { systemClock } from '#shared/runtime/clock.ts';
 import { at, type Harness } from '#test/contract/harness.ts';
 import { slowPod, wasAsked } from '#test/cluster/admission/support/registered-webhooks.ts';
+import { letTimePass } from '#test/build/waiting.ts';
 
 const CLIENTS = 4;
 const PAUSE_MS = 20;
@@ -18,7 +18,7 @@ export async function answersWhile(api: Harness, something: () => Promise<void>)
       const given = await api.post(api.core('pods'), slowPod('slow'), { query: { dryRun: 'All' } });
       const answer = `${given.status} ${wasAsked(given) ? 'after asking' : String(at(given.body, 'message'))}`;
       answers.set(answer, (answers.get(answer) ?? 0) + 1);
-      await systemClock.sleep(PAUSE_MS);
+      await letTimePass(PAUSE_MS, 'load');
     }
   });
   await something().finally(() => done.abort());

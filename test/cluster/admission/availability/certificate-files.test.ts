@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
-import { contractHarness, eventually } from '#test/contract/harness.ts';
+import { contractHarness } from '#test/contract/harness.ts';
 import { answersWhile, expectAllAsked } from './answers-under-load.ts';
 import { certificateFiles } from './certificate-files.ts';
 import { registeredWebhooks } from '#test/cluster/admission/support/registered-webhooks.ts';
 import { servedCertificate } from './served-certificate.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const LEAST_ANSWERS = 100;
 /** A webhook reloads its files every 20 s. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
-import { at, contractHarness, eventually, pod, uniqueName } from '#test/contract/harness.ts';
+import { at, contractHarness, pod, uniqueName } from '#test/contract/harness.ts';
 import { ADMISSION } from '#test/contract/webhook-registrar.ts';
 import {
   registeredWebhooks,
@@ -9,6 +9,7 @@ import {
   wasAsked,
 } from '#test/cluster/admission/support/registered-webhooks.ts';
 import { forgedPod, untilRulesInForce } from '#test/cluster/admission/support/rules-in-force.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const CONFIGURATION = `${ADMISSION}/validatingwebhookconfigurations/plimsoll`;
 

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { createAuthority } from '#shared/http/certificates.ts';
 import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
-import { at, contractHarness, eventually, uniqueName } from '#test/contract/harness.ts';
+import { at, contractHarness, uniqueName } from '#test/contract/harness.ts';
 import { answersWhile, expectAllAsked } from './answers-under-load.ts';
 import { AUTHORITY_SECRET, registeredWebhooks } from '#test/cluster/admission/support/registered-webhooks.ts';
 import { servedCertificate } from './served-certificate.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const SETTINGS = { drainSeconds: 3, tls: { overlapSeconds: 0 } };
 /** About 2000 are made on two cores, even with ten busy processes. */

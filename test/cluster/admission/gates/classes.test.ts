@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
-import { at, contractHarness, eventually, pod } from '#test/contract/harness.ts';
+import { at, contractHarness, pod } from '#test/contract/harness.ts';
 import { clusterObjects, onlyIn, POLICIES, PRIORITY_CLASSES } from '#test/cluster/admission/support/cluster-objects.ts';
 import { plainNames } from '#test/cluster/admission/support/plain-names.ts';
 import { registeredWebhooks } from '#test/cluster/admission/support/registered-webhooks.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 /** For a collection, kubectl sends one request per object; other clients send one for all. */
 const TOGETHER = { together: 'yes' };

@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
-import { at, contractHarness, eventually, namesOf, pod, textAt, uniqueName } from '#test/contract/harness.ts';
+import { at, contractHarness, namesOf, pod, textAt, uniqueName } from '#test/contract/harness.ts';
 import { agentOf } from '#test/cluster/admission/support/agent-user.ts';
 import { asUser, type AsUser } from '#test/cluster/admission/support/as-user.ts';
 import { clusterObjects } from '#test/cluster/admission/support/cluster-objects.ts';
 import { registeredWebhooks } from '#test/cluster/admission/support/registered-webhooks.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const SCHEDULER = 'system:kube-scheduler';
 const NODE = 'node-x';
@@ -62,7 +63,7 @@ describe.skipIf(!hasCluster())('removing pods, with the webhook registered', () 
       const priorityClassName = await objects.priorityClass('steady', 10, {}, UNWANTED);
       // The API server observes a new class shortly after.
       const { name } = await eventually(() => given({}, { priorityClassName }));
-      await expect.poll(async () => (await scheduler('DELETE', `${path(name)}?dryRun=All`)).status).toBe(429);
+      await eventually(async () => expect((await scheduler('DELETE', `${path(name)}?dryRun=All`)).status).toBe(429));
     });
 
     test('preempts any other pod, even one that opts out without permission of its class', async () => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { systemClock } from '#shared/runtime/clock.ts';
 import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
 import { makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
-import { at, contractHarness, eventually, pod, uniqueName } from '#test/contract/harness.ts';
+import { at, contractHarness, pod, uniqueName } from '#test/contract/harness.ts';
 import { clusterObjects } from '#test/cluster/admission/support/cluster-objects.ts';
 import { registeredWebhooks } from '#test/cluster/admission/support/registered-webhooks.ts';
+import { eventually, letTimePass } from '#test/build/waiting.ts';
 
 const PATIENCE_MS = 50_000;
 /** No kubelet terminates pods on these nodes, so a victim stays terminating and its preemptor nominated. */
@@ -77,7 +77,7 @@ describe.skipIf(!hasCluster())('kube-scheduler, with the webhook registered', ()
       const conditions = await seen('waiting', 'status.conditions');
       expect(conditions).toContainEqual(expect.objectContaining({ type: 'PodScheduled', reason: 'Unschedulable' }));
     }, PATIENCE_MS);
-    await systemClock.sleep(WATCHED_MS);
+    await letTimePass(WATCHED_MS, 'watched');
     expect(await Promise.all(['one', 'waiting'].map((name) => seen(name, 'spec.priority')))).toEqual([1, 50]);
     expect([await ending('one', 'two'), await seen('waiting', 'status.nominatedNodeName')]).toEqual([[], undefined]);
   });

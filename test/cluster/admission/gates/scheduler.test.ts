@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { systemClock } from '#shared/runtime/clock.ts';
 import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
 import { makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
-import { at, contractHarness, eventually, pod, uniqueName } from '#test/contract/harness.ts';
+import { at, contractHarness, pod, uniqueName } from '#test/contract/harness.ts';
 import { clusterObjects } from '#test/cluster/admission/support/cluster-objects.ts';
 import { registeredWebhooks } from '#test/cluster/admission/support/registered-webhooks.ts';
 import { tenantOf } from '#test/cluster/admission/support/tenant.ts';
+import { eventually, letTimePass } from '#test/build/waiting.ts';
 
 const ALLOW_PREEMPTION = 'plimsoll.dev/allow-preemption';
 const REFUSED =
@@ -49,7 +49,7 @@ describe.skipIf(!hasCluster())('kube-scheduler, where a pod may not be preempted
   test('asks for it, is refused, and does not retry in a loop', async () => {
     await eventually(async () => expect(await refusals()).toBeGreaterThan(0), PATIENCE_MS);
     const before = await refusals();
-    await systemClock.sleep(WATCHED_MS);
+    await letTimePass(WATCHED_MS, 'watched');
     expect((await refusals()) - before).toBeLessThan(MOST_REFUSALS);
     expect(await nodeOf('steady')).toBe(node);
     expect(await nodeOf('urgent')).toBeUndefined();

@@ -2,11 +2,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
-import { at, contractHarness, eventually, pod, uniqueName } from '#test/contract/harness.ts';
+import { at, contractHarness, pod, uniqueName } from '#test/contract/harness.ts';
 import { patched, type Reviewer } from '#test/contract/webhook-receiver.ts';
 import { webhookRegistrar } from '#test/contract/webhook-registrar.ts';
 import { clusterObjects, onlyIn } from '#test/cluster/admission/support/cluster-objects.ts';
 import { registeredWebhooks } from '#test/cluster/admission/support/registered-webhooks.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const AUDIT_LOG = join(inject('runFolder'), 'audit.log');
 const SERVER_LOG = join(inject('runFolder'), 'kube-apiserver.log');

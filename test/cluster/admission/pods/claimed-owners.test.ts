@@ -2,9 +2,10 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { rankingFacts } from '#shared/domain/ranking/candidate.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
-import { contractHarness, eventually, pod } from '#test/contract/harness.ts';
+import { contractHarness, pod } from '#test/contract/harness.ts';
 import type { AsUser } from '#test/cluster/admission/support/as-user.ts';
 import { tenantOf } from '#test/cluster/admission/support/tenant.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const PATIENCE_MS = 50_000;
 

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
 import { makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
-import { at, contractHarness, eventually, pod, textAt, uniqueName } from '#test/contract/harness.ts';
+import { at, contractHarness, pod, textAt, uniqueName } from '#test/contract/harness.ts';
 import { agentOf } from '#test/cluster/admission/support/agent-user.ts';
 import { asUser, type AnswerOfUser, type AsUser } from '#test/cluster/admission/support/as-user.ts';
 import { clusterObjects, onlyIn, PRIORITY_QUOTAS } from '#test/cluster/admission/support/cluster-objects.ts';
 import { registeredWebhooks } from '#test/cluster/admission/support/registered-webhooks.ts';
 import { tenantOf } from '#test/cluster/admission/support/tenant.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const MIRROR = { 'kubernetes.io/config.mirror': '9a1f' };
 /** Pods are counted at least every half minute. */

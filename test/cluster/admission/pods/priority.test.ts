@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
-import { at, contractHarness, eventually, pod } from '#test/contract/harness.ts';
+import { at, contractHarness, pod } from '#test/contract/harness.ts';
 import { clusterObjects, onlyIn, POLICIES, PRIORITY_CLASSES } from '#test/cluster/admission/support/cluster-objects.ts';
 import { registeredWebhooks } from '#test/cluster/admission/support/registered-webhooks.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 describe.skipIf(!hasCluster())('priorities, with the webhook registered', () => {
   const target = clusterTarget();

@@ -2,10 +2,11 @@ import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { PRIORITY_RULES_NAMES } from '#shared/kube/api-names.ts';
 import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
-import { at, contractHarness, eventually, pod, uniqueName } from '#test/contract/harness.ts';
+import { at, contractHarness, pod, uniqueName } from '#test/contract/harness.ts';
 import { clusterObjects, RULES } from '#test/cluster/admission/support/cluster-objects.ts';
 import { plainNames } from '#test/cluster/admission/support/plain-names.ts';
 import { registeredWebhooks } from '#test/cluster/admission/support/registered-webhooks.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 /** The requests, in a namespace prepared for them. */
 interface Wish {

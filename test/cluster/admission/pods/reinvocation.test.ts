@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
-import { at, contractHarness, eventually, pod } from '#test/contract/harness.ts';
+import { at, contractHarness, pod } from '#test/contract/harness.ts';
 import { patched, type Reviewer } from '#test/contract/webhook-receiver.ts';
 import { type WebhookEntry, webhookRegistrar } from '#test/contract/webhook-registrar.ts';
 import { clusterObjects, onlyIn } from '#test/cluster/admission/support/cluster-objects.ts';
 import { registeredWebhooks } from '#test/cluster/admission/support/registered-webhooks.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 /** Each `[path below spec, value]` replaced. */
 function setting(...fields: readonly (readonly [field: string, value: unknown])[]): Reviewer {

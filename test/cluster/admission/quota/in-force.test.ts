@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
-import { at, contractHarness, eventually, pod, uniqueName } from '#test/contract/harness.ts';
+import { at, contractHarness, pod, uniqueName } from '#test/contract/harness.ts';
 import { clusterObjects, onlyIn, PRIORITY_QUOTAS } from '#test/cluster/admission/support/cluster-objects.ts';
 import { registeredWebhooks } from '#test/cluster/admission/support/registered-webhooks.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const LABEL = 'plimsoll.dev/priority-quota';
 /** Conditions are written every ten to twenty seconds. */

@@ -4,11 +4,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
 import { inFlight } from '#test/cluster/support/in-flight.ts';
-import { type Answer, at, contractHarness, eventually, pod, textAt, uniqueName } from '#test/contract/harness.ts';
+import { type Answer, at, contractHarness, pod, textAt, uniqueName } from '#test/contract/harness.ts';
 import { clusterObjects, onlyIn, PRIORITY_QUOTAS } from '#test/cluster/admission/support/cluster-objects.ts';
 import { type PodHistory, podHistory } from './pod-history.ts';
 import { registeredWebhooks } from '#test/cluster/admission/support/registered-webhooks.ts';
+import { eventually, letTimePass } from '#test/build/waiting.ts';
 
+/** The pause of a client before it retries. */
+const AGAIN_AFTER_MS = 200;
 const REPLICAS = 3;
 const HARD = 200;
 const CREATES = 300;
@@ -64,7 +67,7 @@ describe.skipIf(!hasCluster())('a PriorityQuota whose CustomResourceDefinition i
     for (;;) {
       const answer = await api.post(api.core('pods'), pod(uniqueName('pod'), { priorityClassName }));
       if (answer.status !== 429 && answer.status !== 500) return answer;
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      await letTimePass(AGAIN_AFTER_MS, 'load');
     }
   }
 

@@ -1,6 +1,8 @@
-import { systemClock } from '#shared/runtime/clock.ts';
-import { at, eventually, type Harness, pod, textAt, uniqueName, type WatchLine } from '#test/contract/harness.ts';
+import { at, type Harness, pod, textAt, uniqueName, type WatchLine } from '#test/contract/harness.ts';
 import { linesOf } from '#test/contract/lines-of.ts';
+import { eventually, letTimePass } from '#test/build/waiting.ts';
+
+const AGAIN_AFTER_MS = 100;
 
 /** All watch events about the pods of a namespace, from its creation on. */
 export interface PodHistory {
@@ -41,7 +43,7 @@ async function follow(api: Harness, seen: WatchLine[], from: string, signal: Abo
     const query = { watch: true, resourceVersion };
     const stream = await api.client.stream({ path: api.core('pods'), query, signal });
     if (stream.kind !== 'ok') {
-      await systemClock.sleep(100);
+      await letTimePass(AGAIN_AFTER_MS, 'load');
       continue;
     }
     try {

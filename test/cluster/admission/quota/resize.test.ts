@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
-import { type Answer, at, contractHarness, eventually, pod, textAt, uniqueName } from '#test/contract/harness.ts';
+import { type Answer, at, contractHarness, pod, textAt, uniqueName } from '#test/contract/harness.ts';
 import { clusterObjects, onlyIn, PRIORITY_QUOTAS } from '#test/cluster/admission/support/cluster-objects.ts';
 import { registeredWebhooks } from '#test/cluster/admission/support/registered-webhooks.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 /** Long before a reservation expires by itself. */
 const SEEN_MS = 60_000;

@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
-import { at, contractHarness, eventually, pod, textAt, uniqueName } from '#test/contract/harness.ts';
+import { at, contractHarness, pod, textAt, uniqueName } from '#test/contract/harness.ts';
 import { asUser, type AnswerOfUser, type AsUser } from '#test/cluster/admission/support/as-user.ts';
 import { clusterObjects, onlyIn } from '#test/cluster/admission/support/cluster-objects.ts';
 import { registeredWebhooks } from '#test/cluster/admission/support/registered-webhooks.ts';
 import { editorOf } from '#test/cluster/admission/support/tenant.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const ROBOT = 'robot';
 

@@ -2,12 +2,13 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
 import { inFlight } from '#test/cluster/support/in-flight.ts';
-import { type Answer, at, contractHarness, eventually, pod, textAt, uniqueName } from '#test/contract/harness.ts';
+import { type Answer, at, contractHarness, pod, textAt, uniqueName } from '#test/contract/harness.ts';
 import { untilEnforced } from '#test/webhook/no-way-round/until-enforced.ts';
 import { collectionPath, workloadKind } from '#test/webhook/support/workloads.ts';
 import { asUser } from '#test/cluster/admission/support/as-user.ts';
 import { clusterObjects, onlyIn } from '#test/cluster/admission/support/cluster-objects.ts';
 import { rulesAlone } from '#test/cluster/admission/support/rules-alone.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const SEED = 20_261_124;
 const SHAPES = 1_000;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect } from 'vitest';
-import { at, eventually, type Harness, pod, uniqueName } from '#test/contract/harness.ts';
+import { at, type Harness, pod, uniqueName } from '#test/contract/harness.ts';
 import { ADMISSION } from '#test/contract/webhook-registrar.ts';
 import { ADMISSION_POLICY_BINDINGS } from '#shared/kube/resource.ts';
 import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
@@ -13,6 +13,7 @@ import {
 import { collectionPath, workloadKind } from '#test/webhook/support/workloads.ts';
 import { asUser, type AnswerOfUser } from '#test/cluster/admission/support/as-user.ts';
 import { clusterObjects, POLICIES, PRIORITY_CLASSES } from '#test/cluster/admission/support/cluster-objects.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 /** What is enforced in a namespace: only the API server's policies, only the webhook's validating entries, or both. */
 export const JUDGES = ['policies', 'webhook', 'both'] as const;

@@ -1,6 +1,7 @@
 import { afterAll, expect } from 'vitest';
-import { at, eventually, type Harness, pod, uniqueName } from '#test/contract/harness.ts';
+import { at, type Harness, pod, uniqueName } from '#test/contract/harness.ts';
 import { asUser } from './as-user.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 export const PRIORITY_CLASSES = '/apis/scheduling.k8s.io/v1/priorityclasses';
 export const POLICIES = '/apis/plimsoll.dev/v1alpha1/prioritypolicies';

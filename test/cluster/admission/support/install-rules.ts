@@ -5,9 +5,10 @@ import { parse } from 'yaml';
 import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
 import { ADMISSION_POLICIES, ADMISSION_POLICY_BINDINGS } from '#shared/kube/resource.ts';
 import { PRIORITY_RULES_NAMES } from '#shared/kube/api-names.ts';
-import { at, eventually, type Harness } from '#test/contract/harness.ts';
+import { at, type Harness } from '#test/contract/harness.ts';
 import { ADMISSION } from '#test/contract/webhook-registrar.ts';
 import { RULES } from './cluster-objects.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const CRDS = fileURLToPath(new URL('../../../../deploy/crds/', import.meta.url));
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';

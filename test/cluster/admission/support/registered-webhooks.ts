@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, inject } from 'vitest';
 import { startWebhookProcess, type WebhookProcess } from '#test/cluster/support/webhook-process.ts';
-import { type Answer, eventually, type Harness, pod } from '#test/contract/harness.ts';
+import { type Answer, type Harness, pod } from '#test/contract/harness.ts';
 import { ADMISSION } from '#test/contract/webhook-registrar.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';
 import { registerFully } from '#webhook/registration/register.ts';
 import { installRules } from './install-rules.ts';
 import { spread } from './spread.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 /** Where the webhooks share their authority, in the namespace of the harness. */
 export const AUTHORITY_SECRET = 'authority';

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { at, eventually, type Harness, pod } from '#test/contract/harness.ts';
+import { at, type Harness, pod } from '#test/contract/harness.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const PATIENCE_MS = 30_000;
 

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
-import { at, eventually, type Harness, uniqueName } from '#test/contract/harness.ts';
+import { at, type Harness, uniqueName } from '#test/contract/harness.ts';
 import { asUser, type AsUser } from './as-user.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { letTimePass } from '#test/build/waiting.ts';
 
 /** What is left on the node, in MiB: for processes as the kernel estimates it, and as the kubelet computes it. */
 export interface Left {
@@ -65,7 +65,7 @@ export async function leastUntil(memory: GuestMemory, isDone: (left: Left) => bo
   let left = memory.left();
   let least = left;
   while (performance.now() < endsAt && !isDone(left)) {
-    await sleep(POLL_MS);
+    await letTimePass(POLL_MS, 'watched');
     left = memory.left();
     least = lesser(least, left);
   }

@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type AgentProcess, groupPod, startAgent } from '#test/agent/agent-process.ts';
 import { createPodGroups, type PodGroups } from '#test/agent/pod-groups.ts';
 import { endWithChildren, hog, startInGroup } from './group-process.ts';
+import { eventually, letTimePass } from '#test/build/waiting.ts';
 
 const SETTLE_MS = 3000;
 const QUIET_PRIORITY = 1000;
@@ -28,7 +28,7 @@ export async function startGuestPods(policy?: object): Promise<GuestPods> {
   const flags = [`--path-kubepods=${groups.kubepods}`, '--mode=Enforce', '--warm-up-ms=0'];
   const agent = await startAgent([groupPod(busy, 0), groupPod(quiet, QUIET_PRIORITY)], flags, policy);
   const running = [{ uid: quiet, child: startInGroup(groups, quiet, hog(QUIET_MIB, QUIET_MIB)) }];
-  await sleep(SETTLE_MS);
+  await letTimePass(SETTLE_MS, 'unseen');
   const evicted: string[] = [];
   const pods: GuestPods = {
     start: (command) => {
@@ -57,6 +57,6 @@ async function close(
 ): Promise<void> {
   await agent.stop();
   for (const { child } of running) endWithChildren(child);
-  await sleep(SETTLE_MS);
-  groups.remove();
+  // A group can be removed once the last of its processes is gone.
+  await eventually(() => groups.remove());
 }

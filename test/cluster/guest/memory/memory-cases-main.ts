@@ -4,7 +4,6 @@
  */
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { warmCompileCache } from '#test/agent/agent-process.ts';
 import { hasEnded, hog } from './group-process.ts';
 import { leastUntil, type Left, lesser, openGuestMemory } from './guest-memory.ts';
@@ -18,6 +17,7 @@ import {
   makeMemoryVolume,
   readAgainAndAgain,
 } from './memory-uses.ts';
+import { letTimePass } from '#test/build/waiting.ts';
 
 const MOST_MS = 120_000;
 const RATE_MIB = 100;
@@ -25,6 +25,8 @@ const MOST_MIB = 3000;
 const HUGE_PAGES = 250;
 const THRESHOLD_MIB = 250;
 const CACHE_MS = 5000;
+/** An eviction too many would follow within this. */
+const LATER_MS = 1000;
 /** What the cached file leaves by the kubelet's figure, which counts none of it as available: clearly below the threshold. */
 const LEFT_BY_KUBELET_MIB = 190;
 /** What data in memory leaves of it: below the threshold, and above what the kernel kills at. */
@@ -90,7 +92,7 @@ async function outcomeOf(use: Use, policy?: object): Promise<MemoryOutcome> {
   pods.onEvicted = () => (atFirstEviction ??= memory.left());
   try {
     const least = await use(pods);
-    await sleep(1000);
+    await letTimePass(LATER_MS, 'watched');
     return { evicted: pods.evicted, atFirstEviction, least, oomKills: memory.oomKills() - killsBefore };
   } finally {
     await pods.close();

@@ -1,14 +1,15 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sweepDeadRuns } from '#test/cluster/support/run/end-run.ts';
 import { textOf } from '#test/cluster/support/run/process-identity.ts';
 import { listRuns, type Run } from '#test/cluster/support/run/run-folder.ts';
 import { markedProcesses } from '#test/cluster/support/run/run-processes.ts';
 import { findGuestTools, neededTools, whyNoGuest } from '#test/cluster/guest/image/find-guest-tools.ts';
 import { runInGuest } from './run-in-guest.ts';
+import { eventually } from '#test/build/waiting.ts';
 
-const WITHIN = { timeout: 60_000, interval: 50 };
+const WITHIN = 60_000;
 const TEST = { timeout: 180_000 };
 const RUNNER = `
   const { findGuestTools, neededTools } = await import(${JSON.stringify(import.meta.resolve('../image/find-guest-tools.ts'))});
@@ -37,14 +38,14 @@ describe.skipIf(reason !== undefined)(`a guest${reason ?? ''}`, () => {
 
   test('ends when the process that started it is killed', TEST, async () => {
     const runner = spawn(process.execPath, ['--input-type=module', '-e', RUNNER], { stdio: 'inherit' });
-    const folder = await vi.waitFor(() => {
+    const folder = await eventually(() => {
       const [run] = guestsOf(runner.pid ?? 0);
       const processes = run === undefined ? [] : markedProcesses(run.folder);
       expect(processes.map((pid) => textOf(`/proc/${pid}/comm`))).toEqual([expect.stringMatching(/^qemu/)]);
       return run?.folder ?? '';
     }, WITHIN);
     runner.kill('SIGKILL');
-    await vi.waitFor(() => expect(markedProcesses(folder)).toEqual([]), WITHIN);
+    await eventually(() => expect(markedProcesses(folder)).toEqual([]), WITHIN);
     await sweepDeadRuns();
     expect(existsSync(folder)).toBe(false);
   });

@@ -1,7 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { RandomSource } from '#test/fakes/random-source.ts';
 import { hasEnded, hog } from '#test/cluster/guest/memory/group-process.ts';
 import { type GuestMemory, leastUntil } from '#test/cluster/guest/memory/guest-memory.ts';
@@ -15,6 +14,7 @@ import {
   readAgainAndAgain,
 } from '#test/cluster/guest/memory/memory-uses.ts';
 import type { SoakNode } from './soak-node.ts';
+import { letTimePass } from '#test/build/waiting.ts';
 
 /** What an episode happens to. */
 export interface Scene {
@@ -40,6 +40,9 @@ export interface EpisodeKind {
 const MOST_MIB = 3000;
 /** 0.3 GB/s. */
 const FASTEST_MIB = 286;
+/** How long the data stays after its pod has gone. */
+const LINGERS_MS = 500;
+const READS_MS = 3000;
 /** A slow leak on a busy machine takes minutes. */
 const MOST_MS = 300_000;
 const REFUSED = { kind: 'Status', status: 'Failure' };
@@ -96,7 +99,7 @@ async function fillAndLeave({ node, memory, culprit }: Scene, leavesMiB: number)
   node.removeWith(culprit, () => rmSync(data, { force: true }));
   await once(node.start(culprit, leaveData(data, memory.left().memAvailableMiB - leavesMiB)), 'exit');
   await leastUntil(memory, () => node.evicted.some(({ pod }) => pod === culprit), MOST_MS);
-  await sleep(500);
+  await letTimePass(LINGERS_MS, 'load');
   rmSync(data, { force: true });
   volume.remove();
 }
@@ -117,7 +120,7 @@ async function burst({ node, memory, random, culprit }: Scene): Promise<void> {
   const child = node.start(culprit, hog(mebibytes, rate(random, 100, 1000)));
   const floor = memory.left().memAvailableMiB - mebibytes + 10;
   await leastUntil(memory, ({ memAvailableMiB }) => memAvailableMiB < floor || hasEnded(child), MOST_MS);
-  await sleep(random.below(2000));
+  await letTimePass(random.below(2000), 'load');
 }
 
 /** By name. */
@@ -165,7 +168,8 @@ export const EPISODE_KINDS: Readonly<Record<string, EpisodeKind>> = {
   'page cache': {
     isCostly: false,
     mustBeCaught: true,
-    run: (scene) => withReader(scene, scene.culprit, { leavesMiB: 150, untilMiB: 240, work: () => sleep(3000) }),
+    run: (scene) =>
+      withReader(scene, scene.culprit, { leavesMiB: 150, untilMiB: 240, work: () => letTimePass(READS_MS, 'load') }),
   },
   'short burst': { isCostly: false, mustBeCaught: true, run: burst },
   'burst beside page cache': {

@@ -1,11 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type AgentProcess, groupPod, startAgent } from '#test/agent/agent-process.ts';
 import type { AgentApi } from '#test/agent/agent-api.ts';
 import type { StoredObject } from '#test/fakes/stored-objects.ts';
 import { createPodGroups, type PodGroups } from '#test/agent/pod-groups.ts';
 import { endWithChildren, startInGroup } from '#test/cluster/guest/memory/group-process.ts';
 import { leaveData, makeMemoryVolume, type Made } from '#test/cluster/guest/memory/memory-uses.ts';
+import { eventually, letTimePass } from '#test/build/waiting.ts';
 
 /** What a pod of the node is to the agent; amounts in MiB. */
 interface PodKind {
@@ -72,7 +72,7 @@ export async function startSoakNode({ culprits, policy, warmUpMs, endsAfterMs }:
   const warmUp = warmUpMs === undefined ? [] : [`--warm-up-ms=${warmUpMs}`];
   const agent = await startAgent(pods, [`--path-kubepods=${groups.kubepods}`, '--mode=Enforce', ...warmUp], policy);
   agent.api.put('/api/v1/namespaces', { metadata: { name: 'kube-system' } });
-  await sleep((warmUpMs ?? SHIPPED_WARM_UP_MS) + STARTED_MS);
+  await letTimePass((warmUpMs ?? SHIPPED_WARM_UP_MS) + STARTED_MS, 'unseen');
   return nodeOf({ agent, groups, uses, endsAfterMs });
 }
 
@@ -119,7 +119,7 @@ function nodeOf({ agent, groups, uses, endsAfterMs }: Parts): SoakNode {
   };
   api.onEvicted = (_namespace, pod) => {
     evicted.push({ pod, atMs: performance.now() });
-    setTimeout(() => end(pod), endsAfterMs());
+    void letTimePass(endsAfterMs(), 'double').then(() => end(pod));
   };
   const calm = (): void => {
     for (const { child } of running) endWithChildren(child);
@@ -140,8 +140,8 @@ function nodeOf({ agent, groups, uses, endsAfterMs }: Parts): SoakNode {
       const output = await agent.stop();
       calm();
       for (const volume of uses) volume.remove();
-      await sleep(STARTED_MS);
-      groups.remove();
+      // A group can be removed once the last of its processes is gone.
+      await eventually(() => groups.remove());
       return output;
     },
   };

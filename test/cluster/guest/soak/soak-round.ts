@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { type GuestMemory, leastUntil } from '#test/cluster/guest/memory/guest-memory.ts';
 import { EPISODE_KINDS, type EpisodeKind } from './soak-episodes.ts';
 import { type AskedEviction, brokenLaws, type Evidence, type Sample } from './soak-laws.ts';
 import { type SoakNode, type SoakOptions, startSoakNode } from './soak-node.ts';
 import { statedReasons } from './stated-reasons.ts';
+import { letTimePass } from '#test/build/waiting.ts';
 
 /** What happened in one episode. */
 export interface EpisodeOutcome {
@@ -62,7 +62,7 @@ export async function runRound(options: RoundOptions): Promise<readonly EpisodeO
     happened.push(await runEpisode(name, { node, memory, random, culprit: node.culprits[index] ?? '' }));
     node.calm();
     await leastUntil(memory, ({ memAvailableMiB }) => memAvailableMiB > restMiB - SPARE_MIB, CALM_MS);
-    await sleep(SETTLE_MS);
+    await letTimePass(SETTLE_MS, 'unseen');
   }
   const samples = sampler.stop();
   const output = await node.close();
@@ -89,7 +89,8 @@ async function runEpisode(name: string, scene: Parameters<EpisodeKind['run']>[0]
 /** The limits of the agent hold, so that an episode in which a pod must go waits for them. */
 async function untilOneMayGo({ evicted }: SoakNode): Promise<void> {
   const nthLast = evicted.at(-PER_MINUTE);
-  if (nthLast !== undefined) await sleep(Math.max(0, nthLast.atMs + MINUTE_MS + SETTLE_MS - performance.now()));
+  if (nthLast !== undefined)
+    await letTimePass(Math.max(0, nthLast.atMs + MINUTE_MS + SETTLE_MS - performance.now()), 'unseen');
 }
 
 interface Judged extends Happened {

@@ -4,7 +4,7 @@ import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { AGENT } from '#test/cluster/support/accounts.ts';
 import { startInstalledWebhook } from '#test/cluster/support/installed-webhook.ts';
 import type { WebhookProcess } from '#test/cluster/support/webhook-process.ts';
-import { at, eventually, pod, textAt, uniqueName } from '#test/contract/harness.ts';
+import { at, pod, textAt, uniqueName } from '#test/contract/harness.ts';
 import { AS_DEPLOYED } from '#test/cluster/installed/support/as-deployed.ts';
 import {
   evict,
@@ -13,6 +13,7 @@ import {
   OWN_NODE,
   post,
 } from '#test/cluster/installed/support/installed-cluster.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';
 const NO_WEBHOOK = {

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { AGENT } from '#test/cluster/support/accounts.ts';
-import { eventually, pod } from '#test/contract/harness.ts';
+import { pod } from '#test/contract/harness.ts';
 import {
   evict,
   type InstalledCluster,
@@ -10,6 +10,7 @@ import {
   OWN_NODE,
   post,
 } from '#test/cluster/installed/support/installed-cluster.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
 

@@ -4,11 +4,12 @@ import { accountToken, AGENT, WEBHOOK, writeKubeconfig } from '#test/cluster/sup
 import { type AgentProcess, startAgentProcess } from '#test/cluster/support/agent-process.ts';
 import { type MeasuredPod, memorySummary, startFakeKubelet } from '#test/cluster/support/fake-kubelet.ts';
 import { startInstalledWebhook } from '#test/cluster/support/installed-webhook.ts';
-import { at, eventually, pod, textAt } from '#test/contract/harness.ts';
+import { at, pod, textAt } from '#test/contract/harness.ts';
 import { AS_DEPLOYED } from '#test/cluster/installed/support/as-deployed.ts';
 import { type Attempt, mayDo } from '#test/cluster/installed/support/attempt.ts';
 import { requestsOf } from '#test/cluster/installed/support/audit-log.ts';
 import { type InstalledCluster, OTHER_NODE, post } from '#test/cluster/installed/support/installed-cluster.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';
 const POLICY = {

@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { LABEL_IGNORE, LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/api-names.ts';
 import { asUser, type AnswerOfUser, type AsUser } from '#test/cluster/admission/support/as-user.ts';
-import { at, eventually, uniqueName } from '#test/contract/harness.ts';
+import { at, uniqueName } from '#test/contract/harness.ts';
 import { type InstalledCluster, post } from '#test/cluster/installed/support/installed-cluster.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const ROLES = '/apis/rbac.authorization.k8s.io/v1';
 const NAMESPACES = '/api/v1/namespaces';

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { systemClock } from '#shared/runtime/clock.ts';
 import { AGENT, WEBHOOK } from '#test/cluster/support/accounts.ts';
 import { asUser, type AnswerOfUser, type AsUser } from '#test/cluster/admission/support/as-user.ts';
-import { at, eventually, textAt, uniqueName } from '#test/contract/harness.ts';
+import { at, textAt, uniqueName } from '#test/contract/harness.ts';
 import { type InstalledCluster, OTHER_NODE } from '#test/cluster/installed/support/installed-cluster.ts';
+import { eventually, letTimePass } from '#test/build/waiting.ts';
 
 const RESTRICTED = {
   allowPrivilegeEscalation: false,
@@ -75,11 +75,11 @@ export function nodeMirrors({ own }: InstalledCluster): void {
       // A new policy counts a moment after it was written.
       await eventually(async () => refused(await createReady(WEBHOOK.namespace)));
       refused(await createReady(AGENT.namespace));
-      await systemClock.sleep(WATCHED_MS);
+      await letTimePass(WATCHED_MS, 'watched');
       await removeMirrors(WEBHOOK.namespace);
       await eventually(async () => expect(await endpoints()).not.toContain(ATTACKER_ADDRESS));
       refused(await createReady(WEBHOOK.namespace));
-      await systemClock.sleep(WATCHED_MS);
+      await letTimePass(WATCHED_MS, 'watched');
       expect(await endpoints()).not.toContain(ATTACKER_ADDRESS);
     });
 

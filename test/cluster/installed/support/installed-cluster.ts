@@ -5,7 +5,8 @@ import { type Account, accountToken, AGENT } from '#test/cluster/support/account
 import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
 import { installPlimsoll } from '#test/cluster/support/install.ts';
 import { type OwnCluster, ownCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
-import { eventually, textAt } from '#test/contract/harness.ts';
+import { textAt } from '#test/contract/harness.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 export const OWN_NODE = 'node-0';
 export const OTHER_NODE = 'node-1';

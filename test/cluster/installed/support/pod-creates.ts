@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
 import { createClient } from '#shared/kube/client/client.ts';
 import type { ClusterConnection } from '#shared/kube/client/connection.ts';
-import { eventually, pod } from '#test/contract/harness.ts';
+import { pod } from '#test/contract/harness.ts';
+import { eventually, letTimePass } from '#test/build/waiting.ts';
 
 /** Pods that are created all the while, twenty a second, as dry runs. */
 export interface PodCreates {
@@ -29,7 +30,7 @@ export function startPodCreates(connection: ClusterConnection): PodCreates {
   }
 
   const running = (async () => {
-    while (!end.signal.aborted) await Promise.all([create(), new Promise((resolve) => setTimeout(resolve, PAUSE_MS))]);
+    while (!end.signal.aborted) await Promise.all([create(), letTimePass(PAUSE_MS, 'load')]);
   })();
   return {
     expectNoneRefused: async () => {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Cluster, startCluster } from '#test/cluster/support/control-plane/cluster.ts';
-import { at, eventually } from '#test/contract/harness.ts';
+import { at } from '#test/contract/harness.ts';
 import { call } from '#test/cluster/node/kube-calls.ts';
 import { kubeletDropIns } from './kubelet-configuration.ts';
 import { NODE_NAME } from '#test/cluster/node/node-place.ts';
@@ -9,6 +9,7 @@ import type { RunningNode } from '#test/cluster/node/node-under-test.ts';
 import type { NodeKind } from './start-node-cluster.ts';
 import { cgroupRootOf } from './start-kubelet.ts';
 import { testClient } from '#test/cluster/support/control-plane/test-client.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const RESTARTED_WITHIN_MS = 180_000;
 

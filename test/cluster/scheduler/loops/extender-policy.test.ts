@@ -4,7 +4,7 @@ import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import { accountToken } from '#test/cluster/support/accounts.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
-import { eventually } from '#test/contract/harness.ts';
+import { eventually } from '#test/build/waiting.ts';
 import { FORBIDDEN_CHANGES, PRESSURE } from '#test/cluster/scheduler/node-controller-changes.ts';
 
 const OWNER = { namespace: 'default', kind: 'ReplicaSet', name: 'web' };

@@ -3,10 +3,11 @@ import { endTerminatedPods } from '#test/cluster/support/end-terminated-pods.ts'
 import { countReadyNodes } from '#test/cluster/support/fake-nodes.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
-import { at, eventually } from '#test/contract/harness.ts';
+import { at } from '#test/contract/harness.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { untilKnown } from '#test/cluster/scheduler/ask-extender.ts';
 import { seedStage } from '#test/cluster/scheduler/seed-stage.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const EVENTS = '/apis/events.k8s.io/v1/namespaces/default/events';
 const BUDGETS = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';

@@ -7,7 +7,8 @@ import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane
 import { endTerminatedPods } from '#test/cluster/support/end-terminated-pods.ts';
 import { countReadyNodes } from '#test/cluster/support/fake-nodes.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
-import { at, eventually } from '#test/contract/harness.ts';
+import { at } from '#test/contract/harness.ts';
+import { eventually } from '#test/build/waiting.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 
 const DEFINITIONS = fileURLToPath(new URL('../../../../deploy/crds', import.meta.url));

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { countReadyNodes } from '#test/cluster/support/fake-nodes.ts';
 import { seedStage } from '#test/cluster/scheduler/seed-stage.ts';
-import { eventually } from '#test/contract/harness.ts';
+import { eventually } from '#test/build/waiting.ts';
 import { OURS, secondWithExtender } from './second-with-extender.ts';
 
 const BACKED_OFF = /scheduler_queue_incoming_pods_total\{event="AssignedPodDelete",queue="backoff"\} (?<count>\d+)/;

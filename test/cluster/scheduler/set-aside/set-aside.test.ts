@@ -3,7 +3,8 @@ import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane
 import { countReadyNodes } from '#test/cluster/support/fake-nodes.ts';
 import { untilKnown } from '#test/cluster/scheduler/ask-extender.ts';
 import { classOf, CLASSES, type Moment, PODS, type SeedStage, seedStage } from '#test/cluster/scheduler/seed-stage.ts';
-import { at, eventually } from '#test/contract/harness.ts';
+import { at } from '#test/contract/harness.ts';
+import { eventually } from '#test/build/waiting.ts';
 import type { Given } from '#test/shared/domain/preemption/seed-cluster.ts';
 import { OURS, secondWithExtender } from './second-with-extender.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Attributes } from '#sandbox/api-server/admission/admission.ts';
+import type { Attributes } from '#sandbox/api-server/admission.ts';
 import { loadDefinitions } from '#sandbox/api-server/schema/definitions.ts';
 import { builtInTypes } from '#sandbox/api-server/kinds/built-in.ts';
 import { reviewRequest } from '#sandbox/api-server/webhooks/encode-review.ts';

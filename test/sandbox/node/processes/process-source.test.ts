@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type DemoProcess, startProcess } from '#sandbox/node/containers/start-process.ts';
 import { createListedSource, type ListedProcess } from '#sandbox/node/processes/listed-source.ts';
 import { firstToList, openProcessSource } from '#sandbox/node/processes/open-process-source.ts';
 import { PROCESS_SOURCES, type ProcessSource } from '#sandbox/node/processes/process-source.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
+import { untilAnswer } from '#test/build/waiting.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const TIMEOUT_MS = 60_000;
@@ -33,11 +33,7 @@ async function readUntil(
   pids: readonly number[],
   isWanted: (usages: Awaited<ReturnType<ProcessSource['read']>>) => boolean,
 ) {
-  for (;;) {
-    const usages = await source.read(pids);
-    if (isWanted(usages)) return usages;
-    await sleep(source.periodMs);
-  }
+  return untilAnswer(() => source.read(pids), isWanted);
 }
 
 describe.each(PROCESS_SOURCES)('the process source %s', (name) => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { chooseNodes } from '#shared/domain/admission/choose-nodes.ts';
 import { decideMutation } from '#shared/domain/admission/decide-mutation.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
-import type { OwnerKey } from '#shared/domain/avoidance/avoid-entry.ts';
+import type { OwnerKey } from '#shared/domain/pod/owner-key.ts';
 import type { PodSpec } from '#shared/domain/pod/pod.ts';
 import { buildClass, buildRequest, buildWorld } from '#test/build/admission.ts';
 import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { filterNodes, type Placement, whyAvoided } from '#shared/domain/avoidance/avoid-nodes.ts';
-import type { OwnerKey } from '#shared/domain/avoidance/avoid-entry.ts';
+import type { OwnerKey } from '#shared/domain/pod/owner-key.ts';
 import type { NodePressureFacts } from '#shared/domain/snapshot/node-pressure-facts.ts';
 import { buildPressure } from '#test/build/node-pressure.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isSameSelector, prepareSelector } from '#shared/domain/labels/label-selector.ts';
-import type { LabelSelector, Requirement } from '#shared/domain/pod/pod.ts';
+import type { LabelSelector } from '#shared/domain/labels/label-selector.ts';
+import type { Requirement } from '#shared/domain/labels/requirement.ts';
 
 const LABELS = new Map([['app', 'a']]);
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { fitRules, type RuleDraft, type RuleLimits } from '#shared/domain/priority-rules/fit-rules.ts';
-import type { Requirement } from '#shared/domain/pod/pod.ts';
+import type { Requirement } from '#shared/domain/labels/requirement.ts';
 import { judgingRule } from '#shared/domain/priority-rules/rule-of-policy.ts';
 import { buildPolicy } from '#test/build/admission.ts';
 

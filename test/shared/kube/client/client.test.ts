@@ -8,6 +8,7 @@ import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 import { sendJson, wireServer, type WireHandler, type WireServer } from '#test/fakes/wire-server.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {
@@ -156,9 +157,10 @@ describe('createClient', () => {
   });
 
   test('streams an answer piece by piece, and closes it', async () => {
+    let writeSecond = (): void => undefined;
     const { client } = await rig((_, response) => {
       response.writeHead(200).write('one\n');
-      setTimeout(() => response.write('two\n'), 20);
+      writeSecond = () => void response.write('two\n');
     });
     const opened = await client.stream({ path: '/', query: { watch: true }, timeoutMs: 5_000 });
     if (opened.kind !== 'ok') throw new Error(opened.message);
@@ -166,6 +168,7 @@ describe('createClient', () => {
     const reading = (async () => {
       for await (const chunk of opened.object) {
         text += chunk.toString();
+        if (text === 'one\n') writeSecond();
         if (text === 'one\ntwo\n') opened.object.close();
       }
     })();
@@ -204,7 +207,7 @@ describe('createClient', () => {
       if (opened.kind !== 'ok') continue;
       for await (const chunk of opened.object) expect(String(chunk)).toBe('{}\n');
     }
-    await expect.poll(() => getEventListeners(signal, 'abort').length, { timeout: 30_000 }).toBe(0);
+    await eventually(() => expect(getEventListeners(signal, 'abort').length).toBe(0), 30_000);
   });
 
   test('counts its requests', async () => {

@@ -7,6 +7,7 @@ import { failureOf, type Outcome } from '#shared/kube/client/outcome.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { manualClock, type ManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedClient } from '#test/fakes/scripted-client.ts';
+import { aborted } from '#test/build/waiting.ts';
 
 const log = createLog({ component: 'test', level: 'silent', format: 'json' });
 
@@ -84,7 +85,7 @@ function contend(server: LeaseServer, clock: ManualClock, identity: string): Con
         lead: async (signal, term) => {
           tokens.push(term.fencingToken);
           contender.term = term;
-          await clock.sleep(86_400_000, signal);
+          await aborted(signal);
           contender.term = undefined;
         },
       },

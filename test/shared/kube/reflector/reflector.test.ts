@@ -1,78 +1,9 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { createReflector, type Reflector, type ReflectorOptions } from '#shared/kube/reflector/reflector.ts';
+import { type ReflectorOptions } from '#shared/kube/reflector/reflector.ts';
 import { PROMPT_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
-import type { Resource } from '#shared/kube/resource.ts';
-import { createLog } from '#shared/runtime/log.ts';
-import { createMetrics } from '#shared/runtime/metrics.ts';
-import { manualClock, type ManualClock } from '#test/fakes/manual-clock.ts';
-import { randomSource } from '#test/fakes/random-source.ts';
-import { type Fault, type StreamFault, watchServer, type WatchServer } from '#test/fakes/watch-server.ts';
-
-const THINGS: Resource = { group: '', version: 'v1', plural: 'things', kind: 'Thing', namespaced: true };
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-
-interface Rig {
-  readonly server: WatchServer;
-  readonly clock: ManualClock;
-  readonly reflector: Reflector<number>;
-  readonly logged: string[];
-  readonly metrics: () => Promise<string>;
-  /** Runs the body together with the reflector and ends both. */
-  run(body: () => Promise<void>): Promise<void>;
-}
-
-function rig(changes: Partial<ReflectorOptions<number>> = {}): Rig {
-  const server = watchServer();
-  const clock = manualClock();
-  const logged: string[] = [];
-  const metrics = createMetrics('test');
-  const log = createLog({
-    component: 'test',
-    level: 'warn',
-    format: 'json',
-    destination: { write: (line) => void logged.push(line) },
-  });
-  const reflector = createReflector<number>({
-    client: server.client,
-    resource: THINGS,
-    slim: (raw) => Number(raw['value']),
-    clock,
-    random: () => 0.5,
-    log,
-    metrics,
-    pageSize: 3,
-    ...changes,
-  });
-  async function run(body: () => Promise<void>): Promise<void> {
-    const stop = new AbortController();
-    const running = reflector.run(stop.signal);
-    try {
-      await body();
-    } finally {
-      stop.abort();
-      await running;
-    }
-  }
-  return { server, clock, reflector, logged, metrics: () => metrics.text(), run };
-}
-
-/** `values()` alone has no keys, so objects are looked up by the server's. */
-function known({ reflector, server }: Rig): ReadonlyMap<string, number | undefined> {
-  const keys = [...server.state().keys()];
-  return new Map(keys.map((key) => [key, reflector.get(key)]));
-}
-
-function expectEqual(rigged: Rig): void {
-  expect(known(rigged)).toEqual(rigged.server.state());
-  expect(rigged.reflector.size).toBe(rigged.server.state().size);
-}
-
-async function settle(clock: ManualClock): Promise<void> {
-  for (let round = 0; round < 5; round += 1) await clock.advance(0);
-}
+import { type Fault, type WatchServer } from '#test/fakes/watch-server.ts';
+import { SECOND, MINUTE, rig, expectEqual, settle } from './reflector-rig.ts';
 
 describe('createReflector', () => {
   test('lists page by page, then follows the watch', async () => {
@@ -202,66 +133,6 @@ describe('createReflector', () => {
     });
   });
 
-  test('a server that is down for ten minutes gets at most one request in two seconds (F-02)', async () => {
-    const rigged = rig();
-    const { server, clock, reflector } = rigged;
-    for (let n = 0; n < 300; n += 1) server.listFaults.push({ kind: 'unreachable' });
-    await rigged.run(async () => {
-      await clock.advance(10 * MINUTE);
-      expect(server.requests.length).toBeGreaterThan(20);
-      expect(server.requests.length).toBeLessThan(300);
-      server.listFaults.length = 0;
-      await clock.advance(30 * SECOND);
-      expect(reflector.isSynced()).toBe(true);
-    });
-  });
-
-  /** How long after its return a server that was away for ten minutes is heard, from many seeds. */
-  async function absences(changes: Partial<ReflectorOptions<number>>): Promise<readonly number[]> {
-    const waits: number[] = [];
-    for (let seed = 1; seed <= 20; seed += 1) {
-      const rigged = rig({ random: randomSource(seed).next, ...changes });
-      const { server, clock, reflector } = rigged;
-      server.listFaults.push(...Array.from({ length: 2000 }, () => ({ kind: 'unreachable' }) as const));
-      await rigged.run(async () => {
-        await clock.advance(10 * MINUTE);
-        server.listFaults.length = 0;
-        const backAtMs = clock.monotonic();
-        while (!reflector.isSynced()) await clock.advance(100);
-        waits.push(clock.monotonic() - backAtMs);
-      });
-    }
-    return waits;
-  }
-
-  test('a server that was away for ten minutes is heard again within seven seconds where that is asked for', async () => {
-    const waits = await absences({ backoff: PROMPT_BACKOFF });
-    expect(Math.max(...waits)).toBeLessThanOrEqual(7100);
-    expect(Math.max(...(await absences({})))).toBeGreaterThan(7100);
-  });
-
-  test('and within a second once its objects are needed', async () => {
-    expect(Math.max(...(await absences({ isUrgent: () => true })))).toBeLessThanOrEqual(1100);
-  });
-
-  test('5,000 of them knock at a server that is away no oftener than their kubelets do for a lease', async () => {
-    const rigged = rig({ random: randomSource(7).next, backoff: PROMPT_BACKOFF });
-    const { server, clock } = rigged;
-    server.listFaults.push(...Array.from({ length: 2000 }, () => ({ kind: 'unreachable' }) as const));
-    await rigged.run(() => clock.advance(60 * MINUTE));
-    const perSecond = (5000 * server.requests.length) / 3600;
-    expect(perSecond).toBeGreaterThan(700);
-    expect(perSecond).toBeLessThan(1000);
-  });
-
-  test('a watch that breaks after every list slows down', async () => {
-    const rigged = rig();
-    const { server, clock } = rigged;
-    for (let n = 0; n < 500; n += 1) server.watchFaults.push({ kind: 'badLine', after: 0 });
-    await rigged.run(() => clock.advance(10 * MINUTE));
-    expect(server.requests.length).toBeLessThan(150);
-  });
-
   test('lists anew now and then, and replaces without forgetting what is still there', async () => {
     const rigged = rig();
     const { server, clock, reflector } = rigged;
@@ -365,23 +236,6 @@ describe('createReflector', () => {
       `plimsoll_reflector_last_event_timestamp_seconds{resource="things"} ${Date.UTC(2026) / 1000}`,
     );
   });
-
-  test('equals the server after any interleaving of changes and faults', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(action(), { maxLength: 40 }), fc.boolean(), async (actions, isHostile) => {
-        const rigged = rig();
-        rigged.server.isHostile = isHostile;
-        await rigged.run(async () => {
-          for (const act of actions) await act(rigged);
-          rigged.server.listFaults.length = 0;
-          rigged.server.watchFaults.length = 0;
-          for (let round = 0; round < 8; round += 1) await rigged.clock.advance(45 * SECOND);
-          expectEqual(rigged);
-        });
-      }),
-      { numRuns: 300 },
-    );
-  });
 });
 
 /** The versions asked for by all watches, or by all first pages of lists. */
@@ -389,72 +243,4 @@ function versionsOf({ requests }: WatchServer, ofWatches: boolean): readonly unk
   const queries = requests.map(({ query = {} }) => query);
   const chosen = queries.filter((query) => (query['watch'] === true) === ofWatches && query['continue'] === undefined);
   return chosen.map((query) => query['resourceVersion']);
-}
-
-type Action = (rigged: Rig) => Promise<void> | void;
-
-const STREAM_FAULTS: readonly StreamFault[] = [
-  'end',
-  'truncate',
-  'reset',
-  'badLine',
-  'unknownType',
-  'errorWithoutCode',
-  'goneInStream',
-  'noVersion',
-  'silence',
-];
-
-function action(): fc.Arbitrary<Action> {
-  const name = fc.constantFrom('a', 'b', 'c', 'd', 'e');
-  const put = fc.record({ name, value: fc.nat(9) });
-  const fault: fc.Arbitrary<Fault> = fc.oneof(
-    fc.record({ kind: fc.constantFrom(...STREAM_FAULTS), after: fc.nat(4) }),
-    fc.record({ kind: fc.constant('status' as const), status: fc.constantFrom(400, 403, 404, 410, 429, 500, 504) }),
-    fc.constant<Fault>({ kind: 'unreachable' }),
-  );
-  return fc.oneof(
-    {
-      weight: 6,
-      arbitrary: put.map(
-        ({ name: key, value }): Action =>
-          ({ server }) =>
-            server.put(key, value),
-      ),
-    },
-    {
-      weight: 3,
-      arbitrary: name.map(
-        (key): Action =>
-          ({ server }) =>
-            server.remove(key),
-      ),
-    },
-    {
-      weight: 1,
-      arbitrary: fault.map(
-        (it): Action =>
-          ({ server }) =>
-            void server.listFaults.push(it),
-      ),
-    },
-    {
-      weight: 3,
-      arbitrary: fault.map(
-        (it): Action =>
-          ({ server }) =>
-            void server.watchFaults.push(it),
-      ),
-    },
-    { weight: 1, arbitrary: fc.constant<Action>(({ server }) => server.compact()) },
-    { weight: 1, arbitrary: fc.constant<Action>(({ server }) => server.bookmark()) },
-    {
-      weight: 4,
-      arbitrary: fc.nat(120_000).map(
-        (ms): Action =>
-          ({ clock }) =>
-            clock.advance(ms),
-      ),
-    },
-  );
 }

@@ -6,6 +6,7 @@ import { systemClock as clock } from '#shared/runtime/clock.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { RandomSource } from '#test/fakes/random-source.ts';
 import { CLASHING_PREFIX, DOOMED_CLASS, ELSEWHERE, TEAMS } from './fault-cluster.ts';
+import { letTimePass } from '#test/build/waiting.ts';
 
 export interface LoadOptions {
   /** Requests to create a pod, repetitions included. */
@@ -59,7 +60,7 @@ export async function runLoad(client: KubeClient, { creates, concurrency, random
       const outcome = await send(namespace, pod, dryRun);
       if (outcome.kind === 'ok' && !dryRun) begin(namespace, outcome.object);
       if (!RETRIED.has(outcome.kind)) return;
-      await clock.sleep(50 + random.below(250));
+      await letTimePass(50 + random.below(250), 'load');
     }
   }
 
@@ -83,7 +84,7 @@ export async function runLoad(client: KubeClient, { creates, concurrency, random
   async function live(namespace: string, name: string): Promise<void> {
     const address = { resource: PODS, namespace, name };
     if (random.chance(0.2)) return remove(namespace, name);
-    await clock.sleep(-Math.log(1 - random.next()) * LIFE_MS);
+    await letTimePass(-Math.log(1 - random.next()) * LIFE_MS, 'load');
     if (random.chance(0.1)) {
       counts.resizes += 1;
       const containers = [{ name: 'main', resources: { requests: { memory: memory(random) } } }];
@@ -92,7 +93,7 @@ export async function runLoad(client: KubeClient, { creates, concurrency, random
     if (random.chance(0.1)) {
       const ended = { status: { phase: 'Succeeded' } };
       await patchObject(client, { ...address, subresource: 'status' }, ended, { type: 'merge' });
-      await clock.sleep(random.below(LIFE_MS));
+      await letTimePass(random.below(LIFE_MS), 'load');
     }
     if (random.chance(0.995)) await remove(namespace, name);
   }

@@ -1,7 +1,7 @@
-import { systemClock as clock } from '#shared/runtime/clock.ts';
 import type { RandomSource } from '#test/fakes/random-source.ts';
 import type { LoopbackService } from './loopback-service.ts';
 import type { Replica } from './replica.ts';
+import { eventually, letTimePass } from '#test/build/waiting.ts';
 
 /** A number of replicas behind a Service, which are killed at random. */
 export interface ReplicaSet {
@@ -39,7 +39,7 @@ export function startReplicaSet(size: number, service: LoopbackService, start: (
   async function startAgain(replica: Replica): Promise<void> {
     replicas.delete(replica);
     failedStarts += 1;
-    await clock.sleep(SHORTEST_PAUSE_MS);
+    await letTimePass(SHORTEST_PAUSE_MS, 'double');
     await launch();
   }
 
@@ -55,11 +55,9 @@ export function startReplicaSet(size: number, service: LoopbackService, start: (
   }
 
   async function untilAllUp(): Promise<void> {
-    const giveUpAt = clock.monotonic() + ALL_UP_MS;
-    while (service.ready < size) {
-      if (clock.monotonic() > giveUpAt) throw new Error(`only ${service.ready} of ${size} replicas became ready`);
-      await clock.sleep(50);
-    }
+    await eventually(() => {
+      if (service.ready < size) throw new Error(`only ${service.ready} of ${size} replicas became ready`);
+    }, ALL_UP_MS);
   }
 
   for (let index = 0; index < size; index += 1) void launch();
@@ -67,7 +65,7 @@ export function startReplicaSet(size: number, service: LoopbackService, start: (
     ready: untilAllUp,
     storm: async (random, signal) => {
       while (!signal.aborted) {
-        await clock.sleep(SHORTEST_PAUSE_MS + random.below(PAUSE_SPREAD_MS), signal);
+        await letTimePass(SHORTEST_PAUSE_MS + random.below(PAUSE_SPREAD_MS), 'load', signal);
         await killOne(random);
       }
       await untilAllUp();

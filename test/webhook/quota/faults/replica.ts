@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { COMPILE_CACHE } from '#sandbox/compile-cache.ts';
-import { systemClock as clock } from '#shared/runtime/clock.ts';
+import { eventually } from '#test/build/waiting.ts';
 
 /** One webhook process. */
 export interface Replica {
@@ -20,7 +20,8 @@ interface Ports {
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const PRELOAD = new URL('../../../../sandbox/end-with-parent.mjs', import.meta.url).href;
-const POLL_MS = 25;
+/** Ends with the child; `ReplicaSet` has the deadline that counts. */
+const READY_WITHIN_MS = 600_000;
 
 /** Starts the webhook as it is shipped; it ends with us, however we end. */
 export function startReplica(flags: readonly string[], environment: Readonly<Record<string, string>>): Replica {
@@ -41,11 +42,12 @@ export function startReplica(flags: readonly string[], environment: Readonly<Rec
 
 async function untilReady(child: ChildProcess): Promise<number | undefined> {
   const ports = await portsOf(child);
-  while (ports !== undefined && child.exitCode === null && child.signalCode === null) {
-    if (await isReady(ports.healthPort)) return ports.port;
-    await clock.sleep(POLL_MS);
-  }
-  return undefined;
+  if (ports === undefined) return undefined;
+  return eventually(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return undefined;
+    if (!(await isReady(ports.healthPort))) throw new Error('the webhook does not become ready');
+    return ports.port;
+  }, READY_WITHIN_MS);
 }
 
 async function portsOf({ stdout }: ChildProcess): Promise<Ports | undefined> {

@@ -10,6 +10,7 @@ import { DRY_RUN_PREFIX, runLoad, type LoadReport } from './load.ts';
 import { startLoopbackService } from './loopback-service.ts';
 import { startReplica } from './replica.ts';
 import { startReplicaSet } from './replica-set.ts';
+import { eventually, letTimePass } from '#test/build/waiting.ts';
 
 export interface FaultOptions {
   readonly seed: number;
@@ -94,7 +95,7 @@ function flagsFor({ reservationSeconds, sliceAfterSeconds }: FaultOptions): read
 async function editQuotas(client: KubeClient, random: RandomSource, signal: AbortSignal): Promise<number> {
   let edits = 0;
   for (;;) {
-    await clock.sleep(EDIT_EVERY_MS, signal);
+    await letTimePass(EDIT_EVERY_MS, 'load', signal);
     const { name, hard } = QUOTAS[0] ?? { name: '', hard: { pods: 0 } };
     const pods = signal.aborted ? hard.pods : Math.ceil(hard.pods * random.pick([0.5, 0.75, 1]));
     await patchObject(client, { resource: PRIORITY_QUOTAS, name }, { spec: { hard: { pods } } }, { type: 'merge' });
@@ -105,15 +106,16 @@ async function editQuotas(client: KubeClient, random: RandomSource, signal: Abor
 
 async function untilTrue({ history }: FaultCluster, { longestMs }: LoadReport): Promise<number | undefined> {
   const startedAt = clock.monotonic();
-  while (clock.monotonic() - startedAt < HEAL_MS) {
+  const isTrue = eventually(() => {
     const { quotas } = checkHistory(history, { quotas: QUOTAS, longestRequestMs: longestMs });
-    const isTrue = Object.values(quotas).every(
-      ({ truth, used, reservations }) => reservations === 0 && LIMITED.every((name) => used[name] === truth[name]),
-    );
-    if (isTrue) return seconds(startedAt);
-    await clock.sleep(500);
-  }
-  return undefined;
+    for (const { truth, used, reservations } of Object.values(quotas)) {
+      if (reservations > 0 || LIMITED.some((name) => used[name] !== truth[name])) throw new Error('not healed');
+    }
+  }, HEAL_MS);
+  return isTrue.then(
+    () => seconds(startedAt),
+    () => undefined,
+  );
 }
 
 function seconds(since: number): number {

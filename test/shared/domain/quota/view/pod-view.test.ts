@@ -2,29 +2,11 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
-import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import { PodView } from '#shared/domain/quota/view/pod-view.ts';
 import { QuotaCounter } from '#shared/domain/quota/view/quota-counter.ts';
 import type { SeenPod } from '#shared/domain/quota/view/seen-pod.ts';
 import { amountsOf, selectorOf } from '#test/build/cluster.ts';
-
-const NAMES = ['pods', 'memory'];
-const HIGH = { className: 'high', priority: 10 };
-
-function pod(uid: string, revision: number, more: Partial<SeenPod> = {}): SeenPod {
-  const amounts = amountsOf({ pods: '1', memory: '1Gi' });
-  return { uid, namespace: 'a', name: uid, revision, generation: 0, level: HIGH, amounts, ...more };
-}
-
-function quota(more: Partial<PriorityQuota> = {}): PriorityQuota {
-  return {
-    name: 'q',
-    namespaces: prepareSelector(selectorOf({})),
-    scope: { kind: 'classes', names: new Set(['high']) },
-    hard: amountsOf({ pods: '10', memory: '8Gi' }),
-    ...more,
-  };
-}
+import { NAMES, pod, quota } from './view-builders.ts';
 
 describe('a view of pods', () => {
   let view: PodView;

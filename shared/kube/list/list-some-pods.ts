@@ -1,9 +1,9 @@
 import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import type { KubeClient } from './client.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import { parseItem } from '#shared/kube/reflector/list-scanner.ts';
-import { readSome, type SomeOptions } from './read-some.ts';
+import { parseItem } from './list-scanner.ts';
+import { readSome, type SomeOptions } from '#shared/kube/list/read-some.ts';
 import { PODS } from '#shared/kube/resource.ts';
 
 /** Some pods, and how many bytes of JSON they took. */

@@ -1,7 +1,7 @@
-import type { KubeClient } from './client.ts';
-import { scanItems } from '#shared/kube/reflector/list-scanner.ts';
-import type { CollectionAddress } from './objects.ts';
-import type { Failure } from './outcome.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { scanItems } from './list-scanner.ts';
+import type { CollectionAddress } from '#shared/kube/client/objects.ts';
+import type { Failure } from '#shared/kube/client/outcome.ts';
 import { resourcePath } from '#shared/kube/resource.ts';
 
 export interface SomeOptions {

@@ -1,5 +1,5 @@
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
-import type { PriorityPolicy } from './priority-policy.ts';
+import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 
 /** Where policies and quotas name a class: `PriorityPolicy \`p\` (defaultPriorityClassName)`. */
 export function classMentions(

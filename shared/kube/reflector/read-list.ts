@@ -1,5 +1,5 @@
 import { isKubeObject } from '#shared/kube/kube-object.ts';
-import { parseItem, UnreadableListError } from '#shared/kube/reflector/list-scanner.ts';
+import { parseItem, UnreadableListError } from '#shared/kube/list/list-scanner.ts';
 import { readPages } from '#shared/kube/reflector/read-pages.ts';
 import type { Reading } from '#shared/kube/reflector/reflector-plan.ts';
 import { decodeMessage } from '#shared/kube/protobuf/decode-message.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseItem, scanItems, UnreadableListError } from '#shared/kube/reflector/list-scanner.ts';
+import { parseItem, scanItems, UnreadableListError } from '#shared/kube/list/list-scanner.ts';
 import { chunks } from '#test/build/chunks.ts';
 
 async function scan(text: string | Buffer, chunkSize = 65_536, largest = 1_000_000) {

@@ -1,0 +1,15 @@
+/** All bytes of a stream. Rejects when there are more than `mostBytes`; `what` is the subject of the message. */
+export async function readBytes(
+  stream: AsyncIterable<Uint8Array>,
+  mostBytes: number,
+  what = 'the answer',
+): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    size += chunk.length;
+    if (size > mostBytes) throw new Error(`${what} is larger than ${mostBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
