@@ -37,7 +37,7 @@ export function generateCluster(count: number, now: number): GeneratedCluster {
       },
     },
     change(at, step) {
-      nodes = nodes.map((node, index) => (index % step === 0 ? generatedNode(index, at, at % 97) : node));
+      nodes = nodes.map((node, index) => (index % step === 0 ? generatedNode(index, at, 1 + (at % 97)) : node));
       timeline = timelineOf(nodes, events(now));
       for (const listener of listeners) listener();
     },
