@@ -100,7 +100,7 @@ export async function startAgent(
       output += chunk.toString();
       if (output.includes('Agent started')) resolve();
     });
-    child.on('close', () => reject(new Error(`agent did not start: ${output}`)));
+    child.on('close', (code, signal) => reject(new Error(`agent did not start (${signal ?? code}): ${output}`)));
   });
 
   async function stop(): Promise<string> {
