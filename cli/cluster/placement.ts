@@ -12,7 +12,7 @@ import {
   type Simulation,
 } from '#shared/domain/preemption/explain/simulate-preemption.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import { protectedFromPreemption } from '#shared/kube/annotations/protected-from-preemption.ts';
+import { orRefusedByLoop, protectedFromPreemption } from '#shared/kube/annotations/protected-from-preemption.ts';
 import type { ClusterModel } from './cluster-model.ts';
 
 /** Where a pod would go, and everything that is said about it. */
@@ -61,8 +61,9 @@ function extenderOf({ classes, pressures }: ClusterModel, { budgets, now }: Sche
   const loops = pressures.flatMap(({ name, preemptionLoops }) =>
     preemptionLoops.map((record) => ({ ...record, node: name })),
   );
-  const protection: ProposalRules['protection'] = (victim, preemptor) =>
-    optedOut(victim, preemptor) ?? refusalByRecord(loops, { victim, preemptor }, now);
+  const protection = orRefusedByLoop(optedOut, (victim, preemptor) =>
+    refusalByRecord(loops, { victim, preemptor }, now),
+  );
   const toLeave: ProposalRules['toLeave'] = (preemptor) => nodesToLeave(loops, preemptor, now);
   return { rules: { budgets, protection, toLeave, usageAware: false, tieBreak: 'none' }, now };
 }

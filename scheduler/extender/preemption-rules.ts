@@ -1,6 +1,6 @@
 import type { ProposalRules } from '#shared/domain/preemption/proposal/proposal.ts';
 import type { NodeSheet } from '#shared/domain/snapshot/node-entry.ts';
-import { protectedFromPreemption } from '#shared/kube/annotations/protected-from-preemption.ts';
+import { orRefusedByLoop, protectedFromPreemption } from '#shared/kube/annotations/protected-from-preemption.ts';
 import type { AnnotatedClass } from '#shared/kube/annotations/annotated-class.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodeWith } from '#shared/kube/reflector/decode-with.ts';
@@ -25,8 +25,7 @@ export function preemptionRules(
   if (loops.mode !== 'Enforce') return { ...shared, protection: optedOut, holdsProtected };
   return {
     ...shared,
-    // Loops first: an opt-out gives way to a DaemonSet's last resort, a loop does not.
-    protection: (victim, preemptor) => loops.refusal(victim, preemptor) ?? optedOut(victim, preemptor),
+    protection: orRefusedByLoop(optedOut, loops.refusal),
     toLeave: loops.toLeave,
     holdsProtected: (sheet) => loops.isAny() || holdsProtected(sheet),
   };

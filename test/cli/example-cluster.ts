@@ -8,7 +8,7 @@ function node(name: string, zone: string): object {
   return { apiVersion: 'v1', kind: 'Node', metadata: { name, uid: `uid-${name}`, labels }, ...TAKEN };
 }
 
-function priorityClass(name: string, value: number, annotations: object = {}): object {
+export function priorityClass(name: string, value: number, annotations: object = {}): object {
   return { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name, annotations }, value };
 }
 

@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { clusterModel } from '#cli/cluster/cluster-model.ts';
 import { findPod } from '#cli/cluster/find-pod.ts';
 import { pendingReason } from '#cli/why-not/pending-reason.ts';
-import { clusterFile, EXAMPLE_CLUSTER, examplePod, type ExamplePod } from './example-cluster.ts';
+import { clusterFile, EXAMPLE_CLUSTER, examplePod, type ExamplePod, priorityClass } from './example-cluster.ts';
 import { takenList } from './node-pressures.ts';
 import { runPlimsoll } from './run-plimsoll.ts';
 import { manifestsOf } from './vector-cluster.ts';
@@ -151,6 +152,15 @@ describe('plimsoll why-not', () => {
       ['between others', { victim: party('payments', 'other') }],
     ])('a loop %s refuses nothing', async (_, fields) => {
       expect(await because(loop(fields))).toBe(await because(loop({ victim: undefined })));
+    });
+
+    test('a loop counts before an opt-out, as with the extender (S2-29)', async () => {
+      const keep = priorityClass('batch', -10, { 'plimsoll.dev/allow-preemption': 'false' });
+      const others = EXAMPLE_CLUSTER.filter((each) => !isDeepStrictEqual(each, priorityClass('batch', -10)));
+      expect(others).toHaveLength(EXAMPLE_CLUSTER.length - 1);
+      const input = takenList([...others, keep, loop()]);
+      const { stdout } = await whyNot(input, 'checkout-0', '-n', 'payments');
+      expect(stdout).toContain(SIDES);
     });
 
     test('a scheduler without the extender does not know it', async () => {

@@ -18,3 +18,11 @@ export function protectedFromPreemption(
     !ownerWishes(annotations, classOf(spec.priorityClassName ?? '')?.annotations).mayBePreempted;
   return (victim, preemptor) => preemptionProtection(victim, preemptor, { protectedNamespaces: PROTECTED, optedOut });
 }
+
+/** Adds loops of preemptions. They come first: an opt-out gives way to a DaemonSet's last resort (S2-29), a loop does not. */
+export function orRefusedByLoop(
+  protection: ProposalRules['protection'],
+  refusal: ProposalRules['protection'],
+): ProposalRules['protection'] {
+  return (victim, preemptor) => refusal(victim, preemptor) ?? protection(victim, preemptor);
+}
