@@ -11,7 +11,7 @@ import { readBudget } from './read-budget.ts';
 import { decodeNamespace } from '#shared/kube/decode/decode-namespace.ts';
 import { decodeNode } from '#shared/kube/decode/decode-node.ts';
 import { decodeAnnotatedClass } from '#shared/kube/decode/decode-priority-class.ts';
-import { type AnnotatedClass } from '#shared/kube/annotations/annotated-class.ts';
+import type { AnnotatedClass } from '#shared/kube/annotations/annotated-class.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { Decoded } from '#shared/kube/decode/decoded.ts';
 import { SCHEDULED_POD } from '#shared/kube/protobuf/scheduled-pod.ts';

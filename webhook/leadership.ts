@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
+import { newIdentity } from '#shared/kube/lease/new-identity.ts';
 import type { ClientContext } from '#shared/kube/client/client-context.ts';
 import { type LeaseTerm, runWithLease } from '#shared/kube/lease/leader-lease.ts';
 import type { WebhookConfiguration } from './configuration.ts';
@@ -40,8 +39,7 @@ export function createLeadership(options: LeadershipOptions): Leadership {
 
   return {
     run: (signal) => {
-      // A restarted container keeps its host name, and two replicas on one machine share it.
-      const identity = `${hostname()}_${randomUUID()}`;
+      const identity = newIdentity();
       running = runWithLease({ ...options, name: lease.name, namespace: lease.namespace, identity, lead }, signal);
       return running;
     },

@@ -10,7 +10,7 @@ import { decodeNamespace } from '#shared/kube/decode/decode-namespace.ts';
 import { decodeNode } from '#shared/kube/decode/decode-node.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodeAnnotatedClass } from '#shared/kube/decode/decode-priority-class.ts';
-import { type AnnotatedClass } from '#shared/kube/annotations/annotated-class.ts';
+import type { AnnotatedClass } from '#shared/kube/annotations/annotated-class.ts';
 import type { Decoded } from '#shared/kube/decode/decoded.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import {

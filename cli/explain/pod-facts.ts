@@ -1,3 +1,4 @@
+import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
 import { isFresh, isSameOwner, lastingEntries, type OwnerKey } from '#shared/api/node-pressure.ts';
 import {
   PROTECTION_WITHOUT_POLICY,
@@ -66,9 +67,9 @@ export function podFacts(model: ClusterModel, pod: Pod, now: Instant): PodFacts 
   };
 }
 
-function ownerOf({ namespace, owners }: Pod): OwnerKey | undefined {
-  const controller = owners.find(({ isController }) => isController);
-  return controller && { namespace, kind: controller.kind, name: controller.name, uid: controller.uid };
+function ownerOf(pod: Pod): OwnerKey | undefined {
+  const controller = controllerOf(pod);
+  return controller && { namespace: pod.namespace, kind: controller.kind, name: controller.name, uid: controller.uid };
 }
 
 function ownerText(owner: OwnerKey | undefined): string {

@@ -1,3 +1,4 @@
+import { hasEnded } from '#shared/domain/pod/has-ended.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { chooseVictims, type Ineligible, type VictimRules } from '#shared/domain/eviction/choose-victims.ts';
 import { overageOfLimited } from '#shared/domain/eviction/limited-owner.ts';
@@ -81,11 +82,9 @@ function candidatesOf(signal: SimulatedSignal, scene: NodeScene, policy: AgentPo
   });
 }
 
-const ENDED: readonly (string | undefined)[] = ['Succeeded', 'Failed'];
-
 /** Pods that have ended or are terminating are not evicted again. */
-function mayRank({ status, deletion }: Pod): boolean {
-  return !ENDED.includes(status.phase) && deletion === undefined;
+function mayRank(pod: Pod): boolean {
+  return !hasEnded(pod) && pod.deletion === undefined;
 }
 
 function ineligibility(

@@ -1,3 +1,4 @@
+import { hasEnded } from '#shared/domain/pod/has-ended.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import { isKubeletRefusal } from '#shared/domain/pod/kubelet-refusal.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
@@ -33,7 +34,6 @@ export interface PendingReason {
 }
 
 const DEFAULT_SCHEDULER = 'default-scheduler';
-const FINISHED: readonly (string | undefined)[] = ['Succeeded', 'Failed'];
 
 /** Why the pod is not on a node, with what kube-scheduler would do about it. */
 export function pendingReason(model: ClusterModel, pod: Pod, setup: SchedulerSetup): PendingReason {
@@ -58,8 +58,9 @@ function outcomeOf(simulation: Simulation, pod: Pod): Because {
 }
 
 /** Why the scheduler does not look at a pod at all. */
-function settledReason({ spec, status, deletion }: Pod, raw: unknown): Because | undefined {
-  if (FINISHED.includes(status.phase)) return endedReason(status.phase ?? '', spec.nodeName ?? '', raw);
+function settledReason(pod: Pod, raw: unknown): Because | undefined {
+  const { spec, status, deletion } = pod;
+  if (hasEnded(pod)) return endedReason(status.phase ?? '', spec.nodeName ?? '', raw);
   if ((spec.nodeName ?? '') !== '') return because('Placed', placed(spec.nodeName ?? ''));
   if (deletion !== undefined) return because('Terminating', terminating());
   const gates = namesIn(fieldOf(fieldOf(raw, 'spec'), 'schedulingGates'));

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { newIdentity } from '#shared/kube/lease/new-identity.ts';
 import { once } from 'node:events';
 import { hostname } from 'node:os';
 import type { ClientContext } from '#shared/kube/client/client-context.ts';
@@ -32,8 +32,7 @@ export async function runNodeController(options: NodeControllerOptions, signal: 
   const { configuration } = options;
   if (configuration.avoidance === 'Off' && configuration.taints === 'Off') return;
   const metrics = createNodeMetrics(options.metrics);
-  // A restarted container keeps its host name, and two replicas on one machine share it.
-  const identity = `${hostname()}_${randomUUID()}`;
+  const identity = newIdentity();
   const lease = { name: configuration.leaseName, namespace: configuration.leaseNamespace, identity };
   const lead = (leading: AbortSignal, term: LeaseTerm): Promise<void> =>
     leadOneTerm(options, metrics, { term, signal: leading });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LONGEST_WINDOW_MS, MOST_ROUNDS } from '#shared/domain/preemption/loop/loop-record.ts';
 
 /** `preemptionLoops` of SchedulerConfiguration: what is done where two owners preempt each other in turn. */
 export const loopsSchema = z
@@ -17,10 +18,15 @@ export const loopsSchema = z
       .number()
       .int()
       .min(2)
-      .max(16)
+      .max(MOST_ROUNDS)
       .default(3)
       .describe('How many times within windowSeconds two owners may displace the pods of each other'),
-    windowSeconds: z.number().min(60).max(86_400).default(3_600).describe('The time in which these rounds are counted'),
+    windowSeconds: z
+      .number()
+      .min(60)
+      .max(LONGEST_WINDOW_MS / 1000)
+      .default(3_600)
+      .describe('The time in which these rounds are counted'),
     leaseName: z
       .string()
       .min(1)

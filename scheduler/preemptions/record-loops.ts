@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
+import { newIdentity } from '#shared/kube/lease/new-identity.ts';
 import { encodePreemptionLoops } from '#shared/api/encode-node-pressure.ts';
 import type { LoopRecord } from '#shared/domain/preemption/loop/loop-record.ts';
 import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
@@ -37,7 +36,7 @@ const PATCH = { type: 'merge', fieldManager: COMPONENT_NAMES.scheduler, timeoutM
 export async function recordLoops(options: RecordOptions, signal: AbortSignal): Promise<void> {
   const { mode, leaseName, leaseNamespace } = options.configuration;
   if (mode === 'Off') return;
-  const lease = { name: leaseName, namespace: leaseNamespace, identity: `${hostname()}_${randomUUID()}` };
+  const lease = { name: leaseName, namespace: leaseNamespace, identity: newIdentity() };
   const lead = (leading: AbortSignal, term: LeaseTerm): Promise<void> => {
     const { clock, random, log } = options;
     const onError = (err: unknown): void => log.error({ err }, 'Loops of preemptions not recorded');

@@ -1,5 +1,6 @@
 import { MOST_ENTRIES } from '#shared/domain/avoidance/avoid-entry.ts';
 import {
+  LONGEST_WINDOW_MS,
   type LoopRecord,
   LOOP_ACTIONS,
   MOST_RECORDS,
@@ -42,9 +43,6 @@ const LONGEST = {
   sentence: 1024,
   message: 4096,
 } as const;
-
-/** The longest window that can be configured (scheduler/preemptions/loops-configuration.ts). */
-const LONGEST_WINDOW_MS = 86_400_000;
 
 const MODES = ['DryRun', 'Enforce'] as const;
 const STATUSES = ['True', 'False', 'Unknown'] as const;

@@ -43,7 +43,7 @@ export async function letTimePass(ms: number, _why: Why, signal?: AbortSignal): 
   await systemClock.sleep(ms, signal);
 }
 
-/** Resolves when `signal` aborts, for a task that only ends when it is told to. */
+/** Resolves when `signal` aborts, for a task that nothing else ends. */
 export async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
 }

@@ -1,7 +1,7 @@
 import type { ClientContext } from '#shared/kube/client/client-context.ts';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
 import type { AvoidLookup } from '#shared/domain/admission/choose-nodes.ts';
-import { type AvoidEntry } from '#shared/domain/avoidance/avoid-entry.ts';
+import type { AvoidEntry } from '#shared/domain/avoidance/avoid-entry.ts';
 import { isSameOwner, type OwnerKey, ownerText } from '#shared/domain/pod/owner-key.ts';
 import { compareTexts } from '#shared/domain/model/compare-texts.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';

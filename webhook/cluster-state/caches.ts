@@ -7,7 +7,7 @@ import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource
 import type { ClientContext } from '#shared/kube/client/client-context.ts';
 import { decodeNamespace } from '#shared/kube/decode/decode-namespace.ts';
 import { decodeAnnotatedClass } from '#shared/kube/decode/decode-priority-class.ts';
-import { type AnnotatedClass } from '#shared/kube/annotations/annotated-class.ts';
+import type { AnnotatedClass } from '#shared/kube/annotations/annotated-class.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import { decodePriorityQuota } from '#shared/api/priority-quota.ts';
 import { decodeResourceQuota } from '#shared/kube/decode/decode-resource-quota.ts';

@@ -1,4 +1,5 @@
 import { isLastResort } from '#shared/domain/eviction/last-resort.ts';
+import { hasEnded } from '#shared/domain/pod/has-ended.ts';
 import { isDaemonSetPod } from '#shared/domain/pod/pod-owner.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
@@ -20,7 +21,6 @@ export interface OptedOutVictim {
 const MOST_PODS = 500;
 const MOST_BYTES = 32 * 1024 * 1024;
 const LONGEST_MS = 10_000;
-const FINISHED: readonly (string | undefined)[] = ['Succeeded', 'Failed'];
 const readPod = decodeWith(decodePod);
 
 /**
@@ -43,8 +43,8 @@ export async function isLastResortPreemption(
   return !placed.includes(false);
 }
 
-function isGone({ spec, status }: Pod, node: string): boolean {
-  return spec.nodeName !== node || FINISHED.includes(status.phase);
+function isGone(pod: Pod, node: string): boolean {
+  return pod.spec.nodeName !== node || hasEnded(pod);
 }
 
 function isPreemptor(pod: Pod, victim: Pod, node: string): boolean {

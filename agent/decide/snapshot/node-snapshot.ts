@@ -1,3 +1,4 @@
+import { hasEnded } from '#shared/domain/pod/has-ended.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { Signal } from '#shared/domain/pressure/signal.ts';
@@ -56,13 +57,6 @@ export interface NodeSnapshot extends NodeView {
 export const DISRUPTION_TARGET = 'DisruptionTarget';
 /** Its reason when the kubelet evicts the pod for node pressure. */
 export const DISRUPTION_BY_KUBELET = 'TerminationByKubelet';
-
-const ENDED = new Set(['Succeeded', 'Failed']);
-
-/** Whether the pod has terminated. */
-function hasEnded(pod: Pod): boolean {
-  return ENDED.has(pod.status.phase ?? '');
-}
 
 /** Whether the pod is deleted and has not terminated yet. */
 export function isTerminating(pod: Pod): boolean {

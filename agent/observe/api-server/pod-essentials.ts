@@ -1,6 +1,7 @@
 import { CONFIG_MIRROR, CONFIG_SOURCE } from '#shared/domain/eviction/protection.ts';
 import { isLocal } from '#shared/domain/ranking/measured-usage.ts';
 import { filterAmounts } from '#shared/domain/quantity/amounts.ts';
+import { BASIC_RESOURCES } from '#shared/domain/quantity/resource-columns.ts';
 import { ANNOTATION_EVICT, FOREIGN_PREFER_NO_EVICTION } from '#shared/kube/api-names.ts';
 import type { Container, Pod, SchedulingRules } from '#shared/domain/pod/pod.ts';
 import { DISRUPTION_TARGET } from '#agent/decide/snapshot/node-snapshot.ts';
@@ -14,8 +15,6 @@ const READ_ANNOTATIONS: readonly string[] = [
 ];
 /** They are a word or a hash; longer values are user data. */
 const LONGEST_VALUE = 256;
-/** What evictions hold against a container. */
-const READ_RESOURCES: readonly string[] = ['cpu', 'memory', 'ephemeral-storage'];
 /** Of each pod; the API server sets no limit to either. */
 const MOST_CONTAINERS = 100;
 const MOST_VOLUMES = 1_000;
@@ -64,7 +63,8 @@ function withoutData(annotations: Pod['annotations']): Pod['annotations'] {
   return short.length === 0 ? NO_TEXTS : new Map(short);
 }
 
+/** Of the resources that evictions hold against a container. */
 function requestsOf({ name, resources, restartPolicy }: Container): Container {
-  const requests = resources.requests && filterAmounts(resources.requests, (each) => READ_RESOURCES.includes(each));
+  const requests = resources.requests && filterAmounts(resources.requests, (each) => BASIC_RESOURCES.includes(each));
   return { name, resources: { requests, limits: undefined }, restartPolicy, ports: [] };
 }

@@ -5,7 +5,7 @@ import type { ResourceType } from '#sandbox/api-server/resource-type.ts';
 import type { Definitions } from '#sandbox/api-server/schema/definitions.ts';
 import type { Store } from '#sandbox/api-server/storage/store.ts';
 import { fieldsAt, type KubeObject } from '#sandbox/api-server/wire/object.ts';
-import { customTypes } from '#sandbox/api-server/crd/custom-type.ts';
+import { customTypes } from './custom-type.ts';
 
 /** Keeps the catalog in step with the stored CustomResourceDefinitions. The objects of a deleted one go with it. */
 export function followDefinitions(store: Store, catalog: Catalog, definitions: Definitions): void {

@@ -1,3 +1,4 @@
+import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
 import { type OwnerKey, ownerText } from '#shared/domain/pod/owner-key.ts';
 import type { PodRequest } from './pod-request.ts';
 
@@ -21,7 +22,7 @@ const MOST_NODES = 16;
  * The DaemonSet controller ties its pods to their nodes, so they are left as they are.
  */
 export function chooseNodes({ pod }: PodRequest, lookUp: AvoidLookup | undefined): NodeChoice | undefined {
-  const controller = pod.owners.find(({ isController }) => isController);
+  const controller = controllerOf(pod);
   const isBound = controller?.kind === 'DaemonSet' || (pod.spec.nodeName ?? '') !== '';
   if (lookUp === undefined || controller === undefined || isBound) return undefined;
   const { kind, name, uid } = controller;

@@ -48,8 +48,9 @@ export interface AvoidingNode {
 
 /**
  * Plans the avoid list of one node from the evictions that its agent recorded (S0-19, S3-29 to S3-31) and the loops of
- * preemptions that its NodePressure records with the action Avoid. Depends on nothing else, so another leader plans the same. An entry is replaced only by one that lasts longer or forbids more;
- * entries that have ended are left out, and of too many entries those that end first.
+ * preemptions that its NodePressure records with the action Avoid. Depends on nothing else, so another leader plans the
+ * same. An entry is replaced only by one that lasts longer or forbids more; entries that have ended are left out, and of
+ * too many entries those that end first.
  */
 export function planAvoidance(node: AvoidingNode, policy: AvoidPolicy, now: Instant): AvoidPlan {
   const lasting = lastingEntries(node, now);

@@ -1,3 +1,4 @@
+import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 
 /** A workload whose priority class is far above that of other workloads in its namespace. */
@@ -38,8 +39,9 @@ export function classOutliers(pods: readonly Pod[], values: readonly number[]): 
 /** Pods of one controller are one workload; the highest of them counts. */
 function workloadsOf(pods: readonly Pod[]): ReadonlyMap<string, Workload> {
   const workloads = new Map<string, Workload>();
-  for (const { namespace, name, owners, spec } of pods) {
-    const owner = owners.find(({ isController }) => isController);
+  for (const pod of pods) {
+    const { namespace, name, spec } = pod;
+    const owner = controllerOf(pod);
     const workload = `${namespace}/${owner === undefined ? name : `${owner.kind}/${owner.name}`}`;
     const own = { name: workload, namespace, priority: spec.priority ?? 0, className: spec.priorityClassName ?? '' };
     if ((workloads.get(workload)?.priority ?? -Infinity) < own.priority) workloads.set(workload, own);

@@ -20,8 +20,8 @@ export function createColumns(): ResourceColumns {
 }
 
 /**
- * Gives columns to resources that have none, a thousand at most; true where one was given. Only what nodes have is
- * named: whoever may create a pod can have it ask for resources of any name, and what no node has decides nothing.
+ * Gives columns to resources that have none, a thousand at most; true where one was given. It is called for what nodes
+ * have: a tenant's pod may ask for resources of any name, but one that no node has makes no difference.
  */
 export function nameColumns({ indexes }: ResourceColumns, names: Iterable<string>): boolean {
   const before = indexes.size;

@@ -1,3 +1,4 @@
+import { hasEnded } from '#shared/domain/pod/has-ended.ts';
 import type { Amounts } from '#shared/domain/quantity/amounts.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { Quantity } from '#shared/domain/quantity/quantity.ts';
@@ -52,8 +53,9 @@ function addCharge(
 }
 
 /** QuotaV1Pod. Without a stated grace period a deletion is never overdue. */
-function isLive({ status, deletion }: Pod, now: Instant): boolean {
-  if (status.phase === 'Failed' || status.phase === 'Succeeded') return false;
+function isLive(pod: Pod, now: Instant): boolean {
+  const { deletion } = pod;
+  if (hasEnded(pod)) return false;
   if (deletion?.gracePeriodSeconds === undefined) return true;
   return now <= deletion.at + deletion.gracePeriodSeconds * MILLISECONDS;
 }

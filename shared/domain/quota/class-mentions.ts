@@ -1,4 +1,4 @@
-import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
+import type { PriorityQuota } from './priority-quota.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 
 /** Where policies and quotas name a class: `PriorityPolicy \`p\` (defaultPriorityClassName)`. */

@@ -1,7 +1,7 @@
 import type { Decimal } from '#shared/domain/quantity/decimal.ts';
 import { addDecimals, compareDecimals, negateDecimal, roundDecimal } from '#shared/domain/quantity/decimal.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
-import { isDaemonSet } from '#shared/domain/pod/pod-owner.ts';
+import { controllerOf, isDaemonSetPod } from '#shared/domain/pod/pod-owner.ts';
 import { reportedQosClass } from '#shared/domain/pod/qos.ts';
 import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
 import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
@@ -58,13 +58,12 @@ export const HIGHEST_PRIORITY = 2 ** 31 - 1;
 
 /** The facts of a pod; no stored priority counts as 0 (S1-32), one beyond 32 bits as the nearest that the API stores. */
 export function rankingFacts(pod: Pod): RankingFacts {
-  const controller = pod.owners.find((owner) => owner.isController);
   return {
     pod,
     priority: Math.min(Math.max(pod.spec.priority ?? 0, LOWEST_PRIORITY), HIGHEST_PRIORITY),
     qos: reportedQosClass(pod),
-    isDaemonSetPod: isDaemonSet(controller),
-    hasController: controller !== undefined,
+    isDaemonSetPod: isDaemonSetPod(pod),
+    hasController: controllerOf(pod) !== undefined,
     startedAt: pod.status.startTime,
     requests: requestsToHoldAgainst(pod),
   };

@@ -4,9 +4,8 @@ import { admit, dismiss } from './occupancy.ts';
 import { enter, leave } from './pods-by-namespace.ts';
 import { amountsOf, orNone, preparePlacedPod, type PlacedPod } from './placed-pod.ts';
 import { haveColumns, toRow } from '#shared/domain/quantity/resource-columns.ts';
+import { hasEnded } from '#shared/domain/pod/has-ended.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-
-const FINISHED: readonly (string | undefined)[] = ['Succeeded', 'Failed'];
 
 /**
  * Adds or replaces a pod: on its node, else among those nominated to a node, else not at all. Finished pods take no
@@ -14,7 +13,7 @@ const FINISHED: readonly (string | undefined)[] = ['Succeeded', 'Failed'];
  */
 export function putPod(snapshot: ClusterSnapshot, pod: Pod): void {
   removePod(snapshot, pod);
-  if (placeOf(pod) === '' || FINISHED.includes(pod.status.phase)) return;
+  if (placeOf(pod) === '' || hasEnded(pod)) return;
   const amounts = amountsOf(pod);
   const placed = preparePlacedPod(pod, toRow(snapshot.columns, amounts), snapshot.arrivals);
   if (!haveColumns(snapshot.columns, amounts)) snapshot.uncounted.add(placed);

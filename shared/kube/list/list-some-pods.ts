@@ -3,7 +3,7 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { parseItem } from './list-scanner.ts';
-import { readSome, type SomeOptions } from '#shared/kube/list/read-some.ts';
+import { readSome, type SomeOptions } from './read-some.ts';
 import { PODS } from '#shared/kube/resource.ts';
 
 /** Some pods, and how many bytes of JSON they took. */

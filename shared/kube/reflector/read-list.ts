@@ -1,10 +1,10 @@
 import { isKubeObject } from '#shared/kube/kube-object.ts';
 import { parseItem, UnreadableListError } from '#shared/kube/list/list-scanner.ts';
-import { readPages } from '#shared/kube/reflector/read-pages.ts';
-import type { Reading } from '#shared/kube/reflector/reflector-plan.ts';
+import { readPages } from './read-pages.ts';
+import type { Reading } from './reflector-plan.ts';
 import { decodeMessage } from '#shared/kube/protobuf/decode-message.ts';
 import { OBJECT_HEAD } from '#shared/kube/protobuf/kube-messages.ts';
-import type { Target, WireFormat } from '#shared/kube/reflector/reflector-target.ts';
+import type { Target, WireFormat } from './reflector-target.ts';
 
 /** Reads all pages of a list into the store; `resourceVersion` '0' allows the server's cache, undefined does not. */
 export async function readList(

@@ -1,4 +1,4 @@
-import { OversizedLineError } from '#shared/kube/reflector/json-lines.ts';
+import { OversizedLineError } from './json-lines.ts';
 
 const HEAD_BYTES = 4;
 

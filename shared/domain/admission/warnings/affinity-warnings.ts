@@ -2,13 +2,13 @@ import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
 import { prepareTerms, selectsPod, termSize, type AffinityTerm } from '#shared/domain/pod/affinity-term.ts';
 import type { Pod, PodAffinityTerm } from '#shared/domain/pod/pod.ts';
 import { createWorkLimit } from '#shared/domain/model/work-limit.ts';
+import { hasEnded } from '#shared/domain/pod/has-ended.ts';
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import { listSome } from '#shared/domain/admission/messages/list-some.ts';
 import { checkedTerms } from './affinity-searches.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 
 const NO_LABELS: ReadonlyMap<string, string> = new Map();
-const ENDED: readonly (string | undefined)[] = ['Succeeded', 'Failed'];
 /** Comparisons of a label with a requirement: some milliseconds. */
 const MOST_WORK = 20_000;
 
@@ -43,7 +43,7 @@ function lintTerm(pod: Pod, index: number, term: PodAffinityTerm, cluster: Clust
 function partnersOf(term: AffinityTerm, own: string, { knownPods, namespaceLabels }: ClusterState): readonly Pod[] {
   const labels = namespaceLabels(own) ?? NO_LABELS;
   const inOwn = knownPods.pods.filter(({ namespace }) => namespace === own);
-  return inOwn.filter((pod) => !ENDED.includes(pod.status.phase) && selectsPod(term, pod, labels));
+  return inOwn.filter((pod) => !hasEnded(pod) && selectsPod(term, pod, labels));
 }
 
 function describe({ name, spec }: Pod): string {

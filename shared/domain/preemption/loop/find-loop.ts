@@ -45,7 +45,7 @@ export function loopingParties(rounds: PreemptionRounds, policy: LoopPolicy): Lo
   };
 }
 
-/** The rounds within the window that ends now. One in the future says nothing: the clock was set back, or it was made up. */
+/** The rounds within the window that ends now. One in the future does not count: the clock was set back, or it was made up. */
 export function recentRounds(rounds: readonly Round[], { windowMs }: LoopPolicy, now: Instant): readonly Round[] {
   return rounds.filter(({ at }) => at > now - windowMs && at <= now + MOST_SKEW_MS);
 }

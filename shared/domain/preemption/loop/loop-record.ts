@@ -24,8 +24,10 @@ export interface LoopRecord {
 
 /** Records that one NodePressure holds at most (deploy/crds/plimsoll.dev_nodepressures.yaml). */
 export const MOST_RECORDS = 10;
-/** Rounds that one record holds at most. */
+/** Rounds that can be allowed at most; one record holds no more. */
 export const MOST_ROUNDS = 16;
+/** The longest time in which rounds can be counted, in milliseconds. */
+export const LONGEST_WINDOW_MS = 86_400_000;
 /** Most preemptions happen once, and are not worth a write. */
 const FEWEST_ROUNDS = 2;
 /** Kinds whose pods no avoid entry leads elsewhere: a DaemonSet's are tied to their nodes, and no controller is looked up for the others. */

@@ -47,7 +47,7 @@ function whyRecorded({ node, rounds, until }: RecordOnNode, sides: Sides): Becau
   return whyLoop(sides, { node, count: rounds.length, windowMs: until - (rounds[0] ?? until) });
 }
 
-/** A round in the future says nothing: somebody wrote it by hand, or a clock was set back. */
+/** A round in the future does not count: it was written by hand, or a clock was set back. */
 function isInForce({ action, until, rounds }: LoopRecord, wanted: LoopAction, now: Instant): boolean {
   return action === wanted && until > now && (rounds.at(-1) ?? 0) <= now + MOST_SKEW_MS;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type ReflectorOptions } from '#shared/kube/reflector/reflector.ts';
+import type { ReflectorOptions } from '#shared/kube/reflector/reflector.ts';
 import { PROMPT_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { SECOND, MINUTE, rig } from './reflector-rig.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ContainerPort } from '#shared/domain/pod/pod.ts';
-import { type PodFields } from '#test/build/cluster.ts';
+import type { PodFields } from '#test/build/cluster.ts';
 import { refusal, refused } from './refusal-on-node.ts';
 
 describe('NodePorts', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PodCondition } from '#shared/domain/pod/pod.ts';
-import { type PodFields } from '#test/build/cluster.ts';
+import type { PodFields } from '#test/build/cluster.ts';
 import { NODES, plan, one, type Situation } from './plan-situation.ts';
 
 describe('who may not preempt', () => {
