@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { PodCondition } from '#shared/domain/pod/pod.ts';
 import type { PodFields } from '#test/build/cluster.ts';
-import { NODES, plan, one, type Situation } from './plan-situation.ts';
+import { NODES, plan, type Situation } from './plan-situation.ts';
+import { one } from '#test/shared/domain/preemption/one-pod.ts';
 
 describe('who may not preempt', () => {
   const condition = (fields: Partial<PodCondition>): PodCondition => ({

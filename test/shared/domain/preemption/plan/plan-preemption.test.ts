@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { buildBudget, buildTerm, type PodFields } from '#test/build/cluster.ts';
-import { SMALL, plan, victims, one, type Situation } from './plan-situation.ts';
+import { SMALL, plan, victims, type Situation } from './plan-situation.ts';
+import { one } from '#test/shared/domain/preemption/one-pod.ts';
 
 describe('whom it takes', () => {
   test.each<[string, Partial<PodFields>, Situation, object | string]>([

@@ -28,11 +28,3 @@ export function victims(pod: Partial<PodFields>, situation: Situation): object |
   if (found.kind !== 'preempt') return found.kind;
   return Object.fromEntries(found.candidates.map((each) => [each.node, each.victims.map((victim) => victim.pod.name)]));
 }
-
-export const one = (name: string, fields: Partial<PodFields> = {}): PodFields => ({
-  name,
-  node: 'n0',
-  priority: 0,
-  requests: { cpu: '1' },
-  ...fields,
-});

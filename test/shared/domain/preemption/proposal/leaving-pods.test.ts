@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { buildBudget, type PodFields } from '#test/build/cluster.ts';
-import { STAYS, one, review, ENDING, half, evicting, enforced, type Case } from './review-case.ts';
+import { STAYS, review, ENDING, half, evicting, enforced, type Case } from './review-case.ts';
+import { one } from '#test/shared/domain/preemption/one-pod.ts';
 
 describe('reviewProposal, on pods that leave by themselves', () => {
   const pods = (ending: Partial<PodFields>) => [half('p', ending), half('q'), half('r'), half('s')];

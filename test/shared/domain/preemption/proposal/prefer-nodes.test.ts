@@ -4,7 +4,8 @@ import { reviewProposal } from '#shared/domain/preemption/proposal/review-propos
 import type { NodePressureFacts } from '#shared/domain/snapshot/node-pressure-facts.ts';
 import { buildNode, buildPod, type PodFields } from '#test/build/cluster.ts';
 import { buildPressure } from '#test/build/node-pressure.ts';
-import { RULES, one } from './review-case.ts';
+import { RULES } from './review-case.ts';
+import { one } from '#test/shared/domain/preemption/one-pod.ts';
 
 describe('reviewProposal, on equal nodes', () => {
   /** A proposal of two nodes with one victim each. */

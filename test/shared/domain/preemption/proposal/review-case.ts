@@ -1,3 +1,4 @@
+import { one } from '#test/shared/domain/preemption/one-pod.ts';
 import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { ProposalRules } from '#shared/domain/preemption/proposal/proposal.ts';
@@ -14,14 +15,6 @@ export const RULES: ProposalRules = {
   tieBreak: 'none',
 };
 export const STAYS = { labels: { stay: 'yes' } };
-
-export const one = (name: string, fields: Partial<PodFields> = {}): PodFields => ({
-  name,
-  node: 'n0',
-  priority: 0,
-  requests: { cpu: '1' },
-  ...fields,
-});
 
 export interface Case {
   readonly pods: readonly PodFields[];

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { buildBudget } from '#test/build/cluster.ts';
-import { STAYS, one, review, half, evicting, enforced, type Case } from './review-case.ts';
+import { STAYS, review, half, evicting, enforced, type Case } from './review-case.ts';
+import { one } from '#test/shared/domain/preemption/one-pod.ts';
 
 describe('reviewProposal', () => {
   test.each<[string, Case, unknown]>([

@@ -3,14 +3,8 @@ import { examineNodes } from '#shared/domain/preemption/trial/examine-nodes.ts';
 import { prefilter } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import type { NodeSelectorTerm } from '#shared/domain/pod/pod.ts';
 import { buildPod, type PodFields } from '#test/build/cluster.ts';
-import {
-  SMALL,
-  NODES,
-  snapshotOf,
-  plan,
-  one,
-  type Situation,
-} from '#test/shared/domain/preemption/plan/plan-situation.ts';
+import { SMALL, NODES, snapshotOf, plan, type Situation } from '#test/shared/domain/preemption/plan/plan-situation.ts';
+import { one } from '#test/shared/domain/preemption/one-pod.ts';
 
 describe('why it fits nowhere', () => {
   const named = (...values: string[]): NodeSelectorTerm => ({
