@@ -107,6 +107,7 @@ function bodyOf(victims: number): string {
 
 async function measure({ victims, guarded }: Case) {
   const log = createLog({ component: 'bench', level: 'silent', format: 'json' });
+  const metrics = createMetrics('bench');
   const loops = createPreemptionLoops(loopsSchema.parse({ mode: 'Enforce' }), systemClock);
   const verbs = extenderVerbs({
     loops,
@@ -117,9 +118,16 @@ async function measure({ victims, guarded }: Case) {
     rules: preemptionRules(RULES, fixedClasses([OPTED_OUT]), loops),
     clock: systemClock,
     log,
-    metrics: createMetrics('bench'),
+    metrics,
   });
-  const handler = extenderListener({ verbs, bodyLimitBytes: 16 * 1024 * 1024, maxRequests: 16, log });
+  const handler = extenderListener({
+    verbs,
+    bodyLimitBytes: 16 * 1024 * 1024,
+    maxRequests: 16,
+    clock: systemClock,
+    log,
+    metrics,
+  });
   const server = await serve({ handler, host: '127.0.0.1', port: 0 });
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();

@@ -4,17 +4,17 @@ import { preemptVerb, type PreemptOptions } from './preempt-verb.ts';
 import { reportLoops, type ReportOptions } from '#scheduler/preemptions/report-loops.ts';
 import { createIdleNominations } from './idle-nominations.ts';
 import { createWaits } from './waits.ts';
-import { countUndecided, type ViewState } from './why-undecided.ts';
+import { decideOrCount, type ViewState } from './why-undecided.ts';
 
-type Given = Omit<PreemptOptions, 'whyUndecided' | 'reportLoops' | 'idleFor' | 'waitedFor'>;
+type Given = Omit<PreemptOptions, 'decideOr' | 'reportLoops' | 'idleFor' | 'waitedFor'>;
 
 export interface ExtenderVerbsOptions extends Given, ViewState, Pick<ReportOptions, 'loops' | 'events'> {}
 
 /** What kube-scheduler may ask, by the path that its configuration names. */
 export function extenderVerbs(options: ExtenderVerbsOptions): ReadonlyMap<string, Verb> {
-  const whyUndecided = countUndecided(options, options.metrics);
+  const decideOr = decideOrCount(options, options.metrics);
   const memory = { idleFor: createIdleNominations(), waitedFor: createWaits() };
-  const shared = { ...options, ...memory, whyUndecided, reportLoops: reportLoops(options) };
+  const shared = { ...options, ...memory, decideOr, reportLoops: reportLoops(options) };
   return new Map([
     ['/preempt', preemptVerb(shared)],
     ['/filter', filterVerb(shared)],
