@@ -87,7 +87,7 @@ export const schedulerSchema = z.strictObject({
     .max(1_000)
     .default(16)
     .describe(
-      'Most open requests; further ones are answered without a decision: proposals unchanged, all nodes allowed',
+      'Most open requests; further ones are answered by protection alone: nodes with protected victims removed, all nodes allowed',
     ),
   extender: z
     .enum(['On', 'Off'])

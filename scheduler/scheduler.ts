@@ -71,7 +71,7 @@ async function openDashboard(options: DashboardPortOptions): Promise<Server | un
 
 /** Opens the port that kube-scheduler asks; it answers without a decision until the view is filled. */
 async function openExtender(configuration: SchedulerConfiguration, parts: Parts) {
-  const { clock, log, shutdown } = parts;
+  const { clock, shutdown } = parts;
   const { host, port } = configuration;
   const loops = createPreemptionLoops(configuration.preemptionLoops, clock);
   const nominations = createNominations(clock);
@@ -88,7 +88,7 @@ async function openExtender(configuration: SchedulerConfiguration, parts: Parts)
   const events = createEventRecorder({ ...parts, component: REPORTING_CONTROLLERS.scheduler, instance: hostname() });
   const verbs = extenderVerbs({ ...parts, ...view, ...nominations, rules, loops, events });
   const tls = readTlsFiles(configuration.tls);
-  const handler = extenderListener({ ...configuration, verbs, log });
+  const handler = extenderListener({ ...configuration, ...parts, verbs });
   const extender = await serve({ handler, host, port, ...(tls !== undefined && { tls }) });
   shutdown.onRelease('extender port', () => extender.close());
   if (tls !== undefined) {

@@ -4,14 +4,20 @@
  * that allocates next to nothing, so that its garbage collection is not measured. `guarded` is the share of nodes on
  * which a victim opted out, so that other victims must be found. JSON on stdout: milliseconds per request from the first
  * byte sent to the last byte received, processor time of the server, and how long its event loop was blocked at most.
+ * `floor` is the same for a Node server that parses the same body and writes an answer of the same size, and decides
+ * nothing; both are asked in turns, so that a busy machine slows both alike. With two processors or more, server and
+ * client each have one of their own (`taskset`).
  */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
 import { connect } from 'node:net';
+import { cpus } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
+import { collectBody } from '#shared/http/read-body.ts';
 import { serve } from '#shared/http/serve.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { AnnotatedClass } from '#shared/kube/annotations/annotated-class.ts';
@@ -32,8 +38,9 @@ import { V8_FLAGS } from './support/scheduler-process.ts';
 
 const NODES = 500;
 const PODS_PER_NODE = 30;
+const CORES = cpus().length;
 const WARM_UP = 200;
-const ROUNDS = 1_000;
+const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 1_000);
 const RULES = { budgets: 'BestEffort', usageAware: false, tieBreak: 'none' } as const;
 
 interface Case {
@@ -105,8 +112,20 @@ function bodyOf(victims: number): string {
   return JSON.stringify({ Pod, NodeNameToVictims: null, NodeNameToMetaVictims: Object.fromEntries(proposed) });
 }
 
+/** What Node itself takes: it parses the same body and writes an answer of the same size, which is made once. */
+const floorHandler: RequestListener = (request, response) => {
+  collectBody(request, { maxBytes: 16 * 1024 * 1024 }, (body) => {
+    if (body.kind !== 'body') return;
+    const { NodeNameToMetaVictims } = JSON.parse(body.bytes.toString('utf8')) as Record<string, unknown>;
+    const text = JSON.stringify({ NodeNameToMetaVictims });
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': text.length });
+    response.end(text, 'latin1');
+  });
+};
+
 async function measure({ victims, guarded }: Case) {
   const log = createLog({ component: 'bench', level: 'silent', format: 'json' });
+  const metrics = createMetrics('bench');
   const loops = createPreemptionLoops(loopsSchema.parse({ mode: 'Enforce' }), systemClock);
   const verbs = extenderVerbs({
     loops,
@@ -118,41 +137,65 @@ async function measure({ victims, guarded }: Case) {
     rules: preemptionRules(RULES, fixedClasses([OPTED_OUT]), loops),
     clock: systemClock,
     log,
-    metrics: createMetrics('bench'),
+    metrics,
   });
-  const handler = extenderListener({ verbs, bodyLimitBytes: 16 * 1024 * 1024, maxRequests: 16, log });
+  const handler = extenderListener({
+    verbs,
+    bodyLimitBytes: 16 * 1024 * 1024,
+    maxRequests: 16,
+    clock: systemClock,
+    log,
+    metrics,
+  });
   const server = await serve({ handler, host: '127.0.0.1', port: 0 });
+  const floor = await serve({ handler: floorHandler, host: '127.0.0.1', port: 0 });
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
   const before = cpuSeconds();
-  const times = await timesOfClient(server.port, victims);
+  const { times, floorTimes } = await timesOfClient(server.port, floor.port, victims);
   const used = cpuSeconds() - before;
   delay.disable();
-  await server.close();
-  const at = (share: number) => rounded(quantile(times, share), 2);
+  await Promise.all([server.close(), floor.close()]);
+  const at = (share: number, of = times) => rounded(quantile(of, share), 2);
   const bodyKiB = Math.round(bodyOf(victims).length / 1_024);
   const blocked = { p99BlockMs: rounded(delay.percentile(99) / 1e6, 2), longestBlockMs: rounded(delay.max / 1e6, 2) };
+  // Of both servers together.
   const cpuMs = rounded((used * 1_000) / (ROUNDS + WARM_UP), 2);
-  return { victims, guarded, bodyKiB, p50Ms: at(0.5), p99Ms: at(0.99), cpuMs, ...blocked };
+  const floorFigures = { floorP50Ms: at(0.5, floorTimes), floorP99Ms: at(0.99, floorTimes) };
+  return { victims, guarded, bodyKiB, p50Ms: at(0.5), p99Ms: at(0.99), ...floorFigures, cpuMs, ...blocked };
 }
 
-async function timesOfClient(port: number, victims: number): Promise<readonly number[]> {
-  return JSON.parse(await runRole([], 'client', port, victims)) as readonly number[];
+interface Times {
+  readonly times: readonly number[];
+  readonly floorTimes: readonly number[];
+}
+
+async function timesOfClient(...figures: readonly number[]): Promise<Times> {
+  return JSON.parse(await runRole('client', figures, [])) as Times;
 }
 
 /** Asks again and again as kube-scheduler does, one request at a time; prints the time of each. */
-async function runClient(port: number, victims: number): Promise<void> {
-  const ask = await connectTo(port);
+async function runClient(port: number, floorPort: number, victims: number): Promise<void> {
+  const [ask, askFloor] = [await connectTo(port), await connectTo(floorPort)];
   const request = requestOf(bodyOf(victims));
   const times: number[] = [];
+  const floorTimes: number[] = [];
   for (let round = -WARM_UP; round < ROUNDS; round += 1) {
-    const start = performance.now();
-    const answer = await ask(request);
-    if (round >= 0) times.push(performance.now() - start);
-    const head = answer.subarray(0, 500).toString();
-    if (!head.startsWith('HTTP/1.1 200') || !answer.includes('"node-0"')) throw new Error(head);
+    const [took, floorTook] = [await timeOf(ask, request), await timeOf(askFloor, request)];
+    if (round < 0) continue;
+    times.push(took);
+    floorTimes.push(floorTook);
   }
-  console.log(JSON.stringify(times));
+  console.log(JSON.stringify({ times, floorTimes } satisfies Times));
+}
+
+async function timeOf(ask: (request: Buffer) => Promise<Buffer>, request: Buffer): Promise<number> {
+  const start = performance.now();
+  const answer = await ask(request);
+  const took = performance.now() - start;
+  const head = answer.subarray(0, 500).toString();
+  if (!head.startsWith('HTTP/1.1 200') || !answer.includes('"node-0"')) throw new Error(head);
+  return took;
 }
 
 function requestOf(body: string): Buffer {
@@ -191,23 +234,30 @@ function lengthOfAnswer(answer: Buffer): number {
   return head.indexOf('\r\n\r\n') + 4 + Number(body);
 }
 
-async function runRole(flags: readonly string[], ...args: readonly (string | number)[]): Promise<string> {
-  const command = [...flags, fileURLToPath(import.meta.url), ...args.map(String)];
-  const { stdout } = await promisify(execFile)(process.execPath, command);
+/** Server and client on a processor of their own, where there are two. */
+async function runRole(
+  role: 'server' | 'client',
+  figures: readonly number[],
+  flags: readonly string[],
+): Promise<string> {
+  const command = [process.execPath, ...flags, fileURLToPath(import.meta.url), role, ...figures.map(String)];
+  const pinned = CORES > 1 ? ['taskset', '-c', role === 'server' ? '0' : '1', ...command] : command;
+  const [program = '', ...args] = pinned;
+  const { stdout } = await promisify(execFile)(program, args);
   return stdout;
 }
 
 async function runBench(): Promise<void> {
   const results: unknown[] = [];
   for (const { victims, guarded } of CASES) {
-    results.push(JSON.parse(await runRole(V8_FLAGS, 'server', victims, guarded)));
+    results.push(JSON.parse(await runRole('server', [victims, guarded], V8_FLAGS)));
   }
   const size = { nodes: NODES, podsPerNode: PODS_PER_NODE, warmUp: WARM_UP, rounds: ROUNDS };
   console.log(JSON.stringify({ bench: 'extender-preempt', ...size, results }, undefined, 2));
 }
 
 const [role, ...figures] = process.argv.slice(2);
-const [first = 0, second = 0] = figures.map(Number);
-if (role === 'client') await runClient(first, second);
+const [first = 0, second = 0, third = 0] = figures.map(Number);
+if (role === 'client') await runClient(first, second, third);
 else if (role === 'server') console.log(JSON.stringify(await measure({ victims: first, guarded: second })));
 else await runBench();

@@ -2,13 +2,27 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { endIfUnread } from '#shared/http/linger.ts';
 import { collectBody, createBodyAllowance, type Body } from '#shared/http/read-body.ts';
 import { failureStatus } from '#shared/http/status.ts';
+import type { Steps } from '#shared/domain/model/steps.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
+import type { HistogramSeries, Metrics } from '#shared/runtime/metrics.ts';
+import { type Exhausted, type WorkLimits, WorkTurns } from '#shared/runtime/turns/work-turns.ts';
 
 /** What a verb answers: an object for JSON, or what it cannot read of the request. */
 export type VerbAnswer = { readonly ok: true; readonly value: object } | { readonly ok: false; readonly error: string };
 
-/** Answers one request of kube-scheduler, given its parsed body. When overloaded it answers without a decision. */
-export type Verb = (raw: unknown, isOverloaded: boolean) => VerbAnswer;
+/** One request of kube-scheduler. */
+export interface Asked {
+  /** The parsed body. */
+  readonly raw: unknown;
+  /** More requests are open than are decided. */
+  readonly isOverloaded: boolean;
+  /** What the request has used up; `undefined` while it may still be decided. */
+  readonly exhausted: () => Exhausted | undefined;
+}
+
+/** Answers one request in steps. */
+export type Verb = (asked: Asked) => Steps<VerbAnswer>;
 
 export interface ExtenderListenerOptions {
   /** By path. */
@@ -17,7 +31,9 @@ export interface ExtenderListenerOptions {
   readonly bodyLimitBytes: number;
   /** Most open requests; further ones are answered without a decision. */
   readonly maxRequests: number;
+  readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Log;
+  readonly metrics: Metrics;
 }
 
 interface Answer {
@@ -34,41 +50,82 @@ const NO_JSON = failure(400, 'Request body is not valid JSON');
 const NO_VERB = failure(404, 'No such verb');
 const FAILED = failure(500, 'Internal error');
 
+/** What a request may take. kube-scheduler waits for two seconds, and then does as if there were no extender. */
+const LIMITS: WorkLimits = { turnMs: 5, workMs: 50, waitMs: 500 };
+
+/** A request whose verb is known. */
+interface Open {
+  readonly verb: Verb;
+  readonly response: ServerResponse;
+  readonly isOverloaded: () => boolean;
+  readonly duration: HistogramSeries | undefined;
+}
+
 /** The listener of the extender port. It has no router: reading and answering cost more than the decision itself. */
 export function extenderListener(options: ExtenderListenerOptions): RequestListener {
-  const { verbs, bodyLimitBytes, maxRequests } = options;
+  const { verbs, bodyLimitBytes, maxRequests, clock } = options;
   const limits = { maxBytes: bodyLimitBytes, allowance: createBodyAllowance(BODIES_AT_ONCE * bodyLimitBytes) };
+  const turns = new WorkTurns(LIMITS, clock);
+  const durations = durationsOf(options);
   let requests = 0;
+  const isOverloaded = (): boolean => requests > maxRequests;
   return (request, response) => {
-    const verb = verbOf(verbs, request);
+    const path = pathOf(request);
+    const verb = verbs.get(path);
     if (verb === undefined) {
       send(response, NO_VERB);
       return;
     }
     requests += 1;
     response.once('close', () => (requests -= 1));
+    const open = { verb, response, isOverloaded, duration: durations.get(path) };
     collectBody(request, limits, (body) => {
-      if (body.kind === 'aborted') return;
-      const answer = body.kind === 'body' ? ask(options, verb, body.bytes, requests > maxRequests) : UNREAD[body.kind];
-      send(response, answer);
+      if (body.kind === 'body') answerInTurns(options, turns, open, body.bytes);
+      else if (body.kind !== 'aborted') send(response, UNREAD[body.kind]);
     });
   };
 }
 
-function verbOf(verbs: ExtenderListenerOptions['verbs'], { method, url = '' }: IncomingMessage): Verb | undefined {
-  return method === 'POST' ? verbs.get(url.split('?', 1)[0] ?? '') : undefined;
+function answerInTurns(options: ExtenderListenerOptions, turns: WorkTurns, open: Open, bytes: Buffer): void {
+  const { clock } = options;
+  const { verb, response, duration } = open;
+  const startedAt = clock.monotonic();
+  const isOverloaded = open.isOverloaded();
+  turns.run(
+    (exhausted) => answer(verb, bytes, { isOverloaded, exhausted }),
+    (result) => {
+      send(response, result.ok ? result.value : failed(options, result.error));
+      duration?.observe((clock.monotonic() - startedAt) / 1_000);
+    },
+  );
 }
 
-function ask({ log }: ExtenderListenerOptions, verb: Verb, bytes: Buffer, isOverloaded: boolean): Answer {
+/** The series exist from the start, so that a rate over them shows the first request too. */
+function durationsOf({ verbs, metrics }: ExtenderListenerOptions): ReadonlyMap<string, HistogramSeries> {
+  const seconds = metrics.histogram(
+    'plimsoll_extender_duration_seconds',
+    'How long requests of kube-scheduler took to answer, from the last byte of the request, with the wait for others',
+    ['verb'],
+  );
+  return new Map(Array.from(verbs.keys(), (path) => [path, seconds.series({ verb: path.slice(1) })]));
+}
+
+/** Empty for what is no question. */
+function pathOf({ method, url = '' }: IncomingMessage): string {
+  return method === 'POST' ? (url.split('?', 1)[0] ?? '') : '';
+}
+
+function* answer(verb: Verb, bytes: Buffer, asked: Omit<Asked, 'raw'>): Steps<Answer> {
   const json = parse(bytes);
   if (!json.ok) return NO_JSON;
-  try {
-    const answer = verb(json.value, isOverloaded);
-    return answer.ok ? { code: 200, value: answer.value } : { code: 400, value: { error: answer.error } };
-  } catch (error) {
-    log.error({ err: error }, 'Extender request failed');
-    return FAILED;
-  }
+  yield;
+  const answered = yield* verb({ ...asked, raw: json.value });
+  return answered.ok ? { code: 200, value: answered.value } : { code: 400, value: { error: answered.error } };
+}
+
+function failed({ log }: ExtenderListenerOptions, error: unknown): Answer {
+  log.error({ err: error }, 'Extender request failed');
+  return FAILED;
 }
 
 function parse(bytes: Buffer): { readonly ok: true; readonly value: unknown } | { readonly ok: false } {

@@ -1,4 +1,6 @@
-import { type FilteredNodes, filterNodes, type Placement, whyAvoided } from '#shared/domain/avoidance/avoid-nodes.ts';
+import { avoidedNodes, type FilteredNodes, filterNodes, type Placement } from '#shared/domain/avoidance/avoid-nodes.ts';
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Steps } from '#shared/domain/model/steps.ts';
 import type { IdleFor } from '#shared/domain/preemption/set-aside/awaited-nominations.ts';
 import { nodesWithNominations, setAsideNodes } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
@@ -7,11 +9,11 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import type { Verb } from './extender-listener.ts';
 import { decodeNodeArgs, encodeFilterResult, encodeScores, type NodeArgs } from './node-args.ts';
-import type { ViewState, WhyUndecided } from './why-undecided.ts';
+import type { DecideOr, ViewState } from './why-undecided.ts';
 
 export interface NodeVerbOptions extends Pick<ViewState, 'isStale'> {
   readonly snapshot: ClusterSnapshot;
-  readonly whyUndecided: WhyUndecided;
+  readonly decideOr: DecideOr;
   readonly idleFor: IdleFor;
   readonly clock: Pick<Clock, 'now'>;
   readonly metrics: Metrics;
@@ -19,9 +21,11 @@ export interface NodeVerbOptions extends Pick<ViewState, 'isStale'> {
 
 /** The highest score that an extender may give (`MaxExtenderPriority`). */
 const HIGHEST_SCORE = 10;
-type SetAside = ReturnType<typeof setAsideNodes>;
+type SetAside = ReadonlyMap<string, Because>;
 
 const NONE: SetAside = new Map();
+const NOTHING: FilteredNodes['leftOut'] = new Map();
+const NO_NODES: ReadonlySet<string> = new Set();
 
 /** The verb `filter`: leaves out nodes on which the pod should not be placed, and those where it would take set-aside room. */
 export function filterVerb(options: NodeVerbOptions): Verb {
@@ -30,10 +34,11 @@ export function filterVerb(options: NodeVerbOptions): Verb {
     'Nodes that a pod was kept off, by reason',
     ['reason'],
   );
-  return (raw, isOverloaded) => {
-    const args = decodeNodeArgs(raw);
+  return function* (asked) {
+    const args = decodeNodeArgs(asked.raw);
     if (!args.ok) return { ok: false, error: `cannot read ${args.field}: ${args.message}` };
-    const filtered = filter(options, args.value, isOverloaded);
+    const outcome = yield* options.decideOr('filter', asked, filter(options, args.value));
+    const filtered = 'decided' in outcome ? outcome.decided : { left: args.value.nodes, leftOut: NOTHING };
     for (const { because } of filtered.leftOut.values()) leftOutNodes.add({ reason: because.code });
     return { ok: true, value: encodeFilterResult(args.value, filtered) };
   };
@@ -44,35 +49,40 @@ export function filterVerb(options: NodeVerbOptions): Verb {
  * configuration without `filter`, which leaves out the same nodes.
  */
 export function prioritizeVerb(options: NodeVerbOptions): Verb {
-  return (raw, isOverloaded) => {
-    const args = decodeNodeArgs(raw);
+  return function* (asked) {
+    const args = decodeNodeArgs(asked.raw);
     if (!args.ok) return { ok: false, error: `cannot read ${args.field}: ${args.message}` };
-    const isUndecided = options.whyUndecided('prioritize', isOverloaded) !== undefined;
-    const placement = placementOf(options, args.value);
-    const kept = isUndecided ? NONE : setAside(options, args.value);
-    const isOpen = (node: string): boolean =>
-      !isUndecided && !kept.has(node) && whyAvoided(node, placement) === undefined;
-    return { ok: true, value: encodeScores(args.value.nodes, (node) => (isOpen(node) ? HIGHEST_SCORE : 0)) };
+    const { nodes } = args.value;
+    const outcome = yield* options.decideOr('prioritize', asked, openNodes(options, args.value));
+    const open = 'decided' in outcome ? outcome.decided : NO_NODES;
+    return { ok: true, value: encodeScores(nodes, (node) => (open.has(node) ? HIGHEST_SCORE : 0)) };
   };
 }
 
+function* openNodes(options: NodeVerbOptions, args: NodeArgs): Steps<ReadonlySet<string>> {
+  const kept = yield* setAside(options, args);
+  const avoided = yield* avoidedNodes(args.nodes, placementOf(options, args));
+  return new Set(args.nodes.filter((node) => !kept.has(node) && !avoided.has(node)));
+}
+
 /** Set-aside room stays so even if no node is left: the pod waits, or preempts others itself. */
-function filter(options: NodeVerbOptions, args: NodeArgs, isOverloaded: boolean): FilteredNodes {
-  if (options.whyUndecided('filter', isOverloaded) !== undefined) return { left: args.nodes, leftOut: new Map() };
-  const kept = setAside(options, args);
-  if (kept.size === 0) return filterNodes(args.nodes, placementOf(options, args));
-  const open = args.nodes.filter((node) => !kept.has(node));
-  const { left, leftOut } = filterNodes(open, placementOf(options, args));
+function* filter(options: NodeVerbOptions, args: NodeArgs): Steps<FilteredNodes> {
+  const kept = yield* setAside(options, args);
+  const open = kept.size === 0 ? args.nodes : args.nodes.filter((node) => !kept.has(node));
+  const { left, leftOut } = filterNodes(open, yield* avoidedNodes(open, placementOf(options, args)));
+  if (kept.size === 0) return { left, leftOut };
   const forbidden = Array.from(kept, ([node, because]) => [node, { isForbidden: true, because }] as const);
   return { left, leftOut: new Map([...leftOut, ...forbidden]) };
 }
 
 /** Nodes with room for other pods only. None by a stale view of the pods, nor for a pod that cannot be read. */
-function setAside({ snapshot, isStale, idleFor, clock }: NodeVerbOptions, { pod, nodes }: NodeArgs): SetAside {
+function* setAside({ snapshot, isStale, idleFor, clock }: NodeVerbOptions, { pod, nodes }: NodeArgs): Steps<SetAside> {
   const candidates = nodesWithNominations(snapshot, nodes);
   if (candidates.length === 0 || isStale()) return NONE;
   const decoded = decodePod(pod);
-  return decoded.ok ? setAsideNodes(snapshot, candidates, { pod: decoded.value, now: clock.now(), idleFor }) : NONE;
+  yield;
+  if (!decoded.ok) return NONE;
+  return yield* setAsideNodes(snapshot, candidates, { pod: decoded.value, now: clock.now(), idleFor });
 }
 
 function placementOf({ snapshot, clock }: NodeVerbOptions, { owner }: NodeArgs): Placement {

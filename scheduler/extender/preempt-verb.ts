@@ -1,3 +1,4 @@
+import type { Steps } from '#shared/domain/model/steps.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type {
   NodeVerdict,
@@ -6,18 +7,18 @@ import type {
   WaitedFor,
 } from '#shared/domain/preemption/proposal/proposal.ts';
 import type { IdleFor } from '#shared/domain/preemption/set-aside/awaited-nominations.ts';
-import { reviewByStaleView } from '#shared/domain/preemption/proposal/as-proposed.ts';
-import { reviewProposal } from '#shared/domain/preemption/proposal/review-proposal.ts';
+import { reviewByProtection } from '#shared/domain/preemption/proposal/as-proposed.ts';
+import { reviewInSteps } from '#shared/domain/preemption/proposal/review-proposal.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
-import type { Verb } from './extender-listener.ts';
+import type { Asked, Verb } from './extender-listener.ts';
 import { decodePreemptionArgs, encodePreemptionResult, type PreemptionArgs } from './preemption-args.ts';
-import type { Undecided, WhyUndecided } from './why-undecided.ts';
+import type { DecideOr } from './why-undecided.ts';
 
 export interface PreemptOptions {
   readonly snapshot: ClusterSnapshot;
-  readonly whyUndecided: WhyUndecided;
+  readonly decideOr: DecideOr;
   readonly rules: ProposalRules;
   readonly idleFor: IdleFor;
   readonly waitedFor: WaitedFor;
@@ -30,29 +31,28 @@ export interface PreemptOptions {
 
 /** The verb `preempt`: takes `ExtenderPreemptionArgs`, answers with the remaining nodes and victims. */
 export function preemptVerb(options: PreemptOptions): Verb {
-  const { whyUndecided, metrics } = options;
-  const nodes = metrics.counter(
+  const nodes = options.metrics.counter(
     'plimsoll_extender_nodes_total',
     'Nodes that kube-scheduler proposed for a preemption, by what became of them',
     ['verdict'],
   );
-  return (raw, isOverloaded) => {
-    const args = decodePreemptionArgs(raw);
+  return function* (asked) {
+    const args = decodePreemptionArgs(asked.raw);
     if (!args.ok) return { ok: false, error: `cannot read ${args.field}: ${args.message}` };
-    const reviewed = review(options, args.value, whyUndecided('preempt', isOverloaded));
+    yield;
+    const reviewed = yield* review(options, asked, args.value);
     for (const [verdict, count] of countKinds(reviewed)) nodes.add({ verdict }, count);
     return { ok: true, value: encodePreemptionResult(reviewed.flatMap(victimsLeft)) };
   };
 }
 
-function review(
-  { snapshot, rules, idleFor, waitedFor, clock, log, reportLoops }: PreemptOptions,
-  args: PreemptionArgs,
-  undecided: Undecided | undefined,
-): readonly NodeVerdict[] {
-  if (undecided === 'Unsynced' || undecided === 'Overloaded') return asProposed(args);
-  const decide = undecided === 'Stale' ? reviewByStaleView : reviewProposal;
-  const reviewed = decide(snapshot, { ...args, now: clock.now(), idleFor, waitedFor }, rules);
+/** What cannot be decided is answered by protection alone, so that no load gives a protected pod away. */
+function* review(options: PreemptOptions, asked: Asked, args: PreemptionArgs): Steps<readonly NodeVerdict[]> {
+  const { snapshot, rules, idleFor, waitedFor, clock, log, reportLoops, decideOr } = options;
+  const proposal = { ...args, now: clock.now(), idleFor, waitedFor };
+  const outcome = yield* decideOr('preempt', asked, reviewInSteps(snapshot, proposal, rules));
+  if ('undecided' in outcome && outcome.undecided === 'Unsynced') return asProposed(args);
+  const reviewed = 'decided' in outcome ? outcome.decided : yield* reviewByProtection(snapshot, proposal, rules);
   report(log, args, reviewed);
   reportLoops(args);
   return reviewed;

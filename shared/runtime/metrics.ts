@@ -32,7 +32,7 @@ export interface GaugeMetric {
 
 export interface HistogramMetric {
   observe(value: number, labels?: Labels): void;
-  /** One series for hot paths: observations reach the library in batches, which is several times as fast. */
+  /** One series for hot paths, which exists from now on: observations reach the library in batches, which is several times as fast. */
   series(labels: Labels): HistogramSeries;
 }
 
@@ -124,6 +124,7 @@ function histogram(
   return {
     observe: (value, labels = {}) => metric.observe(labels, value),
     series: (labels) => {
+      metric.zero(labels);
       const waiting: number[] = [];
       const flush = (): void => {
         for (const value of waiting) metric.observe(labels, value);

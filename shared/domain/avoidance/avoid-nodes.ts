@@ -1,5 +1,6 @@
 import { isSameOwner, type OwnerKey, ownerText } from '#shared/domain/pod/owner-key.ts';
 import type { Because } from '#shared/domain/model/because.ts';
+import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { isFreshReport } from '#shared/domain/snapshot/freshness.ts';
 import type { NodePressureFacts } from '#shared/domain/snapshot/node-pressure-facts.ts';
@@ -25,22 +26,24 @@ export interface FilteredNodes {
 }
 
 const NONE: ReadonlyMap<string, AvoidedNode> = new Map();
+const NODES_PER_STEP = 100;
 
 /**
  * Leaves out the nodes to avoid. If no other is left, only those that are forbidden; if all are forbidden, none, so that
  * the pod can still be placed.
  */
-export function filterNodes(nodes: readonly string[], placement: Placement): FilteredNodes {
-  const avoided = avoidedNodes(nodes, placement);
+export function filterNodes(nodes: readonly string[], avoided: ReadonlyMap<string, AvoidedNode>): FilteredNodes {
   if (avoided.size === 0) return { left: nodes, leftOut: NONE };
   return without(nodes, avoided) ?? without(nodes, forbiddenOf(avoided)) ?? { left: nodes, leftOut: NONE };
 }
 
-function avoidedNodes(nodes: readonly string[], placement: Placement): ReadonlyMap<string, AvoidedNode> {
+/** Those of the nodes that should be avoided. */
+export function* avoidedNodes(nodes: readonly string[], placement: Placement): Steps<ReadonlyMap<string, AvoidedNode>> {
   const avoided = new Map<string, AvoidedNode>();
-  for (const node of nodes) {
+  for (const [at, node] of nodes.entries()) {
     const why = whyAvoided(node, placement);
     if (why !== undefined) avoided.set(node, why);
+    if (at % NODES_PER_STEP === NODES_PER_STEP - 1) yield;
   }
   return avoided;
 }

@@ -3,3 +3,11 @@
  * and returns the result. A piece should take well below a millisecond.
  */
 export type Steps<T> = Generator<undefined, T>;
+
+/** Does all pieces one after the other. */
+export function finish<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}

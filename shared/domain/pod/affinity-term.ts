@@ -1,4 +1,4 @@
-import { prepareSelector, selectorSize, type Selector } from '#shared/domain/labels/label-selector.ts';
+import { type PreparedSelector, prepareSelector, selectorSize } from '#shared/domain/labels/label-selector.ts';
 import type { Pod, PodAffinityTerm } from './pod.ts';
 
 /** By list, then by namespace. */
@@ -8,8 +8,8 @@ const PREPARED = new WeakMap<readonly PodAffinityTerm[], Map<string, readonly Af
 export interface AffinityTerm {
   readonly topologyKey: string;
   readonly namespaces: ReadonlySet<string>;
-  readonly namespaceSelector: Selector;
-  readonly selector: Selector;
+  readonly namespaceSelector: PreparedSelector;
+  readonly selector: PreparedSelector;
 }
 
 /**
@@ -17,12 +17,17 @@ export interface AffinityTerm {
  * `k8s.io/kube-scheduler/framework/types.go` newAffinityTerm; `matchLabelKeys` were merged by the API server.
  */
 export function prepareTerms(pod: Pod, terms: readonly PodAffinityTerm[]): readonly AffinityTerm[] {
-  return terms.map((term) => ({
+  return terms.map((term) => prepareTerm(pod, term));
+}
+
+/** As `prepareTerms`, for one of them. */
+export function prepareTerm(pod: Pod, term: PodAffinityTerm): AffinityTerm {
+  return {
     topologyKey: term.topologyKey,
     namespaces: new Set(meansOwnNamespace(term) ? [pod.namespace] : term.namespaces),
     namespaceSelector: prepareSelector(term.namespaceSelector),
     selector: prepareSelector(term.labelSelector),
-  }));
+  };
 }
 
 /**

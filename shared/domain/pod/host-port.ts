@@ -1,4 +1,4 @@
-import type { ContainerPort, Pod } from './pod.ts';
+import type { Container, ContainerPort, Pod, PodSpec } from './pod.ts';
 import { isSidecar } from './sum-containers.ts';
 
 /** A port of the node that a pod takes, with the defaults of its address and protocol written out. */
@@ -15,6 +15,22 @@ export function hostPortsOf({ spec }: Pod): readonly HostPort[] {
   const lasting = [...spec.initContainers.filter(isSidecar), ...spec.containers];
   const ports = lasting.flatMap((container) => container.ports);
   return ports.filter((port) => port.hostPort > 0).map(toHostPort);
+}
+
+interface Known extends Pick<PodSpec, 'initContainers'> {
+  readonly ports: readonly HostPort[];
+}
+
+const KNOWN = new WeakMap<readonly Container[], Known>();
+
+/** As `hostPortsOf`, once for all pods that have the same containers: a pod can have thousands, and a Deployment many pods. */
+export function sharedHostPorts(pod: Pod): readonly HostPort[] {
+  const { containers, initContainers } = pod.spec;
+  const known = KNOWN.get(containers);
+  if (known?.initContainers === initContainers) return known.ports;
+  const ports = hostPortsOf(pod);
+  if (ports.length > 0) KNOWN.set(containers, { initContainers, ports });
+  return ports;
 }
 
 /** True where two pods cannot both have their port. `k8s.io/kube-scheduler/framework/types.go` HostPortInfo.CheckConflict. */

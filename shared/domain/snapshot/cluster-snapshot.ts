@@ -1,3 +1,4 @@
+import { AntiAffinePods } from './anti-affine-pods.ts';
 import type { BudgetEntry } from './budget-entry.ts';
 import type { NodeEntry } from './node-entry.ts';
 import type { NodePressureFacts } from './node-pressure-facts.ts';
@@ -25,7 +26,7 @@ export interface ClusterSnapshot {
   /** Pods that ask for a resource that no node has had so far. */
   readonly uncounted: Set<PlacedPod>;
   /** Pods on nodes that keep others away. */
-  readonly antiAffine: Set<PlacedPod>;
+  readonly antiAffine: AntiAffinePods;
   /** By namespace, absent until a budget asks for them. */
   podsByNamespace: PodsByNamespace | undefined;
   /** By namespace, then by name. */
@@ -48,7 +49,7 @@ export function emptySnapshot(): ClusterSnapshot {
     nominatedNodes: new Set(),
     placedPods: new Map(),
     uncounted: new Set(),
-    antiAffine: new Set(),
+    antiAffine: new AntiAffinePods(),
     podsByNamespace: undefined,
     budgets: new Map(),
     budgetSlots: [],

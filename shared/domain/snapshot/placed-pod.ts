@@ -1,6 +1,6 @@
 import { sharedTerms, type AffinityTerm } from '#shared/domain/pod/affinity-term.ts';
 import type { BudgetEntry } from './budget-entry.ts';
-import { hostPortsOf, type HostPort } from '#shared/domain/pod/host-port.ts';
+import { type HostPort, sharedHostPorts } from '#shared/domain/pod/host-port.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { podRequests, SCHEDULER_VIEW } from '#shared/domain/pod/pod-requests.ts';
 import { scheduledAmounts } from '#shared/domain/pod/scheduled-resources.ts';
@@ -37,7 +37,7 @@ export function preparePlacedPod(pod: Pod, row: readonly Whole[], arrival: numbe
     startedAt: secondsOf(pod.status.startTime),
     arrival,
     row,
-    hostPorts: orNone(hostPortsOf(pod)),
+    hostPorts: orNone(sharedHostPorts(pod)),
     antiAffinity: orNone(sharedTerms(pod, pod.spec.scheduling.podAntiAffinity)),
     budgets: NONE,
   };

@@ -57,6 +57,7 @@ export interface Asking {
   /** In place of the usual pods. */
   readonly others?: readonly DomainPod[];
   readonly now?: () => number;
+  readonly monotonic?: () => number;
 }
 
 /** An extender on a port of its own, until the test ends; one for each test. */
@@ -67,7 +68,13 @@ export async function start({
   others = pods,
   ...view
 }: Asking) {
-  const { missing = [], isStale = false, loops = loopsAfter(0), now = () => NOW } = view;
+  const {
+    missing = [],
+    isStale = false,
+    loops = loopsAfter(0),
+    now = () => NOW,
+    monotonic = () => performance.now(),
+  } = view;
   const recorded: EventRecord[] = [];
   const record = (event: EventRecord): void => void recorded.push(event);
   const log = createLog({ component: 'test', level: 'silent', format: 'json' });
@@ -75,12 +82,12 @@ export async function start({
   const snapshot = createSnapshot({ nodes, pods: others });
   for (const facts of pressures) snapshot.pressures.set(facts.node, facts);
   const rules = preemptionRules(RULES, fixedClasses([SPARED as never]), loops);
-  const clock = { now };
+  const clock = { now, monotonic };
   const state = { missing: () => missing, isStale: () => isStale };
   const { idleFor } = createNominations(clock);
   const verbs = extenderVerbs({ idleFor, snapshot, ...state, rules, loops, events: { record }, clock, log, metrics });
   server = await serve({
-    handler: extenderListener({ verbs, bodyLimitBytes, maxRequests, log }),
+    handler: extenderListener({ verbs, bodyLimitBytes, maxRequests, clock, log, metrics }),
     host: '127.0.0.1',
     port: 0,
   });

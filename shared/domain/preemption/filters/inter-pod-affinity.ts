@@ -1,12 +1,15 @@
-import { selectsPod, type AffinityTerm } from '#shared/domain/pod/affinity-term.ts';
+import type { Steps } from '#shared/domain/model/steps.ts';
+import { TermIndex } from '#shared/domain/pod/term-index.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import type { Node } from '#shared/domain/snapshot/node.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { PodAwareFilter, FilterState } from './filter.ts';
-import { NO_LABELS, prepareIncoming, type Incoming } from './incoming-terms.ts';
+import { type Incoming, prepareIncoming, selectsOther } from './incoming-terms.ts';
 import { createPairCounts, type PairCounts } from './pair-counts.ts';
+import { byLabels, keysOn, keysOnNodes, podsPerStep } from './pod-matches.ts';
+import { reluctance, type Reluctance, type ReluctantLists, reluctantLists } from './reluctance.ts';
 import type { Refusal } from './refusal.ts';
 
 const FILTER = 'InterPodAffinity';
@@ -32,89 +35,153 @@ interface Company {
   readonly unwilling: PairCounts;
 }
 
-type Match = (placed: PlacedPod, node: Node, by: number) => void;
+/** What the terms of the incoming pod are about, and what they make of another pod. */
+interface Wishes {
+  /** Topology keys of the affinity: the one that no node has, else all of them. */
+  readonly nearKeys: readonly string[];
+  /** Topology keys of the anti-affinity that some node has. */
+  readonly farKeys: readonly string[];
+  readonly matchOf: (pod: Pod) => PodMatch;
+}
+
+interface PodMatch {
+  /** All affinity terms select the pod. */
+  readonly isWanted: boolean;
+  /** Topology keys of the anti-affinity terms that select it. */
+  readonly farKeys: readonly string[];
+}
+
+/** What trials are opened with. */
+interface Prepared {
+  readonly incoming: Incoming;
+  readonly wishes: Wishes;
+  readonly reluctanceOf: Reluctance;
+  readonly company: Company;
+}
+
+const NO_MATCH: PodMatch = { isWanted: false, farKeys: [] };
 
 /** Required affinity and anti-affinity, of the incoming pod and towards it. `plugins/interpodaffinity/filtering.go`. */
-export function interPodAffinity(pod: Pod, snapshot: ClusterSnapshot): PodAwareFilter | undefined {
-  const incoming = prepareIncoming(pod, snapshot);
-  const company = countCompany(incoming, snapshot);
-  const hasTerms = incoming.affinity.length + incoming.antiAffinity.length > 0;
-  if (!hasTerms && company.unwilling.size() === 0) return undefined;
-  return { open: (entry) => openState(incoming, company, entry) };
-}
-
-function countCompany(incoming: Incoming, snapshot: ClusterSnapshot): Company {
+export function* interPodAffinity(pod: Pod, snapshot: ClusterSnapshot): Steps<PodAwareFilter | undefined> {
+  const incoming = yield* prepareIncoming(pod, snapshot);
+  const wishes = yield* prepareWishes(incoming, snapshot);
   const company = { wanted: createPairCounts(), unwanted: createPairCounts(), unwilling: createPairCounts() };
-  countUnwilling(incoming, company, snapshot);
-  if (incoming.affinity.length + incoming.antiAffinity.length === 0) return company;
-  for (const { node, occupancy } of snapshot.nodes.values()) {
-    for (const placed of occupancy.pods) countWishes(incoming, company)(placed, node, 1);
-  }
-  return company;
+  const lists = yield* reluctantLists(incoming, snapshot);
+  yield* countUnwilling(lists, company, snapshot);
+  const hasTerms = incoming.affinity.length + incoming.antiAffinity.length > 0;
+  if (hasTerms) yield* countMatches(incoming, wishes, company, snapshot);
+  if (!hasTerms && company.unwilling.size() === 0) return undefined;
+  const prepared = { incoming, wishes, reluctanceOf: reluctance(incoming, lists), company };
+  return { open: (entry) => openState(prepared, entry) };
 }
 
-function countUnwilling(incoming: Incoming, company: Company, snapshot: ClusterSnapshot): void {
-  const count = countReluctance(incoming, company);
-  for (const placed of snapshot.antiAffine) {
-    const entry = snapshot.nodes.get(placed.pod.spec.nodeName ?? '');
-    if (entry !== undefined) count(placed, entry.node, 1);
+function* prepareWishes(incoming: Incoming, snapshot: ClusterSnapshot): Steps<Wishes> {
+  const { affinity, antiAffinity } = incoming;
+  const near = new Set(affinity.map(({ topologyKey }) => topologyKey));
+  const far = new Set(antiAffinity.map(({ topologyKey }) => topologyKey));
+  const nearOnNodes = yield* keysOnNodes(snapshot, near);
+  const farOnNodes = yield* keysOnNodes(snapshot, far);
+  const nowhere = [...near].find((key) => !nearOnNodes.has(key));
+  const farTerms = new TermIndex<undefined>();
+  for (const term of antiAffinity.filter(({ topologyKey }) => farOnNodes.has(topologyKey))) {
+    farTerms.add(term, undefined);
+    yield;
   }
-}
-
-/** Counts a pod where the incoming pod's terms select it: for affinity all of them, for anti-affinity each. */
-function countWishes({ affinity, antiAffinity }: Incoming, { wanted, unwanted }: Company): Match {
-  return ({ pod }, node, by) => {
-    if (isSelectedByAll(affinity, pod)) for (const term of affinity) count(wanted, term, node, by);
-    for (const term of antiAffinity) if (selectsPod(term, pod, NO_LABELS)) count(unwanted, term, node, by);
+  return {
+    nearKeys: nowhere === undefined ? [...near] : [nowhere],
+    farKeys: [...farOnNodes],
+    matchOf: byLabels((pod) => {
+      const isWanted = affinity.length > 0 && affinity.every((term) => selectsOther(incoming, term, pod));
+      const farKeys = keysOfTerms(incoming, farTerms, pod);
+      return isWanted || farKeys.size > 0 ? { isWanted, farKeys: [...farKeys] } : NO_MATCH;
+    }),
   };
 }
 
-/** Counts a pod for each of its anti-affinity terms that selects the incoming pod. */
-function countReluctance({ pod, namespaceLabels }: Incoming, { unwilling }: Company): Match {
-  return (placed, node, by) => {
-    for (const term of placed.antiAffinity)
-      if (selectsPod(term, pod, namespaceLabels)) count(unwilling, term, node, by);
-  };
+/** The topology keys of the terms that select a pod. */
+function keysOfTerms(incoming: Incoming, terms: TermIndex<undefined>, pod: Pod): ReadonlySet<string> {
+  const keys = new Set<string>();
+  for (const bucket of terms.about(pod)) {
+    for (const term of bucket?.keys() ?? []) {
+      if (!keys.has(term.topologyKey) && selectsOther(incoming, term, pod)) keys.add(term.topologyKey);
+    }
+  }
+  return keys;
 }
 
-function count(counts: PairCounts, { topologyKey }: AffinityTerm, node: Node, by: number): void {
-  const value = node.labels.get(topologyKey);
-  if (value !== undefined) counts.add(topologyKey, value, by);
+function* countMatches(
+  { affinity, antiAffinity }: Incoming,
+  wishes: Wishes,
+  company: Company,
+  { nodes }: ClusterSnapshot,
+): Steps<void> {
+  const pause = podsPerStep([...affinity, ...antiAffinity].map(({ selector }) => selector));
+  let looked = 0;
+  for (const { node, occupancy } of nodes.values()) {
+    for (const { pod } of occupancy.pods) {
+      countMatch(wishes, company, node, [pod, 1]);
+      if ((looked += 1) % pause === 0) yield;
+    }
+  }
 }
 
-function isSelectedByAll(terms: readonly AffinityTerm[], pod: Pod): boolean {
-  return terms.length > 0 && terms.every((term) => selectsPod(term, pod, NO_LABELS));
+function countMatch(
+  { matchOf, nearKeys }: Wishes,
+  { wanted, unwanted }: Company,
+  node: Node,
+  [pod, by]: readonly [Pod, number],
+): void {
+  const { isWanted, farKeys } = matchOf(pod);
+  if (isWanted) for (const key of nearKeys) count(wanted, key, node, by);
+  for (const key of farKeys) count(unwanted, key, node, by);
+}
+
+function* countUnwilling(
+  lists: ReluctantLists,
+  { unwilling }: Company,
+  { antiAffine, nodes }: ClusterSnapshot,
+): Steps<void> {
+  for (const [terms, keys] of lists) {
+    for (const { pod } of antiAffine.with(terms)) {
+      const node = nodes.get(pod.spec.nodeName ?? '')?.node;
+      for (const key of node === undefined ? [] : keysOn(node, keys)) count(unwilling, key, node as Node, 1);
+    }
+    yield;
+  }
+}
+
+function count(counts: PairCounts, key: string, node: Node, by: number): void {
+  const value = node.labels.get(key);
+  if (value !== undefined) counts.add(key, value, by);
 }
 
 /** In a trial only the node at hand changes; the rest of the cluster stays as it is. */
-function openState(incoming: Incoming, cluster: Company, { node }: NodeEntry): FilterState {
+function openState(prepared: Prepared, { node }: NodeEntry): FilterState {
+  const { wishes, reluctanceOf } = prepared;
   const company: Company = {
-    wanted: createPairCounts(cluster.wanted),
-    unwanted: createPairCounts(cluster.unwanted),
-    unwilling: createPairCounts(cluster.unwilling),
+    wanted: createPairCounts(prepared.company.wanted),
+    unwanted: createPairCounts(prepared.company.unwanted),
+    unwilling: createPairCounts(prepared.company.unwilling),
   };
   const countBoth = (by: number) => (placed: PlacedPod) => {
-    countWishes(incoming, company)(placed, node, by);
-    countReluctance(incoming, company)(placed, node, by);
+    countMatch(wishes, company, node, [placed.pod, by]);
+    if (placed.antiAffinity.length === 0) return;
+    for (const key of keysOn(node, reluctanceOf(placed.antiAffinity))) count(company.unwilling, key, node, by);
   };
-  return { add: countBoth(1), remove: countBoth(-1), refusal: () => firstRefusal(incoming, company, node) };
+  return { add: countBoth(1), remove: countBoth(-1), refusal: () => firstRefusal(prepared, company, node) };
 }
 
-function firstRefusal(incoming: Incoming, company: Company, node: Node): Refusal | undefined {
-  if (!hasWantedCompany(incoming, company, node)) return LONELY;
-  if (hasUnwantedCompany(incoming, company, node)) return AVOIDING;
+function firstRefusal({ incoming, wishes }: Prepared, company: Company, node: Node): Refusal | undefined {
+  if (!hasWantedCompany(incoming, wishes, company, node)) return LONELY;
+  if (wishes.farKeys.some((key) => countAt(company.unwanted, key, node) > 0)) return AVOIDING;
   return hasUnwillingCompany(company, node) ? AVOIDED : undefined;
 }
 
 /** Every affinity term finds a pod in the node's domain, or the incoming pod is the first of a group that wants itself. */
-function hasWantedCompany({ affinity, pod }: Incoming, { wanted }: Company, node: Node): boolean {
-  if (!affinity.every(({ topologyKey }) => node.labels.has(topologyKey))) return false;
-  if (affinity.every(({ topologyKey }) => countAt(wanted, topologyKey, node) > 0)) return true;
-  return wanted.size() === 0 && isSelectedByAll(affinity, pod);
-}
-
-function hasUnwantedCompany({ antiAffinity }: Incoming, { unwanted }: Company, node: Node): boolean {
-  return antiAffinity.some(({ topologyKey }) => countAt(unwanted, topologyKey, node) > 0);
+function hasWantedCompany({ pod }: Incoming, { matchOf, nearKeys }: Wishes, { wanted }: Company, node: Node): boolean {
+  if (!nearKeys.every((key) => node.labels.has(key))) return false;
+  if (nearKeys.every((key) => countAt(wanted, key, node) > 0)) return true;
+  return wanted.size() === 0 && matchOf(pod).isWanted;
 }
 
 function hasUnwillingCompany({ unwilling }: Company, node: Node): boolean {

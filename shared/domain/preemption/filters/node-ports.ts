@@ -1,3 +1,4 @@
+import { memoize } from '#shared/domain/model/memoize.ts';
 import { hostPortsOf, isSamePort, type HostPort } from '#shared/domain/pod/host-port.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
@@ -14,18 +15,21 @@ const REFUSAL: Refusal = {
 export function nodePorts(pod: Pod): PodAwareFilter | undefined {
   const wanted = hostPortsOf(pod);
   if (wanted.length === 0) return undefined;
+  const byPort = Map.groupBy(wanted, ({ port }) => port);
+  const isClashing = memoize((ports: readonly HostPort[]) => ports.some((port) => isWanted(byPort, port)));
+  const clashes = ({ hostPorts }: PlacedPod): boolean => hostPorts.length > 0 && isClashing(hostPorts);
   return {
     open: ({ occupancy }) => {
-      let clashing = occupancy.pods.filter((placed) => clashes(placed, wanted)).length;
+      let clashing = occupancy.pods.filter(clashes).length;
       return {
-        add: (placed) => (clashing += Number(clashes(placed, wanted))),
-        remove: (placed) => (clashing -= Number(clashes(placed, wanted))),
+        add: (placed) => (clashing += Number(clashes(placed))),
+        remove: (placed) => (clashing -= Number(clashes(placed))),
         refusal: () => (clashing > 0 ? REFUSAL : undefined),
       };
     },
   };
 }
 
-function clashes({ hostPorts }: PlacedPod, wanted: readonly HostPort[]): boolean {
-  return hostPorts.some((port) => wanted.some((other) => isSamePort(port, other)));
+function isWanted(wanted: ReadonlyMap<string, readonly HostPort[]>, port: HostPort): boolean {
+  return wanted.get(port.port)?.some((other) => isSamePort(port, other)) ?? false;
 }

@@ -8,21 +8,18 @@ export interface PairCounts {
 
 /** Counts that start at nothing, or at what others say now; those are then left as they are. */
 export function createPairCounts(below?: PairCounts): PairCounts {
-  const own = new Map<string, number>();
+  const own = new Map<string, Map<string, number>>();
   let size = below?.size() ?? 0;
-  const get = (key: string, value: string): number => own.get(pairOf(key, value)) ?? below?.get(key, value) ?? 0;
+  const get = (key: string, value: string): number => own.get(key)?.get(value) ?? below?.get(key, value) ?? 0;
   return {
     get,
     add: (key, value, by) => {
       const before = get(key, value);
-      own.set(pairOf(key, value), before + by);
+      const ofKey = own.get(key);
+      if (ofKey === undefined) own.set(key, new Map([[value, before + by]]));
+      else ofKey.set(value, before + by);
       size += Number(before + by !== 0) - Number(before !== 0);
     },
     size: () => size,
   };
-}
-
-/** No label holds a line break. */
-function pairOf(key: string, value: string): string {
-  return `${key}\n${value}`;
 }

@@ -1,11 +1,19 @@
+import { memoize } from '#shared/domain/model/memoize.ts';
+import type { Steps } from '#shared/domain/model/steps.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
-import { labelsAsRequirements, prepareSelector, type Selector } from '#shared/domain/labels/label-selector.ts';
+import {
+  labelsAsRequirements,
+  type PreparedSelector,
+  prepareSelector,
+  withValueSets,
+} from '#shared/domain/labels/label-selector.ts';
 import type { Node } from '#shared/domain/snapshot/node.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Pod, TopologySpreadConstraint } from '#shared/domain/pod/pod.ts';
 import type { PodAwareFilter, FilterState } from './filter.ts';
 import { wantedNodes } from './node-affinity.ts';
+import { byLabels, podsPerStep } from './pod-matches.ts';
 import type { Refusal } from './refusal.ts';
 import { toleratesNode } from './taint-toleration.ts';
 
@@ -25,12 +33,11 @@ const UNLABELLED: Refusal = {
 const NO_DOMAIN = 2 ** 31 - 1;
 
 /** A hard constraint, ready to be asked, with the matching pods of each domain. */
-interface Constraint {
-  readonly topologyKey: string;
-  readonly maxSkew: number;
+interface Constraint extends Pick<TopologySpreadConstraint, 'topologyKey' | 'maxSkew'> {
   readonly minDomains: number;
-  readonly selector: Selector;
-  readonly isCounted: (node: Node) => boolean;
+  readonly selector: PreparedSelector;
+  readonly honorsAffinity: boolean;
+  readonly honorsTaints: boolean;
   /** 1 where the incoming pod matches itself. */
   readonly self: number;
   readonly counts: Map<string, number>;
@@ -43,25 +50,47 @@ interface Spread extends Constraint {
 
 type Domain = readonly [name: string, count: number];
 
+/** What trials are opened with. */
+interface Prepared {
+  readonly spreads: readonly Spread[];
+  readonly countedOn: CountedOn;
+  readonly matchesOf: MatchesOf;
+}
+
+/** Which constraints count a node as a place of their domains, by index. */
+type CountedOn = (node: Node) => readonly number[];
+
+/** Which constraints select a pod, by index. */
+type MatchesOf = (pod: Pod) => readonly number[];
+
+const NONE: readonly number[] = [];
+
 /** Matching pods must stay evenly spread over the domains of each hard constraint. `plugins/podtopologyspread/filtering.go`. */
-export function podTopologySpread(pod: Pod, snapshot: ClusterSnapshot): PodAwareFilter | undefined {
+export function* podTopologySpread(pod: Pod, snapshot: ClusterSnapshot): Steps<PodAwareFilter | undefined> {
   const hard = pod.spec.scheduling.topologySpread.filter((one) => one.whenUnsatisfiable === 'DoNotSchedule');
   if (hard.length === 0) return undefined;
-  const constraints = hard.map((one) => prepareConstraint(pod, one));
-  for (const entry of snapshot.nodes.values()) countNode(constraints, pod, entry);
+  const constraints: Constraint[] = [];
+  for (const one of hard) {
+    constraints.push(prepareConstraint(pod, one));
+    yield;
+  }
+  const countedOn = countedNodes(constraints, pod);
+  const matchesOf = matching(constraints, pod);
+  for (const entry of snapshot.nodes.values()) yield* countNode(constraints, countedOn, matchesOf, entry);
   const spreads = constraints.map((constraint) => ({ ...constraint, least: leastFilled(constraint.counts) }));
-  return { open: (entry) => openState(spreads, pod, entry) };
+  return { open: (entry) => openState({ spreads, countedOn, matchesOf }, entry) };
 }
 
 /** `plugins/podtopologyspread/common.go` filterTopologySpreadConstraints. */
 function prepareConstraint(pod: Pod, constraint: TopologySpreadConstraint): Constraint {
-  const selector = prepareSelector(withMatchLabels(pod, constraint));
+  const selector = withValueSets(prepareSelector(withMatchLabels(pod, constraint)));
   return {
     topologyKey: constraint.topologyKey,
     maxSkew: constraint.maxSkew,
     minDomains: constraint.minDomains ?? 1,
     selector,
-    isCounted: countedNodes(pod, constraint),
+    honorsAffinity: (constraint.nodeAffinityPolicy ?? 'Honor') === 'Honor',
+    honorsTaints: constraint.nodeTaintsPolicy === 'Honor',
     self: selector.matches(pod.labels) ? 1 : 0,
     counts: new Map(),
   };
@@ -77,54 +106,69 @@ function withMatchLabels(pod: Pod, { labelSelector, matchLabelKeys }: TopologySp
   };
 }
 
-/** Which nodes count as places of a domain. `plugins/podtopologyspread/common.go` matchNodeInclusionPolicies. */
-function countedNodes(pod: Pod, constraint: TopologySpreadConstraint): (node: Node) => boolean {
-  const isWanted = wantedNodes(pod);
-  const honorsAffinity = (constraint.nodeAffinityPolicy ?? 'Honor') === 'Honor';
-  const honorsTaints = constraint.nodeTaintsPolicy === 'Honor';
-  return (node) =>
-    (!honorsAffinity || isWanted(node)) &&
-    (!honorsTaints || toleratesNode(pod.spec.scheduling.tolerations, node.taints));
+/** Only nodes with the labels of all constraints have domains. `plugins/podtopologyspread/common.go` matchNodeInclusionPolicies. */
+function countedNodes(constraints: readonly Constraint[], pod: Pod): CountedOn {
+  const isWanted = memoize(wantedNodes(pod));
+  const isTolerated = memoize(({ taints }: Node) => toleratesNode(pod.spec.scheduling.tolerations, taints));
+  return memoize((node) => {
+    if (!constraints.every(({ topologyKey }) => node.labels.has(topologyKey))) return NONE;
+    return indexesOf(
+      constraints,
+      ({ honorsAffinity, honorsTaints }) => (!honorsAffinity || isWanted(node)) && (!honorsTaints || isTolerated(node)),
+    );
+  });
 }
 
-/** Only nodes with the labels of all constraints have domains. */
-function hasDomains(constraints: readonly Constraint[], node: Node): boolean {
-  return constraints.every(({ topologyKey }) => node.labels.has(topologyKey));
+function matching(constraints: readonly Constraint[], incoming: Pod): MatchesOf {
+  const matchesOf = byLabels(({ labels }) => indexesOf(constraints, ({ selector }) => selector.matches(labels)));
+  return (pod) => (pod.namespace === incoming.namespace ? matchesOf(pod) : NONE);
 }
 
-function countNode(constraints: readonly Constraint[], pod: Pod, { node, occupancy }: NodeEntry): void {
-  if (!hasDomains(constraints, node)) return;
-  for (const { counts, isCounted, selector, topologyKey } of constraints) {
-    if (!isCounted(node)) continue;
-    const domain = node.labels.get(topologyKey) ?? '';
-    counts.set(domain, (counts.get(domain) ?? 0) + countMatching(selector, pod, occupancy.pods));
-  }
+function indexesOf(
+  constraints: readonly Constraint[],
+  isMeant: (constraint: Constraint) => boolean,
+): readonly number[] {
+  return constraints.flatMap((constraint, index) => (isMeant(constraint) ? [index] : []));
 }
 
 /** Terminating pods are left out, and an empty selector counts no pod. `plugins/podtopologyspread/common.go` countPodsMatchSelector. */
-function countMatching(selector: Selector, incoming: Pod, placedPods: readonly PlacedPod[]): number {
-  if (selector.isEmpty) return 0;
-  return placedPods.filter(({ pod }) => pod.deletion === undefined && isMatch(selector, incoming, pod)).length;
+function* countNode(
+  constraints: readonly Constraint[],
+  countedOn: CountedOn,
+  matchesOf: MatchesOf,
+  { node, occupancy }: NodeEntry,
+): Steps<void> {
+  yield;
+  const counted = countedOn(node);
+  if (counted.length === 0) return;
+  const sums = constraints.map(() => 0);
+  const pause = podsPerStep(constraints.map(({ selector }) => selector));
+  for (const [at, { pod }] of occupancy.pods.entries()) {
+    if (pod.deletion === undefined) for (const index of matchesOf(pod)) sums[index] = (sums[index] ?? 0) + 1;
+    if (at % pause === pause - 1) yield;
+  }
+  for (const index of counted) addTo(constraints[index] as Constraint, node, sums[index] ?? 0);
 }
 
-function isMatch(selector: Selector, incoming: Pod, pod: Pod): boolean {
-  return pod.namespace === incoming.namespace && selector.matches(pod.labels);
+function addTo({ counts, selector, topologyKey }: Constraint, node: Node, sum: number): void {
+  const domain = node.labels.get(topologyKey) ?? '';
+  counts.set(domain, (counts.get(domain) ?? 0) + (selector.isEmpty ? 0 : sum));
 }
 
 /** In a trial only the domains of its own node change; a terminating pod that is taken off counts there all the same. */
-function openState(constraints: readonly Spread[], incoming: Pod, { node }: NodeEntry): FilterState {
-  const changes = constraints.map(() => 0);
-  const affected = constraints.map((constraint) => hasDomains(constraints, node) && constraint.isCounted(node));
+function openState({ spreads, countedOn, matchesOf }: Prepared, { node }: NodeEntry): FilterState {
+  const changes = spreads.map(() => 0);
+  const counted = countedOn(node);
   const shift = (by: number) => (placed: PlacedPod) => {
-    constraints.forEach(({ selector }, index) => {
-      if (affected[index] === true && isMatch(selector, incoming, placed.pod))
-        changes[index] = (changes[index] ?? 0) + by;
-    });
+    if (counted.length === 0) return;
+    for (const index of matchesOf(placed.pod)) {
+      if (counted.includes(index)) changes[index] = (changes[index] ?? 0) + by;
+    }
   };
   return {
     add: shift(1),
     remove: shift(-1),
-    refusal: () => firstRefusal(constraints, node, changes),
+    refusal: () => firstRefusal(spreads, node, changes),
   };
 }
 

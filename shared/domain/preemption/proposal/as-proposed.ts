@@ -1,4 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
+import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
@@ -7,15 +8,21 @@ import { type NodeVerdict, type Proposal, type ProposalRules, type ProposedVicti
 type Known = Pick<ClusterSnapshot, 'placedPods'>;
 
 /**
- * Reviews a proposal by a snapshot that is no longer kept up to date: no node gets other victims. kube-scheduler ignores
- * an extender that names a pod which has gone, and would then take the protected one (decision 25).
+ * Reviews a proposal by what protects its victims alone: where the snapshot is no longer kept up to date, or there is no
+ * time for more. No node gets other victims: kube-scheduler ignores an extender that names a pod which has gone, and would
+ * then take the protected one (decisions 25 and 40).
  */
-export function reviewByStaleView(
+export function* reviewByProtection(
   snapshot: Known,
   { pod, proposal }: Proposal,
   rules: ProposalRules,
-): readonly NodeVerdict[] {
-  return proposal.map((victims) => asProposed(snapshot, pod, victims, rules));
+): Steps<readonly NodeVerdict[]> {
+  const verdicts: NodeVerdict[] = [];
+  for (const victims of proposal) {
+    verdicts.push(asProposed(snapshot, pod, victims, rules));
+    yield;
+  }
+  return verdicts;
 }
 
 /**

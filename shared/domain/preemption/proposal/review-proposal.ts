@@ -1,4 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
+import { finish, type Steps } from '#shared/domain/model/steps.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { isFreshReport } from '#shared/domain/snapshot/freshness.ts';
@@ -6,7 +7,7 @@ import type { NodeEntry, NodeSheet } from '#shared/domain/snapshot/node-entry.ts
 import { sheetOf } from '#shared/domain/snapshot/node-sheet.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { type EndingPod, endingSoon, type LeavingPods } from '#shared/domain/preemption/trial/leaving-pods.ts';
-import { prefilter } from '#shared/domain/preemption/trial/prefilter-state.ts';
+import { prefilterInSteps } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import { unmodelledNeeds } from '#shared/domain/preemption/trial/unmodelled-needs.ts';
 import { asProposed, firstProtection, withinBudgets } from './as-proposed.ts';
 import { lastResortVictims } from './last-resort-victims.ts';
@@ -48,19 +49,26 @@ interface KnownNode {
  * node stays as proposed, or is taken away for a protected victim (decision 38). No list of victims is ever empty.
  * Mechanisms S0-4, S0-8, S0-9, S0-10, S0-26.
  */
-export function reviewProposal(
+export function* reviewInSteps(
   snapshot: ClusterSnapshot,
   { pod, proposal, now, idleFor = () => 0, waitedFor = () => 0 }: Proposal,
   rules: ProposalRules,
-): readonly NodeVerdict[] {
+): Steps<readonly NodeVerdict[]> {
   const isModelled = unmodelledNeeds(pod, snapshot).length === 0;
-  const review = { state: prefilter(snapshot, pod), isModelled, rules, now, idleFor, waitedFor };
-  const reviews = leaveOthers(
-    review,
-    proposal.map((proposed) => reviewNode(review, proposed)),
-  );
+  const review = { state: yield* prefilterInSteps(snapshot, pod), isModelled, rules, now, idleFor, waitedFor };
+  const reviewed: NodeReview[] = [];
+  for (const proposed of proposal) {
+    reviewed.push(reviewNode(review, proposed));
+    yield;
+  }
+  const reviews = leaveOthers(review, reviewed);
   const verdicts = reviews.map(({ verdict }) => verdict);
   return awaitRoom(review, reviews) ?? (rules.usageAware ? preferNodes(verdicts, snapshot, now) : verdicts);
+}
+
+/** `reviewInSteps`, all at once. */
+export function reviewProposal(...given: Parameters<typeof reviewInSteps>): readonly NodeVerdict[] {
+  return finish(reviewInSteps(...given));
 }
 
 function leaveOthers({ rules, state }: Review, reviews: readonly NodeReview[]): readonly NodeReview[] {

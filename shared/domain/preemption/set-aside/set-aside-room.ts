@@ -1,5 +1,6 @@
 import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
 import type { Because } from '#shared/domain/model/because.ts';
+import type { Steps } from '#shared/domain/model/steps.ts';
 import { isDaemonSetPod } from '#shared/domain/pod/pod-owner.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { needsOf, openRoom, take } from '#shared/domain/preemption/filters/room.ts';
@@ -28,16 +29,17 @@ export function nodesWithNominations(
 }
 
 /** Nodes on which the pod would take room that is set aside for others, and why. */
-export function setAsideNodes(
+export function* setAsideNodes(
   snapshot: ClusterSnapshot,
   nodes: readonly string[],
   incoming: Incoming,
-): ReadonlyMap<string, Because> {
+): Steps<ReadonlyMap<string, Because>> {
   const found = new Map<string, Because>();
   for (const node of nodes) {
     const entry = snapshot.nodes.get(node);
     const because = entry && whySetAside(snapshot, entry, incoming);
     if (because !== undefined) found.set(node, because);
+    yield;
   }
   return found;
 }

@@ -1,3 +1,4 @@
+import { finish, type Steps } from '#shared/domain/model/steps.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { areExact } from '#shared/domain/snapshot/node-sheet.ts';
 import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
@@ -32,13 +33,13 @@ export interface PrefilterState {
 }
 
 /** Prepares the filters, in the order of the default plugins: `pkg/scheduler/apis/config/v1/default_plugins.go`. */
-export function prefilter(snapshot: ClusterSnapshot, pod: Pod): PrefilterState {
+export function* prefilterInSteps(snapshot: ClusterSnapshot, pod: Pod): Steps<PrefilterState> {
   const needs = needsOf(pod, snapshot);
   const podAwareFilters = [
     nodePorts(pod),
     nodeResourcesFit(needs),
-    podTopologySpread(pod, snapshot),
-    interPodAffinity(pod, snapshot),
+    yield* podTopologySpread(pod, snapshot),
+    yield* interPodAffinity(pod, snapshot),
   ].filter((filter) => filter !== undefined);
   return {
     snapshot,
@@ -52,6 +53,11 @@ export function prefilter(snapshot: ClusterSnapshot, pod: Pod): PrefilterState {
     podAwareFilters,
     isResourcesOnly: podAwareFilters.length === 1 && needs.every(isPlain),
   };
+}
+
+/** `prefilterInSteps`, all at once. */
+export function prefilter(snapshot: ClusterSnapshot, pod: Pod): PrefilterState {
+  return finish(prefilterInSteps(snapshot, pod));
 }
 
 function isPlain({ amount, column }: Need): boolean {

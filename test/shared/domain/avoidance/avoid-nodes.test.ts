@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { filterNodes, type Placement, whyAvoided } from '#shared/domain/avoidance/avoid-nodes.ts';
+import { finish } from '#shared/domain/model/steps.ts';
+import { avoidedNodes, filterNodes, type Placement, whyAvoided } from '#shared/domain/avoidance/avoid-nodes.ts';
 import type { OwnerKey } from '#shared/domain/pod/owner-key.ts';
 import type { NodePressureFacts } from '#shared/domain/snapshot/node-pressure-facts.ts';
 import { buildPressure } from '#test/build/node-pressure.ts';
@@ -77,13 +78,13 @@ describe('filterNodes', () => {
     ['leaves all nodes where nothing speaks against them', ['open'], ['open']],
     ['leaves no nodes of none', [], []],
   ])('%s', (_, nodes, expected) => {
-    const { left, leftOut } = filterNodes(nodes, { owner: web, pressures, now: NOW });
+    const { left, leftOut } = filterNodes(nodes, finish(avoidedNodes(nodes, { owner: web, pressures, now: NOW })));
     expect(left).toEqual(expected);
     expect([...leftOut.keys()]).toEqual(nodes.filter((node) => !expected.includes(node)));
   });
 
   test('says which of those that it leaves out are forbidden', () => {
-    const { leftOut } = filterNodes(names, { owner: web, pressures, now: NOW });
+    const { leftOut } = filterNodes(names, finish(avoidedNodes(names, { owner: web, pressures, now: NOW })));
     expect(Array.from(leftOut, ([node, { isForbidden }]) => [node, isForbidden])).toEqual([
       ['forbidden', true],
       ['unwanted', false],

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ProposalRules } from '#shared/domain/preemption/proposal/proposal.ts';
-import { reviewByStaleView } from '#shared/domain/preemption/proposal/as-proposed.ts';
+import { finish } from '#shared/domain/model/steps.ts';
+import { reviewByProtection } from '#shared/domain/preemption/proposal/as-proposed.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { buildNode, buildPod } from '#test/build/cluster.ts';
 
@@ -19,7 +20,7 @@ function review(uids: readonly string[], budgetViolations = 0) {
   const snapshot = createSnapshot({ nodes, pods: [one('protected'), one('ordinary')] });
   const pod = buildPod({ name: 'incoming', priority: 10, requests: { cpu: '1' } });
   const victims = { node: 'n0', uids, budgetViolations };
-  const [verdict] = reviewByStaleView(snapshot, { pod, proposal: [victims], now: 0 }, RULES);
+  const [verdict] = finish(reviewByProtection(snapshot, { pod, proposal: [victims], now: 0 }, RULES));
   return verdict?.kind === 'takenAway' ? verdict.because.code : verdict;
 }
 

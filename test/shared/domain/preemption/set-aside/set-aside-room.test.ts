@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { IdleFor } from '#shared/domain/preemption/set-aside/awaited-nominations.ts';
+import { finish } from '#shared/domain/model/steps.ts';
 import { nodesWithNominations, setAsideNodes } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { putPod, removePod } from '#shared/domain/snapshot/snapshot-pods.ts';
@@ -29,7 +30,7 @@ const ending = (cpu: number, inMs: number, priority = 1, conditions = PREEMPTED)
 /** The nodes that are left to the pod `incoming`. */
 function left(incoming: Pod, pods: readonly Pod[], idleFor: IdleFor = () => 0): string {
   const snapshot = createSnapshot({ nodes: NODES, pods });
-  const found = setAsideNodes(snapshot, ['n0', 'n1', 'unknown'], { pod: incoming, now: NOW, idleFor });
+  const found = finish(setAsideNodes(snapshot, ['n0', 'n1', 'unknown'], { pod: incoming, now: NOW, idleFor }));
   for (const { code } of found.values()) expect(code).toBe('RoomSetAside');
   return ['n0', 'n1', 'unknown'].filter((node) => !found.has(node)).join(' ');
 }
