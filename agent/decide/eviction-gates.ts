@@ -4,7 +4,7 @@ import type { EvictionLimits } from '#shared/domain/eviction/eviction-limits.ts'
 import type { AgentState } from './agent-state.ts';
 import { countsAsFreed, isFalling } from './eviction/terminating-pods.ts';
 import { breakerGate } from './eviction/eviction-circuit-breaker.ts';
-import type { EvictionState } from './eviction/eviction-state.ts';
+import { activePause, type EvictionState, longestPause, windowKey } from './eviction/eviction-state.ts';
 import { evictionsOf, freeSlotsOnNode } from './eviction/eviction-windows.ts';
 import { figureFor } from './snapshot/figure-for.ts';
 import { type InflightEviction, isExpectedToEnd, isOutstanding, isUncounted } from './eviction/inflight-eviction.ts';
@@ -24,10 +24,16 @@ export interface GateQuery {
   readonly limits: EvictionLimits;
 }
 
-function attemptGate({ evictions: { nextAttemptAt }, snapshot: { now } }: GateQuery): Because | undefined {
-  if (now >= nextAttemptAt) return undefined;
-  const seconds = Math.ceil((nextAttemptAt - now) / 1000);
+function attemptGate({ trigger: { stage }, evictions, snapshot: { now } }: GateQuery): Because | undefined {
+  const until = Math.min(evictions.nextAttemptAt, evictions.answeredAt + longestPause(stage));
+  if (now >= until) return undefined;
+  const seconds = Math.ceil((until - now) / 1000);
   return REASONS.backoff({ seconds }, { seconds });
+}
+
+/** A limit of the webhook that was reached, for evictions because of the same resource. */
+function windowGate({ trigger: { signal, stage }, evictions, snapshot: { now } }: GateQuery): Because | undefined {
+  return activePause(windowKey(resourceOf(signal)), evictions, { now, longestMs: longestPause(stage) })?.because;
 }
 
 function kubeletGate({ kubeletActedAt }: AgentState, { now }: NodeSnapshot): Because | undefined {
@@ -106,6 +112,7 @@ export function closedGates(query: GateQuery, state: AgentState, snapshot: NodeS
     kubeletGate(state, snapshot),
     stuckGate(query.evictions, snapshot),
     attemptGate(query),
+    windowGate(query),
     limitGate(query),
   ].filter((each) => each !== undefined);
 }
