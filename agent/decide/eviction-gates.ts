@@ -1,4 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { EvictionLimits } from '#shared/domain/eviction/eviction-limits.ts';
 import type { AgentState } from './agent-state.ts';
@@ -7,14 +8,20 @@ import { breakerGate } from './eviction/eviction-circuit-breaker.ts';
 import { activePause, type EvictionState, longestPause, windowKey } from './eviction/eviction-state.ts';
 import { evictionsOf, freeSlotsOnNode } from './eviction/eviction-windows.ts';
 import { figureFor } from './snapshot/figure-for.ts';
-import { type InflightEviction, isExpectedToEnd, isOutstanding, isUncounted } from './eviction/inflight-eviction.ts';
+import {
+  type InflightEviction,
+  isExpectedToEnd,
+  isOutstanding,
+  isUncounted,
+  type Stage,
+} from './eviction/inflight-eviction.ts';
 import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
 import type { PressureTrigger } from './shortage/pressure-trigger.ts';
 import { stuckGate } from './eviction/stuck-evictions.ts';
 import { REASONS } from '#agent/messages.ts';
 
-/** After the kubelet evicted a pod, its relief is not measured yet. */
-const STAND_BACK_MS = 30_000;
+/** After the kubelet evicted a pod, its relief is not measured yet; the severe stage has no time to wait for it. */
+const STAND_BACK_MS: Readonly<Record<Stage, Instant>> = { mild: 30_000, severe: 2000 };
 
 /** One trigger with the evictions of its mode; the input of every gate. */
 export interface GateQuery {
@@ -36,9 +43,11 @@ function windowGate({ trigger: { signal, stage }, evictions, snapshot: { now } }
   return activePause(windowKey(resourceOf(signal)), evictions, { now, longestMs: longestPause(stage) })?.because;
 }
 
-function kubeletGate({ kubeletActedAt }: AgentState, { now }: NodeSnapshot): Because | undefined {
-  if (kubeletActedAt === undefined || now - kubeletActedAt > STAND_BACK_MS) return undefined;
-  return REASONS.kubeletActs({}, { windowSeconds: STAND_BACK_MS / 1000 });
+function kubeletGate({ trigger, snapshot: { now } }: GateQuery, { kubeletActedAt }: AgentState): Because | undefined {
+  const actedAt = kubeletActedAt.get(resourceOf(trigger.signal));
+  const standBackMs = STAND_BACK_MS[trigger.stage];
+  if (actedAt === undefined || now - actedAt > standBackMs) return undefined;
+  return REASONS.kubeletActs({}, { windowSeconds: standBackMs / 1000 });
 }
 
 /** A stall rule depends on its evidence: a doubt about memory applies to memory.pressure too. */
@@ -109,7 +118,7 @@ export function closedGates(query: GateQuery, state: AgentState, snapshot: NodeS
     ...snapshot.closedGates,
     doubtGate(signal, snapshot),
     breakerGate(state.breakers, resourceOf(signal), snapshot.now),
-    kubeletGate(state, snapshot),
+    kubeletGate(query, state),
     stuckGate(query.evictions, snapshot),
     attemptGate(query),
     windowGate(query),
