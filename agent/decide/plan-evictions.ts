@@ -1,5 +1,6 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import { chooseVictims, type VictimChoice, type VictimRules } from '#shared/domain/eviction/choose-victims.ts';
+import { limitsFor } from '#shared/domain/eviction/eviction-limits.ts';
 import { heldAboveRequest } from '#shared/domain/eviction/safe-within-request.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
@@ -8,7 +9,7 @@ import type { AgentState } from './agent-state.ts';
 import { type Eviction, evictionOf, shortenEviction, shorteningOf, urgencyOf } from './eviction.ts';
 import { alreadyFreed, closedGates, freeSlots, type GateQuery, isFor, shorteningGates } from './eviction-gates.ts';
 import { type EvictionState, evictionsFor, SEVERE_PAUSE_MS, SEVERE_TURN_MS } from './eviction/eviction-state.ts';
-import { expectedLoss } from './shortage/fill-rate.ts';
+import { expectedLoss, roundsLeft } from './shortage/fill-rate.ts';
 import { ineligibility, lastingProtection, type RankingContext } from './ranking/ineligibility.ts';
 import { canBeShortened } from './eviction/inflight-eviction.ts';
 import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
@@ -32,7 +33,8 @@ export interface PlanInput {
 }
 
 /** Plans evictions for one trigger: first shortens terminating pods, then chooses further victims. */
-export function planEvictions(trigger: PressureTrigger, input: PlanInput): EvictionPlan {
+export function planEvictions(trigger: PressureTrigger, given: PlanInput): EvictionPlan {
+  const input = { ...given, policy: withUrgency(trigger, given) };
   const { state, snapshot, policy } = input;
   const query = { trigger, evictions: evictionsFor(trigger.mode, state.evictions), snapshot, limits: policy.limits };
   const shortened = shortenings(query, input);
@@ -43,6 +45,11 @@ export function planEvictions(trigger: PressureTrigger, input: PlanInput): Evict
   const held = victims.length > 0 ? gates : [...gates, ...noEligiblePod(ineligible)];
   const chosen = victims.map((victim) => evictionOf(victim, trigger, { snapshot, policy, trend: state.trend }));
   return { trigger, evictions: [...shortened, ...chosen], closedGates: held };
+}
+
+/** In the last chance before memory is exhausted, the windows allow as much as the kubelet would do. */
+function withUrgency(trigger: PressureTrigger, { state, policy }: PlanInput): AgentPolicy {
+  return { ...policy, limits: limitsFor(urgencyOf(trigger, state.trend), policy.limits) };
 }
 
 type PlanQuery = GateQuery & { readonly trigger: PressureTrigger };
@@ -104,16 +111,33 @@ function chooseWith(
     { signal: trigger.signal, evictions, now: snapshot.now, most: policy.perOwnerPerHour },
     isLastChance,
   );
-  const tooSmall = isLastChance ? tooSmallReason(ranked, { reasonAgainst, most, gap }) : () => undefined;
-  return chooseVictims(ranked, {
+  const inTime = most * (resourceOf(trigger.signal) === 'memory' ? roundsLeft(state.trend) : Infinity);
+  const isSevere = trigger.stage === 'severe' && Number.isFinite(gap) && most > 0;
+  const minimum = policy.minimumRelief;
+  const tooSmall = isSevere ? tooSmallReason(ranked, { reasonAgainst, inTime, gap, minimum }) : () => undefined;
+  const choice = chooseVictims(ranked, {
     protectionOf: (candidate, victims, ineligible) =>
       reasonAgainst(candidate, victims) ??
       tooOften(candidate, victims, ineligible) ??
-      tooSmall(candidate) ??
-      isSafe(candidate),
-    most,
+      isSafe(candidate) ??
+      tooSmall(candidate),
+    most: isSevere ? inTime : most,
     gap,
   });
+  return { ...choice, victims: (isSevere ? withoutUnneeded(choice, gap) : choice.victims).slice(0, most) };
+}
+
+/** Victims without which the others close the gap stay, those that rank last first. */
+function withoutUnneeded({ victims, freed }: VictimChoice, gap: number): readonly Candidate[] {
+  let spare = freed - gap;
+  return victims
+    .toReversed()
+    .filter(({ usage }) => {
+      if (usage === undefined || usage > spare) return true;
+      spare -= usage;
+      return false;
+    })
+    .toReversed();
 }
 
 /**

@@ -3,6 +3,7 @@ import { refuseFor } from '#shared/domain/admission/message.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
 import type { CountedResource } from '#shared/domain/eviction/count-eviction.ts';
+import type { EvictionUrgency } from '#shared/domain/eviction/eviction-limits.ts';
 import type { Protection } from '#shared/domain/eviction/node-protection.ts';
 import { spentBudget } from '#shared/domain/eviction/spent-budget.ts';
 import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget.ts';
@@ -28,6 +29,8 @@ export interface LimitedEviction {
   readonly limits: Protection['limits'] | undefined;
   /** The resource under pressure, as the agent reports it. */
   readonly resource: CountedResource | undefined;
+  /** As the agent reports it. */
+  readonly urgency: EvictionUrgency | undefined;
   readonly accepted: Allowed;
   /** By the monotonic clock. */
   readonly giveUpAt: number;
@@ -44,14 +47,14 @@ const MOST_BUDGETS = 200;
  */
 export async function withinLimits(sources: LimitSources, eviction: LimitedEviction): Promise<Allowed | Refused> {
   const { client, evictions, evictionsPerMinute: inClusterPerMinute } = sources;
-  const { pod, limits, resource, accepted, giveUpAt, timeLeft } = eviction;
+  const { pod, limits, resource, urgency, accepted, giveUpAt, timeLeft } = eviction;
   const { namespace, name, uid, spec } = pod;
   const spent = spentBudget(pod, await readBudgets(client, namespace, timeLeft()));
   if (spent !== undefined) return budgetSpent(eviction, spent.name);
   const node = limits === undefined ? '' : (spec.nodeName ?? '');
   const count = await evictions.count(
     { node, namespace, pod: name, uid, resource },
-    { limits, inClusterPerMinute },
+    { limits, inClusterPerMinute, urgency },
     giveUpAt,
   );
   return count.kind === 'counted' ? accepted : uncounted(eviction, count);

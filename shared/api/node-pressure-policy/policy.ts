@@ -3,7 +3,7 @@ import { DEFAULT_OPT_OUT, DEFAULT_OPT_OUT_CEILING, type OptOut } from '#shared/d
 import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
 import type { MemoryFigure } from '#shared/domain/pressure/memory-figure.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
-import type { Threshold } from '#shared/domain/pressure/threshold.ts';
+import type { Threshold, ThresholdValue } from '#shared/domain/pressure/threshold.ts';
 import type { RankingPolicy } from '#shared/domain/ranking/ranking-order.ts';
 import type { Mode } from './mode.ts';
 import { CPU_SHORTAGE, MEMORY_SHORTAGE, type StallRule } from './stall-rule.ts';
@@ -30,6 +30,11 @@ export interface AgentPolicy {
   readonly limits: EvictionLimits;
   /** Pods of one owner that this node evicts per hour: a replacement may return and use as much again. */
   readonly perOwnerPerHour: number;
+  /**
+   * In the severe stage a pod that frees less is skipped while a larger one exceeds its request: a share of what must be
+   * freed, or an amount. `undefined`: 5 % of it or 64Mi, whichever is more.
+   */
+  readonly minimumRelief: ThresholdValue | undefined;
   readonly protect: {
     /** In addition to kube-system and Plimsoll's own namespaces. */
     readonly namespaces: readonly string[];
@@ -97,6 +102,7 @@ export const DEFAULT_POLICY: AgentPolicy = {
   ranking: { ranking: 'Kubernetes', missingStats: 'Never', daemonSets: 'Last' },
   limits: DEFAULT_LIMITS,
   perOwnerPerHour: 3,
+  minimumRelief: undefined,
   protect: {
     namespaces: [],
     optOutCeiling: DEFAULT_OPT_OUT_CEILING,

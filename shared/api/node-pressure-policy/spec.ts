@@ -27,6 +27,7 @@ export interface NodePressurePolicySpec {
   readonly ranking?: RankingSpec;
   readonly missingStats?: RankingPolicy['missingStats'];
   readonly limits?: LimitsSpec;
+  readonly minimumRelief?: string;
   readonly budgets?: { readonly mild?: 'Respect'; readonly severe?: 'Respect' };
   readonly protect?: ProtectSpec;
   readonly avoidFor?: string;

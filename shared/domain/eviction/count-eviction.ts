@@ -1,6 +1,6 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import type { EvictionLimits } from './eviction-limits.ts';
+import { type EvictionLimits, type EvictionUrgency, limitsFor } from './eviction-limits.ts';
 
 /** An eviction that was let through. */
 export interface CountedEviction {
@@ -23,6 +23,8 @@ export interface EvictionBounds {
   readonly limits: EvictionLimits | undefined;
   /** In the whole cluster, in a minute. */
   readonly inClusterPerMinute: number;
+  /** As the agent says; in the last chance the cluster's limit does not count. */
+  readonly urgency?: EvictionUrgency | undefined;
 }
 
 export type CountOutcome =
@@ -73,11 +75,14 @@ function recentEvictions(counted: readonly CountedEviction[], now: Instant): rea
   return sane.filter(({ at }) => now - at < TEN_MINUTES_MS);
 }
 
-function windowsOf(wanted: CountedEviction, { limits, inClusterPerMinute }: EvictionBounds): readonly Window[] {
+function windowsOf(wanted: CountedEviction, bounds: EvictionBounds): readonly Window[] {
+  const { inClusterPerMinute, urgency } = bounds;
+  const limits = bounds.limits && limitsFor(urgency, bounds.limits);
+  const isYielding = urgency === 'LastChance' && limits !== undefined && inClusterPerMinute > 0;
   const cluster: Window = {
     scope: 'clusterLimit',
     what: 'evictions a minute in the cluster',
-    most: inClusterPerMinute,
+    most: isYielding ? Infinity : inClusterPerMinute,
     windowMs: MINUTE_MS,
     has: () => true,
   };

@@ -186,6 +186,13 @@ describe('nodePressureStatus', () => {
     });
   });
 
+  test.each(['WarmingUp', 'ApiServerSilent'])('names in the condition the gate that holds: %s', (code) => {
+    const gates = { closedGates: [because(code)] };
+    const shown = statusOf({ now: 0, availableMiB: 50, pods: [hog], snapshot: gates }).conditions[0];
+    expect(shown).toMatchObject({ type: 'Memory', status: 'True', reason: code });
+    expect(shown?.message).toContain(code);
+  });
+
   test.each<[availableCores: number, state: string]>([
     [1, 'Far'],
     [0.25, 'Near'],
