@@ -6,7 +6,7 @@ import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { evictPod } from '#shared/kube/events/evict-pod.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
 import { PODS } from '#shared/kube/resource.ts';
-import { ANNOTATION_EVICTION_SIGNAL } from '#shared/kube/api-names.ts';
+import { ANNOTATION_EVICTION_SIGNAL, ANNOTATION_EVICTION_URGENCY } from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 
@@ -17,8 +17,11 @@ export type AttemptEviction = (eviction: Eviction, signal: AbortSignal) => Promi
  * Enforce: calls the Eviction API with the UID of the pod that was chosen. The agent has no other way to remove a pod.
  */
 export function enforceEviction(client: KubeClient): AttemptEviction {
-  return ({ pod: { namespace, name, uid }, graceSeconds, signal: short }, signal) => {
-    const annotations = { [ANNOTATION_EVICTION_SIGNAL]: short };
+  return ({ pod: { namespace, name, uid }, graceSeconds, signal: short, urgency }, signal) => {
+    const annotations = {
+      [ANNOTATION_EVICTION_SIGNAL]: short,
+      ...(urgency === undefined ? {} : { [ANNOTATION_EVICTION_URGENCY]: urgency }),
+    };
     return evictPod(client, { namespace, name, uid, gracePeriodSeconds: graceSeconds, annotations, signal });
   };
 }

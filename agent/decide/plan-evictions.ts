@@ -1,17 +1,20 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import { chooseVictims, type VictimChoice, type VictimRules } from '#shared/domain/eviction/choose-victims.ts';
+import { limitsFor } from '#shared/domain/eviction/eviction-limits.ts';
+import { heldAboveRequest } from '#shared/domain/eviction/safe-within-request.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { AgentState } from './agent-state.ts';
-import { type Eviction, evictionOf, shortenEviction, shorteningOf } from './eviction.ts';
+import { type Eviction, evictionOf, shortenEviction, shorteningOf, urgencyOf } from './eviction.ts';
 import { alreadyFreed, closedGates, freeSlots, type GateQuery, isFor, shorteningGates } from './eviction-gates.ts';
-import { type EvictionState, evictionsFor } from './eviction/eviction-state.ts';
-import { expectedLoss, hasTimeForOneVictim } from './shortage/fill-rate.ts';
+import { type EvictionState, evictionsFor, SEVERE_PAUSE_MS, SEVERE_TURN_MS } from './eviction/eviction-state.ts';
+import { expectedLoss, roundsLeft } from './shortage/fill-rate.ts';
 import { ineligibility, lastingProtection, type RankingContext } from './ranking/ineligibility.ts';
 import { canBeShortened } from './eviction/inflight-eviction.ts';
 import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
 import { isOwnerLimit, ownerLimit, type OwnerLimitQuery, takesLessThanLimited } from './eviction/owner-limit.ts';
+import { heldPodIn, safeWithinRequest } from './ranking/safe-within-request.ts';
 import { rankNode } from './ranking/rank-node.ts';
 import type { PressureTrigger, Shortage } from './shortage/pressure-trigger.ts';
 import { tooSmallReason } from './ranking/too-small.ts';
@@ -30,7 +33,8 @@ export interface PlanInput {
 }
 
 /** Plans evictions for one trigger: first shortens terminating pods, then chooses further victims. */
-export function planEvictions(trigger: PressureTrigger, input: PlanInput): EvictionPlan {
+export function planEvictions(trigger: PressureTrigger, given: PlanInput): EvictionPlan {
+  const input = { ...given, policy: withUrgency(trigger, given) };
   const { state, snapshot, policy } = input;
   const query = { trigger, evictions: evictionsFor(trigger.mode, state.evictions), snapshot, limits: policy.limits };
   const shortened = shortenings(query, input);
@@ -41,6 +45,11 @@ export function planEvictions(trigger: PressureTrigger, input: PlanInput): Evict
   const held = victims.length > 0 ? gates : [...gates, ...noEligiblePod(ineligible)];
   const chosen = victims.map((victim) => evictionOf(victim, trigger, { snapshot, policy, trend: state.trend }));
   return { trigger, evictions: [...shortened, ...chosen], closedGates: held };
+}
+
+/** In the last chance before memory is exhausted, the windows allow as much as the kubelet would do. */
+function withUrgency(trigger: PressureTrigger, { state, policy }: PlanInput): AgentPolicy {
+  return { ...policy, limits: limitsFor(urgencyOf(trigger, state.trend), policy.limits) };
 }
 
 type PlanQuery = GateQuery & { readonly trigger: PressureTrigger };
@@ -78,25 +87,57 @@ export function shortenAll(evictions: EvictionState, shortened: readonly Evictio
 
 const NO_CHOICE: Pick<VictimChoice, 'victims' | 'ineligible'> = { victims: [], ineligible: [] };
 
-function choose(query: PlanQuery, gap: number, { state, snapshot, policy }: PlanInput): VictimChoice {
+/** A pod that was refused a moment ago gives way to those that were not tried yet. */
+function choose(query: PlanQuery, gap: number, input: PlanInput): VictimChoice {
+  if (query.trigger.stage === 'mild') return chooseWith({}, query, gap, input);
+  const first = chooseWith({ pauseMs: SEVERE_TURN_MS }, query, gap, input);
+  return first.victims.length > 0 ? first : chooseWith({ pauseMs: SEVERE_PAUSE_MS }, query, gap, input);
+}
+
+function chooseWith(
+  pauses: Pick<RankingContext, 'pauseMs'>,
+  query: PlanQuery,
+  gap: number,
+  { state, snapshot, policy }: PlanInput,
+): VictimChoice {
   const { trigger, evictions } = query;
-  const context = { signal: trigger.signal, stage: trigger.stage, evictions };
+  const context = { signal: trigger.signal, stage: trigger.stage, evictions, ...pauses };
   const ranked = rankNode(context, snapshot, policy);
   const reasonAgainst = ineligibility(context, snapshot, policy);
   const most = trigger.isPresent ? Math.min(freeSlots(query), Number.isFinite(gap) ? Infinity : 1) : 0;
-  const isLastChance =
-    trigger.stage === 'severe' && resourceOf(trigger.signal) === 'memory' && hasTimeForOneVictim(state.trend);
+  const isSafe = safeWithinRequest({ ranked, reasonAgainst, context, snapshot, policy });
+  const isLastChance = urgencyOf(trigger, state.trend) === 'LastChance';
   const tooOften = ownerRule(
     { signal: trigger.signal, evictions, now: snapshot.now, most: policy.perOwnerPerHour },
     isLastChance,
   );
-  const tooSmall = isLastChance ? tooSmallReason(ranked, { reasonAgainst, most, gap }) : () => undefined;
-  return chooseVictims(ranked, {
+  const inTime = most * (resourceOf(trigger.signal) === 'memory' ? roundsLeft(state.trend) : Infinity);
+  const isSevere = trigger.stage === 'severe' && Number.isFinite(gap) && most > 0;
+  const minimum = policy.minimumRelief;
+  const tooSmall = isSevere ? tooSmallReason(ranked, { reasonAgainst, inTime, gap, minimum }) : () => undefined;
+  const choice = chooseVictims(ranked, {
     protectionOf: (candidate, victims, ineligible) =>
-      reasonAgainst(candidate, victims) ?? tooOften(candidate, victims, ineligible) ?? tooSmall(candidate),
-    most,
+      reasonAgainst(candidate, victims) ??
+      tooOften(candidate, victims, ineligible) ??
+      isSafe(candidate) ??
+      tooSmall(candidate),
+    most: isSevere ? inTime : most,
     gap,
   });
+  return { ...choice, victims: (isSevere ? withoutUnneeded(choice, gap) : choice.victims).slice(0, most) };
+}
+
+/** Victims without which the others close the gap stay, those that rank last first. */
+function withoutUnneeded({ victims, freed }: VictimChoice, gap: number): readonly Candidate[] {
+  let spare = freed - gap;
+  return victims
+    .toReversed()
+    .filter(({ usage }) => {
+      if (usage === undefined || usage > spare) return true;
+      spare -= usage;
+      return false;
+    })
+    .toReversed();
 }
 
 /**
@@ -119,7 +160,9 @@ export function eligiblePods(
 ): readonly Candidate[] {
   const reasonAgainst = ineligibility(context, snapshot, policy);
   const ranked = rankNode(context, snapshot, policy);
-  return ranked.filter((candidate) => reasonAgainst(candidate) === undefined);
+  const isSafe = safeWithinRequest({ ranked, reasonAgainst, context, snapshot, policy });
+  const isHeld = (candidate: Candidate): boolean => heldPodIn(isSafe(candidate)) !== undefined;
+  return ranked.filter((candidate) => reasonAgainst(candidate) === undefined && !isHeld(candidate));
 }
 
 /** Why no candidate is eligible, counted by reason; the kubelet's own threshold is the backstop then. */
@@ -129,7 +172,15 @@ function noEligiblePod(ineligible: VictimChoice['ineligible']): readonly Because
   for (const { because } of ineligible) counts[because.code] = (counts[because.code] ?? 0) + 1;
   const reasons = Object.entries(counts).map(([code, count]) => `${count} ${code}`);
   const ofOwners = ineligible.map(({ because }) => because).filter(isOwnerLimit);
-  return [REASONS.noEligiblePod({ reasons: reasons.join(', ') }, counts), ...ofOwners.slice(0, 1)];
+  const held = heldPodOf(ineligible);
+  return [REASONS.noEligiblePod({ reasons: reasons.join(', '), held }, counts), ...ofOwners.slice(0, 1)];
+}
+
+/** The pod because of which pods within their requests stay too: for it the node is left to the kubelet. */
+function heldPodOf(ineligible: VictimChoice['ineligible']): { pod: string; why: string } | undefined {
+  const [held] = heldAboveRequest(ineligible);
+  if (held !== undefined) return { pod: held.pod, why: held.because.text };
+  return ineligible.map(({ because }) => heldPodIn(because)).find((each) => each !== undefined);
 }
 
 function enoughTerminating(gap: number): readonly Because[] {

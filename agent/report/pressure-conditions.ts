@@ -67,12 +67,16 @@ function familyCondition(family: Family, result: PassResult): PressureConditions
       };
 }
 
-/** `NobodyMayGo` has a reason of its own, because the kubelet is the only backstop then. */
+/** Gates of an eviction that is under way: they open by themselves within seconds. */
+const PASSING: readonly string[] = ['Outstanding', 'AwaitingRelief', 'EnoughEnding'];
+
+/** While a gate holds evictions back, it is the reason: only the kubelet evicts then. */
 function whyPressed(family: Family, { decision: { assessment } }: PassResult): { reason: string; message: string } {
   const { trigger, closedGates } = assessment;
-  const stuck = closedGates.find(({ code }) => code === 'NobodyMayGo');
-  if (trigger !== undefined && stuck !== undefined && conditionOf(trigger.signal) === KUBELET_CONDITIONS[family]) {
-    return { reason: stuck.code, message: CONDITIONS.noEligiblePod(trigger.because.text, stuck.text) };
+  const gate = closedGates.find(({ code }) => !PASSING.includes(code));
+  if (trigger !== undefined && gate !== undefined && conditionOf(trigger.signal) === KUBELET_CONDITIONS[family]) {
+    const message = CONDITIONS.noEligiblePod(trigger.because.text, gate.text);
+    return { reason: gate.code, message: message.slice(0, LONGEST_MESSAGE) };
   }
   return { reason: 'Pressure', message: CONDITIONS.pressure() };
 }

@@ -206,16 +206,15 @@ describe('the agent', { timeout: 90_000 }, () => {
     expect(evictions()).toEqual([]);
   });
 
-  test('the preflight finds a new opt-out, and the next candidate is evicted', async () => {
+  test('a new opt-out that the preflight finds does not protect what the pod took beyond its request', async () => {
     const hog = wirePod({ name: 'hog', requestMiB: 100, annotations: { 'plimsoll.dev/evict': 'never' } });
     rig.api.onRead('/api/v1/namespaces/default/pods/hog', hog);
     await start();
     await eventually(() => expect(evictions().length).toBe(1), WITHIN);
-    expect(evictions()[0]?.path).toBe('/api/v1/namespaces/default/pods/quiet/eviction');
-    await eventually(
-      () => expect(status()['evictions']).toMatchObject([{ pod: 'default/quiet' }, { outcome: 'overtaken' }]),
-      WITHIN,
-    );
+    expect(evictions()[0]?.path).toBe('/api/v1/namespaces/default/pods/hog/eviction');
+    expect(evictions()[0]?.body).toMatchObject({
+      metadata: { annotations: { 'plimsoll.dev/eviction-urgency': 'Severe' } },
+    });
   });
 
   test('applies a changed policy while running, keeps the last one if it is unreadable, and waits for confirmation of a threshold that is already met', async () => {

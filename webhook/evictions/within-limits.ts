@@ -3,11 +3,13 @@ import { refuseFor } from '#shared/domain/admission/message.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
 import type { CountedResource } from '#shared/domain/eviction/count-eviction.ts';
+import type { EvictionUrgency } from '#shared/domain/eviction/eviction-limits.ts';
 import type { Protection } from '#shared/domain/eviction/node-protection.ts';
 import { spentBudget } from '#shared/domain/eviction/spent-budget.ts';
 import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { decodeBudget } from '#shared/kube/decode/decode-budget.ts';
+import { LIMIT_CAUSES } from '#shared/kube/events/evict-pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { listObjects } from '#shared/kube/client/objects.ts';
 import { PDBS } from '#shared/kube/resource.ts';
@@ -27,6 +29,8 @@ export interface LimitedEviction {
   readonly limits: Protection['limits'] | undefined;
   /** The resource under pressure, as the agent reports it. */
   readonly resource: CountedResource | undefined;
+  /** As the agent reports it. */
+  readonly urgency: EvictionUrgency | undefined;
   readonly accepted: Allowed;
   /** By the monotonic clock. */
   readonly giveUpAt: number;
@@ -43,14 +47,14 @@ const MOST_BUDGETS = 200;
  */
 export async function withinLimits(sources: LimitSources, eviction: LimitedEviction): Promise<Allowed | Refused> {
   const { client, evictions, evictionsPerMinute: inClusterPerMinute } = sources;
-  const { pod, limits, resource, accepted, giveUpAt, timeLeft } = eviction;
+  const { pod, limits, resource, urgency, accepted, giveUpAt, timeLeft } = eviction;
   const { namespace, name, uid, spec } = pod;
   const spent = spentBudget(pod, await readBudgets(client, namespace, timeLeft()));
   if (spent !== undefined) return budgetSpent(eviction, spent.name);
   const node = limits === undefined ? '' : (spec.nodeName ?? '');
   const count = await evictions.count(
     { node, namespace, pod: name, uid, resource },
-    { limits, inClusterPerMinute },
+    { limits, inClusterPerMinute, urgency },
     giveUpAt,
   );
   return count.kind === 'counted' ? accepted : uncounted(eviction, count);
@@ -76,10 +80,10 @@ function budgetSpent({ accepted }: LimitedEviction, budget: string): Refused {
 function uncounted({ accepted }: LimitedEviction, count: Exclude<Count, { kind: 'counted' }>): Refused {
   const { facts } = accepted.because;
   if (count.kind === 'unclear') return unclearEviction(count.message, facts);
-  const { because, retryAfterMs } = count;
+  const { because, retryAfterMs, scope } = count;
   const retryAfterSeconds = Math.min(LONGEST_RETRY_SECONDS, Math.max(1, Math.ceil(retryAfterMs / 1_000)));
   const refused = refuseFor(MESSAGES.limitReached, { limit: because.text }, { ...facts, ...because.facts });
-  return { ...refused, retryAfterSeconds };
+  return { ...refused, retryAfterSeconds, causes: [{ reason: LIMIT_CAUSES[scope], message: because.text }] };
 }
 
 /** The refusal of an eviction that could not be decided; 429, so that the client retries. */

@@ -3,7 +3,7 @@ import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { decideDisruption, type Disruption } from '#shared/domain/admission/decide-disruption.ts';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { malformed, unexpectedResource } from '#shared/domain/admission/refusals/invalid-request.ts';
-import { DEFAULT_OPT_OUT_CEILING, type Protection } from '#shared/domain/eviction/node-protection.ts';
+import { DEFAULT_OPT_OUT, DEFAULT_OPT_OUT_CEILING, type Protection } from '#shared/domain/eviction/node-protection.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { ownerWishes } from '#shared/kube/annotations/owner-wishes.ts';
@@ -127,7 +127,8 @@ async function decideEvictionOf(
   const isCounted = !request.isDryRun && !wanted.isDryRun && pod.deletion === undefined;
   if (decision.kind === 'refused' || !isCounted) return decision;
   const ofNode = disruption.caller === 'agent' ? limits : undefined;
-  return withinLimits(sources, { pod, limits: ofNode, resource: wanted.resource, accepted: decision, ...deadline });
+  const { resource, urgency } = wanted;
+  return withinLimits(sources, { pod, limits: ofNode, resource, urgency, accepted: decision, ...deadline });
 }
 
 /** The rules that the agent of the pod's node follows, read from the API server. */
@@ -158,6 +159,7 @@ function disruptionOf(
     wishes: ownerWishes(pod.annotations, classAnnotations(pod.spec.priorityClassName ?? '')),
     protectedNamespaces: new Set(PROTECTED_NAMESPACES),
     optOutCeiling: DEFAULT_OPT_OUT_CEILING,
+    optOut: DEFAULT_OPT_OUT,
     policy: undefined,
   };
 }

@@ -64,6 +64,12 @@ export function isExhaustionImminent(trend: Trend | undefined): boolean {
   return isGoneWithin(trend, IMMINENT_MS);
 }
 
+/** How many evictions, one after the other, bring relief before memory is exhausted; at least one. */
+export function roundsLeft(trend: Trend | undefined): number {
+  if (trend === undefined || trend.fillRate <= 0) return Infinity;
+  return Math.max(1, Math.floor(trend.available / trend.fillRate / RELIEF_MS));
+}
+
 /** Whether memory will be exhausted before a second eviction could follow the first. */
 export function hasTimeForOneVictim(trend: Trend | undefined): boolean {
   return isGoneWithin(trend, TWO_VICTIMS_MS);

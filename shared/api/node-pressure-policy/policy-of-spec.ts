@@ -2,7 +2,7 @@ import { DEFAULT_LIMITS } from '#shared/domain/eviction/eviction-limits.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import type { RankingPolicy } from '#shared/domain/ranking/ranking-order.ts';
 import { refuseField } from '#shared/kube/decode/wire-object.ts';
-import { parseDurationMs } from './parse-amounts.ts';
+import { parseDurationMs, parseShareOrAmount } from './parse-amounts.ts';
 import { type AgentPolicy, DEFAULT_POLICY } from './policy.ts';
 import type { NodePressurePolicySpec } from './spec.ts';
 import { stallRulesOf } from './stall-rules-of-spec.ts';
@@ -24,6 +24,7 @@ export function policyOfSpec(spec: NodePressurePolicySpec): AgentPolicy {
     ranking: rankingOf(spec),
     limits: { ...DEFAULT_LIMITS, ...limits },
     perOwnerPerHour,
+    minimumRelief: parseShareOrAmount('minimumRelief', spec.minimumRelief),
     protect: { ...DEFAULT_POLICY.protect, ...spec.protect },
   };
 }

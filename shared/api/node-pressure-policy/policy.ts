@@ -1,9 +1,9 @@
 import { DEFAULT_LIMITS, type EvictionLimits } from '#shared/domain/eviction/eviction-limits.ts';
-import { DEFAULT_OPT_OUT_CEILING } from '#shared/domain/eviction/node-protection.ts';
+import { DEFAULT_OPT_OUT, DEFAULT_OPT_OUT_CEILING, type OptOut } from '#shared/domain/eviction/node-protection.ts';
 import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
 import type { MemoryFigure } from '#shared/domain/pressure/memory-figure.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
-import type { Threshold } from '#shared/domain/pressure/threshold.ts';
+import type { Threshold, ThresholdValue } from '#shared/domain/pressure/threshold.ts';
 import type { RankingPolicy } from '#shared/domain/ranking/ranking-order.ts';
 import type { Mode } from './mode.ts';
 import { CPU_SHORTAGE, MEMORY_SHORTAGE, type StallRule } from './stall-rule.ts';
@@ -30,11 +30,18 @@ export interface AgentPolicy {
   readonly limits: EvictionLimits;
   /** Pods of one owner that this node evicts per hour: a replacement may return and use as much again. */
   readonly perOwnerPerHour: number;
+  /**
+   * In the severe stage a pod that frees less is skipped while a larger one exceeds its request: a share of what must be
+   * freed, or an amount. `undefined`: 5 % of it or 64Mi, whichever is more.
+   */
+  readonly minimumRelief: ThresholdValue | undefined;
   readonly protect: {
     /** In addition to kube-system and Plimsoll's own namespaces. */
     readonly namespaces: readonly string[];
     /** Up to this priority a pod can opt out of eviction. */
     readonly optOutCeiling: number;
+    /** Whether the opt-out of a pod above its request counts in the severe stage. */
+    readonly optOut: OptOut;
     /** Pods within their request are evicted in the severe stage only (D-2). */
     readonly withinRequest: boolean;
   };
@@ -95,6 +102,12 @@ export const DEFAULT_POLICY: AgentPolicy = {
   ranking: { ranking: 'Kubernetes', missingStats: 'Never', daemonSets: 'Last' },
   limits: DEFAULT_LIMITS,
   perOwnerPerHour: 3,
-  protect: { namespaces: [], optOutCeiling: DEFAULT_OPT_OUT_CEILING, withinRequest: false },
+  minimumRelief: undefined,
+  protect: {
+    namespaces: [],
+    optOutCeiling: DEFAULT_OPT_OUT_CEILING,
+    optOut: DEFAULT_OPT_OUT,
+    withinRequest: false,
+  },
   layout: 'single',
 };

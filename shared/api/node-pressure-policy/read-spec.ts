@@ -59,6 +59,7 @@ const LIMITS: Readers<LimitsSpec> = {
 const PROTECT: Readers<ProtectSpec> = {
   namespaces: ifSet(readTexts),
   optOutCeiling: readInteger,
+  optOut: choice(['WithinRequest', 'Always']),
   withinRequest: ifSet(readBoolean),
 };
 const SPEC: Readers<NodePressurePolicySpec> = {
@@ -79,6 +80,7 @@ const SPEC: Readers<NodePressurePolicySpec> = {
   ranking: section(RANKING),
   missingStats: choice(['Never', 'Last', 'First']),
   limits: section(LIMITS),
+  minimumRelief: readText,
   // PodDisruptionBudgets are respected in both stages (docs/decisions/0007); any other setting is refused.
   budgets: section({ mild: choice(['Respect']), severe: choice(['Respect']) }),
   protect: section(PROTECT),

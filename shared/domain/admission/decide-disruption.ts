@@ -1,4 +1,5 @@
-import type { Protection } from '#shared/domain/eviction/node-protection.ts';
+import type { EvictionUrgency } from '#shared/domain/eviction/eviction-limits.ts';
+import type { OptOut, Protection } from '#shared/domain/eviction/node-protection.ts';
 import { protectionOf } from '#shared/domain/eviction/protection.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { AdmissionDecision, Refused } from './decision.ts';
@@ -24,6 +25,9 @@ export interface Disruption {
   readonly protectedNamespaces: ReadonlySet<string>;
   /** Up to this priority, the opt-out from eviction is honoured. */
   readonly optOutCeiling: number;
+  readonly optOut: OptOut;
+  /** How urgent the agent says that its eviction is; absent for other callers and in the mild stage. */
+  readonly urgency?: EvictionUrgency | undefined;
   /** The NodePressurePolicy that applies to the pod's node. */
   readonly policy: Protection['policy'];
 }
@@ -102,8 +106,17 @@ function leavesGrace(disruption: Disruption): Refused | undefined {
 
 function protectsPods(disruption: Disruption): Refused | undefined {
   const { pod, wishes } = disruption;
-  const protection = protectionOf(pod, { ...disruption, wantsToStay: () => !wishes.mayBeEvicted });
+  const isHonoured = !wishes.mayBeEvicted && !overrulesOptOut(disruption);
+  const protection = protectionOf(pod, { ...disruption, wantsToStay: () => isHonoured });
   return protection && refuseFor(MESSAGES.podIsProtected, { protection: protection.text }, factsOf(disruption));
+}
+
+/**
+ * In the severe stage an opt-out covers only what the pod requested, unless the policy says otherwise. Only the agent
+ * knows the stage and the pod's usage; its token is bound to this node.
+ */
+function overrulesOptOut({ caller, optOut, urgency }: Disruption): boolean {
+  return caller === 'agent' && optOut === 'WithinRequest' && urgency !== undefined;
 }
 
 function preemption(disruption: Disruption): AdmissionDecision {

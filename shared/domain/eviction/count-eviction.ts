@@ -1,6 +1,6 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import type { EvictionLimits } from './eviction-limits.ts';
+import { type EvictionLimits, type EvictionUrgency, limitsFor } from './eviction-limits.ts';
 
 /** An eviction that was let through. */
 export interface CountedEviction {
@@ -23,12 +23,15 @@ export interface EvictionBounds {
   readonly limits: EvictionLimits | undefined;
   /** In the whole cluster, in a minute. */
   readonly inClusterPerMinute: number;
+  /** As the agent says; in the last chance the cluster's limit does not count. */
+  readonly urgency?: EvictionUrgency | undefined;
 }
 
 export type CountOutcome =
   | { readonly kind: 'counted'; readonly counted: readonly CountedEviction[] }
   | {
       readonly kind: 'exceeded';
+      readonly scope: 'nodeLimit' | 'namespaceLimit' | 'clusterLimit';
       readonly because: Pick<Because, 'text' | 'facts'>;
       /** Until the window has room again. */
       readonly retryAfterMs: number;
@@ -39,7 +42,9 @@ export type CountOutcome =
 const MINUTE_MS = 60_000;
 const TEN_MINUTES_MS = 600_000;
 
-interface Window {
+type Exceeded = Extract<CountOutcome, { kind: 'exceeded' }>;
+
+interface Window extends Pick<Exceeded, 'scope'> {
   readonly what: string;
   readonly most: number;
   readonly windowMs: number;
@@ -70,27 +75,39 @@ function recentEvictions(counted: readonly CountedEviction[], now: Instant): rea
   return sane.filter(({ at }) => now - at < TEN_MINUTES_MS);
 }
 
-function windowsOf(wanted: CountedEviction, { limits, inClusterPerMinute }: EvictionBounds): readonly Window[] {
-  const cluster = { what: 'evictions a minute in the cluster', most: inClusterPerMinute, windowMs: MINUTE_MS };
-  return [...(limits === undefined ? [] : nodeWindows(wanted, limits)), { ...cluster, has: () => true }];
+function windowsOf(wanted: CountedEviction, bounds: EvictionBounds): readonly Window[] {
+  const { inClusterPerMinute, urgency } = bounds;
+  const limits = bounds.limits && limitsFor(urgency, bounds.limits);
+  const isYielding = urgency === 'LastChance' && limits !== undefined && inClusterPerMinute > 0;
+  const cluster: Window = {
+    scope: 'clusterLimit',
+    what: 'evictions a minute in the cluster',
+    most: isYielding ? Infinity : inClusterPerMinute,
+    windowMs: MINUTE_MS,
+    has: () => true,
+  };
+  return [...(limits === undefined ? [] : nodeWindows(wanted, limits)), cluster];
 }
 
 function nodeWindows({ node, namespace, resource }: CountedEviction, limits: EvictionLimits): readonly Window[] {
   const onNode = (each: CountedEviction): boolean => each.node === node && each.resource === resource;
   return [
     {
+      scope: 'nodeLimit',
       what: `evictions a minute on node \`${node}\``,
       most: limits.perMinute,
       windowMs: MINUTE_MS,
       has: onNode,
     },
     {
+      scope: 'nodeLimit',
       what: `evictions in ten minutes on node \`${node}\``,
       most: limits.perTenMinutes,
       windowMs: TEN_MINUTES_MS,
       has: onNode,
     },
     {
+      scope: 'namespaceLimit',
       what: `evictions in ten minutes on node \`${node}\` from namespace \`${namespace}\``,
       most: limits.perNamespacePerTenMinutes,
       windowMs: TEN_MINUTES_MS,
@@ -100,10 +117,11 @@ function nodeWindows({ node, namespace, resource }: CountedEviction, limits: Evi
 }
 
 function exceeded(window: Window, filledBy: readonly CountedEviction[], now: Instant): CountOutcome {
-  const { what, most, windowMs } = window;
+  const { scope, what, most, windowMs } = window;
   const oldest = Math.min(now, ...filledBy.map(({ at }) => at));
   return {
     kind: 'exceeded',
+    scope,
     because: { text: `the limit of ${most} ${what} is reached`, facts: { most, count: filledBy.length } },
     // With a limit of 0 nothing ever leaves the window.
     retryAfterMs: filledBy.length === 0 ? windowMs : oldest + windowMs - now,

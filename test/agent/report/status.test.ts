@@ -178,9 +178,19 @@ describe('nodePressureStatus', () => {
           kubeletAvailable: undefined,
           needed: '100Mi',
         }).text,
-        REASONS.noEligiblePod({ reasons: '1 ProtectedNamespace' }).text,
+        REASONS.noEligiblePod({
+          reasons: '1 ProtectedNamespace',
+          held: { pod: 'kube-system/hog', why: 'the pod is in the protected namespace kube-system' },
+        }).text,
       ),
     });
+  });
+
+  test.each(['WarmingUp', 'ApiServerSilent'])('names in the condition the gate that holds: %s', (code) => {
+    const gates = { closedGates: [because(code)] };
+    const shown = statusOf({ now: 0, availableMiB: 50, pods: [hog], snapshot: gates }).conditions[0];
+    expect(shown).toMatchObject({ type: 'Memory', status: 'True', reason: code });
+    expect(shown?.message).toContain(code);
   });
 
   test.each<[availableCores: number, state: string]>([

@@ -69,6 +69,7 @@ function byGate(caller: 'plimsoll' | 'scheduler'): AdmissionDecision {
     wishes: { mayBeEvicted: false, mayBePreempted: false },
     protectedNamespaces: new Set(),
     optOutCeiling: 100,
+    optOut: 'WithinRequest',
     policy: undefined,
   });
 }

@@ -15,6 +15,7 @@ function disruption(more: Partial<Disruption>): Disruption {
     wishes: { mayBeEvicted: true, mayBePreempted: true },
     protectedNamespaces: new Set(['kube-system']),
     optOutCeiling: 100,
+    optOut: 'WithinRequest',
     policy: undefined,
     ...more,
   };
