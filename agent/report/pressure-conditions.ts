@@ -67,14 +67,14 @@ function familyCondition(family: Family, result: PassResult): PressureConditions
       };
 }
 
-/** `NobodyMayGo` has a reason of its own, because the kubelet is the only backstop then. */
+/** Names what holds evictions back; `NobodyMayGo` before others, because the kubelet is the only backstop then. */
 function whyPressed(family: Family, { decision: { assessment } }: PassResult): { reason: string; message: string } {
   const { trigger, closedGates } = assessment;
-  const stuck = closedGates.find(({ code }) => code === 'NobodyMayGo');
-  if (trigger !== undefined && stuck !== undefined && conditionOf(trigger.signal) === KUBELET_CONDITIONS[family]) {
-    return { reason: stuck.code, message: CONDITIONS.noEligiblePod(trigger.because.text, stuck.text) };
-  }
-  return { reason: 'Pressure', message: CONDITIONS.pressure() };
+  const [gate] = [...closedGates.filter(({ code }) => code === 'NobodyMayGo'), ...closedGates];
+  if (trigger === undefined || gate === undefined || conditionOf(trigger.signal) !== KUBELET_CONDITIONS[family])
+    return { reason: 'Pressure', message: CONDITIONS.pressure() };
+  const message = CONDITIONS.heldBack(trigger.because.text, closedGates.map(({ text }) => text).join('; '));
+  return { reason: gate.code, message: message.slice(0, LONGEST_MESSAGE) };
 }
 
 /** Contradictions about the node, which stop evictions for memory, and about single pods, which affect only those. */
