@@ -66,7 +66,11 @@ export function agentRig() {
   }
 
   function evictions() {
-    return rig.api.writes.filter(({ path }) => path.endsWith('/eviction'));
+    return rig.api.writes.filter(({ path, isDryRun }) => path.endsWith('/eviction') && !isDryRun);
+  }
+
+  function dryRuns() {
+    return rig.api.writes.filter(({ path, isDryRun }) => path.endsWith('/eviction') && isDryRun);
   }
 
   function events(): Record<string, unknown>[] {
@@ -89,5 +93,5 @@ export function agentRig() {
     return Number(/^plimsoll_agent_pass_duration_seconds_count(?:\{.*\})? (\d+)$/m.exec(metrics)?.[1]);
   }
 
-  return Object.assign(rig, { start, evictions, events, status, condition, passesOf });
+  return Object.assign(rig, { start, evictions, dryRuns, events, status, condition, passesOf });
 }
