@@ -20,7 +20,7 @@ export function wirePasses({ configuration, ports: { clock }, parts }: Wiring, r
       arePodsSynced: pods.isSynced(),
       arePoliciesRead: parts.policies.areRead(),
       isHistoryKnown: parts.previousStatus() !== undefined,
-      lastContactMs: pods.lastContactMs(),
+      lastContactMs: parts.contact.lastMs(pods.lastContactMs()),
     });
   return createPassRunner({
     source: parts.source,
