@@ -60,7 +60,11 @@ export const REASONS = {
     (f: { readonly count: number; readonly isKubeletSilent: boolean }) =>
       `${f.count} evicted pods have not terminated within their grace period; ${f.isKubeletSilent ? 'the kubelet has stopped posting node status as well' : 'is the kubelet running?'}`,
   ),
-  noEligiblePod: reason('NobodyMayGo', (f: { readonly reasons: string }) => `no pod may be evicted now: ${f.reasons}`),
+  noEligiblePod: reason(
+    'NobodyMayGo',
+    (f: { readonly reasons: string; readonly held?: { readonly pod: string; readonly why: string } | undefined }) =>
+      `no pod may be evicted now: ${f.reasons}${f.held === undefined ? '' : `; ${f.held.pod} exceeds its request and stays: ${f.held.why}`}`,
+  ),
   enoughTerminating: reason('EnoughEnding', () => 'terminating pods already free enough'),
 
   // Why a pod is not evicted
@@ -70,6 +74,17 @@ export const REASONS = {
       `the labels of namespace ${f.namespace} are unknown; the namespace may have opted out`,
   ),
   noStatistics: reason('NoStatistics', () => 'the pod has no statistics'),
+  aboveRequestHeld: reason(
+    'AboveRequestHeld',
+    (f: { readonly pod: string; readonly why: string }) =>
+      `the pod keeps to its request, and ${f.pod}, which may exceed its own, stays: ${f.why}`,
+  ),
+  aboveRequestFirst: reason(
+    'AboveRequestFirst',
+    (f: { readonly pod: string }) => `the pod keeps to its request; ${f.pod}, which exceeds its own, is evicted first`,
+  ),
+  terminating: reason('Terminating', () => 'the pod is terminating and has not released its resources'),
+  unreadable: reason('Unreadable', () => 'the pod cannot be read'),
   tooSmall: reason('TooSmall', () => 'the pod uses too little to help before the node is exhausted'),
   ownerLimit: reason(
     'OwnerLimit',

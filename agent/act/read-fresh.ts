@@ -29,6 +29,9 @@ export function readFresh(client: KubeClient): ReadFresh {
   };
 }
 
-function unknown({ message, retryAfterSeconds }: Failure): FreshPod {
-  return { kind: 'unknown', message, retryAfterSeconds };
+/** A busy server, or none, would answer no other request either. */
+const WITHOUT_ANSWER: readonly Failure['kind'][] = ['unreachable', 'timeout', 'tooManyRequests', 'unauthorized'];
+
+function unknown({ kind, message, retryAfterSeconds }: Failure): FreshPod {
+  return { kind: 'unknown', message, isAnswered: !WITHOUT_ANSWER.includes(kind), retryAfterSeconds };
 }

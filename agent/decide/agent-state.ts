@@ -1,4 +1,5 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
 import type { Shortage } from './shortage/pressure-trigger.ts';
 import type { RuleActivations } from './shortage/rule-activation.ts';
 import { type FigureGaps, NO_GAPS } from './snapshot/figure-gap.ts';
@@ -28,9 +29,9 @@ export interface AgentState extends ThresholdState {
   readonly figureGaps: FigureGaps;
   /** Since when no running pod has had statistics. */
   readonly unmeasuredSince: Instant | undefined;
-  /** Pods that the kubelet evicted, and when that was last observed. */
+  /** Pods that the kubelet evicted, and when that was last observed for each resource. */
   readonly kubeletVictims: ReadonlySet<string>;
-  readonly kubeletActedAt: Instant | undefined;
+  readonly kubeletActedAt: ReadonlyMap<StarvedResource, Instant>;
 }
 
 export const FIRST_STATE: AgentState = {
@@ -46,5 +47,5 @@ export const FIRST_STATE: AgentState = {
   figureGaps: NO_GAPS,
   unmeasuredSince: undefined,
   kubeletVictims: new Set(),
-  kubeletActedAt: undefined,
+  kubeletActedAt: new Map(),
 };

@@ -1,9 +1,9 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
-import type { EvictionOutcome } from '#shared/kube/events/evict-pod.ts';
+import type { EvictionOutcome, LimitScope } from '#shared/kube/events/evict-pod.ts';
 import type { AgentState } from './agent-state.ts';
-import { type EvictionState, type Pause, withEvictions } from './eviction/eviction-state.ts';
+import { type EvictionState, namespaceKey, type Pause, windowKey, withEvictions } from './eviction/eviction-state.ts';
 import type { InflightEviction, Stage } from './eviction/inflight-eviction.ts';
 import { REASONS } from '#agent/messages.ts';
 
@@ -17,20 +17,22 @@ export type AttemptOutcome =
   | EvictionOutcome
   | { readonly kind: 'pretended' }
   | { readonly kind: 'overtaken' | 'relieved' | 'disarmed' | 'unreadable'; readonly message: string }
-  | { readonly kind: 'unconfirmed'; readonly message: string; readonly retryAfterSeconds?: number | undefined }
+  | {
+      readonly kind: 'unconfirmed';
+      readonly message: string;
+      /** Whether the API server answered, with an error about this pod or its namespace. */
+      readonly isAnswered?: boolean;
+      readonly retryAfterSeconds?: number | undefined;
+    }
   | { readonly kind: 'foundEnding' | 'foundPreempted' | 'foundGone' | 'foundUnharmed' };
 
 const SECOND = 1000;
 /** After a refusal, the next candidate is tried at most once in this time. */
 const BETWEEN_ATTEMPTS_MS: Readonly<Record<Stage, Instant>> = { mild: SECOND, severe: 100 };
 const TROUBLE_PAUSE_MS = 10 * SECOND;
-/** The longest pause after a request that the API server did not carry out; short in the severe stage, where time is short. */
-const UNDONE_PAUSE_MS: Readonly<Record<Stage, Instant>> = { mild: TROUBLE_PAUSE_MS, severe: 2 * SECOND };
 /** A longer Retry-After is cut to this: a shortage lasts minutes. */
 const LONGEST_RETRY_AFTER_MS = 60 * SECOND;
 const FIRST_PAUSE_MS = 10 * SECOND;
-/** First pause of a pod whose eviction fails; short in the severe stage, so that it is tried again, after another pod. */
-const FIRST_FAILED_PAUSE_MS: Readonly<Record<Stage, Instant>> = { mild: FIRST_PAUSE_MS, severe: 2 * SECOND };
 /** Failed attempts before the agent waits. */
 const FAILURES_WITHOUT_WAIT = 2;
 const LONGEST_PAUSE_MS = 300 * SECOND;
@@ -62,8 +64,7 @@ const FOLDS: Readonly<Record<AttemptOutcome['kind'], Fold>> = {
   invalid: refused,
   severalBudgets: refused,
   unauthorized: (answered) => ({ ...close(answered), nextAttemptAt: answered.now + TROUBLE_PAUSE_MS }),
-  unconfirmed: (answered, outcome) =>
-    troubled(answered, outcome.kind === 'unconfirmed' ? outcome.retryAfterSeconds : undefined),
+  unconfirmed: afterUnconfirmed,
   foundUnharmed: failed,
   tooManyRequests: afterTooMany,
 };
@@ -82,7 +83,8 @@ export function applyOutcome(
 ): AgentState {
   const evictions = withEvictions(state.evictions, mode, (own) => {
     const inflight = own.inflight.find((each) => each.uid === uid);
-    return inflight === undefined ? own : FOLDS[outcome.kind]({ own, inflight, now }, outcome);
+    if (inflight === undefined) return own;
+    return { ...FOLDS[outcome.kind]({ own, inflight, now }, outcome), answeredAt: now };
   });
   return { ...state, evictions };
 }
@@ -126,11 +128,10 @@ function remember(
 
 interface PauseSpec {
   readonly because: Because;
-  /** `undefined`: grows from `firstMs` with each attempt. */
+  /** `undefined`: grows with each attempt. */
   readonly ms: number | undefined;
-  readonly firstMs?: number;
-  /** Whether the other pods of its owner are paused as well. */
-  readonly isForOwner?: boolean;
+  /** What is paused in addition to the pod: the other pods of its owner, a namespace, a window. */
+  readonly others?: readonly string[];
 }
 
 function pauseAfter(outcome: AttemptOutcome): PauseSpec {
@@ -143,11 +144,10 @@ function pauseAfter(outcome: AttemptOutcome): PauseSpec {
 function pause(answered: Answered, rest: PauseSpec): EvictionState {
   const { own, inflight, now } = answered;
   const attempts = (own.pauses.get(inflight.uid)?.attempts ?? 0) + 1;
-  const growing = Math.min((rest.firstMs ?? FIRST_PAUSE_MS) * 2 ** (attempts - 1), LONGEST_PAUSE_MS);
+  const growing = Math.min(FIRST_PAUSE_MS * 2 ** (attempts - 1), LONGEST_PAUSE_MS);
   const because: Because = { ...rest.because, facts: { attempts } };
-  const resting: Pause = { until: now + (rest.ms ?? growing), attempts, because };
-  const keys =
-    rest.isForOwner === true && inflight.owner !== undefined ? [inflight.uid, inflight.owner] : [inflight.uid];
+  const resting: Pause = { since: now, until: now + (rest.ms ?? growing), attempts, because };
+  const keys = [inflight.uid, ...(rest.others ?? [])];
   return {
     ...close(answered),
     pauses: new Map([...own.pauses, ...keys.map((key) => [key, resting] as const)]),
@@ -172,15 +172,17 @@ function failed(answered: Answered): EvictionState {
   return { ...after, failedUid: inflight.uid };
 }
 
+/** A pod that cannot be read although the server answers may be the only one: it stops no other. */
+function afterUnconfirmed(answered: Answered, outcome: AttemptOutcome): EvictionState {
+  if (outcome.kind !== 'unconfirmed') return answered.own;
+  return outcome.isAnswered === true ? failed(answered) : troubled(answered, outcome.retryAfterSeconds);
+}
+
 /** When evictions of several pods fail in a row, the server itself fails. */
 function failedAlone(answered: Answered): EvictionState {
-  const { own, inflight, now } = answered;
+  const { own, now } = answered;
   const failures = own.failures + 1;
-  const paused = pause(answered, {
-    because: REASONS.failed({}),
-    ms: undefined,
-    firstMs: FIRST_FAILED_PAUSE_MS[inflight.stage],
-  });
+  const paused = pause(answered, { because: REASONS.failed({}), ms: undefined });
   const tooMany = failures - FAILURES_WITHOUT_WAIT;
   const waitMs = tooMany <= 0 ? 0 : Math.min(SECOND * 2 ** (tooMany - 1), TROUBLE_PAUSE_MS);
   return { ...paused, failures, nextAttemptAt: Math.max(paused.nextAttemptAt, now + waitMs) };
@@ -189,7 +191,7 @@ function failedAlone(answered: Answered): EvictionState {
 /** The API server failed and did nothing: the same pod may be tried again soon, or after Retry-After. */
 function troubled(answered: Answered, retryAfterSeconds: number | undefined): EvictionState {
   const { own, inflight, now } = answered;
-  const growing = Math.min(BETWEEN_ATTEMPTS_MS[inflight.stage] * 2 ** own.failures, UNDONE_PAUSE_MS[inflight.stage]);
+  const growing = Math.min(BETWEEN_ATTEMPTS_MS[inflight.stage] * 2 ** own.failures, TROUBLE_PAUSE_MS);
   const waitMs = retryAfterMs(retryAfterSeconds) ?? growing;
   return { ...close(answered), failures: own.failures + 1, nextAttemptAt: now + waitMs };
 }
@@ -199,13 +201,26 @@ function retryAfterMs(seconds: number | undefined): Instant | undefined {
 }
 
 /**
- * An exhausted PodDisruptionBudget affects this pod and the others of its owner; a throttling server affects every
- * request.
+ * An exhausted PodDisruptionBudget affects this pod and the others of its owner, a limit of the webhook what its window
+ * counts, and a throttling server every request.
  */
 function afterTooMany(answered: Answered, outcome: AttemptOutcome): EvictionState {
   if (outcome.kind !== 'tooManyRequests') return answered.own;
-  if (outcome.cause === 'throttled') return troubled(answered, outcome.retryAfterSeconds);
-  const ms = retryAfterMs(outcome.retryAfterSeconds);
-  const because = REASONS.budgetSpent({ cause: outcome.message });
-  return { ...pause(answered, { because, ms, isForOwner: true }), failures: 0 };
+  const { cause, message, retryAfterSeconds } = outcome;
+  if (cause === 'throttled') return troubled(answered, retryAfterSeconds);
+  const because = cause === 'budget' ? REASONS.budgetSpent({ cause: message }) : REASONS.refused({ cause: message });
+  const others = affectedBy(cause, answered.inflight);
+  return { ...pause(answered, { because, ms: retryAfterMs(retryAfterSeconds), others }), failures: 0 };
+}
+
+function affectedBy(cause: 'budget' | LimitScope, { owner, namespace, signal }: InflightEviction): readonly string[] {
+  switch (cause) {
+    case 'budget':
+      return owner === undefined ? [] : [owner];
+    case 'namespaceLimit':
+      return [namespaceKey(namespace)];
+    case 'nodeLimit':
+    case 'clusterLimit':
+      return [windowKey(resourceOf(signal))];
+  }
 }

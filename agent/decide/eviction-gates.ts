@@ -1,20 +1,27 @@
 import type { Because } from '#shared/domain/model/because.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { EvictionLimits } from '#shared/domain/eviction/eviction-limits.ts';
 import type { AgentState } from './agent-state.ts';
 import { countsAsFreed, isFalling } from './eviction/terminating-pods.ts';
 import { breakerGate } from './eviction/eviction-circuit-breaker.ts';
-import type { EvictionState } from './eviction/eviction-state.ts';
+import { activePause, type EvictionState, longestPause, windowKey } from './eviction/eviction-state.ts';
 import { evictionsOf, freeSlotsOnNode } from './eviction/eviction-windows.ts';
 import { figureFor } from './snapshot/figure-for.ts';
-import { type InflightEviction, isExpectedToEnd, isOutstanding, isUncounted } from './eviction/inflight-eviction.ts';
+import {
+  type InflightEviction,
+  isExpectedToEnd,
+  isOutstanding,
+  isUncounted,
+  type Stage,
+} from './eviction/inflight-eviction.ts';
 import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
 import type { PressureTrigger } from './shortage/pressure-trigger.ts';
 import { stuckGate } from './eviction/stuck-evictions.ts';
 import { REASONS } from '#agent/messages.ts';
 
-/** After the kubelet evicted a pod, its relief is not measured yet. */
-const STAND_BACK_MS = 30_000;
+/** After the kubelet evicted a pod, its relief is not measured yet; the severe stage has no time to wait for it. */
+const STAND_BACK_MS: Readonly<Record<Stage, Instant>> = { mild: 30_000, severe: 2000 };
 
 /** One trigger with the evictions of its mode; the input of every gate. */
 export interface GateQuery {
@@ -24,15 +31,23 @@ export interface GateQuery {
   readonly limits: EvictionLimits;
 }
 
-function attemptGate({ evictions: { nextAttemptAt }, snapshot: { now } }: GateQuery): Because | undefined {
-  if (now >= nextAttemptAt) return undefined;
-  const seconds = Math.ceil((nextAttemptAt - now) / 1000);
+function attemptGate({ trigger: { stage }, evictions, snapshot: { now } }: GateQuery): Because | undefined {
+  const until = Math.min(evictions.nextAttemptAt, evictions.answeredAt + longestPause(stage));
+  if (now >= until) return undefined;
+  const seconds = Math.ceil((until - now) / 1000);
   return REASONS.backoff({ seconds }, { seconds });
 }
 
-function kubeletGate({ kubeletActedAt }: AgentState, { now }: NodeSnapshot): Because | undefined {
-  if (kubeletActedAt === undefined || now - kubeletActedAt > STAND_BACK_MS) return undefined;
-  return REASONS.kubeletActs({}, { windowSeconds: STAND_BACK_MS / 1000 });
+/** A limit of the webhook that was reached, for evictions because of the same resource. */
+function windowGate({ trigger: { signal, stage }, evictions, snapshot: { now } }: GateQuery): Because | undefined {
+  return activePause(windowKey(resourceOf(signal)), evictions, { now, longestMs: longestPause(stage) })?.because;
+}
+
+function kubeletGate({ trigger, snapshot: { now } }: GateQuery, { kubeletActedAt }: AgentState): Because | undefined {
+  const actedAt = kubeletActedAt.get(resourceOf(trigger.signal));
+  const standBackMs = STAND_BACK_MS[trigger.stage];
+  if (actedAt === undefined || now - actedAt > standBackMs) return undefined;
+  return REASONS.kubeletActs({}, { windowSeconds: standBackMs / 1000 });
 }
 
 /** A stall rule depends on its evidence: a doubt about memory applies to memory.pressure too. */
@@ -103,9 +118,10 @@ export function closedGates(query: GateQuery, state: AgentState, snapshot: NodeS
     ...snapshot.closedGates,
     doubtGate(signal, snapshot),
     breakerGate(state.breakers, resourceOf(signal), snapshot.now),
-    kubeletGate(state, snapshot),
+    kubeletGate(query, state),
     stuckGate(query.evictions, snapshot),
     attemptGate(query),
+    windowGate(query),
     limitGate(query),
   ].filter((each) => each !== undefined);
 }

@@ -1,6 +1,7 @@
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { amountOf } from '#shared/domain/pressure/is-below.ts';
+import type { EvictionUrgency } from '#shared/domain/eviction/eviction-limits.ts';
 import { gracePeriodSeconds, HARD_GRACE_SECONDS } from '#shared/domain/eviction/grace-period.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import { isHard } from '#shared/domain/pressure/threshold.ts';
@@ -8,8 +9,9 @@ import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { figureFor, othersUse } from './snapshot/figure-for.ts';
-import { secondsUntil, type Trend } from './shortage/fill-rate.ts';
+import { hasTimeForOneVictim, secondsUntil, type Trend } from './shortage/fill-rate.ts';
 import type { InflightEviction } from './eviction/inflight-eviction.ts';
+import { type OptOutForce, optOutForce } from './ranking/ineligibility.ts';
 import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
 import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
 import type { PressureTrigger } from './shortage/pressure-trigger.ts';
@@ -23,6 +25,10 @@ export interface Eviction extends Omit<PressureTrigger, 'gap' | 'isPresent'> {
   readonly usage: PodUsage | undefined;
   /** Whether the pod already terminates and is asked to do so sooner. */
   readonly isShortening: boolean;
+  /** Whether the pod's opt-out counts for this eviction. */
+  readonly optOut: OptOutForce;
+  /** `undefined` in the mild stage. */
+  readonly urgency: EvictionUrgency | undefined;
 }
 
 /** Inputs of an eviction other than candidate and trigger. */
@@ -35,14 +41,23 @@ export interface EvictionContext {
 /**
  * The eviction of a candidate, with the grace period from policy and threshold, limited by the time the node has left.
  */
-export function evictionOf(
-  { facts: { pod } }: Candidate,
-  trigger: PressureTrigger,
-  context: EvictionContext,
-): Eviction {
+export function evictionOf(candidate: Candidate, trigger: PressureTrigger, context: EvictionContext): Eviction {
+  const { pod } = candidate.facts;
   const wanted = gracePeriodSeconds(trigger.threshold, pod, context.policy.mostGraceSeconds);
   const graceSeconds = Math.max(1, Math.min(wanted, secondsLeft(trigger, context)));
-  return { ...reasonOf(trigger), pod, graceSeconds, usage: context.snapshot.usage.get(pod.uid), isShortening: false };
+  const usage = context.snapshot.usage.get(pod.uid);
+  const optOut = optOutForce(candidate, trigger.stage, context.policy);
+  const urgency = urgencyOf(trigger, context.trend);
+  return { ...reasonOf(trigger), pod, graceSeconds, usage, isShortening: false, optOut, urgency };
+}
+
+/** How urgent an eviction is; the last chance is the one before memory is exhausted. */
+export function urgencyOf(
+  { stage, signal }: Pick<PressureTrigger, 'stage' | 'signal'>,
+  trend: Trend | undefined,
+): EvictionUrgency | undefined {
+  if (stage === 'mild') return undefined;
+  return resourceOf(signal) === 'memory' && hasTimeForOneVictim(trend) ? 'LastChance' : 'Severe';
 }
 
 /**
@@ -56,10 +71,12 @@ function secondsLeft({ signal, observed }: PressureTrigger, { policy, trend }: E
   return secondsUntil(trend, Math.max(0, ...floors));
 }
 
+const AGAIN = { isShortening: true, optOut: 'honoured', urgency: 'Severe' } as const;
+
 /** A second eviction of a terminating pod, with the shortest grace period. */
 export function shorteningOf(pod: Pod, trigger: PressureTrigger, snapshot: NodeSnapshot): Eviction {
   const usage = snapshot.usage.get(pod.uid);
-  return { ...reasonOf(trigger), pod, graceSeconds: HARD_GRACE_SECONDS, usage, isShortening: true };
+  return { ...reasonOf(trigger), pod, graceSeconds: HARD_GRACE_SECONDS, usage, ...AGAIN };
 }
 
 function reasonOf({ signal, stage, mode, threshold, observed, because }: PressureTrigger) {

@@ -1,17 +1,19 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import { chooseVictims, type VictimChoice, type VictimRules } from '#shared/domain/eviction/choose-victims.ts';
+import { heldAboveRequest } from '#shared/domain/eviction/safe-within-request.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { AgentState } from './agent-state.ts';
-import { type Eviction, evictionOf, shortenEviction, shorteningOf } from './eviction.ts';
+import { type Eviction, evictionOf, shortenEviction, shorteningOf, urgencyOf } from './eviction.ts';
 import { alreadyFreed, closedGates, freeSlots, type GateQuery, isFor, shorteningGates } from './eviction-gates.ts';
-import { type EvictionState, evictionsFor } from './eviction/eviction-state.ts';
-import { expectedLoss, hasTimeForOneVictim } from './shortage/fill-rate.ts';
+import { type EvictionState, evictionsFor, SEVERE_PAUSE_MS, SEVERE_TURN_MS } from './eviction/eviction-state.ts';
+import { expectedLoss } from './shortage/fill-rate.ts';
 import { ineligibility, lastingProtection, type RankingContext } from './ranking/ineligibility.ts';
 import { canBeShortened } from './eviction/inflight-eviction.ts';
 import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
 import { isOwnerLimit, ownerLimit, type OwnerLimitQuery, takesLessThanLimited } from './eviction/owner-limit.ts';
+import { heldPodIn, safeWithinRequest } from './ranking/safe-within-request.ts';
 import { rankNode } from './ranking/rank-node.ts';
 import type { PressureTrigger, Shortage } from './shortage/pressure-trigger.ts';
 import { tooSmallReason } from './ranking/too-small.ts';
@@ -78,14 +80,26 @@ export function shortenAll(evictions: EvictionState, shortened: readonly Evictio
 
 const NO_CHOICE: Pick<VictimChoice, 'victims' | 'ineligible'> = { victims: [], ineligible: [] };
 
-function choose(query: PlanQuery, gap: number, { state, snapshot, policy }: PlanInput): VictimChoice {
+/** A pod that was refused a moment ago gives way to those that were not tried yet. */
+function choose(query: PlanQuery, gap: number, input: PlanInput): VictimChoice {
+  if (query.trigger.stage === 'mild') return chooseWith({}, query, gap, input);
+  const first = chooseWith({ pauseMs: SEVERE_TURN_MS }, query, gap, input);
+  return first.victims.length > 0 ? first : chooseWith({ pauseMs: SEVERE_PAUSE_MS }, query, gap, input);
+}
+
+function chooseWith(
+  pauses: Pick<RankingContext, 'pauseMs'>,
+  query: PlanQuery,
+  gap: number,
+  { state, snapshot, policy }: PlanInput,
+): VictimChoice {
   const { trigger, evictions } = query;
-  const context = { signal: trigger.signal, stage: trigger.stage, evictions };
+  const context = { signal: trigger.signal, stage: trigger.stage, evictions, ...pauses };
   const ranked = rankNode(context, snapshot, policy);
   const reasonAgainst = ineligibility(context, snapshot, policy);
   const most = trigger.isPresent ? Math.min(freeSlots(query), Number.isFinite(gap) ? Infinity : 1) : 0;
-  const isLastChance =
-    trigger.stage === 'severe' && resourceOf(trigger.signal) === 'memory' && hasTimeForOneVictim(state.trend);
+  const isSafe = safeWithinRequest({ ranked, reasonAgainst, context, snapshot, policy });
+  const isLastChance = urgencyOf(trigger, state.trend) === 'LastChance';
   const tooOften = ownerRule(
     { signal: trigger.signal, evictions, now: snapshot.now, most: policy.perOwnerPerHour },
     isLastChance,
@@ -93,7 +107,10 @@ function choose(query: PlanQuery, gap: number, { state, snapshot, policy }: Plan
   const tooSmall = isLastChance ? tooSmallReason(ranked, { reasonAgainst, most, gap }) : () => undefined;
   return chooseVictims(ranked, {
     protectionOf: (candidate, victims, ineligible) =>
-      reasonAgainst(candidate, victims) ?? tooOften(candidate, victims, ineligible) ?? tooSmall(candidate),
+      reasonAgainst(candidate, victims) ??
+      tooOften(candidate, victims, ineligible) ??
+      tooSmall(candidate) ??
+      isSafe(candidate),
     most,
     gap,
   });
@@ -119,7 +136,9 @@ export function eligiblePods(
 ): readonly Candidate[] {
   const reasonAgainst = ineligibility(context, snapshot, policy);
   const ranked = rankNode(context, snapshot, policy);
-  return ranked.filter((candidate) => reasonAgainst(candidate) === undefined);
+  const isSafe = safeWithinRequest({ ranked, reasonAgainst, context, snapshot, policy });
+  const isHeld = (candidate: Candidate): boolean => heldPodIn(isSafe(candidate)) !== undefined;
+  return ranked.filter((candidate) => reasonAgainst(candidate) === undefined && !isHeld(candidate));
 }
 
 /** Why no candidate is eligible, counted by reason; the kubelet's own threshold is the backstop then. */
@@ -129,7 +148,15 @@ function noEligiblePod(ineligible: VictimChoice['ineligible']): readonly Because
   for (const { because } of ineligible) counts[because.code] = (counts[because.code] ?? 0) + 1;
   const reasons = Object.entries(counts).map(([code, count]) => `${count} ${code}`);
   const ofOwners = ineligible.map(({ because }) => because).filter(isOwnerLimit);
-  return [REASONS.noEligiblePod({ reasons: reasons.join(', ') }, counts), ...ofOwners.slice(0, 1)];
+  const held = heldPodOf(ineligible);
+  return [REASONS.noEligiblePod({ reasons: reasons.join(', '), held }, counts), ...ofOwners.slice(0, 1)];
+}
+
+/** The pod because of which pods within their requests stay too: for it the node is left to the kubelet. */
+function heldPodOf(ineligible: VictimChoice['ineligible']): { pod: string; why: string } | undefined {
+  const [held] = heldAboveRequest(ineligible);
+  if (held !== undefined) return { pod: held.pod, why: held.because.text };
+  return ineligible.map(({ because }) => heldPodIn(because)).find((each) => each !== undefined);
 }
 
 function enoughTerminating(gap: number): readonly Because[] {

@@ -16,7 +16,13 @@ export type FreshPod =
   | { readonly kind: 'found'; readonly pod: Pod; readonly namespace: NamespaceState }
   | { readonly kind: 'gone' }
   /** The API server did not answer. */
-  | { readonly kind: 'unknown'; readonly message: string; readonly retryAfterSeconds?: number | undefined }
+  | {
+      readonly kind: 'unknown';
+      readonly message: string;
+      /** Whether the API server answered, with an error about this pod or its namespace. */
+      readonly isAnswered?: boolean;
+      readonly retryAfterSeconds?: number | undefined;
+    }
   /** The object cannot be decoded. */
   | { readonly kind: 'unreadable'; readonly message: string };
 
@@ -46,7 +52,8 @@ function changeSince(eviction: Eviction, fresh: FreshPod, policy: AgentPolicy): 
   switch (fresh.kind) {
     case 'unknown': {
       const message = ABORTS.unread(name, fresh.message);
-      return { kind: 'unconfirmed', message, retryAfterSeconds: fresh.retryAfterSeconds };
+      const { isAnswered = false, retryAfterSeconds } = fresh;
+      return { kind: 'unconfirmed', message, isAnswered, retryAfterSeconds };
     }
     case 'unreadable':
       return { kind: 'unreadable', message: ABORTS.unread(name, fresh.message) };
@@ -67,14 +74,15 @@ function recoverySince(eviction: Eviction, observations: Observations): AttemptO
 type Found = Extract<FreshPod, { kind: 'found' }>;
 
 function changeOf(
-  { pod: decided, isShortening }: Eviction,
+  { pod: decided, isShortening, optOut }: Eviction,
   { pod, namespace }: Found,
   policy: AgentPolicy,
 ): string | undefined {
   const name = `${decided.namespace}/${decided.name}`;
   if (pod.uid !== decided.uid) return ABORTS.otherUid(name, pod.uid, decided.uid);
   if (isTerminating(pod) && !isShortening) return ABORTS.terminating(name);
-  const protection = lastingProtection(pod, policy, new Map([[pod.namespace, namespace]]));
+  const force = policy.protect.optOut === 'Always' ? 'honoured' : optOut;
+  const protection = lastingProtection(pod, policy, new Map([[pod.namespace, namespace]]), force);
   return protection && ABORTS.nowProtected(name, protection.text);
 }
 

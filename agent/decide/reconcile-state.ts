@@ -6,7 +6,13 @@ import { awaitRelief } from './eviction/eviction-circuit-breaker.ts';
 import type { EvictionState, Pause } from './eviction/eviction-state.ts';
 import { recentEvictions } from './eviction/eviction-windows.ts';
 import { type InflightEviction, reconcileInflight } from './eviction/inflight-eviction.ts';
-import { isBeingEvicted, isTerminating, type NodeSnapshot, type PodsOnNode } from './snapshot/node-snapshot.ts';
+import {
+  isBeingEvicted,
+  isTerminating,
+  type KubeletEviction,
+  type NodeSnapshot,
+  type PodsOnNode,
+} from './snapshot/node-snapshot.ts';
 import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
 
 const DEFAULT_GRACE_SECONDS = 30;
@@ -82,13 +88,16 @@ function adopt(pod: Pod, usage: UsageByUid, now: Instant): InflightEviction {
 
 function recordKubeletEvictions(
   state: AgentState,
-  ended: readonly string[],
+  ended: readonly KubeletEviction[],
   now: Instant,
 ): Pick<AgentState, 'kubeletVictims' | 'kubeletActedAt'> {
   const { kubeletVictims, kubeletActedAt } = state;
   if (ended.length === 0 && kubeletVictims.size === 0) return { kubeletVictims, kubeletActedAt };
-  const isNew = ended.some((uid) => !kubeletVictims.has(uid));
-  return { kubeletVictims: new Set(ended), kubeletActedAt: isNew ? now : kubeletActedAt };
+  const recent = ended.filter(({ uid }) => !kubeletVictims.has(uid)).map(({ resource }) => [resource, now] as const);
+  return {
+    kubeletVictims: new Set(ended.map(({ uid }) => uid)),
+    kubeletActedAt: recent.length === 0 ? kubeletActedAt : new Map([...kubeletActedAt, ...recent]),
+  };
 }
 
 /** Pauses of deleted pods are dropped; those of owners stay until they expire. */

@@ -66,6 +66,8 @@ export const ANNOTATION_EVICT = 'plimsoll.dev/evict';
 export const ANNOTATION_CONFIRMED_GENERATION = 'plimsoll.dev/confirmed-generation';
 /** On an Eviction: the signal that was short; its resource decides which window counts it. */
 export const ANNOTATION_EVICTION_SIGNAL = 'plimsoll.dev/eviction-signal';
+/** On an Eviction: `Severe` while a hard threshold is met, `LastChance` while memory is nearly exhausted. */
+export const ANNOTATION_EVICTION_URGENCY = 'plimsoll.dev/eviction-urgency';
 export const ANNOTATION_ALLOW_PREEMPTION = 'plimsoll.dev/allow-preemption';
 /** On a List that `plimsoll snapshot` wrote: when the objects were read. */
 export const ANNOTATION_SNAPSHOT_TIME = 'plimsoll.dev/snapshot-time';
@@ -99,6 +101,7 @@ export const EVENT_REASONS = {
   evicted: 'Evicted',
   preempted: 'Preempted',
   evictionFailed: 'EvictionFailed',
+  evictionDryRun: 'EvictionDryRun',
   evictionIneffective: 'EvictionIneffective',
   evictionLoop: 'EvictionLoopDetected',
   preemptionLoop: 'PreemptionLoopDetected',

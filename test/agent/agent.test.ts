@@ -84,19 +84,6 @@ describe('the agent', { timeout: 90_000 }, () => {
     });
   });
 
-  test('a dry run reports the same and evicts no pod', async () => {
-    await start({ mode: 'DryRun' });
-    await eventually(() => expect(status()).toMatchObject({ evictions: [{ outcome: 'pretended (dry run)' }] }), WITHIN);
-    expect(evictions()).toEqual([]);
-    expect(events()).toMatchObject([
-      { note: EVENTS.dryRun(EVENTS.thresholdMet('memory')) },
-      {
-        reason: 'Evicted',
-        note: expect.stringMatching(/^The node was low on resource: memory\. .* \(dry run\)$/) as string,
-      },
-    ]);
-  });
-
   test('a figure of another machine is reported as incomparable, not as a disagreement', async () => {
     await start({ mode: 'DryRun' });
     await eventually(() => {
@@ -206,16 +193,15 @@ describe('the agent', { timeout: 90_000 }, () => {
     expect(evictions()).toEqual([]);
   });
 
-  test('the preflight finds a new opt-out, and the next candidate is evicted', async () => {
+  test('a new opt-out that the preflight finds does not protect what the pod took beyond its request', async () => {
     const hog = wirePod({ name: 'hog', requestMiB: 100, annotations: { 'plimsoll.dev/evict': 'never' } });
     rig.api.onRead('/api/v1/namespaces/default/pods/hog', hog);
     await start();
     await eventually(() => expect(evictions().length).toBe(1), WITHIN);
-    expect(evictions()[0]?.path).toBe('/api/v1/namespaces/default/pods/quiet/eviction');
-    await eventually(
-      () => expect(status()['evictions']).toMatchObject([{ pod: 'default/quiet' }, { outcome: 'overtaken' }]),
-      WITHIN,
-    );
+    expect(evictions()[0]?.path).toBe('/api/v1/namespaces/default/pods/hog/eviction');
+    expect(evictions()[0]?.body).toMatchObject({
+      metadata: { annotations: { 'plimsoll.dev/eviction-urgency': 'Severe' } },
+    });
   });
 
   test('applies a changed policy while running, keeps the last one if it is unreadable, and waits for confirmation of a threshold that is already met', async () => {

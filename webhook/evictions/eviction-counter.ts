@@ -1,4 +1,3 @@
-import type { Because } from '#shared/domain/model/because.ts';
 import {
   countEviction,
   type CountedEviction,
@@ -12,7 +11,7 @@ import type { EvictionStore, StoredEvictions } from './eviction-store.ts';
 /** Whether an eviction is within the limits and was counted. `unclear`: this could not be determined in time. */
 export type Count =
   | { readonly kind: 'counted' }
-  | { readonly kind: 'exceeded'; readonly because: Pick<Because, 'text' | 'facts'>; readonly retryAfterMs: number }
+  | Omit<Extract<CountOutcome, { kind: 'exceeded' }>, 'filledBy'>
   | { readonly kind: 'unclear'; readonly message: string };
 
 /** Counts evictions across all replicas, one after another. */

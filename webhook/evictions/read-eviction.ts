@@ -1,8 +1,9 @@
 import type { Disruption } from '#shared/domain/admission/decide-disruption.ts';
 import type { CountedResource } from '#shared/domain/eviction/count-eviction.ts';
+import type { EvictionUrgency } from '#shared/domain/eviction/eviction-limits.ts';
 import { KUBELET_SIGNALS, OWN_SIGNALS, resourceOf } from '#shared/domain/pressure/signal.ts';
 import { fieldOf } from '#shared/kube/decode/field-of.ts';
-import { ANNOTATION_EVICTION_SIGNAL } from '#shared/kube/api-names.ts';
+import { ANNOTATION_EVICTION_SIGNAL, ANNOTATION_EVICTION_URGENCY } from '#shared/kube/api-names.ts';
 
 /** The options of an Eviction, without the pod itself. */
 export interface EvictionRequest extends Pick<Disruption, 'expectedUid' | 'gracePeriodSeconds'> {
@@ -10,6 +11,8 @@ export interface EvictionRequest extends Pick<Disruption, 'expectedUid' | 'grace
   readonly isDryRun: boolean;
   /** The resource under pressure, as our agent reports it; `undefined` for other callers and for unknown signals. */
   readonly resource: CountedResource | undefined;
+  /** As our agent reports it. */
+  readonly urgency: EvictionUrgency | undefined;
 }
 
 const EVICTION_VERSIONS: readonly unknown[] = ['policy/v1', 'policy/v1beta1'];
@@ -39,9 +42,11 @@ export function readEviction(eviction: unknown): EvictionRequest {
     gracePeriodSeconds: typeof grace === 'number' ? grace : undefined,
     isDryRun: isAll(fieldOf(options, 'dryRun')),
     resource: resourceIn(fieldOf(annotations, ANNOTATION_EVICTION_SIGNAL)),
+    urgency: URGENCIES.find((each) => each === fieldOf(annotations, ANNOTATION_EVICTION_URGENCY)),
   };
 }
 
+const URGENCIES: readonly EvictionUrgency[] = ['Severe', 'LastChance'];
 const COUNTED_RESOURCES: readonly CountedResource[] = ['memory', 'pids', 'cpu'];
 
 function resourceIn(signal: unknown): CountedResource | undefined {

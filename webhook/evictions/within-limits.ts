@@ -8,6 +8,7 @@ import { spentBudget } from '#shared/domain/eviction/spent-budget.ts';
 import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { decodeBudget } from '#shared/kube/decode/decode-budget.ts';
+import { LIMIT_CAUSES } from '#shared/kube/events/evict-pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { listObjects } from '#shared/kube/client/objects.ts';
 import { PDBS } from '#shared/kube/resource.ts';
@@ -76,10 +77,10 @@ function budgetSpent({ accepted }: LimitedEviction, budget: string): Refused {
 function uncounted({ accepted }: LimitedEviction, count: Exclude<Count, { kind: 'counted' }>): Refused {
   const { facts } = accepted.because;
   if (count.kind === 'unclear') return unclearEviction(count.message, facts);
-  const { because, retryAfterMs } = count;
+  const { because, retryAfterMs, scope } = count;
   const retryAfterSeconds = Math.min(LONGEST_RETRY_SECONDS, Math.max(1, Math.ceil(retryAfterMs / 1_000)));
   const refused = refuseFor(MESSAGES.limitReached, { limit: because.text }, { ...facts, ...because.facts });
-  return { ...refused, retryAfterSeconds };
+  return { ...refused, retryAfterSeconds, causes: [{ reason: LIMIT_CAUSES[scope], message: because.text }] };
 }
 
 /** The refusal of an eviction that could not be decided; 429, so that the client retries. */

@@ -3,7 +3,7 @@ import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { decideDisruption, type Disruption } from '#shared/domain/admission/decide-disruption.ts';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { malformed, unexpectedResource } from '#shared/domain/admission/refusals/invalid-request.ts';
-import { DEFAULT_OPT_OUT_CEILING, type Protection } from '#shared/domain/eviction/node-protection.ts';
+import { DEFAULT_OPT_OUT, DEFAULT_OPT_OUT_CEILING, type Protection } from '#shared/domain/eviction/node-protection.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { ownerWishes } from '#shared/kube/annotations/owner-wishes.ts';
@@ -121,10 +121,11 @@ async function decideEvictionOf(
 ): Promise<AdmissionDecision> {
   const wanted = readEviction(object);
   const { limits, ...protection } = await protectionOf(pod, sources, deadline);
-  const disruption = { ...disruptionOf('eviction', pod, request, sources), ...wanted, ...protection };
+  const isDryRun = request.isDryRun || wanted.isDryRun;
+  const disruption = { ...disruptionOf('eviction', pod, request, sources), ...wanted, isDryRun, ...protection };
   const decision = decideDisruption(disruption);
   // A pod that is already terminating is not counted: this eviction does not disrupt it.
-  const isCounted = !request.isDryRun && !wanted.isDryRun && pod.deletion === undefined;
+  const isCounted = !isDryRun && pod.deletion === undefined;
   if (decision.kind === 'refused' || !isCounted) return decision;
   const ofNode = disruption.caller === 'agent' ? limits : undefined;
   return withinLimits(sources, { pod, limits: ofNode, resource: wanted.resource, accepted: decision, ...deadline });
@@ -155,9 +156,11 @@ function disruptionOf(
     pod,
     expectedUid: undefined,
     gracePeriodSeconds: undefined,
+    isDryRun: request.isDryRun,
     wishes: ownerWishes(pod.annotations, classAnnotations(pod.spec.priorityClassName ?? '')),
     protectedNamespaces: new Set(PROTECTED_NAMESPACES),
     optOutCeiling: DEFAULT_OPT_OUT_CEILING,
+    optOut: DEFAULT_OPT_OUT,
     policy: undefined,
   };
 }

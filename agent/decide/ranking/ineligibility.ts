@@ -7,7 +7,7 @@ import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import { ownerWishes } from '#shared/kube/annotations/owner-wishes.ts';
 import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
-import type { EvictionState } from '#agent/decide/eviction/eviction-state.ts';
+import { activePause, type EvictionState, longestPause, namespaceKey } from '#agent/decide/eviction/eviction-state.ts';
 import { evictionsOf, lostByNamespace, namespaceLimit } from '#agent/decide/eviction/eviction-windows.ts';
 import { isUncounted, type Stage } from '#agent/decide/eviction/inflight-eviction.ts';
 import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
@@ -27,13 +27,30 @@ function rulesOf({ protect }: AgentPolicy, { namespaces }: Pick<NodeSnapshot, 'n
   };
 }
 
+/** Whether an opt-out counts: `overruled` in the severe stage for a pod above its request, unless the policy says `Always`. */
+export type OptOutForce = 'honoured' | 'overruled';
+
 /** Why a pod must never be chosen as it is now, `undefined` if it may be. */
 export function lastingProtection(
   pod: Pod,
   policy: AgentPolicy,
   namespaces: NodeSnapshot['namespaces'],
+  optOut: OptOutForce = 'honoured',
 ): Because | undefined {
-  return protectionOf(pod, rulesOf(policy, { namespaces })) ?? unknownNamespace(pod, namespaces);
+  return protectionOf(pod, withOptOut(rulesOf(policy, { namespaces }), optOut)) ?? unknownNamespace(pod, namespaces);
+}
+
+function withOptOut(rules: ProtectionRules, optOut: OptOutForce): ProtectionRules {
+  return optOut === 'honoured' ? rules : { ...rules, wantsToStay: () => false };
+}
+
+/** An opt-out protects what a pod requested, not what it took beyond that. */
+export function optOutForce(
+  { exceedsRequest }: Pick<Candidate, 'exceedsRequest'>,
+  stage: Stage,
+  { protect }: AgentPolicy,
+): OptOutForce {
+  return stage === 'severe' && exceedsRequest && protect.optOut === 'WithinRequest' ? 'overruled' : 'honoured';
 }
 
 function unknownNamespace({ namespace }: Pod, namespaces: NodeSnapshot['namespaces']): Because | undefined {
@@ -50,12 +67,12 @@ function doubtful({ facts, signal }: Candidate, stage: Stage, { doubtfulPods }: 
   return stage === 'mild' && resourceOf(signal) === 'memory' ? doubtfulPods.get(facts.pod.uid)?.because : undefined;
 }
 
-/** The pause of the pod, or of its owner, whose other pods have the same budget. */
-function pauseOf(pod: Pod, { pauses }: EvictionState, { now }: NodeSnapshot): Because | undefined {
-  if (pauses.size === 0) return undefined;
-  const owner = ownerOf(pod);
-  const found = [pauses.get(pod.uid), owner === undefined ? undefined : pauses.get(owner)];
-  return found.find((pause) => pause !== undefined && now < pause.until)?.because;
+/** The pause of the pod, or of its owner, whose other pods have the same budget, or of its namespace. */
+function pauseOf(pod: Pod, { evictions, stage, pauseMs }: RankingContext, now: Instant): Because | undefined {
+  if (evictions.pauses.size === 0) return undefined;
+  const keys = [pod.uid, ownerOf(pod) ?? '', namespaceKey(pod.namespace)];
+  const at = { now, longestMs: pauseMs ?? longestPause(stage) };
+  return keys.map((key) => activePause(key, evictions, at)).find((pause) => pause !== undefined)?.because;
 }
 
 /** In the severe stage the alternative is the kernel's OOM killer, so the option does not apply (D-2). */
@@ -89,27 +106,27 @@ export interface RankingContext {
   readonly signal: Signal;
   readonly stage: Stage;
   readonly evictions: EvictionState;
+  /** How long pauses last at most; absent: as long as the stage allows. */
+  readonly pauseMs?: Instant;
 }
 
 /** Returns a function that gives the reason against a candidate: protection first, then pauses and limits. */
-export function ineligibility(
-  { signal, stage, evictions }: RankingContext,
-  snapshot: NodeSnapshot,
-  policy: AgentPolicy,
-): Ineligibility {
-  const rules = rulesOf(policy, snapshot);
+export function ineligibility(context: RankingContext, snapshot: NodeSnapshot, policy: AgentPolicy): Ineligibility {
+  const { signal, stage, evictions } = context;
+  const honoured = rulesOf(policy, snapshot);
+  const rules = { honoured, overruled: withOptOut(honoured, 'overruled') };
   const losses = namespaceLosses(evictions, resourceOf(signal), snapshot.now);
   const lossOf = (namespace: string, victims: readonly Candidate[]): number =>
     (losses.get(namespace) ?? 0) + countIn(namespace, victims);
   return (candidate, victims = NO_VICTIMS) => {
     const { pod } = candidate.facts;
     return (
-      protectionOf(pod, rules) ??
+      protectionOf(pod, rules[optOutForce(candidate, stage, policy)]) ??
       unknownNamespace(pod, snapshot.namespaces) ??
       withoutStatistics(candidate, policy) ??
       doubtful(candidate, stage, snapshot) ??
       withinRequest(candidate, stage, policy) ??
-      pauseOf(pod, evictions, snapshot) ??
+      pauseOf(pod, context, snapshot.now) ??
       namespaceLimit(pod.namespace, lossOf(pod.namespace, victims), policy.limits)
     );
   };

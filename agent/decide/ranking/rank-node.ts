@@ -60,10 +60,36 @@ export function orderFor(
 
 /** Running pods that do not terminate, ranked for one signal, first to evict first. */
 export function rankNode(context: RankingContext, snapshot: NodeSnapshot, policy: AgentPolicy): readonly Candidate[] {
-  const { signal, evictions } = context;
-  const leaving = new Set(evictions.inflight.map(({ uid }) => uid));
-  const running = snapshot.pods.running.filter(({ pod }) => !isTerminating(pod) && !leaving.has(pod.uid));
-  const candidates = running.map((facts) =>
+  const leaving = new Set(context.evictions.inflight.map(({ uid }) => uid));
+  const staying = snapshot.pods.running.filter(({ pod }) => !isTerminating(pod) && !leaving.has(pod.uid));
+  return rankPods(candidatesOf(staying, context, snapshot, policy), orderFor(context, policy));
+}
+
+/**
+ * Pods that terminate, or are asked to, and still use more than they requested; without those that have released what
+ * they used, and without victims of a dry run, which stay.
+ */
+export function leavingAboveRequest(
+  context: RankingContext,
+  snapshot: NodeSnapshot,
+  policy: AgentPolicy,
+): readonly Candidate[] {
+  const inflight = new Map(context.evictions.inflight.map((each) => [each.uid, each] as const));
+  const leaving = snapshot.pods.running.filter(({ pod }) => {
+    const eviction = inflight.get(pod.uid);
+    if (eviction === undefined) return isTerminating(pod);
+    return eviction.phase !== 'pretended' && eviction.releasedAt === undefined;
+  });
+  return candidatesOf(leaving, context, snapshot, policy).filter(({ exceedsRequest }) => exceedsRequest);
+}
+
+function candidatesOf(
+  pods: readonly RankingFacts[],
+  { signal, evictions }: RankingContext,
+  snapshot: NodeSnapshot,
+  policy: AgentPolicy,
+): readonly Candidate[] {
+  return pods.map((facts) =>
     prepareCandidate(
       facts,
       supportedUsage(signal, facts.pod, snapshot),
@@ -71,5 +97,4 @@ export function rankNode(context: RankingContext, snapshot: NodeSnapshot, policy
       circumstances(facts, evictions, snapshot, policy),
     ),
   );
-  return rankPods(candidates, orderFor(context, policy));
 }

@@ -1,11 +1,17 @@
 import { hasEnded } from '#shared/domain/pod/has-ended.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
-import type { Signal } from '#shared/domain/pressure/signal.ts';
+import type { Signal, StarvedResource } from '#shared/domain/pressure/signal.ts';
 import type { RankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { NodeView } from './node-view.ts';
 import type { PodPressureByUid } from './pod-pressure.ts';
+
+/** A pod that the kubelet evicted for node pressure, and what the node was short of. */
+export interface KubeletEviction {
+  readonly uid: string;
+  readonly resource: StarvedResource;
+}
 
 /** Every pod bound to this node, indexed once per change instead of once per pass. */
 export interface PodsOnNode {
@@ -14,8 +20,7 @@ export interface PodsOnNode {
   readonly aliveByUid: ReadonlyMap<string, Pod>;
   /** Deleted but not yet terminated. */
   readonly terminating: readonly Pod[];
-  /** UIDs of pods that the kubelet evicted for node pressure, or is about to. */
-  readonly endedByKubelet: readonly string[];
+  readonly endedByKubelet: readonly KubeletEviction[];
   /** Errors of pods that cannot be read and are therefore no candidates, one sentence each. */
   readonly unreadable: readonly string[];
 }
@@ -55,8 +60,6 @@ export interface NodeSnapshot extends NodeView {
 
 /** The pod condition that names the cause of a disruption. */
 export const DISRUPTION_TARGET = 'DisruptionTarget';
-/** Its reason when the kubelet evicts the pod for node pressure. */
-export const DISRUPTION_BY_KUBELET = 'TerminationByKubelet';
 
 /** Whether the pod is deleted and has not terminated yet. */
 export function isTerminating(pod: Pod): boolean {
@@ -81,20 +84,11 @@ export function indexPods(facts: readonly RankingFacts[], others: OtherPods = NO
     running,
     aliveByUid: new Map(running.map(({ pod }) => [pod.uid, pod])),
     terminating: running.map(({ pod }) => pod).filter(isTerminating),
-    endedByKubelet: [
-      ...facts.filter(({ pod }) => wasEndedByKubelet(pod)).map(({ pod }) => pod.uid),
-      ...others.endedByKubelet,
-    ],
-    unreadable: others.unreadable,
+    ...others,
   };
 }
 
 /** Whether the pod terminates because of the Eviction API. */
 export function isBeingEvicted(pod: Pod): boolean {
   return isTerminating(pod) && hasDisruption(pod, 'EvictionByEvictionAPI');
-}
-
-/** Whether the kubelet evicted the pod for node pressure. */
-function wasEndedByKubelet(pod: Pod): boolean {
-  return hasDisruption(pod, DISRUPTION_BY_KUBELET);
 }

@@ -9,7 +9,8 @@ import { qosClass, reportedQosClass } from '#shared/domain/pod/qos.ts';
 import { rankingFacts, type RankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { QosClass } from '#agent/observe/cgroup/pod-cgroup-path.ts';
 import type { ObservedPod } from '#agent/observe/node/node-source.ts';
-import { DISRUPTION_BY_KUBELET, DISRUPTION_TARGET } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { KubeletEviction } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import { podEssentials } from './pod-essentials.ts';
 import { LOG } from '#agent/messages.ts';
@@ -26,7 +27,7 @@ export interface NodePod {
  */
 export type KnownPod =
   | ({ readonly kind: 'alive' } & NodePod)
-  | { readonly kind: 'endedByKubelet'; readonly uid: string }
+  | ({ readonly kind: 'endedByKubelet' } & KubeletEviction)
   | { readonly kind: 'unreadable'; readonly message: string };
 
 type Options = Omit<ReflectorOptions<KnownPod>, 'resource' | 'fieldSelector' | 'slim'>;
@@ -90,7 +91,8 @@ export function slimPod(raw: KubeObject): NodePod {
 export function slimKnownPod(raw: KubeObject): KnownPod | undefined {
   try {
     if (!hasEnded(raw)) return { kind: 'alive', ...slimPod(raw) };
-    return isEndedByKubelet(raw) ? { kind: 'endedByKubelet', uid: raw.metadata.uid ?? '' } : undefined;
+    const resource = resourceOfEviction(raw);
+    return resource && { kind: 'endedByKubelet', uid: raw.metadata.uid ?? '', resource };
   } catch (error) {
     return { kind: 'unreadable', message: errorText(error) };
   }
@@ -100,21 +102,24 @@ function hasEnded({ status }: KubeObject): boolean {
   return isRecord(status) && (status['phase'] === 'Succeeded' || status['phase'] === 'Failed');
 }
 
-function isEndedByKubelet({ status }: KubeObject): boolean {
-  const conditions = isRecord(status) ? status['conditions'] : undefined;
-  return Array.isArray(conditions) && conditions.some((each) => isRecord(each) && isKubeletDisruption(each));
-}
+const EVICTABLE: readonly StarvedResource[] = ['memory', 'ephemeral-storage', 'inodes', 'pids'];
 
-function isKubeletDisruption({ type, status, reason }: Readonly<Record<string, unknown>>): boolean {
-  return type === DISRUPTION_TARGET && status === 'True' && reason === DISRUPTION_BY_KUBELET;
+/**
+ * What the node was short of when the kubelet evicted the pod (`Reason` and `nodeLowMessageFmt` in
+ * `pkg/kubelet/eviction/helpers.go`). Its condition alone says less: the kubelet writes the same one when it preempts a
+ * pod for a critical one, when the node shuts down, and when a pod exceeds a limit of its own.
+ */
+function resourceOfEviction({ status }: KubeObject): StarvedResource | undefined {
+  if (!isRecord(status) || status['reason'] !== 'Evicted' || typeof status['message'] !== 'string') return undefined;
+  const named = /^The node was low on resource: ([a-z-]{1,32})\./.exec(status['message'])?.[1];
+  return EVICTABLE.find((each) => each === named);
 }
 
 /** The pods bound to this node, watched. */
 export interface NodePods extends Pick<Reflector<KnownPod>, 'run' | 'isSynced' | 'lastContactMs'> {
   /** Pods that have not terminated. */
   readonly alive: () => readonly NodePod[];
-  /** UIDs of pods that the kubelet evicted for node pressure. */
-  readonly endedByKubelet: () => readonly string[];
+  readonly endedByKubelet: () => readonly KubeletEviction[];
   /** Errors of pods that cannot be read and are therefore no candidates, one sentence each. */
   readonly unreadable: () => readonly string[];
   readonly onChange: (listener: () => void) => void;
@@ -138,7 +143,7 @@ export function createNodePods(nodeName: string, options: Options): NodePods {
     isSynced: () => reflector.isSynced(),
     lastContactMs: () => reflector.lastContactMs(),
     alive: () => valuesOf(reflector, 'alive'),
-    endedByKubelet: () => valuesOf(reflector, 'endedByKubelet').map(({ uid }) => uid),
+    endedByKubelet: () => valuesOf(reflector, 'endedByKubelet'),
     unreadable: () => valuesOf(reflector, 'unreadable').map(({ message }) => message),
     onChange: (listener) => void reflector.onChange(listener),
   };

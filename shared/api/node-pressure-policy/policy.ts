@@ -1,5 +1,5 @@
 import { DEFAULT_LIMITS, type EvictionLimits } from '#shared/domain/eviction/eviction-limits.ts';
-import { DEFAULT_OPT_OUT_CEILING } from '#shared/domain/eviction/node-protection.ts';
+import { DEFAULT_OPT_OUT, DEFAULT_OPT_OUT_CEILING, type OptOut } from '#shared/domain/eviction/node-protection.ts';
 import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
 import type { MemoryFigure } from '#shared/domain/pressure/memory-figure.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
@@ -35,6 +35,8 @@ export interface AgentPolicy {
     readonly namespaces: readonly string[];
     /** Up to this priority a pod can opt out of eviction. */
     readonly optOutCeiling: number;
+    /** Whether the opt-out of a pod above its request counts in the severe stage. */
+    readonly optOut: OptOut;
     /** Pods within their request are evicted in the severe stage only (D-2). */
     readonly withinRequest: boolean;
   };
@@ -95,6 +97,11 @@ export const DEFAULT_POLICY: AgentPolicy = {
   ranking: { ranking: 'Kubernetes', missingStats: 'Never', daemonSets: 'Last' },
   limits: DEFAULT_LIMITS,
   perOwnerPerHour: 3,
-  protect: { namespaces: [], optOutCeiling: DEFAULT_OPT_OUT_CEILING, withinRequest: false },
+  protect: {
+    namespaces: [],
+    optOutCeiling: DEFAULT_OPT_OUT_CEILING,
+    optOut: DEFAULT_OPT_OUT,
+    withinRequest: false,
+  },
   layout: 'single',
 };

@@ -59,6 +59,7 @@ const LIMITS: Readers<LimitsSpec> = {
 const PROTECT: Readers<ProtectSpec> = {
   namespaces: ifSet(readTexts),
   optOutCeiling: readInteger,
+  optOut: choice(['WithinRequest', 'Always']),
   withinRequest: ifSet(readBoolean),
 };
 const SPEC: Readers<NodePressurePolicySpec> = {

@@ -1,4 +1,5 @@
 import type { LabelSelector } from '#shared/domain/labels/label-selector.ts';
+import type { OptOut } from '#shared/domain/eviction/node-protection.ts';
 import type { MemoryFigure } from '#shared/domain/pressure/memory-figure.ts';
 import type { PolicyKeyName, RankingPolicy } from '#shared/domain/ranking/ranking-order.ts';
 import type { Mode } from './mode.ts';
@@ -72,5 +73,6 @@ export interface LimitsSpec {
 export interface ProtectSpec {
   readonly namespaces?: readonly string[];
   readonly optOutCeiling?: number;
+  readonly optOut?: OptOut;
   readonly withinRequest?: boolean;
 }

@@ -1,4 +1,5 @@
-import type { Protection } from '#shared/domain/eviction/node-protection.ts';
+import type { EvictionUrgency } from '#shared/domain/eviction/eviction-limits.ts';
+import type { OptOut, Protection } from '#shared/domain/eviction/node-protection.ts';
 import { protectionOf } from '#shared/domain/eviction/protection.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { AdmissionDecision, Refused } from './decision.ts';
@@ -19,11 +20,16 @@ export interface Disruption {
   /** The UID precondition of the request. */
   readonly expectedUid: string | undefined;
   readonly gracePeriodSeconds: number | undefined;
+  /** Nothing is removed: the request has `dryRun=All`. */
+  readonly isDryRun: boolean;
   /** What the pod's owner asked for, by annotation of the pod or its class. */
   readonly wishes: OwnerWishes;
   readonly protectedNamespaces: ReadonlySet<string>;
   /** Up to this priority, the opt-out from eviction is honoured. */
   readonly optOutCeiling: number;
+  readonly optOut: OptOut;
+  /** How urgent the agent says that its eviction is; absent for other callers and in the mild stage. */
+  readonly urgency?: EvictionUrgency | undefined;
   /** The NodePressurePolicy that applies to the pod's node. */
   readonly policy: Protection['policy'];
 }
@@ -78,12 +84,12 @@ function staysOnItsNode(disruption: Disruption): Refused | undefined {
 }
 
 /**
- * An agent that follows its policy would not evict here; without a policy, the agent's own setting decides, which is
- * not known here.
+ * An agent that follows its policy requests only dry runs here; without a policy, the agent's own setting decides, which
+ * is not known here.
  */
 function keepsToDryRun(disruption: Disruption): Refused | undefined {
-  const { caller, policy } = disruption;
-  if (caller !== 'agent' || policy?.mode !== 'DryRun') return undefined;
+  const { caller, isDryRun, policy } = disruption;
+  if (caller !== 'agent' || isDryRun || policy?.mode !== 'DryRun') return undefined;
   return refuseFor(MESSAGES.policyInDryRun, { policy: policy.name }, factsOf(disruption));
 }
 
@@ -102,8 +108,17 @@ function leavesGrace(disruption: Disruption): Refused | undefined {
 
 function protectsPods(disruption: Disruption): Refused | undefined {
   const { pod, wishes } = disruption;
-  const protection = protectionOf(pod, { ...disruption, wantsToStay: () => !wishes.mayBeEvicted });
+  const isHonoured = !wishes.mayBeEvicted && !overrulesOptOut(disruption);
+  const protection = protectionOf(pod, { ...disruption, wantsToStay: () => isHonoured });
   return protection && refuseFor(MESSAGES.podIsProtected, { protection: protection.text }, factsOf(disruption));
+}
+
+/**
+ * In the severe stage an opt-out covers only what the pod requested, unless the policy says otherwise. Only the agent
+ * knows the stage and the pod's usage; its token is bound to this node.
+ */
+function overrulesOptOut({ caller, optOut, urgency }: Disruption): boolean {
+  return caller === 'agent' && optOut === 'WithinRequest' && urgency !== undefined;
 }
 
 function preemption(disruption: Disruption): AdmissionDecision {

@@ -29,6 +29,7 @@ export type CountOutcome =
   | { readonly kind: 'counted'; readonly counted: readonly CountedEviction[] }
   | {
       readonly kind: 'exceeded';
+      readonly scope: 'nodeLimit' | 'namespaceLimit' | 'clusterLimit';
       readonly because: Pick<Because, 'text' | 'facts'>;
       /** Until the window has room again. */
       readonly retryAfterMs: number;
@@ -39,7 +40,9 @@ export type CountOutcome =
 const MINUTE_MS = 60_000;
 const TEN_MINUTES_MS = 600_000;
 
-interface Window {
+type Exceeded = Extract<CountOutcome, { kind: 'exceeded' }>;
+
+interface Window extends Pick<Exceeded, 'scope'> {
   readonly what: string;
   readonly most: number;
   readonly windowMs: number;
@@ -71,26 +74,35 @@ function recentEvictions(counted: readonly CountedEviction[], now: Instant): rea
 }
 
 function windowsOf(wanted: CountedEviction, { limits, inClusterPerMinute }: EvictionBounds): readonly Window[] {
-  const cluster = { what: 'evictions a minute in the cluster', most: inClusterPerMinute, windowMs: MINUTE_MS };
-  return [...(limits === undefined ? [] : nodeWindows(wanted, limits)), { ...cluster, has: () => true }];
+  const cluster: Window = {
+    scope: 'clusterLimit',
+    what: 'evictions a minute in the cluster',
+    most: inClusterPerMinute,
+    windowMs: MINUTE_MS,
+    has: () => true,
+  };
+  return [...(limits === undefined ? [] : nodeWindows(wanted, limits)), cluster];
 }
 
 function nodeWindows({ node, namespace, resource }: CountedEviction, limits: EvictionLimits): readonly Window[] {
   const onNode = (each: CountedEviction): boolean => each.node === node && each.resource === resource;
   return [
     {
+      scope: 'nodeLimit',
       what: `evictions a minute on node \`${node}\``,
       most: limits.perMinute,
       windowMs: MINUTE_MS,
       has: onNode,
     },
     {
+      scope: 'nodeLimit',
       what: `evictions in ten minutes on node \`${node}\``,
       most: limits.perTenMinutes,
       windowMs: TEN_MINUTES_MS,
       has: onNode,
     },
     {
+      scope: 'namespaceLimit',
       what: `evictions in ten minutes on node \`${node}\` from namespace \`${namespace}\``,
       most: limits.perNamespacePerTenMinutes,
       windowMs: TEN_MINUTES_MS,
@@ -100,10 +112,11 @@ function nodeWindows({ node, namespace, resource }: CountedEviction, limits: Evi
 }
 
 function exceeded(window: Window, filledBy: readonly CountedEviction[], now: Instant): CountOutcome {
-  const { what, most, windowMs } = window;
+  const { scope, what, most, windowMs } = window;
   const oldest = Math.min(now, ...filledBy.map(({ at }) => at));
   return {
     kind: 'exceeded',
+    scope,
     because: { text: `the limit of ${most} ${what} is reached`, facts: { most, count: filledBy.length } },
     // With a limit of 0 nothing ever leaves the window.
     retryAfterMs: filledBy.length === 0 ? windowMs : oldest + windowMs - now,

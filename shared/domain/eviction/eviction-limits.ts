@@ -7,6 +7,9 @@ export interface EvictionLimits {
   readonly perNamespacePerTenMinutes: number;
 }
 
+/** `Severe`: a hard threshold is met. `LastChance`: memory will be exhausted before a second eviction could follow. */
+export type EvictionUrgency = 'Severe' | 'LastChance';
+
 /** What holds where no NodePressurePolicy says otherwise. */
 export const DEFAULT_LIMITS: EvictionLimits = {
   concurrent: 1,

@@ -16,6 +16,16 @@ export interface EvictionRequest {
   readonly signal?: AbortSignal;
 }
 
+/** Which limit of our webhook is reached: that of the node, of the pod's namespace on it, or of the cluster. */
+export type LimitScope = 'nodeLimit' | 'namespaceLimit' | 'clusterLimit';
+
+/** The causes in the Status of a refusal by our webhook, by what is reached. */
+export const LIMIT_CAUSES: Readonly<Record<LimitScope, string>> = {
+  nodeLimit: 'NodeEvictionLimit',
+  namespaceLimit: 'NamespaceEvictionLimit',
+  clusterLimit: 'ClusterEvictionLimit',
+};
+
 /**
  * What became of an eviction. After `serverError`, `unreachable` and `timeout` it may have taken effect: read the
  * pod again by UID before anything else. A budget that is spent is not the same as a server that is busy.
@@ -24,7 +34,7 @@ export type EvictionOutcome =
   | { readonly kind: 'evicted' }
   | {
       readonly kind: 'tooManyRequests';
-      readonly cause: 'budget' | 'throttled';
+      readonly cause: 'budget' | 'throttled' | LimitScope;
       readonly message: string;
       readonly retryAfterSeconds: number | undefined;
     }
@@ -107,8 +117,12 @@ function isUnjudged({ status, message }: Failure): boolean {
   return status === 500 && message.includes(`failed calling webhook "${WEBHOOK_ENTRIES.ownEvictions}"`);
 }
 
-function throttleCause({ details }: Failure): 'budget' | 'throttled' {
-  return details?.causes.some(({ reason }) => reason === 'DisruptionBudget') === true ? 'budget' : 'throttled';
+const SCOPES = Object.keys(LIMIT_CAUSES) as readonly LimitScope[];
+
+function throttleCause({ details }: Failure): 'budget' | 'throttled' | LimitScope {
+  const reasons = details?.causes.map(({ reason }) => reason) ?? [];
+  if (reasons.includes('DisruptionBudget')) return 'budget';
+  return SCOPES.find((scope) => reasons.includes(LIMIT_CAUSES[scope])) ?? 'throttled';
 }
 
 /** The API server answers 500 here, which must not be taken for a budget that is spent (TR-9). */

@@ -44,43 +44,43 @@ describe('an answer to an eviction', () => {
       'a spent budget leaves the pod alone, and the next one is tried',
       BUDGET,
       [0, 'hog', 1000, 'small'],
-      [0, 'hog', 100, 'small'],
+      [0, 'hog', 100, 'small', 1000, 'hog', 1100, 'small'],
     ],
     [
       'one that left the pod unharmed is tried again, since the server was in trouble; twice concerns that pod alone',
       { kind: 'foundUnharmed' },
       [0, 'hog', 1000, 'hog'],
-      [0, 'hog', 100, 'hog', 200, 'small', 600, 'small'],
+      [0, 'hog', 100, 'hog', 200, 'small', 600, 'small', 1600, 'hog'],
     ],
     [
       'a pod that changed since it was judged is left alone, and the next one tried',
       { kind: 'overtaken', ...MESSAGE },
       [0, 'hog', 1000, 'small'],
-      [0, 'hog', 100, 'small'],
+      [0, 'hog', 100, 'small', 1000, 'hog', 1100, 'small'],
     ],
     [
       'a pod that cannot be read is left alone, and the next one tried',
       { kind: 'unreadable', ...MESSAGE },
       [0, 'hog', 1000, 'small'],
-      [0, 'hog', 100, 'small'],
+      [0, 'hog', 100, 'small', 1000, 'hog', 1100, 'small'],
     ],
     [
       'a refusal by rights rests, and the next one is tried',
       { kind: 'forbidden', ...MESSAGE },
       [0, 'hog', 1000, 'small'],
-      [0, 'hog', 100, 'small'],
+      [0, 'hog', 100, 'small', 1000, 'hog', 1100, 'small'],
     ],
     [
       'two budgets on one pod are a refusal, not a 429',
       { kind: 'severalBudgets', ...MESSAGE },
       [0, 'hog', 1000, 'small'],
-      [0, 'hog', 100, 'small'],
+      [0, 'hog', 100, 'small', 1000, 'hog', 1100, 'small'],
     ],
     [
       'a token that is refused is our trouble, not the pod’s',
       { kind: 'unauthorized', ...MESSAGE },
       [0, 'hog'],
-      [0, 'hog'],
+      [0, 'hog', 1000, 'hog'],
     ],
     [
       'a pod that kube-scheduler preempted meanwhile frees the same bytes: no other pod goes',
@@ -112,11 +112,9 @@ describe('an answer to an eviction', () => {
     ]);
   });
 
-  test('an unanswered preflight is repeated soon, then every two seconds', () => {
+  test('an unanswered preflight is repeated soon, then every second', () => {
     const unheard: AttemptOutcome = { kind: 'unconfirmed', ...MESSAGE };
-    expect(asked(looks(12_000, hog), unheard).map(([at]) => at)).toEqual([
-      0, 100, 300, 700, 1500, 3100, 5100, 7100, 9100, 11_100,
-    ]);
+    expect(asked(looks(5000, hog), unheard).map(([at]) => at)).toEqual([0, 100, 300, 700, 1500, 2500, 3500, 4500]);
     const mildly = asked(mild(every(100, 40_000), hog), unheard).map(([at]) => at);
     expect(mildly).toEqual([0, 1000, 3000, 7000, 15_000, 25_000, 35_000]);
   });
@@ -130,13 +128,41 @@ describe('an answer to an eviction', () => {
     ['an eviction', { kind: 'tooManyRequests', cause: 'throttled', ...MESSAGE, retryAfterSeconds: DAY_SECONDS }],
     ['a preflight', { kind: 'unconfirmed', ...MESSAGE, retryAfterSeconds: DAY_SECONDS }],
     ['an eviction under a spent budget', { ...BUDGET, retryAfterSeconds: DAY_SECONDS }],
-  ])('%s that may be repeated only in a day is repeated after a minute', (_, outcome) => {
-    expect(
-      asked(
-        [0, 59_900, 60_000].map((now) => severe(now, hog)),
-        outcome,
-      ).map(([at]) => at),
-    ).toEqual([0, 60_000]);
+  ])(
+    '%s that may be repeated only in a day is repeated after a minute, in the severe stage after a second',
+    (_, outcome) => {
+      expect(asked(mild([0, 59_900, 60_000], hog), outcome).map(([at]) => at)).toEqual([0, 60_000]);
+      expect(asked(looks(1000, hog), outcome).map(([at]) => at)).toEqual([0, 1000]);
+    },
+  );
+
+  test.each<[sentence: string, outcome: AttemptOutcome]>([
+    ['an API server', { kind: 'tooManyRequests', cause: 'throttled', ...MESSAGE, retryAfterSeconds: 60 }],
+    ['a window', { kind: 'tooManyRequests', cause: 'nodeLimit', ...MESSAGE, retryAfterSeconds: 60 }],
+    ['a budget', { ...BUDGET, retryAfterSeconds: 60 }],
+    ['a right', { kind: 'forbidden', ...MESSAGE }],
+  ])('a pause because of %s that began in the mild stage is over a second later in the severe one', (_, outcome) => {
+    const moments = [...mild([0], hog), severe(900, hog), severe(1000, hog)];
+    expect(asked(moments, outcome).map(([at]) => at)).toEqual([0, 1000]);
+  });
+
+  test.each<[scope: 'namespaceLimit' | 'nodeLimit' | 'clusterLimit', names: readonly string[]]>([
+    ['namespaceLimit', ['hog', 'stranger']],
+    ['nodeLimit', ['hog']],
+    ['clusterLimit', ['hog']],
+  ])('the webhook’s %s holds what its window counts, and no more', (scope, names) => {
+    const outcome: AttemptOutcome = { kind: 'tooManyRequests', cause: scope, ...MESSAGE, retryAfterSeconds: 60 };
+    const stranger: NodePod = { ...small, name: 'stranger', namespace: 'other' };
+    const moments = looks(900, hog, { ...small, usageMiB: 90 }, stranger);
+    expect(asked(moments, outcome).map(([, name]) => name)).toEqual(names);
+  });
+
+  test('a pod whose GET always fails stops no other, and no pod within its request goes in its place', () => {
+    const failing: AttemptOutcome = { kind: 'unconfirmed', ...MESSAGE, isAnswered: true };
+    const within: NodePod = { name: 'within', requests: { memory: '400Mi' }, usageMiB: 300 };
+    expect(asked(looks(300, hog, small, within), failing).map(([, name]) => name)).toEqual(['hog', 'hog', 'small']);
+    const alone = asked(looks(5000, hog, within), failing).map(([, name]) => name);
+    expect(new Set(alone)).toEqual(new Set(['hog']));
   });
 
   const INTERNAL: AttemptOutcome = { kind: 'serverError', ...MESSAGE, status: 500 };
@@ -176,11 +202,11 @@ describe('an answer to an eviction', () => {
 
   test('retries a pod whose eviction failed before the kernel kills', () => {
     const forbidden: AttemptOutcome = { kind: 'forbidden', ...MESSAGE };
-    expect(askedWithTrouble([INTERNAL, INTERNAL, forbidden], 2100, hog, small)).toEqual([
+    expect(askedWithTrouble([INTERNAL, INTERNAL, forbidden], 1100, hog, small)).toEqual([
       [0, 'hog'],
       [100, 'hog'],
       [200, 'small'],
-      [2100, 'hog'],
+      [1100, 'hog'],
     ]);
   });
 
@@ -191,10 +217,10 @@ describe('an answer to an eviction', () => {
     ]);
   });
 
-  test('backs off for seconds when the evictions of several pods in a row answer 500', () => {
+  test('backs off for a second when the evictions of several pods in a row answer 500', () => {
     const pods = Array.from({ length: 9 }, (_, index) => ({ ...small, name: `pod-${index}` }));
     const times = askedWithTrouble([INTERNAL], 40_000, ...pods).map(([at]) => at);
-    expect(times.slice(0, 7)).toEqual([0, 100, 200, 600, 2600, 4200, 12_200]);
+    expect(times.slice(0, 7)).toEqual([0, 100, 200, 600, 1600, 2600, 3600]);
   });
 
   test('tries all of 25 pods with exhausted budgets within three seconds of the severe stage', () => {
@@ -222,8 +248,8 @@ describe('an answer to an eviction', () => {
     ]);
   });
 
-  test('the pause after an exhausted budget grows', () => {
-    const moments = every(1000, 99_000).map((now) => severe(now, hog));
+  test('the pause after an exhausted budget grows in the mild stage', () => {
+    const moments = mild(every(1000, 99_000), hog);
     expect(asked(moments, BUDGET).map(([at]) => at)).toEqual([0, 10_000, 30_000, 70_000]);
   });
 

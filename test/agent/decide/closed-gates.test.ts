@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest';
+import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
+import { rankingFacts } from '#shared/domain/ranking/candidate.ts';
+import { indexPods } from '#agent/decide/snapshot/node-snapshot.ts';
 import { FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { applyOutcome } from '#agent/decide/apply-outcome.ts';
 import { decide } from '#agent/decide/decide.ts';
 import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
-import { because, snapshot, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
+import { nodePod, because, snapshot, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
 import { hog, small, run, evicted } from './run-scenes.ts';
 
 describe('decide, behind closed gates', () => {
@@ -132,14 +135,27 @@ describe('decide, behind closed gates', () => {
     ]);
   });
 
-  test('waits for a while after the kubelet has evicted a pod (F-25)', () => {
-    const conditions = [{ type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet' }];
-    const victim: NodePod = { ...small, name: 'victim', phase: 'Failed', conditions };
-    const at = (now: number): Scene => ({ ...scene, now, pods: [hog, victim] });
-    expect(run([at(0), at(30_000), at(30_001)]).steps).toEqual([
-      { evicted: [], closedGates: ['KubeletActs'] },
-      { evicted: [], closedGates: ['KubeletActs'] },
-      { evicted: ['hog'], closedGates: [] },
-    ]);
+  /** A pass in which the kubelet has evicted a pod for the resource; in the mild stage half a minute earlier as well. */
+  function afterKubelet(resource: StarvedResource, availableMiB: number, times: readonly number[]): readonly string[] {
+    const ended = { endedByKubelet: [{ uid: 'victim', resource }], unreadable: [] };
+    const pods = indexPods([rankingFacts(nodePod(hog))], ended);
+    const at = (now: number, index: number): Scene => ({
+      ...{ ...scene, now, availableMiB, pods: [hog] },
+      ...(index === 0 ? {} : { snapshot: { pods } }),
+    });
+    const { steps } = run([-30_001, ...times].map(at));
+    return steps.slice(1).map(({ evicted, closedGates }) => evicted[0] ?? closedGates.join(','));
+  }
+
+  test('waits after the kubelet has evicted a pod for the same resource (F-25)', () => {
+    expect(afterKubelet('memory', 150, [0, 30_000, 30_001])).toEqual(['KubeletActs', 'KubeletActs', 'hog']);
+    expect(afterKubelet('ephemeral-storage', 150, [0])).toEqual(['hog']);
+  });
+
+  test('waits for two seconds in the severe stage', () => {
+    const ended = { endedByKubelet: [{ uid: 'victim', resource: 'memory' as const }], unreadable: [] };
+    const pods = indexPods([rankingFacts(nodePod(hog))], ended);
+    const at = (now: number): Scene => ({ ...scene, now, pods: [hog], snapshot: { pods } });
+    expect(run([at(0), at(2000), at(2001)]).steps.map(({ evicted }) => evicted)).toEqual([[], [], ['hog']]);
   });
 });

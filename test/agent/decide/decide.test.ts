@@ -106,7 +106,7 @@ describe('decide', () => {
   });
 
   test('a shortage and what holds evictions back stay between two readings of a slow source, and end with the shortage', () => {
-    const kept: NodePod = { ...hog, annotations: { 'plimsoll.dev/evict': 'never' } };
+    const kept: NodePod = { ...hog, namespace: 'kube-system' };
     const read = (at: number, availableMiB: number) => ({ readings: memoryReadings(availableMiB, 1000, at) });
     const scene = (now: number, readings: Partial<NodeSnapshot>): Scene => ({ now, pods: [kept], snapshot: readings });
     let state = FIRST_STATE;
@@ -152,7 +152,6 @@ describe('decide', () => {
     ['a system-critical priority', { priority: 2_000_000_000 }],
     ['a pod in kube-system', { namespace: 'kube-system' }],
     ['a pod in our own namespaces', { namespace: 'plimsoll-node' }],
-    ['a pod that opted out below the ceiling', { annotations: { 'plimsoll.dev/evict': 'never' } }],
     ['a pod without statistics', { usageMiB: undefined as unknown as number }],
   ])('%s is never chosen', (_sentence, change) => {
     const protectedPod = { ...hog, ...change };
@@ -192,7 +191,7 @@ describe('decide', () => {
 
   test('reports the reasons when no pod may be evicted', () => {
     const pods = [
-      { ...hog, annotations: { 'plimsoll.dev/evict': 'never' } },
+      { ...quiet, annotations: { 'plimsoll.dev/evict': 'never' } },
       { ...small, namespace: 'kube-system' },
       { ...quiet, namespace: 'kube-system' },
     ];
@@ -200,7 +199,10 @@ describe('decide', () => {
     expect(assessment.closedGates).toEqual([
       {
         code: 'NobodyMayGo',
-        text: REASONS.noEligiblePod({ reasons: '1 ProtectedOptOut, 2 ProtectedNamespace' }).text,
+        text: REASONS.noEligiblePod({
+          reasons: '2 ProtectedNamespace, 1 ProtectedOptOut',
+          held: { pod: 'kube-system/small', why: 'the pod is in the protected namespace kube-system' },
+        }).text,
         facts: { ProtectedOptOut: 1, ProtectedNamespace: 2 },
       },
     ]);
@@ -230,7 +232,9 @@ describe('decide', () => {
 
   test('evict: last above the priority ceiling is ignored', () => {
     const proud: NodePod = { ...hog, priority: 1001, annotations: { 'plimsoll.dev/evict': 'last' } };
-    const rules = policy({ protect: { namespaces: [], optOutCeiling: 1000, withinRequest: false } });
+    const rules = policy({
+      protect: { namespaces: [], optOutCeiling: 1000, optOut: 'WithinRequest', withinRequest: false },
+    });
     const scenes = [0, 30_000].map((now) => ({ now, availableMiB: 150, pods: [proud, { ...small, priority: 1002 }] }));
     expect(evicted(scenes, rules)).toEqual([[], ['hog']]);
     expect(evicted(scenes)).toEqual([[], ['small']]);

@@ -80,6 +80,7 @@ function randomPolicy(random: Random): AgentPolicy {
     },
     protect: {
       namespaces: random() < 0.2 ? ['b'] : [],
+      optOut: pick(random, ['WithinRequest', 'Always'] as const),
       optOutCeiling: pick(random, [-10, 1000, 1_000_000]),
       withinRequest: random() < 0.3,
     },

@@ -46,14 +46,20 @@ describe('abortReason', () => {
       ABORTS.nowProtected(HOG, 'the pod is in the protected namespace default'),
     ],
   ])('%s is left alone', (_sentence, fresh, message) => {
-    const outcome = answer(fresh);
+    const rules = policy({ protect: { ...policy().protect, optOut: 'Always' } });
+    const outcome = answer(fresh, SHORT, NO_MEMORY_READINGS, rules);
     expect(outcome).toMatchObject({ kind: 'overtaken', message });
+  });
+
+  test('an opt-out of a pod above its request does not count in the severe stage', () => {
+    expect(answer(found({ annotations: { 'plimsoll.dev/evict': 'never' } }))).toBeUndefined();
   });
 
   test('a pod that cannot be read again counts as an API server failure, not as a reason to evict another one', () => {
     expect(answer({ kind: 'unknown', message: 'no answer within 10000 ms', retryAfterSeconds: 1 })).toEqual({
       kind: 'unconfirmed',
       message: ABORTS.unread(HOG, 'no answer within 10000 ms'),
+      isAnswered: false,
       retryAfterSeconds: 1,
     });
   });

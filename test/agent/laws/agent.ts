@@ -63,7 +63,7 @@ export class LawAgent {
       source: this.#source(),
       pods: {
         alive: () => this.#ofKind('alive'),
-        endedByKubelet: () => this.#ofKind('endedByKubelet').map(({ uid }) => uid),
+        endedByKubelet: () => this.#ofKind('endedByKubelet'),
         unreadable: () => this.#ofKind('unreadable').map(({ message }) => message),
         onChange: (listener) => void (this.#changed = listener),
       },
@@ -72,7 +72,7 @@ export class LawAgent {
       requested: () => void (this.#node.pending += 1),
       answered: ({ outcome }) => void (this.#node.pending -= isUnclear(outcome) ? 0 : 1),
       readFresh: readFresh(client),
-      attempt: { Enforce: enforceEviction(client), DryRun: dryRunEviction() },
+      attempt: { Enforce: enforceEviction(client), DryRun: dryRunEviction(client) },
       readAgain: (eviction, signal) => readAgain(client, eviction, clock, signal),
       clock,
     };

@@ -87,12 +87,13 @@ export class LawApiServer {
     }
   }
 
-  #handle({ path, body }: KubeRequest): Outcome<unknown> {
+  #handle({ path, body, query }: KubeRequest): Outcome<unknown> {
     const [, , , , name, , podName, subresource] = path.split('/');
     if (podName === undefined) return ok({ metadata: { name } });
     const pod = this.#node.present().findLast((each) => each.spec.name === podName);
     if (pod === undefined) return failureOf(404, { message: `pods "${podName}" not found` });
-    return subresource === 'eviction' ? this.#evict(pod, graceOf(body)) : read(pod);
+    if (subresource !== 'eviction') return read(pod);
+    return query?.['dryRun'] === 'All' ? (refusalOf(pod) ?? ok({})) : this.#evict(pod, graceOf(body));
   }
 
   #evict(pod: LivePod, graceSeconds: number): Outcome<unknown> {

@@ -43,6 +43,9 @@ const WITNESSES: Readonly<Record<string, (pod: LivePod, node: LawNode) => boolea
   NamespaceLimit: ({ spec }, node) =>
     asked(node, TEN_MINUTES_MS).filter((each) => each.spec.namespace === spec.namespace).length >=
     node.scenario.policy.perNamespace,
+  AboveRequestFirst: isAbove,
+  AboveRequestHeld: (pod) =>
+    !isUntouchable(pod.spec) && (isAbove(pod) || !pod.spec.isMeasured || pod.spec.fault === 'unreadable'),
   TooSmall: () => true,
 };
 

@@ -3,7 +3,7 @@ import { runAlone, runWithAgent, type Witness } from './episode.ts';
 import type { Tamper } from './agent.ts';
 import { gateCodes, gateFault } from './gates.ts';
 import { isAbove, isInside, isUntouchable, type LawNode, type LivePod, MOST_KILLS } from './node.ts';
-import type { Scenario } from './scenario.ts';
+import type { LawPod, PolicyChoice, Scenario } from './scenario.ts';
 
 /**
  * `inside`: nobody inside its request goes while a pod above its own is there. `asked`: the pod that takes the memory is
@@ -94,7 +94,7 @@ class LawWatch implements Witness {
     this.#belowSinceMs = undefined;
     if (this.#kills > 0 || node.nowMs - sinceMs < TIME_LEFT_MS || !couldAct(node, sinceMs)) return;
     const culprit = this.#culprit(node, node.nowMs - sinceMs);
-    if (culprit !== undefined && culprit.askedAtMs === undefined && canBeAsked(culprit, sinceMs))
+    if (culprit !== undefined && culprit.askedAtMs === undefined && canBeAsked(culprit, sinceMs, this.#scenario))
       this.#break(
         'asked',
         `${this.#codes || 'no gate'}${culprit.spec.wish === 'never' ? ' + opted out' : ''}`,
@@ -142,7 +142,7 @@ function whyHeld(pod: LivePod, { policy }: Scenario): string {
   if (isEvictedByKubelet) return 'evicted by the kubelet';
   if (deletion !== undefined) return 'terminating';
   if (spec.namespace === 'kube-system') return 'kube-system';
-  if (spec.wish === 'never' && spec.priority <= policy.optOutCeiling) return 'opted out';
+  if (hasOptedOut(spec, policy)) return 'opted out';
   return spec.fault ?? (spec.resize && `resize ${spec.resize.state}`) ?? `ranking ${String(policy.ranking)}`;
 }
 
@@ -155,11 +155,16 @@ function couldAct({ nowMs, events, scenario: { policy, api } }: LawNode, sinceMs
   return mode === 'Enforce' && !isNone && !isFaulty && !kubeletActs;
 }
 
-function canBeAsked(pod: LivePod, sinceMs: number): boolean {
+function canBeAsked(pod: LivePod, sinceMs: number, { policy }: Scenario): boolean {
   const { spec, deletion, isEvictedByKubelet, aboveSinceMs } = pod;
   if (isUntouchable(spec) || spec.namespace === 'kube-system' || !spec.isMeasured) return false;
   if (deletion !== undefined || isEvictedByKubelet) return false;
+  if (policy.optOut === 'Always' && hasOptedOut(spec, policy)) return false;
   return spec.fault !== 'getFails' && spec.fault !== 'unreadable' && (aboveSinceMs ?? Infinity) <= sinceMs;
+}
+
+function hasOptedOut({ wish, priority }: LawPod, { optOutCeiling }: PolicyChoice): boolean {
+  return wish === 'never' && priority <= optOutCeiling;
 }
 
 /**

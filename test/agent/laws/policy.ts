@@ -19,7 +19,12 @@ export function policyOf(choice: PolicyChoice): AgentPolicy {
     ranking: rankingOf(choice),
     limits: { concurrent, perMinute, perTenMinutes, perNamespacePerTenMinutes: perNamespace },
     perOwnerPerHour,
-    protect: { namespaces: [], optOutCeiling: choice.optOutCeiling, withinRequest: choice.withinRequest },
+    protect: {
+      ...DEFAULT_POLICY.protect,
+      optOutCeiling: choice.optOutCeiling,
+      optOut: choice.optOut,
+      withinRequest: choice.withinRequest,
+    },
   };
 }
 

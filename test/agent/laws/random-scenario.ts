@@ -152,6 +152,7 @@ function randomPolicy(random: RandomSource): PolicyChoice {
     perNamespace: pick(random, [4, 4, 4, 1, 20]),
     perOwnerPerHour: pick(random, [3, 3, 3, 1, 20, 0]),
     optOutCeiling: pick(random, [1_000_000, 1_000_000, -20, 500]),
+    optOut: pick(random, ['WithinRequest', 'WithinRequest', 'WithinRequest', 'Always']),
     withinRequest: random.chance(0.3),
   };
 }

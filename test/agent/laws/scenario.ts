@@ -62,6 +62,7 @@ export interface PolicyChoice {
   readonly perNamespace: number;
   readonly perOwnerPerHour: number;
   readonly optOutCeiling: number;
+  readonly optOut: 'WithinRequest' | 'Always';
   readonly withinRequest: boolean;
 }
 

@@ -32,6 +32,7 @@ const PLAIN_POLICY: Partial<PolicyChoice> = {
   perNamespace: 4,
   perOwnerPerHour: 3,
   optOutCeiling: 1_000_000,
+  optOut: 'WithinRequest',
   withinRequest: false,
   mostGraceSeconds: 30,
 };

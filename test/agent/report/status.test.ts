@@ -178,7 +178,10 @@ describe('nodePressureStatus', () => {
           kubeletAvailable: undefined,
           needed: '100Mi',
         }).text,
-        REASONS.noEligiblePod({ reasons: '1 ProtectedNamespace' }).text,
+        REASONS.noEligiblePod({
+          reasons: '1 ProtectedNamespace',
+          held: { pod: 'kube-system/hog', why: 'the pod is in the protected namespace kube-system' },
+        }).text,
       ),
     });
   });

@@ -66,9 +66,11 @@ function byGate(caller: 'plimsoll' | 'scheduler'): AdmissionDecision {
     pod: buildPod({ name: 'web', namespace: 'team-a' }),
     expectedUid: 'uid-web',
     gracePeriodSeconds: undefined,
+    isDryRun: false,
     wishes: { mayBeEvicted: false, mayBePreempted: false },
     protectedNamespaces: new Set(),
     optOutCeiling: 100,
+    optOut: 'WithinRequest',
     policy: undefined,
   });
 }

@@ -9,7 +9,7 @@ const MILD = 150;
 const SEVERE = 20;
 
 function rules(withinRequest: boolean): AgentPolicy {
-  return policy({ protect: { namespaces: [], optOutCeiling: 1000, withinRequest } });
+  return policy({ protect: { namespaces: [], optOutCeiling: 1000, optOut: 'WithinRequest', withinRequest } });
 }
 
 /** Both passes see the same shortage; the second one is after the grace period of the soft threshold. */

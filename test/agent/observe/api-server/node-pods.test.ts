@@ -120,11 +120,25 @@ describe('slimKnownPod', () => {
     expect(slimKnownPod(ended(phase) as KubeObject)).toBeUndefined();
   });
 
-  test('keeps only the UID of a pod that the kubelet evicted', () => {
-    expect(slimKnownPod(ended('Failed', 'TerminationByKubelet') as KubeObject)).toEqual({
-      kind: 'endedByKubelet',
-      uid: 'uid-1',
-    });
+  const endedBy = (reason: string, message: string): KubeObject => {
+    const pod = ended('Failed', 'TerminationByKubelet') as { readonly status: object };
+    return { ...pod, status: { ...pod.status, reason, message } } as unknown as KubeObject;
+  };
+
+  test.each(['memory', 'ephemeral-storage', 'inodes', 'pids'])(
+    'keeps of a pod that the kubelet evicted only its UID and what was short: %s',
+    (resource) => {
+      const message = `The node was low on resource: ${resource}. Threshold quantity: 100Mi, available: 90Mi. `;
+      expect(slimKnownPod(endedBy('Evicted', message))).toEqual({ kind: 'endedByKubelet', uid: 'uid-1', resource });
+    },
+  );
+
+  test.each([
+    ['Preempting', 'Preempted in order to admit critical pod'],
+    ['Terminated', 'Pod was terminated in response to imminent node shutdown.'],
+    ['Evicted', 'Pod ephemeral local storage usage exceeds the total limit of containers 1Mi. '],
+  ])('keeps nothing of a pod that the kubelet ended for another reason: %s, %s', (reason, message) => {
+    expect(slimKnownPod(endedBy(reason, message))).toBeUndefined();
   });
 
   test('keeps of one that cannot be read why', () => {

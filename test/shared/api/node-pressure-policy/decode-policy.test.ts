@@ -89,7 +89,7 @@ describe('decodePolicy', () => {
       ranking: { keys: ['qos', 'runTime'], daemonSets: 'Rank' },
       missingStats: 'First',
       limits: { concurrent: 0 },
-      protect: { namespaces: ['db'], optOutCeiling: -5, withinRequest: true },
+      protect: { namespaces: ['db'], optOutCeiling: -5, optOut: 'Always', withinRequest: true },
     });
     expect(spec.nodeSelector?.matchLabels).toEqual(new Map([['pool', 'batch']]));
     expect(spec.order).toBe(7);
@@ -99,7 +99,7 @@ describe('decodePolicy', () => {
       missingStats: 'First',
     });
     expect(policy.limits).toEqual({ ...DEFAULT_LIMITS, concurrent: 0 });
-    expect(policy.protect).toEqual({ namespaces: ['db'], optOutCeiling: -5, withinRequest: true });
+    expect(policy.protect).toEqual({ namespaces: ['db'], optOutCeiling: -5, optOut: 'Always', withinRequest: true });
   });
 
   test('pressure rules in two windows, io only reported', () => {

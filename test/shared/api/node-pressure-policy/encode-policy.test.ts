@@ -77,7 +77,12 @@ const rest = fc.record(
     ),
     budgets: fc.record({ mild: fc.constant('Respect'), severe: fc.constant('Respect') }, optional),
     protect: fc.record(
-      { namespaces: fc.array(word, { maxLength: 3 }), optOutCeiling: fc.integer(), withinRequest: fc.boolean() },
+      {
+        namespaces: fc.array(word, { maxLength: 3 }),
+        optOutCeiling: fc.integer(),
+        optOut: fc.constantFrom('WithinRequest', 'Always'),
+        withinRequest: fc.boolean(),
+      },
       optional,
     ),
     avoidFor: duration,

@@ -1,0 +1,78 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import { type HeldPod, isOwnReason, nameOf } from '#shared/domain/eviction/safe-within-request.ts';
+import type { Candidate } from '#shared/domain/ranking/candidate.ts';
+import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
+import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { Ineligibility, RankingContext } from './ineligibility.ts';
+import { leavingAboveRequest } from './rank-node.ts';
+import { REASONS } from '#agent/messages.ts';
+
+/** Everything that decides whether pods within their requests may be evicted. */
+export interface NodeRanking {
+  readonly ranked: readonly Candidate[];
+  readonly reasonAgainst: Ineligibility;
+  readonly context: RankingContext;
+  readonly snapshot: NodeSnapshot;
+  readonly policy: AgentPolicy;
+}
+
+const NO_STATISTICS = REASONS.noStatistics({}).code;
+const ABOVE_REQUEST_HELD = REASONS.aboveRequestHeld({ pod: '', why: '' }).code;
+
+/**
+ * Why a pod within its request must stay (law 12, docs/decisions/0044): another pod holds more than it requested, or may
+ * do so. That pod is evicted first, in any ranking; if it stays because of a wish, a budget, a limit, a grace period or a
+ * fault of this agent, the node is left to the kubelet. Pods above their requests are not affected.
+ */
+export function safeWithinRequest(ranking: NodeRanking): (candidate: Candidate) => Because | undefined {
+  const { missingStats } = ranking.policy.ranking;
+  const because = once(() => aboveRequest(ranking) ?? heldElsewhere(ranking));
+  return (candidate) => {
+    const isRankedByKubelet = candidate.usage === undefined && missingStats === 'First';
+    return candidate.exceedsRequest || isRankedByKubelet ? undefined : because();
+  };
+}
+
+/** The held pod that a reason of `safeWithinRequest` names. */
+export function heldPodIn(because: Because | undefined): { pod: string; why: string } | undefined {
+  if (because?.code !== ABOVE_REQUEST_HELD) return undefined;
+  const { pod, why } = because.facts;
+  return { pod: String(pod), why: String(why) };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
+function aboveRequest({ ranked, reasonAgainst }: NodeRanking): Because | undefined {
+  for (const candidate of ranked) {
+    const because = candidate.exceedsRequest ? reasonAgainst(candidate) : undefined;
+    if (candidate.exceedsRequest && (because === undefined || isOwnReason(because))) {
+      return because === undefined
+        ? REASONS.aboveRequestFirst({ pod: nameOf(candidate) })
+        : held({ pod: nameOf(candidate), because });
+    }
+  }
+  return undefined;
+}
+
+/** Pods that are no candidates and hold more than they requested, or may do so. */
+function heldElsewhere({ ranked, reasonAgainst, context, snapshot, policy }: NodeRanking): Because | undefined {
+  const [terminating] = leavingAboveRequest(context, snapshot, policy);
+  if (terminating !== undefined) return held({ pod: nameOf(terminating), because: REASONS.terminating({}) });
+  const unmeasured = ranked.find((each) => isUnmeasured(each) && reasonAgainst(each)?.code === NO_STATISTICS);
+  if (unmeasured !== undefined) return held({ pod: nameOf(unmeasured), because: REASONS.noStatistics({}) });
+  const [unreadable] = snapshot.pods.unreadable;
+  return unreadable === undefined ? undefined : held({ pod: unreadable, because: REASONS.unreadable({}) });
+}
+
+/** A running pod without statistics may hold anything; the kubelet ranks it first. */
+function isUnmeasured({ usage, facts: { pod } }: Candidate): boolean {
+  return usage === undefined && pod.status.phase === 'Running';
+}
+
+function held({ pod, because }: HeldPod): Because {
+  const facts = { pod, why: because.text };
+  return REASONS.aboveRequestHeld(facts, facts);
+}
