@@ -114,8 +114,9 @@ export class LawAgent {
   }
 
   #usage(): UsageByUid {
-    const running = this.#node.pods.filter(({ usedMiB, spec }) => usedMiB > 0 && spec.isMeasured);
-    return new Map(running.map((pod) => [pod.uid, usageOf(pod, this.#node.nowMs)]));
+    const { nowMs } = this.#node;
+    const running = this.#node.pods.filter(({ endsAtMs, spec }) => nowMs < endsAtMs && spec.isMeasured);
+    return new Map(running.map((pod) => [pod.uid, usageOf(pod, nowMs)]));
   }
 }
 

@@ -36,7 +36,7 @@ const WITNESSES: Readonly<Record<string, (pod: LivePod, node: LawNode) => boolea
   NoStatistics: (pod) => !pod.spec.isMeasured || pod.bornMs > 0 || pod.usedMiB === 0,
   BudgetSpent: ({ spec }) => spec.fault === 'budget',
   Refused: ({ spec }) => spec.fault === 'forbidden' || spec.fault === 'twoBudgets',
-  Failed: ({ spec }, { scenario }) => spec.fault === 'evictFails' || scenario.api.length > 0,
+  Failed: ({ spec }, { scenario }) => ['evictFails', 'getFails'].includes(spec.fault ?? '') || scenario.api.length > 0,
   Changed: (pod, node) => pod.deletion !== undefined || node.scenario.api.length > 0 || pod.bornMs > 0,
   OwnerLimit: ({ spec }, node) => ownerLosses(node, spec.name) >= node.scenario.policy.perOwnerPerHour,
   LessThanLimitedOwner: () => true,
@@ -45,7 +45,7 @@ const WITNESSES: Readonly<Record<string, (pod: LivePod, node: LawNode) => boolea
     node.scenario.policy.perNamespace,
   AboveRequestFirst: isAbove,
   AboveRequestHeld: (pod) =>
-    !isUntouchable(pod.spec) && (isAbove(pod) || !pod.spec.isMeasured || pod.spec.fault === 'unreadable'),
+    !isUntouchable(pod.spec) && (isAbove(pod) || isLeaving(pod) || !pod.spec.isMeasured || pod.spec.fault === 'unreadable'),
   TooSmall: () => true,
 };
 

@@ -68,7 +68,8 @@ class LawWatch implements Witness {
 
   onEviction(victim: LivePod, node: LawNode): void {
     this.#askedAtMs = node.nowMs;
-    if (!isInside(victim) || victim.deletion !== undefined) return;
+    // Of a pod without statistics nobody knows whether it is inside: the policy decides.
+    if (!isInside(victim) || !victim.spec.isMeasured || victim.deletion !== undefined) return;
     const sinceMs = (this.#decidedAtMs.get(victim.uid) ?? node.nowMs) - MEASURED_MS;
     const holders = node.pods.filter((pod) => pod !== victim && isHolder(pod, sinceMs));
     if (holders.length === 0) this.asked += 1;

@@ -179,6 +179,8 @@ export class LawNode {
     this.note('kernel', victim);
     victim.usedMiB = 0;
     victim.bornMs = this.nowMs;
+    // A container that terminates is not started again.
+    if (victim.endsAtMs !== Infinity) victim.endsAtMs = this.nowMs;
   }
 
   /** `GetContainerOOMScoreAdjust` in `pkg/kubelet/qos/policy.go`. */

@@ -3,14 +3,16 @@
  * deletes its line.
  */
 const OPEN: readonly RegExp[] = [
-  // A pod above its request is held by a wish, a budget, a fault or its own ending, and one inside goes instead.
-  /^inside: /,
-  // Windows, an opt-out, or a pod that does not end keep the agent from the pod that takes the memory.
-  /^asked: .*(NodeLimit|NamespaceLimit|ProtectedOptOut|Outstanding|opted out)/,
-  // What follows from these.
-  /^(oom|innocents|short): /,
-  // Nothing is named where all pods end, and a request without an answer counts as an ending pod.
-  /^gate: (no gate|untrue: EnoughEnding)$/,
+  // A leak that comes back uses up the windows, and the kernel kills where the kubelet alone would have evicted.
+  /^(asked|oom|innocents|short): /,
+  // A request without an answer counts as an ending pod.
+  /^gate: untrue: EnoughEnding$/,
+  // Where all pods end, nothing is named.
+  /^gate: no gate$/,
+  // Seen in 1 of 1000 episodes and not yet understood.
+  /^gate: untrue: (NodeLimit|NobodyMayGo \(.*\))$/,
+  // Seen in 1 of 4000 episodes: a victim of the kubelet that has not ended, and one order of ranking.
+  /^inside: (evicted by the kubelet|ranking ShareOfRequest)$/,
 ];
 
 /** Whether a finding is on the list. */

@@ -65,6 +65,7 @@ function statusOf({ spec, requestMiB, isEvictedByKubelet, deletion }: LivePod): 
   const resources = requestMiB === 0 ? {} : { memory: `${requestMiB}Mi`, cpu: '100m' };
   return {
     phase: isEvictedByKubelet ? 'Failed' : 'Running',
+    ...(isEvictedByKubelet ? { reason: 'Evicted', message: 'The node was low on resource: memory. ' } : {}),
     conditions: [
       ...(disrupted === undefined ? [] : [{ type: 'DisruptionTarget', status: 'True', reason: disrupted }]),
       ...(isPending ? [{ type: 'PodResizePending', status: 'True', reason: resize.state }] : []),
