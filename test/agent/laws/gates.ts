@@ -45,7 +45,8 @@ const WITNESSES: Readonly<Record<string, (pod: LivePod, node: LawNode) => boolea
     node.scenario.policy.perNamespace,
   AboveRequestFirst: isAbove,
   AboveRequestHeld: (pod) =>
-    !isUntouchable(pod.spec) && (isAbove(pod) || isLeaving(pod) || !pod.spec.isMeasured || pod.spec.fault === 'unreadable'),
+    !isUntouchable(pod.spec) &&
+    (isAbove(pod) || isLeaving(pod) || !pod.spec.isMeasured || pod.spec.fault === 'unreadable'),
   TooSmall: () => true,
 };
 

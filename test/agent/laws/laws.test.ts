@@ -7,18 +7,23 @@ import { isOpen } from './open-findings.ts';
 import { FIRST_SEED } from './seed.ts';
 
 /** Few enough for every run; `laws.long.test.ts` runs many more. */
-const EPISODES = 600;
+const EPISODES = 400;
+const TIMEOUT_MS = 120_000;
 
 describe('a node with the agent beside the kubelet and the kernel', () => {
-  test(`${EPISODES} episodes break no law, and leave the node no worse than with the kubelet alone`, async () => {
-    const { findings, alone, withAgent } = await hunt(FIRST_SEED, EPISODES);
-    const news = [...findings.values()].filter(({ breach }) => !isOpen(keyOf(breach)));
-    const texts = await Promise.all(news.slice(0, 5).map(describeFinding));
-    expect(texts.join('\n\n'), `PLIMSOLL_TEST_SEED=${FIRST_SEED}`).toBe('');
-    expect(withAgent.oomKills).toBeLessThan(alone.oomKills);
-    expect(withAgent.shortMs).toBeLessThan(alone.shortMs);
-    expect(withAgent.innocents).toBeLessThanOrEqual(alone.innocents);
-  });
+  test(
+    `${EPISODES} episodes break no law, and leave the node no worse than with the kubelet alone`,
+    async () => {
+      const { findings, alone, withAgent } = await hunt(FIRST_SEED, EPISODES);
+      const news = [...findings.values()].filter(({ breach }) => !isOpen(keyOf(breach)));
+      const texts = await Promise.all(news.slice(0, 5).map(describeFinding));
+      expect(texts.join('\n\n'), `PLIMSOLL_TEST_SEED=${FIRST_SEED}`).toBe('');
+      expect(withAgent.oomKills).toBeLessThan(alone.oomKills);
+      expect(withAgent.shortMs).toBeLessThan(alone.shortMs);
+      expect(withAgent.innocents).toBeLessThanOrEqual(alone.innocents);
+    },
+    TIMEOUT_MS,
+  );
 });
 
 /** Agents that do wrong, each with the law that must notice. */
@@ -66,8 +71,12 @@ async function countBreaches(tamper?: Tamper): Promise<ReadonlyMap<Law, number>>
 describe('the laws notice an agent that', () => {
   const real = countBreaches();
 
-  test.each(Object.entries(WRONG))('%s', async (_name, [law, tamper]) => {
-    const [wrong, right] = [await countBreaches(tamper), await real];
-    expect(wrong.get(law) ?? 0).toBeGreaterThan(2 * (right.get(law) ?? 0));
-  });
+  test.each(Object.entries(WRONG))(
+    '%s',
+    async (_name, [law, tamper]) => {
+      const [wrong, right] = [await countBreaches(tamper), await real];
+      expect(wrong.get(law) ?? 0).toBeGreaterThan(2 * (right.get(law) ?? 0));
+    },
+    TIMEOUT_MS,
+  );
 });
