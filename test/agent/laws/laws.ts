@@ -161,7 +161,7 @@ function canBeAsked(pod: LivePod, sinceMs: number, { policy }: Scenario): boolea
   if (isUntouchable(spec) || spec.namespace === 'kube-system' || !spec.isMeasured) return false;
   if (deletion !== undefined || isEvictedByKubelet) return false;
   if (policy.optOut === 'Always' && hasOptedOut(spec, policy)) return false;
-  return spec.fault !== 'getFails' && spec.fault !== 'unreadable' && (aboveSinceMs ?? Infinity) <= sinceMs;
+  return !['getFails', 'unreadable'].includes(spec.fault ?? '') && (aboveSinceMs ?? Infinity) <= sinceMs;
 }
 
 function hasOptedOut({ wish, priority }: LawPod, { optOutCeiling }: PolicyChoice): boolean {
