@@ -61,6 +61,7 @@ export async function createAgent(configuration: AgentConfiguration, ports: Agen
       parts.source.run(signal),
       repeatTask(wiring, EVERY_SECOND, (aborted) => refreshNamespaces(parts, aborted), signal),
       repeatTask(wiring, EVERY_SECOND, publish, signal),
+      repeatTask(wiring, EVERY_SECOND, (aborted) => probeApiServer(parts, aborted), signal),
       repeatTask(wiring, EVERY_TEN_SECONDS, parts.crossCheck.check, signal),
       repeatTask(wiring, EVERY_TEN_MINUTES, takeInventory, signal),
       runPasses(
@@ -99,6 +100,10 @@ function refreshNamespaces({ namespaces, pods }: AgentParts, signal: AbortSignal
   const names = new Set<string>();
   for (const { facts } of pods.alive()) names.add(facts.pod.namespace);
   return namespaces.refresh(names, signal);
+}
+
+function probeApiServer({ contact, client, pods }: AgentParts, signal: AbortSignal): Promise<void> {
+  return contact.probe(client, pods.lastContactMs(), signal);
 }
 
 function wireReporter({ configuration, ports, parts }: Wiring, log: AgentLog): Reporter {

@@ -20,7 +20,7 @@ export function wirePasses({ configuration, ports: { clock }, parts }: Wiring, r
       arePodsSynced: pods.isSynced(),
       arePoliciesRead: parts.policies.areRead(),
       isHistoryKnown: parts.previousStatus() !== undefined,
-      lastContactMs: pods.lastContactMs(),
+      lastContactMs: parts.contact.lastMs(pods.lastContactMs()),
     });
   return createPassRunner({
     source: parts.source,
@@ -35,7 +35,7 @@ export function wirePasses({ configuration, ports: { clock }, parts }: Wiring, r
     isKubeletSilent: () => [...parts.ownNode.values()][0]?.isKubeletSilent ?? false,
     closedGates,
     readFresh: readFresh(client),
-    attempt: { Enforce: enforceEviction(client), DryRun: dryRunEviction() },
+    attempt: { Enforce: enforceEviction(client), DryRun: dryRunEviction(client) },
     readAgain: (eviction, signal) => readAgain(client, eviction, clock, signal),
     requested: reporter.requested,
     answered: reporter.answered,

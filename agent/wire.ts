@@ -11,6 +11,7 @@ import { createAgentMetrics, type AgentMetrics } from './report/agent-metrics.ts
 import type { OwnReading } from './cross-check/compare-opinion.ts';
 import type { AgentConfiguration } from './configuration.ts';
 import { createCrossCheck, type CrossCheck } from './cross-check/cross-check.ts';
+import { type ApiContact, createApiContact } from './observe/api-server/api-contact.ts';
 import { createNamespaceLabels, type NamespaceLabels } from './observe/api-server/namespace-labels.ts';
 import { createNodePods, type NodePods } from './observe/api-server/node-pods.ts';
 import type { NodeSource } from './observe/node/node-source.ts';
@@ -40,6 +41,7 @@ export interface AgentParts {
   readonly metrics: Metrics;
   readonly agentMetrics: AgentMetrics;
   readonly client: KubeClient;
+  readonly contact: ApiContact;
   readonly source: NodeSource;
   readonly pods: NodePods;
   readonly ownNode: Reflector<OwnNode>;
@@ -74,14 +76,21 @@ export async function openParts(configuration: AgentConfiguration, ports: AgentP
   const { clock, log, env } = ports;
   const metrics = createMetrics('agent');
   const connection = await connect(configuration.kubeconfig, env);
-  const client = createClient(connection, { userAgent: 'plimsoll-agent', clock, metrics });
+  const urgentNeed = createUrgentNeed();
+  const isUrgent = (): boolean => urgentNeed.isMet(clock.monotonic());
+  const contact = createApiContact(clock, isUrgent);
+  const client = createClient(connection, {
+    userAgent: 'plimsoll-agent',
+    clock,
+    metrics,
+    onAnswer: contact.answered,
+  });
   const kubelet = kubeletAddress(configuration, connection);
   const source = openSource(configuration, kubelet, clock);
   const watching = { client, clock, log, metrics, random: Math.random };
   const ownNode = createOwnNode(configuration.nodeName, watching);
   const memory = rememberSignal(clock);
   const history = createPodHistory();
-  const urgentNeed = createUrgentNeed();
   const peers = wirePeers(configuration, {
     kubelet,
     signal: memory.reading,
@@ -94,8 +103,9 @@ export async function openParts(configuration: AgentConfiguration, ports: AgentP
     metrics,
     agentMetrics: createAgentMetrics(metrics),
     client,
+    contact,
     source,
-    pods: createNodePods(configuration.nodeName, { ...watching, isUrgent: () => urgentNeed.isMet(clock.monotonic()) }),
+    pods: createNodePods(configuration.nodeName, { ...watching, isUrgent }),
     ownNode,
     policies: createPolicies(configuration.mode, ownNode, watching),
     namespaces: createNamespaceLabels(client, clock),

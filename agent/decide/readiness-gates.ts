@@ -11,11 +11,17 @@ export interface AgentReadiness {
   readonly arePoliciesRead: boolean;
   /** Whether the evictions of a previous process on this node have been read. */
   readonly isHistoryKnown: boolean;
+  /** When the API server last answered a request or sent something on a watch. */
   readonly lastContactMs: number | undefined;
 }
 
-/** The API server sends a bookmark at least once a minute; after a longer silence the watched pods may be outdated. */
+/** After a longer silence the watched pods may be outdated. A watch reopens after 90 s in which it received nothing. */
 const LONGEST_SILENCE_MS = 120_000;
+
+/** Whether the API server has been silent for too long; not before the first contact. */
+export function isSilent(nowMs: number, lastContactMs: number | undefined): boolean {
+  return lastContactMs !== undefined && nowMs - lastContactMs > LONGEST_SILENCE_MS;
+}
 
 function warmingUp({ nowMs, startedAtMs, warmUpMs }: AgentReadiness): Because | undefined {
   const leftMs = startedAtMs + warmUpMs - nowMs;
@@ -37,7 +43,7 @@ function historyUnknown({ isHistoryKnown }: AgentReadiness): Because | undefined
 }
 
 function silent({ nowMs, lastContactMs }: AgentReadiness): Because | undefined {
-  if (lastContactMs === undefined || nowMs - lastContactMs <= LONGEST_SILENCE_MS) return undefined;
+  if (lastContactMs === undefined || !isSilent(nowMs, lastContactMs)) return undefined;
   const seconds = Math.round((nowMs - lastContactMs) / 1000);
   return REASONS.apiServerSilent({ seconds }, { seconds });
 }

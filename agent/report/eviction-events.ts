@@ -1,7 +1,7 @@
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { EvictionMessage } from '#shared/domain/eviction/eviction-message.ts';
 import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
-import { podReference } from '#shared/kube/events/event-series.ts';
+import { type EventRecord, podReference } from '#shared/kube/events/event-series.ts';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
@@ -50,6 +50,11 @@ const SILENT: readonly AttemptOutcome['kind'][] = [
   'serverError',
 ];
 
+/** Type and reason of an Event on a pod; those of a dry run must not count as evictions or failures. */
+function kindInMode(reason: string, mode: Mode): Pick<EventRecord, 'type' | 'reason'> {
+  return mode === 'DryRun' ? { type: 'Normal', reason: EVENT_REASONS.evictionDryRun } : { type: 'Warning', reason };
+}
+
 /** Event on the pod: the kubelet's eviction message, or why the eviction failed. None while the outcome is unknown. */
 export function recordOutcome(
   recorder: Recorder,
@@ -62,8 +67,7 @@ export function recordOutcome(
   const failure = 'message' in outcome ? outcome.message : outcome.kind;
   recorder.record({
     regarding: podReference(pod),
-    type: 'Warning',
-    reason: isTaken ? EVENT_REASONS.evicted : EVENT_REASONS.evictionFailed,
+    ...kindInMode(isTaken ? EVENT_REASONS.evicted : EVENT_REASONS.evictionFailed, mode),
     note: inMode(isTaken ? message.text : EVENTS.cannotEvict(failure), mode),
     action: 'Evicting',
     ...(isTaken && message.annotations !== undefined ? { annotations: message.annotations } : {}),
@@ -75,8 +79,7 @@ export function recordOwnerLimit(recorder: Recorder, { text, facts }: Because, m
   const { namespace, pod, uid } = facts;
   recorder.record({
     regarding: podReference({ namespace: String(namespace), name: String(pod), uid: String(uid) }),
-    type: 'Warning',
-    reason: EVENT_REASONS.evictionFailed,
+    ...kindInMode(EVENT_REASONS.evictionFailed, mode),
     note: inMode(EVENTS.notEvicted(text), mode),
     action: 'Evicting',
   });

@@ -67,18 +67,14 @@ function familyCondition(family: Family, result: PassResult): PressureConditions
       };
 }
 
-/** Gates of an eviction that is under way: they open by themselves within seconds. */
-const PASSING: readonly string[] = ['Outstanding', 'AwaitingRelief', 'EnoughEnding'];
-
-/** While a gate holds evictions back, it is the reason: only the kubelet evicts then. */
+/** Names what holds evictions back; `NobodyMayGo` before others, because the kubelet is the only backstop then. */
 function whyPressed(family: Family, { decision: { assessment } }: PassResult): { reason: string; message: string } {
   const { trigger, closedGates } = assessment;
-  const gate = closedGates.find(({ code }) => !PASSING.includes(code));
-  if (trigger !== undefined && gate !== undefined && conditionOf(trigger.signal) === KUBELET_CONDITIONS[family]) {
-    const message = CONDITIONS.noEligiblePod(trigger.because.text, gate.text);
-    return { reason: gate.code, message: message.slice(0, LONGEST_MESSAGE) };
-  }
-  return { reason: 'Pressure', message: CONDITIONS.pressure() };
+  const [gate] = [...closedGates.filter(({ code }) => code === 'NobodyMayGo'), ...closedGates];
+  if (trigger === undefined || gate === undefined || conditionOf(trigger.signal) !== KUBELET_CONDITIONS[family])
+    return { reason: 'Pressure', message: CONDITIONS.pressure() };
+  const message = CONDITIONS.heldBack(trigger.because.text, closedGates.map(({ text }) => text).join('; '));
+  return { reason: gate.code, message: message.slice(0, LONGEST_MESSAGE) };
 }
 
 /** Contradictions about the node, which stop evictions for memory, and about single pods, which affect only those. */

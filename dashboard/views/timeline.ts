@@ -8,6 +8,7 @@ import type { EvictionView, NodeView, TimelineEntry, TimelineKind } from './view
 /** The reasons of Events that the timeline shows besides refusals by kubelets; all other Events are left out. */
 const KINDS: Readonly<Record<string, TimelineKind>> = {
   [EVENT_REASONS.evicted]: 'eviction',
+  [EVENT_REASONS.evictionDryRun]: 'eviction',
   [EVENT_REASONS.preempted]: 'preemption',
   OOMKilling: 'oom',
   SystemOOM: 'oom',
@@ -42,7 +43,7 @@ export function eventEntry(event: KubeObject, now: number): EventEntry | undefin
   return {
     at: lastSeen(event, series, now),
     kind,
-    isDryRun: false,
+    isDryRun: reason === EVENT_REASONS.evictionDryRun,
     ...aboutOf(fieldsOf(event['regarding'])),
     reason,
     why: textOf(event['note'], LONGEST_NOTE)?.trim() ?? '',

@@ -101,6 +101,7 @@ export const EVENT_REASONS = {
   evicted: 'Evicted',
   preempted: 'Preempted',
   evictionFailed: 'EvictionFailed',
+  evictionDryRun: 'EvictionDryRun',
   evictionIneffective: 'EvictionIneffective',
   evictionLoop: 'EvictionLoopDetected',
   preemptionLoop: 'PreemptionLoopDetected',

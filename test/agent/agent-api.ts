@@ -13,7 +13,7 @@ export interface AgentApi extends ApiDouble {
   readonly hangEvictions: () => Promise<void>;
   /** Ends the watches of a collection and refuses further reads; the times of those are added to what it returns. */
   readonly refuse: (collection: string) => readonly number[];
-  /** Called after an eviction was accepted. */
+  /** Called after an eviction was accepted, not after a dry run. */
   onEvicted: (namespace: string, name: string) => void;
 }
 
@@ -58,9 +58,9 @@ export async function agentApi(): Promise<AgentApi> {
     if (asked.method === 'GET') return faultOfRead(asked);
     return EVICTION.test(asked.path) ? faultOfEviction() : undefined;
   };
-  double.onAnswered = ({ path }, status) => {
+  double.onAnswered = ({ path, isDryRun }, status) => {
     const [, namespace = '', name] = EVICTION.exec(path) ?? [];
-    if (name !== undefined && status === 201) api.onEvicted(namespace, name);
+    if (name !== undefined && status === 201 && !isDryRun) api.onEvicted(namespace, name);
   };
   return api;
 }

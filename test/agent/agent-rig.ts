@@ -7,20 +7,27 @@ import { afterEach, beforeEach } from 'vitest';
 import { createAgent } from '#agent/agent.ts';
 import { agentConfiguration } from '#agent/configuration.ts';
 import { createLog } from '#shared/runtime/log.ts';
-import { systemClock } from '#shared/runtime/clock.ts';
+import { type Clock, systemClock } from '#shared/runtime/clock.ts';
 import { type AgentApi, agentApi } from './agent-api.ts';
 
 const NODE_PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
 
 /** An agent in this process between an API server and a kubelet, both doubles; everything ends with each test. */
 export function agentRig() {
-  const rig = { summary: (): object => ({}) } as { api: AgentApi; summary: () => object };
+  const rig = { summary: (): object => ({}), skippedMs: 0 } as {
+    api: AgentApi;
+    summary: () => object;
+    /** By how much the agent's monotonic clock is ahead: time that a test does not wait for. */
+    skippedMs: number;
+  };
+  const clock: Clock = { ...systemClock, monotonic: () => systemClock.monotonic() + rig.skippedMs };
   let kubelet: Server;
   let directory: string;
   let stop: () => Promise<void>;
 
   beforeEach(async () => {
     rig.api = await agentApi();
+    rig.skippedMs = 0;
     kubelet = createServer((_request, response) => response.end(JSON.stringify(rig.summary())));
     await new Promise<void>((resolve) => kubelet.listen(0, '127.0.0.1', resolve));
     directory = mkdtempSync(join(tmpdir(), 'plimsoll-agent-'));
@@ -56,7 +63,7 @@ export function agentRig() {
       POD_NAME: 'agent-x',
     };
     const log = createLog({ component: 'agent', level: 'silent', format: 'json' });
-    const agent = await createAgent(configuration, { clock: systemClock, log, env });
+    const agent = await createAgent(configuration, { clock, log, env });
     const controller = new AbortController();
     stop = async () => {
       controller.abort();
@@ -66,7 +73,11 @@ export function agentRig() {
   }
 
   function evictions() {
-    return rig.api.writes.filter(({ path }) => path.endsWith('/eviction'));
+    return rig.api.writes.filter(({ path, isDryRun }) => path.endsWith('/eviction') && !isDryRun);
+  }
+
+  function dryRuns() {
+    return rig.api.writes.filter(({ path, isDryRun }) => path.endsWith('/eviction') && isDryRun);
   }
 
   function events(): Record<string, unknown>[] {
@@ -89,5 +100,5 @@ export function agentRig() {
     return Number(/^plimsoll_agent_pass_duration_seconds_count(?:\{.*\})? (\d+)$/m.exec(metrics)?.[1]);
   }
 
-  return Object.assign(rig, { start, evictions, events, status, condition, passesOf });
+  return Object.assign(rig, { start, evictions, dryRuns, events, status, condition, passesOf });
 }

@@ -84,19 +84,6 @@ describe('the agent', { timeout: 90_000 }, () => {
     });
   });
 
-  test('a dry run reports the same and evicts no pod', async () => {
-    await start({ mode: 'DryRun' });
-    await eventually(() => expect(status()).toMatchObject({ evictions: [{ outcome: 'pretended (dry run)' }] }), WITHIN);
-    expect(evictions()).toEqual([]);
-    expect(events()).toMatchObject([
-      { note: EVENTS.dryRun(EVENTS.thresholdMet('memory')) },
-      {
-        reason: 'Evicted',
-        note: expect.stringMatching(/^The node was low on resource: memory\. .* \(dry run\)$/) as string,
-      },
-    ]);
-  });
-
   test('a figure of another machine is reported as incomparable, not as a disagreement', async () => {
     await start({ mode: 'DryRun' });
     await eventually(() => {

@@ -87,7 +87,7 @@ const CONDITION_TEXTS: Samples<typeof CONDITIONS> = {
   notMeasured: [],
   pressure: [],
   noPressure: [],
-  noEligiblePod: ['memory.available is 200Mi', 'no pod may be evicted now: 3 ProtectedNamespace'],
+  heldBack: ['memory.available is 200Mi', 'no pod may be evicted now: 3 ProtectedNamespace'],
   sourcesAgree: [],
   policiesRead: [],
   rulesConfirmed: [],

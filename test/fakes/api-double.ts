@@ -16,12 +16,14 @@ export interface Asked {
   readonly method: string;
   readonly path: string;
   readonly isWatch: boolean;
+  readonly isDryRun: boolean;
 }
 
 /** A write, with its body as JSON; `atMs` is when it arrived, on the clock of `performance.now()`. */
 export interface Write {
   readonly method: string;
   readonly path: string;
+  readonly isDryRun: boolean;
   readonly body: Readonly<Record<string, unknown>>;
   readonly atMs: number;
 }
@@ -100,7 +102,8 @@ export async function apiDouble(): Promise<ApiDouble> {
 
 function readAsked({ method = 'GET', url = '/' }: IncomingMessage): Asked {
   const { pathname, searchParams } = new URL(url, 'http://double');
-  return { method, path: pathname, isWatch: searchParams.get('watch') === 'true' };
+  const isWatch = searchParams.get('watch') === 'true';
+  return { method, path: pathname, isWatch, isDryRun: searchParams.get('dryRun') === 'All' };
 }
 
 function faultOf({ failing, silent, onRequest }: ApiDouble, asked: Asked): Fault | undefined {
@@ -120,13 +123,13 @@ async function withoutDelay(fault: Fault | undefined): Promise<Exclude<Fault, { 
 function recordWrite(
   request: IncomingMessage,
   writes: Write[],
-  { method, path, atMs }: Asked & { atMs: number },
+  { method, path, isDryRun, atMs }: Asked & { atMs: number },
 ): void {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
     const text = Buffer.concat(chunks).toString('utf8');
-    writes.push({ method, path, atMs, body: (text === '' ? {} : JSON.parse(text)) as Write['body'] });
+    writes.push({ method, path, isDryRun, atMs, body: (text === '' ? {} : JSON.parse(text)) as Write['body'] });
   });
 }
 

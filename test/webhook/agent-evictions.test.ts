@@ -113,6 +113,14 @@ describe('evictions by our own accounts', () => {
     });
   });
 
+  test('but a dry run of it is answered as if the policy enforced', async () => {
+    webhook.api.put(NODE_POLICIES, { metadata: { name: 'quiet' }, spec: { mode: 'DryRun' } });
+    expect(await evict(given('node-a'), { dryRun: true })).toMatchObject({ allowed: true });
+    expect(await evict(given('node-a'), { options: { dryRun: ['All'] } })).toMatchObject({ allowed: true });
+    expect(await evict(given('node-b'), { dryRun: true })).toMatchObject({ allowed: false, code: 403 });
+    expect(webhook.api.all(CONFIG_MAPS)).toEqual([]);
+  });
+
   describe('are counted', () => {
     test('by node, and an agent beyond the limits of its policy learns when to retry', async () => {
       const limits = { perMinute: 3, perTenMinutes: 3 };

@@ -37,6 +37,6 @@ function nameOf({ component }: { readonly component: string }): string {
 }
 
 function row(key: ReasonKey, reporters: readonly string[]): readonly string[] {
-  const { about, meaning } = EVENT_MEANINGS[key];
-  return [code(EVENT_REASONS[key]), 'Warning', about, reporters.join(', '), meaning];
+  const { about, type = 'Warning', meaning } = EVENT_MEANINGS[key];
+  return [code(EVENT_REASONS[key]), type, about, reporters.join(', '), meaning];
 }

@@ -3,18 +3,26 @@ import type { EVENT_REASONS } from '#shared/kube/api-names.ts';
 /** What an Event is about, and what it means. */
 export interface EventMeaning {
   readonly about: string;
+  /** Warning, unless it says otherwise. */
+  readonly type?: 'Normal';
   readonly meaning: string;
 }
 
 /** A new reason does not compile without a row here. */
 export const EVENT_MEANINGS: Readonly<Record<keyof typeof EVENT_REASONS, EventMeaning>> = {
   thresholdMet: { about: 'Node', meaning: 'A threshold is met, and the agent evicts a pod to get the resource back' },
-  evicted: { about: 'Pod', meaning: 'The agent evicted the pod; in a dry run the message ends in (dry run)' },
+  evicted: { about: 'Pod', meaning: 'The agent evicted the pod' },
   preempted: { about: 'Pod', meaning: 'kube-scheduler removed the pod for one of higher priority' },
   evictionFailed: {
     about: 'Pod',
     meaning:
       'The pod was chosen for eviction and stays: the API server refused, a limit is reached, or it is protected',
+  },
+  evictionDryRun: {
+    type: 'Normal',
+    about: 'Pod',
+    meaning:
+      'In a dry run, the agent would evict the pod, or could not: the API server was asked with dryRun=All, and the message says what it answered',
   },
   evictionIneffective: {
     about: 'Node',

@@ -121,10 +121,11 @@ async function decideEvictionOf(
 ): Promise<AdmissionDecision> {
   const wanted = readEviction(object);
   const { limits, ...protection } = await protectionOf(pod, sources, deadline);
-  const disruption = { ...disruptionOf('eviction', pod, request, sources), ...wanted, ...protection };
+  const isDryRun = request.isDryRun || wanted.isDryRun;
+  const disruption = { ...disruptionOf('eviction', pod, request, sources), ...wanted, isDryRun, ...protection };
   const decision = decideDisruption(disruption);
   // A pod that is already terminating is not counted: this eviction does not disrupt it.
-  const isCounted = !request.isDryRun && !wanted.isDryRun && pod.deletion === undefined;
+  const isCounted = !isDryRun && pod.deletion === undefined;
   if (decision.kind === 'refused' || !isCounted) return decision;
   const ofNode = disruption.caller === 'agent' ? limits : undefined;
   const { resource, urgency } = wanted;
@@ -156,6 +157,7 @@ function disruptionOf(
     pod,
     expectedUid: undefined,
     gracePeriodSeconds: undefined,
+    isDryRun: request.isDryRun,
     wishes: ownerWishes(pod.annotations, classAnnotations(pod.spec.priorityClassName ?? '')),
     protectedNamespaces: new Set(PROTECTED_NAMESPACES),
     optOutCeiling: DEFAULT_OPT_OUT_CEILING,

@@ -10,7 +10,7 @@ export interface PodPressure {
   readonly waiting: ResourceShares;
   /** Share of time in which all of its tasks stalled. */
   readonly stalled: ResourceShares;
-  /** How often its memory hit its own limit since it was created, and recently. */
+  /** How often its memory hit its own limit (`memory.max` or `memory.high`) since it was created, and recently. */
   readonly limitHits?: number | undefined;
   readonly limitHitsPerSecond?: number | undefined;
   /** Processes that the kernel killed in it since it was created; cgroup v1 counts them per container only. */

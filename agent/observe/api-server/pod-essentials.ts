@@ -3,6 +3,7 @@ import { isLocal } from '#shared/domain/ranking/measured-usage.ts';
 import { filterAmounts } from '#shared/domain/quantity/amounts.ts';
 import { BASIC_RESOURCES } from '#shared/domain/quantity/resource-columns.ts';
 import { ANNOTATION_EVICT, FOREIGN_PREFER_NO_EVICTION } from '#shared/kube/api-names.ts';
+import { asAllocated } from '#shared/domain/pod/pod-resize.ts';
 import type { Container, Pod, SchedulingRules } from '#shared/domain/pod/pod.ts';
 import { DISRUPTION_TARGET } from '#agent/decide/snapshot/node-snapshot.ts';
 
@@ -35,7 +36,7 @@ const NO_RULES: SchedulingRules = {
  * hundred, which messages would name, and volumes that are not on the node's disk or beyond a thousand.
  */
 export function podEssentials(pod: Pod): Pod {
-  const { spec, status } = pod;
+  const { spec, status } = asAllocated(pod);
   return {
     ...pod,
     labels: NO_TEXTS,

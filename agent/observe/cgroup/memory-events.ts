@@ -5,12 +5,15 @@ import { reading, type Reading, type Source } from '#agent/observe/source/readin
 
 /** Counters of one cgroup since it was created; NaN where this kernel does not count. */
 export interface MemoryEvents {
-  /** How often the cgroup hit its own limit: the best sign that a pod is at it. */
+  /**
+   * How often the cgroup hit its own limit, `memory.max` or the throttling one of the kubelet's MemoryQoS, `memory.high`:
+   * the best sign that a pod is at it.
+   */
   readonly limitHits: number;
   readonly oomKills: number;
 }
 
-const V2_FIELDS = defineFields('max', 'oom_kill');
+const V2_FIELDS = defineFields('max', 'high', 'oom_kill');
 const V1_FIELDS = defineFields('oom_kill');
 
 function v2Source(directory: string): Source<MemoryEvents> {
@@ -19,7 +22,8 @@ function v2Source(directory: string): Source<MemoryEvents> {
   function read(): Reading<MemoryEvents> {
     const missing = readFields(file, V2_FIELDS);
     if (missing !== undefined) return missing;
-    return reading({ limitHits: V2_FIELDS.values[0] ?? Number.NaN, oomKills: V2_FIELDS.values[1] ?? Number.NaN });
+    const [max = Number.NaN, high = Number.NaN, oomKills = Number.NaN] = V2_FIELDS.values;
+    return reading({ limitHits: max + (Number.isNaN(high) ? 0 : high), oomKills });
   }
   return { name: 'memory-events', read, close: () => file.close() };
 }

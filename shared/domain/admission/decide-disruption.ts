@@ -20,6 +20,8 @@ export interface Disruption {
   /** The UID precondition of the request. */
   readonly expectedUid: string | undefined;
   readonly gracePeriodSeconds: number | undefined;
+  /** Nothing is removed: the request has `dryRun=All`. */
+  readonly isDryRun: boolean;
   /** What the pod's owner asked for, by annotation of the pod or its class. */
   readonly wishes: OwnerWishes;
   readonly protectedNamespaces: ReadonlySet<string>;
@@ -82,12 +84,12 @@ function staysOnItsNode(disruption: Disruption): Refused | undefined {
 }
 
 /**
- * An agent that follows its policy would not evict here; without a policy, the agent's own setting decides, which is
- * not known here.
+ * An agent that follows its policy requests only dry runs here; without a policy, the agent's own setting decides, which
+ * is not known here.
  */
 function keepsToDryRun(disruption: Disruption): Refused | undefined {
-  const { caller, policy } = disruption;
-  if (caller !== 'agent' || policy?.mode !== 'DryRun') return undefined;
+  const { caller, isDryRun, policy } = disruption;
+  if (caller !== 'agent' || isDryRun || policy?.mode !== 'DryRun') return undefined;
   return refuseFor(MESSAGES.policyInDryRun, { policy: policy.name }, factsOf(disruption));
 }
 

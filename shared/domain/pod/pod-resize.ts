@@ -1,6 +1,6 @@
 import type { Amounts } from '#shared/domain/quantity/amounts.ts';
-import { maxAmounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
-import type { Container, Pod, Resources } from './pod.ts';
+import { filterAmounts, maxAmounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
+import type { Container, ContainerStatus, Pod, Resources } from './pod.ts';
 import { isSidecar } from './sum-containers.ts';
 
 /** What a container or pod holds while it is resized in place, in addition to what its spec requests. */
@@ -30,6 +30,44 @@ export function containerResizes(pod: Pod): ReadonlyMap<Container, Resize> {
 /** The same for pod-level resources. */
 export function podResize({ status }: Pod): Resize | undefined {
   return status.resources && { held: status.resources, allocated: status.allocatedResources };
+}
+
+type Allocated = Pick<ContainerStatus, 'resources' | 'allocatedResources'>;
+
+const RESIZABLE: readonly string[] = ['cpu', 'memory'];
+
+/**
+ * The pod with the requests that its kubelet has allocated, by which the kubelet evicts: a resize that is deferred or
+ * infeasible changes nothing (`GetActivePods` in `pkg/kubelet/kubelet_pods.go`, `UpdatePodFromAllocation`). Most kubelets
+ * report the allocation only as part of `resources`; a container without a status keeps its spec.
+ */
+export function asAllocated(pod: Pod): Pod {
+  const statuses = [...pod.status.containers, ...pod.status.initContainers];
+  const byName = new Map(statuses.map((each) => [each.name, allocationOf(each)]));
+  const ofPod = allocationOf(pod.status);
+  if (ofPod === undefined && [...byName.values()].every((each) => each === undefined)) return pod;
+  const allocate = (container: Container): Container => ({
+    ...container,
+    resources: withAllocation(container.resources, byName.get(container.name)),
+  });
+  const { containers, initContainers, resources } = pod.spec;
+  const spec = {
+    ...pod.spec,
+    containers: containers.map(allocate),
+    initContainers: initContainers.map(allocate),
+    resources: resources && withAllocation(resources, ofPod),
+  };
+  return { ...pod, spec };
+}
+
+function allocationOf({ resources, allocatedResources }: Allocated): Amounts | undefined {
+  return allocatedResources ?? (resources && (resources.requests ?? NO_AMOUNTS));
+}
+
+function withAllocation(spec: Resources, allocated: Amounts | undefined): Resources {
+  if (allocated === undefined) return spec;
+  const others = filterAmounts(spec.requests ?? NO_AMOUNTS, (name) => !RESIZABLE.includes(name));
+  return { ...spec, requests: new Map([...others, ...filterAmounts(allocated, (name) => RESIZABLE.includes(name))]) };
 }
 
 /** The largest of spec, held and allocated; an infeasible resize may leave out the spec. determineEffectiveRequests. */

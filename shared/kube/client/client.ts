@@ -31,9 +31,12 @@ export interface ClientOptions {
   readonly timeoutMs?: number;
   readonly clock?: Clock;
   readonly metrics?: Metrics;
+  /** Called when the API server has answered a request; an error of its own (5xx) is no answer. */
+  readonly onAnswer?: () => void;
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
+const FIRST_SERVER_ERROR = 500;
 const LARGEST_ANSWER_BYTES = 64 * 1024 * 1024;
 const NEVER = new AbortController().signal;
 
@@ -44,6 +47,7 @@ export function createClient(connection: ClusterConnection, options: ClientOptio
     transport,
     clock: options.clock ?? systemClock,
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    onAnswer: options.onAnswer,
     requests: options.metrics?.counter(
       'plimsoll_kube_requests_total',
       'Requests to the API server by HTTP method and status code, "none" without an answer',
@@ -62,16 +66,18 @@ interface Context {
   readonly clock: Clock;
   readonly timeoutMs: number;
   readonly requests: CounterMetric | undefined;
+  readonly onAnswer: (() => void) | undefined;
 }
 
 async function counted<T>(
-  { requests }: Context,
+  { requests, onAnswer }: Context,
   request: KubeRequest,
   run: () => Promise<Outcome<T>>,
 ): Promise<Outcome<T>> {
   const outcome = await run();
   const code = outcome.kind === 'ok' ? 200 : (outcome.status ?? 'none');
   requests?.add({ method: request.method ?? 'GET', code });
+  if (code !== 'none' && code < FIRST_SERVER_ERROR) onAnswer?.();
   return outcome;
 }
 

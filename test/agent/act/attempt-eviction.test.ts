@@ -1,11 +1,34 @@
 import { describe, expect, test } from 'vitest';
-import { readAgain } from '#agent/act/attempt-eviction.ts';
+import { dryRunEviction, readAgain } from '#agent/act/attempt-eviction.ts';
+import type { Eviction } from '#agent/decide/eviction.ts';
+import type { Outcome } from '#shared/kube/client/outcome.ts';
+import { because } from '#test/agent/node-scene.ts';
 import { buildPod } from '#test/build/cluster.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedClient } from '#test/fakes/scripted-client.ts';
 
 const deletionTimestamp = '2026-01-01T00:00:00Z';
 const pod = buildPod({ name: 'hog' });
+const EVICTION: Eviction = {
+  pod,
+  graceSeconds: 5,
+  usage: undefined,
+  isShortening: false,
+  optOut: 'honoured',
+  urgency: undefined,
+  signal: 'memory.available',
+  stage: 'mild',
+  mode: 'DryRun',
+  threshold: {
+    id: 'soft',
+    signal: 'memory.available',
+    value: { kind: 'share', share: 0.1 },
+    gracePeriodSeconds: 30,
+    minimumReclaim: undefined,
+  },
+  observed: undefined,
+  because: because('SoftThresholdMet'),
+};
 
 function target(reason: string): object {
   return { conditions: [{ type: 'DisruptionTarget', status: 'True', reason }] };
@@ -36,6 +59,38 @@ describe('readAgain', () => {
     const { client } = scriptedClient(() =>
       object === undefined ? { kind: 'notFound', message: 'no' } : { kind: 'ok', object, warnings: [] },
     );
-    expect(await readAgain(client, { pod }, manualClock(), new AbortController().signal)).toEqual({ kind });
+    expect(await readAgain(client, { pod, mode: 'Enforce' }, manualClock(), new AbortController().signal)).toEqual({
+      kind,
+    });
+  });
+});
+
+test('a pod that terminates after a dry run with an unclear answer was removed by another program', async () => {
+  const { client } = scriptedClient(() => ({
+    kind: 'ok',
+    object: { metadata: { uid: 'uid-hog', deletionTimestamp } },
+    warnings: [],
+  }));
+  expect(await readAgain(client, { pod, mode: 'DryRun' }, manualClock(), new AbortController().signal)).toEqual({
+    kind: 'foundGone',
+  });
+});
+
+describe('dryRunEviction', () => {
+  const refusal = { kind: 'tooManyRequests', message: 'busy', status: 429, retryAfterSeconds: 7 } as const;
+
+  test.each<[answer: string, Outcome<unknown>, outcome: object]>([
+    ['accepts', { kind: 'ok', object: {}, warnings: [] }, { kind: 'pretended' }],
+    ['refuses', refusal, { kind: 'tooManyRequests', cause: 'throttled', message: 'busy', retryAfterSeconds: 7 }],
+  ])('an API server that %s', async (_, answer, outcome) => {
+    const { client, requests } = scriptedClient(() => answer);
+    expect(await dryRunEviction(client)(EVICTION, new AbortController().signal)).toEqual(outcome);
+    expect(requests).toMatchObject([
+      {
+        method: 'POST',
+        query: { dryRun: 'All' },
+        body: { deleteOptions: { preconditions: { uid: 'uid-hog' }, gracePeriodSeconds: 5 } },
+      },
+    ]);
   });
 });

@@ -218,6 +218,11 @@ const cases: Record<string, SourceCase> = {
     source: (root) => memoryEventsSource(v2(root), 'a'),
     expected: value({ limitHits: 121061, oomKills: 4 }),
   },
+  'v2 throttling at memory.high is the pod’s own limit, too': {
+    files: { 'a/memory.events': 'low 0\nhigh 52\nmax 3\noom 0\noom_kill 0\noom_group_kill 0\n' },
+    source: (root) => memoryEventsSource(v2(root), 'a'),
+    expected: value({ limitHits: 55, oomKills: 0 }),
+  },
   'v1 limit hits and OOM kills': {
     files: {
       'memory/a/memory.failcnt': '5\n',

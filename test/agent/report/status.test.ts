@@ -170,7 +170,7 @@ describe('nodePressureStatus', () => {
       type: 'Memory',
       status: 'True',
       reason: 'NobodyMayGo',
-      message: CONDITIONS.noEligiblePod(
+      message: CONDITIONS.heldBack(
         REASONS.thresholdMet({
           signal: 'memory.available',
           isHard: true,

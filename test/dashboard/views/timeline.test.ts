@@ -21,6 +21,7 @@ function nodeWith(evictions: readonly object[]) {
 describe('the timeline', () => {
   test.each([
     ['Evicted', 'eviction'],
+    ['EvictionDryRun', 'eviction'],
     ['Preempted', 'preemption'],
     ['SystemOOM', 'oom'],
     ['OOMKilling', 'oom'],

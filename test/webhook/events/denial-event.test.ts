@@ -66,6 +66,7 @@ function byGate(caller: 'plimsoll' | 'scheduler'): AdmissionDecision {
     pod: buildPod({ name: 'web', namespace: 'team-a' }),
     expectedUid: 'uid-web',
     gracePeriodSeconds: undefined,
+    isDryRun: false,
     wishes: { mayBeEvicted: false, mayBePreempted: false },
     protectedNamespaces: new Set(),
     optOutCeiling: 100,

@@ -12,6 +12,7 @@ function disruption(more: Partial<Disruption>): Disruption {
     pod: POD,
     expectedUid: POD.uid,
     gracePeriodSeconds: undefined,
+    isDryRun: false,
     wishes: { mayBeEvicted: true, mayBePreempted: true },
     protectedNamespaces: new Set(['kube-system']),
     optOutCeiling: 100,
@@ -32,6 +33,10 @@ describe('decideDisruption', () => {
     },
     'eviction by another account of ours on any node': { caller: 'plimsoll', callerNode: 'node-b' },
     'the agent’s eviction where the policy of the node enforces': { policy: { name: 'p', mode: 'Enforce' } },
+    'the agent’s dry run of an eviction where the policy of the node does not enforce': {
+      isDryRun: true,
+      policy: { name: 'p', mode: 'DryRun' },
+    },
     'eviction by another account of ours where the policy of the node does not enforce': {
       caller: 'plimsoll',
       policy: { name: 'p', mode: 'DryRun' },

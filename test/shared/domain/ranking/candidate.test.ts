@@ -27,6 +27,63 @@ describe('kubeletRequests', () => {
   });
 });
 
+describe('kubeletRequests of a pod that is resized in place', () => {
+  const memoryOf = (spec: object, status: object) => {
+    const memory = kubeletRequests(pod('p', { spec, status })).get('memory');
+    return memory && formatQuantity(memory);
+  };
+  const asks = (memory: string) => ({ containers: [{ name: 'c', resources: { requests: { memory } } }] });
+  const ofContainer = (status: object, conditions: readonly object[] = []) => ({
+    containerStatuses: [{ name: 'c', ...status }],
+    conditions,
+  });
+  const pending = (reason: string) => [{ type: 'PodResizePending', status: 'True', reason }];
+  const HELD = { resources: { requests: { memory: '100Mi' } } };
+
+  test.each<[what: string, spec: object, status: object, memory: string | undefined]>([
+    ['deferred: what is allocated', asks('4Gi'), ofContainer(HELD, pending('Deferred')), '100Mi'],
+    ['infeasible: what is allocated', asks('4Gi'), ofContainer(HELD, pending('Infeasible')), '100Mi'],
+    ['not looked at by the kubelet yet: what is allocated', asks('4Gi'), ofContainer(HELD), '100Mi'],
+    ['to a smaller request: what is allocated', asks('10Mi'), ofContainer(HELD, pending('Deferred')), '100Mi'],
+    [
+      'in progress: the allocation, not what the container still holds',
+      asks('4Gi'),
+      ofContainer({ ...HELD, allocatedResources: { memory: '4Gi' } }),
+      '4Gi',
+    ],
+    [
+      'a memory request added by the resize: none',
+      asks('4Gi'),
+      ofContainer({ resources: { requests: {} } }),
+      undefined,
+    ],
+    ['without a status: the spec', asks('4Gi'), {}, '4Gi'],
+    [
+      'a sidecar: what is allocated',
+      {
+        containers: [],
+        initContainers: [{ name: 's', restartPolicy: 'Always', resources: { requests: { memory: '4Gi' } } }],
+      },
+      { initContainerStatuses: [{ name: 's', ...HELD }] },
+      '100Mi',
+    ],
+    [
+      'as a whole: what is allocated',
+      { ...asks('1Mi'), resources: { requests: { memory: '4Gi' } } },
+      { ...HELD, conditions: pending('Deferred') },
+      '100Mi',
+    ],
+  ])('%s', (_, spec, status, memory) => {
+    expect(memoryOf(spec, status)).toBe(memory);
+  });
+
+  test('only cpu and memory can be resized', () => {
+    const requests = { memory: '4Gi', 'ephemeral-storage': '1Gi' };
+    const resized = pod('p', { requests, status: ofContainer(HELD) });
+    expect([...kubeletRequests(resized).keys()].sort()).toEqual(['ephemeral-storage', 'memory']);
+  });
+});
+
 describe('rankingFacts', () => {
   test('no stored priority counts as 0', () => {
     expect(rankingFacts(pod('p')).priority).toBe(0);

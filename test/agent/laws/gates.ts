@@ -1,0 +1,123 @@
+import type { PassResult } from '#agent/decide/pass-result.ts';
+import { pressureConditions } from '#agent/report/pressure-conditions.ts';
+import type { Because } from '#shared/domain/model/because.ts';
+import { isAbove, isUntouchable, type LawNode, type LivePod } from './node.ts';
+
+/** The longest that any message about the past may look back, besides the windows of the limits. */
+const RECENT_MS = 60_000;
+const TEN_MINUTES_MS = 600_000;
+/** Above the request for this long, a pod has been measured and decided on. */
+const SEEN_MS = 1500;
+
+type IsTrue = (node: LawNode, because: Because) => boolean;
+
+/** What each gate claims, held against the node; a gate without a line here is a breach. */
+const CLAIMS: Readonly<Record<string, IsTrue>> = {
+  Outstanding: (node) => leaving(node).length + node.pending >= Math.min(1, node.scenario.policy.concurrent),
+  OwnerLimit: (node) => hasWitness(node, 'OwnerLimit'),
+  NodeLimit: (node) => areWindowsUsed(node),
+  Backoff: (node) => node.refusedAtMs !== undefined && node.nowMs - node.refusedAtMs <= RECENT_MS,
+  KubeletActs: (node) => node.events.some(({ kind, atMs }) => kind === 'kubelet' && node.nowMs - atMs <= 31_000),
+  Stuck: (node) => leaving(node).some((pod) => pod.usedMiB > 0),
+  EnoughEnding: (node) => node.pods.some((pod) => pod.usedMiB > 0 && isLeaving(pod)),
+  AwaitingRelief: (node) => node.pods.some((pod) => pod.askedAtMs !== undefined),
+  Ineffective: (node) => node.pods.filter((pod) => pod.askedAtMs !== undefined).length >= 2,
+  NobodyMayGo: (node, { facts }) =>
+    Object.keys(facts).every((code) => hasWitness(node, code)) && freePod(node) === undefined,
+};
+
+/** Why pods may not go, as `NobodyMayGo` counts them, each with a pod that shows it. */
+const WITNESSES: Readonly<Record<string, (pod: LivePod, node: LawNode) => boolean>> = {
+  ProtectedOptOut: ({ spec }, { scenario }) => spec.wish === 'never' && spec.priority <= scenario.policy.optOutCeiling,
+  ProtectedPriority: ({ spec }) => spec.priority >= 2_000_000_000,
+  ProtectedMirrorPod: ({ spec }) => spec.kind === 'Static',
+  ProtectedNamespace: ({ spec }) => spec.namespace === 'kube-system',
+  ProtectedWithinRequest: (pod) => !isAbove(pod),
+  NoStatistics: (pod) => !pod.spec.isMeasured || pod.bornMs > 0 || pod.usedMiB === 0,
+  BudgetSpent: ({ spec }) => spec.fault === 'budget',
+  Refused: ({ spec }) => spec.fault === 'forbidden' || spec.fault === 'twoBudgets',
+  Failed: ({ spec }, { scenario }) => ['evictFails', 'getFails'].includes(spec.fault ?? '') || scenario.api.length > 0,
+  Changed: (pod, node) => pod.deletion !== undefined || node.scenario.api.length > 0 || pod.bornMs > 0,
+  OwnerLimit: ({ spec }, node) => ownerLosses(node, spec.name) >= node.scenario.policy.perOwnerPerHour,
+  LessThanLimitedOwner: () => true,
+  NamespaceLimit: ({ spec }, node) =>
+    asked(node, TEN_MINUTES_MS).filter((each) => each.spec.namespace === spec.namespace).length >=
+    node.scenario.policy.perNamespace,
+  AboveRequestFirst: isAbove,
+  AboveRequestHeld: (pod) =>
+    !isUntouchable(pod.spec) &&
+    (isAbove(pod) || isLeaving(pod) || !pod.spec.isMeasured || pod.spec.fault === 'unreadable'),
+  TooSmall: () => true,
+};
+
+/** What is wrong with the reason that the agent gives for doing nothing; `undefined` if it is true. */
+export function gateFault(result: PassResult, node: LawNode): string | undefined {
+  const { trigger, closedGates } = result.decision.assessment;
+  if (trigger === undefined) return 'nothing is short';
+  if (closedGates.length === 0) return 'no gate';
+  const untrue = closedGates.find((because) => CLAIMS[because.code]?.(node, because) !== true);
+  return untrue === undefined ? conditionFault(result, closedGates) : `untrue: ${gateCode(untrue)}`;
+}
+
+/** The gates of a pass, with the reasons that `NobodyMayGo` counts. */
+export function gateCodes({ decision }: PassResult): string {
+  return decision.assessment.closedGates.map(gateCode).join(', ');
+}
+
+function gateCode({ code, facts }: Because): string {
+  return code === 'NobodyMayGo' ? `${code} (${Object.keys(facts).sort().join(', ')})` : code;
+}
+
+/** The condition of the status names the first gate, not only that there is pressure. */
+function conditionFault(result: PassResult, closedGates: readonly Because[]): string | undefined {
+  const memory = pressureConditions(result, { sources: undefined, policies: undefined }).find(
+    ({ type }) => type === 'Memory',
+  );
+  if (memory?.status !== 'True') return `the condition is ${memory?.status}`;
+  const isNamed = closedGates.some(({ text }) => memory.message.includes(text));
+  return isNamed ? undefined : 'the condition names no gate';
+}
+
+function hasWitness(node: LawNode, code: string): boolean {
+  const isWitness = WITNESSES[code];
+  return isWitness !== undefined && node.pods.some((pod) => isWitness(pod, node));
+}
+
+/** A pod above its request that nothing holds: nobody may go is untrue then. */
+function freePod(node: LawNode): LivePod | undefined {
+  if (node.scenario.api.length > 0 || asked(node, TEN_MINUTES_MS).length > 0) return undefined;
+  return node.pods.find(
+    (pod) => !isHeld(pod) && !isLimited(pod, node) && (pod.aboveSinceMs ?? Infinity) <= node.nowMs - SEEN_MS,
+  );
+}
+
+function isHeld(pod: LivePod): boolean {
+  const { spec } = pod;
+  const isProtected = isUntouchable(spec) || spec.namespace === 'kube-system' || spec.wish === 'never';
+  return isProtected || !spec.isMeasured || spec.fault !== undefined || isLeaving(pod);
+}
+
+function isLimited(pod: LivePod, node: LawNode): boolean {
+  return ['OwnerLimit', 'NamespaceLimit'].some((code) => WITNESSES[code]?.(pod, node) === true);
+}
+
+function isLeaving({ deletion, isEvictedByKubelet }: LivePod): boolean {
+  return deletion !== undefined || isEvictedByKubelet;
+}
+
+function leaving(node: LawNode): readonly LivePod[] {
+  return node.pods.filter((pod) => pod.askedAtMs !== undefined && node.find(pod.uid) !== undefined);
+}
+
+function asked(node: LawNode, withinMs: number): readonly LivePod[] {
+  return node.pods.filter(({ askedAtMs }) => askedAtMs !== undefined && node.nowMs - askedAtMs < withinMs);
+}
+
+function ownerLosses(node: LawNode, name: string): number {
+  return asked(node, Infinity).filter(({ spec }) => spec.name === name).length;
+}
+
+function areWindowsUsed(node: LawNode): boolean {
+  const { perMinute, perTenMinutes } = node.scenario.policy;
+  return asked(node, RECENT_MS).length >= perMinute || asked(node, TEN_MINUTES_MS).length >= perTenMinutes;
+}

@@ -1,0 +1,191 @@
+import type { PassResult } from '#agent/decide/pass-result.ts';
+import { runAlone, runWithAgent, type Witness } from './episode.ts';
+import type { Tamper } from './agent.ts';
+import { gateCodes, gateFault } from './gates.ts';
+import { isAbove, isInside, isUntouchable, type LawNode, type LivePod, MOST_KILLS } from './node.ts';
+import type { LawPod, PolicyChoice, Scenario } from './scenario.ts';
+
+/**
+ * `inside`: nobody inside its request goes while a pod above its own is there. `asked`: the pod that takes the memory is
+ * asked before the kernel kills. `innocents`, `oom`, `short`: the node is no worse than with the kubelet alone. `dryRun`:
+ * nothing differs from the kubelet alone. `gate`: what is said to hold evictions back does.
+ */
+export type Law = 'inside' | 'asked' | 'innocents' | 'oom' | 'short' | 'dryRun' | 'gate';
+
+/** A law that an episode broke; `cause` groups breaches. */
+export interface Breach {
+  readonly law: Law;
+  readonly cause: string;
+  readonly atMs: number;
+  readonly text: string;
+}
+
+/** What became of an episode without and with the agent. */
+export interface Outcome {
+  readonly breaches: readonly Breach[];
+  readonly alone: LawNode;
+  readonly node: LawNode;
+}
+
+/** A decision may use a measurement this old. */
+const MEASURED_MS = 1200;
+/** The agent has this long from its hard threshold until nothing is left; and one pass to see it. */
+const TIME_LEFT_MS = 2300;
+/** So long after the last request, and after the hard threshold was met, a reason must be given. */
+const IDLE_MS = 1500;
+/** The kubelet looks this often: what the agent relieved just before, it sees one look later. */
+const KUBELET_PERIOD_MS = 10_000;
+
+/** Runs an episode without and with the agent, and holds it against the laws. */
+export async function judge(scenario: Scenario, tamper?: Tamper): Promise<Outcome> {
+  const watch = new LawWatch(scenario);
+  const alone = runAlone(scenario);
+  const node = await runWithAgent(scenario, watch, tamper);
+  return { breaches: [...watch.breaches, ...compare(alone, node, watch.asked)], alone, node };
+}
+
+class LawWatch implements Witness {
+  readonly breaches: Breach[] = [];
+  /** Pods inside their requests that the agent asked while no pod was above its own. */
+  asked = 0;
+  readonly #scenario: Scenario;
+  readonly #decidedAtMs = new Map<string, number>();
+  #codes = '';
+  #belowSinceMs: number | undefined;
+  #usedAtCrossing = new Map<string, number>();
+  #kills = 0;
+  #askedAtMs = -Infinity;
+
+  constructor(scenario: Scenario) {
+    this.#scenario = scenario;
+  }
+
+  onPass(result: PassResult, node: LawNode): void {
+    for (const { pod } of result.decision.evictions) this.#decidedAtMs.set(pod.uid, node.nowMs);
+    this.#codes = gateCodes(result);
+    if (result.decision.evictions.length === 0 && this.#isIdle(node)) this.#checkGate(result, node);
+  }
+
+  onEviction(victim: LivePod, node: LawNode): void {
+    this.#askedAtMs = node.nowMs;
+    // Of a pod without statistics nobody knows whether it is inside: the policy decides.
+    if (!isInside(victim) || !victim.spec.isMeasured || victim.deletion !== undefined) return;
+    const sinceMs = (this.#decidedAtMs.get(victim.uid) ?? node.nowMs) - MEASURED_MS;
+    const holders = node.pods.filter((pod) => pod !== victim && isHolder(pod, sinceMs));
+    if (holders.length === 0) this.asked += 1;
+    else if ((victim.insideSinceMs ?? Infinity) <= sinceMs)
+      this.#break('inside', causeOf(holders, this.#scenario), node, victim);
+  }
+
+  onTick(node: LawNode): void {
+    const isBelow = node.availableMiB() < this.#scenario.policy.hardMiB;
+    if (node.oomKills > this.#kills) this.#killed(node);
+    else if (!isBelow) this.#belowSinceMs = undefined;
+    else if (this.#belowSinceMs === undefined) this.#crossed(node);
+    this.#kills = node.oomKills;
+  }
+
+  #crossed(node: LawNode): void {
+    this.#belowSinceMs = node.nowMs;
+    this.#usedAtCrossing = new Map(node.pods.map(({ uid, usedMiB }) => [uid, usedMiB]));
+  }
+
+  #killed(node: LawNode): void {
+    const sinceMs = this.#belowSinceMs ?? node.nowMs;
+    this.#belowSinceMs = undefined;
+    if (this.#kills > 0 || node.nowMs - sinceMs < TIME_LEFT_MS || !couldAct(node, sinceMs)) return;
+    const culprit = this.#culprit(node, node.nowMs - sinceMs);
+    if (culprit !== undefined && culprit.askedAtMs === undefined && canBeAsked(culprit, sinceMs, this.#scenario))
+      this.#break(
+        'asked',
+        `${this.#codes || 'no gate'}${culprit.spec.wish === 'never' ? ' + opted out' : ''}`,
+        node,
+        culprit,
+      );
+  }
+
+  /** The pod that took most of the memory since the hard threshold was met. */
+  #culprit(node: LawNode, elapsedMs: number): LivePod | undefined {
+    const taken = ({ uid, spec }: LivePod): number =>
+      Math.min((spec.growsMiB * elapsedMs) / 1000, spec.mostMiB - (this.#usedAtCrossing.get(uid) ?? spec.mostMiB));
+    const [culprit] = node.pods.toSorted((left, right) => taken(right) - taken(left));
+    const others = (this.#scenario.outsideGrowsMiB * elapsedMs) / 1000;
+    return culprit !== undefined && taken(culprit) > others ? culprit : undefined;
+  }
+
+  #isIdle(node: LawNode): boolean {
+    const { mode, hardMiB } = this.#scenario.policy;
+    const sinceMs = Math.max(this.#askedAtMs, this.#belowSinceMs ?? Infinity);
+    return mode === 'Enforce' && node.availableMiB() < hardMiB && node.nowMs - sinceMs >= IDLE_MS;
+  }
+
+  #checkGate(result: PassResult, node: LawNode): void {
+    const fault = gateFault(result, node);
+    const isKnown = this.breaches.some(({ law, cause }) => law === 'gate' && cause === fault);
+    if (fault !== undefined && !isKnown) this.#break('gate', fault, node);
+  }
+
+  #break(law: Law, cause: string, { nowMs }: LawNode, pod?: LivePod): void {
+    this.breaches.push({ law, cause, atMs: nowMs, text: [pod?.uid, this.#codes].filter(Boolean).join(': ') });
+  }
+}
+
+function isHolder(pod: LivePod, sinceMs: number): boolean {
+  return !isUntouchable(pod.spec) && pod.spec.isMeasured && isAbove(pod) && (pod.aboveSinceMs ?? Infinity) <= sinceMs;
+}
+
+function causeOf(holders: readonly LivePod[], scenario: Scenario): string {
+  return [...new Set(holders.map((each) => whyHeld(each, scenario)))].sort().join(' + ');
+}
+
+function whyHeld(pod: LivePod, { policy }: Scenario): string {
+  const { spec, deletion, isEvictedByKubelet } = pod;
+  if (isEvictedByKubelet) return 'evicted by the kubelet';
+  if (deletion !== undefined) return 'terminating';
+  if (spec.namespace === 'kube-system') return 'kube-system';
+  if (hasOptedOut(spec, policy)) return 'opted out';
+  return spec.fault ?? (spec.resize && `resize ${spec.resize.state}`) ?? `ranking ${String(policy.ranking)}`;
+}
+
+/** Whether the policy lets the agent act at all, and the API server and the kubelet left it the time. */
+function couldAct({ nowMs, events, scenario: { policy, api } }: LawNode, sinceMs: number): boolean {
+  const { mode, concurrent, perMinute, perTenMinutes, perNamespace, perOwnerPerHour } = policy;
+  const isNone = [concurrent, perMinute, perTenMinutes, perNamespace, perOwnerPerHour].includes(0);
+  const isFaulty = api.some(({ fromMs, toMs }) => fromMs <= nowMs && toMs > sinceMs);
+  const kubeletActs = events.some(({ kind, atMs }) => kind === 'kubelet' && nowMs - atMs < TIME_LEFT_MS);
+  return mode === 'Enforce' && !isNone && !isFaulty && !kubeletActs;
+}
+
+function canBeAsked(pod: LivePod, sinceMs: number, { policy }: Scenario): boolean {
+  const { spec, deletion, isEvictedByKubelet, aboveSinceMs } = pod;
+  if (isUntouchable(spec) || spec.namespace === 'kube-system' || !spec.isMeasured) return false;
+  if (deletion !== undefined || isEvictedByKubelet) return false;
+  if (policy.optOut === 'Always' && hasOptedOut(spec, policy)) return false;
+  return !['getFails', 'unreadable'].includes(spec.fault ?? '') && (aboveSinceMs ?? Infinity) <= sinceMs;
+}
+
+function hasOptedOut({ wish, priority }: LawPod, { optOutCeiling }: PolicyChoice): boolean {
+  return wish === 'never' && priority <= optOutCeiling;
+}
+
+/**
+ * What is worse with the agent. Episodes that the kernel ends are not compared, nor those in which the agent evicted at
+ * the operator's threshold while no pod was above its request: that is what the operator asked for.
+ */
+function compare(alone: LawNode, node: LawNode, asked: number): readonly Breach[] {
+  const worse = (law: Law, without: number, withAgent: number, tolerated = 0): readonly Breach[] =>
+    withAgent <= without + tolerated
+      ? []
+      : [{ law, cause: law, atMs: node.nowMs, text: `${without} without the agent, ${withAgent} with it` }];
+  if (node.scenario.policy.mode === 'DryRun') return worse('dryRun', summary(alone) === summary(node) ? 0 : -1, 0);
+  if (asked > 0 || alone.oomKills >= MOST_KILLS) return [];
+  return [
+    ...worse('innocents', alone.innocentsEvicted, node.innocentsEvicted),
+    ...worse('oom', alone.oomKills, node.oomKills),
+    ...worse('short', alone.shortMs, node.shortMs, KUBELET_PERIOD_MS),
+  ];
+}
+
+function summary({ events, oomKills, shortMs }: LawNode): string {
+  return JSON.stringify([events, oomKills, shortMs]);
+}
