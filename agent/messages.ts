@@ -184,6 +184,7 @@ export const CONDITIONS = {
   podsRead: () => 'Every pod of this node can be read',
   podsUnread: (first: string, more: number) => (more === 0 ? first : `${first}; and ${more} more`),
   figuresAgree: () => "The kubelet's available memory and the reclaimable memory are close to each other",
+  figuresNotCompared: () => "The kubelet's available memory and the reclaimable memory are not both known",
   podsMeasured: () => 'Pod statistics are available',
   evictionsCarriedOut: () => 'No evicted pod is stuck beyond its grace period',
   kubeletSilent: () => 'The kubelet has stopped posting node status',

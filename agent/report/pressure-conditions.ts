@@ -1,3 +1,4 @@
+import { areFiguresKnown } from '#agent/decide/snapshot/figure-gap.ts';
 import type { PressureConditionEntry } from '#shared/api/node-pressure.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import { conditionOf, type PressureCondition, resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
@@ -5,7 +6,7 @@ import { unconfirmedRules } from '#agent/decide/shortage/rule-activation.ts';
 import { stuckEvictions } from '#agent/decide/eviction/stuck-evictions.ts';
 import { noStatistics } from '#agent/decide/snapshot/unmeasured-pods.ts';
 import type { PassResult } from '#agent/decide/pass-result.ts';
-import { CONDITIONS } from '#agent/messages.ts';
+import { CONDITIONS, REASONS } from '#agent/messages.ts';
 
 export type PressureConditions = readonly Omit<PressureConditionEntry, 'lastTransitionTime'>[];
 
@@ -88,7 +89,10 @@ function sourcesCondition(disagreement: Because | undefined): PressureConditions
   return { type: 'SourcesAgree', status, reason: disagreement.code, message: disagreement.text };
 }
 
-function policiesCondition(unreadable: Because | undefined): PressureConditions[number] {
+function policiesCondition({ snapshot }: PassResult, unreadable: Because | undefined): PressureConditions[number] {
+  const unknown = snapshot.closedGates.find(({ code }) => code === REASONS.policiesUnknown({}).code);
+  if (unknown !== undefined)
+    return { type: 'PoliciesRead', status: 'Unknown', reason: unknown.code, message: unknown.text };
   if (unreadable === undefined) {
     return { type: 'PoliciesRead', status: 'True', reason: 'AllRead', message: CONDITIONS.policiesRead() };
   }
@@ -115,9 +119,13 @@ function podsCondition({ snapshot }: PassResult): PressureConditions[number] {
 }
 
 /** Whether the kubelet's memory figure and the reclaimable memory agree; informative, no decision depends on it. */
-function figuresCondition({ decision: { state } }: PassResult): PressureConditions[number] {
+function figuresCondition({ snapshot, decision: { state } }: PassResult): PressureConditions[number] {
   const [gap] = state.figureGaps.values();
   if (gap !== undefined) return { type: 'FiguresAgree', status: 'False', reason: gap.code, message: gap.text };
+  if (!areFiguresKnown(snapshot)) {
+    const message = CONDITIONS.figuresNotCompared();
+    return { type: 'FiguresAgree', status: 'Unknown', reason: 'NotCompared', message };
+  }
   const message = CONDITIONS.figuresAgree();
   return { type: 'FiguresAgree', status: 'True', reason: 'NoGap', message };
 }
@@ -156,7 +164,7 @@ export function pressureConditions(result: PassResult, { sources, policies }: Do
     sourcesCondition(sources),
     statisticsCondition(result),
     figuresCondition(result),
-    policiesCondition(policies),
+    policiesCondition(result, policies),
     podsCondition(result),
     rulesCondition(result),
     carriedOutCondition(result),

@@ -94,6 +94,7 @@ const CONDITION_TEXTS: Samples<typeof CONDITIONS> = {
   podsRead: [],
   podsUnread: ['cannot read pod "web": spec.containers: expected a list', 2],
   figuresAgree: [],
+  figuresNotCompared: [],
   podsMeasured: [],
   evictionsCarriedOut: [],
   kubeletSilent: [],

@@ -26,6 +26,11 @@ export function advanceFigureGaps(previous: FigureGaps, { readings, reclaimable 
   return gaps.length === 0 ? NO_GAPS : new Map(gaps);
 }
 
+/** Whether both figures of the node's available memory are known; otherwise nothing was compared. */
+export function areFiguresKnown({ readings, reclaimable }: Pick<NodeView, 'readings' | 'reclaimable'>): boolean {
+  return [readings, reclaimable].every((each) => bytesOf(memoryReadingOf(each, 'memory.available')) !== undefined);
+}
+
 function gapOf(
   signal: MemorySignal,
   readings: MemoryReadings,

@@ -57,7 +57,7 @@ describe('nodePressureStatus', () => {
         { type: 'Pid', status: 'Unknown' },
         { type: 'SourcesAgree', status: 'True' },
         { type: 'PodsMeasured', status: 'True', reason: 'Measured' },
-        { type: 'FiguresAgree', status: 'True', reason: 'NoGap' },
+        { type: 'FiguresAgree', status: 'Unknown', reason: 'NotCompared' },
         { type: 'PoliciesRead', status: 'True' },
         { type: 'PodsRead', status: 'True' },
         { type: 'RulesConfirmed', status: 'True' },
@@ -133,8 +133,19 @@ describe('nodePressureStatus', () => {
       status: 'False',
       reason: 'KubeletCountsCacheAsUsed',
     });
+    const close = statusOf({ now: 0, availableMiB: 500, reclaimableMiB: 510 }).conditions;
+    expect(close.find(({ type }) => type === 'FiguresAgree')).toMatchObject({ status: 'True', reason: 'NoGap' });
     const [unknown] = statusOf({ now: 0, availableMiB: 50 }).signals;
     expect(unknown).toMatchObject({ reclaimable: undefined, figure: undefined });
+  });
+
+  test('does not claim that policies were read before they were', () => {
+    const closedGates = [REASONS.policiesUnknown({})];
+    const { conditions } = statusOf({ now: 0, availableMiB: 500, snapshot: { closedGates } });
+    expect(conditions.find(({ type }) => type === 'PoliciesRead')).toMatchObject({
+      status: 'Unknown',
+      reason: 'PoliciesUnknown',
+    });
   });
 
   test('reports unreadable pods in a condition', () => {
