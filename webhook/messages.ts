@@ -51,8 +51,7 @@ export const CONDITIONS = {
   earlierRules: (problem: string | undefined) =>
     `The API server still enforces previously compiled rules${problem === undefined ? '' : `: ${problem}`}`,
   notInstalled: (missing: readonly string[]) => `Not installed: ${missing.join(', ')}`,
-  enforced: (verb: 'warns about' | 'refuses', isQuotaRequired: boolean) =>
-    `The API server ${verb} violations, even while the webhook is down${isQuotaRequired ? '; requireQuotaFor is enforced only by the webhook' : ''}`,
+  enforced: (verb: 'warns about' | 'refuses') => `The API server ${verb} violations, even while the webhook is down`,
   compiled: (policies: number) => `Compiled from ${policies} PriorityPolicies`,
 } as const;
 

@@ -45,9 +45,11 @@ export function quotaHandler(sources: QuotaSources, checkFirst: CheckBeforeCharg
     const { pod } = read.request;
     const quotas = await quotasOf(sources, pod);
     if ('kind' in quotas) return quotas;
-    if (quotas.length === 0 || reservation.amounts.size === 0) return allowFor(MESSAGES.notCounted, {});
-    const refusal = await checkFirst(read);
+    const isCharged = quotas.length > 0 && reservation.amounts.size > 0;
+    // A class that needs a quota must not be usable where none counts it: this entry is asked first and fails closed.
+    const refusal = isCharged || read.before === undefined ? await checkFirst(read) : undefined;
     if (refusal !== undefined) return refusal;
+    if (!isCharged) return allowFor(MESSAGES.notCounted, {});
     return reserveAll(sources, { quotas, pod, reservation, isDryRun: review.request.isDryRun, giveUpAt });
   };
 }

@@ -3,7 +3,7 @@ import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import { podsCondition, policyConditions, quotaConditions } from '#webhook/conditions/describe-conditions.ts';
 import { buildClass } from '#test/build/admission.ts';
-import { amountsOf, selectorOf } from '#test/build/cluster.ts';
+import { amountsOf, selectorOf, PLAIN_QUOTA } from '#test/build/cluster.ts';
 import { CONDITIONS } from '#webhook/messages.ts';
 
 const ENFORCED = { 'plimsoll.dev/priority-quota': 'enforced' };
@@ -20,6 +20,7 @@ function quota(classNames: readonly string[]): PriorityQuota {
     namespaces,
     scope: { kind: 'classes', names: new Set(classNames) },
     hard: amountsOf({ pods: '1' }),
+    ...PLAIN_QUOTA,
   };
 }
 
