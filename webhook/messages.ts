@@ -43,7 +43,9 @@ export const CONDITIONS = {
   gapIgnored: (label: string) => `where label ${label} is set`,
   gapUnlabelled: (label: string) => `where label ${label} is missing`,
   notCounted: () => 'Pods have not been counted yet',
-  allPodsRead: () => 'Every pod is charged what it requests',
+  allPodsRead: () => 'Every pod is charged what it requests, or the default of the quota',
+  unstatedValues: (containers: ReadonlyMap<string, number>) =>
+    `Charged nothing for values that containers do not state: ${Array.from(containers, ([name, count]) => `${name} of ${count} containers`).join(', ')}; recreate their pods or set defaultRequest`,
   unreadablePods: (names: readonly string[]) =>
     `These pods cannot be read, so each is charged the full limit: ${names.join(', ')}`,
   nothingToEnforce: () => 'The API server enforces nothing in this policy; its settings take effect in the webhook',

@@ -3,7 +3,6 @@ import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 import { OWN_ACCOUNTS } from '#shared/kube/admission/match-conditions.ts';
 import { WEBHOOK_PATHS } from '#shared/kube/admission/webhook-configurations.ts';
-import type { WebhookConfiguration } from '#webhook/configuration.ts';
 import { MUTATION, VALIDATION, type PodSources } from './decide-then-confirm.ts';
 import { checkBeforeCharge, checkNothing } from './check-before-charge.ts';
 import { priorityClassHandler, type ClassSources } from './priority-class-handler.ts';
@@ -19,8 +18,6 @@ import { withValidNames } from './valid-names.ts';
 import { limitConcurrency } from './limit-concurrency.ts';
 
 export interface HandlerSources extends PodSources, DisruptionSources, QuotaSources, ClassSources {
-  /** `DryRun` turns every refusal into a warning. */
-  readonly mode: WebhookConfiguration['mode'];
   readonly recordDenial: RecordDenial;
   /** Limit of reviews that wait for a quota to be charged; separate, so that they do not block other reviews. */
   readonly pendingOnLedger: PendingReviews;

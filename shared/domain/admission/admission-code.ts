@@ -22,6 +22,7 @@ export type AdmissionCode =
   | 'QuotaLabelMissing'
   | 'QuotaExceeded'
   | 'QuotaUnusable'
+  | 'QuotaValuesMissing'
   | 'QuotaReserved'
   | 'QuotaBusy'
   | 'QuotaWasted'

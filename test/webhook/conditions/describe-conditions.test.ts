@@ -123,9 +123,16 @@ test('the conditions of a policy distinguish settings without effect and conflic
   ]);
 });
 
-test('podsCondition names pods that cannot be read, and says so when none have been counted', () => {
+test('podsCondition names pods that cannot be read, what is not charged, and says so when none have been counted', () => {
+  const fine = { unreadable: [], unstated: new Map() };
   expect(podsCondition(undefined)).toMatchObject({ type: 'PodsReadable', status: 'Unknown' });
-  expect(podsCondition([])).toMatchObject({ type: 'PodsReadable', status: 'True' });
-  const { status, message } = podsCondition(['a/x', 'b/y']);
+  expect(podsCondition(fine)).toMatchObject({ type: 'PodsReadable', status: 'True' });
+  const { status, message } = podsCondition({ ...fine, unreadable: ['a/x', 'b/y'] });
   expect([status, message.split(': ').at(-1)]).toEqual(['False', 'a/x, b/y']);
+  const unstated = new Map([['requests.memory', 2]]);
+  expect(podsCondition({ ...fine, unstated })).toMatchObject({
+    status: 'False',
+    reason: 'ValuesNotStated',
+    message: CONDITIONS.unstatedValues(unstated),
+  });
 });
