@@ -1,15 +1,10 @@
 import type { Disruption } from '#shared/domain/admission/decide-disruption.ts';
-import type { CountedResource } from '#shared/domain/eviction/count-eviction.ts';
-import { KUBELET_SIGNALS, OWN_SIGNALS, resourceOf } from '#shared/domain/pressure/signal.ts';
 import { fieldOf } from '#shared/kube/decode/field-of.ts';
-import { ANNOTATION_EVICTION_SIGNAL } from '#shared/kube/api-names.ts';
 
 /** The options of an Eviction, without the pod itself. */
 export interface EvictionRequest extends Pick<Disruption, 'expectedUid' | 'gracePeriodSeconds'> {
   /** From the Eviction's own options; those of the URL are in the review. */
   readonly isDryRun: boolean;
-  /** The resource under pressure, as our agent reports it; `undefined` for other callers and for unknown signals. */
-  readonly resource: CountedResource | undefined;
 }
 
 const EVICTION_VERSIONS: readonly unknown[] = ['policy/v1', 'policy/v1beta1'];
@@ -33,20 +28,11 @@ export function readEviction(eviction: unknown): EvictionRequest {
   const options = fieldOf(eviction, 'deleteOptions');
   const uid = fieldOf(fieldOf(options, 'preconditions'), 'uid');
   const grace = fieldOf(options, 'gracePeriodSeconds');
-  const annotations = fieldOf(fieldOf(eviction, 'metadata'), 'annotations');
   return {
     expectedUid: typeof uid === 'string' ? uid : undefined,
     gracePeriodSeconds: typeof grace === 'number' ? grace : undefined,
     isDryRun: isAll(fieldOf(options, 'dryRun')),
-    resource: resourceIn(fieldOf(annotations, ANNOTATION_EVICTION_SIGNAL)),
   };
-}
-
-const COUNTED_RESOURCES: readonly CountedResource[] = ['memory', 'pids', 'cpu'];
-
-function resourceIn(signal: unknown): CountedResource | undefined {
-  const known = [...KUBELET_SIGNALS, ...OWN_SIGNALS].find((each) => each === signal);
-  return COUNTED_RESOURCES.find((resource) => known !== undefined && resource === resourceOf(known));
 }
 
 /** `All` is the only value that the API server accepts; anything else counts as a real eviction. */

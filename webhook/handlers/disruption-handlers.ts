@@ -127,7 +127,7 @@ async function decideEvictionOf(
   const isCounted = !request.isDryRun && !wanted.isDryRun && pod.deletion === undefined;
   if (decision.kind === 'refused' || !isCounted) return decision;
   const ofNode = disruption.caller === 'agent' ? limits : undefined;
-  return withinLimits(sources, { pod, limits: ofNode, resource: wanted.resource, accepted: decision, ...deadline });
+  return withinLimits(sources, { pod, limits: ofNode, accepted: decision, ...deadline });
 }
 
 /** The rules that the agent of the pod's node follows, read from the API server. */

@@ -21,6 +21,8 @@ export interface HandlerSources extends PodSources, DisruptionSources, QuotaSour
   readonly recordDenial: RecordDenial;
   /** Limit of reviews that wait for a quota to be charged; separate, so that they do not block other reviews. */
   readonly pendingOnLedger: PendingReviews;
+  /** Limit of evictions by caller; apart from other reviews, for these wait for the API server too. */
+  readonly evictionLanes: PendingReviews;
 }
 
 /** The handlers by path. */
@@ -32,7 +34,7 @@ export function createHandlers(sources: HandlerSources): ReadonlyMap<string, Adm
     [WEBHOOK_PATHS.quota, withValidNames(limitConcurrency(quotaHandler(sources, checkFirst), sources.pendingOnLedger))],
     [WEBHOOK_PATHS.templates, templateHandler(sources)],
     [WEBHOOK_PATHS.classes, limitConcurrency(priorityClassHandler(sources), sources.pending)],
-    [WEBHOOK_PATHS.evictions, limitConcurrency(evictionHandler(sources), sources.pending)],
+    [WEBHOOK_PATHS.evictions, limitConcurrency(evictionHandler(sources), sources.evictionLanes)],
     [WEBHOOK_PATHS.deletions, limitConcurrency(deletionHandler(sources), sources.pending)],
   ];
   const inMode = (handle: AdmissionHandler) =>
