@@ -69,6 +69,8 @@ export const EVENTS = {
   refusedInNamespace: (namespace: string, text: string) => `Refused pods in namespace ${namespace}: ${text}`,
   refusedByQuota: (v: Readonly<Record<'priorityClassName' | 'namespace' | 'resource' | 'hard', string>>) =>
     `Refused pods of class ${v.priorityClassName} in namespace ${v.namespace}: ${v.resource} is limited to ${v.hard}`,
+  namespaceLeftQuota: (namespace: string, label: string) =>
+    `Namespace ${namespace} has left the quota: it needs label ${label} and the labels of namespaceSelector`,
   keptPod: (what: 'preemption' | 'removal', caller: string, text: string) => `Refused ${what} by ${caller}: ${text}`,
 } as const;
 

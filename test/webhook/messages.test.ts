@@ -129,6 +129,7 @@ const CONDITION_TEXTS: Samples<typeof CONDITIONS> = {
 };
 
 const EVENT_TEXTS: Samples<typeof EVENTS> = {
+  namespaceLeftQuota: ['shop', 'plimsoll.dev/priority-quota=enforced'],
   refusedInNamespace: ['shop', 'policy `team-a` forbids preemption here'],
   refusedByQuota: [{ priorityClassName: 'high', namespace: 'shop', resource: 'requests.memory', hard: '2Ti' }],
   keptPod: ['preemption', 'scheduler', "the pod's owner asked that it never be preempted"],

@@ -13,6 +13,7 @@ import { podsCondition } from './describe-conditions.ts';
 import type { LeaderDuty } from '#webhook/leadership.ts';
 import type { RuleReconciler } from '#webhook/rules/rule-reconciler.ts';
 import type { UnchargedPods } from '#shared/domain/quota/view/quota-counter.ts';
+import { createLostNamespaceEvents } from '#webhook/events/lost-namespace-events.ts';
 import { wantedPolicyConditions, wantedQuotaConditions } from './wanted-conditions.ts';
 import { ERRORS, LOG } from '#webhook/messages.ts';
 
@@ -37,11 +38,13 @@ const DEADLINE_MS = 10_000;
 export function createConditionWriter(options: ConditionWriterOptions): LeaderDuty {
   const { client, caches, events, rules, uncharged, clock, random, log } = options;
   const recordDefaults = createDefaultClassEvents(events);
+  const recordLost = createLostNamespaceEvents(events);
   const wantedOfPolicies = wantedPolicyConditions(caches, clock);
   const wantedOfQuotas = wantedQuotaConditions(caches, clock);
 
   async function reconcile(round: Round): Promise<void> {
     recordDefaults(new Map(Array.from(caches.classes.values(), (each) => [each.name, each])));
+    recordLost(caches.priorityQuotas.values(), [...caches.namespaces.values()]);
     await writeAll(PRIORITY_POLICIES, enforcedAs(await wantedOfPolicies(round.signal)), round);
     await writeAll(PRIORITY_QUOTAS, withPods(await wantedOfQuotas(round.signal)), round);
   }

@@ -26,11 +26,9 @@ describe.skipIf(!hasCluster())('while no webhook answers, the API server itself 
   });
 
   async function create(spec: object, metadata: object = {}): Promise<readonly [status: number, message: unknown]> {
-    const wanted = pod(uniqueName('pod'), spec);
-    const { status, body } = await api.post(api.core('pods'), {
-      ...wanted,
-      metadata: { ...wanted.metadata, ...metadata },
-    });
+    const name = uniqueName('pod');
+    const wanted = { ...pod(name, spec), metadata: { name, ...metadata } };
+    const { status, body } = await api.post(api.core('pods'), wanted);
     return [status, at(body, 'message')];
   }
 
