@@ -12,6 +12,7 @@ const AT_ONCE = 55;
 /** The API server writes each of these characters as six. */
 const LARGE = '<'.repeat(100_000);
 const PATIENCE_MS = 30_000;
+const DRY_RUN = { dryRun: 'All' };
 
 /** The webhook compiles the rules and is asked nothing: what is refused here, no tenant can get in by making it late. */
 describe.skipIf(!hasCluster())('while no webhook answers, the API server itself refuses', () => {
@@ -25,10 +26,10 @@ describe.skipIf(!hasCluster())('while no webhook answers, the API server itself 
     names.low = await objects.priorityClass('low', 10);
   });
 
-  async function create(spec: object, metadata: object = {}): Promise<readonly [status: number, message: unknown]> {
+  async function create(spec: object, metadata: object = {}, query = {}): Promise<readonly [number, unknown]> {
     const name = uniqueName('pod');
     const wanted = { ...pod(name, spec), metadata: { name, ...metadata } };
-    const { status, body } = await api.post(api.core('pods'), wanted);
+    const { status, body } = await api.post(api.core('pods'), wanted, { query });
     return [status, at(body, 'message')];
   }
 
@@ -40,7 +41,10 @@ describe.skipIf(!hasCluster())('while no webhook answers, the API server itself 
   test(`all of ${PARALLEL} large pods of a class that requires a quota, without the label`, async () => {
     names.policy = await objects.policy('covered', { namespaceSelector: onlyIn(api), requireQuotaFor: [names.high] });
     const refusal = [403, expect.stringContaining(`this namespace has no label ${LABEL}=enforced`)];
-    await eventually(async () => expect(await create({ priorityClassName: names.high })).toEqual(refusal), PATIENCE_MS);
+    await eventually(
+      async () => expect(await create({ priorityClassName: names.high }, {}, DRY_RUN)).toEqual(refusal),
+      PATIENCE_MS,
+    );
     const all = Array.from({ length: PARALLEL }, (_, index) => index);
     const answers = await inFlight(AT_ONCE, all, () =>
       create({ priorityClassName: names.high }, { annotations: { large: LARGE } }),
