@@ -48,26 +48,29 @@ export function quotaHandler(sources: QuotaSources, checkFirst: CheckBeforeCharg
     const { pod } = read.request;
     const quotas = await quotasOf(sources, pod);
     if ('kind' in quotas) return quotas;
-    const isNew = read.before === undefined;
-    const charges = quotas
-      .map((quota) => ({ quota, amounts: growthTo(quota, read.cost.after, read.cost.before) }))
-      .filter(({ amounts }) => isNew || amounts.size > 0);
+    const charges = chargesOf(quotas, read);
     // A class that needs a quota must not be usable where none counts it: this entry is asked too, and fails closed.
-    const refusal = isNew || charges.length > 0 ? await checkFirst(read) : undefined;
+    const refusal = read.before === undefined || charges.length > 0 ? await checkFirst(read) : undefined;
     if (refusal !== undefined) return refusal;
-    const unstated = isNew ? unstatedIn(quotas, pod) : undefined;
+    const unstated = read.before === undefined ? unstatedIn(quotas, pod) : undefined;
     // In dry run, the pod is admitted with a warning, so it is charged.
     if (unstated !== undefined && sources.mode === 'Enforce') return unstated;
-    if (charges.length === 0) return allowFor(MESSAGES.notCounted, {});
+    const { reservation } = read;
     const decision = await reserveAll(sources, {
       charges,
       pod,
-      reservation: read.reservation,
+      reservation,
       isDryRun: review.request.isDryRun,
       giveUpAt,
     });
     return unstated ?? decision;
   };
+}
+
+/** What each quota is charged; a resize that a quota does not notice is not charged to it. */
+function chargesOf(quotas: readonly PriorityQuota[], { cost, before }: QuotaReview): Charge['charges'] {
+  const charges = quotas.map((quota) => ({ quota, amounts: growthTo(quota, cost.after, cost.before) }));
+  return before === undefined ? charges : charges.filter(({ amounts }) => amounts.size > 0);
 }
 
 /** The refusal of the first quota for which a container does not state a value. */
@@ -106,6 +109,7 @@ interface Charge extends Omit<PendingReservation, 'reservation'> {
 async function reserveAll(sources: QuotaSources, wanted: Charge): Promise<AdmissionDecision> {
   const { ledgers, clock } = sources;
   const { charges, pod, reservation: unpriced, isDryRun, giveUpAt } = wanted;
+  if (charges.length === 0) return allowFor(MESSAGES.notCounted, {});
   const reserved: (() => void)[] = [];
   for (const { quota, amounts } of charges) {
     const withinMs = giveUpAt - clock.monotonic();

@@ -17,8 +17,12 @@ export function ruleCost(rule: UnplacedRule, { tests }: RulePlace, groupsNamed: 
   const values = tests.reduce((sum, test) => sum + PER_TEST + (test.values?.length ?? 0), 0);
   const names = (subjects?.users.length ?? 0) + 2 * (subjects?.serviceAccounts.length ?? 0) + allowed.length;
   const groups = (subjects?.groups.length ?? 0) > 0 ? PER_GROUP * groupsNamed : 0;
-  const classes = requireQuotaFor.length + (counted?.kind === 'classes' ? counted.names.size : 0);
-  return PER_RULE + values + names + groups + substitutes.size + classes;
+  const classes = requireQuotaFor.length + substitutes.size + namesCounted(counted);
+  return PER_RULE + values + names + groups + classes;
+}
+
+function namesCounted(counted: UnplacedRule['counted']): number {
+  return counted?.kind === 'classes' ? counted.names.size : 0;
 }
 
 /** The most that judging a pod of any one namespace may cost: all rules found everywhere, and for each label those of one value. */

@@ -71,7 +71,7 @@ describe.skipIf(!hasCluster())('a PriorityQuota and the labels that put it in fo
     const refusal = [403, expect.stringContaining(`failed quota: ${quota}: must specify requests.memory for: main`)];
     await eventually(async () => expect(await create({})).toEqual(refusal));
     const answers = await Promise.all(Array.from({ length: 25 }, () => create({ requests: { cpu: '1m' } })));
-    expect(answers).toEqual(answers.map(() => refusal));
+    for (const answer of answers) expect(answer).toEqual(refusal);
     expect(await create({ requests: { memory: '1Mi' } })).toEqual([201, undefined]);
   });
 
