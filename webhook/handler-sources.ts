@@ -10,7 +10,7 @@ import { evictionStore } from './evictions/eviction-store.ts';
 import { findSurvivors } from './evictions/find-survivors.ts';
 import { createLiveClassesReader } from './cluster-state/live-classes.ts';
 import { createLiveStateReader } from './cluster-state/live-state.ts';
-import { createPendingReviews } from './server/pending-reviews.ts';
+import { createCallerLanes, createPendingReviews } from './server/pending-reviews.ts';
 import { createPodLookUp } from './cluster-state/pod-look-up.ts';
 import { findPodsOfClass } from './cluster-state/pods-of-class.ts';
 import { readNamespaceLabels } from './cluster-state/read-namespace-labels.ts';
@@ -21,6 +21,8 @@ import { ERRORS } from '#webhook/messages.ts';
 import type { WebhookParts } from './wire.ts';
 
 const LONGEST_LIVE_READ_MS = 1_000;
+/** An agent has one eviction in flight; other accounts of ours and drains have a few. */
+const EVICTIONS_PER_CALLER = 8;
 /** Share of the request's deadline; the answer and the look-up of quota holders need the rest. */
 const SHARE_FOR_RESERVING = 0.7;
 /** Share of the request's deadline; reading comes before reserving. */
@@ -42,6 +44,7 @@ export function createHandlerSources(
     mode,
     pending: createPendingReviews(concurrentRequests),
     pendingOnLedger: createPendingReviews(concurrentRequests),
+    evictionLanes: createCallerLanes(EVICTIONS_PER_CALLER),
     protectionOnNode: (nodeName, timeoutMs) => readNodeProtection(client, nodeName, timeoutMs),
     evictions: createEvictionCounter({
       store: evictionStore(client, evictions),

@@ -43,7 +43,9 @@ export const CONDITIONS = {
   gapIgnored: (label: string) => `where label ${label} is set`,
   gapUnlabelled: (label: string) => `where label ${label} is missing`,
   notCounted: () => 'Pods have not been counted yet',
-  allPodsRead: () => 'Every pod is charged what it requests',
+  allPodsRead: () => 'Every pod is charged what it requests, or the default of the quota',
+  unstatedValues: (containers: ReadonlyMap<string, number>) =>
+    `Charged nothing for values that containers do not state: ${Array.from(containers, ([name, count]) => `${name} of ${count} containers`).join(', ')}; recreate their pods or set defaultRequest`,
   unreadablePods: (names: readonly string[]) =>
     `These pods cannot be read, so each is charged the full limit: ${names.join(', ')}`,
   nothingToEnforce: () => 'The API server enforces nothing in this policy; its settings take effect in the webhook',
@@ -51,8 +53,7 @@ export const CONDITIONS = {
   earlierRules: (problem: string | undefined) =>
     `The API server still enforces previously compiled rules${problem === undefined ? '' : `: ${problem}`}`,
   notInstalled: (missing: readonly string[]) => `Not installed: ${missing.join(', ')}`,
-  enforced: (verb: 'warns about' | 'refuses', isQuotaRequired: boolean) =>
-    `The API server ${verb} violations, even while the webhook is down${isQuotaRequired ? '; requireQuotaFor is enforced only by the webhook' : ''}`,
+  enforced: (verb: 'warns about' | 'refuses') => `The API server ${verb} violations, even while the webhook is down`,
   compiled: (policies: number) => `Compiled from ${policies} PriorityPolicies`,
 } as const;
 
@@ -68,6 +69,8 @@ export const EVENTS = {
   refusedInNamespace: (namespace: string, text: string) => `Refused pods in namespace ${namespace}: ${text}`,
   refusedByQuota: (v: Readonly<Record<'priorityClassName' | 'namespace' | 'resource' | 'hard', string>>) =>
     `Refused pods of class ${v.priorityClassName} in namespace ${v.namespace}: ${v.resource} is limited to ${v.hard}`,
+  namespaceLeftQuota: (namespace: string, label: string) =>
+    `Namespace ${namespace} has left the quota: it needs label ${label} and the labels of namespaceSelector`,
   keptPod: (what: 'preemption' | 'removal', caller: string, text: string) => `Refused ${what} by ${caller}: ${text}`,
 } as const;
 

@@ -40,7 +40,7 @@ export async function startWebhook(configuration: WebhookConfiguration, surround
 function createDuties(parts: WebhookParts) {
   const { configuration, ledgers, shutdown } = parts;
   const rules = new RuleReconciler({ ...parts, mode: configuration.mode });
-  const conditions = createConditionWriter({ ...parts, rules, unreadable: (quota) => ledgers.unreadable(quota) });
+  const conditions = createConditionWriter({ ...parts, rules, uncharged: (quota) => ledgers.uncharged(quota) });
   const duties = [rules.duty, conditions];
   const leadership = createLeadership({ ...parts, lease: configuration.leaderElection, duties });
   shutdown.onRelease('leadership', () => leadership.close());

@@ -7,7 +7,7 @@ import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import { decodePodRequest } from '#shared/kube/decode/decode-pod-request.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import { decodeResourceQuota } from '#shared/kube/decode/decode-resource-quota.ts';
-import { QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
+import { QUOTA_LABEL, QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
 import type { Decoded } from '#shared/kube/decode/decoded.ts';
 import { cpuSeconds } from '#bench/shared/support/cpu-seconds.ts';
 import { median, rounded } from '#bench/shared/support/quantile.ts';
@@ -42,6 +42,7 @@ const world: ClusterState = {
   namespaceLabels: () => new Map([['kubernetes.io/metadata.name', 'team-a']]),
   resourceQuotas: () => quotas,
   quotaNamespaces: QUOTA_NAMESPACES,
+  quotaLabel: QUOTA_LABEL,
   knownPods: NO_KNOWN_PODS,
 };
 const bytes = Buffer.from(validateBody());

@@ -8,6 +8,9 @@ import { largestHolders } from '#shared/domain/quota/ledger/largest-holders.ts';
 import { Ledger } from '#shared/domain/quota/ledger/ledger.ts';
 import { EMPTY_LEDGER, type LedgerState } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { limitedAmounts } from '#shared/domain/quota/ledger/limited-amounts.ts';
+import { costTo, missingFor } from '#shared/domain/quota/unstated-values.ts';
+import { refuseFor } from '#shared/domain/admission/message.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { countsPod } from '#shared/domain/quota/priority-quota.ts';
 import { QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
 import type { CountedQuota } from '#cli/cluster/counted-quota.ts';
@@ -29,9 +32,12 @@ export function openPriorityQuotas(quotas: readonly CountedQuota[], now: Instant
 
   function chargeAll(pod: Pod, counting: readonly CountedQuota[], knownPods: KnownPods): AdmissionDecision | undefined {
     const { uid, namespace, name } = pod;
-    const reservation = { uid, namespace, pod: name, amounts: chargeToPriorityQuota(pod), admittedAt: now };
+    const charged = chargeToPriorityQuota(pod);
     const after = new Map<string, LedgerState>(states);
     for (const quota of counting) {
+      const missing = missingFor(quota, pod);
+      if (missing !== undefined) return refuseFor(MESSAGES.quotaValuesMissing, { quota: quota.name, missing });
+      const reservation = { uid, namespace, pod: name, amounts: costTo(quota, charged), admittedAt: now };
       const ledger = new Ledger(states.get(quota.name) ?? EMPTY_LEDGER, quota.hard);
       const outcome = ledger.reserve(reservation);
       if (outcome.kind === 'exceeded') {

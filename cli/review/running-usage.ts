@@ -3,7 +3,7 @@ import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { NO_KNOWN_PODS, type KnownPods } from '#shared/domain/admission/known-pods.ts';
 import { byName } from '#shared/domain/model/compare-texts.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
-import { QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
+import { QUOTA_LABEL, QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
 import { openPriorityQuotas } from './priority-quota-book.ts';
 import { openResourceQuotas } from './resource-quota-book.ts';
 import type { ReviewState } from './cluster-state.ts';
@@ -30,6 +30,7 @@ export function openRunningUsage(state: ReviewState, now: Instant, present: Know
       policies: [...state.policies.values()].toSorted(byName),
       priorityQuotas: quotas,
       quotaNamespaces: QUOTA_NAMESPACES,
+      quotaLabel: QUOTA_LABEL,
       namespaceLabels,
       namespaceNames: () => state.namespaces.keys(),
       knownPods,

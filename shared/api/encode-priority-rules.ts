@@ -7,6 +7,7 @@ import type {
   RuleSet,
   RuleSubjects,
 } from '#shared/domain/priority-rules/priority-rules.ts';
+import type { PriorityScope } from '#shared/domain/quota/priority-quota.ts';
 import type { UnplacedRule } from '#shared/domain/priority-rules/rule-of-policy.ts';
 
 /** Before a sentence that would be a refusal if the webhook were not in dry run. */
@@ -49,10 +50,18 @@ function encodeRule(rule: PriorityRule): object {
     ...(allowed !== undefined && { allowedPriorityClassNames: allowed, allowedText: listClasses(allowed) }),
     ...(maxPriority !== undefined && { maxPriority }),
     preemption,
+    ...(rule.requireQuotaFor.length > 0 && { requireQuotaFor: rule.requireQuotaFor }),
+    ...(rule.defaultClassName !== undefined && { defaultPriorityClassName: rule.defaultClassName }),
+    ...(rule.counted !== undefined && encodeCounted(rule.counted)),
     substitutePriorityClassNames: Object.fromEntries(substitutes),
     ...(defaultRank !== undefined && { defaultRank }),
     messagePrefix: rule.isDryRun ? DRY_RUN_PREFIX : '',
   };
+}
+
+function encodeCounted(scope: PriorityScope): object {
+  if (scope.kind === 'range') return { countedPriority: { min: scope.min, max: scope.max } };
+  return { countedPriorityClassNames: [...scope.names] };
 }
 
 function encodeSubjects({ users, groups, serviceAccounts }: RuleSubjects): object {

@@ -5,6 +5,7 @@ import {
   decodeObject,
   readIdentity,
   readAmounts,
+  readBoolean,
   readInteger,
   readObject,
   readPart,
@@ -33,6 +34,8 @@ function readSpec(spec: WireObject): Omit<PriorityQuota, 'name'> {
       names: new Set(readTexts(spec, 'priorityClassNames')),
     },
     hard: readAmounts(spec, 'hard') ?? NO_AMOUNTS,
+    defaultRequest: readAmounts(spec, 'defaultRequest') ?? NO_AMOUNTS,
+    requireLabel: readBoolean(spec, 'requireLabel'),
   };
 }
 
@@ -42,11 +45,14 @@ function readRange(range: WireObject): PriorityScope {
 }
 
 /** The object as the API server stores it, without its status; what is absent or empty is left out. */
-export function encodePriorityQuota({ name, namespaces, scope, hard }: PriorityQuota): object {
+export function encodePriorityQuota(quota: PriorityQuota): object {
+  const { name, namespaces, scope, hard, defaultRequest, requireLabel } = quota;
   const spec = present({
     namespaceSelector: namespaces.written && encodeSelector(namespaces.written),
     ...encodeScope(scope),
     hard: hard.size === 0 ? undefined : encodeAmounts(hard),
+    defaultRequest: defaultRequest.size === 0 ? undefined : encodeAmounts(defaultRequest),
+    requireLabel: requireLabel ? true : undefined,
   });
   return encodeObject('PriorityQuota', { name }, { spec });
 }

@@ -109,6 +109,7 @@ export const EVENT_REASONS = {
   policyViolated: 'PolicyViolated',
   policyConflict: 'PolicyConflict',
   quotaExceeded: 'QuotaExceeded',
+  namespaceLeftQuota: 'NamespaceLeftQuota',
   severalDefaults: 'SeveralGlobalDefaults',
 } as const;
 

@@ -1,3 +1,5 @@
+import { NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
+import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { Amounts } from '#shared/domain/quantity/amounts.ts';
 import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget.ts';
 import type { Node } from '#shared/domain/snapshot/node.ts';
@@ -171,3 +173,9 @@ export function amountsOf(texts: Texts = {}): Amounts {
     }),
   );
 }
+
+/** The settings of a PriorityQuota that nearly every test leaves alone. */
+export const PLAIN_QUOTA: Pick<PriorityQuota, 'defaultRequest' | 'requireLabel'> = {
+  defaultRequest: NO_AMOUNTS,
+  requireLabel: false,
+};

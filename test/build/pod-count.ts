@@ -1,3 +1,4 @@
+import { PLAIN_QUOTA } from '#test/build/cluster.ts';
 import type { Amounts } from '#shared/domain/quantity/amounts.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
@@ -35,6 +36,7 @@ export function countOf(hard: Amounts, pods: Iterable<CountedPod>): QuotaCount {
     namespaces: prepareSelector(selectorOf({})),
     scope: { kind: 'range', min: 0, max: 0 },
     hard,
+    ...PLAIN_QUOTA,
   };
   const count = new QuotaCounter(viewOf([...hard.keys()], pods)).count(quota, '', 1);
   if (count === undefined) throw new Error('the view is not whole');

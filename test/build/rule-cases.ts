@@ -4,6 +4,8 @@ import { decideValidation } from '#shared/domain/admission/decide-validation.ts'
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { reportedQosClass } from '#shared/domain/pod/qos.ts';
+import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
+import { byName } from '#shared/domain/model/compare-texts.ts';
 import type { PriorityClass, PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import { resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
@@ -75,15 +77,32 @@ export function policyArbitrary(namespaceName: (index: number) => string): fc.Ar
     limits,
     preemption,
     byDefault: fc.option(className, { nil: undefined }),
+    requireQuotaFor: fc.uniqueArray(className, { maxLength: 2 }),
     onViolation: fc.constantFrom<'Deny' | 'Warn'>('Deny', 'Deny', 'Warn'),
   });
-  return parts.map(({ namespaceSelector, subjects, limits: limit, preemption: never, byDefault, onViolation }) => ({
+  return parts.map(({ namespaceSelector, subjects, limits: limit, preemption: never, byDefault, ...others }) => ({
     ...(namespaceSelector !== undefined && { namespaceSelector }),
     ...(subjects !== undefined && { subjects }),
     ...limit,
     ...never,
     ...(mayBeDefault(byDefault, limit) && { defaultPriorityClassName: byDefault }),
-    onViolation,
+    ...others,
+  }));
+}
+
+/** A PriorityQuota that requires its label, as people write it. */
+export function quotaArbitrary(): fc.Arbitrary<object> {
+  const names = fc.uniqueArray(fc.constantFrom(...CLASS_NAMES), { minLength: 1, maxLength: 3 });
+  const scope = fc.oneof(
+    names.map((priorityClassNames) => ({ priorityClassNames })),
+    fc.constantFrom({ min: 100 }, { max: 10 }, { min: 0, max: 0 }).map((priority) => ({ priority })),
+  );
+  const selector = fc.option(selectorArbitrary(), { nil: undefined });
+  return fc.tuple(scope, selector).map(([chosen, namespaceSelector]) => ({
+    ...chosen,
+    ...(namespaceSelector !== undefined && { namespaceSelector }),
+    hard: { pods: '1' },
+    requireLabel: true,
   }));
 }
 
@@ -189,14 +208,16 @@ export function verdictOfWebhook(
     policies,
     labels,
     classes,
+    quotas = [],
   }: {
     readonly policies: readonly PriorityPolicy[];
+    readonly quotas?: readonly PriorityQuota[];
     readonly labels: Readonly<Record<string, string>>;
     readonly classes: readonly PriorityClass[];
   },
 ): RuleVerdict {
   const world = {
-    ...buildWorld({ classes, policies: policies.toSorted((a, b) => (a.name < b.name ? -1 : 1)) }),
+    ...buildWorld({ classes, policies: policies.toSorted(byName), priorityQuotas: quotas.toSorted(byName) }),
     namespaceLabels: () => new Map(Object.entries(labels)),
   };
   const decision = kind === 'Pod' ? decideValidation(request, world) : decideTemplate(request, world);

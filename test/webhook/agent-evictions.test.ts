@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { StoredObject } from '#test/fakes/stored-objects.ts';
 import { pod, readAnswer, review, type Answer } from './support/reviews.ts';
 import { NAMESPACES, PODS, runWebhook, type RunningWebhook } from './support/webhook-process.ts';
+import { ERRORS } from '#webhook/messages.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { patternOf } from '#test/build/pattern-of.ts';
 
@@ -12,6 +13,7 @@ const NODE_POLICIES = '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies';
 const BUDGETS = '/apis/policy/v1/poddisruptionbudgets';
 const CONFIG_MAPS = '/api/v1/configmaps';
 const SHARED = { evictions: { configMapName: 'plimsoll-evictions', perMinute: 5 } };
+const SOCKETS = 256;
 const RUNNING = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
 
 interface Asked {
@@ -27,11 +29,15 @@ describe('evictions by our own accounts', () => {
   let webhook: RunningWebhook;
   let made = 0;
   beforeAll(async () => {
-    webhook = await runWebhook((api) => {
-      api.put(NAMESPACES, { metadata: { name: 'team-a' } });
-      api.put(NAMESPACES, { metadata: { name: 'ignored', labels: { 'plimsoll.dev/ignore': 'true' } } });
-      for (const name of ['node-a', 'node-b']) api.put('/api/v1/nodes', { metadata: { name, labels: { name } } });
-    }, SHARED);
+    webhook = await runWebhook(
+      (api) => {
+        api.put(NAMESPACES, { metadata: { name: 'team-a' } });
+        api.put(NAMESPACES, { metadata: { name: 'ignored', labels: { 'plimsoll.dev/ignore': 'true' } } });
+        for (const name of ['node-a', 'node-b']) api.put('/api/v1/nodes', { metadata: { name, labels: { name } } });
+      },
+      SHARED,
+      SOCKETS,
+    );
   });
   afterAll(() => webhook.stop());
   beforeEach(() => {
@@ -136,13 +142,13 @@ describe('evictions by our own accounts', () => {
       expect(await evict(given('node-b'), { node: 'node-b' })).toMatchObject({ allowed: true });
     });
 
-    test('for each resource separately, as the agent counts them', async () => {
+    test('whatever resource the caller names, for a stolen token would name each in turn', async () => {
       const limits = { perMinute: 1, perTenMinutes: 1 };
       webhook.api.put(NODE_POLICIES, { metadata: { name: 'one' }, spec: { mode: 'Enforce', limits } });
       const signals = ['cpu.pressure', 'memory.available', 'memory.pressure', 'pid.available', 'made up', 'up too'];
       const answers = [];
       for (const signal of signals) answers.push((await evict(given('node-a'), { signal })).allowed);
-      expect(answers).toEqual([true, true, false, true, true, false]);
+      expect(answers).toEqual([true, false, false, false, false, false]);
     });
 
     test('in the cluster, over all nodes and accounts', async () => {
@@ -156,6 +162,30 @@ describe('evictions by our own accounts', () => {
         ...Array.from({ length: 5 }, () => [true, undefined]),
         [false, 'the limit of 5 evictions a minute in the cluster is reached'],
       ]);
+    });
+
+    test('so that no node uses up the limit of the cluster', async () => {
+      const limits = { perMinute: 100, perTenMinutes: 100, perNamespacePerTenMinutes: 100 };
+      webhook.api.put(NODE_POLICIES, { metadata: { name: 'many' }, spec: { mode: 'Enforce', limits } });
+      const answers = [];
+      for (let eviction = 0; eviction < 5; eviction += 1) answers.push((await evict(given('node-a'))).allowed);
+      expect(answers).toEqual([true, true, true, false, false]);
+      expect(await evict(given('node-b'), { node: 'node-b' })).toMatchObject({ allowed: true });
+    });
+
+    test('in lanes, so that a flood from one node is refused and the evictions of another are not', async () => {
+      webhook.api.silent = /namespaces\/flood\/pods/;
+      const victims = Array.from({ length: 150 }, () => given('node-b', {}, { namespace: 'flood' }));
+      const flood = victims.map((victim) => evict(victim, { node: 'node-a' }));
+      const others = await Promise.all([1, 2].map(() => evict(given('node-b'), { node: 'node-b' })));
+      const answers = await Promise.all(flood);
+      expect(others.map(({ allowed }) => allowed)).toEqual([true, true]);
+      expect(answers.filter(({ allowed }) => allowed)).toEqual([]);
+      const overloaded = answers.filter(
+        ({ message }) => message === MESSAGES.overloaded.text({ cause: ERRORS.tooManyWaiting() }),
+      );
+      expect(overloaded).toHaveLength(142);
+      webhook.api.silent = undefined;
     });
 
     test('in a ConfigMap, so that a restart forgets nothing', async () => {

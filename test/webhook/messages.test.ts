@@ -22,12 +22,15 @@ const DECISIONS: Decisions = {
   fieldsDifferFromClass: [{ apiServer: 'the integer value of priority (5) must not be provided in pod spec' }],
   classlessWithPriority: [{ priority: 4242, preemptionPolicy: 'Never' }],
   forgedQosClass: [{ computed: 'Burstable', shown: '`BestEffort`' }],
+  defaultNotGiven: [{ ...CLASS, ...POLICY }],
   classNotAllowed: [{ ...CLASS, ...POLICY, allowed: ['low', 'normal'] }],
   priorityAboveCeiling: [{ ...CLASS, ...POLICY, maxPriority: 500 }],
   missingClassUnderCeiling: [{ ...CLASS, ...POLICY, maxPriority: 500 }],
   preemptionNotAllowed: [{ ...CLASS, ...POLICY, substitute: 'high-never' }],
   missingClassMayPreempt: [{ ...CLASS, ...POLICY }],
-  quotaRequired: [{ ...CLASS, ...POLICY, namespace: 'shop', selecting: 'high-tier' }],
+  quotaRequired: [{ ...CLASS, ...POLICY, namespace: 'shop' }],
+  quotaLabelRequired: [{ ...CLASS, ...POLICY, label: 'plimsoll.dev/priority-quota=enforced' }],
+  countedWithoutLabel: [{ ...CLASS, quota: 'high-tier', label: 'plimsoll.dev/priority-quota=enforced' }],
   quotaExceeded: [
     {
       ...CLASS,
@@ -43,6 +46,7 @@ const DECISIONS: Decisions = {
     },
   ],
   quotaUnusable: [{ apiServer: 'must specify memory for: app' }],
+  quotaValuesMissing: [{ quota: 'high-tier', missing: 'requests.memory for: app,init' }],
   notCounted: [],
   quotaReserved: [{ quotas: 'high-tier' }],
   quotaBusy: [{ quota: 'high-tier', ...CAUSE }],
@@ -87,6 +91,8 @@ const TEXTS: Samples<typeof PHRASES> = {
   schedulerOfPolicy: ['team-a', 'batch-scheduler'],
   keptAwayFrom: [['node-1', 'node-2', 'node-3', 'node-4'], 'shop/ReplicaSet/web'],
   classJustChanged: ['the priority differs from its class'],
+  withoutQuotaLabel: ['plimsoll.dev/priority-quota=enforced'],
+  defaultNotGiven: [],
   podsWouldBeRefused: ['policy `team-a` forbids preemption here'],
   unconfirmed: [12, 'connection refused'],
   budgetAllowsNone: ['web'],
@@ -112,16 +118,18 @@ const CONDITION_TEXTS: Samples<typeof CONDITIONS> = {
   gapUnlabelled: ['plimsoll.dev/priority-quota=enforced'],
   notCounted: [],
   allPodsRead: [],
+  unstatedValues: [new Map([['requests.memory', 3]])],
   unreadablePods: [['shop/web']],
   nothingToEnforce: [],
   onlyByWebhook: ['team-a'],
   earlierRules: ['connection refused'],
   notInstalled: [['ValidatingAdmissionPolicy plimsoll-pods']],
-  enforced: ['refuses', true],
+  enforced: ['refuses'],
   compiled: [3],
 };
 
 const EVENT_TEXTS: Samples<typeof EVENTS> = {
+  namespaceLeftQuota: ['shop', 'plimsoll.dev/priority-quota=enforced'],
   refusedInNamespace: ['shop', 'policy `team-a` forbids preemption here'],
   refusedByQuota: [{ priorityClassName: 'high', namespace: 'shop', resource: 'requests.memory', hard: '2Ti' }],
   keptPod: ['preemption', 'scheduler', "the pod's owner asked that it never be preempted"],
@@ -171,7 +179,6 @@ const ERROR_TEXTS: Samples<typeof ERRORS> = {
 };
 
 const [QUOTA_EXCEEDED] = DECISIONS.quotaExceeded;
-const [QUOTA_REQUIRED] = DECISIONS.quotaRequired;
 const [PREEMPTION_NOT_ALLOWED] = DECISIONS.preemptionNotAllowed;
 const CLASSLESS = { ...CLASS, priorityClassName: '' };
 
@@ -184,10 +191,6 @@ const VARIANTS: Readonly<Record<string, string>> = {
     substitute: undefined,
   }),
   'no class is allowed': MESSAGES.classNotAllowed.text({ ...CLASSLESS, ...POLICY, allowed: [] }),
-  'a quota is required and none selects the namespace': MESSAGES.quotaRequired.text({
-    ...QUOTA_REQUIRED,
-    selecting: undefined,
-  }),
   'a quota with room left': MESSAGES.quotaExceeded.text({ ...QUOTA_EXCEEDED, free: '512Mi', others: [], holders: [] }),
   'the pod is on no node': MESSAGES.otherNode.text({ callerNode: 'node-1', node: '' }),
   'kept away from three nodes': PHRASES.keptAwayFrom(['node-1', 'node-2', 'node-3'], 'shop/ReplicaSet/web'),
@@ -195,7 +198,7 @@ const VARIANTS: Readonly<Record<string, string>> = {
   'switched off by the ignore label alone': CONDITIONS.notEnforced([
     `${CONDITIONS.gapIgnored('plimsoll.dev/ignore=true')}: c`,
   ]),
-  'rules that only warn': CONDITIONS.enforced('warns about', false),
+  'rules that only warn': CONDITIONS.enforced('warns about'),
   'expired without a cause': ERRORS.expired('2026-01-01T00:00:00.000Z', undefined),
 };
 

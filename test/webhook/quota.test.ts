@@ -38,6 +38,25 @@ describe('the quota entry', () => {
     expect(status('high-tier')).toEqual({ used: { 'requests.memory': '2Gi' }, reserved: ['one', 'two'], counted: 1 });
   });
 
+  test('refuses a pod that does not state what is limited, in the words of a ResourceQuota, and charges nothing', async () => {
+    await start((api) => api.put(PRIORITY_QUOTAS, quota('high-tier', { 'requests.memory': '2Gi', 'limits.cpu': '4' })));
+    expect(await ask('one')).toMatchObject({
+      allowed: false,
+      code: 403,
+      message: 'failed quota: high-tier: must specify limits.cpu for: main',
+    });
+    expect(status('high-tier').reserved).toEqual([]);
+  });
+
+  test('charges the default of the quota for what a pod does not state', async () => {
+    const given = quota('high-tier', { 'limits.cpu': '500m' });
+    const spec = { ...(given['spec'] as object), defaultRequest: { 'limits.cpu': '300m' } };
+    await start((api) => api.put(PRIORITY_QUOTAS, { ...given, spec }));
+    expect(await ask('one')).toMatchObject({ allowed: true });
+    expect(await ask('two')).toMatchObject({ allowed: false, code: 403 });
+    expect(status('high-tier').used).toEqual({ 'limits.cpu': '300m' });
+  });
+
   test('names the largest pods of the own namespace, and no others', async () => {
     await start((api) => {
       api.put(PRIORITY_QUOTAS, quota('q', { pods: '3' }));

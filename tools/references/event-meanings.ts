@@ -39,6 +39,10 @@ export const EVENT_MEANINGS: Readonly<Record<keyof typeof EVENT_REASONS, EventMe
   },
   preemptionRefused: { about: 'Pod', meaning: 'kube-scheduler tried to preempt a pod that opted out' },
   policyViolated: { about: 'PriorityPolicy', meaning: 'The policy refused a pod or a template' },
+  namespaceLeftQuota: {
+    about: 'PriorityQuota',
+    meaning: 'A namespace that the quota was in force in has lost its labels, for example because it was created again',
+  },
   policyConflict: { about: 'PriorityPolicy', meaning: 'Two policies began to conflict for the same pods' },
   quotaExceeded: { about: 'ResourceQuota or PriorityQuota', meaning: 'A pod did not fit into the quota' },
   severalDefaults: { about: 'PriorityClass', meaning: 'A second priority class became the global default' },

@@ -5,7 +5,7 @@ import { byName } from '#shared/domain/model/compare-texts.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import { derived } from '#shared/kube/reflector/derived.ts';
 import type { Reflector } from '#shared/kube/reflector/reflector.ts';
-import { QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
+import { QUOTA_LABEL, QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { byNamespace } from './by-namespace.ts';
 import type { Caches } from './caches.ts';
@@ -29,6 +29,7 @@ export function createStateReader(caches: Caches, clock: Clock, avoidedBy?: Avoi
     namespaceLabels: (namespace: string) => caches.namespaces.get(namespace)?.labels,
     resourceQuotas: byNamespace(caches.resourceQuotas),
     quotaNamespaces: QUOTA_NAMESPACES,
+    quotaLabel: QUOTA_LABEL,
     knownPods: NO_KNOWN_PODS,
     avoidedBy,
   };

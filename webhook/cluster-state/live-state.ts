@@ -12,7 +12,7 @@ import type { StateReader } from './cached-state.ts';
 import { ERRORS } from '#webhook/messages.ts';
 
 /**
- * Reads classes, policies and the namespace with its quotas from the API server, because a cache may lag and must not
+ * Reads classes, policies, PriorityQuotas and the namespace with its quotas from the API server, because a cache may lag and must not
  * cause a wrong decision. Rejects when they cannot be read or when too many reads are in progress; concurrent calls for
  * the same namespace share one read.
  */
@@ -24,12 +24,11 @@ export function createLiveStateReader(
   const rules = sharedReads(() => readRules(client, timeoutMs));
   const read = sharedReads((namespace) => readNamespace(client, namespace, timeoutMs));
   return async ({ pod }) => {
-    const [{ classes, policies }, { quotas, labels }] = await Promise.all([rules(''), read(pod.namespace)]);
+    const [live, { quotas, labels }] = await Promise.all([rules(''), read(pod.namespace)]);
     const cached = cluster();
     return {
       ...cached,
-      classes,
-      policies,
+      ...live,
       resourceQuotas: () => quotas,
       namespaceLabels: (name) => (name === pod.namespace ? labels : cached.namespaceLabels(name)),
     };

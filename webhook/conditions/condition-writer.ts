@@ -12,6 +12,8 @@ import { createDefaultClassEvents } from '#webhook/events/default-class-events.t
 import { podsCondition } from './describe-conditions.ts';
 import type { LeaderDuty } from '#webhook/leadership.ts';
 import type { RuleReconciler } from '#webhook/rules/rule-reconciler.ts';
+import type { UnchargedPods } from '#shared/domain/quota/view/quota-counter.ts';
+import { createLostNamespaceEvents } from '#webhook/events/lost-namespace-events.ts';
 import { wantedPolicyConditions, wantedQuotaConditions } from './wanted-conditions.ts';
 import { ERRORS, LOG } from '#webhook/messages.ts';
 
@@ -19,8 +21,8 @@ export interface ConditionWriterOptions extends Omit<ClientContext, 'metrics'> {
   readonly caches: Caches;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly rules: Pick<RuleReconciler, 'conditionOf'>;
-  /** Some pods that a quota counts but that cannot be read; `undefined` until its pods have been counted. */
-  readonly unreadable: (quota: string) => readonly string[] | undefined;
+  /** What of a quota's pods is not charged as they request it; `undefined` until its pods have been counted. */
+  readonly uncharged: (quota: string) => UnchargedPods | undefined;
 }
 
 /** One round of the leader: the signal aborts it, and nothing is written after the leader's term. */
@@ -34,19 +36,21 @@ const DEADLINE_MS = 10_000;
 
 /** Writes the conditions of policies and quotas, which show administrators what is wrong with them. */
 export function createConditionWriter(options: ConditionWriterOptions): LeaderDuty {
-  const { client, caches, events, rules, unreadable, clock, random, log } = options;
+  const { client, caches, events, rules, uncharged, clock, random, log } = options;
   const recordDefaults = createDefaultClassEvents(events);
+  const recordLost = createLostNamespaceEvents(events);
   const wantedOfPolicies = wantedPolicyConditions(caches, clock);
   const wantedOfQuotas = wantedQuotaConditions(caches, clock);
 
   async function reconcile(round: Round): Promise<void> {
     recordDefaults(new Map(Array.from(caches.classes.values(), (each) => [each.name, each])));
+    recordLost(caches.priorityQuotas.values(), [...caches.namespaces.values()]);
     await writeAll(PRIORITY_POLICIES, enforcedAs(await wantedOfPolicies(round.signal)), round);
     await writeAll(PRIORITY_QUOTAS, withPods(await wantedOfQuotas(round.signal)), round);
   }
 
   function withPods(conditions: ReadonlyMap<string, readonly Condition[]>): ReadonlyMap<string, readonly Condition[]> {
-    return new Map(Array.from(conditions, ([quota, others]) => [quota, [...others, podsCondition(unreadable(quota))]]));
+    return new Map(Array.from(conditions, ([quota, others]) => [quota, [...others, podsCondition(uncharged(quota))]]));
   }
 
   /** Adds the state of the rules that the API server enforces, which can change without a change of policies. */

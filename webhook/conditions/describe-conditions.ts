@@ -2,6 +2,7 @@ import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
 import type { PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import type { PolicyReview } from '#shared/domain/priority/review-policies.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
+import type { UnchargedPods } from '#shared/domain/quota/view/quota-counter.ts';
 import { reviewQuota } from '#shared/domain/quota/review-quota.ts';
 import type { Condition } from '#shared/kube/conditions.ts';
 import { QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
@@ -52,19 +53,21 @@ export function quotaConditions(
   return [{ type: 'Ready', status: reason === 'Enforced' ? 'True' : 'False', reason, message: message.join('; ') }];
 }
 
-/**
- * Whether all pods that a quota counts can be read; `unreadable` names some that cannot, and is `undefined` before the
- * first count.
- */
-export function podsCondition(unreadable: readonly string[] | undefined): Condition {
-  if (unreadable === undefined)
+/** Whether a quota charges all its pods what they request; `undefined` before the first count. */
+export function podsCondition(uncharged: UnchargedPods | undefined): Condition {
+  if (uncharged === undefined)
     return { type: 'PodsReadable', status: 'Unknown', reason: 'NotCounted', message: CONDITIONS.notCounted() };
-  const areRead = unreadable.length === 0;
+  const { unreadable, unstated } = uncharged;
+  const problems = [
+    ...(unreadable.length === 0 ? [] : [CONDITIONS.unreadablePods(unreadable)]),
+    ...(unstated.size === 0 ? [] : [CONDITIONS.unstatedValues(unstated)]),
+  ];
+  const isFine = problems.length === 0;
   return {
     type: 'PodsReadable',
-    status: areRead ? 'True' : 'False',
-    reason: areRead ? 'AllPodsRead' : 'UnreadablePods',
-    message: areRead ? CONDITIONS.allPodsRead() : CONDITIONS.unreadablePods(unreadable),
+    status: isFine ? 'True' : 'False',
+    reason: isFine ? 'AllPodsRead' : unreadable.length > 0 ? 'UnreadablePods' : 'ValuesNotStated',
+    message: isFine ? CONDITIONS.allPodsRead() : problems.join('; '),
   };
 }
 

@@ -1,16 +1,12 @@
 import type { Disruption } from '#shared/domain/admission/decide-disruption.ts';
-import type { CountedResource } from '#shared/domain/eviction/count-eviction.ts';
 import type { EvictionUrgency } from '#shared/domain/eviction/eviction-limits.ts';
-import { KUBELET_SIGNALS, OWN_SIGNALS, resourceOf } from '#shared/domain/pressure/signal.ts';
+import { ANNOTATION_EVICTION_URGENCY } from '#shared/kube/api-names.ts';
 import { fieldOf } from '#shared/kube/decode/field-of.ts';
-import { ANNOTATION_EVICTION_SIGNAL, ANNOTATION_EVICTION_URGENCY } from '#shared/kube/api-names.ts';
 
 /** The options of an Eviction, without the pod itself. */
 export interface EvictionRequest extends Pick<Disruption, 'expectedUid' | 'gracePeriodSeconds'> {
   /** From the Eviction's own options; those of the URL are in the review. */
   readonly isDryRun: boolean;
-  /** The resource under pressure, as our agent reports it; `undefined` for other callers and for unknown signals. */
-  readonly resource: CountedResource | undefined;
   /** As our agent reports it. */
   readonly urgency: EvictionUrgency | undefined;
 }
@@ -41,18 +37,11 @@ export function readEviction(eviction: unknown): EvictionRequest {
     expectedUid: typeof uid === 'string' ? uid : undefined,
     gracePeriodSeconds: typeof grace === 'number' ? grace : undefined,
     isDryRun: isAll(fieldOf(options, 'dryRun')),
-    resource: resourceIn(fieldOf(annotations, ANNOTATION_EVICTION_SIGNAL)),
     urgency: URGENCIES.find((each) => each === fieldOf(annotations, ANNOTATION_EVICTION_URGENCY)),
   };
 }
 
 const URGENCIES: readonly EvictionUrgency[] = ['Severe', 'LastChance'];
-const COUNTED_RESOURCES: readonly CountedResource[] = ['memory', 'pids', 'cpu'];
-
-function resourceIn(signal: unknown): CountedResource | undefined {
-  const known = [...KUBELET_SIGNALS, ...OWN_SIGNALS].find((each) => each === signal);
-  return COUNTED_RESOURCES.find((resource) => known !== undefined && resource === resourceOf(known));
-}
 
 /** `All` is the only value that the API server accepts; anything else counts as a real eviction. */
 function isAll(dryRun: unknown): boolean {

@@ -2,8 +2,8 @@ import type { Allowed, Refused } from '#shared/domain/admission/decision.ts';
 import { refuseFor } from '#shared/domain/admission/message.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
-import type { CountedResource } from '#shared/domain/eviction/count-eviction.ts';
 import type { EvictionUrgency } from '#shared/domain/eviction/eviction-limits.ts';
+import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
 import type { Protection } from '#shared/domain/eviction/node-protection.ts';
 import { spentBudget } from '#shared/domain/eviction/spent-budget.ts';
 import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget.ts';
@@ -27,8 +27,6 @@ export interface LimitedEviction {
   readonly pod: Pod;
   /** The limits of the pod's node, for its agent; other accounts have only the cluster-wide limit. */
   readonly limits: Protection['limits'] | undefined;
-  /** The resource under pressure, as the agent reports it. */
-  readonly resource: CountedResource | undefined;
   /** As the agent reports it. */
   readonly urgency: EvictionUrgency | undefined;
   readonly accepted: Allowed;
@@ -47,13 +45,13 @@ const MOST_BUDGETS = 200;
  */
 export async function withinLimits(sources: LimitSources, eviction: LimitedEviction): Promise<Allowed | Refused> {
   const { client, evictions, evictionsPerMinute: inClusterPerMinute } = sources;
-  const { pod, limits, resource, urgency, accepted, giveUpAt, timeLeft } = eviction;
+  const { pod, limits, urgency, accepted, giveUpAt, timeLeft } = eviction;
   const { namespace, name, uid, spec } = pod;
   const spent = spentBudget(pod, await readBudgets(client, namespace, timeLeft()));
   if (spent !== undefined) return budgetSpent(eviction, spent.name);
   const node = limits === undefined ? '' : (spec.nodeName ?? '');
   const count = await evictions.count(
-    { node, namespace, pod: name, uid, resource },
+    { node, namespace, pod: name, uid, owner: controllerOf(pod)?.uid },
     { limits, inClusterPerMinute, urgency },
     giveUpAt,
   );

@@ -128,8 +128,8 @@ async function decideEvictionOf(
   const isCounted = !isDryRun && pod.deletion === undefined;
   if (decision.kind === 'refused' || !isCounted) return decision;
   const ofNode = disruption.caller === 'agent' ? limits : undefined;
-  const { resource, urgency } = wanted;
-  return withinLimits(sources, { pod, limits: ofNode, resource, urgency, accepted: decision, ...deadline });
+  const { urgency } = wanted;
+  return withinLimits(sources, { pod, limits: ofNode, urgency, accepted: decision, ...deadline });
 }
 
 /** The rules that the agent of the pod's node follows, read from the API server. */

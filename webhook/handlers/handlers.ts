@@ -3,7 +3,6 @@ import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 import { OWN_ACCOUNTS } from '#shared/kube/admission/match-conditions.ts';
 import { WEBHOOK_PATHS } from '#shared/kube/admission/webhook-configurations.ts';
-import type { WebhookConfiguration } from '#webhook/configuration.ts';
 import { MUTATION, VALIDATION, type PodSources } from './decide-then-confirm.ts';
 import { checkBeforeCharge, checkNothing } from './check-before-charge.ts';
 import { priorityClassHandler, type ClassSources } from './priority-class-handler.ts';
@@ -19,11 +18,11 @@ import { withValidNames } from './valid-names.ts';
 import { limitConcurrency } from './limit-concurrency.ts';
 
 export interface HandlerSources extends PodSources, DisruptionSources, QuotaSources, ClassSources {
-  /** `DryRun` turns every refusal into a warning. */
-  readonly mode: WebhookConfiguration['mode'];
   readonly recordDenial: RecordDenial;
   /** Limit of reviews that wait for a quota to be charged; separate, so that they do not block other reviews. */
   readonly pendingOnLedger: PendingReviews;
+  /** Limit of evictions by caller; apart from other reviews, for these wait for the API server too. */
+  readonly evictionLanes: PendingReviews;
 }
 
 /** The handlers by path. */
@@ -35,7 +34,7 @@ export function createHandlers(sources: HandlerSources): ReadonlyMap<string, Adm
     [WEBHOOK_PATHS.quota, withValidNames(limitConcurrency(quotaHandler(sources, checkFirst), sources.pendingOnLedger))],
     [WEBHOOK_PATHS.templates, templateHandler(sources)],
     [WEBHOOK_PATHS.classes, limitConcurrency(priorityClassHandler(sources), sources.pending)],
-    [WEBHOOK_PATHS.evictions, limitConcurrency(evictionHandler(sources), sources.pending)],
+    [WEBHOOK_PATHS.evictions, limitConcurrency(evictionHandler(sources), sources.evictionLanes)],
     [WEBHOOK_PATHS.deletions, limitConcurrency(deletionHandler(sources), sources.pending)],
   ];
   const inMode = (handle: AdmissionHandler) =>

@@ -4,6 +4,8 @@ import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { priorityQuotaExceeded } from '#shared/domain/admission/refusals/priority-quota-exceeded.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import { growthTo, missingFor } from '#shared/domain/quota/unstated-values.ts';
 import { countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ReservationResult } from '#shared/domain/quota/replica/apply-batch.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
@@ -12,11 +14,13 @@ import type { WebhookConfiguration } from '#webhook/configuration.ts';
 import type { CheckBeforeCharge } from './check-before-charge.ts';
 import type { Ledgers } from '#webhook/quota/ledgers.ts';
 import type { PodLookUp } from '#webhook/cluster-state/pod-look-up.ts';
-import { readQuotaReview } from './quota-reservation.ts';
+import { readQuotaReview, type QuotaReview } from './quota-reservation.ts';
 import type { AdmissionHandler } from '#webhook/server/review-answerer.ts';
 import type { StateReader } from '#webhook/cluster-state/cached-state.ts';
 
 export interface QuotaSources {
+  /** `DryRun` admits what would be refused, with a warning. */
+  readonly mode: WebhookConfiguration['mode'];
   readonly cluster: StateReader;
   readonly ledgers: Ledgers;
   /**
@@ -41,15 +45,42 @@ export function quotaHandler(sources: QuotaSources, checkFirst: CheckBeforeCharg
     const giveUpAt = sources.clock.monotonic() + sources.withinMs;
     const read = readQuotaReview(review, sources.clock.now());
     if ('kind' in read) return read;
-    const { reservation } = read;
     const { pod } = read.request;
     const quotas = await quotasOf(sources, pod);
     if ('kind' in quotas) return quotas;
-    if (quotas.length === 0 || reservation.amounts.size === 0) return allowFor(MESSAGES.notCounted, {});
-    const refusal = await checkFirst(read);
+    const charges = chargesOf(quotas, read);
+    // A class that needs a quota must not be usable where none counts it: this entry is asked too, and fails closed.
+    const refusal = read.before === undefined || charges.length > 0 ? await checkFirst(read) : undefined;
     if (refusal !== undefined) return refusal;
-    return reserveAll(sources, { quotas, pod, reservation, isDryRun: review.request.isDryRun, giveUpAt });
+    const unstated = read.before === undefined ? unstatedIn(quotas, pod) : undefined;
+    // In dry run, the pod is admitted with a warning, so it is charged.
+    if (unstated !== undefined && sources.mode === 'Enforce') return unstated;
+    const { reservation } = read;
+    const decision = await reserveAll(sources, {
+      charges,
+      pod,
+      reservation,
+      isDryRun: review.request.isDryRun,
+      giveUpAt,
+    });
+    return unstated ?? decision;
   };
+}
+
+/** What each quota is charged; a resize that a quota does not notice is not charged to it. */
+function chargesOf(quotas: readonly PriorityQuota[], { cost, before }: QuotaReview): Charge['charges'] {
+  const charges = quotas.map((quota) => ({ quota, amounts: growthTo(quota, cost.after, cost.before) }));
+  return before === undefined ? charges : charges.filter(({ amounts }) => amounts.size > 0);
+}
+
+/** The refusal of the first quota for which a container does not state a value. */
+function unstatedIn(quotas: readonly PriorityQuota[], pod: Pod): AdmissionDecision | undefined {
+  for (const quota of quotas) {
+    const missing = missingFor(quota, pod);
+    const facts = { quota: quota.name, missing: missing ?? '' };
+    if (missing !== undefined) return refuseFor(MESSAGES.quotaValuesMissing, facts, facts);
+  }
+  return undefined;
 }
 
 /** A namespace that cannot be read in time is answered with 429, so that the client retries. */
@@ -65,8 +96,9 @@ async function quotasOf(
   );
 }
 
-interface Charge extends PendingReservation {
-  readonly quotas: readonly PriorityQuota[];
+interface Charge extends Omit<PendingReservation, 'reservation'> {
+  readonly charges: readonly { readonly quota: PriorityQuota; readonly amounts: Amounts }[];
+  readonly reservation: QuotaReview['reservation'];
   readonly pod: Pod;
 }
 
@@ -76,19 +108,22 @@ interface Charge extends PendingReservation {
  */
 async function reserveAll(sources: QuotaSources, wanted: Charge): Promise<AdmissionDecision> {
   const { ledgers, clock } = sources;
-  const { quotas, pod, reservation, isDryRun, giveUpAt } = wanted;
-  const reserved: PriorityQuota[] = [];
-  for (const quota of quotas) {
+  const { charges, pod, reservation: unpriced, isDryRun, giveUpAt } = wanted;
+  if (charges.length === 0) return allowFor(MESSAGES.notCounted, {});
+  const reserved: (() => void)[] = [];
+  for (const { quota, amounts } of charges) {
     const withinMs = giveUpAt - clock.monotonic();
-    const result = await ledgers.ledger(quota.name).reserve(reservation, { withinMs, isDryRun });
-    if (result.kind === 'reserved' && !isDryRun) reserved.push(quota);
+    const ledger = ledgers.ledger(quota.name);
+    const reservation = { ...unpriced, amounts };
+    const result = await ledger.reserve(reservation, { withinMs, isDryRun });
+    if (result.kind === 'reserved' && !isDryRun) reserved.push(() => ledger.cancel(reservation));
     const refusal = await refusalOf(sources, result, quota, pod);
     if (refusal === undefined) continue;
-    for (const { name } of reserved) ledgers.ledger(name).cancel(reservation);
+    for (const cancel of reserved) cancel();
     return refusal;
   }
-  const names = quotas.map(({ name }) => name).join(', ');
-  return allowFor(MESSAGES.quotaReserved, { quotas: names }, { quotas: names, uid: reservation.uid });
+  const names = charges.map(({ quota }) => quota.name).join(', ');
+  return allowFor(MESSAGES.quotaReserved, { quotas: names }, { quotas: names, uid: unpriced.uid });
 }
 
 async function refusalOf(

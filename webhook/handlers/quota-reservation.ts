@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { ChargeRequest } from '#shared/domain/admission/refusal-before-charge.ts';
 import { malformed, malformedField, unexpectedResource } from '#shared/domain/admission/refusals/invalid-request.ts';
-import { filterAmounts, NO_AMOUNTS, subtractAmounts, type Amounts } from '#shared/domain/quantity/amounts.ts';
+import { NO_AMOUNTS, type Amounts } from '#shared/domain/quantity/amounts.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
-import { quantitySign } from '#shared/domain/quantity/quantity.ts';
 import { chargeToPriorityQuota } from '#shared/domain/quota/charge.ts';
 import { resizeReservationUid, type Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { decodePodRequest } from '#shared/kube/decode/decode-pod-request.ts';
@@ -14,7 +13,10 @@ import type { Review } from '#webhook/server/decode-review.ts';
 
 /** The reservation that a review needs; its pod is in the request's namespace. */
 export interface QuotaReview extends ChargeRequest {
-  readonly reservation: Reservation;
+  /** What the pod costs after the request, and before it. */
+  readonly cost: { readonly after: Amounts; readonly before: Amounts };
+  /** Without amounts, which depend on the quota. */
+  readonly reservation: Omit<Reservation, 'amounts'>;
 }
 
 /** Long enough to distinguish the few requests that ask for the same pod. */
@@ -30,7 +32,12 @@ const LONGEST_NAMESPACE = 63;
 export function readQuotaReview(review: Review, now: Instant): QuotaReview | AdmissionDecision {
   const pods = readPods(review);
   if ('kind' in pods) return pods;
-  return unstorable(review, pods.request.pod) ?? { ...pods, reservation: reservationFor(review, pods, now) };
+  const { request, before } = pods;
+  const cost = {
+    after: chargeToPriorityQuota(request.pod),
+    before: before === undefined ? NO_AMOUNTS : chargeToPriorityQuota(before),
+  };
+  return unstorable(review, request.pod) ?? { ...pods, cost, reservation: reservationFor(review, pods, now) };
 }
 
 function readPods({ request, object, oldObject }: Review): ChargeRequest | AdmissionDecision {
@@ -66,11 +73,10 @@ function reservationFor(
   { request, object, oldObject }: Review,
   { request: { pod }, before }: ChargeRequest,
   now: Instant,
-): Reservation {
+): QuotaReview['reservation'] {
   const shared = {
     namespace: pod.namespace,
     pod: pod.name === '' ? request.name : pod.name,
-    amounts: growth(chargeToPriorityQuota(pod), before === undefined ? NO_AMOUNTS : chargeToPriorityQuota(before)),
     admittedAt: now,
     claim: randomUUID().slice(0, CLAIM_LENGTH),
   };
@@ -84,8 +90,4 @@ function reservationFor(
 function generationAfter(before: unknown, after: unknown): number | undefined {
   const [old, next] = [before, after].map((raw) => fieldOf(fieldOf(raw, 'metadata'), 'generation'));
   return Number.isSafeInteger(next) && Number(next) > Number(old) ? Number(next) : undefined;
-}
-
-function growth(after: Amounts, before: Amounts): Amounts {
-  return filterAmounts(subtractAmounts(after, before), (_, amount) => quantitySign(amount) > 0);
 }

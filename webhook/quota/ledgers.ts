@@ -3,7 +3,8 @@ import { hostname } from 'node:os';
 import type { LedgerPart } from '#shared/domain/quota/replica/event.ts';
 import type { ObservedQuota } from '#shared/domain/quota/replica/own-slice.ts';
 import type { LedgerView } from '#shared/domain/quota/replica/replica.ts';
-import { QuotaCounter } from '#shared/domain/quota/view/quota-counter.ts';
+import { unstatedName } from '#shared/domain/quota/unstated-values.ts';
+import { QuotaCounter, type UnchargedPods } from '#shared/domain/quota/view/quota-counter.ts';
 import type { HealthCheck } from '#shared/http/health.ts';
 import type { ClientContext } from '#shared/kube/client/client-context.ts';
 import type { Reflector } from '#shared/kube/reflector/reflector.ts';
@@ -58,7 +59,8 @@ export class Ledgers {
     this.#metrics = ledgerMetrics(metrics);
     this.#pods = new PodInformer({
       ...options,
-      chargedNames: () => [...new Set([...quotas.values()].flatMap(({ hard }) => [...hard.keys()]))].sort(),
+      chargedNames: () =>
+        [...new Set([...quotas.values()].flatMap(({ hard }) => [...hard.keys()].flatMap(namesToKeep)))].sort(),
       areNamespacesKnown: (signal) => areNamespacesKnown({ client, clock, view: this.#pods.view }, signal),
     });
     followNamespaces(namespaces, this.#pods.view, () => this.#pods.namespacesChanged());
@@ -81,9 +83,9 @@ export class Ledgers {
     return found.ledger;
   }
 
-  /** Same as `QuotaLedger.unreadable`. */
-  unreadable(name: string): readonly string[] | undefined {
-    return this.#ledgers.get(name)?.ledger.unreadable;
+  /** Same as `QuotaLedger.uncharged`. */
+  uncharged(name: string): UnchargedPods | undefined {
+    return this.#ledgers.get(name)?.ledger.uncharged;
   }
 
   /** Follows the pods and reconciles every quota, so that errors heal without a request. */
@@ -177,6 +179,11 @@ export class Ledgers {
   #namespacesReached(): number {
     return readRevision(this.#options.namespaces.position()) ?? 0;
   }
+}
+
+function namesToKeep(resource: string): readonly string[] {
+  const unstated = unstatedName(resource);
+  return unstated === undefined ? [resource] : [resource, unstated];
 }
 
 function ledgerMetrics(metrics: Metrics) {

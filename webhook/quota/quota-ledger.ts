@@ -9,6 +9,7 @@ import {
   type StepContext,
 } from '#shared/domain/quota/replica/replica.ts';
 import type { PendingReservation, ReservationResult } from '#shared/domain/quota/replica/apply-batch.ts';
+import type { UnchargedPods } from '#shared/domain/quota/view/quota-counter.ts';
 import { step } from '#shared/domain/quota/replica/step.ts';
 import { backoffDelay, type Backoff } from '#shared/runtime/backoff.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
@@ -85,12 +86,9 @@ export class QuotaLedger {
     return this.#replica.hasCounted;
   }
 
-  /**
-   * Some pods, `namespace/name`, that cannot be read: each is charged the full limit of the quota. `undefined` before
-   * the first count.
-   */
-  get unreadable(): readonly string[] | undefined {
-    return this.#replica.unreadable;
+  /** What of its pods is not charged as they request it; `undefined` before the first count. */
+  get uncharged(): UnchargedPods | undefined {
+    return this.#replica.uncharged;
   }
 
   /** Gives back our slice; resolves after the attempt. */

@@ -18,11 +18,11 @@ export interface Comparison {
 /** Compiles the rules and reads the objects. Rejects when they cannot be read. */
 export async function compareRules(
   client: KubeClient,
-  { policies, classes }: Rules,
+  { policies, classes, priorityQuotas: quotas }: Rules,
   mode: WebhookConfiguration['mode'],
   signal: AbortSignal,
 ): Promise<Comparison> {
-  const compiled = compileRules({ policies, classes, mode, bytesOf: storedBytes });
+  const compiled = compileRules({ policies, quotas, classes, mode, bytesOf: storedBytes });
   const wanted = [
     { name: PRIORITY_RULES_NAMES.refusing, set: compiled.refusing },
     { name: PRIORITY_RULES_NAMES.warning, set: compiled.warning },

@@ -22,9 +22,9 @@ function no(reason: string, message: string): Condition {
   return { type: TYPE, status: 'False', reason, message };
 }
 
-function enforcedText({ requireQuotaFor, onViolation }: PriorityPolicy, { isDryRun }: RuleState): string {
+function enforcedText({ onViolation }: PriorityPolicy, { isDryRun }: RuleState): string {
   const does = isDryRun || onViolation === 'Warn' ? 'warns about' : 'refuses';
-  return CONDITIONS.enforced(does, requireQuotaFor.length > 0);
+  return CONDITIONS.enforced(does);
 }
 
 /** Whether a PriorityRules object contains all its policies. */

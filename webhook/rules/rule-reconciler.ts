@@ -18,7 +18,7 @@ import { writeRules } from './write-rules.ts';
 import { LOG } from '#webhook/messages.ts';
 
 export interface RuleReconcilerOptions extends Omit<ClientContext, 'random'> {
-  readonly caches: Pick<Caches, 'policies' | 'classes'>;
+  readonly caches: Pick<Caches, 'policies' | 'classes' | 'priorityQuotas'>;
   readonly mode: WebhookConfiguration['mode'];
 }
 
@@ -138,20 +138,21 @@ function ruleMetrics(metrics: Metrics) {
   };
 }
 
-function cached({ policies, classes }: RuleReconcilerOptions['caches']): Rules {
+function cached({ policies, classes, priorityQuotas }: RuleReconcilerOptions['caches']): Rules {
   return {
     policies: [...policies.values()],
+    priorityQuotas: [...priorityQuotas.values()],
     classes: new Map(Array.from(classes.values(), (each) => [each.name, each])),
   };
 }
 
 /**
- * Tracks when a comparison is due: after a change of policies or classes, including one during a comparison, and after
+ * Tracks when a comparison is due: after a change of policies, classes or quotas, including one during a comparison, and after
  * a pause.
  */
-function dueAfter({ policies, classes }: RuleReconcilerOptions['caches'], clock: Clock) {
+function dueAfter({ policies, classes, priorityQuotas }: RuleReconcilerOptions['caches'], clock: Clock) {
   let dueAt = -Infinity;
-  for (const cache of [policies, classes]) cache.onChange(() => (dueAt = -Infinity));
+  for (const cache of [policies, classes, priorityQuotas]) cache.onChange(() => (dueAt = -Infinity));
   return {
     /** Whether it is due now; if so, only a change or `again` makes it due again. */
     begin: (): boolean => {

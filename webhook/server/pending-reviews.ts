@@ -28,3 +28,32 @@ export function createPendingReviews(most: number): PendingReviews {
     },
   };
 }
+
+/**
+ * At most `mostPerCaller` reviews at once of each caller; our agents share one account, so each node's counts by itself.
+ * A node whose token was stolen must not keep the agents of other nodes waiting.
+ */
+export function createCallerLanes(mostPerCaller: number): PendingReviews {
+  const lanes = new Map<string, number>();
+  return {
+    begin: ({ request: { requester } }) => {
+      const caller = JSON.stringify([requester.name, requester.nodeName ?? '']);
+      const taken = lanes.get(caller) ?? 0;
+      if (taken >= mostPerCaller) return undefined;
+      lanes.set(caller, taken + 1);
+      let isHeld = true;
+      return {
+        end: () => {
+          if (isHeld) leaveLane(lanes, caller);
+          isHeld = false;
+        },
+      };
+    },
+  };
+}
+
+function leaveLane(lanes: Map<string, number>, caller: string): void {
+  const left = (lanes.get(caller) ?? 0) - 1;
+  if (left > 0) lanes.set(caller, left);
+  else lanes.delete(caller);
+}

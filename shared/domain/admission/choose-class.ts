@@ -45,7 +45,10 @@ function firstChoice(request: PodRequest, policies: readonly PriorityPolicy[], c
 }
 
 /** The class that the user named. The API server writes the default's name into a pod before it calls webhooks. */
-function namedClass({ pod, classNamedBy }: PodRequest, globalDefault: PriorityClass | undefined): string | undefined {
+export function namedClass(
+  { pod, classNamedBy }: PodRequest,
+  globalDefault: PriorityClass | undefined,
+): string | undefined {
   const name = pod.spec.priorityClassName;
   const wasFilledIn = classNamedBy === 'default' && name === globalDefault?.name;
   return wasFilledIn ? undefined : name;

@@ -16,6 +16,8 @@ export interface ClusterState {
   readonly priorityQuotas: readonly PriorityQuota[];
   /** Selects the namespaces in which PriorityQuotas are enforced. */
   readonly quotaNamespaces: Selector;
+  /** The label by which they are selected, for messages. */
+  readonly quotaLabel: string;
   /** `undefined` for an unknown namespace. */
   readonly namespaceLabels: (namespace: string) => ReadonlyMap<string, string> | undefined;
   readonly namespaceNames: () => Iterable<string>;

@@ -5,9 +5,10 @@ import { MESSAGES } from './messages.ts';
 import { podWarnings } from './warnings/pod-warnings.ts';
 import type { PodRequest } from './pod-request.ts';
 import { policiesFor } from './rules/policies-for.ts';
-import { violationsOf } from './rules/policy-violations.ts';
+import { POD_RULES, violationsOf } from './rules/policy-violations.ts';
 import { breaksPriorityRule } from './rules/priority-rule.ts';
 import { breaksQosRule } from './rules/qos-rule.ts';
+import { breaksLabelRules } from './rules/quota-required-rule.ts';
 import { breaksResourceQuotaRule } from './rules/resource-quota-rule.ts';
 import { decideByViolations, type Violation } from './violation.ts';
 
@@ -27,7 +28,8 @@ export function violationsOfPod(request: PodRequest, cluster: ClusterState): rea
   const quota = breaksResourceQuotaRule(request, cluster);
   return [
     ...rules.flatMap(denying),
-    ...violationsOf(request, policiesFor(request, cluster), cluster),
+    ...violationsOf(request, policiesFor(request, cluster), cluster, POD_RULES),
+    ...breaksLabelRules(request, cluster).flatMap(denying),
     ...denying(quota),
   ];
 }

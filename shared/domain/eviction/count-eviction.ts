@@ -10,12 +10,9 @@ export interface CountedEviction {
   readonly namespace: string;
   readonly pod: string;
   readonly uid: string;
-  /** What was short, as the agent says; evictions for one resource use up no window of another. */
-  readonly resource?: CountedResource | undefined;
+  /** UID of the pod's controller; absent without one. */
+  readonly owner?: string | undefined;
 }
-
-/** What an agent evicts for. */
-export type CountedResource = 'memory' | 'pids' | 'cpu';
 
 /** How many evictions may be let through. */
 export interface EvictionBounds {
@@ -66,6 +63,8 @@ export function countEviction(
     const inside = recent.filter((each) => wanted.at - each.at < window.windowMs && window.has(each));
     if (inside.length >= window.most) return exceeded(window, inside, wanted.at);
   }
+  const taken = takenShare(recent, wanted, bounds);
+  if (taken !== undefined) return taken;
   return { kind: 'counted', counted: [...recent, wanted] };
 }
 
@@ -76,21 +75,46 @@ function recentEvictions(counted: readonly CountedEviction[], now: Instant): rea
 }
 
 function windowsOf(wanted: CountedEviction, bounds: EvictionBounds): readonly Window[] {
-  const { inClusterPerMinute, urgency } = bounds;
-  const limits = bounds.limits && limitsFor(urgency, bounds.limits);
-  const isYielding = urgency === 'LastChance' && limits !== undefined && inClusterPerMinute > 0;
+  const limits = bounds.limits && limitsFor(bounds.urgency, bounds.limits);
   const cluster: Window = {
     scope: 'clusterLimit',
     what: 'evictions a minute in the cluster',
-    most: isYielding ? Infinity : inClusterPerMinute,
+    most: inCluster(bounds),
     windowMs: MINUTE_MS,
     has: () => true,
   };
   return [...(limits === undefined ? [] : nodeWindows(wanted, limits)), cluster];
 }
 
-function nodeWindows({ node, namespace, resource }: CountedEviction, limits: EvictionLimits): readonly Window[] {
-  const onNode = (each: CountedEviction): boolean => each.node === node && each.resource === resource;
+/** The limit of the cluster, which yields in the last chance of a node; a limit of 0 never yields. */
+function inCluster({ limits, inClusterPerMinute, urgency }: EvictionBounds): number {
+  const isYielding = urgency === 'LastChance' && limits !== undefined && inClusterPerMinute > 0;
+  return isYielding ? Infinity : inClusterPerMinute;
+}
+
+/**
+ * No node and no owner may use up the limit of the cluster: each may hold as much of it as is left for the others, as
+ * in webhook/request-body/fair-shares.ts.
+ */
+function takenShare(
+  recent: readonly CountedEviction[],
+  { at, node, owner }: CountedEviction,
+  bounds: EvictionBounds,
+): CountOutcome | undefined {
+  const most = inCluster(bounds);
+  const inside = recent.filter((each) => at - each.at < MINUTE_MS);
+  const holders = [
+    { what: `node \`${node}\``, held: inside.filter((each) => each.node === node) },
+    { what: 'one owner', held: owner === undefined ? [] : inside.filter((each) => each.owner === owner) },
+  ];
+  const greedy = holders.find(({ held }) => held.length >= most - inside.length);
+  if (greedy === undefined) return undefined;
+  const what = `evictions a minute in the cluster that ${greedy.what} may use`;
+  return exceeded({ scope: 'clusterLimit', what, most: most - inside.length, windowMs: MINUTE_MS }, greedy.held, at);
+}
+
+function nodeWindows({ node, namespace }: CountedEviction, limits: EvictionLimits): readonly Window[] {
+  const onNode = (each: CountedEviction): boolean => each.node === node;
   return [
     {
       scope: 'nodeLimit',
@@ -116,7 +140,7 @@ function nodeWindows({ node, namespace, resource }: CountedEviction, limits: Evi
   ];
 }
 
-function exceeded(window: Window, filledBy: readonly CountedEviction[], now: Instant): CountOutcome {
+function exceeded(window: Omit<Window, 'has'>, filledBy: readonly CountedEviction[], now: Instant): CountOutcome {
   const { scope, what, most, windowMs } = window;
   const oldest = Math.min(now, ...filledBy.map(({ at }) => at));
   return {

@@ -1,13 +1,16 @@
 import { byName, compareTexts } from '#shared/domain/model/compare-texts.ts';
 import type { PriorityClass, PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import { isPersonal, type PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
+import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
+import type { PreparedSelector } from '#shared/domain/labels/label-selector.ts';
 import { fitRules, type PlacedRule, type RuleDraft, type RuleLimit, type RuleLimits } from './fit-rules.ts';
 import { placeEverywhere } from './place-rule.ts';
 import type { LabelTest, PriorityRule, RuleIndex, RuleSet } from './priority-rules.ts';
-import { givesClasses, givingRule, judges, judgingRule, type UnplacedRule } from './rule-of-policy.ts';
+import { givesClasses, givingRule, judges, judgingRule, labelRule, type UnplacedRule } from './rule-of-policy.ts';
 
 export interface RuleSources {
   readonly policies: readonly PriorityPolicy[];
+  readonly quotas: readonly PriorityQuota[];
   readonly classes: PriorityClasses;
   /** `DryRun` lets everything warn. */
   readonly mode: 'Enforce' | 'DryRun';
@@ -20,7 +23,7 @@ export interface RuleSources {
 export interface CompiledRules {
   readonly refusing: RuleSet | undefined;
   readonly warning: RuleSet | undefined;
-  /** Policies that are left to the webhook alone, and the limit that they would exceed. */
+  /** Policies and quotas that are left to the webhook alone, and the limit that they would exceed. */
   readonly leftOut: ReadonlyMap<string, RuleLimit>;
 }
 
@@ -46,24 +49,26 @@ interface BuiltSet {
   readonly leftOut: ReadonlyMap<string, RuleLimit>;
 }
 
-/** The policies that `belongs` is true of judge in this set. Which class a pod gets matters only to those for persons. */
-function buildSet(
-  belongs: (policy: PriorityPolicy) => boolean,
-  sources: RuleSources,
-  checksQosClass: boolean,
-): BuiltSet {
-  const { policies, classes, mode, limits } = sources;
+/**
+ * The policies that `belongs` is true of judge in this set, and in the main set also the rules that are no policy's.
+ * Which class a pod gets matters only to policies for persons.
+ */
+function buildSet(belongs: (policy: PriorityPolicy) => boolean, sources: RuleSources, isMain: boolean): BuiltSet {
+  const { policies, quotas, classes, mode, limits } = sources;
   const isDryRun = mode === 'DryRun';
   const judgesHere = (policy: PriorityPolicy): boolean => belongs(policy) && judges(policy);
   const hasPersonal = policies.some((policy) => judgesHere(policy) && isPersonal(policy));
   const ranked = hasPersonal ? rankClasses(classes) : [];
-  const drafts = policies.flatMap((policy) => {
+  const ofPolicies = policies.flatMap((policy) => {
+    const wouldDeny = isDryRun && policy.onViolation === 'Deny';
     if (judgesHere(policy))
-      return draft(policy, judgingRule(policy, ranked, isDryRun && policy.onViolation === 'Deny'), sources);
+      return draft(policy, judgingRule(policy, { ranked, existing: classes }, wouldDeny), sources);
     return hasPersonal && givesLastingly(policy) ? draft(policy, givingRule(policy, ranked), sources) : [];
   });
-  const { placed, leftOut } = fitRules(drafts, ranked.length * BYTES_OF_CLASS, limits);
-  return { set: { ...indexRules(placed), classes: ranked, checksQosClass, isDryRun }, leftOut };
+  const labelled = isMain ? quotas.filter(({ requireLabel }) => requireLabel) : [];
+  const ofQuotas = labelled.flatMap((quota) => draft(quota, labelRule(quota, isDryRun), sources));
+  const { placed, leftOut } = fitRules([...ofPolicies, ...ofQuotas], ranked.length * BYTES_OF_CLASS, limits);
+  return { set: { ...indexRules(placed), classes: ranked, checksQosClass: isMain, isDryRun }, leftOut };
 }
 
 /** Twice its name, which has at most 253 characters, its value and its policy. */
@@ -80,7 +85,7 @@ function rankClasses(classes: PriorityClasses): readonly PriorityClass[] {
 
 /** A selector that nothing can match needs no rule. */
 function draft(
-  { namespaces: { requirements } }: PriorityPolicy,
+  { namespaces: { requirements } }: { readonly namespaces: PreparedSelector },
   rule: UnplacedRule,
   { bytesOf }: RuleSources,
 ): readonly RuleDraft[] {
@@ -88,12 +93,16 @@ function draft(
   return [{ rule, requirements, bytes: bytesOf(rule, placeEverywhere(requirements).tests) }];
 }
 
-/** Numbers the rules by the names of their policies, and each list of numbers ascends. */
+/** Numbers the rules by name, those of quotas last, and each list of numbers ascends. */
 function indexRules(placed: readonly PlacedRule[]): Pick<RuleSet, 'rules' | 'byLabel' | 'everywhere'> {
-  const sorted = placed.toSorted((a, b) => compareTexts(a.rule.policy, b.rule.policy));
+  const sorted = placed.toSorted((a, b) => isOfQuota(a) - isOfQuota(b) || compareTexts(a.rule.policy, b.rule.policy));
   const rules = sorted.map(({ rule, place }, order): PriorityRule => ({ ...rule, order, requirements: place.tests }));
   const everywhere = sorted.flatMap(({ place }, order) => (place.label === undefined ? [order] : []));
   return { rules, byLabel: indexByLabel(sorted), everywhere };
+}
+
+function isOfQuota({ rule }: PlacedRule): number {
+  return rule.counted === undefined ? 0 : 1;
 }
 
 function indexByLabel(placed: readonly PlacedRule[]): RuleIndex {

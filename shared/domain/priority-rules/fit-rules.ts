@@ -34,7 +34,7 @@ export type RuleLimit = 'bytes' | 'cost' | 'groups';
 
 export interface FittedRules {
   readonly placed: readonly PlacedRule[];
-  /** Policies that found no room, and what was too small for them. */
+  /** Policies and quotas, by `ruleName`, that found no room, and what was too small for them. */
   readonly leftOut: ReadonlyMap<string, RuleLimit>;
 }
 
@@ -54,9 +54,14 @@ export function fitRules(
     if (exceeded === undefined) {
       room.take(draft, place);
       placed.push({ rule: draft.rule, place });
-    } else leftOut.set(draft.rule.policy, exceeded);
+    } else leftOut.set(ruleName(draft.rule), exceeded);
   }
   return { placed, leftOut };
+}
+
+/** A quota and a policy may have the same name. */
+export function ruleName({ policy, counted }: Pick<UnplacedRule, 'policy' | 'counted'>): string {
+  return counted === undefined ? policy : `PriorityQuota ${policy}`;
 }
 
 function bySize(a: RuleDraft, b: RuleDraft): number {

@@ -4,6 +4,7 @@
  * policies and classes; namespaces are matched by the API server, on the labels they have at that moment.
  */
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
+import type { PriorityScope } from '#shared/domain/quota/priority-quota.ts';
 
 /** One label of a namespace: whether it is there, with one of some values where such are given, must be `is`. */
 export interface LabelTest {
@@ -19,10 +20,11 @@ export interface RuleSubjects {
   readonly serviceAccounts: readonly string[];
 }
 
-/** What is left of one policy. Without `allowed`, `maxPriority` and preemption `Never` it forbids nothing. */
+/** What is left of one policy, or of one quota that requires its label. */
 export interface PriorityRule {
+  /** The name of the policy or quota. */
   readonly policy: string;
-  /** Its place in the set: by name of the policy, so that the first violation is always the same. */
+  /** Its place in the set: by name, quotas last, so that the first violation is always the same. */
   readonly order: number;
   /** Labels of the namespace in addition to the one by which the rule is found. */
   readonly requirements: readonly LabelTest[];
@@ -33,6 +35,12 @@ export interface PriorityRule {
   readonly allowed: readonly string[] | undefined;
   readonly maxPriority: number | undefined;
   readonly preemption: 'Allow' | 'Never';
+  /** Classes that are unusable in a namespace without the label by which quotas are in force. */
+  readonly requireQuotaFor: readonly string[];
+  /** A class that exists and that the webhook gives to pods without one; a pod that still has none is refused. */
+  readonly defaultClassName: string | undefined;
+  /** The pods that a quota counts: it requires its label on their namespace, and its rule says nothing else. */
+  readonly counted: PriorityScope | undefined;
   /** Empty unless the policy forbids preemption. */
   readonly substitutes: ReadonlyMap<string, string>;
   /** Its default class, as the number in `classes`; of several rules' the lowest counts. */

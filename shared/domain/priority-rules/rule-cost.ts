@@ -13,11 +13,16 @@ const PER_GROUP = 12;
 
 /** What it may cost to see whether a pod breaks a rule, when its user is in every group that any rule names. */
 export function ruleCost(rule: UnplacedRule, { tests }: RulePlace, groupsNamed: number): number {
-  const { subjects, allowed = [], substitutes } = rule;
+  const { subjects, allowed = [], substitutes, requireQuotaFor, counted } = rule;
   const values = tests.reduce((sum, test) => sum + PER_TEST + (test.values?.length ?? 0), 0);
   const names = (subjects?.users.length ?? 0) + 2 * (subjects?.serviceAccounts.length ?? 0) + allowed.length;
   const groups = (subjects?.groups.length ?? 0) > 0 ? PER_GROUP * groupsNamed : 0;
-  return PER_RULE + values + names + groups + substitutes.size;
+  const classes = requireQuotaFor.length + substitutes.size + namesCounted(counted);
+  return PER_RULE + values + names + groups + classes;
+}
+
+function namesCounted(counted: UnplacedRule['counted']): number {
+  return counted?.kind === 'classes' ? counted.names.size : 0;
 }
 
 /** The most that judging a pod of any one namespace may cost: all rules found everywhere, and for each label those of one value. */

@@ -1,13 +1,15 @@
-import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
+import type { PriorityClass, PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import { isPersonal, type PriorityPolicy, type Subject } from '#shared/domain/priority/priority-policy.ts';
+import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { PriorityRule, RuleSubjects } from './priority-rules.ts';
 
 /** A rule that has no place yet among the others. */
 export type UnplacedRule = Omit<PriorityRule, 'order' | 'requirements'>;
 
-/** Whether the API server can find that a pod breaks the policy; quotas and defaults it leaves to the webhook. */
-export function judges({ allowedClassNames, maxPriority, preemption }: PriorityPolicy): boolean {
-  return allowedClassNames !== undefined || maxPriority !== undefined || preemption === 'Never';
+/** Whether the API server can find that a pod breaks the policy. */
+export function judges({ allowedClassNames, maxPriority, preemption, ...policy }: PriorityPolicy): boolean {
+  const isLimiting = allowedClassNames !== undefined || maxPriority !== undefined || preemption === 'Never';
+  return isLimiting || policy.requireQuotaFor.length > 0 || policy.defaultClassName !== undefined;
 }
 
 /** Whether the policy says which class the pods of a template get. */
@@ -15,23 +17,55 @@ export function givesClasses({ defaultClassName, preemption, substitutes }: Prio
   return defaultClassName !== undefined || (preemption === 'Never' && substitutes.size > 0);
 }
 
-/** The rule by which a policy judges; `ranked` are all classes in order of value and name. */
-export function judgingRule(policy: PriorityPolicy, ranked: readonly PriorityClass[], isDryRun: boolean): UnplacedRule {
-  const { allowedClassNames: allowed, maxPriority, preemption } = policy;
-  return { ...givingRule(policy, ranked), allowed, maxPriority, preemption, isDryRun };
+/** The classes of a set of rules: those that it ranks, and all that exist. */
+export interface RuleClasses {
+  readonly ranked: readonly PriorityClass[];
+  readonly existing: PriorityClasses;
+}
+
+/** The rule by which a policy judges; ranked are all classes in order of value and name. */
+export function judgingRule(policy: PriorityPolicy, classes: RuleClasses, isDryRun: boolean): UnplacedRule {
+  const { allowedClassNames: allowed, maxPriority, preemption, requireQuotaFor, defaultClassName = '' } = policy;
+  return {
+    ...givingRule(policy, classes.ranked),
+    allowed,
+    maxPriority,
+    preemption,
+    requireQuotaFor,
+    defaultClassName: classes.existing.get(defaultClassName)?.name,
+    isDryRun,
+  };
+}
+
+/** The rule of a quota that refuses the pods it counts where its label is missing. */
+export function labelRule({ name, scope }: PriorityQuota, isDryRun: boolean): UnplacedRule {
+  return { ...silentRule(name), counted: scope, isDryRun };
 }
 
 /** The rule of a policy that judges elsewhere and here only says which class a pod gets. */
 export function givingRule(policy: PriorityPolicy, ranked: readonly PriorityClass[]): UnplacedRule {
   return {
-    policy: policy.name,
+    ...silentRule(policy.name),
     subjects: ruleSubjects(policy.subjects),
     isPersonal: isPersonal(policy),
+    substitutes: policy.preemption === 'Never' ? policy.substitutes : new Map(),
+    defaultRank: rankOf(policy, ranked),
+  };
+}
+
+function silentRule(policy: string): UnplacedRule {
+  return {
+    policy,
+    subjects: undefined,
+    isPersonal: false,
     allowed: undefined,
     maxPriority: undefined,
     preemption: 'Allow',
-    substitutes: policy.preemption === 'Never' ? policy.substitutes : new Map(),
-    defaultRank: rankOf(policy, ranked),
+    requireQuotaFor: [],
+    defaultClassName: undefined,
+    counted: undefined,
+    substitutes: new Map(),
+    defaultRank: undefined,
     isDryRun: false,
   };
 }

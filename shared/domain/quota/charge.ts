@@ -10,6 +10,7 @@ import {
   type PodResourceOptions,
 } from '#shared/domain/pod/pod-requests.ts';
 import { quantityFromInteger } from '#shared/domain/quantity/quantity.ts';
+import { unstatedValues } from './unstated-values.ts';
 import { namesOfLimit, namesOfRequest } from './charged-names.ts';
 
 const ONE = quantityFromInteger(1, 'DecimalSI');
@@ -27,10 +28,12 @@ export function charge(pod: Pod, now: Instant): Amounts {
 
 /**
  * What a pod costs a PriorityQuota that counts it: never less than a ResourceQuota would charge, so that `used` can
- * only be too high. A pod costs until it is gone, and the spec of a resize counts whatever the pod's conditions are.
+ * only be too high. A pod costs until it is gone, and the spec of a resize counts whatever the pod's conditions are. The
+ * charge also says what containers do not state (unstated-values.ts).
  */
 export function chargeToPriorityQuota(pod: Pod): Amounts {
-  return chargeAsSeen(pod, BEFORE_ANY_DELETION, LARGEST_VIEW);
+  const charged = chargeAsSeen(pod, BEFORE_ANY_DELETION, LARGEST_VIEW);
+  return hasEnded(pod) ? charged : new Map([...charged, ...unstatedValues(pod)]);
 }
 
 function chargeAsSeen(pod: Pod, now: Instant, view: PodResourceOptions): Amounts {

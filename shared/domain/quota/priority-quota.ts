@@ -15,6 +15,10 @@ export interface PriorityQuota {
   readonly namespaces: PreparedSelector;
   readonly scope: PriorityScope;
   readonly hard: Amounts;
+  /** What a container costs that does not state the value, by resource name of `hard`; without it, the pod is refused. */
+  readonly defaultRequest: Amounts;
+  /** Refuses the pods that it counts in selected namespaces where it is not in force. */
+  readonly requireLabel: boolean;
 }
 
 /** A priority and its class; empty without a class. */

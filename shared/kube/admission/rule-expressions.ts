@@ -6,6 +6,8 @@
  * only where it is known to be there, and every loop has a bound that the caller cannot move far enough to spend the
  * budget (docs/decisions/0014-rules-in-the-api-server.md). Only functions of Kubernetes 1.30 are used.
  */
+import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
+import { LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/api-names.ts';
 import { celVariable, NUMBERS, ROW, type CelVariable } from './cel-variable.ts';
 
 /** A user in more groups is treated as a member of every group that a rule names. */
@@ -62,14 +64,17 @@ interface Judging {
 
 /** The rules that are broken, of each list the first; and the sentence about the first of all, empty without one. */
 function violation(judging: Judging): readonly CelVariable[] {
-  const { isUnlisted, isTooHigh, isPreempting } = faults(judging);
+  const faults = Object.values(faultsOf(judging));
   return [
+    celVariable(
+      'isQuotaEnforced',
+      `'${LABEL_PRIORITY_QUOTA}' in variables.labels &&`,
+      `variables.labels['${LABEL_PRIORITY_QUOTA}'] == '${PRIORITY_QUOTA_ENFORCED}'`,
+    ),
     celVariable(
       'broken',
       'variables.held.map(rules, rules.filter(rule,',
-      `  ${judging.onlyPersonal ? 'rule.isPersonal && ' : ''}(${isUnlisted} ||`,
-      `    ${isTooHigh} ||`,
-      `    ${isPreempting})`,
+      `  ${judging.onlyPersonal ? 'rule.isPersonal && ' : ''}(${faults.join(' ||\n    ')})`,
       ')).filter(rules, size(rules) > 0).map(rules, rules[0])',
     ),
     celVariable('shownClass', "'priority class `' + variables.className + '`'"),
@@ -78,19 +83,31 @@ function violation(judging: Judging): readonly CelVariable[] {
     celVariable(
       'violation',
       "size(variables.broken) == 0 ? '' :",
-      `${first('broken')}.map(rule, ${sentence(judging)})[0]`,
+      `${first('broken')}.map(rule, rule.messagePrefix + (`,
+      `${sentence(judging)})`,
+      ')[0]',
     ),
   ];
 }
 
-function faults({ mayBeUnknown }: Judging) {
+/** In the order in which the webhook reports them. */
+function faultsOf({ onlyPersonal, mayBeUnknown }: Judging) {
   const orUnknown = (fault: string): string => (mayBeUnknown ? `(!variables.isKnown || ${fault})` : fault);
+  const isKnown = mayBeUnknown ? 'variables.isKnown && ' : '';
   return {
+    ...(!onlyPersonal && { isDefaultless: "(has(rule.defaultPriorityClassName) && variables.className == '')" }),
     isUnlisted: '(has(rule.allowedPriorityClassNames) && !(variables.className in rule.allowedPriorityClassNames))',
     isTooHigh: `(has(rule.maxPriority) && ${orUnknown('variables.priority > rule.maxPriority')})`,
     isPreempting: `(rule.preemption == 'Never' && ${orUnknown("variables.preemptionPolicy != 'Never'")})`,
+    isQuotaless: `(has(rule.requireQuotaFor) && ${isKnown}!variables.isQuotaEnforced && variables.className in rule.requireQuotaFor)`,
+    ...(!onlyPersonal && { isUnlabelled: `(!variables.isQuotaEnforced && (${IS_COUNTED}))` }),
   };
 }
+
+const IS_COUNTED = [
+  '(has(rule.countedPriorityClassNames) && variables.className in rule.countedPriorityClassNames)',
+  '(has(rule.countedPriority) && variables.priority >= rule.countedPriority.min && variables.priority <= rule.countedPriority.max)',
+].join(' || ');
 
 /** Of the rules in a variable that with the lowest number, as a list of one. */
 function first(rules: string): string {
@@ -98,24 +115,41 @@ function first(rules: string): string {
 }
 
 function sentence(judging: Judging): string {
-  const { isUnlisted, isTooHigh } = faults(judging);
+  const { isDefaultless, isUnlisted, isTooHigh, isPreempting, isUnlabelled } = faultsOf(judging);
+  const policy = "'policy `' + rule.policy + '` '";
   const missing = "variables.shownClass + ' does not exist'";
   const orMissing = (known: string): string =>
     judging.mayBeUnknown ? `(variables.isKnown ? ${known} : ${missing})` : known;
   return [
-    "rule.messagePrefix + 'policy `' + rule.policy + '` ' + (",
+    ...(isUnlabelled === undefined
+      ? []
+      : [
+          `  ${isUnlabelled} ?`,
+          `    'quota \`' + rule.policy + '\` counts ' + variables.shownPods + ' here, ${WITHOUT_LABEL}' :`,
+        ]),
+    ...(isDefaultless === undefined
+      ? []
+      : [
+          `  ${isDefaultless} ?`,
+          `    ${policy} + 'gives pods here priority class \`' + rule.defaultPriorityClassName + '\`, ${NOT_GIVEN}' :`,
+        ]),
     `  ${isUnlisted} ?`,
-    "    'does not allow ' + variables.shownPods + ' here; allowed: ' + rule.allowedText :",
+    `    ${policy} + 'does not allow ' + variables.shownPods + ' here; allowed: ' + rule.allowedText :`,
     `  ${isTooHigh} ?`,
-    "    'allows a priority of at most ' + string(rule.maxPriority) + ' here; ' +",
+    `    ${policy} + 'allows a priority of at most ' + string(rule.maxPriority) + ' here; ' +`,
     `      ${orMissing("variables.shownPod + ' has ' + string(variables.priority)")} :`,
-    ...(judging.mayBeUnknown ? [`  !variables.isKnown ? 'forbids preemption here; ' + ${missing} :`] : []),
-    "    'forbids preemption here, but ' + variables.shownPod + ' preempts; use ' +",
+    `  !${isPreempting} ?`,
+    `    ${policy} + 'allows ' + variables.shownClass + ' only where a quota covers it, ${WITHOUT_LABEL}' :`,
+    ...(judging.mayBeUnknown ? [`  !variables.isKnown ? ${policy} + 'forbids preemption here; ' + ${missing} :`] : []),
+    `    ${policy} + 'forbids preemption here, but ' + variables.shownPod + ' preempts; use ' +`,
     '      (variables.className in rule.substitutePriorityClassNames ?',
     "        'priority class `' + rule.substitutePriorityClassNames[variables.className] + '`' :",
-    "        'a class with preemptionPolicy `Never`'))",
+    "        'a class with preemptionPolicy `Never`')",
   ].join('\n');
 }
+
+const WITHOUT_LABEL = PHRASES.withoutQuotaLabel(`${LABEL_PRIORITY_QUOTA}=${PRIORITY_QUOTA_ENFORCED}`);
+const NOT_GIVEN = PHRASES.defaultNotGiven();
 
 /** For a pod, whose class, number and preemption policy are final. */
 export const POD_RULE_VARIABLES: readonly CelVariable[] = [

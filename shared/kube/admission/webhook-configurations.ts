@@ -73,6 +73,9 @@ const QUOTA_ENFORCED: Requirement = {
   values: [PRIORITY_QUOTA_ENFORCED],
 };
 
+/** The same as people write it. */
+export const QUOTA_LABEL = `${LABEL_PRIORITY_QUOTA}=${PRIORITY_QUOTA_ENFORCED}`;
+
 export const CREATED_PODS = rule('', ['pods'], ['CREATE']);
 /** Workloads that make pods from a template. */
 export const WRITTEN_TEMPLATES = [

@@ -87,7 +87,7 @@ function world(name: string, specs: readonly object[], more: Pick<RuleNames, 'gr
     valueOf(decodePriorityPolicy({ metadata: { name: `policy-${index}` }, spec })),
   );
   const classes = new Map(RULE_CLASSES.map((each) => [each.name, each]));
-  const { refusing, leftOut } = compileRules({ policies, classes, mode: 'Enforce', bytesOf: storedBytes });
+  const { refusing, leftOut } = compileRules({ policies, quotas: [], classes, mode: 'Enforce', bytesOf: storedBytes });
   if (refusing === undefined) throw new Error('no rules that refuse');
   const spec = encodePriorityRules(refusing);
   return {

@@ -6,7 +6,7 @@ import { valueOf } from '#test/build/value-of.ts';
 import { amounts, selector, time, word } from './generated-fields.ts';
 
 const bound = fc.integer({ min: -(2 ** 31) + 1, max: 2 ** 31 - 2 });
-const common = { namespaceSelector: selector, hard: amounts };
+const common = { namespaceSelector: selector, hard: amounts, defaultRequest: amounts, requireLabel: fc.constant(true) };
 const spec = fc.oneof(
   fc.record(
     { ...common, priorityClassNames: fc.uniqueArray(word, { minLength: 1, maxLength: 5 }) },

@@ -3,7 +3,7 @@ import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import { podsCondition, policyConditions, quotaConditions } from '#webhook/conditions/describe-conditions.ts';
 import { buildClass } from '#test/build/admission.ts';
-import { amountsOf, selectorOf } from '#test/build/cluster.ts';
+import { amountsOf, selectorOf, PLAIN_QUOTA } from '#test/build/cluster.ts';
 import { CONDITIONS } from '#webhook/messages.ts';
 
 const ENFORCED = { 'plimsoll.dev/priority-quota': 'enforced' };
@@ -20,6 +20,7 @@ function quota(classNames: readonly string[]): PriorityQuota {
     namespaces,
     scope: { kind: 'classes', names: new Set(classNames) },
     hard: amountsOf({ pods: '1' }),
+    ...PLAIN_QUOTA,
   };
 }
 
@@ -122,9 +123,16 @@ test('the conditions of a policy distinguish settings without effect and conflic
   ]);
 });
 
-test('podsCondition names pods that cannot be read, and says so when none have been counted', () => {
+test('podsCondition names pods that cannot be read, what is not charged, and says so when none have been counted', () => {
+  const fine = { unreadable: [], unstated: new Map() };
   expect(podsCondition(undefined)).toMatchObject({ type: 'PodsReadable', status: 'Unknown' });
-  expect(podsCondition([])).toMatchObject({ type: 'PodsReadable', status: 'True' });
-  const { status, message } = podsCondition(['a/x', 'b/y']);
+  expect(podsCondition(fine)).toMatchObject({ type: 'PodsReadable', status: 'True' });
+  const { status, message } = podsCondition({ ...fine, unreadable: ['a/x', 'b/y'] });
   expect([status, message.split(': ').at(-1)]).toEqual(['False', 'a/x, b/y']);
+  const unstated = new Map([['requests.memory', 2]]);
+  expect(podsCondition({ ...fine, unstated })).toMatchObject({
+    status: 'False',
+    reason: 'ValuesNotStated',
+    message: CONDITIONS.unstatedValues(unstated),
+  });
 });

@@ -17,7 +17,7 @@ import {
   buildWorld,
   NOW,
 } from '#test/build/admission.ts';
-import { amountsOf, buildPod, selectorOf } from '#test/build/cluster.ts';
+import { amountsOf, buildPod, selectorOf, PLAIN_QUOTA } from '#test/build/cluster.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { EVENTS } from '#webhook/messages.ts';
 
@@ -52,6 +52,7 @@ function byPriorityQuota(): AdmissionDecision | undefined {
     namespaces: prepareSelector(selectorOf({})),
     scope: { kind: 'classes', names: new Set(['high']) },
     hard: amountsOf({ pods: '1' }),
+    ...PLAIN_QUOTA,
   } as const;
   const exceeded = [{ resource: 'pods', asked: ONE, used: ONE, hard: ONE }];
   const holders = { namespaces: [], knownPods: { pods: [], isPartial: false }, now: NOW };

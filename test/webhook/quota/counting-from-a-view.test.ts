@@ -15,11 +15,15 @@ describe('QuotaLedger, while not all pods are known', () => {
     const large = one.reserve(reservation('large', '5Gi'), { withinMs: 3_000, isDryRun: false });
     const small = one.reserve(reservation('small'), { withinMs: 100, isDryRun: false });
     await rig.clock.advance(50);
-    expect([await small, one.hasCounted, one.unreadable]).toEqual([{ kind: 'reserved' }, false, undefined]);
+    expect([await small, one.hasCounted, one.uncharged]).toEqual([{ kind: 'reserved' }, false, undefined]);
     view.isFilled = true;
     one.observe();
     await rig.clock.advance(100);
-    expect([await large, one.hasCounted, one.unreadable]).toMatchObject([{ kind: 'exceeded' }, true, []]);
+    expect([await large, one.hasCounted, one.uncharged]).toMatchObject([
+      { kind: 'exceeded' },
+      true,
+      { unreadable: [] },
+    ]);
   });
 
   test('says busy in time', async () => {

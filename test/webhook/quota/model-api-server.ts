@@ -7,7 +7,7 @@ import type { LedgerWrite, Read, Written } from '#shared/domain/quota/replica/ev
 import type { LedgerVersion } from '#shared/domain/quota/replica/ledger-version.ts';
 import type { ViewRevision } from '#shared/domain/quota/view/seen-pod.ts';
 import type { LedgerStore } from '#webhook/quota/ledger-store.ts';
-import { selectorOf } from '#test/build/cluster.ts';
+import { selectorOf, PLAIN_QUOTA } from '#test/build/cluster.ts';
 import type { CountedPod } from '#test/build/pod-count.ts';
 import type { RandomSource } from '#test/fakes/random-source.ts';
 import type { ModelTime } from './model-clock.ts';
@@ -123,6 +123,7 @@ export function createModelApiServer(options: ModelApiServerOptions): ModelApiSe
       namespaces: prepareSelector(selectorOf({})),
       scope: { kind: 'range', min: 0, max: 0 },
       hard: limits(options.hardPods),
+      ...PLAIN_QUOTA,
     },
     state: EMPTY_LEDGER,
     isCounted: false,

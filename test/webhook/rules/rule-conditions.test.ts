@@ -16,7 +16,7 @@ describe('enforcementCondition', () => {
       {
         status: 'True',
         reason: 'Compiled',
-        message: CONDITIONS.enforced('refuses', false),
+        message: CONDITIONS.enforced('refuses'),
       },
     ],
     [
@@ -26,7 +26,7 @@ describe('enforcementCondition', () => {
       {
         status: 'True',
         reason: 'Compiled',
-        message: CONDITIONS.enforced('warns about', false),
+        message: CONDITIONS.enforced('warns about'),
       },
     ],
     [
@@ -36,22 +36,22 @@ describe('enforcementCondition', () => {
       {
         status: 'True',
         reason: 'Compiled',
-        message: CONDITIONS.enforced('warns about', false),
+        message: CONDITIONS.enforced('warns about'),
       },
     ],
     [
-      'refuses, but not by quota',
+      'refuses by quota',
       { ...CEILING, requireQuotaFor: ['high'] },
       {},
       {
         status: 'True',
         reason: 'Compiled',
-        message: CONDITIONS.enforced('refuses', true),
+        message: CONDITIONS.enforced('refuses'),
       },
     ],
     [
       'has nothing to enforce',
-      { defaultClassName: 'low', requireQuotaFor: ['high'] },
+      { schedulerName: 'batch' },
       {},
       {
         status: 'False',

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { because } from '#shared/domain/admission/admission-code.ts';
 import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { decodeReview, type Review } from '#webhook/server/decode-review.ts';
-import { createPendingReviews } from '#webhook/server/pending-reviews.ts';
+import { createCallerLanes, createPendingReviews } from '#webhook/server/pending-reviews.ts';
 import { limitConcurrency } from '#webhook/handlers/limit-concurrency.ts';
 import { createPodReview, pod } from '#test/webhook/support/reviews.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
@@ -17,6 +17,20 @@ function reviewOf(namespace: string, username: string, heldBytes = 1_000): Revie
   if (decoded.kind !== 'review') throw new Error(decoded.kind);
   return decoded.review;
 }
+
+test('createCallerLanes lets each caller have so many at once, and each node of one account', () => {
+  const lanes = createCallerLanes(2);
+  const begin = (name: string, nodeName?: string) => {
+    const { request } = reviewOf('a', name);
+    return lanes.begin({ request: { ...request, requester: { ...request.requester, nodeName } }, heldBytes: 0 });
+  };
+  const [first, second] = [begin('agent', 'n1'), begin('agent', 'n1')];
+  expect([first, second, begin('agent', 'n1')].map((share) => share !== undefined)).toEqual([true, true, false]);
+  expect([begin('agent', 'n2'), begin('agent'), begin('other')]).not.toContain(undefined);
+  first?.end();
+  first?.end();
+  expect([begin('agent', 'n1'), begin('agent', 'n1')].map((share) => share !== undefined)).toEqual([true, false]);
+});
 
 describe('createPendingReviews', () => {
   test('lets no namespace and no user take all slots', () => {

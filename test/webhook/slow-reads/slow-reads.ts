@@ -1,7 +1,6 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { at } from '#test/contract/harness.ts';
 import type { DelayingProxy } from '#test/fakes/delaying-proxy.ts';
-import { onlyIn } from '#test/cluster/admission/support/cluster-objects.ts';
 import { forbiddenPod, permittedPod, type Stage } from '#test/webhook/adversary/stage.ts';
 import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
 import { ANY_NUMBER, patternOf } from '#test/build/pattern-of.ts';
@@ -20,12 +19,17 @@ export function slowReads(stage: Stage, proxy: () => DelayingProxy): void {
     const ask = (pod: object, place = stage.honest) =>
       place.post(place.core('pods'), pod, { query: { dryRun: 'All' } });
     let covered = '';
-    /** Without the quota that its class needs, which the webhook alone finds out. */
+    /** Of a class whose ResourceQuota is full, which the webhook finds out before the plugin does. */
     const uncoveredPod = () => forbiddenPod(stage, { priorityClassName: covered });
 
     beforeAll(async () => {
       covered = await stage.objects.priorityClass('covered', 10);
-      await stage.objects.policy('covered', { namespaceSelector: onlyIn(stage.honest), requireQuotaFor: [covered] });
+      const matchExpressions = [{ scopeName: 'PriorityClass', operator: 'In', values: [covered] }];
+      const spec = { hard: { pods: '0' }, scopeSelector: { matchExpressions } };
+      const quotas = stage.honest.core('resourcequotas');
+      await stage.honest.post(quotas, { metadata: { name: 'full' }, spec });
+      const status = { hard: { pods: '0' }, used: { pods: '0' } };
+      await stage.honest.patch(`${quotas}/full/status`, { status }, 'merge');
       await eventually(async () => expect((await ask(uncoveredPod())).status).toBe(403));
     });
     afterEach(() => {

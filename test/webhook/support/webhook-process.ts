@@ -23,12 +23,13 @@ export const PRIORITY_QUOTAS = '/apis/plimsoll.dev/v1alpha1/priorityquotas';
 export async function runWebhook(
   prepare: (api: ApiDouble) => void = () => undefined,
   settings: Settings = {},
+  maxSockets = 8,
 ): Promise<RunningWebhook> {
   const api = await apiDouble();
   prepare(api);
   const webhook = await startInProcess({ url: api.url, token: 'token', caPem: '' }, settings);
   const ca = registeredAuthority(api);
-  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  const agent = new Agent({ keepAlive: true, maxSockets });
   return {
     ...webhook,
     api,

@@ -8,6 +8,9 @@ export const PHRASES = {
   keptAwayFrom: (nodes: readonly string[], owner: string) =>
     `; kept away from ${firstNamed(nodes)}, where pods of ${owner} were evicted`,
   classJustChanged: (text: string) => `${text}; if the class has just been changed, try again`,
+  withoutQuotaLabel: (label: string) => `but this namespace has no label ${label}`,
+  defaultNotGiven: () =>
+    'but this pod did not get it: the webhook did not answer in time, or the policy has just changed; try again, or set spec.priorityClassName',
   podsWouldBeRefused: (text: string) => `pods of this template would be refused: ${text}`,
   unconfirmed: (ageSeconds: number | undefined, cause: string) =>
     `as of ${ageSeconds === undefined ? 'earlier' : `${ageSeconds} s ago`}: cannot read the current state: ${cause}`,

@@ -1,5 +1,6 @@
 import type { Message } from '#shared/domain/admission/message.ts';
 import { listClasses } from '#shared/domain/priority/list-classes.ts';
+import { PHRASES } from './phrases.ts';
 import {
   type Ceiling,
   classNamed,
@@ -11,8 +12,14 @@ import {
   podsOf,
 } from './wording.ts';
 
-/** Sentences about what PriorityPolicies forbid. */
+/** Sentences about what PriorityPolicies forbid, and quotas that require their label. */
 export const POLICY_MESSAGES = {
+  defaultNotGiven: {
+    code: 'DefaultNotGiven',
+    status: 403,
+    text: (v: NamedClass & OfPolicy) =>
+      `policy \`${v.policy}\` gives pods here ${classNamed(v.priorityClassName)}, ${PHRASES.defaultNotGiven()}`,
+  },
   classNotAllowed: {
     code: 'ClassNotAllowed',
     status: 403,
@@ -45,7 +52,19 @@ export const POLICY_MESSAGES = {
   quotaRequired: {
     code: 'QuotaRequired',
     status: 403,
-    text: (v: NamedClass & OfPolicy & { readonly namespace: string; readonly selecting: string | undefined }) =>
-      `policy \`${v.policy}\` allows ${classNamed(v.priorityClassName)} only where a quota covers it, and no quota in namespace \`${v.namespace}\` does${v.selecting === undefined ? '' : `: quota \`${v.selecting}\` selects the namespace but is not in force there`}`,
+    text: (v: NamedClass & OfPolicy & { readonly namespace: string }) =>
+      `policy \`${v.policy}\` allows ${classNamed(v.priorityClassName)} only where a quota covers it, and no quota in namespace \`${v.namespace}\` does`,
+  },
+  quotaLabelRequired: {
+    code: 'QuotaRequired',
+    status: 403,
+    text: (v: NamedClass & OfPolicy & { readonly label: string }) =>
+      `policy \`${v.policy}\` allows ${classNamed(v.priorityClassName)} only where a quota covers it, ${PHRASES.withoutQuotaLabel(v.label)}`,
+  },
+  countedWithoutLabel: {
+    code: 'QuotaLabelMissing',
+    status: 403,
+    text: (v: NamedClass & { readonly quota: string; readonly label: string }) =>
+      `quota \`${v.quota}\` counts ${podsOf(v)} here, ${PHRASES.withoutQuotaLabel(v.label)}`,
   },
 } as const satisfies Record<string, Message<never>>;

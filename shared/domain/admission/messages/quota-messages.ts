@@ -20,6 +20,12 @@ export const QUOTA_MESSAGES = {
     status: 403,
     text: ({ apiServer }: { readonly apiServer: string }) => apiServer,
   },
+  quotaValuesMissing: {
+    code: 'QuotaValuesMissing',
+    status: 403,
+    text: (v: { readonly quota: string; readonly missing: string }) =>
+      `failed quota: ${v.quota}: must specify ${v.missing}`,
+  },
   notCounted: { code: 'NothingToDecide', status: 200, text: () => 'no quota counts this pod' },
   quotaReserved: {
     code: 'QuotaReserved',

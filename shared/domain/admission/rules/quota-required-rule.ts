@@ -13,8 +13,8 @@ const NO_LABELS: ReadonlyMap<string, string> = new Map();
 
 /**
  * Refuses a class that requires a quota for a pod that no quota limits: what `limitedResources` of the ResourceQuota
- * plugin does with an API server flag. A ResourceQuota with a PriorityClass scope covers the pods it counts, a
- * PriorityQuota those in namespaces where it is enforced.
+ * plugin does with an API server flag. The namespace needs the label by which the quota entry is asked, because that
+ * entry fails closed; there, a ResourceQuota with a PriorityClass scope covers the pods it counts, like a PriorityQuota.
  */
 export function breaksQuotaRequiredRule(
   { pod }: PodRequest,
@@ -23,14 +23,32 @@ export function breaksQuotaRequiredRule(
 ): Because | undefined {
   const { priorityClassName } = pod.spec;
   if (priorityClassName === undefined || !policy.requireQuotaFor.includes(priorityClassName)) return undefined;
-  if (classQuotasOf(pod, cluster.resourceQuotas(pod.namespace)).length > 0) return undefined;
-  const labels = cluster.namespaceLabels(pod.namespace) ?? NO_LABELS;
-  const selecting = cluster.priorityQuotas.find((quota) => limitsPod(quota, pod, labels));
-  if (selecting !== undefined && cluster.quotaNamespaces.matches(labels)) return undefined;
   const facts = { policy: policy.name, namespace: pod.namespace, priorityClassName };
-  return reasonOf(MESSAGES.quotaRequired, { ...facts, selecting: selecting?.name }, facts);
+  const labels = cluster.namespaceLabels(pod.namespace) ?? NO_LABELS;
+  const { quotaLabel: label } = cluster;
+  if (!cluster.quotaNamespaces.matches(labels))
+    return reasonOf(MESSAGES.quotaLabelRequired, { ...facts, label }, facts);
+  const isCovered =
+    classQuotasOf(pod, cluster.resourceQuotas(pod.namespace)).length > 0 ||
+    cluster.priorityQuotas.some((quota) => limitsPod(quota, pod, labels));
+  return isCovered ? undefined : reasonOf(MESSAGES.quotaRequired, facts, facts);
 }
 
 function limitsPod({ namespaces, scope, hard }: PriorityQuota, pod: Pod, labels: ReadonlyMap<string, string>): boolean {
   return namespaces.matches(labels) && countsPod(scope, pod) && [...hard.keys()].some(countsPods);
+}
+
+/** The quotas with `requireLabel` that would count the pod if its namespace had the label. */
+export function breaksLabelRules({ pod }: PodRequest, cluster: ClusterState): readonly Because[] {
+  const labels = cluster.namespaceLabels(pod.namespace) ?? NO_LABELS;
+  if (cluster.quotaNamespaces.matches(labels)) return [];
+  const { priorityClassName = '' } = pod.spec;
+  return cluster.priorityQuotas
+    .filter(
+      ({ requireLabel, namespaces, scope }) => requireLabel && namespaces.matches(labels) && countsPod(scope, pod),
+    )
+    .map(({ name: quota }) => {
+      const facts = { quota, namespace: pod.namespace, priorityClassName };
+      return reasonOf(MESSAGES.countedWithoutLabel, { ...facts, label: cluster.quotaLabel }, facts);
+    });
 }

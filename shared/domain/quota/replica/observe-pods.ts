@@ -16,7 +16,7 @@ import type { PodObservation } from './pod-observation.ts';
 export function observePods(replica: Replica, base: LedgerVersion, { view, now }: StepContext): PodObservation {
   const pods = view.count(base);
   if (pods === undefined) return { kind: 'blind' };
-  replica.unreadable = pods.unreadable;
+  replica.uncharged = { unreadable: pods.unreadable, unstated: pods.unstated };
   noteMissing(replica, base, pods, { view, now });
   const isBehind = !showsLastRecount(replica, base, pods, view.provenAt);
   replica.behindSince = isBehind ? (replica.behindSince ?? now.monotonic) : undefined;

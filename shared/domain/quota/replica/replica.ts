@@ -1,3 +1,4 @@
+import type { UnchargedPods } from '#shared/domain/quota/view/quota-counter.ts';
 import type { QuotaCount } from '#shared/domain/quota/view/quota-counter.ts';
 import { ExpiryTracker } from './expiry-tracker.ts';
 import { WIDEST_BATCH } from './batch-size.ts';
@@ -79,8 +80,8 @@ export interface Replica {
   /** When deferred reservations were last queued again, and whether anything has changed since. */
   resumedAt: number;
   hasObserved: boolean;
-  /** Some pods that could not be read at the last count; `undefined` before it. */
-  unreadable: readonly string[] | undefined;
+  /** At the last count; `undefined` before it. */
+  uncharged: UnchargedPods | undefined;
 }
 
 const IDLE: Phase = { kind: 'idle' };
@@ -113,7 +114,7 @@ export function createReplica(settings: ReplicaSettings, now: Moment): Replica {
     provenAt: -Infinity,
     resumedAt: -Infinity,
     hasObserved: false,
-    unreadable: undefined,
+    uncharged: undefined,
   };
 }
 

@@ -3,6 +3,7 @@ import {
   addQuantities,
   multiplyQuantity,
   quantityFromInteger,
+  quantityNumber,
   subtractQuantities,
   ZERO,
   type Quantity,
@@ -10,6 +11,7 @@ import {
 import { largestNamespaces, largestShare } from '#shared/domain/quota/ledger/largest-namespaces.ts';
 import { ledgerPlaces } from '#shared/domain/quota/ledger/ledger-size.ts';
 import type { PodCount } from '#shared/domain/quota/ledger/pod-count.ts';
+import { unstatedName, withDefault } from '#shared/domain/quota/unstated-values.ts';
 import { isInScope, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { Cost } from './cost-table.ts';
 import type { PodFollower } from './pod-follower.ts';
@@ -17,21 +19,30 @@ import type { NamespacePods, PodGroup } from './pod-group.ts';
 import type { PodView } from './pod-view.ts';
 import { NO_REVISION, type ViewRevision } from './seen-pod.ts';
 
+/** What of the counted pods is not charged as they request it. */
+export interface UnchargedPods {
+  /** Some pods that cannot be read, `namespace/name`: each is counted with the full limit of the quota. */
+  readonly unreadable: readonly string[];
+  /** How many containers do not state a value and are charged nothing for it, by resource; without zeros. */
+  readonly unstated: ReadonlyMap<string, number>;
+}
+
 /** A count of the pods in a view, and the revisions that it includes. */
-export interface QuotaCount extends PodCount {
+export interface QuotaCount extends PodCount, UnchargedPods {
   /** The count includes every change up to this revision that concerns the quota. */
   readonly reached: ViewRevision;
   /** The count includes no change after this revision. */
   readonly holds: ViewRevision;
-  /** Some pods that cannot be read, `namespace/name`: each is counted with the full limit of the quota. */
-  readonly unreadable: readonly string[];
 }
 
 type Sums = readonly Quantity[];
 
-/** A limited resource: the index of its amounts in the view, and the cost of an unreadable pod. */
+/** A limited resource: the index of its amounts in the view, and what is charged where an amount is missing. */
 interface Limit {
   readonly at: number;
+  /** The index of the number of containers that do not state it; the same where they need not. */
+  readonly unstatedAt: number;
+  readonly ofUnstated: Quantity;
   readonly ofUnreadable: Quantity;
 }
 
@@ -81,7 +92,7 @@ export class QuotaCounter implements PodFollower {
   count(quota: PriorityQuota, version: string, namespaces: number): QuotaCount | undefined {
     this.#startOverIfNew(quota, `${version} ${this.#view.life}`);
     const pods = this.takeUp() ? this.#reached() : -1;
-    if (pods < 0 || this.#limits.some(({ at }) => at < 0)) return undefined;
+    if (pods < 0 || this.#limits.slice(0, quota.hard.size).some(({ at }) => at < 0)) return undefined;
     return {
       total: named(quota, this.#total),
       byNamespace: (isExact) => this.#largest(quota, isExact),
@@ -89,6 +100,7 @@ export class QuotaCounter implements PodFollower {
       reached: { pods, namespaces },
       holds: this.#holds,
       unreadable: this.#unreadable(),
+      unstated: this.#unstatedIn(quota),
     };
   }
 
@@ -136,7 +148,7 @@ export class QuotaCounter implements PodFollower {
     if (version === this.#version) return;
     this.#version = version;
     this.#quota = quota;
-    this.#limits = Array.from(quota.hard, ([name, limit]) => limitOf(name, limit, this.#view.names));
+    this.#limits = limitsOf(quota, this.#view.names);
     this.#total = this.#limits.map(() => ZERO);
     this.#holds = NO_REVISION;
     for (const known of [this.#inForce, this.#odd, this.#shares, this.#changed]) known.clear();
@@ -152,7 +164,7 @@ export class QuotaCounter implements PodFollower {
     for (const group of namespace.groups.values()) if (this.#counts(group)) this.#noteOdd(group, isInForce);
     this.#changed.delete(namespace);
     if (isInForce) {
-      this.#noteShare(namespace.name, largestShare(sums, [...quota.hard.values()]));
+      this.#noteShare(namespace.name, shareOf(sums, quota));
     } else {
       this.#inForce.delete(namespace);
       this.#shares.delete(namespace.name);
@@ -160,8 +172,8 @@ export class QuotaCounter implements PodFollower {
   }
 
   #change(cost: Cost | undefined, group: PodGroup, by: typeof addQuantities): void {
-    for (const [index, { at, ofUnreadable }] of this.#limits.entries()) {
-      const amount = cost === undefined ? ofUnreadable : (cost.amounts[at] ?? ZERO);
+    for (const [index, limit] of this.#limits.entries()) {
+      const amount = cost === undefined ? limit.ofUnreadable : amountIn(cost.amounts, limit);
       this.#total[index] = by(this.#total[index] ?? ZERO, amount);
     }
     this.#changed.add(group.namespace);
@@ -195,9 +207,7 @@ export class QuotaCounter implements PodFollower {
 
   #largest(quota: PriorityQuota, isExact: boolean): ReadonlyMap<string, Amounts> {
     if (!isExact && this.#inForce.size > FEW_NAMESPACES && this.#byNamespace !== undefined) return this.#byNamespace;
-    const limits = [...quota.hard.values()];
-    for (const namespace of this.#changed)
-      this.#noteShare(namespace.name, largestShare(this.#sumsIn(namespace), limits));
+    for (const namespace of this.#changed) this.#noteShare(namespace.name, shareOf(this.#sumsIn(namespace), quota));
     this.#changed.clear();
     const largest = largestNamespaces(this.#shares, ledgerPlaces(quota.hard).namespaces);
     return (this.#byNamespace = new Map(largest.map((name) => [name, this.#usedIn(name, quota)])));
@@ -220,19 +230,56 @@ export class QuotaCounter implements PodFollower {
     return all.flat().slice(0, MOST_UNREADABLE);
   }
 
+  /** Only pods from before the quota, or before its webhook, are among them. */
+  #unstatedIn(quota: PriorityQuota): ReadonlyMap<string, number> {
+    const counts = unpricedNames(quota).map((name, index): [string, number] => {
+      return [name, quantityNumber(this.#total[quota.hard.size + index] ?? ZERO)];
+    });
+    return new Map(counts.filter(([, count]) => count > 0));
+  }
+
   #generationOf(uid: string): number | undefined {
     const found = this.#view.get(uid);
     return found !== undefined && this.#counts(found.group) ? found.generation : undefined;
   }
 }
 
-function limitOf(name: string, limit: Quantity, names: readonly string[]): Limit {
-  return { at: names.indexOf(name), ofUnreadable: NUMBERS_OF_PODS.has(name) ? ONE : limit };
+/** One for each resource of `hard`, then one that counts what is unstated for each resource without a default. */
+function limitsOf(quota: PriorityQuota, names: readonly string[]): readonly Limit[] {
+  const counting = unpricedNames(quota).map((name): Limit => {
+    const at = names.indexOf(unstatedName(name) ?? '');
+    return { at, unstatedAt: at, ofUnstated: ZERO, ofUnreadable: ZERO };
+  });
+  return [...Array.from(quota.hard.keys(), (name) => limitOf(name, quota, names)), ...counting];
 }
 
-function sumOfGroup({ sums, unreadable }: PodGroup, { at, ofUnreadable }: Limit): Quantity {
-  const sum = sums[at] ?? ZERO;
-  return unreadable.size === 0 ? sum : addQuantities(sum, multiplyQuantity(ofUnreadable, unreadable.size));
+function unpricedNames({ hard, defaultRequest }: PriorityQuota): readonly string[] {
+  return [...hard.keys()].filter((name) => unstatedName(name) !== undefined && !defaultRequest.has(name));
+}
+
+function shareOf(sums: Sums, { hard }: PriorityQuota): number {
+  return largestShare(sums.slice(0, hard.size), [...hard.values()]);
+}
+
+function limitOf(name: string, quota: PriorityQuota, names: readonly string[]): Limit {
+  const limit = quota.hard.get(name) ?? ZERO;
+  return {
+    at: names.indexOf(name),
+    unstatedAt: names.indexOf(unstatedName(name) ?? name),
+    ofUnstated: quota.defaultRequest.get(name) ?? ZERO,
+    ofUnreadable: NUMBERS_OF_PODS.has(name) ? ONE : limit,
+  };
+}
+
+/** What one or more pods cost of a limited resource, those that cannot be read left out. */
+function amountIn(amounts: readonly Quantity[], { at, unstatedAt, ofUnstated }: Limit): Quantity {
+  const stated = amounts[at] ?? ZERO;
+  return unstatedAt === at ? stated : withDefault(stated, amounts[unstatedAt] ?? ZERO, ofUnstated);
+}
+
+function sumOfGroup({ sums, unreadable }: PodGroup, limit: Limit): Quantity {
+  const sum = amountIn(sums, limit);
+  return unreadable.size === 0 ? sum : addQuantities(sum, multiplyQuantity(limit.ofUnreadable, unreadable.size));
 }
 
 function named({ hard }: PriorityQuota, sums: Sums): Amounts {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { CountedPods } from '#bench/webhook/counting/counted-pods.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
-import { amountsOf, selectorOf } from '#test/build/cluster.ts';
+import { amountsOf, selectorOf, PLAIN_QUOTA } from '#test/build/cluster.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 
 const QUOTA = {
@@ -9,6 +9,7 @@ const QUOTA = {
   namespaces: prepareSelector(selectorOf({})),
   scope: { kind: 'range', min: 0, max: 0 },
   hard: amountsOf({ pods: '100' }),
+  ...PLAIN_QUOTA,
 } as const;
 
 // A counter processes a hundred namespaces at a time.

@@ -42,7 +42,7 @@ describe.skipIf(!hasCluster())('a PriorityQuota and the labels that put it in fo
 
   const refused = (): unknown => [
     403,
-    expect.stringContaining(`quota \`${names.quota}\` selects the namespace but is not in force there`),
+    expect.stringMatching(/^(?!admission webhook).*only where a quota covers it, but this namespace has no label/),
   ];
 
   test('does not cover a class that requires a quota without the label, and reports it', async () => {
@@ -56,6 +56,23 @@ describe.skipIf(!hasCluster())('a PriorityQuota and the labels that put it in fo
     await eventually(async () => expect(await asked()).toEqual([201, undefined]));
     const text = 'Enforced in all selected namespaces';
     await eventually(async () => expect(await readiness()).toEqual(['True', text]), PATIENCE_MS);
+  });
+
+  test('refuses a pod that does not state what it limits, in the words of a ResourceQuota', async () => {
+    const sized = await objects.priorityClass('sized', 500);
+    const spec = { namespaceSelector: onlyIn(api), priorityClassNames: [sized], hard: { 'requests.memory': '1Gi' } };
+    const quota = await objects.priorityQuota('sized', spec);
+    const create = async (resources: object): Promise<readonly [number, unknown]> => {
+      const containers = [{ name: 'main', image: 'x', resources }];
+      const wanted = pod(uniqueName('pod'), { priorityClassName: sized, containers });
+      const { status, body } = await api.post(api.core('pods'), wanted);
+      return [status, at(body, 'message')];
+    };
+    const refusal = [403, expect.stringContaining(`failed quota: ${quota}: must specify requests.memory for: main`)];
+    await eventually(async () => expect(await create({})).toEqual(refusal));
+    const answers = await Promise.all(Array.from({ length: 25 }, () => create({ requests: { cpu: '1m' } })));
+    for (const answer of answers) expect(answer).toEqual(refusal);
+    expect(await create({ requests: { memory: '1Mi' } })).toEqual([201, undefined]);
   });
 
   test('is not ready any more once the ignore label is set as well', async () => {

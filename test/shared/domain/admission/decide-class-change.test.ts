@@ -4,7 +4,7 @@ import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { buildClass, buildClassQuota, buildPolicy, buildWorld, type WorldFields } from '#test/build/admission.ts';
-import { amountsOf, buildPod, selectorOf } from '#test/build/cluster.ts';
+import { amountsOf, buildPod, selectorOf, PLAIN_QUOTA } from '#test/build/cluster.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
 
@@ -14,7 +14,13 @@ const PLAIN = { ...STANDARD, isGlobalDefault: false };
 const DELETED: ClassChange = { before: HIGH, after: undefined };
 
 function quota(scope: PriorityQuota['scope']): PriorityQuota {
-  return { name: 'tier', namespaces: prepareSelector(selectorOf({})), scope, hard: amountsOf({ pods: '1' }) };
+  return {
+    name: 'tier',
+    namespaces: prepareSelector(selectorOf({})),
+    scope,
+    hard: amountsOf({ pods: '1' }),
+    ...PLAIN_QUOTA,
+  };
 }
 
 /** A ResourceQuota with a second scope in addition to that of the class. */

@@ -1,3 +1,4 @@
+import { QUOTA_LABEL } from '#shared/kube/admission/webhook-configurations.ts';
 import { describe, expect, test } from 'vitest';
 import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
@@ -94,12 +95,7 @@ describe('decideValidation', () => {
       request: buildRequest(HIGH),
       cluster: { policies: [buildPolicy('tenants', { requireQuotaFor: ['high'] })] },
       code: 'QuotaRequired',
-      text: MESSAGES.quotaRequired.text({
-        policy: 'tenants',
-        priorityClassName: 'high',
-        namespace: 'team-a',
-        selecting: undefined,
-      }),
+      text: MESSAGES.quotaLabelRequired.text({ policy: 'tenants', priorityClassName: 'high', label: QUOTA_LABEL }),
     },
     'what the strictest of several policies forbids': {
       request: buildRequest(HIGH),
@@ -158,6 +154,7 @@ describe('decideValidation', () => {
       cluster: {
         policies: [buildPolicy('tenants', { requireQuotaFor: ['high'] })],
         quotas: [buildClassQuota('q', 'high', { hard: { pods: '9' }, used: { pods: '1' } })],
+        labels: { 'plimsoll.dev/priority-quota': 'enforced' },
       },
     },
     'a priority at the ceiling': {

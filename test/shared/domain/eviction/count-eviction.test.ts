@@ -15,7 +15,14 @@ function ago(seconds: number, more: Partial<CountedEviction> = {}, index = secon
 const WANTED = ago(0, { pod: 'wanted', uid: 'uid-wanted' });
 
 describe('countEviction', () => {
-  test.each<[what: string, before: readonly CountedEviction[], bounds: Partial<EvictionBounds>, refusal: unknown]>([
+  test.each<
+    [
+      what: string,
+      before: readonly CountedEviction[],
+      bounds: Partial<EvictionBounds> & { readonly owner?: string },
+      refusal: unknown,
+    ]
+  >([
     ['counts the first', [], {}, undefined],
     ['counts one less than the limit of a minute', [ago(1)], {}, undefined],
     [
@@ -64,10 +71,22 @@ describe('countEviction', () => {
       ['the limit of 0 evictions a minute in the cluster is reached', 60_000],
     ],
     [
-      'counts for each resource apart',
-      [ago(1, { resource: 'cpu' }), ago(2, { resource: 'cpu' }), ago(3, { resource: 'memory' })],
-      {},
+      'leaves a node less of the limit of the cluster than the rest of it',
+      [1, 2].map((seconds) => ago(seconds)),
+      { limits: undefined, inClusterPerMinute: 4 },
+      ['the limit of 2 evictions a minute in the cluster that node `a` may use is reached', 58_000],
+    ],
+    [
+      'leaves other nodes the rest',
+      [1, 2].map((seconds) => ago(seconds, { node: 'b' })),
+      { limits: undefined, inClusterPerMinute: 4 },
       undefined,
+    ],
+    [
+      'leaves an owner less of the limit of the cluster than the rest of it',
+      [1, 2].map((seconds) => ago(seconds, { node: `n${seconds}`, owner: 'rs' })),
+      { limits: undefined, inClusterPerMinute: 4, owner: 'rs' },
+      ['the limit of 2 evictions a minute in the cluster that one owner may use is reached', 58_000],
     ],
     ['takes the same pod for the same eviction', [ago(2), ago(1, { uid: 'uid-wanted' })], {}, undefined],
     [
@@ -76,8 +95,8 @@ describe('countEviction', () => {
       {},
       ['the limit of 2 evictions a minute on node `a` is reached', 60_000],
     ],
-  ])('%s', (_, before, bounds, refusal) => {
-    const outcome = countEviction(before, WANTED, { ...BOUNDS, ...bounds });
+  ])('%s', (_, before, { owner, ...bounds }, refusal) => {
+    const outcome = countEviction(before, { ...WANTED, owner }, { ...BOUNDS, ...bounds });
     const told = outcome.kind === 'exceeded' ? [outcome.because.text, outcome.retryAfterMs] : undefined;
     expect(told).toEqual(refusal);
   });

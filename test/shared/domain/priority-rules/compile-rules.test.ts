@@ -11,7 +11,7 @@ const FOR_ALICE = { subjects: [{ kind: 'User', name: 'alice' }] as const };
 
 function compile(policies: readonly PriorityPolicy[], more: Partial<RuleSources> = {}) {
   const classes = new Map(CLASSES.map((each) => [each.name, each]));
-  return compileRules({ policies, classes, mode: 'Enforce', bytesOf: () => 100, ...more });
+  return compileRules({ policies, quotas: [], classes, mode: 'Enforce', bytesOf: () => 100, ...more });
 }
 
 function policiesIn(set: ReturnType<typeof compile>['refusing']): readonly string[] | undefined {
@@ -52,7 +52,7 @@ describe('compileRules', () => {
     const { refusing, warning } = compile(policies);
     expect([policiesIn(refusing), policiesIn(warning), warning?.checksQosClass]).toEqual([
       ['denies'],
-      ['warns'],
+      ['gives', 'warns'],
       false,
     ]);
     expect(compile(policies.slice(0, 1)).warning).toBeUndefined();

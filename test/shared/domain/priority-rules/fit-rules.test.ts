@@ -15,7 +15,11 @@ function draft(
   groups: string[] = [],
 ): RuleDraft {
   const subjects = groups.map((group) => ({ kind: 'Group', name: group }) as const);
-  return { rule: judgingRule(buildPolicy(name, { maxPriority: 1, subjects }), [], false), requirements, bytes };
+  return {
+    rule: judgingRule(buildPolicy(name, { maxPriority: 1, subjects }), { ranked: [], existing: new Map() }, false),
+    requirements,
+    bytes,
+  };
 }
 
 function namesOf({ placed, leftOut }: ReturnType<typeof fitRules>): readonly unknown[] {

@@ -3,12 +3,15 @@ import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { PriorityScope } from '#shared/domain/quota/priority-quota.ts';
 import { reviewQuota } from '#shared/domain/quota/review-quota.ts';
 import { buildClass } from '#test/build/admission.ts';
-import { amountsOf, selectorOf } from '#test/build/cluster.ts';
+import { amountsOf, selectorOf, PLAIN_QUOTA } from '#test/build/cluster.ts';
 
 const CLASSES = new Map([buildClass('high', 1_000), buildClass('low', 10)].map((each) => [each.name, each]));
 
 function review(scope: PriorityScope, hard: Record<string, string> = { pods: '1' }): readonly string[] {
-  return reviewQuota({ name: 'q', namespaces: prepareSelector(selectorOf({})), scope, hard: amountsOf(hard) }, CLASSES);
+  return reviewQuota(
+    { name: 'q', namespaces: prepareSelector(selectorOf({})), scope, hard: amountsOf(hard), ...PLAIN_QUOTA },
+    CLASSES,
+  );
 }
 
 describe('reviewQuota', () => {

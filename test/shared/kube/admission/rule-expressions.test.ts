@@ -9,6 +9,7 @@ import { compileRules } from '#shared/domain/priority-rules/compile-rules.ts';
 import type { RuleSet } from '#shared/domain/priority-rules/priority-rules.ts';
 import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
 import { decodePodRequest } from '#shared/kube/decode/decode-pod-request.ts';
+import { decodePriorityQuota } from '#shared/api/priority-quota.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import { decodeTemplate } from '#shared/kube/decode/decode-template.ts';
 import type { Decoded } from '#shared/kube/decode/decoded.ts';
@@ -16,6 +17,7 @@ import { encodePriorityRules, storedBytes } from '#shared/api/encode-priority-ru
 import {
   NAMESPACE_LABELS,
   policyArbitrary,
+  quotaArbitrary,
   RULE_CLASSES,
   storedPod,
   verdictOfWebhook,
@@ -28,6 +30,7 @@ import { MESSAGES } from '#shared/domain/admission/messages.ts';
 
 const [PODS, TEMPLATES] = ['priority.plimsoll.dev', 'templates.plimsoll.dev'].map(policyNamed);
 const RUNS = 400;
+const SEED = 20_261_124;
 
 function policyNamed(name: string): AdmissionPolicy {
   const found = rulePolicies().find(
@@ -48,20 +51,27 @@ function namespaceName(index: number): string {
 interface Scene {
   readonly policies: readonly WrittenPolicy[];
   readonly globalDefault: string | undefined;
+  readonly quotas?: readonly object[];
 }
 
-function sceneOf({ policies, globalDefault }: Scene) {
+function sceneOf({ policies, globalDefault, quotas: specs = [] }: Scene) {
   const classes = RULE_CLASSES.map((each) => ({ ...each, isGlobalDefault: each.name === globalDefault }));
   const read = policies.map(({ name, spec }) => valueOf(decodePriorityPolicy({ metadata: { name }, spec })));
+  const quotas = specs.map((spec, index) => valueOf(decodePriorityQuota({ metadata: { name: `q${index}` }, spec })));
   const byName = new Map(classes.map((each) => [each.name, each]));
-  const compiled = compileRules({ policies: read, classes: byName, mode: 'Enforce', bytesOf: storedBytes });
-  return { classes, byName, policies: read, compiled };
+  const compiled = compileRules({ policies: read, quotas, classes: byName, mode: 'Enforce', bytesOf: storedBytes });
+  return { classes, byName, policies: read, quotas, compiled };
 }
 
-function evaluate(policy: AdmissionPolicy | undefined, set: RuleSet | undefined, object: object, written: Written) {
+function evaluate(
+  policy: AdmissionPolicy | undefined,
+  set: RuleSet | undefined,
+  object: object,
+  written: Written,
+  labels: object,
+) {
   if (policy === undefined || set === undefined) return undefined;
   const { user, groups } = written;
-  const labels = NAMESPACE_LABELS[written.namespace];
   const faults = evaluatePolicy(policy, {
     object: celValue(object),
     oldObject: null,
@@ -79,18 +89,24 @@ function evaluate(policy: AdmissionPolicy | undefined, set: RuleSet | undefined,
 }
 
 /** What the webhook decides, and what the expressions say. */
-function judge(known: ReturnType<typeof sceneOf>, written: Written) {
+function judge(
+  known: ReturnType<typeof sceneOf>,
+  written: Written,
+  labels = NAMESPACE_LABELS[written.namespace] ?? {},
+) {
   const isPod = written.kind === 'Pod';
   const object = isPod ? storedPod(written, known.byName) : workloadKind(written.kind).build('web', written.podSpec);
   const requester = { name: written.user, groups: written.groups };
   const where = namespaceName(written.namespace);
   const read = isPod ? decodePodRequest(object, requester, where) : decodeTemplate(object, requester, where);
-  const labels = NAMESPACE_LABELS[written.namespace] ?? {};
   const policy = isPod ? PODS : TEMPLATES;
   const { refusing, warning } = known.compiled;
   return {
     wanted: verdictOfWebhook(written.kind, valueOf(read), { ...known, labels }),
-    said: { refusal: evaluate(policy, refusing, object, written), warning: evaluate(policy, warning, object, written) },
+    said: {
+      refusal: evaluate(policy, refusing, object, written, labels),
+      warning: evaluate(policy, warning, object, written, labels),
+    },
   };
 }
 
@@ -100,11 +116,12 @@ describe('what the expressions say of the compiled rules, the webhook says of th
       .array(policyArbitrary(namespaceName), { maxLength: 8 })
       .map((specs) => specs.map((spec, index) => ({ name: `p${index}`, spec }))),
     globalDefault: fc.option(fc.constantFrom(...RULE_CLASSES.map(({ name }) => name)), { nil: undefined }),
+    quotas: fc.array(quotaArbitrary(), { maxLength: 2 }),
   });
   const kinds = WORKLOAD_KINDS.map(({ kind }) => kind);
   const counts = { refused: 0, warned: 0, accepted: 0 };
 
-  test(`on ${RUNS} random sets of policies with five pods or templates each`, () => {
+  test(`on ${RUNS} random sets of policies and quotas with five pods or templates each (seed ${SEED})`, () => {
     fc.assert(
       fc.property(
         scene,
@@ -119,7 +136,7 @@ describe('what the expressions say of the compiled rules, the webhook says of th
           }
         },
       ),
-      { numRuns: RUNS },
+      { numRuns: RUNS, seed: SEED },
     );
   });
 
@@ -185,3 +202,61 @@ test('the longest list of classes still makes a sentence that the API server sho
   expect(said).toEqual(wanted);
   expect(said.refusal).toMatch(/ here; allowed: `c+-0`, .* and 58 more$/);
 });
+
+describe('a pod that the webhook could not look at', () => {
+  const LABEL = 'plimsoll.dev/priority-quota=enforced';
+  const CLASS = 'rule-high';
+  const required = { requireQuotaFor: [CLASS], onViolation: 'Deny' } as const;
+  const byDefault = { defaultPriorityClassName: 'rule-low', onViolation: 'Deny' } as const;
+  const counting = { priorityClassNames: [CLASS], hard: { pods: '9' }, requireLabel: true };
+
+  test.each<[string, string | undefined, Partial<Scene>, string | undefined]>([
+    [
+      'of a class that requires a quota, without the label',
+      CLASS,
+      { policies: [{ name: 'p', spec: required }] },
+      MESSAGES.quotaLabelRequired.text({ policy: 'p', priorityClassName: CLASS, label: LABEL }),
+    ],
+    ['of another class', 'rule-low', { policies: [{ name: 'p', spec: required }] }, undefined],
+    [
+      'without the default that a policy gives',
+      undefined,
+      { policies: [{ name: 'p', spec: byDefault }] },
+      MESSAGES.defaultNotGiven.text({ policy: 'p', priorityClassName: 'rule-low' }),
+    ],
+    ['that names another class than the default', CLASS, { policies: [{ name: 'p', spec: byDefault }] }, undefined],
+    [
+      'without a class, where the default does not exist',
+      undefined,
+      { policies: [{ name: 'p', spec: { ...byDefault, defaultPriorityClassName: 'rule-missing' } }] },
+      undefined,
+    ],
+    [
+      'that a quota would count if the namespace had its label',
+      CLASS,
+      { quotas: [counting] },
+      MESSAGES.countedWithoutLabel.text({ quota: 'q0', priorityClassName: CLASS, label: LABEL }),
+    ],
+    [
+      'that a quota counts which requires no label',
+      CLASS,
+      { quotas: [{ ...counting, requireLabel: false }] },
+      undefined,
+    ],
+  ])('%s', (_, priorityClassName, scene, refusal) => {
+    const podSpec = { containers: [{ name: 'main', image: 'i' }], ...(priorityClassName && { priorityClassName }) };
+    const written = { kind: 'Pod', namespace: 0, user: 'alice', groups: [], podSpec, qosClass: undefined };
+    const { wanted, said } = judge(sceneOf({ policies: [], globalDefault: undefined, ...scene }), written);
+    expect([wanted.refusal, said.refusal]).toEqual([refusal, refusal]);
+  });
+
+  test('nothing of this holds where the namespace has the label', () => {
+    const podSpec = { containers: [{ name: 'main', image: 'i' }], priorityClassName: CLASS };
+    const written = { kind: 'Pod', namespace: 0, user: 'alice', groups: [], podSpec, qosClass: undefined };
+    const scene = sceneOf({ policies: [{ name: 'p', spec: required }], globalDefault: undefined, quotas: [counting] });
+    const { wanted, said } = judge(scene, written, { 'plimsoll.dev/priority-quota': 'enforced' });
+    expect([wanted, said]).toEqual([NO_VERDICT, NO_VERDICT]);
+  });
+});
+
+const NO_VERDICT = { refusal: undefined, warning: undefined };

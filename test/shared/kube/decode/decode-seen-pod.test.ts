@@ -28,7 +28,16 @@ describe('decodeSeenPod', () => {
       revision: 17,
       generation: 3,
       level: { className: 'high', priority: 7 },
-      amounts: { 'count/pods': '1', pods: '1', memory: '1Gi', 'requests.memory': '1Gi' },
+      amounts: {
+        'count/pods': '1',
+        pods: '1',
+        memory: '1Gi',
+        'requests.memory': '1Gi',
+        'unstated/cpu': '1',
+        'unstated/limits.cpu': '1',
+        'unstated/limits.memory': '1',
+        'unstated/requests.cpu': '1',
+      },
     });
   });
 

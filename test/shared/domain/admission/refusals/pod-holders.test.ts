@@ -5,7 +5,7 @@ import { priorityQuotaExceeded } from '#shared/domain/admission/refusals/priorit
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { buildClass, buildClassQuota, buildRequest, buildWorld, NOW } from '#test/build/admission.ts';
-import { amountsOf, buildPod, selectorOf } from '#test/build/cluster.ts';
+import { amountsOf, buildPod, selectorOf, PLAIN_QUOTA } from '#test/build/cluster.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
 
@@ -89,6 +89,7 @@ describe('a refusal by quota', () => {
       namespaces: prepareSelector(selectorOf({})),
       scope: { kind: 'classes', names: new Set(['high']) },
       hard: amountsOf({ 'requests.memory': '8Gi' }),
+      ...PLAIN_QUOTA,
     } as const;
     const [asked, used, hard] = [...amountsOf({ asked: '1Gi', used: '8Gi', hard: '8Gi' }).values()];
     if (asked === undefined || used === undefined || hard === undefined) throw new Error('three amounts');

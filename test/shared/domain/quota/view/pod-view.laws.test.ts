@@ -5,7 +5,7 @@ import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import { PodView, type PodLoad } from '#shared/domain/quota/view/pod-view.ts';
 import { QuotaCounter } from '#shared/domain/quota/view/quota-counter.ts';
 import type { SeenPod } from '#shared/domain/quota/view/seen-pod.ts';
-import { selectorOf } from '#test/build/cluster.ts';
+import { selectorOf, PLAIN_QUOTA } from '#test/build/cluster.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 
 /** A state of a pod, or its deletion, as the API server stored it. */
@@ -22,6 +22,7 @@ const QUOTA: PriorityQuota = {
   namespaces: prepareSelector(selectorOf({})),
   scope: { kind: 'range', min: 0, max: 9 },
   hard: new Map([['units', quantityFromInteger(1, 'DecimalSI')]]),
+  ...PLAIN_QUOTA,
 };
 
 function unitsOf({ amounts }: SeenPod): number {

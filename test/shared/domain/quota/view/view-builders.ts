@@ -1,7 +1,7 @@
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { SeenPod } from '#shared/domain/quota/view/seen-pod.ts';
-import { amountsOf, selectorOf } from '#test/build/cluster.ts';
+import { amountsOf, selectorOf, PLAIN_QUOTA } from '#test/build/cluster.ts';
 
 export const NAMES = ['pods', 'memory'];
 const HIGH = { className: 'high', priority: 10 };
@@ -17,6 +17,7 @@ export function quota(more: Partial<PriorityQuota> = {}): PriorityQuota {
     namespaces: prepareSelector(selectorOf({})),
     scope: { kind: 'classes', names: new Set(['high']) },
     hard: amountsOf({ pods: '10', memory: '8Gi' }),
+    ...PLAIN_QUOTA,
     ...more,
   };
 }
