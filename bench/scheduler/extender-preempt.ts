@@ -114,6 +114,7 @@ async function measure({ victims, guarded }: Case) {
     snapshot: clusterOf(guarded),
     missing: () => [],
     isStale: () => false,
+    voided: { note: () => undefined },
     rules: preemptionRules(RULES, fixedClasses([OPTED_OUT]), loops),
     clock: systemClock,
     log,

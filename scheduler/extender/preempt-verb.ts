@@ -8,6 +8,7 @@ import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import type { Verb } from './extender-listener.ts';
 import { decodePreemptionArgs, encodePreemptionResult, type PreemptionArgs } from './preemption-args.ts';
+import type { VoidedNominations } from './voided-nominations.ts';
 import type { Undecided, WhyUndecided } from './why-undecided.ts';
 
 export interface PreemptOptions {
@@ -20,11 +21,12 @@ export interface PreemptOptions {
   readonly metrics: Metrics;
   /** Looks at each proposal that is reviewed. */
   readonly reportLoops: (proposed: PreemptionArgs) => void;
+  readonly voided: Pick<VoidedNominations, 'note'>;
 }
 
 /** The verb `preempt`: takes `ExtenderPreemptionArgs`, answers with the remaining nodes and victims. */
 export function preemptVerb(options: PreemptOptions): Verb {
-  const { whyUndecided, metrics } = options;
+  const { whyUndecided, metrics, voided } = options;
   const nodes = metrics.counter(
     'plimsoll_extender_nodes_total',
     'Nodes that kube-scheduler proposed for a preemption, by what became of them',
@@ -35,7 +37,9 @@ export function preemptVerb(options: PreemptOptions): Verb {
     if (!args.ok) return { ok: false, error: `cannot read ${args.field}: ${args.message}` };
     const reviewed = review(options, args.value, whyUndecided('preempt', isOverloaded));
     for (const [verdict, count] of countKinds(reviewed)) nodes.add({ verdict }, count);
-    return { ok: true, value: encodePreemptionResult(reviewed.flatMap(victimsLeft)) };
+    const left = reviewed.flatMap(victimsLeft);
+    voided.note(args.value.pod, left.length > 0);
+    return { ok: true, value: encodePreemptionResult(left) };
   };
 }
 

@@ -76,7 +76,8 @@ export async function start({
   const rules = preemptionRules(RULES, fixedClasses([SPARED as never]), loops);
   const clock = { now };
   const state = { missing: () => missing, isStale: () => isStale };
-  const verbs = extenderVerbs({ snapshot, ...state, rules, loops, events: { record }, clock, log, metrics });
+  const voided = { note: () => undefined };
+  const verbs = extenderVerbs({ snapshot, ...state, rules, loops, events: { record }, voided, clock, log, metrics });
   server = await serve({
     handler: extenderListener({ verbs, bodyLimitBytes, maxRequests, log }),
     host: '127.0.0.1',

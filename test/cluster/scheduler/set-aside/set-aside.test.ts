@@ -107,6 +107,27 @@ describe.skipIf(why !== undefined)(`room that is set aside, by two kube-schedule
     expect(second().extender.log()).toMatch(/"node":"s2-29-shared-0","verdict":"takenAway","code":"ProtectedOptOut"/);
   }, 180_000);
 
+  test('a nomination that the extender voids ends, and other pods get the room', async () => {
+    await createClass(3, { 'plimsoll.dev/allow-preemption': 'false' });
+    const shared = { node: 'a', request: 4, graceSeconds: 3_600 };
+    const victim = { name: 'victim', priority: 1, ...shared };
+    const running = [victim, { name: 'kept', priority: 3, ...shared }];
+    const { ours, others } = await build('voided', { nodes: [{ name: 'a', capacity: 10 }], running }, [victim]);
+    await ours.create({ name: 'x', priority: 1_000, request: 6 });
+    await becomes(ours, { nominated: { x: 'a' }, terminating: ['victim'] });
+    // It takes the room that the preemption frees, so that only the pod that opted out could make way.
+    await others.create({ name: 'intruder', node: 'a', priority: 2_000, request: 4 });
+    await ours.end('victim');
+    await eventually(() => {
+      expect(second().extender.log()).toMatch(/"node":"voided-a-0","verdict":"takenAway","code":"ProtectedOptOut"/);
+      return Promise.resolve();
+    }, PATIENCE_MS);
+    await ours.create({ name: 'small', priority: 1, request: 2 });
+    await becomes(ours, { bound: { intruder: 'a', small: 'a' }, pending: ['x'] });
+    expect((await ours.seen()).nominated).toEqual({});
+    expect(await ours.here()).toEqual(['intruder', 'kept', 'small']);
+  }, 180_000);
+
   test('S2-4: the preemption of a DaemonSet pod looks only at its own node', async () => {
     const nodes = [
       { name: 'full', capacity: 10 },
