@@ -107,7 +107,7 @@ function withoutProtected(review: Review, entry: NodeEntry, chosen: Chosen, guar
   const isOpen = (pod: Pod): boolean => rules.protection(pod, state.pod) === undefined;
   const others = substitute(review, entry, isOpen, guarded);
   if (others !== undefined) return others;
-  const mayTake = lastResortVictims(state.pod, entry, rules);
+  const mayTake = lastResortVictims(state, entry, rules);
   if (mayTake === undefined) return takenAway(entry.node.name, guarded);
   if (chosen.victims.every(({ pod }) => mayTake(pod))) return { kind: 'kept', victims: chosen.proposed };
   return substitute(review, entry, mayTake, guarded) ?? takenAway(entry.node.name, guarded);
