@@ -100,6 +100,7 @@ export const EVENT_REASONS = {
   preempted: 'Preempted',
   evictionFailed: 'EvictionFailed',
   evictionIneffective: 'EvictionIneffective',
+  nodeContested: 'NodeWriteContested',
   evictionLoop: 'EvictionLoopDetected',
   preemptionLoop: 'PreemptionLoopDetected',
   preemptionRefused: 'PreemptionRefused',
