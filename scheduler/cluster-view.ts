@@ -20,6 +20,7 @@ import { createListWatch, type ListWatch } from '#shared/kube/reflector/list-wat
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { PROMPT_BACKOFF, REFLECTOR_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
 import {
+  DAEMON_SETS,
   NAMESPACES,
   NODE_PRESSURES,
   NODES,
@@ -100,11 +101,32 @@ export function createClusterView(options: ClusterViewOptions): ClusterView {
   return {
     snapshot,
     classes,
-    reflectors: [...Object.values<ListWatch>(byName), pressures],
+    reflectors: [...Object.values<ListWatch>(byName), pressures, followDaemonSets(options, snapshot)],
     missing: () => Object.entries<ListWatch>(byName).flatMap(([name, each]) => (each.isSynced() ? [] : [name])),
     recordedLoops: () => (pressures.isSynced() ? loopsOf(pressures.values()) : undefined),
     isStale: () => isStale([pods, nodes], options.clock.monotonic()),
   };
+}
+
+interface DaemonSet {
+  readonly key: string;
+  readonly uid: string;
+}
+
+/** Nothing waits for them: where they cannot be read, no pod counts as one of a DaemonSet. */
+function followDaemonSets(options: ClientContext, { daemonSets }: ClusterSnapshot): ListWatch {
+  const only = { isMetadataOnly: true, slim: readDaemonSet, backoff: REFLECTOR_BACKOFF };
+  const reflector = createReflector({ ...options, resource: DAEMON_SETS, ...only });
+  follow(
+    reflector,
+    ({ key, uid }) => daemonSets.set(key, uid),
+    ({ key }) => daemonSets.delete(key),
+  );
+  return reflector;
+}
+
+function readDaemonSet({ metadata: { namespace = '', name = '', uid = '' } }: KubeObject): DaemonSet {
+  return { key: `${namespace}/${name}`, uid };
 }
 
 /** What is kept of a NodePressure. */

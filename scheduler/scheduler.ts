@@ -15,6 +15,7 @@ import { extenderVerbs } from './extender/extender-verbs.ts';
 import { createNominations } from './extender/idle-nominations.ts';
 import { followTlsFiles, readTlsFiles } from './extender/tls-files.ts';
 import { preemptionRules } from './extender/preemption-rules.ts';
+import { clearVoidedNominations, createVoidedNominations } from './extender/voided-nominations.ts';
 import { runNodeController } from './nodes/node-controller.ts';
 import { createPreemptionLoops } from './preemptions/preemption-loops.ts';
 import { recordLoops } from './preemptions/record-loops.ts';
@@ -41,7 +42,7 @@ export async function startScheduler(
   });
   shutdown.onRelease('connections to the API server', () => client.close());
   const parts = { ...surroundings, client, metrics };
-  const { extender, view, loops } = await openExtender(configuration, parts);
+  const { extender, view, loops, voided } = await openExtender(configuration, parts);
   const isExtender = configuration.extender === 'On';
   const checks = isExtender ? [cachesCheck(view.missing)] : [];
   const health = await openHealthPort({ ...parts, checks, configuration, server: extender });
@@ -50,6 +51,7 @@ export async function startScheduler(
     const record = { ...parts, loops, recorded: view.recordedLoops, configuration: configuration.preemptionLoops };
     const recording = recordLoops(record, shutdown.signal);
     shutdown.onRelease('lease of the loops of preemptions', () => recording);
+    void clearVoidedNominations(voided, parts, shutdown.signal);
   }
   const controlling = runNodeController({ ...parts, configuration: configuration.nodes }, shutdown.signal);
   shutdown.onRelease('lease of the node controller', () => controlling);
@@ -86,7 +88,8 @@ async function openExtender(configuration: SchedulerConfiguration, parts: Parts)
   });
   const rules = preemptionRules(configuration, view.classes, loops);
   const events = createEventRecorder({ ...parts, component: REPORTING_CONTROLLERS.scheduler, instance: hostname() });
-  const verbs = extenderVerbs({ ...parts, ...view, ...nominations, rules, loops, events });
+  const voided = createVoidedNominations({ ...parts, snapshot: view.snapshot });
+  const verbs = extenderVerbs({ ...parts, ...view, ...nominations, rules, loops, events, voided });
   const tls = readTlsFiles(configuration.tls);
   const handler = extenderListener({ ...configuration, ...parts, verbs });
   const extender = await serve({ handler, host, port, ...(tls !== undefined && { tls }) });
@@ -95,5 +98,5 @@ async function openExtender(configuration: SchedulerConfiguration, parts: Parts)
     const follower = { ...parts, server: extender, files: configuration.tls, first: tls };
     void followTlsFiles(follower, shutdown.signal);
   }
-  return { extender, view, loops };
+  return { extender, view, loops, voided };
 }

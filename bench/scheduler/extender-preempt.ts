@@ -134,6 +134,7 @@ async function measure({ victims, guarded }: Case) {
     missing: () => [],
     isStale: () => false,
     idleFor: () => 0,
+    voided: { note: () => undefined },
     rules: preemptionRules(RULES, fixedClasses([OPTED_OUT]), loops),
     clock: systemClock,
     log,

@@ -14,6 +14,7 @@ import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import type { Asked, Verb } from './extender-listener.ts';
 import { decodePreemptionArgs, encodePreemptionResult, type PreemptionArgs } from './preemption-args.ts';
+import type { VoidedNominations } from './voided-nominations.ts';
 import type { DecideOr } from './why-undecided.ts';
 
 export interface PreemptOptions {
@@ -27,11 +28,13 @@ export interface PreemptOptions {
   readonly metrics: Metrics;
   /** Looks at each proposal that is reviewed. */
   readonly reportLoops: (proposed: PreemptionArgs) => void;
+  readonly voided: Pick<VoidedNominations, 'note'>;
 }
 
 /** The verb `preempt`: takes `ExtenderPreemptionArgs`, answers with the remaining nodes and victims. */
 export function preemptVerb(options: PreemptOptions): Verb {
-  const nodes = options.metrics.counter(
+  const { metrics, voided } = options;
+  const nodes = metrics.counter(
     'plimsoll_extender_nodes_total',
     'Nodes that kube-scheduler proposed for a preemption, by what became of them',
     ['verdict'],
@@ -42,7 +45,9 @@ export function preemptVerb(options: PreemptOptions): Verb {
     yield;
     const reviewed = yield* review(options, asked, args.value);
     for (const [verdict, count] of countKinds(reviewed)) nodes.add({ verdict }, count);
-    return { ok: true, value: encodePreemptionResult(reviewed.flatMap(victimsLeft)) };
+    const left = reviewed.flatMap(victimsLeft);
+    voided.note(args.value.pod, left.length > 0);
+    return { ok: true, value: encodePreemptionResult(left) };
   };
 }
 

@@ -8,6 +8,7 @@ import { REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import { runAvoidancePass } from './avoidance-pass.ts';
+import { createContestedWrites } from './contested-writes.ts';
 import { createNodeCaches, type NodeCaches } from './node-caches.ts';
 import { createNodeMetrics, type NodeMetrics } from './node-metrics.ts';
 import type { NodesConfiguration } from './nodes-configuration.ts';
@@ -90,6 +91,7 @@ function passPorts({ options, metrics, caches }: Parts, term: LeaseTerm): PassPo
     ...{ client, caches, configuration, metrics, clock, log, term },
     events: createEventRecorder({ ...reporter, client, clock, log, metrics: options.metrics }),
     budgets: createWriteBudgets(configuration, clock),
+    contested: createContestedWrites(clock),
     announce: createAnnouncer(log),
   };
 }

@@ -6,6 +6,7 @@ export interface NodeMetrics {
   readonly writes: CounterMetric;
   readonly taintedNodes: GaugeMetric;
   readonly heldBackNodes: GaugeMetric;
+  readonly contestedNodes: GaugeMetric;
   readonly avoidEntries: GaugeMetric;
   readonly loops: CounterMetric;
 }
@@ -21,6 +22,10 @@ export function createNodeMetrics(metrics: Metrics): NodeMetrics {
     heldBackNodes: metrics.gauge(
       'plimsoll_scheduler_held_back_nodes',
       'Nodes under pressure without a taint, because enough others have one',
+    ),
+    contestedNodes: metrics.gauge(
+      'plimsoll_scheduler_contested_nodes',
+      'Nodes on which another controller undoes the same taint or condition again and again',
     ),
     avoidEntries: metrics.gauge('plimsoll_scheduler_avoid_entries', 'Owners that are kept away from a node'),
     loops: metrics.counter('plimsoll_scheduler_eviction_loops_total', 'Loops of eviction and return that were broken'),

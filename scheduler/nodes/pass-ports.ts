@@ -4,6 +4,7 @@ import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
+import type { ContestedWrites } from './contested-writes.ts';
 import type { NodeMetrics } from './node-metrics.ts';
 import type { NodeCaches } from './node-caches.ts';
 import type { NodesConfiguration } from './nodes-configuration.ts';
@@ -20,6 +21,7 @@ export interface PassPorts {
   readonly log: Log;
   readonly term: Pick<LeaseTerm, 'isHeld'>;
   readonly budgets: WriteBudgets;
+  readonly contested: ContestedWrites;
   /** Logs decisions of a dry run, each once for as long as it is planned. */
   readonly announce: Announce;
 }

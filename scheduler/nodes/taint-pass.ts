@@ -1,5 +1,8 @@
 import type { TaintLimits } from '#shared/domain/node-control/judge-taint.ts';
 import { type NodeChange, planNodeChanges } from '#shared/domain/node-control/plan-node-changes.ts';
+import { EVENT_REASONS } from '#shared/kube/api-names.ts';
+import { MANY_UNDONE } from './contested-writes.ts';
+import { CONDITION_TYPES, type KnownNode, TAINT_KEYS } from './known-node.ts';
 import { reportOf } from './known-pressure.ts';
 import type { NodesConfiguration } from './nodes-configuration.ts';
 import { type PassPorts, writeFenced } from './pass-ports.ts';
@@ -7,13 +10,14 @@ import { type NodeWrite, writeConditions, writeTaints } from './write-node.ts';
 
 /** Brings our taints and conditions of every node up to date with what its agent reported. */
 export async function runTaintPass(ports: PassPorts, signal: AbortSignal): Promise<void> {
-  const { caches, configuration, clock, metrics } = ports;
+  const { caches, configuration, clock, metrics, contested } = ports;
   const now = clock.now();
-  const nodes = [...caches.nodes.values()];
+  const nodes = Array.from(caches.nodes.values(), (node) => ({ ...node, heldOff: contested.heldOff(node) }));
   const reports = new Map(Array.from(caches.pressures.values(), (each) => [each.name, reportOf(each, now)]));
   const { changes, heldBack } = planNodeChanges(nodes, reports, limitsOf(configuration), now);
   metrics.taintedNodes.set(nodes.filter(({ taints }) => taints.size > 0).length);
   metrics.heldBackNodes.set(heldBack.length);
+  metrics.contestedNodes.set(contested.contestedNodes());
   if (configuration.taints === 'DryRun') {
     announce(ports, changes);
     return;
@@ -21,7 +25,9 @@ export async function runTaintPass(ports: PassPorts, signal: AbortSignal): Promi
   for (const [name, own] of inWriteOrder(changes, ports)) {
     if (signal.aborted) return;
     const node = caches.nodes.get(name);
-    if (node !== undefined) await carryOut({ node, changes: own, now }, ports, signal);
+    if (node === undefined) continue;
+    const due = own.filter((change) => !contested.mustWait(node, change));
+    await carryOut({ node, changes: due, now }, ports, signal);
   }
 }
 
@@ -68,12 +74,31 @@ async function carryOut({ node, changes, now }: NodeWrite, ports: PassPorts, sig
     const write = () => writeTaints(client, { node, changes: taints, now }, signal);
     const isWritten = await writeFenced(ports, target, write, signal);
     if (isWritten)
-      for (const { kind, because } of taints)
-        log.info({ ...because.facts, code: because.code, kind }, 'Node taint changed');
+      for (const change of taints) {
+        log.info({ ...change.because.facts, code: change.because.code, kind: change.kind }, 'Node taint changed');
+        noteWrite(node, change, ports);
+      }
   }
   if (conditions.length > 0) {
     const target = { object: 'conditions', name: node.name } as const;
     const write = () => writeConditions(client, { node, changes: conditions, now }, signal);
-    await writeFenced(ports, target, write, signal);
+    const isWritten = await writeFenced(ports, target, write, signal);
+    if (isWritten) for (const change of conditions) noteWrite(node, change, ports);
   }
+}
+
+/** Another controller that undoes the same change again and again is reported, and left alone for longer and longer. */
+function noteWrite(node: KnownNode, change: NodeChange, { contested, events, log }: PassPorts): void {
+  const { times, waitMs } = contested.note(node, change);
+  if (times < MANY_UNDONE) return;
+  const what = change.kind === 'condition' ? CONDITION_TYPES[change.family] : TAINT_KEYS[change.family];
+  const note = `another controller undoes ${what} on this node: ${times} times in a row; next attempt in ${waitMs / 1_000} s at the earliest`;
+  log.warn({ node: node.name, what, times, waitMs }, 'Node write contested');
+  events.record({
+    regarding: { apiVersion: 'v1', kind: 'Node', name: node.name, uid: node.uid },
+    type: 'Warning',
+    reason: EVENT_REASONS.nodeContested,
+    note,
+    action: 'Taint',
+  });
 }

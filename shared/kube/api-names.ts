@@ -103,6 +103,7 @@ export const EVENT_REASONS = {
   evictionFailed: 'EvictionFailed',
   evictionDryRun: 'EvictionDryRun',
   evictionIneffective: 'EvictionIneffective',
+  nodeContested: 'NodeWriteContested',
   evictionLoop: 'EvictionLoopDetected',
   preemptionLoop: 'PreemptionLoopDetected',
   preemptionRefused: 'PreemptionRefused',

@@ -28,6 +28,7 @@ export const CONFIG_MAPS = namespaced('v1', 'configmaps', 'ConfigMap');
 export const SECRETS = namespaced('v1', 'secrets', 'Secret');
 export const RESOURCE_QUOTAS = namespaced('v1', 'resourcequotas', 'ResourceQuota');
 export const DEPLOYMENTS = namespaced('apps/v1', 'deployments', 'Deployment');
+export const DAEMON_SETS = namespaced('apps/v1', 'daemonsets', 'DaemonSet');
 export const REPLICA_SETS = namespaced('apps/v1', 'replicasets', 'ReplicaSet');
 export const PRIORITY_CLASSES = clusterScoped('scheduling.k8s.io/v1', 'priorityclasses', 'PriorityClass');
 export const PDBS = namespaced('policy/v1', 'poddisruptionbudgets', 'PodDisruptionBudget');

@@ -25,9 +25,16 @@ export interface NodePod extends PodFields {
 
 /** The domain pod of a scene's pod. */
 export function nodePod(fields: NodePod): Pod {
-  const pod = buildPod({ phase: 'Running', ...fields });
+  const scheduling = fields.ownerKind === 'DaemonSet' ? tiedTo(fields.node ?? 'node-a') : {};
+  const pod = buildPod({ phase: 'Running', scheduling, ...fields });
   const annotations = new Map(Object.entries(fields.annotations ?? {}));
   return { ...pod, uid: fields.uid ?? pod.uid, annotations, owners: ownersOf(fields) };
+}
+
+/** As the DaemonSet controller ties its pods to a node. */
+function tiedTo(node: string): NonNullable<PodFields['scheduling']> {
+  const matchFields = [{ key: 'metadata.name', operator: 'In', values: [node] }];
+  return { nodeAffinity: { terms: [{ matchExpressions: [], matchFields }] } };
 }
 
 function ownersOf({ owner, ownerKind = 'ReplicaSet' }: NodePod): readonly Owner[] {

@@ -174,15 +174,24 @@ describe('the gates', () => {
   });
 
   describe('where a pod of a DaemonSet is nominated to the node (S2-29)', () => {
+    const SETS = '/apis/apps/v1/daemonsets';
     const owners = [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: 'd', controller: true }];
+    const named = { matchFields: [{ key: 'metadata.name', operator: 'In', values: ['alone'] }] };
+    const required = { nodeSelectorTerms: [named] };
+    const tied = { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } } };
+    const daemonSet = (uid: string): StoredObject => ({ metadata: { name: 'd', namespace: 'team-a', uid } });
     const onNode = (name: string, spec: object, metadata: object = {}): StoredObject =>
       pod({ nodeName: 'alone', ...spec }, { name, namespace: 'team-a', uid: name, ...metadata }) as StoredObject;
     const victim = onNode('victim', { priorityClassName: 'spared' });
-    const agent = onNode('agent', {}, { ownerReferences: owners });
-    const preemptor = (priority: number, ownerReferences: readonly object[]): StoredObject => ({
-      ...(pod({ priority }, { name: 'new', namespace: 'team-a', uid: 'new', ownerReferences }) as StoredObject),
+    const agent = onNode('agent', tied, { ownerReferences: owners });
+    const preemptor = (priority: number, ownerReferences: readonly object[], spec: object = tied): StoredObject => ({
+      ...(pod(
+        { priority, ...spec },
+        { name: 'new', namespace: 'team-a', uid: 'new', ownerReferences },
+      ) as StoredObject),
       status: { nominatedNodeName: 'alone' },
     });
+    const other = [{ ...owners[0], name: 'e', uid: 'e' }];
 
     test.each<[string, readonly StoredObject[], number | undefined]>([
       [
@@ -192,12 +201,40 @@ describe('the gates', () => {
       ],
       ['it stays while another pod is there', [victim, onNode('web', {}), preemptor(5, owners)], 429],
       ['it stays for a pod that is not of a DaemonSet', [victim, agent, preemptor(5, [])], 429],
+      [
+        'it stays for a pod that names a DaemonSet and is tied to no node',
+        [victim, agent, preemptor(5, owners, {})],
+        429,
+      ],
+      ['it stays for a pod that names a DaemonSet which does not exist', [victim, agent, preemptor(5, other)], 429],
+      [
+        'it stays where another pod names a DaemonSet and is tied to no node',
+        [victim, onNode('web', {}, { ownerReferences: owners }), preemptor(5, owners)],
+        429,
+      ],
+      [
+        'it stays where another pod names a DaemonSet which does not exist',
+        [victim, onNode('web', tied, { ownerReferences: other }), preemptor(5, owners)],
+        429,
+      ],
       ['it stays for a pod of the same priority', [victim, agent, preemptor(0, owners)], 429],
       ['it stays where pods cannot be read', [victim, onNode('odd', { containers: 'x' }), preemptor(5, owners)], 429],
     ])('%s', async (_, objects, code) => {
-      for (const each of objects) webhook.api.put(PODS, each);
-      expect((await preempt({ nodeName: 'alone', priorityClassName: 'spared' }, {})).code).toBe(code);
-      for (const { metadata } of objects) webhook.api.remove(PODS, `team-a/${String(metadata['name'])}`);
+      webhook.api.put(SETS, daemonSet('d'));
+      expect(await codeWith(objects)).toBe(code);
     });
+
+    test('it stays for the pod of a DaemonSet that was created anew', async () => {
+      webhook.api.put(SETS, daemonSet('anew'));
+      expect(await codeWith([victim, agent, preemptor(5, owners)])).toBe(429);
+    });
+
+    async function codeWith(objects: readonly StoredObject[]): Promise<number | undefined> {
+      for (const each of objects) webhook.api.put(PODS, each);
+      const { code } = await preempt({ nodeName: 'alone', priorityClassName: 'spared' }, {});
+      for (const { metadata } of objects) webhook.api.remove(PODS, `team-a/${String(metadata['name'])}`);
+      webhook.api.remove(SETS, 'team-a/d');
+      return code;
+    }
   });
 });

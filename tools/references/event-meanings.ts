@@ -28,6 +28,11 @@ export const EVENT_MEANINGS: Readonly<Record<keyof typeof EVENT_REASONS, EventMe
     about: 'Node',
     meaning: 'The last evictions brought no relief, so the agent stops evicting for a while',
   },
+  nodeContested: {
+    about: 'Node',
+    meaning:
+      'Another controller undoes a taint or a condition of Plimsoll again and again; it is written less and less often, up to every 10 minutes',
+  },
   evictionLoop: {
     about: 'Node',
     meaning: 'Pods of one owner return to the node and are evicted again; the node is avoided for an hour',

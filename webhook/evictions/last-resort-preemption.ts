@@ -1,14 +1,16 @@
 import { isLastResort } from '#shared/domain/eviction/last-resort.ts';
 import { hasEnded } from '#shared/domain/pod/has-ended.ts';
-import { isDaemonSetPod } from '#shared/domain/pod/pod-owner.ts';
+import { claimedDaemonSet } from '#shared/domain/pod/pod-owner.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
+import { getObject } from '#shared/kube/client/objects.ts';
+import { expectOk } from '#shared/kube/client/outcome.ts';
 import { readSome, type SomeOptions } from '#shared/kube/list/read-some.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodeWith } from '#shared/kube/reflector/decode-with.ts';
 import { parseItem } from '#shared/kube/list/list-scanner.ts';
-import { PODS } from '#shared/kube/resource.ts';
+import { DAEMON_SETS, PODS } from '#shared/kube/resource.ts';
 import { ERRORS } from '#webhook/messages.ts';
 
 /** A preemption of a pod that opted out. */
@@ -19,6 +21,7 @@ export interface OptedOutVictim {
 }
 
 const MOST_PODS = 500;
+const MOST_DAEMON_SETS = 100;
 const MOST_BYTES = 32 * 1024 * 1024;
 const LONGEST_MS = 10_000;
 const readPod = decodeWith(decodePod);
@@ -26,8 +29,9 @@ const readPod = decodeWith(decodePod);
 /**
  * Whether a pod may be preempted although it opted out, as the extender decides it
  * (`shared/domain/preemption/proposal/last-resort-victims.ts`): its node holds only such pods and those of DaemonSets, and
- * a DaemonSet's pod of higher priority is nominated to it. kube-scheduler may delete victims before the nomination is
- * stored; it then tries again. Rejects when pods cannot be listed or read.
+ * a DaemonSet's pod of higher priority is nominated to it. Each DaemonSet that a pod names is read, because anyone who may
+ * create pods can name one. kube-scheduler may delete victims before the nomination is stored; it then tries again.
+ * Rejects when pods or DaemonSets cannot be read.
  */
 export async function isLastResortPreemption(
   client: KubeClient,
@@ -35,12 +39,18 @@ export async function isLastResortPreemption(
 ): Promise<boolean> {
   const { nodeName: node = '' } = victim.spec;
   if (node === '') return false;
-  const ask = (fieldSelector: string, judge: (pod: Pod) => boolean) =>
-    askOfPods(client, { fieldSelector, signal }, judge);
-  const nominated = await ask(`status.nominatedNodeName=${node}`, (pod) => isPreemptor(pod, victim, node));
-  if (!nominated.includes(true)) return false;
-  const placed = await ask(`spec.nodeName=${node}`, (pod) => isGone(pod, node) || isLastResort([pod], optedOut));
-  return !placed.includes(false);
+  const ask = <T>(fieldSelector: string, judge: (pod: Pod) => T) => askOfPods(client, { fieldSelector, signal }, judge);
+  const nominated = await ask(`status.nominatedNodeName=${node}`, (pod) =>
+    isPreemptor(pod, victim, node) ? claimOf(pod) : undefined,
+  );
+  const exist = await existing(client, nominated, signal);
+  if (!nominated.some((claim) => claim !== undefined && exist.has(claim.key))) return false;
+  const others = await ask(`spec.nodeName=${node}`, (pod) =>
+    isGone(pod, node) || isLastResort([pod], { optedOut, isDaemonSetPod: () => false }) ? [] : [claimOf(pod)],
+  );
+  const claims = others.flat();
+  const known = await existing(client, claims, signal);
+  return claims.every((claim) => claim !== undefined && known.has(claim.key));
 }
 
 function isGone(pod: Pod, node: string): boolean {
@@ -49,15 +59,49 @@ function isGone(pod: Pod, node: string): boolean {
 
 function isPreemptor(pod: Pod, victim: Pod, node: string): boolean {
   const isWaiting = (pod.spec.nodeName ?? '') === '' && pod.status.nominatedNodeName === node;
-  return isWaiting && isDaemonSetPod(pod) && priorityOf(pod) > priorityOf(victim);
+  return isWaiting && priorityOf(pod) > priorityOf(victim);
+}
+
+/** A DaemonSet that a pod names as its controller. */
+interface Claim {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly key: string;
+}
+
+function claimOf(pod: Pod): Claim | undefined {
+  const owner = claimedDaemonSet(pod);
+  if (owner === undefined) return undefined;
+  const { namespace } = pod;
+  const { name, uid } = owner;
+  return { namespace, name, uid, key: `${namespace}/${name}/${uid}` };
+}
+
+/** Keys of the DaemonSets that exist with that UID. */
+async function existing(
+  client: KubeClient,
+  claims: readonly (Claim | undefined)[],
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const byKey = new Map(claims.flatMap((claim) => (claim === undefined ? [] : [[claim.key, claim] as const])));
+  if (byKey.size > MOST_DAEMON_SETS) throw new Error(ERRORS.list(DAEMON_SETS.plural, 'more than a node has'));
+  const exist = await Promise.all(Array.from(byKey.values(), (claim) => doesExist(client, claim, signal)));
+  return new Set([...byKey.keys()].filter((_, index) => exist[index]));
+}
+
+async function doesExist(client: KubeClient, { namespace, name, uid }: Claim, signal: AbortSignal): Promise<boolean> {
+  const found = await getObject(client, { resource: DAEMON_SETS, namespace, name }, { signal, timeoutMs: LONGEST_MS });
+  if (found.kind === 'notFound') return false;
+  return expectOk(found, `read DaemonSet "${namespace}/${name}"`).metadata.uid === uid;
 }
 
 /** The answer of each selected pod; one is held at a time. */
-async function askOfPods(
+async function askOfPods<T>(
   client: KubeClient,
   selection: Pick<SomeOptions, 'fieldSelector' | 'signal'>,
-  judge: (pod: Pod) => boolean,
-): Promise<readonly boolean[]> {
+  judge: (pod: Pod) => T,
+): Promise<readonly T[]> {
   const options = { ...selection, limit: MOST_PODS, mostBytes: MOST_BYTES, timeoutMs: LONGEST_MS };
   const page = await readSome(client, { resource: PODS }, options, (json) => judge(readPod(parseItem(json))));
   if (page.kind !== 'page') throw new Error(ERRORS.list(PODS.plural, page.message));

@@ -62,6 +62,7 @@ function taintChanges(
     const { kind, because } = judgeTaint(node, family, { finding: findingOf(report, family), limits }, now);
     const isTainted = node.taints.has(family);
     if (kind === 'keep' || (kind === 'add') === isTainted) return [];
+    if (kind === 'add' && node.heldOff?.has(family) === true) return [];
     return [{ kind: kind === 'add' ? 'taint' : 'untaint', node: node.name, family, because }];
   });
 }

@@ -29,6 +29,8 @@ export interface ControlledNode {
   readonly taints: ReadonlyMap<Family, Instant | undefined>;
   /** Our conditions. */
   readonly conditions: ReadonlyMap<Family, ConditionStatus>;
+  /** Families whose taint another controller removes: it is not added at present, and takes up no share of the nodes. */
+  readonly heldOff?: ReadonlySet<Family>;
 }
 
 /** What is known about one resource of one node. */

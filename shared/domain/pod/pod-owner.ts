@@ -1,4 +1,4 @@
-import type { Owner, Pod } from './pod.ts';
+import type { NodeSelectorTerm, Owner, Pod } from './pod.ts';
 
 /** The controller that would recreate the pod; `undefined` if there is none. */
 export function controllerOf({ owners }: Pick<Pod, 'owners'>): Owner | undefined {
@@ -11,15 +11,36 @@ export function ownerOf(pod: Pod): string | undefined {
   return controller && `${pod.namespace}/${controller.kind}/${controller.name}`;
 }
 
-/** Whether a DaemonSet created the pod, for one node. */
-export function isDaemonSetPod(pod: Pod): boolean {
-  return isDaemonSet(controllerOf(pod));
+/** UIDs of the DaemonSets that exist, by `namespace/name`. */
+export type DaemonSets = ReadonlyMap<string, string>;
+
+/** Whether a DaemonSet that exists created the pod, for one node. */
+export function isDaemonSetPod(pod: Pod, daemonSets: DaemonSets): boolean {
+  const owner = claimedDaemonSet(pod);
+  return owner !== undefined && daemonSets.get(`${pod.namespace}/${owner.name}`) === owner.uid;
 }
 
 /**
- * Anyone may name any owner for a pod. Under the API group of DaemonSets the garbage collector ends a pod whose owner
- * does not exist; of a group that it does not know it leaves the pod alone.
+ * The DaemonSet that a pod names as its controller; `undefined` unless the pod is tied to one node as the DaemonSet
+ * controller ties its pods. Anyone who may create pods can write both, so what depends on it must look whether the
+ * DaemonSet exists: then its controller deletes a pod that it does not want on that node. Under another API group nobody
+ * would, and the garbage collector leaves such a pod alone, too.
  */
-function isDaemonSet(owner: Owner | undefined): boolean {
-  return owner?.kind === 'DaemonSet' && owner.apiVersion === 'apps/v1';
+export function claimedDaemonSet(pod: Pod): Owner | undefined {
+  const owner = controllerOf(pod);
+  if (owner?.kind !== 'DaemonSet' || owner.apiVersion !== 'apps/v1') return undefined;
+  return isTiedToNode(pod) ? owner : undefined;
+}
+
+/** By name in each term of the required affinity. `pkg/controller/daemon/util/daemonset_util.go` ReplaceDaemonSetPodNodeNameNodeAffinity. */
+function isTiedToNode({ spec }: Pod): boolean {
+  const names = new Set(spec.scheduling.nodeAffinity?.terms.map(nodeNamedIn));
+  const [name] = names;
+  return names.size === 1 && name !== undefined && name === (spec.nodeName ?? name);
+}
+
+function nodeNamedIn({ matchFields }: NodeSelectorTerm): string | undefined {
+  const [field, ...others] = matchFields;
+  const isName = field?.key === 'metadata.name' && field.operator === 'In' && field.values.length === 1;
+  return isName && others.length === 0 ? field.values[0] : undefined;
 }

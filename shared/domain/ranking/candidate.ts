@@ -1,7 +1,7 @@
 import type { Decimal } from '#shared/domain/quantity/decimal.ts';
 import { addDecimals, compareDecimals, negateDecimal, roundDecimal } from '#shared/domain/quantity/decimal.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
-import { controllerOf, isDaemonSetPod } from '#shared/domain/pod/pod-owner.ts';
+import { claimedDaemonSet, controllerOf } from '#shared/domain/pod/pod-owner.ts';
 import { reportedQosClass } from '#shared/domain/pod/qos.ts';
 import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
 import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
@@ -17,6 +17,7 @@ export interface RankingFacts {
   readonly priority: number;
   /** As reported, whatever it says, else as computed. */
   readonly qos: string;
+  /** By its own words: only what ranks it among equals depends on it. */
   readonly isDaemonSetPod: boolean;
   readonly hasController: boolean;
   readonly startedAt: Instant | undefined;
@@ -62,7 +63,7 @@ export function rankingFacts(pod: Pod): RankingFacts {
     pod,
     priority: Math.min(Math.max(pod.spec.priority ?? 0, LOWEST_PRIORITY), HIGHEST_PRIORITY),
     qos: reportedQosClass(pod),
-    isDaemonSetPod: isDaemonSetPod(pod),
+    isDaemonSetPod: claimedDaemonSet(pod) !== undefined,
     hasController: controllerOf(pod) !== undefined,
     startedAt: pod.status.startTime,
     requests: requestsToHoldAgainst(pod),

@@ -38,6 +38,8 @@ export interface ClusterSnapshot {
   readonly namespaces: Map<string, ReadonlyMap<string, string>>;
   /** By node name, also of nodes that are not known. */
   readonly pressures: Map<string, NodePressureFacts>;
+  /** UIDs by `namespace/name`. */
+  readonly daemonSets: Map<string, string>;
   arrivals: number;
 }
 
@@ -56,6 +58,7 @@ export function emptySnapshot(): ClusterSnapshot {
     freeBudgetSlots: [],
     namespaces: new Map(),
     pressures: new Map(),
+    daemonSets: new Map(),
     arrivals: 0,
   };
 }

@@ -23,6 +23,8 @@ export interface Source {
   readonly labelSelector?: string;
   /** Asks for protocol buffers, of which no more is read than this. JSON where it is not given, or the server has none. */
   readonly message?: Message;
+  /** Asks for the metadata of the objects alone. */
+  readonly isMetadataOnly?: boolean;
   readonly clock: Clock;
 }
 
@@ -60,13 +62,20 @@ export function openStream(
   query: NonNullable<KubeRequest['query']>,
   signal: AbortSignal,
 ): Promise<Outcome<ByteStream>> {
-  const { client, resource, namespace, fieldSelector, labelSelector, message } = source;
+  const { client, resource, namespace, fieldSelector, labelSelector } = source;
+  const accept = acceptFor(source, query['watch'] === true);
   return client.stream({
     path: resourcePath(resource, { namespace }),
-    ...(message !== undefined && { accept: PROTOBUF_OR_JSON }),
+    ...(accept !== undefined && { accept }),
     query: { ...query, fieldSelector, labelSelector },
     signal,
   });
+}
+
+function acceptFor({ message, isMetadataOnly = false }: Source, isWatch: boolean): string | undefined {
+  if (!isMetadataOnly) return message && PROTOBUF_OR_JSON;
+  const kind = isWatch ? 'PartialObjectMetadata' : 'PartialObjectMetadataList';
+  return `application/json;as=${kind};g=meta.k8s.io;v=v1`;
 }
 
 /** What an error while reading means. */

@@ -14,6 +14,7 @@ import type { PreemptionLoops } from '#scheduler/preemptions/preemption-loops.ts
 import { loopsAfter } from '#test/scheduler/preemptions/loops-after.ts';
 import { fixedClasses } from '#test/build/classes.ts';
 import { buildNode, buildPod } from '#test/build/cluster.ts';
+import { DAEMON_SETS } from '#test/build/daemon-set-pod.ts';
 
 const SPARED = { name: 'spared', value: 5, annotations: new Map([['plimsoll.dev/allow-preemption', 'false']]) };
 const nodes = ['n0', 'n1'].map((name) => buildNode({ name, allocatable: { cpu: '1', memory: '4Gi' } }));
@@ -79,13 +80,15 @@ export async function start({
   const record = (event: EventRecord): void => void recorded.push(event);
   const log = createLog({ component: 'test', level: 'silent', format: 'json' });
   const metrics = createMetrics('test');
-  const snapshot = createSnapshot({ nodes, pods: others });
+  const snapshot = { ...createSnapshot({ nodes, pods: others }), daemonSets: new Map(DAEMON_SETS) };
   for (const facts of pressures) snapshot.pressures.set(facts.node, facts);
   const rules = preemptionRules(RULES, fixedClasses([SPARED as never]), loops);
   const clock = { now, monotonic };
   const state = { missing: () => missing, isStale: () => isStale };
   const { idleFor } = createNominations(clock);
-  const verbs = extenderVerbs({ idleFor, snapshot, ...state, rules, loops, events: { record }, clock, log, metrics });
+  const voided = { note: () => undefined };
+  const shared = { idleFor, snapshot, ...state, rules, loops, voided };
+  const verbs = extenderVerbs({ ...shared, events: { record }, clock, log, metrics });
   server = await serve({
     handler: extenderListener({ verbs, bodyLimitBytes, maxRequests, clock, log, metrics }),
     host: '127.0.0.1',

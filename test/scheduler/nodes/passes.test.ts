@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
 import type { KubeRequest } from '#shared/kube/client/kube-request.ts';
+import type { EventRecord } from '#shared/kube/events/event-series.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { runAvoidancePass } from '#scheduler/nodes/avoidance-pass.ts';
+import { createContestedWrites } from '#scheduler/nodes/contested-writes.ts';
 import { readKnownNode } from '#scheduler/nodes/known-node.ts';
 import { createNodeMetrics } from '#scheduler/nodes/node-metrics.ts';
 import { nodesSchema } from '#scheduler/nodes/nodes-configuration.ts';
@@ -13,7 +15,7 @@ import { createWriteBudgets } from '#scheduler/nodes/write-budget.ts';
 import { type ManualClock, manualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedClient } from '#test/fakes/scripted-client.ts';
 
-const DONE: Outcome<unknown> = { kind: 'ok', object: {}, warnings: [] };
+const DONE: Outcome<unknown> = { kind: 'ok', object: { metadata: {} }, warnings: [] };
 const HOUR_MS = 3_600_000;
 const RUNNING = new AbortController().signal;
 
@@ -38,6 +40,7 @@ describe('the passes over nodes', () => {
   }
 
   function start(writesPerMinute: number, answer: (request: KubeRequest) => Outcome<unknown> = () => DONE) {
+    const recorded: EventRecord[] = [];
     const { client, requests } = scriptedClient(answer);
     const avoidFor = new Map([['long', 600 * HOUR_MS]]);
     const modes = { avoidance: 'Enforce', taints: 'Enforce', mostTaintedPercent: 100 };
@@ -50,12 +53,13 @@ describe('the passes over nodes', () => {
       caches: { pressures: { values }, nodes, avoidFor },
       metrics: createNodeMetrics(createMetrics('scheduler')),
       log: { info: () => undefined, warn: () => undefined },
-      events: { record: () => undefined },
+      events: { record: (event: EventRecord) => void recorded.push(event) },
       term: { isHeld: () => true },
       budgets: createWriteBudgets(configuration, clock),
+      contested: createContestedWrites(clock),
     } as unknown as PassPorts;
     const written = (): readonly unknown[] => requests.splice(0).map(({ path }) => path.split('/').at(-1));
-    return { ports, written, requests };
+    return { ports, written, requests, recorded };
   }
 
   test('a node that reports an eviction in every pass keeps no other from its avoid list', async () => {
@@ -79,6 +83,40 @@ describe('the passes over nodes', () => {
     for (const name of ['busy', 'quiet']) evictNow(name);
     await runTaintPass(ports, RUNNING);
     expect(written()).toEqual(['quiet', 'status']);
+  });
+
+  test('a taint and a condition that another controller removes are written less and less often, and an Event says so', async () => {
+    const { ports, requests, recorded } = start(6_000);
+    const tries: number[] = [];
+    for (let second = 0; second <= 100; second += 1) {
+      evictNow('n1');
+      const before = requests.length;
+      await runTaintPass(ports, RUNNING);
+      if (requests.length > before) tries.push(second);
+      await clock.advance(1_000);
+    }
+    expect(tries).toEqual([0, 5, 15, 35, 75]);
+    expect(recorded.map(({ reason, note }) => [reason, note])).toEqual(
+      [3, 4].flatMap((times) =>
+        ['memory-pressure', 'MemoryContention'].map((name) => [
+          'NodeWriteContested',
+          `another controller undoes plimsoll.dev/${name} on this node: ${times} times in a row; next attempt in ${times === 3 ? 40 : 80} s at the earliest`,
+        ]),
+      ),
+    );
+  });
+
+  test('a taint that goes and comes with the pressure waits for nothing', async () => {
+    const { ports, written } = start(6_000);
+    for (let round = 0; round < 4; round += 1) {
+      taints.clear();
+      evictNow('n1');
+      await runTaintPass(ports, RUNNING);
+      taints.set('n1', [{ key: 'plimsoll.dev/memory-pressure', effect: 'NoSchedule' }]);
+      pressures.set('n1', { metadata: { name: 'n1' }, status: { mode: 'DryRun' } });
+      await runTaintPass(ports, RUNNING);
+    }
+    expect(written().filter((path) => path === 'n1')).toHaveLength(8);
   });
 
   test('avoid lists that use up their rate leave that of taints', async () => {

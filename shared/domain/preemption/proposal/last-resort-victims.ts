@@ -2,6 +2,7 @@ import { isLastResort } from '#shared/domain/eviction/last-resort.ts';
 import { isDaemonSetPod } from '#shared/domain/pod/pod-owner.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { OPTED_OUT } from '#shared/domain/preemption/victims/preemption-protection.ts';
+import type { PrefilterState } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import type { MayTake } from '#shared/domain/preemption/victims/victims-on-node.ts';
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import type { ProposalRules } from './proposal.ts';
@@ -11,12 +12,13 @@ import type { ProposalRules } from './proposal.ts';
  * protected. `undefined` for other preemptors, and where the node holds other pods. Mechanism S2-29.
  */
 export function lastResortVictims(
-  preemptor: Pod,
+  { pod: preemptor, snapshot }: Pick<PrefilterState, 'pod' | 'snapshot'>,
   { occupancy }: NodeEntry,
   { protection }: ProposalRules,
 ): MayTake | undefined {
+  const isOfDaemonSet = (pod: Pod): boolean => isDaemonSetPod(pod, snapshot.daemonSets);
   const optedOut = (pod: Pod): boolean => protection(pod, preemptor)?.code === OPTED_OUT;
   const pods = occupancy.pods.map(({ pod }) => pod);
-  if (!isDaemonSetPod(preemptor) || !isLastResort(pods, optedOut)) return undefined;
+  if (!isOfDaemonSet(preemptor) || !isLastResort(pods, { optedOut, isDaemonSetPod: isOfDaemonSet })) return undefined;
   return (pod) => optedOut(pod) || protection(pod, preemptor) === undefined;
 }

@@ -166,7 +166,7 @@ function withoutProtected(review: Review, known: KnownNode, guarded: Because): N
   const { entry, proposed, victims } = known;
   const others = substitute(review, known, (pod) => rules.protection(pod, state.pod) === undefined);
   if (others !== undefined) return { ...others, because: guarded };
-  const mayTake = lastResortVictims(state.pod, entry, rules);
+  const mayTake = lastResortVictims(state, entry, rules);
   if (mayTake === undefined) return takenAway(entry.node.name, guarded);
   if (victims.every(({ pod }) => mayTake(pod))) return { kind: 'kept', victims: proposed };
   const last = substitute(review, known, mayTake);

@@ -1,7 +1,7 @@
-import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { isPreempted } from '#shared/domain/pod/preempted-pod.ts';
 import { needsOf, openRoom, release, type Room, shortReasons } from '#shared/domain/preemption/filters/room.ts';
-import { HANGING_AFTER_MS, type LeavingPods } from '#shared/domain/preemption/trial/leaving-pods.ts';
+import { HANGING_AFTER_MS, leavingPods, type LeavingPods } from '#shared/domain/preemption/trial/leaving-pods.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
@@ -36,6 +36,16 @@ function isAwaited(nominated: PlacedPod, moment: NodeMoment): boolean {
     if (hasHangingVictim(nominated, moment)) return false;
   }
   return idleFor(nominated, now) <= HANGING_AFTER_MS;
+}
+
+/** Whether a node has enough for a pod, or will have once the pods that leave it are gone; by requests alone. */
+export function isRoomComing(
+  pod: Pod,
+  { snapshot, entry, now }: Pick<NodeMoment, 'snapshot' | 'entry' | 'now'>,
+): boolean {
+  const room = openRoom(needsOf(pod, snapshot), entry);
+  vacate(room, { entry, leaving: leavingPods(snapshot, entry, now) });
+  return isEnough(room);
 }
 
 /** Counts the pods that leave as gone. */

@@ -59,7 +59,7 @@ export function whySetAside(
   if (!snapshot.nominatedNodes.has(entry.node.name)) return undefined;
   const leaving = leavingPods(snapshot, entry, now);
   const moment = { snapshot, entry, leaving, idleFor, now };
-  const served = awaitedNominations(moment).filter((nominated) => isServedBefore(nominated, pod));
+  const served = awaitedNominations(moment).filter((nominated) => isServedBefore(nominated, pod, snapshot));
   const [first] = served;
   if (first === undefined) return undefined;
   const room = openRoom(needsOf(pod, snapshot), entry);
@@ -74,12 +74,12 @@ export function whySetAside(
  * is kept from all but system pods (S2-38). Of two pods nominated to the same node each would wait for the other, so
  * there priority decides, and of equals the UID.
  */
-function isServedBefore(nominated: PlacedPod, pod: Pod): boolean {
+function isServedBefore(nominated: PlacedPod, pod: Pod, { daemonSets }: ClusterSnapshot): boolean {
   if (podKey(nominated.pod) === podKey(pod)) return false;
   const lead = nominated.priority - priorityOf(pod);
   if (pod.status.nominatedNodeName === nominated.pod.status.nominatedNodeName)
     return lead > 0 || (lead === 0 && podKey(nominated.pod) < podKey(pod));
-  return lead >= 0 || (isDaemonSetPod(nominated.pod) && !hasCriticalPriority(pod));
+  return lead >= 0 || (isDaemonSetPod(nominated.pod, daemonSets) && !hasCriticalPriority(pod));
 }
 
 /** The text names no pod: kube-scheduler counts nodes by it, and others than its owner can read it. */

@@ -17,6 +17,13 @@ const wire = {
     priority: 7,
     terminationGracePeriodSeconds: 5,
     nodeSelector: { disk: 'ssd' },
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['n0'] }] }],
+        },
+      },
+    },
     containers: [{ name: 'main', resources: { requests: { memory: '16Mi' }, limits: { memory: '32Mi' } } }],
     initContainers: [{ name: 'sidecar', restartPolicy: 'Always', resources: { requests: { memory: '1Mi' } } }],
     volumes: [{ name: 'scratch', emptyDir: {} }],

@@ -107,6 +107,47 @@ describe.skipIf(why !== undefined)(`room that is set aside, by two kube-schedule
     expect(second().extender.log()).toMatch(/"node":"s2-29-shared-0","verdict":"takenAway","code":"ProtectedOptOut"/);
   }, 180_000);
 
+  test('S2-29: a pod that names a DaemonSet of its tenant takes no pod that opted out', async () => {
+    const id = 'forged';
+    await createClass(3, { 'plimsoll.dev/allow-preemption': 'false' });
+    const kept = { name: 'kept', node: 'a', priority: 3, request: 8, graceSeconds: 3_600 };
+    const { ours } = await build(id, { nodes: [{ name: 'a', capacity: 10 }], running: [kept] }, []);
+    // It is on no node, so its controller leaves the pod alone.
+    const labels = { seed: 'claims' };
+    const containers = [{ name: 'main', image: 'registry.test/idle:1' }];
+    const template = { metadata: { labels }, spec: { nodeSelector: { example: 'nowhere' }, containers } };
+    const body = { metadata: { name: id }, spec: { selector: { matchLabels: labels }, template } };
+    const made = await own().admin.request({ method: 'POST', path: DAEMON_SETS, body });
+    const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: id, uid: at(made, 'object.metadata.uid') };
+    await ours.create({ name: 'claims', priority: 100, request: 8 }, [{ ...owner, controller: true }]);
+    await eventually(() => {
+      expect(second().extender.log()).toMatch(/"node":"forged-a-0","verdict":"takenAway","code":"ProtectedOptOut"/);
+      return Promise.resolve();
+    }, PATIENCE_MS);
+    expect(await ours.seen()).toMatchObject({ terminating: [], pending: ['claims'] });
+  }, 180_000);
+
+  test('a nomination that the extender voids ends, and other pods get the room', async () => {
+    await createClass(3, { 'plimsoll.dev/allow-preemption': 'false' });
+    const shared = { node: 'a', request: 4, graceSeconds: 3_600 };
+    const victim = { name: 'victim', priority: 1, ...shared };
+    const running = [victim, { name: 'kept', priority: 3, ...shared }];
+    const { ours, others } = await build('voided', { nodes: [{ name: 'a', capacity: 10 }], running }, [victim]);
+    await ours.create({ name: 'x', priority: 1_000, request: 6 });
+    await becomes(ours, { nominated: { x: 'a' }, terminating: ['victim'] });
+    // It takes the room that the preemption frees, so that only the pod that opted out could make way.
+    await others.create({ name: 'intruder', node: 'a', priority: 2_000, request: 4 });
+    await ours.end('victim');
+    await eventually(() => {
+      expect(second().extender.log()).toMatch(/"node":"voided-a-0","verdict":"takenAway","code":"ProtectedOptOut"/);
+      return Promise.resolve();
+    }, PATIENCE_MS);
+    await ours.create({ name: 'small', priority: 1, request: 2 });
+    await becomes(ours, { bound: { intruder: 'a', small: 'a' }, pending: ['x'] });
+    expect((await ours.seen()).nominated).toEqual({});
+    expect(await ours.here()).toEqual(['intruder', 'kept', 'small']);
+  }, 180_000);
+
   test('S2-4: the preemption of a DaemonSet pod looks only at its own node', async () => {
     const nodes = [
       { name: 'full', capacity: 10 },

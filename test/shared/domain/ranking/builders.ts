@@ -18,6 +18,10 @@ export interface PodWish {
   readonly status?: object;
 }
 
+const NAMED = [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['n0'] }] }];
+/** As the DaemonSet controller ties its pods to a node. */
+const TIED = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: NAMED } } };
+
 /** A pod with one container `c`, read from its wire form. */
 export function pod(name: string, wish: PodWish = {}): Pod {
   const owner = { apiVersion: 'apps/v1', kind: wish.controller, name: 'owner', uid: 'owner', controller: true };
@@ -32,6 +36,7 @@ export function pod(name: string, wish: PodWish = {}): Pod {
     spec: {
       priority: wish.priority,
       containers: [{ name: 'c', resources: { requests: wish.requests } }],
+      ...(wish.controller === 'DaemonSet' && { affinity: TIED }),
       ...wish.spec,
     },
     status: { startTime: wish.startTime, ...wish.status },

@@ -107,9 +107,11 @@ describe('rankingFacts', () => {
     },
   );
 
-  test('knows a DaemonSet’s pod by its controller', () => {
+  test('knows a DaemonSet’s pod by its controller and the node that it is tied to', () => {
     const { isDaemonSetPod, hasController } = rankingFacts(pod('p', { controller: 'DaemonSet' }));
     expect({ isDaemonSetPod, hasController }).toEqual({ isDaemonSetPod: true, hasController: true });
+    const untied = pod('p', { controller: 'DaemonSet', spec: { affinity: {} } });
+    expect(rankingFacts(untied).isDaemonSetPod).toBe(false);
   });
 });
 

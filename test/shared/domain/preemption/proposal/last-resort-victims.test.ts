@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { Pod } from '#shared/domain/pod/pod.ts';
+import type { NodeSelectorTerm, Pod } from '#shared/domain/pod/pod.ts';
 import type { ProposalRules } from '#shared/domain/preemption/proposal/proposal.ts';
 import { reviewProposal } from '#shared/domain/preemption/proposal/review-proposal.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { buildNode, buildPod } from '#test/build/cluster.ts';
-import { daemonSetPod } from '#test/build/daemon-set-pod.ts';
+import { DAEMON_SETS, daemonSetPod } from '#test/build/daemon-set-pod.ts';
 
 /** By the pod's label `stays`. */
 const RULES: ProposalRules = {
@@ -28,12 +28,25 @@ function on(name: string, stays?: string, priority = 0): Pod {
 const incoming = buildPod({ name: 'incoming', priority: 10, requests: { cpu: '1' } });
 
 /** What becomes of the proposal to preempt `victim`. */
-function review(preemptor: Pod, pods: readonly Pod[], victim: string): string {
+function review(preemptor: Pod, pods: readonly Pod[], victim: string, daemonSets = DAEMON_SETS): string {
   const nodes = [buildNode({ name: 'n0', allocatable: { cpu: '2' } })];
   const proposal = [{ node: 'n0', uids: [`uid-${victim}`], budgetViolations: 0 }];
-  const [verdict] = reviewProposal(createSnapshot({ nodes, pods }), { pod: preemptor, proposal, now: 0 }, RULES);
+  const snapshot = { ...createSnapshot({ nodes, pods }), daemonSets };
+  const [verdict] = reviewProposal(snapshot, { pod: preemptor, proposal, now: 0 }, RULES);
   if (verdict === undefined || verdict.kind === 'takenAway') return verdict?.because.code ?? '';
   return `${verdict.kind} ${verdict.victims.uids.join(' ')}`;
+}
+
+const NAME = { key: 'metadata.name', operator: 'In', values: ['n0'] };
+
+function named(node: string): NodeSelectorTerm {
+  return { matchExpressions: [], matchFields: [{ ...NAME, values: [node] }] };
+}
+
+/** As a DaemonSet's, but with another affinity. */
+function withAffinity(terms: readonly NodeSelectorTerm[]): Pod {
+  const pod = daemonSetPod(incoming);
+  return { ...pod, spec: { ...pod.spec, scheduling: { ...pod.spec.scheduling, nodeAffinity: { terms } } } };
 }
 
 describe('a pod of a DaemonSet (S2-29)', () => {
@@ -54,6 +67,29 @@ describe('a pod of a DaemonSet (S2-29)', () => {
     ['takes none where only such a pod would do', [daemonSetPod(on('p', HARD)), on('q', OPTED_OUT, 10)], 'p', HARD],
   ])('%s', (_, pods, victim, expected) => {
     expect(review(daemonSetPod(incoming), pods, victim)).toBe(expected);
+  });
+
+  test.each<[string, ReadonlyMap<string, string>]>([
+    ['of which there is none', new Map()],
+    ['of that name with another UID', new Map([['default/d', 'another']])],
+    ['of another namespace', new Map([['other/d', 'd']])],
+  ])('counts as any other pod if it names a DaemonSet %s', (_, daemonSets) => {
+    expect(review(daemonSetPod(incoming), [p, q], 'q', new Map(daemonSets))).toBe(OPTED_OUT);
+  });
+
+  test.each<[string, Pod]>([
+    ['no node', withAffinity([])],
+    ['nodes by a label', withAffinity([{ matchExpressions: [{ ...NAME, key: 'disk' }], matchFields: [] }])],
+    ['one of two nodes', withAffinity([named('n0'), named('n1')])],
+    ['all nodes but one', withAffinity([{ matchExpressions: [], matchFields: [{ ...NAME, operator: 'NotIn' }] }])],
+  ])('counts as any other pod if it is tied to %s', (_, preemptor) => {
+    expect(review(preemptor, [p, q], 'q')).toBe(OPTED_OUT);
+  });
+
+  test('counts as any other pod of a node if it is tied to another one', () => {
+    const elsewhere = { ...withAffinity([named('n1')]), uid: 'uid-p', name: 'p' };
+    const here = { ...elsewhere, spec: { ...elsewhere.spec, nodeName: 'n0', priority: 10 } };
+    expect(review(daemonSetPod(incoming), [here, q], 'q')).toBe(OPTED_OUT);
   });
 
   test('is the only kind of pod that takes one that opted out', () => {

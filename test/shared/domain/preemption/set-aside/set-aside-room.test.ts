@@ -6,7 +6,7 @@ import { nodesWithNominations, setAsideNodes } from '#shared/domain/preemption/s
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { putPod, removePod } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { buildNode, buildPod, type PodFields } from '#test/build/cluster.ts';
-import { daemonSetPod } from '#test/build/daemon-set-pod.ts';
+import { DAEMON_SETS, daemonSetPod } from '#test/build/daemon-set-pod.ts';
 
 const NOW = 10_000_000;
 const MINUTE_MS = 60_000;
@@ -28,8 +28,8 @@ const ending = (cpu: number, inMs: number, priority = 1, conditions = PREEMPTED)
   pod('ending', cpu, { node: 'n0', priority, conditions, deletion: { at: NOW + inMs, gracePeriodSeconds: 30 } });
 
 /** The nodes that are left to the pod `incoming`. */
-function left(incoming: Pod, pods: readonly Pod[], idleFor: IdleFor = () => 0): string {
-  const snapshot = createSnapshot({ nodes: NODES, pods });
+function left(incoming: Pod, pods: readonly Pod[], idleFor: IdleFor = () => 0, daemonSets = DAEMON_SETS): string {
+  const snapshot = { ...createSnapshot({ nodes: NODES, pods }), daemonSets };
   const found = finish(setAsideNodes(snapshot, ['n0', 'n1', 'unknown'], { pod: incoming, now: NOW, idleFor }));
   for (const { code } of found.values()) expect(code).toBe('RoomSetAside');
   return ['n0', 'n1', 'unknown'].filter((node) => !found.has(node)).join(' ');
@@ -70,6 +70,10 @@ describe('whose room it is', () => {
     ['not where there is a slot more', pod('p', 0), [...four().slice(1), promised(0, 6)], ALL],
   ])('%s', (_, incoming, pods, expected) => {
     expect(left(incoming, pods)).toBe(expected);
+  });
+
+  test('not that of a pod which names a DaemonSet that does not exist', () => {
+    expect(left(pod('p', 4), [daemonSetPod(promised(8, 1))], () => 0, new Map())).toBe(ALL);
   });
 
   test.each<[string, Pod, string]>([

@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest';
+import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
+import type { Outcome } from '#shared/kube/client/outcome.ts';
+import { createMetrics } from '#shared/runtime/metrics.ts';
+import { createVoidedNominations, type VoidedOptions } from '#scheduler/extender/voided-nominations.ts';
+import { buildNode, buildPod, type PodFields } from '#test/build/cluster.ts';
+import { manualClock } from '#test/fakes/manual-clock.ts';
+import { scriptedClient } from '#test/fakes/scripted-client.ts';
+
+const RUNNING = new AbortController().signal;
+const preemptor = buildPod({ name: 'p', nominatedTo: 'n0', priority: 10, requests: { cpu: '2' } });
+
+function ok(object: object): Outcome<unknown> {
+  return { kind: 'ok', object, warnings: [] };
+}
+
+/** The pod as the API server has it. */
+function stored(changes: { readonly uid?: string; readonly node?: string; readonly nominatedTo?: string } = {}) {
+  const { uid = 'uid-p', node, nominatedTo = 'n0' } = changes;
+  const metadata = { name: 'p', namespace: 'default', uid, resourceVersion: '7' };
+  return { metadata, spec: { nodeName: node, containers: [] }, status: { nominatedNodeName: nominatedTo } };
+}
+
+/** On a node of two CPUs. */
+function opened(others: readonly PodFields[] = [], found: object = stored(), written: Outcome<unknown> = ok(stored())) {
+  const clock = manualClock();
+  const warned: unknown[] = [];
+  const { client, requests } = scriptedClient(({ method }) => (method === 'PATCH' ? written : ok(found)));
+  const nodes = [buildNode({ name: 'n0', allocatable: { cpu: '2' } })];
+  const snapshot = createSnapshot({ nodes, pods: others.map(buildPod) });
+  const log = { info: () => undefined, warn: (facts: unknown) => void warned.push(facts) };
+  const options = { client, clock, snapshot, log, metrics: createMetrics('test') } as unknown as VoidedOptions;
+  const patches = () => requests.filter(({ method }) => method === 'PATCH').map(({ path, body }) => ({ path, body }));
+  return { voided: createVoidedNominations(options), clock, patches, requests, warned };
+}
+
+const OCCUPANT = { name: 'occupant', node: 'n0', requests: { cpu: '1' } };
+
+describe('a nomination whose pod may preempt on no node', () => {
+  test('is cleared once, in the pod that was asked about and as it was read', async () => {
+    const { voided, patches } = opened([OCCUPANT]);
+    voided.note(preemptor, false);
+    await voided.clear(RUNNING);
+    await voided.clear(RUNNING);
+    expect(patches()).toEqual([
+      {
+        path: '/api/v1/namespaces/default/pods/p/status',
+        body: { metadata: { uid: 'uid-p', resourceVersion: '7' }, status: { nominatedNodeName: null } },
+      },
+    ]);
+  });
+
+  test('stays where a later answer leaves a node', async () => {
+    const { voided, requests } = opened([OCCUPANT]);
+    voided.note(preemptor, false);
+    voided.note(preemptor, true);
+    await voided.clear(RUNNING);
+    expect(requests).toEqual([]);
+  });
+
+  test.each<[string, object]>([
+    ['the pod was created anew', stored({ uid: 'other' })],
+    ['the pod has been placed', stored({ node: 'n0' })],
+    ['the pod is nominated elsewhere by now', stored({ nominatedTo: 'n1' })],
+  ])('stays where %s', async (_, found) => {
+    const { voided, patches } = opened([OCCUPANT], found);
+    voided.note(preemptor, false);
+    await voided.clear(RUNNING);
+    expect(patches()).toEqual([]);
+  });
+
+  test('stays for a minute while pods that leave make room for the pod', async () => {
+    const deletion = { at: manualClock().now() + 600_000, gracePeriodSeconds: 600 };
+    const { voided, clock, patches } = opened([{ ...OCCUPANT, deletion }]);
+    voided.note(preemptor, false);
+    await clock.advance(60_000);
+    voided.note(preemptor, false);
+    await voided.clear(RUNNING);
+    expect(patches()).toEqual([]);
+    await clock.advance(1);
+    await voided.clear(RUNNING);
+    expect(patches()).toHaveLength(1);
+  });
+
+  test('is tried again later and later where the write is refused, and the log says so', async () => {
+    const { voided, clock, patches, warned } = opened([OCCUPANT], stored(), { kind: 'forbidden', message: 'no' });
+    voided.note(preemptor, false);
+    const tries: number[] = [];
+    for (let second = 0; second < 8; second += 1) {
+      await voided.clear(RUNNING);
+      tries.push(patches().length);
+      await clock.advance(1_000);
+    }
+    expect(tries).toEqual([1, 2, 2, 3, 3, 3, 3, 4]);
+    expect(warned).toHaveLength(4);
+  });
+
+  test('is read anew after a conflict', async () => {
+    const { voided, patches } = opened([OCCUPANT], stored(), { kind: 'conflict', message: 'changed' });
+    voided.note(preemptor, false);
+    await voided.clear(RUNNING);
+    await voided.clear(RUNNING);
+    expect(patches()).toHaveLength(2);
+  });
+
+  test('of a pod without one is nothing to follow', async () => {
+    const { voided, requests } = opened();
+    voided.note(buildPod({ name: 'p' }), false);
+    await voided.clear(RUNNING);
+    expect(requests).toEqual([]);
+  });
+});
