@@ -44,6 +44,8 @@ afterEach(() => server?.close());
 
 const RULES = { budgets: 'BestEffort', usageAware: false, tieBreak: 'none' } as const;
 
+const TIMES = { now: () => NOW, monotonic: () => performance.now() };
+
 /** What the extender knows, and how it is set up. */
 export interface Asking {
   readonly path?: string;
