@@ -69,13 +69,7 @@ export async function start({
   others = pods,
   ...view
 }: Asking) {
-  const {
-    missing = [],
-    isStale = false,
-    loops = loopsAfter(0),
-    now = () => NOW,
-    monotonic = () => performance.now(),
-  } = view;
+  const { missing = [], isStale = false, loops = loopsAfter(0), now, monotonic } = { ...TIMES, ...view };
   const recorded: EventRecord[] = [];
   const record = (event: EventRecord): void => void recorded.push(event);
   const log = createLog({ component: 'test', level: 'silent', format: 'json' });
