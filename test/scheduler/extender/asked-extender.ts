@@ -46,6 +46,8 @@ afterEach(() => server?.close());
 
 const RULES = { budgets: 'BestEffort', usageAware: false, tieBreak: 'none' } as const;
 
+const TIMES = { now: () => NOW, monotonic: () => performance.now() };
+
 /** What the extender knows, and how it is set up. */
 export interface Asking {
   readonly path?: string;
@@ -69,13 +71,7 @@ export async function start({
   others = pods,
   ...view
 }: Asking) {
-  const {
-    missing = [],
-    isStale = false,
-    loops = loopsAfter(0),
-    now = () => NOW,
-    monotonic = () => performance.now(),
-  } = view;
+  const { missing = [], isStale = false, loops = loopsAfter(0), now, monotonic } = { ...TIMES, ...view };
   const recorded: EventRecord[] = [];
   const record = (event: EventRecord): void => void recorded.push(event);
   const log = createLog({ component: 'test', level: 'silent', format: 'json' });
