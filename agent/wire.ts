@@ -75,7 +75,7 @@ export async function openParts(configuration: AgentConfiguration, ports: AgentP
   const metrics = createMetrics('agent');
   const connection = await connect(configuration.kubeconfig, env);
   const client = createClient(connection, { userAgent: 'plimsoll-agent', clock, metrics });
-  const kubelet = kubeletAddress(configuration, connection);
+  const kubelet = kubeletAddress(configuration, connection, ports);
   const source = openSource(configuration, kubelet, clock);
   const watching = { client, clock, log, metrics, random: Math.random };
   const ownNode = createOwnNode(configuration.nodeName, watching);
