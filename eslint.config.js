@@ -90,6 +90,23 @@ const SLEEPS = [
     message: 'give the time a name, and say why it must pass',
   },
 ];
+/** The seed of all properties is set in one place; one of a property's own is a number in its file. */
+const RANDOM_SEEDS = [
+  {
+    selector:
+      'CallExpression[callee.object.name="fc"][callee.property.name=/^(assert|check|sample)$/] Property[key.name="seed"] CallExpression',
+    message: 'a seed is a number: a second run of this file must draw the same cases',
+  },
+  {
+    selector: 'CallExpression[callee.object.name="fc"][callee.property.name=/^(reset)?[cC]onfigureGlobal$/]',
+    message: 'test/build/property-seed.ts sets the seed of all properties',
+  },
+  {
+    selector:
+      'VariableDeclarator[id.name=/seed/i] CallExpression:matches([callee.object.name=/^(Date|crypto|performance)$/], [callee.property.name="random"])',
+    message: 'a seed is a number that a second run has again',
+  },
+];
 /** Tests included: a longer one tests several things. */
 const LONGEST_FILE = 300;
 /** Closures included: a factory of a hundred lines is a state machine in disguise. */
@@ -152,8 +169,8 @@ export default tseslint.config(
   },
   {
     files: ['test/**/*.ts'],
-    ignores: [WAITING],
-    rules: { 'no-restricted-syntax': ['error', DEFAULT_EXPORT, ...SLEEPS] },
+    ignores: [WAITING, 'test/build/property-seed.ts'],
+    rules: { 'no-restricted-syntax': ['error', DEFAULT_EXPORT, ...SLEEPS, ...RANDOM_SEEDS] },
   },
   { files: ['**/vitest.config.ts'], rules: { 'no-restricted-syntax': 'off' } },
   {

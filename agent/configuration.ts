@@ -35,7 +35,10 @@ export const agentConfiguration = z.strictObject({
     .strictObject({
       url: z.string().optional().describe('Kubelet address, https://NODE_IP:10250; an IPv6 address needs no brackets'),
       tokenFile: z.string().optional().describe('Bearer token file for the kubelet; default: the API server’s token'),
-      caFile: z.string().optional().describe('CA file for the kubelet’s certificate; default: the API server’s CA'),
+      caFile: z
+        .string()
+        .optional()
+        .describe('CA file for the kubelet’s certificate, reloaded on change; default: the API server’s CA'),
       skipTlsVerify: z
         .boolean()
         .default(false)

@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { type MemoryReadings, NO_MEMORY_READINGS } from '#shared/domain/pressure/memory-figure.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { ClusterConnection } from '#shared/kube/client/connection.ts';
+import { followCertificates } from '#shared/http/tls-files.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
+import type { Log } from '#shared/runtime/log.ts';
 import type { AgentConfiguration } from './configuration.ts';
 import { type CgroupLayout, findCgroupLayout, type LayoutFound } from './observe/cgroup/cgroup-layout.ts';
 import { createFallbackNode, unreadable } from './observe/node/fallback-node.ts';
@@ -18,19 +19,33 @@ import type { NodeSource, ObservedPod } from './observe/node/node-source.ts';
 import { withPodFallback } from './observe/node/pod-fallback.ts';
 import { createSummaryNode } from './observe/kubelet/summary-node.ts';
 
-/** Address and credentials of the kubelet; `undefined` when no address is configured. */
+interface Surroundings {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Address and credentials of the kubelet; `undefined` when no address is configured. Its CA is that of the API server
+ * unless a file is named; a file, also that of the API server's CA, is followed.
+ */
 export function kubeletAddress(
   { kubelet }: AgentConfiguration,
   connection: ClusterConnection,
+  surroundings: Surroundings,
 ): KubeletAddress | undefined {
   const { url, tokenFile, caFile, skipTlsVerify } = kubelet;
   if (url === undefined) return undefined;
   return {
     url: kubeletUrl(url),
     token: tokenFile === undefined ? connection.token : async () => (await readFile(tokenFile, 'utf8')).trim(),
-    ca: caFile === undefined ? connection.ca : readFileSync(caFile, 'utf8'),
+    ca: caFile === undefined ? authorityOf(connection, surroundings) : followCertificates(caFile, surroundings),
     skipTlsVerify,
   };
+}
+
+function authorityOf({ ca, caFile }: ClusterConnection, surroundings: Surroundings): KubeletAddress['ca'] {
+  if (ca === undefined) return undefined;
+  return caFile === undefined ? () => ca : followCertificates(caFile, surroundings, ca);
 }
 
 /** The cgroup root: `path.cgroupfs`, or fs/cgroup below the mounted /sys. */

@@ -85,7 +85,7 @@ export async function openParts(configuration: AgentConfiguration, ports: AgentP
     metrics,
     onAnswer: contact.answered,
   });
-  const kubelet = kubeletAddress(configuration, connection);
+  const kubelet = kubeletAddress(configuration, connection, ports);
   const source = openSource(configuration, kubelet, clock);
   const watching = { client, clock, log, metrics, random: Math.random };
   const ownNode = createOwnNode(configuration.nodeName, watching);

@@ -101,8 +101,8 @@ export type SchedulerConfiguration = z.output<typeof schedulerSchema>;
 
 function keyPairFiles(listener: string) {
   return {
-    certFile: file.describe(`Certificate, PEM; without it the ${listener} speaks plain HTTP`),
-    keyFile: file.describe('Private key, PEM'),
+    certFile: file.describe(`Certificate, PEM, reloaded on change; without it the ${listener} speaks plain HTTP`),
+    keyFile: file.describe('Private key, PEM, reloaded on change'),
   };
 }
 

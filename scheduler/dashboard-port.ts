@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { createAdmit } from '#dashboard/access/admit.ts';
 import { dashboardApp } from '#dashboard/app.ts';
 import { createLiveObjects } from '#dashboard/live-objects.ts';
-import { serve, type Server, type TlsOptions } from '#shared/http/serve.ts';
+import { serve, type Server } from '#shared/http/serve.ts';
+import { followTlsFiles, readTlsFiles } from '#shared/http/tls-files.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import type { Surroundings } from '#shared/runtime/run-program.ts';
@@ -23,22 +23,16 @@ const KEEP_ALIVE_MS = 5_000;
 /** Serves the dashboard on a port of its own until the shutdown. */
 export async function openDashboardPort(options: DashboardPortOptions, port: number): Promise<Server> {
   const { client, clock, log, shutdown, configuration } = options;
-  const { host, tls } = configuration;
+  const { host } = configuration;
+  const files = { ...configuration.tls, clientCaFile: configuration.tls.frontProxyCaFile };
+  const tls = readTlsFiles(files);
   const objects = createLiveObjects(options);
-  const admit = createAdmit({ client, clock, log, trustsProxy: tls.frontProxyCaFile !== undefined });
+  const admit = createAdmit({ client, clock, log, trustsProxy: files.clientCaFile !== undefined });
   const handler = dashboardApp({ sources: objects.sources, admit, clock, log, signal: shutdown.signal });
   const limits = { drainMs: DRAIN_MS, maxConnections: MOST_CONNECTIONS, keepAliveMs: KEEP_ALIVE_MS };
-  const server = await serve({ handler, host, port, ...limits, ...tlsOf(tls) });
+  const server = await serve({ handler, host, port, ...limits, ...(tls !== undefined && { tls }) });
   shutdown.onRelease('dashboard', () => server.close());
+  if (tls !== undefined) void followTlsFiles({ server, files, first: tls, clock, log }, shutdown.signal);
   void objects.run(shutdown.signal);
   return server;
-}
-
-function tlsOf(files: SchedulerConfiguration['dashboard']['tls']): { readonly tls?: TlsOptions } {
-  const { certFile, keyFile, frontProxyCaFile } = files;
-  if (certFile === undefined || keyFile === undefined) return {};
-  const own = { certPem: readFileSync(certFile, 'utf8'), keyPem: readFileSync(keyFile, 'utf8') };
-  return {
-    tls: { ...own, ...(frontProxyCaFile !== undefined && { clientCaPem: readFileSync(frontProxyCaFile, 'utf8') }) },
-  };
 }

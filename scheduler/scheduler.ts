@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { cachesCheck, openHealthPort } from '#shared/http/health-port.ts';
 import { serve, type Server } from '#shared/http/serve.ts';
+import { followTlsFiles, readTlsFiles } from '#shared/http/tls-files.ts';
 import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import { connect } from '#shared/kube/client/connect.ts';
 import { REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
@@ -13,7 +14,6 @@ import type { DashboardPortOptions } from './dashboard-port.ts';
 import { extenderListener } from './extender/extender-listener.ts';
 import { extenderVerbs } from './extender/extender-verbs.ts';
 import { createNominations } from './extender/idle-nominations.ts';
-import { followTlsFiles, readTlsFiles } from './extender/tls-files.ts';
 import { preemptionRules } from './extender/preemption-rules.ts';
 import { clearVoidedNominations, createVoidedNominations } from './extender/voided-nominations.ts';
 import { runNodeController } from './nodes/node-controller.ts';

@@ -102,8 +102,6 @@ export const LOG = {
 export const ERRORS = {
   noHandshake: (ms: number) => `cannot accept connection: no TLS handshake within ${ms} ms`,
   sharedAuthority: () => 'cannot update the shared CA: other replicas wrote first',
-  certificateFile: (path: string) => `cannot read certificate file "${path}"`,
-  clientAuthority: (file: string) => `cannot use "${file}" as client CA: it contains no certificate`,
   notYetValid: (since: string) => `valid only from ${since}`,
   expired: (at: string, cause: string | undefined) => `expired at ${at}${cause === undefined ? '' : `: ${cause}`}`,
   untrusted: (server: string, cause: string) =>

@@ -1,5 +1,6 @@
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import { explainHeldRoom, explainUnmodelledNeeds } from '#shared/domain/preemption/explain/explain-held-room.ts';
 import { explainHigherVictim } from '#shared/domain/preemption/explain/explain-higher-victim.ts';
 import { ruledOutBecause } from '#shared/domain/preemption/explain/explain-ruled-out.ts';
 import { groupReasons, type ReasonGroup } from '#shared/domain/preemption/explain/group-reasons.ts';
@@ -49,6 +50,12 @@ export function placementOf(model: ClusterModel, pod: Pod, setup: SchedulerSetup
     simulation,
     otherNodes: groupReasons(state, ruledOut),
     explanations: [
+      ...explainUnmodelledNeeds(state),
+      ...explainHeldRoom(
+        state,
+        ruledOut.map(({ node }) => node),
+        setup.now,
+      ).slice(0, MOST_EXPLANATIONS),
       ...(simulation.kind === 'preempts' ? explainHigherVictim(state, simulation) : []),
       ...firstExplanations(state, ruledOut),
     ],

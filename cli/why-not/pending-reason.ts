@@ -42,9 +42,10 @@ export function pendingReason(model: ClusterModel, pod: Pod, setup: SchedulerSet
   if (settled !== undefined) return { ...identity(pod), because: settled, nodes: [], explanations: [] };
   const { simulation, otherNodes, explanations, state } = placementOf(model, pod, setup);
   const stuck = explainStuckPreemptor(state, setup.now);
+  const unmodelled = explanations.find(({ code }) => code === 'OutsideTheModel');
   return {
     ...identity(pod),
-    because: outcomeOf(simulation, pod),
+    because: simulation.kind === 'fits' && unmodelled !== undefined ? unmodelled : outcomeOf(simulation, pod),
     nodes: otherNodes,
     explanations: [...(stuck === undefined ? [] : [stuck]), ...explanations, ...statements(raw)],
   };

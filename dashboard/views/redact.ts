@@ -17,7 +17,9 @@ export function redactNode(node: NodeView, maySee: MaySee): NodeView {
     conditions: node.conditions.map((each) => ({ ...each, message: '' })),
     candidates: node.candidates.map((each) => redactNext(each, maySee)),
     evictions: node.evictions.map((each) => redactEviction(each, maySee)),
-    avoided: node.avoided.filter(({ owner }) => maySee(namespaceOf(owner))),
+    avoided: node.avoided
+      .filter(({ owner }) => maySee(namespaceOf(owner)))
+      .map((each) => ({ ...each, cause: redactText(each.cause, maySee) })),
   };
 }
 
@@ -45,12 +47,18 @@ export function redactQuotas(quotas: readonly QuotaView[], maySee: MaySee): read
   return quotas.filter(({ namespace }) => namespace === '' || maySee(namespace));
 }
 
-/** A name as reasons write it: `namespace/pod`. */
-const POD_NAME = /[a-z0-9][-a-z0-9]*\/[a-z0-9][-.a-z0-9]*[a-z0-9]/g;
+/**
+ * A whole name as reasons write it, `namespace/pod` or `namespace/Kind/name`: the part of one could name something else.
+ * A first part with a dot, as of `plimsoll.dev/evict`, is no namespace.
+ */
+const NAME = /(?<![-.\w/])[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\/[a-zA-Z0-9](?:[-.\w]*\w)?)+/g;
 
 /** A reason compares a pod with others, which may be of namespaces that the viewer may not see. */
 function redactText(text: string, maySee: MaySee): string {
-  return text.replace(POD_NAME, (name) => (maySee(namespaceOf(name)) ? name : 'a pod of another namespace'));
+  return text.replace(NAME, (name) => {
+    if (maySee(namespaceOf(name))) return name;
+    return name.split('/').length > 2 ? 'an owner of another namespace' : 'a pod of another namespace';
+  });
 }
 
 function visible(pod: string, maySee: MaySee): string {

@@ -21,6 +21,8 @@ const KINDS: Readonly<Record<string, TimelineKind>> = {
 const MOST_ENTRIES = 200;
 /** Events of one namespace that are kept, the newest. */
 export const MOST_KEPT_OF_NAMESPACE = 100;
+/** Where the API server keeps Events about objects without a namespace (`validateEvent`); tenants write into their own. */
+const CLUSTER_NAMESPACES: readonly string[] = ['default', 'kube-system'];
 /** Of the Events of one namespace, whose users may write Events, while there are others to show. */
 const MOST_OF_NAMESPACE = 50;
 const LONGEST_NAME = 253;
@@ -33,24 +35,32 @@ export interface EventEntry extends TimelineEntry {
 
 /**
  * One Event (events.k8s.io/v1) as an entry, seen at `now` (milliseconds since 1970) and never later than that;
- * `undefined` for an Event about something else. Never throws.
+ * `undefined` for an Event about something else, and for one about a Node from a namespace of users: everything that an
+ * Event says, its reporter included, is free text, and only its namespace is vouched for by the API server. Never throws.
  */
 export function eventEntry(event: KubeObject, now: number): EventEntry | undefined {
   const reason = textOf(event['reason'], LONGEST_NAME) ?? '';
   const kind = kindOf(reason);
-  if (kind === undefined) return undefined;
+  const regarding = fieldsOf(event['regarding']);
+  if (kind === undefined || !mayRegard(regarding, event.metadata.namespace)) return undefined;
   const series = fieldsOf(event['series']);
   return {
     at: lastSeen(event, series, now),
     kind,
     isDryRun: reason === EVENT_REASONS.evictionDryRun,
-    ...aboutOf(fieldsOf(event['regarding'])),
+    ...aboutOf(regarding),
     reason,
     why: textOf(event['note'], LONGEST_NOTE)?.trim() ?? '',
     from: textOf(event['reportingController'], LONGEST_NAME) ?? '',
     count: integerOf(series['count']) ?? 1,
     writtenIn: textOf(event.metadata.namespace, LONGEST_NAME) ?? '',
   };
+}
+
+/** A Node has no namespace, so the namespace that the Event claims for it must be none. */
+function mayRegard({ kind, namespace }: Fields, writtenIn: string | undefined): boolean {
+  if (kind !== 'Node') return true;
+  return (namespace === undefined || namespace === '') && CLUSTER_NAMESPACES.includes(writtenIn ?? '');
 }
 
 /** A refusal by a kubelet is shown although nothing was removed: the pod has lost its place to another one (S0-20). */

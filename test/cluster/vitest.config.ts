@@ -11,6 +11,7 @@ export default defineConfig({
     environment: 'node',
     pool: 'forks',
     include: ['test/cluster/**/*.test.ts'],
+    setupFiles: [fileURLToPath(new URL('../build/property-seed.ts', import.meta.url))],
     globalSetup: [fileURLToPath(new URL('./setup.ts', import.meta.url))],
     fileParallelism: false,
     testTimeout: 60_000,

@@ -1,10 +1,14 @@
 import { EventEmitter, once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { View } from '#dashboard/views/view.ts';
 import { schedulerSchema } from '#scheduler/configuration.ts';
 import { startScheduler } from '#scheduler/scheduler.ts';
+import { createAuthority, issueServerCertificate } from '#shared/http/certificates.ts';
 import { systemClock as clock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createShutdown } from '#shared/runtime/shutdown.ts';
@@ -107,6 +111,31 @@ describe('the dashboard of the scheduler process', () => {
     await once(held[0] as Socket, 'close');
     expect([...held.slice(1), oneMore].filter(({ closed }) => closed)).toEqual([]);
     for (const socket of [...held, oneMore]) socket.destroy();
+  });
+
+  test('serves a renewed certificate without a restart', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'plimsoll-test-'));
+    const tls = { certFile: join(folder, 'tls.crt'), keyFile: join(folder, 'tls.key') };
+    const authority = createAuthority({ commonName: 'test', days: 1, now: clock.now() });
+    const issue = (commonName: string): void => {
+      const names = { commonName, dnsNames: ['localhost'], ipAddresses: ['127.0.0.1'] };
+      const { certPem, keyPem } = issueServerCertificate(authority, { ...names, days: 1, now: clock.now() });
+      writeFileSync(tls.certFile, certPem);
+      writeFileSync(tls.keyFile, keyPem);
+    };
+    issue('first');
+    const { dashboardPort = 0 } = await start({ port: 0, host: '127.0.0.1', tls });
+    const served = async (): Promise<string> => {
+      const socket = connectTls({ port: dashboardPort, host: '127.0.0.1', ca: authority.certPem });
+      await once(socket, 'secureConnect');
+      const { subject } = socket.getPeerCertificate();
+      socket.destroy();
+      return String(subject.CN);
+    };
+    expect(await served()).toBe('first');
+    issue('renewed');
+    await untilAnswer(served, (name) => name === 'renewed');
+    rmSync(folder, { recursive: true });
   });
 
   test('front proxies need a certificate of the dashboard', () => {

@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-/** Stands in for npm: each suite has one passing file, and those that the plan names fail on the runs that it gives. */
+/**
+ * Stands in for npm: each suite has one passing file, and those that the plan names fail on the runs that it gives. A
+ * suite ends with the code 0, failed tests included, or with that of the plan: \`first\`, in the second run \`then\`.
+ */
 const NPM = `#!/usr/bin/env node
 const { appendFileSync, existsSync, readFileSync, writeFileSync } = require('node:fs');
 const report = process.env.PLIMSOLL_TEST_REPORT;
@@ -13,7 +16,7 @@ if (report === undefined) process.exit(0);
 const asked = process.argv.slice(2).filter((word) => word.endsWith('.test.ts'));
 const plan = process.argv.includes('test:cluster') ? JSON.parse(readFileSync('plan.json', 'utf8')) : {};
 const ranBefore = asked.length > 0;
-const files = asked.length > 0 ? asked : ['sound.test.ts', ...Object.keys(plan)];
+const files = asked.length > 0 ? asked : ['sound.test.ts', ...Object.keys(plan).filter((name) => name.endsWith('.test.ts'))];
 const failing = files.filter((file) => (plan[file] ?? []).includes(ranBefore ? 2 : 1));
 const results = files.map((name) => {
   const status = failing.includes(name) ? 'failed' : 'passed';
@@ -21,7 +24,7 @@ const results = files.map((name) => {
 });
 const counts = { numPassedTests: files.length - failing.length, numFailedTests: failing.length, numPendingTests: 0, numTodoTests: 0 };
 writeFileSync(report, JSON.stringify({ testResults: results, ...counts }));
-process.exit(failing.length > 0 ? 1 : 0);
+process.exit(plan[ranBefore ? 'then' : 'first'] ?? 0);
 `;
 
 let checkout = '';
@@ -33,7 +36,7 @@ afterEach(() => {
 });
 
 /** Runs `.ci/run` where the cluster suite has these files, each with the runs (1, 2) in which it fails. */
-function ciRun(plan: Readonly<Record<string, readonly number[]>>) {
+function ciRun(plan: Readonly<Record<string, readonly number[] | number>>) {
   cpSync('.ci', join(checkout, '.ci'), { recursive: true });
   for (const [file, text] of Object.entries({ '.ci/packages': '#!/bin/sh\n', npm: NPM })) {
     writeFileSync(join(checkout, file), text);
@@ -58,6 +61,22 @@ describe('.ci/run', () => {
     const run = ciRun({ 'rare.test.ts': [1] });
     expect(run).toMatchObject({ status: 0, clusterRuns: 2, summary: `${SOUND + 1} passed, 0 failed` });
     expect(run.stdout).toContain('FLAKY: case of rare.test.ts\nwhy');
+    expect(run.stdout).toContain('\n1 flaky: failed once, passed alone, counted as passed\n');
+  });
+
+  test('speaks of no flaky test where there was none', () => {
+    expect(ciRun({}).stdout).not.toContain('flaky');
+  });
+
+  test('fails for what failed beside the tests, also where the failed file passes alone', () => {
+    const run = ciRun({ 'rare.test.ts': [1], first: 1 });
+    expect(run).toMatchObject({ status: 1, clusterRuns: 2, summary: `${SOUND + 1} passed, 1 failed` });
+    expect(run.stdout).toContain('FAILED: npm run test:cluster (exit code 1, not by a test)');
+  });
+
+  test('does not call a file flaky whose second run fails beside the tests', () => {
+    const run = ciRun({ 'rare.test.ts': [1], then: 1 });
+    expect(run).toMatchObject({ status: 1, clusterRuns: 2, summary: `${SOUND} passed, 1 failed` });
   });
 
   test('fails where a file fails twice', () => {

@@ -155,8 +155,6 @@ const FAILURE_TEXTS: Samples<typeof FAILURES> = {
 const ERROR_TEXTS: Samples<typeof ERRORS> = {
   noHandshake: [10_000],
   sharedAuthority: [],
-  certificateFile: ['/certs/tls.crt'],
-  clientAuthority: ['/certs/ca.crt'],
   notYetValid: ['2026-01-01T00:00:00.000Z'],
   expired: ['2026-01-01T00:00:00.000Z', 'connection refused'],
   untrusted: ['plimsoll-webhook.plimsoll-system.svc', 'self-signed certificate'],

@@ -1,9 +1,9 @@
+import { certificateValidity } from '#shared/http/certificates.ts';
+import { readCertificates, readKeyPair } from '#shared/http/tls-files.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { memoryAuthorityStore, secretAuthorityStore } from './authority-store.ts';
-import type { CertificateSource } from './certificate-source.ts';
-import { withClientAuthority } from './client-authority.ts';
-import { fileCertificates } from './file-certificates.ts';
+import type { CertificateSource, ServingCertificate } from './certificate-source.ts';
 import { selfSignedCertificates } from './self-signed-certificates.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';
 
@@ -23,9 +23,33 @@ function servingSource(
   { tls, registration }: WebhookConfiguration,
   { client, clock }: Surroundings,
 ): CertificateSource {
-  const { certFile, keyFile, caFile, secretName, secretNamespace } = tls;
-  if (tls.mode !== 'self-signed') return fileCertificates({ certFile: certFile ?? '', keyFile: keyFile ?? '', caFile });
+  const { secretName, secretNamespace } = tls;
+  if (tls.mode !== 'self-signed') return fileCertificates(tls);
   const store =
     secretName === undefined ? memoryAuthorityStore() : secretAuthorityStore(client, secretNamespace, secretName);
   return selfSignedCertificates({ ...tls, isRegistered: registration.mode !== 'None', store, clock });
+}
+
+/** Certificates in files that cert-manager or an administrator creates and renews. */
+function fileCertificates({ certFile = '', keyFile = '', caFile }: WebhookConfiguration['tls']): CertificateSource {
+  const load = (): ServingCertificate => {
+    const tls = readKeyPair(certFile, keyFile);
+    const caBundlePem = caFile === undefined ? undefined : readCertificates(caFile);
+    return { tls, ...certificateValidity(tls.certPem), caBundlePem };
+  };
+  return { load: () => Promise.resolve().then(load) };
+}
+
+/**
+ * Adds the CA that must have signed client certificates. It is read on every load, so a new CA takes effect without a
+ * restart; a file without a certificate makes the load fail, and the last valid one stays in use.
+ */
+export function withClientAuthority(source: CertificateSource, file: string): CertificateSource {
+  return {
+    load: async (isTrusted) => {
+      const clientCaPem = readCertificates(file);
+      const served = await source.load(isTrusted);
+      return { ...served, tls: { ...served.tls, clientCaPem } };
+    },
+  };
 }

@@ -8,8 +8,8 @@ export interface KubeletAddress {
   /** `https://NODE_IP:10250`, or plain http on loopback. */
   readonly url: string;
   readonly token: (() => Promise<string>) | undefined;
-  /** PEM; the system's CAs if undefined. */
-  readonly ca: string | undefined;
+  /** Asked before every request, because the file may be replaced. PEM; the system's CAs if undefined. */
+  readonly ca: (() => string) | undefined;
   /** A kubelet often serves a self-signed certificate; the operator then sets this. */
   readonly skipTlsVerify: boolean;
 }
@@ -25,7 +25,7 @@ export async function fetchKubeletSummary(kubelet: KubeletAddress, signal: Abort
     headers: { accept: 'application/json', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
     rejectUnauthorized: !kubelet.skipTlsVerify,
   };
-  if (kubelet.ca !== undefined) options.ca = kubelet.ca;
+  if (kubelet.ca !== undefined) options.ca = kubelet.ca();
   const response = await send(`${kubelet.url}/stats/summary`, options);
   if (response.statusCode !== 200) {
     response.destroy();

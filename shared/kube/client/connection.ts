@@ -6,6 +6,8 @@ export interface ClusterConnection {
   /** `https://host:port`; plain http is accepted for loopback only. */
   readonly server: string;
   readonly ca?: string;
+  /** Where the CA was read, if from a file of its own. */
+  readonly caFile?: string;
   /** Asked before every request, because mounted tokens rotate. */
   readonly token?: () => Promise<string>;
   readonly clientCertificate?: string;
@@ -46,7 +48,7 @@ export function inClusterConnection(env: Environment, directory = SERVICE_ACCOUN
   if (host === undefined) throw new Error('not in a cluster: KUBERNETES_SERVICE_HOST is not set');
   return {
     server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
-    ca: readFileSync(`${directory}/ca.crt`, 'utf8'),
+    ...authorityIn(`${directory}/ca.crt`),
     token: tokenFromFile(`${directory}/token`),
     namespace: readFileSync(`${directory}/namespace`, 'utf8').trim(),
   };
@@ -61,7 +63,11 @@ export function environmentConnection(env: Environment): ClusterConnection | und
   if (server === undefined || tokenFile === undefined || caFile === undefined) {
     throw new Error(`incomplete connection in the environment: ${ENVIRONMENT_NAMES} belong together`);
   }
-  return { server, ca: readFileSync(caFile, 'utf8'), token: tokenFromFile(tokenFile) };
+  return { server, ...authorityIn(caFile), token: tokenFromFile(tokenFile) };
+}
+
+function authorityIn(caFile: string): Pick<ClusterConnection, 'ca' | 'caFile'> {
+  return { ca: readFileSync(caFile, 'utf8'), caFile };
 }
 
 const TOKEN_LIFE_MS = 60_000;

@@ -77,12 +77,25 @@ describe('the timeline', () => {
     expect(timeOf({ eventTime: seconds(61), metadata: { ...metadata, creationTimestamp: seconds(90) } })).toBe(NOW);
   });
 
+  test.each([
+    ['of the kubelet, where the API server keeps those of nodes', 'default', {}, true],
+    ['of the system', 'kube-system', {}, true],
+    ['that a tenant writes in the name of the agent', 'team-b', { namespace: 'team-b' }, false],
+    ['that a tenant writes without a namespace', 'team-b', {}, false],
+    ['for which a namespace is claimed', 'default', { namespace: 'default' }, false],
+  ])('an Event about a Node %s', (_, namespace, claimed, isShown) => {
+    const regarding = { kind: 'Node', name: 'node-1', ...claimed };
+    const reportingController = 'plimsoll.dev/agent';
+    const found = event('EvictionThresholdMet', { metadata: { name: 'e', namespace }, regarding, reportingController });
+    expect(found !== undefined).toBe(isShown);
+  });
+
   test('Events of one namespace leave room for others, whatever they are about', () => {
     const eventsOf = (namespace: string, count: number, eventTime: string) =>
       Array.from({ length: count }, (_, index) =>
         event('SystemOOM', {
           metadata: { name: 'e', namespace },
-          regarding: { kind: 'Node', name: `${namespace}-${index}` },
+          regarding: { kind: 'Pod', namespace, name: `pod-${index}` },
           eventTime,
         }),
       ).filter((entry) => entry !== undefined);
@@ -90,8 +103,8 @@ describe('the timeline', () => {
     const names = (entries: readonly { readonly about: string }[]) => entries.map(({ about }) => about);
     const both = names(timelineOf([], [...flood, ...eventsOf('team-b', 60, AT)]));
     expect(both).toHaveLength(200);
-    expect(both.filter((about) => about.startsWith('Node team-b'))).toHaveLength(50);
-    expect(both.at(-1)).toMatch(/^Node team-b/);
+    expect(both.filter((about) => about.startsWith('Pod team-b'))).toHaveLength(50);
+    expect(both.at(-1)).toMatch(/^Pod team-b/);
     expect(names(timelineOf([], flood))).toHaveLength(200);
     expect(Object.keys(timelineOf([], flood)[0] ?? {})).not.toContain('writtenIn');
   });

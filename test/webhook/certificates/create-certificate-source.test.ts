@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createAuthority } from '#shared/http/certificates.ts';
-import { withClientAuthority } from '#webhook/certificates/client-authority.ts';
+import { withClientAuthority } from '#webhook/certificates/create-certificate-source.ts';
 import type { ServingCertificate } from '#webhook/certificates/certificate-source.ts';
-import { ERRORS } from '#webhook/messages.ts';
 
 const SERVED: ServingCertificate = {
   tls: { certPem: 'cert', keyPem: 'key' },
@@ -34,8 +33,8 @@ describe('withClientAuthority', () => {
 
   test('rejects a CA file without a certificate', async () => {
     const source = withClientAuthority({ load: () => Promise.resolve(SERVED) }, file);
-    await expect(source.load(() => true)).rejects.toThrow(ERRORS.certificateFile(file));
+    await expect(source.load(() => true)).rejects.toThrow(`cannot read certificate file "${file}"`);
     writeFileSync(file, 'half a cert');
-    await expect(source.load(() => true)).rejects.toThrow(ERRORS.clientAuthority(file));
+    await expect(source.load(() => true)).rejects.toThrow(`cannot use CA file "${file}": it contains no certificate`);
   });
 });

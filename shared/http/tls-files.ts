@@ -1,39 +1,62 @@
 import { readFileSync } from 'node:fs';
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
-import type { Server, TlsOptions } from '#shared/http/serve.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
+import type { Server, TlsOptions } from './serve.ts';
 
-/** Files in PEM; without a certificate the extender speaks plain HTTP. */
+/** Files in PEM; without a certificate the server speaks plain HTTP. */
 export interface TlsFiles {
   readonly certFile?: string | undefined;
   readonly keyFile?: string | undefined;
+  /** CAs, one of which must have signed the certificates of clients. */
   readonly clientCaFile?: string | undefined;
 }
 
+interface Surroundings {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
 /** What a server needs to follow its certificate files. */
-export interface TlsFollower {
+export interface TlsFollower extends Surroundings {
   readonly server: Pick<Server, 'setCertificate'>;
   readonly files: TlsFiles;
   /** What the server began with. */
   readonly first: TlsOptions;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 /** The kubelet brings a changed Secret to its mount about once a minute. */
 const PERIOD_MS = 5_000;
 
-/** Reads the files, and checks that certificate and key belong together. Throws an error that names what to correct. */
+/** Reads the files. Throws an error that names the file and what to correct. */
 export function readTlsFiles({ certFile, keyFile, clientCaFile }: TlsFiles): TlsOptions | undefined {
   if (certFile === undefined || keyFile === undefined) return undefined;
-  const certPem = readPem(certFile);
-  const keyPem = readPem(keyFile);
-  const clientCaPem = clientCaFile === undefined ? undefined : readPem(clientCaFile);
-  assertUsable({ certPem, keyPem, ...(clientCaPem !== undefined && { clientCaPem }) }, certFile);
-  return { certPem, keyPem, ...(clientCaPem !== undefined && { clientCaPem }) };
+  const pair = readKeyPair(certFile, keyFile);
+  return { ...pair, ...(clientCaFile !== undefined && { clientCaPem: readCertificates(clientCaFile) }) };
+}
+
+/** Reads a certificate and its key. While files are replaced one by one, they may belong to different pairs: then it throws. */
+export function readKeyPair(certFile: string, keyFile: string): TlsOptions {
+  const [certPem, keyPem] = [readPem(certFile), readPem(keyFile)];
+  try {
+    createSecureContext({ cert: certPem, key: keyPem });
+  } catch (error) {
+    throw new Error(`cannot use certificate "${certFile}" with its key`, { cause: error });
+  }
+  return { certPem, keyPem };
+}
+
+/** Reads a file of CAs. Throws where it holds no certificate: TLS would treat it as a CA that has signed nothing. */
+export function readCertificates(file: string): string {
+  const pem = readPem(file);
+  try {
+    new X509Certificate(pem);
+  } catch (error) {
+    throw new Error(`cannot use CA file "${file}": it contains no certificate`, { cause: error });
+  }
+  return pem;
 }
 
 /**
@@ -58,20 +81,35 @@ export async function followTlsFiles(
   await repeat({ task, periodMs: PERIOD_MS, deadlineMs: PERIOD_MS, onError, clock }, signal);
 }
 
+/**
+ * What `readCertificates` finds in the file, read again by a call that comes five seconds after the last reading. A file
+ * that cannot be used is logged, and the previous CAs stay in use. The first are read at once, which throws where there
+ * are none, unless the caller has read them.
+ */
+export function followCertificates(
+  file: string,
+  { clock, log }: Surroundings,
+  first = readCertificates(file),
+): () => string {
+  let pem = first;
+  let readAt = clock.monotonic();
+  return () => {
+    if (clock.monotonic() - readAt < PERIOD_MS) return pem;
+    readAt = clock.monotonic();
+    try {
+      pem = readCertificates(file);
+    } catch (error) {
+      log.error({ err: error }, 'CA not replaced');
+    }
+    return pem;
+  };
+}
+
 function readPem(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
     throw new Error(`cannot read certificate file "${file}"`, { cause: error });
-  }
-}
-
-/** While files are replaced one by one, the certificate and the key may belong to different pairs. */
-function assertUsable({ certPem, keyPem, clientCaPem }: TlsOptions, certFile: string): void {
-  try {
-    createSecureContext({ cert: certPem, key: keyPem, ...(clientCaPem !== undefined && { ca: clientCaPem }) });
-  } catch (error) {
-    throw new Error(`cannot use certificate "${certFile}" with its key`, { cause: error });
   }
 }
 
