@@ -46,7 +46,16 @@ afterEach(() => server?.close());
 
 const RULES = { budgets: 'BestEffort', usageAware: false, tieBreak: 'none' } as const;
 
-const TIMES = { now: () => NOW, monotonic: () => performance.now() };
+const USUAL = {
+  bodyLimitBytes: 100_000,
+  maxRequests: 16,
+  pressures: [],
+  others: pods,
+  missing: [],
+  isStale: false,
+  now: () => NOW,
+  monotonic: () => performance.now(),
+};
 
 /** What the extender knows, and how it is set up. */
 export interface Asking {
@@ -64,14 +73,17 @@ export interface Asking {
 }
 
 /** An extender on a port of its own, until the test ends; one for each test. */
-export async function start({
-  bodyLimitBytes = 100_000,
-  maxRequests = 16,
-  pressures = [],
-  others = pods,
-  ...view
-}: Asking) {
-  const { missing = [], isStale = false, loops = loopsAfter(0), now, monotonic } = { ...TIMES, ...view };
+export async function start(asking: Asking) {
+  const {
+    loops = loopsAfter(0),
+    pressures,
+    others,
+    missing,
+    isStale,
+    now,
+    monotonic,
+    ...limits
+  } = { ...USUAL, ...asking };
   const recorded: EventRecord[] = [];
   const record = (event: EventRecord): void => void recorded.push(event);
   const log = createLog({ component: 'test', level: 'silent', format: 'json' });
@@ -86,7 +98,7 @@ export async function start({
   const shared = { idleFor, snapshot, ...state, rules, loops, voided };
   const verbs = extenderVerbs({ ...shared, events: { record }, clock, log, metrics });
   server = await serve({
-    handler: extenderListener({ verbs, bodyLimitBytes, maxRequests, clock, log, metrics }),
+    handler: extenderListener({ verbs, ...limits, clock, log, metrics }),
     host: '127.0.0.1',
     port: 0,
   });
