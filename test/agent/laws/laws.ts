@@ -158,14 +158,14 @@ function couldAct({ nowMs, events, scenario: { policy, api } }: LawNode, sinceMs
 
 function canBeAsked(pod: LivePod, sinceMs: number, { policy }: Scenario): boolean {
   const { spec, deletion, isEvictedByKubelet, aboveSinceMs } = pod;
-  if (isUntouchable(spec) || spec.namespace === 'kube-system' || !spec.isMeasured) return false;
-  if (deletion !== undefined || isEvictedByKubelet) return false;
-  if (policy.optOut === 'Always' && hasOptedOut(spec, policy)) return false;
+  const isLeaving = deletion !== undefined || isEvictedByKubelet;
+  if (isLeaving || !spec.isMeasured || isProtected(spec, policy)) return false;
   return !['getFails', 'unreadable'].includes(spec.fault ?? '') && (aboveSinceMs ?? Infinity) <= sinceMs;
 }
 
-function hasOptedOut({ wish, priority }: LawPod, { optOutCeiling }: PolicyChoice): boolean {
-  return wish === 'never' && priority <= optOutCeiling;
+function isProtected(spec: LawPod, { optOut, optOutCeiling }: PolicyChoice): boolean {
+  if (isUntouchable(spec) || spec.namespace === 'kube-system') return true;
+  return optOut === 'Always' && spec.wish === 'never' && spec.priority <= optOutCeiling;
 }
 
 /**
