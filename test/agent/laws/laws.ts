@@ -163,9 +163,13 @@ function canBeAsked(pod: LivePod, sinceMs: number, { policy }: Scenario): boolea
   return !['getFails', 'unreadable'].includes(spec.fault ?? '') && (aboveSinceMs ?? Infinity) <= sinceMs;
 }
 
-function isProtected(spec: LawPod, { optOut, optOutCeiling }: PolicyChoice): boolean {
+function isProtected(spec: LawPod, policy: PolicyChoice): boolean {
   if (isUntouchable(spec) || spec.namespace === 'kube-system') return true;
-  return optOut === 'Always' && spec.wish === 'never' && spec.priority <= optOutCeiling;
+  return policy.optOut === 'Always' && hasOptedOut(spec, policy);
+}
+
+function hasOptedOut({ wish, priority }: LawPod, { optOutCeiling }: PolicyChoice): boolean {
+  return wish === 'never' && priority <= optOutCeiling;
 }
 
 /**
