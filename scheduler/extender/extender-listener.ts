@@ -6,7 +6,7 @@ import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { HistogramSeries, Metrics } from '#shared/runtime/metrics.ts';
-import { type Exhausted, type WorkLimits, WorkTurns } from '#shared/runtime/turns/work-turns.ts';
+import { type Exhausted, processorMs, type WorkLimits, WorkTurns } from '#shared/runtime/turns/work-turns.ts';
 
 /** What a verb answers: an object for JSON, or what it cannot read of the request. */
 export type VerbAnswer = { readonly ok: true; readonly value: object } | { readonly ok: false; readonly error: string };
@@ -32,6 +32,8 @@ export interface ExtenderListenerOptions {
   /** Most open requests; further ones are answered without a decision. */
   readonly maxRequests: number;
   readonly clock: Pick<Clock, 'monotonic'>;
+  /** Processor time that the process has used, in milliseconds; unless given, of this process. */
+  readonly processorMs?: () => number;
   readonly log: Log;
   readonly metrics: Metrics;
 }
@@ -65,7 +67,8 @@ interface Open {
 export function extenderListener(options: ExtenderListenerOptions): RequestListener {
   const { verbs, bodyLimitBytes, maxRequests, clock } = options;
   const limits = { maxBytes: bodyLimitBytes, allowance: createBodyAllowance(BODIES_AT_ONCE * bodyLimitBytes) };
-  const turns = new WorkTurns(LIMITS, clock);
+  const workClock = { processorMs, ...options, monotonic: () => clock.monotonic() };
+  const turns = new WorkTurns(LIMITS, workClock);
   const durations = durationsOf(options);
   let requests = 0;
   const isOverloaded = (): boolean => requests > maxRequests;
