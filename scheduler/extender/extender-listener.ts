@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { endIfUnread } from '#shared/http/linger.ts';
-import { collectBody, createBodyAllowance, type Body } from '#shared/http/read-body.ts';
+import { collectBody, createBodyAllowance, type Body, type BodyAllowance } from '#shared/http/read-body.ts';
 import { failureStatus } from '#shared/http/status.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
@@ -83,20 +83,29 @@ export function extenderListener(options: ExtenderListenerOptions): RequestListe
     response.once('close', () => (requests -= 1));
     const open = { verb, response, isOverloaded, duration: durations.get(path) };
     collectBody(request, limits, (body) => {
-      if (body.kind === 'body') answerInTurns(options, turns, open, body.bytes);
+      if (body.kind === 'body') answerInTurns(options, { turns, allowance: limits.allowance }, open, body.bytes);
       else if (body.kind !== 'aborted') send(response, UNREAD[body.kind]);
     });
   };
 }
 
-function answerInTurns(options: ExtenderListenerOptions, turns: WorkTurns, open: Open, bytes: Buffer): void {
+/** A body that waits for its turn counts as held until it is answered. */
+function answerInTurns(
+  options: ExtenderListenerOptions,
+  { turns, allowance }: { readonly turns: WorkTurns; readonly allowance: BodyAllowance },
+  open: Open,
+  bytes: Buffer,
+): void {
   const { clock } = options;
+  const size = bytes.length;
+  allowance.take(size);
   const { verb, response, duration } = open;
   const startedAt = clock.monotonic();
   const isOverloaded = open.isOverloaded();
   turns.run(
     (exhausted) => answer(verb, bytes, { isOverloaded, exhausted }),
     (result) => {
+      allowance.giveBack(size);
       send(response, result.ok ? result.value : failed(options, result.error));
       duration?.observe((clock.monotonic() - startedAt) / 1_000);
     },
