@@ -3,7 +3,8 @@
  * of 30 pods on a node, over HTTP on loopback, with the V8 flags of the manifests. The client is a process of its own
  * that allocates next to nothing, so that its garbage collection is not measured. `guarded` is the share of nodes on
  * which a victim opted out, so that other victims must be found. JSON on stdout: milliseconds per request from the first
- * byte sent to the last byte received, processor time of the server, and how long its event loop was blocked at most.
+ * byte sent to the last byte received, processor time of the server, and how long its event loop was blocked at most,
+ * and how many requests were `undecided`, that is answered by protection alone.
  * `floor` is the same for a Node server that parses the same body and writes an answer of the same size, and decides
  * nothing; both are asked in turns, so that a busy machine slows both alike. With two processors or more, server and
  * client each have one of their own (`taskset`).
@@ -160,10 +161,17 @@ async function measure({ victims, guarded }: Case) {
   const at = (share: number, of = times) => rounded(quantile(of, share), 2);
   const bodyKiB = Math.round(bodyOf(victims).length / 1_024);
   const blocked = { p99BlockMs: rounded(delay.percentile(99) / 1e6, 2), longestBlockMs: rounded(delay.max / 1e6, 2) };
+  const undecided = sumOf(await metrics.text(), 'plimsoll_extender_undecided_total');
   // Of both servers together.
   const cpuMs = rounded((used * 1_000) / (ROUNDS + WARM_UP), 2);
   const floorFigures = { floorP50Ms: at(0.5, floorTimes), floorP99Ms: at(0.99, floorTimes) };
-  return { victims, guarded, bodyKiB, p50Ms: at(0.5), p99Ms: at(0.99), ...floorFigures, cpuMs, ...blocked };
+  return { victims, guarded, bodyKiB, p50Ms: at(0.5), p99Ms: at(0.99), ...floorFigures, cpuMs, ...blocked, undecided };
+}
+
+/** Of all series of a counter. */
+function sumOf(text: string, counter: string): number {
+  const lines = text.split('\n').filter((line) => line.startsWith(`${counter}{`));
+  return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
 
 interface Times {

@@ -1,12 +1,12 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { endIfUnread } from '#shared/http/linger.ts';
-import { collectBody, createBodyAllowance, type Body } from '#shared/http/read-body.ts';
+import { collectBody, createBodyAllowance, type Body, type BodyAllowance } from '#shared/http/read-body.ts';
 import { failureStatus } from '#shared/http/status.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { HistogramSeries, Metrics } from '#shared/runtime/metrics.ts';
-import { type Exhausted, type WorkLimits, WorkTurns } from '#shared/runtime/turns/work-turns.ts';
+import { type Exhausted, processorMs, type WorkLimits, WorkTurns } from '#shared/runtime/turns/work-turns.ts';
 
 /** What a verb answers: an object for JSON, or what it cannot read of the request. */
 export type VerbAnswer = { readonly ok: true; readonly value: object } | { readonly ok: false; readonly error: string };
@@ -32,6 +32,8 @@ export interface ExtenderListenerOptions {
   /** Most open requests; further ones are answered without a decision. */
   readonly maxRequests: number;
   readonly clock: Pick<Clock, 'monotonic'>;
+  /** Processor time that the process has used, in milliseconds; unless given, of this process. */
+  readonly processorMs?: () => number;
   readonly log: Log;
   readonly metrics: Metrics;
 }
@@ -65,7 +67,8 @@ interface Open {
 export function extenderListener(options: ExtenderListenerOptions): RequestListener {
   const { verbs, bodyLimitBytes, maxRequests, clock } = options;
   const limits = { maxBytes: bodyLimitBytes, allowance: createBodyAllowance(BODIES_AT_ONCE * bodyLimitBytes) };
-  const turns = new WorkTurns(LIMITS, clock);
+  const workClock = { processorMs, ...options, monotonic: () => clock.monotonic() };
+  const turns = new WorkTurns(LIMITS, workClock);
   const durations = durationsOf(options);
   let requests = 0;
   const isOverloaded = (): boolean => requests > maxRequests;
@@ -80,20 +83,29 @@ export function extenderListener(options: ExtenderListenerOptions): RequestListe
     response.once('close', () => (requests -= 1));
     const open = { verb, response, isOverloaded, duration: durations.get(path) };
     collectBody(request, limits, (body) => {
-      if (body.kind === 'body') answerInTurns(options, turns, open, body.bytes);
+      if (body.kind === 'body') answerInTurns(options, { turns, allowance: limits.allowance }, open, body.bytes);
       else if (body.kind !== 'aborted') send(response, UNREAD[body.kind]);
     });
   };
 }
 
-function answerInTurns(options: ExtenderListenerOptions, turns: WorkTurns, open: Open, bytes: Buffer): void {
+/** A body that waits for its turn counts as held until it is answered. */
+function answerInTurns(
+  options: ExtenderListenerOptions,
+  { turns, allowance }: { readonly turns: WorkTurns; readonly allowance: BodyAllowance },
+  open: Open,
+  bytes: Buffer,
+): void {
   const { clock } = options;
+  const size = bytes.length;
+  allowance.take(size);
   const { verb, response, duration } = open;
   const startedAt = clock.monotonic();
   const isOverloaded = open.isOverloaded();
   turns.run(
     (exhausted) => answer(verb, bytes, { isOverloaded, exhausted }),
     (result) => {
+      allowance.giveBack(size);
       send(response, result.ok ? result.value : failed(options, result.error));
       duration?.observe((clock.monotonic() - startedAt) / 1_000);
     },

@@ -47,7 +47,7 @@ export function preemptVerb(options: PreemptOptions): Verb {
     for (const [verdict, count] of countKinds(reviewed)) nodes.add({ verdict }, count);
     const left = reviewed.flatMap(victimsLeft);
     voided.note(args.value.pod, left.length > 0);
-    return { ok: true, value: encodePreemptionResult(left) };
+    return { ok: true, value: encodePreemptionResult(left, args.value) };
   };
 }
 

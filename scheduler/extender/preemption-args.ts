@@ -16,16 +16,14 @@ export interface PreemptionArgs {
   /** The pod that room is to be made for. */
   readonly pod: Pod;
   readonly proposal: readonly ProposedVictims[];
+  /** By node, as they came: what stays is answered as it was asked. Absent where whole pods came. */
+  readonly metaVictims?: WireObject | undefined;
 }
 
 /** The answer, with the field names of Kubernetes. */
 export interface PreemptionResult {
-  readonly NodeNameToMetaVictims: Readonly<Record<string, MetaVictims>>;
-}
-
-interface MetaVictims {
-  readonly Pods: readonly { readonly UID: string }[];
-  readonly NumPDBViolations: number;
+  /** `MetaVictims` by node. */
+  readonly NodeNameToMetaVictims: WireObject;
 }
 
 /**
@@ -33,31 +31,32 @@ interface MetaVictims {
  * (`nodeCacheCapable`), as whole pods otherwise. `k8s.io/kube-scheduler/extender/v1` types.go.
  */
 export function decodePreemptionArgs(raw: unknown): Decoded<PreemptionArgs> {
-  const proposal = decodeObject(raw, readProposal);
-  if (!proposal.ok) return proposal;
+  const proposed = decodeObject(raw, readProposal);
+  if (!proposed.ok) return proposed;
   const pod = decodePod((raw as WireObject)['Pod']);
-  if (pod.ok) return { ok: true, value: { pod: pod.value, proposal: proposal.value } };
+  if (pod.ok) return { ok: true, value: { ...proposed.value, pod: pod.value } };
   return { ...pod, field: pod.field === '' ? 'Pod' : `Pod.${pod.field}` };
 }
 
-/** Nodes that are left, each with its victims. */
-export function encodePreemptionResult(left: readonly ProposedVictims[]): PreemptionResult {
-  return {
-    NodeNameToMetaVictims: Object.fromEntries(
-      left.map(({ node, uids, budgetViolations }) => [
-        node,
-        { Pods: uids.map((UID) => ({ UID })), NumPDBViolations: budgetViolations },
-      ]),
-    ),
-  };
+/** Nodes that are left, each with its victims. Those that were proposed are not written anew: they are most of the answer. */
+export function encodePreemptionResult(
+  left: readonly ProposedVictims[],
+  { proposal, metaVictims }: Pick<PreemptionArgs, 'proposal' | 'metaVictims'>,
+): PreemptionResult {
+  const asked = new Set(metaVictims === undefined ? [] : proposal);
+  const encode = (victims: ProposedVictims): unknown =>
+    asked.has(victims) ? metaVictims?.[victims.node] : encodeVictims(victims);
+  return { NodeNameToMetaVictims: Object.fromEntries(left.map((victims) => [victims.node, encode(victims)])) };
 }
 
-function readProposal(args: WireObject): readonly ProposedVictims[] {
-  return (
-    readNodes(args, 'NodeNameToMetaVictims', (pod) => readText(pod, 'UID') ?? '') ??
-    readNodes(args, 'NodeNameToVictims', readUid) ??
-    []
-  );
+function encodeVictims({ uids, budgetViolations }: ProposedVictims): object {
+  return { Pods: uids.map((UID) => ({ UID })), NumPDBViolations: budgetViolations };
+}
+
+function readProposal(args: WireObject): Omit<PreemptionArgs, 'pod'> {
+  const proposal = readNodes(args, 'NodeNameToMetaVictims', (pod) => readText(pod, 'UID') ?? '');
+  if (proposal === undefined) return { proposal: readNodes(args, 'NodeNameToVictims', readUid) ?? [] };
+  return { proposal, metaVictims: args['NodeNameToMetaVictims'] as WireObject };
 }
 
 function readUid(pod: WireObject): string {

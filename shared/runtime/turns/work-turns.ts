@@ -4,7 +4,7 @@ import type { Clock } from '#shared/runtime/clock.ts';
 export interface WorkLimits {
   /** Of all tasks together before other callers of the process have theirs. */
   readonly turnMs: number;
-  /** That one task may take. */
+  /** Of processor time that one task may take. */
   readonly workMs: number;
   /** From the begin of a task; more than its own work, as others have their turns meanwhile. */
   readonly waitMs: number;
@@ -12,6 +12,12 @@ export interface WorkLimits {
 
 /** What a task has used up: its own work, or the time until its answer must be there. */
 export type Exhausted = 'work' | 'wait';
+
+/** Times in milliseconds. */
+export interface WorkClock extends Pick<Clock, 'monotonic'> {
+  /** Processor time that the process has used. */
+  readonly processorMs: () => number;
+}
 
 /** Work in small steps, which asks what it has used up and comes to an end by itself. */
 export type Task<T> = (exhausted: () => Exhausted | undefined) => Iterator<undefined, T>;
@@ -31,22 +37,19 @@ interface UnderWay {
 /**
  * Lets tasks take turns with everything else that the process does. However many there are, the event loop waits for no
  * more than one turn and one step at a time. They are done in the order in which they came, so that only one of them holds
- * what it has made. The steps of a task count as its work, the wait for others does not.
+ * what it has made. The steps of a task count as its work, the wait for others does not: neither for other tasks, nor for a
+ * processor that other processes use. Processor time is read once a turn, as a look at it takes longer than most steps.
  */
 export class WorkTurns {
   readonly #limits: WorkLimits;
-  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #clock: WorkClock;
   readonly #afterThisTurn: (next: () => void) => void;
   readonly #waiting: UnderWay[] = [];
   #now = 0;
   #usedMs = 0;
   #isPaused = false;
 
-  constructor(
-    limits: WorkLimits,
-    clock: Pick<Clock, 'monotonic'>,
-    afterThisTurn: (next: () => void) => void = setImmediate,
-  ) {
+  constructor(limits: WorkLimits, clock: WorkClock, afterThisTurn: (next: () => void) => void = setImmediate) {
     this.#limits = limits;
     this.#clock = clock;
     this.#afterThisTurn = afterThisTurn;
@@ -82,14 +85,22 @@ export class WorkTurns {
 
   /** Works on a task until it ends or the turn does; true where it goes on. */
   #work(task: UnderWay): boolean {
-    this.#now = this.#clock.monotonic();
+    const startedAt = this.#clock.monotonic();
+    const processorMs = this.#clock.processorMs();
+    const turnEnd = startedAt + this.#limits.turnMs - this.#usedMs;
+    const goesOn = this.#stepUntil(turnEnd, task);
+    const elapsedMs = this.#now - startedAt;
+    this.#usedMs += elapsedMs;
+    // Other threads of the process, such as the garbage collector's, are no work of the task.
+    task.workedMs += Math.min(elapsedMs, this.#clock.processorMs() - processorMs);
+    return goesOn;
+  }
+
+  #stepUntil(turnEnd: number, { step }: UnderWay): boolean {
     for (;;) {
-      const before = this.#now;
-      const goesOn = task.step();
+      const goesOn = step();
       this.#now = this.#clock.monotonic();
-      task.workedMs += this.#now - before;
-      this.#usedMs += this.#now - before;
-      if (!goesOn || this.#usedMs >= this.#limits.turnMs) return goesOn;
+      if (!goesOn || this.#now >= turnEnd) return goesOn;
     }
   }
 
@@ -97,6 +108,12 @@ export class WorkTurns {
     if (workedMs >= this.#limits.workMs) return 'work';
     return this.#now - startedAt >= this.#limits.waitMs ? 'wait' : undefined;
   }
+}
+
+/** Processor time of this process, in milliseconds. That of a thread alone is known only as of the last tick of the kernel. */
+export function processorMs(): number {
+  const { system, user } = process.cpuUsage();
+  return (user + system) / 1_000;
 }
 
 /** False once the task has ended. */

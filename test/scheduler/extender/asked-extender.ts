@@ -54,7 +54,8 @@ const USUAL = {
   missing: [],
   isStale: false,
   now: () => NOW,
-  monotonic: () => performance.now(),
+  // Stands still, so that no answer depends on how busy the machine is.
+  monotonic: () => 0,
 };
 
 /** What the extender knows, and how it is set up. */
@@ -70,6 +71,8 @@ export interface Asking {
   readonly others?: readonly DomainPod[];
   readonly now?: () => number;
   readonly monotonic?: () => number;
+  /** Unless given, all time that passes is work. */
+  readonly processorMs?: () => number;
 }
 
 /** An extender on a port of its own, until the test ends; one for each test. */
@@ -82,6 +85,7 @@ export async function start(asking: Asking) {
     isStale,
     now,
     monotonic,
+    processorMs = monotonic,
     ...limits
   } = { ...USUAL, ...asking };
   const recorded: EventRecord[] = [];
@@ -98,7 +102,7 @@ export async function start(asking: Asking) {
   const shared = { idleFor, snapshot, ...state, rules, loops, voided };
   const verbs = extenderVerbs({ ...shared, events: { record }, clock, log, metrics });
   server = await serve({
-    handler: extenderListener({ verbs, ...limits, clock, log, metrics }),
+    handler: extenderListener({ verbs, ...limits, clock, processorMs, log, metrics }),
     host: '127.0.0.1',
     port: 0,
   });

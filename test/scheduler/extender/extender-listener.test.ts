@@ -1,6 +1,11 @@
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import type { NodePressureFacts } from '#shared/domain/snapshot/node-pressure-facts.ts';
+import { serve } from '#shared/http/serve.ts';
+import { systemClock } from '#shared/runtime/clock.ts';
+import { createLog } from '#shared/runtime/log.ts';
+import { createMetrics } from '#shared/runtime/metrics.ts';
+import { extenderListener, type Verb } from '#scheduler/extender/extender-listener.ts';
 import type { PreemptionLoops } from '#scheduler/preemptions/preemption-loops.ts';
 import { loopsAfter } from '#test/scheduler/preemptions/loops-after.ts';
 import { buildPod } from '#test/build/cluster.ts';
@@ -90,6 +95,30 @@ describe('POST /preempt', () => {
       expect((await fetch(`${url}/preempt`, { method: 'POST', body: 'x'.repeat(900) })).status).toBe(503);
     }, 5_000);
     for (const held of holders) held.destroy();
+  });
+
+  test('bodies that wait for their turn count among those that it holds', async () => {
+    let isReleased = false;
+    const verb: Verb = function* () {
+      while (!isReleased) yield;
+      return { ok: true, value: {} };
+    };
+    const log = createLog({ component: 'test', level: 'silent', format: 'json' });
+    const metrics = createMetrics('test');
+    const shared = { verbs: new Map([['/slow', verb]]), bodyLimitBytes: 1_000, maxRequests: 16, log, metrics };
+    const server = await serve({
+      handler: extenderListener({ ...shared, clock: systemClock }),
+      host: '127.0.0.1',
+      port: 0,
+    });
+    const body = JSON.stringify('x'.repeat(998));
+    const askSlow = async () => (await fetch(`${server.url}/slow`, { method: 'POST', body })).status;
+    const asked = Array.from({ length: 5 }, askSlow);
+    expect(await Promise.race(asked)).toBe(503);
+    isReleased = true;
+    expect((await Promise.all(asked)).toSorted((a, b) => a - b)).toEqual([200, 200, 200, 200, 503]);
+    expect(await askSlow()).toBe(200);
+    await server.close();
   });
 
   test('says what it cannot read', async () => {

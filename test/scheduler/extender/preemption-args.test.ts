@@ -57,6 +57,16 @@ describe('decodePreemptionArgs', () => {
 describe('encodePreemptionResult', () => {
   test('is read as it was written', () => {
     const left = [{ node: 'n0', uids: ['x', 'y'], budgetViolations: 1 }];
-    expect(proposalOf(encodePreemptionResult(left))).toEqual(left);
+    expect(proposalOf(encodePreemptionResult(left, { proposal: left }))).toEqual(left);
+  });
+
+  test('proposed victims as they came, others by what they are', () => {
+    const NodeNameToMetaVictims = { n0: { Pods: [{ UID: 'x' }], NumPDBViolations: 1 }, n1: { Pods: [{ UID: 'y' }] } };
+    const decoded = decodePreemptionArgs({ Pod, NodeNameToMetaVictims });
+    const args = decoded.ok ? decoded.value : { proposal: [] };
+    const left = [...args.proposal.slice(0, 1), { node: 'n1', uids: ['z'], budgetViolations: 2 }];
+    expect(encodePreemptionResult(left, args)).toEqual({
+      NodeNameToMetaVictims: { ...NodeNameToMetaVictims, n1: { Pods: [{ UID: 'z' }], NumPDBViolations: 2 } },
+    });
   });
 });

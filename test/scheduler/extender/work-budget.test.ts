@@ -53,6 +53,17 @@ describe('a tenant whose pods take much work to judge (T-99)', () => {
     expect(metrics).toContain('plimsoll_extender_duration_seconds_count{verb="preempt"} 1');
   });
 
+  test('a process that waits for its processor decides all the same', async () => {
+    const monotonic = steppingClock();
+    const { body, metrics } = await ask(JSON.stringify({ Pod, NodeNameToMetaVictims: proposal }), {
+      monotonic: () => monotonic() * 20,
+      processorMs: () => 0,
+    });
+    expect(body).toEqual(n0);
+    expect(metrics).toContain('plimsoll_extender_undecided_total{verb="preempt",reason="TooMuchWork"} 0');
+    expect(metrics).toContain('plimsoll_extender_undecided_total{verb="preempt",reason="Overloaded"} 0');
+  });
+
   test('of many requests at once, each is answered, and none gives the protected pod away', async () => {
     const { url, metrics } = await start({ others, bodyLimitBytes, monotonic: steppingClock(), maxRequests: 4 });
     const answers = await Promise.all(

@@ -13,6 +13,8 @@ import { reluctance, type Reluctance, type ReluctantLists, reluctantLists } from
 import type { Refusal } from './refusal.ts';
 
 const FILTER = 'InterPodAffinity';
+/** Pods with anti-affinity that are counted in one step: each takes some microseconds. */
+const PODS_PER_STEP = 100;
 const LONELY: Refusal = { filter: FILTER, reasons: ["node(s) didn't match pod affinity rules"], isResolvable: false };
 const AVOIDING: Refusal = {
   filter: FILTER,
@@ -141,10 +143,12 @@ function* countUnwilling(
   { unwilling }: Company,
   { antiAffine, nodes }: ClusterSnapshot,
 ): Steps<void> {
+  let looked = 0;
   for (const [terms, keys] of lists) {
     for (const { pod } of antiAffine.with(terms)) {
       const node = nodes.get(pod.spec.nodeName ?? '')?.node;
       for (const key of node === undefined ? [] : keysOn(node, keys)) count(unwilling, key, node as Node, 1);
+      if ((looked += 1) % PODS_PER_STEP === 0) yield;
     }
     yield;
   }

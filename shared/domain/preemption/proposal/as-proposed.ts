@@ -1,11 +1,17 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
+import type { LeavingPods } from '#shared/domain/preemption/trial/leaving-pods.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { NodeSheet } from '#shared/domain/snapshot/node-entry.ts';
+import { sheetOf } from '#shared/domain/snapshot/node-sheet.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { type NodeVerdict, type Proposal, type ProposalRules, type ProposedVictims, takenAway } from './proposal.ts';
 
-type Known = Pick<ClusterSnapshot, 'placedPods'>;
+type Known = Pick<ClusterSnapshot, 'nodes' | 'placedPods'>;
+
+/** Nodes that are reviewed by protection in one step. */
+const NODES_PER_STEP = 16;
 
 /**
  * Reviews a proposal by what protects its victims alone: where the snapshot is no longer kept up to date, or there is no
@@ -20,7 +26,7 @@ export function* reviewByProtection(
   const verdicts: NodeVerdict[] = [];
   for (const victims of proposal) {
     verdicts.push(asProposed(snapshot, pod, victims, rules));
-    yield;
+    if (verdicts.length % NODES_PER_STEP === 0) yield;
   }
   return verdicts;
 }
@@ -30,15 +36,58 @@ export function* reviewByProtection(
  * that the snapshot does not know. With a victim that is known and protected it is taken away (decision 38).
  */
 export function asProposed(
-  { placedPods }: Known,
+  snapshot: Known,
   preemptor: Pod,
   victims: ProposedVictims,
   rules: ProposalRules,
 ): NodeVerdict {
   if (victims.uids.length === 0) return takenAway(victims.node, noVictims(victims.node));
-  const known = victims.uids.flatMap((uid) => placedPods.get(uid) ?? []);
+  if (areUnprotected(snapshot, victims, rules)) return unguarded(victims, rules);
+  const known = victims.uids.flatMap((uid) => snapshot.placedPods.get(uid) ?? []);
   const guarded = firstProtection(known, preemptor, rules);
-  return guarded === undefined ? withinBudgets({ kind: 'kept', victims }, rules) : takenAway(victims.node, guarded);
+  return guarded === undefined ? unguarded(victims, rules) : takenAway(victims.node, guarded);
+}
+
+/** Most victims are on nodes without protected pods; a look-up of each among all pods would take longer than all else. */
+function areUnprotected({ nodes }: Known, { node, uids }: ProposedVictims, { holdsProtected }: ProposalRules): boolean {
+  const entry = nodes.get(node);
+  if (entry === undefined || holdsProtected === undefined) return false;
+  const sheet = sheetOf(entry);
+  return !holdsProtected(sheet) && holdsAll(sheet, uids);
+}
+
+/** The verdict on a node as it was proposed, without a protected victim. */
+export function unguarded(victims: ProposedVictims, rules: ProposalRules): NodeVerdict {
+  return withinBudgets({ kind: 'kept', victims }, rules);
+}
+
+/** Victims among the pods of their node, by index; `undefined` unless there are some and all of them are there. */
+export function indexesOf({ uids: known }: NodeSheet, uids: readonly string[]): LeavingPods | undefined {
+  const indexes: number[] = [];
+  let at = 0;
+  for (const uid of uids) {
+    const found = indexFrom(known, uid, at);
+    if (found < 0) return undefined;
+    indexes.push(found);
+    at = found + 1;
+  }
+  return indexes.length === 0 ? undefined : indexes;
+}
+
+/** Whether all of these pods are on a node. */
+export function holdsAll({ uids: known }: NodeSheet, uids: readonly string[]): boolean {
+  let at = 0;
+  for (const uid of uids) {
+    at = indexFrom(known, uid, at) + 1;
+    if (at === 0) return false;
+  }
+  return true;
+}
+
+/** Both lists are in order of importance, so most are found at once, in less time than by a look-up in a large map. */
+function indexFrom(known: readonly string[], uid: string, from: number): number {
+  for (let index = from; index < known.length; index += 1) if (known[index] === uid) return index;
+  return known.indexOf(uid);
 }
 
 /**

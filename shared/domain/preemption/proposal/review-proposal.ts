@@ -3,13 +3,13 @@ import { finish, type Steps } from '#shared/domain/model/steps.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { isFreshReport } from '#shared/domain/snapshot/freshness.ts';
-import type { NodeEntry, NodeSheet } from '#shared/domain/snapshot/node-entry.ts';
+import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import { sheetOf } from '#shared/domain/snapshot/node-sheet.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { type EndingPod, endingSoon, type LeavingPods } from '#shared/domain/preemption/trial/leaving-pods.ts';
 import { prefilterInSteps } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import { unmodelledNeeds } from '#shared/domain/preemption/trial/unmodelled-needs.ts';
-import { asProposed, firstProtection, withinBudgets } from './as-proposed.ts';
+import { asProposed, firstProtection, holdsAll, indexesOf, unguarded, withinBudgets } from './as-proposed.ts';
 import { lastResortVictims } from './last-resort-victims.ts';
 import { leaveNodes } from './leave-nodes.ts';
 import { preferNodes } from './prefer-nodes.ts';
@@ -28,6 +28,9 @@ import { victimOrder, type VictimOrder } from '#shared/domain/preemption/victims
 import { whySetAside } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
 import { type MayTake, victimsOnNode } from '#shared/domain/preemption/victims/victims-on-node.ts';
 import { awaitRoom, endingBefore, mayWait, soonRoom } from './wait-for-room.ts';
+
+/** Nodes that are looked at in one step where nothing could change the proposal. */
+const QUIET_PER_STEP = 16;
 
 type Left = Exclude<NodeVerdict, { kind: 'takenAway' }>;
 
@@ -58,8 +61,9 @@ export function* reviewInSteps(
   const review = { state: yield* prefilterInSteps(snapshot, pod), isModelled, rules, now, idleFor, waitedFor };
   const reviewed: NodeReview[] = [];
   for (const proposed of proposal) {
-    reviewed.push(reviewNode(review, proposed));
-    yield;
+    const quiet = reviewQuiet(review, proposed);
+    reviewed.push(quiet ?? reviewNode(review, proposed));
+    if (quiet === undefined || reviewed.length % QUIET_PER_STEP === 0) yield;
   }
   const reviews = leaveOthers(review, reviewed);
   const verdicts = reviews.map(({ verdict }) => verdict);
@@ -72,10 +76,11 @@ export function reviewProposal(...given: Parameters<typeof reviewInSteps>): read
 }
 
 function leaveOthers({ rules, state }: Review, reviews: readonly NodeReview[]): readonly NodeReview[] {
-  if (rules.toLeave === undefined) return reviews;
+  const toLeave = rules.toLeave?.(state.pod);
+  if (toLeave === undefined || toLeave.size === 0) return reviews;
   const left = leaveNodes(
     reviews.map(({ verdict }) => verdict),
-    rules.toLeave(state.pod),
+    toLeave,
   );
   return reviews.map((each, index) => {
     const verdict = left[index] as NodeVerdict;
@@ -83,10 +88,32 @@ function leaveOthers({ rules, state }: Review, reviews: readonly NodeReview[]): 
   });
 }
 
+/** The review of a node on which nothing could change the proposal; `undefined` for others. */
+function reviewQuiet({ state: { snapshot }, rules }: Review, proposed: ProposedVictims): NodeReview | undefined {
+  const entry = snapshot.nodes.get(proposed.node);
+  if (entry === undefined || snapshot.nominatedNodes.has(proposed.node) || proposed.uids.length === 0) return undefined;
+  const isQuiet =
+    rules.holdsProtected?.(sheetOf(entry)) === false &&
+    isPlain(snapshot, entry, rules) &&
+    holdsAll(sheetOf(entry), proposed.uids);
+  return isQuiet ? { proposed, verdict: unguarded(proposed, rules) } : undefined;
+}
+
+/** No pod leaves the node, and no other order of victims is asked for. */
+function isPlain(
+  { pressures }: Pick<ClusterSnapshot, 'pressures'>,
+  entry: NodeEntry,
+  { tieBreak, usageAware }: ProposalRules,
+): boolean {
+  if (tieBreak !== 'none' || sheetOf(entry).terminating.length > 0) return false;
+  const facts = pressures.get(entry.node.name);
+  return facts === undefined || (facts.evicting.size === 0 && !usageAware);
+}
+
 function reviewNode(review: Review, proposed: ProposedVictims): NodeReview {
   const { state, rules } = review;
   const entry = state.snapshot.nodes.get(proposed.node);
-  const indexes = entry && knownVictims(sheetOf(entry), proposed.uids);
+  const indexes = entry && indexesOf(sheetOf(entry), proposed.uids);
   if (entry === undefined || indexes === undefined)
     return { proposed, verdict: asProposed(state.snapshot, state.pod, proposed, rules) };
   const sheet = sheetOf(entry);
@@ -103,9 +130,12 @@ function reviewKnown(review: Review, known: KnownNode, indexes: LeavingPods): No
   const isEnding = victims.every(({ pod }) => pod.deletion !== undefined);
   if (isEnding) return { proposed, verdict: { kind: 'kept', victims: proposed } };
   const ending = endingSoon(state.snapshot, entry, now);
-  const isPlain = guarded === undefined && ending.length === 0 && orderOn(review, proposed.node) === undefined;
-  if (isPlain || !review.isModelled || !isReproduced(state, entry, indexes))
-    return { proposed, verdict: asProposed(state.snapshot, state.pod, proposed, rules) };
+  const isUnchanged = guarded === undefined && ending.length === 0 && orderOn(review, proposed.node) === undefined;
+  if (isUnchanged || !review.isModelled || !isReproduced(state, entry, indexes))
+    return {
+      proposed,
+      verdict: guarded === undefined ? unguarded(proposed, rules) : takenAway(proposed.node, guarded),
+    };
   const soon = endingBefore(ending, victims, now);
   const room = soonRoom(review, entry, soon, proposed);
   const isOpen = room !== undefined && whySetAside(state.snapshot, entry, { ...review, pod: state.pod }) === undefined;
@@ -139,25 +169,6 @@ function withinFreeRoom({ state, now, idleFor }: Review, verdict: NodeVerdict): 
   const victims = uids.map((uid) => known.indexOf(uid));
   const because = whySetAside(snapshot, entry, { pod, now, idleFor }, victims);
   return because === undefined ? verdict : takenAway(node, because);
-}
-
-/** The victims among the pods of their node, by index; `undefined` unless all are there. */
-function knownVictims({ uids: known }: NodeSheet, uids: readonly string[]): LeavingPods | undefined {
-  const indexes: number[] = [];
-  let at = 0;
-  for (const uid of uids) {
-    const found = indexOf(known, uid, at);
-    if (found < 0) return undefined;
-    indexes.push(found);
-    at = found + 1;
-  }
-  return indexes.length === 0 ? undefined : indexes;
-}
-
-/** Both lists are in order of importance, so most are found at once, in less time than by a look-up in a large map. */
-function indexOf(known: readonly string[], uid: string, from: number): number {
-  for (let index = from; index < known.length; index += 1) if (known[index] === uid) return index;
-  return known.indexOf(uid);
 }
 
 /** The same room made by pods that may go, as a last resort also by those that opted out. */

@@ -6,7 +6,13 @@ const LIMITS = { turnMs: 5, workMs: 50, waitMs: 500 };
 /** A clock that only steps move, and an event loop that goes on when it is asked to. */
 function opened() {
   const loop: (() => void)[] = [];
-  const clock = { ms: 0, monotonic: () => clock.ms };
+  const clock = {
+    ms: 0,
+    /** That the process had no processor. */
+    starvedMs: 0,
+    monotonic: () => clock.ms,
+    processorMs: () => clock.ms - clock.starvedMs,
+  };
   const turns = new WorkTurns(LIMITS, clock, (next) => void loop.push(next));
   const endings: unknown[] = [];
   /** Takes steps of some milliseconds until it is exhausted or has done all; its result is what it has done, and why it ended. */
@@ -67,6 +73,43 @@ describe('WorkTurns', () => {
       [5, 'wait'],
       [0, 'wait'],
     ]);
+  });
+
+  test('the wait for a processor that other processes use is no work', () => {
+    const { turns, drain, endings, clock } = opened();
+    turns.run(
+      function* (exhausted) {
+        let done = 0;
+        while (exhausted() === undefined) {
+          clock.ms += 4;
+          clock.starvedMs += 3;
+          done += 1;
+          yield;
+        }
+        return [done, exhausted()];
+      },
+      (end) => endings.push(end),
+    );
+    expect(Math.max(...drain())).toBe(8);
+    expect(endings).toEqual([{ ok: true, value: [50, 'work'] }]);
+  });
+
+  test('a process without a processor answers in time all the same', () => {
+    const { turns, drain, endings, clock } = opened();
+    turns.run(
+      function* (exhausted) {
+        while (exhausted() === undefined) {
+          clock.ms += 100;
+          clock.starvedMs += 99;
+          yield;
+        }
+        return exhausted();
+      },
+      (end) => endings.push(end),
+    );
+    drain();
+    expect(endings).toEqual([{ ok: true, value: 'wait' }]);
+    expect(clock.ms).toBe(500);
   });
 
   test('what a task throws ends it alone', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { Pod, PodAffinityTerm, SchedulingRules } from '#shared/domain/pod/pod.ts';
 import { prefilterInSteps } from '#shared/domain/preemption/trial/prefilter-state.ts';
@@ -77,6 +77,18 @@ describe('the work of preparing the filters (T-99)', () => {
     ['a spread', { topologySpread: [buildSpread('kubernetes.io/hostname', { labelSelector: ANY_APP })] }],
   ])('%s that no index helps with is done in small steps', (_, scheduling) => {
     expect(workOf(clusterOf(PODS), scheduling).most).toBeLessThan(MAX_LOOKUPS_PER_STEP);
+  });
+
+  test('pods that keep the incoming pod away are counted in small steps', () => {
+    const snapshot = clusterOf(100, [buildTerm({ app: 'web' })]);
+    const labels = new Map([['app', 'web']]);
+    const steps = prefilterInSteps(snapshot, { ...buildPod({ name: 'incoming' }), labels });
+    const nodeOf = vi.spyOn(snapshot.nodes, 'get');
+    let most = 0;
+    for (let before = 0; steps.next().done !== true; before = nodeOf.mock.calls.length)
+      most = Math.max(most, nodeOf.mock.calls.length - before);
+    expect(nodeOf.mock.calls.length).toBeGreaterThanOrEqual(PODS);
+    expect(most).toBeLessThanOrEqual(100);
   });
 
   test('a hundred thousand values of a requirement are not gone through for each pod', () => {
