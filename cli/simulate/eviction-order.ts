@@ -187,15 +187,17 @@ function ineligibility(
   const honoured = evictionRules(protect, namespaces);
   const overruled = { ...honoured, wantsToStay: () => false };
   const overrulesOptOut = stage === 'severe' && protect.optOut === 'WithinRequest';
+  const keepsWithinRequest = protect.withinRequest && stage === 'mild';
+  const rulesFor = ({ exceedsRequest }: Candidate) => (overrulesOptOut && exceedsRequest ? overruled : honoured);
   const known = new Set(namespaces.map(({ name }) => name));
   return (candidate, victims) => {
     const { pod } = candidate.facts;
     const isUnmeasured = candidate.usage === undefined && ranking.missingStats === 'Never';
     return (
-      protectionOf(pod, overrulesOptOut && candidate.exceedsRequest ? overruled : honoured) ??
+      protectionOf(pod, rulesFor(candidate)) ??
       (known.has(pod.namespace) ? undefined : namespaceUnknown(pod.namespace)) ??
       (isUnmeasured ? NO_STATISTICS : undefined) ??
-      (protect.withinRequest && stage === 'mild' ? withinRequestProtection(candidate) : undefined) ??
+      (keepsWithinRequest ? withinRequestProtection(candidate) : undefined) ??
       namespaceRule(pod, victims, limits.perNamespacePerTenMinutes)
     );
   };
