@@ -2,8 +2,13 @@ import type { Simulation } from '#shared/domain/preemption/explain/simulate-pree
 
 const MOST_NODES_NAMED = 5;
 
-/** What kube-scheduler would do with a pod, in a sentence. */
-export function headline(pod: string, simulation: Simulation): string {
+/**
+ * What kube-scheduler would do with a pod, in a sentence. `needs` names what the pod needs beyond the model: then a fit,
+ * and what a preemption leads to, are not known.
+ */
+export function headline(pod: string, simulation: Simulation, needs = ''): string {
+  if (needs !== '' && simulation.kind !== 'notPlaceable')
+    return `not known whether ${headline(pod, simulation)}: only kube-scheduler checks ${needs}`;
   switch (simulation.kind) {
     case 'fits':
       return `${pod} fits without preemption on ${nodeList(simulation.nodes)}`;

@@ -13,6 +13,7 @@ import {
   type Simulation,
 } from '#shared/domain/preemption/explain/simulate-preemption.ts';
 import type { Because } from '#shared/domain/model/because.ts';
+import { fieldOf } from '#shared/kube/decode/field-of.ts';
 import { orRefusedByLoop, protectedFromPreemption } from '#shared/kube/annotations/protected-from-preemption.ts';
 import type { ClusterModel } from './cluster-model.ts';
 
@@ -54,11 +55,27 @@ export function placementOf(model: ClusterModel, pod: Pod, setup: SchedulerSetup
       ...explainHeldRoom(
         state,
         ruledOut.map(({ node }) => node),
-        setup.now,
+        { now: setup.now, nominatedSince: nominatedSince(model) },
       ).slice(0, MOST_EXPLANATIONS),
       ...(simulation.kind === 'preempts' ? explainHigherVictim(state, simulation) : []),
       ...firstExplanations(state, ruledOut),
     ],
+  };
+}
+
+/**
+ * Since when pods of the cluster are nominated: when the manager of `status.nominatedNodeName` last wrote its fields, by
+ * `metadata.managedFields`.
+ */
+export function nominatedSince({ podManifests }: ClusterModel): (pod: Pod) => string | undefined {
+  return ({ namespace, name }) => {
+    const raw = podManifests.get(`${namespace}/${name}`)?.raw;
+    const entries = fieldOf(fieldOf(raw, 'metadata'), 'managedFields');
+    const writer = (Array.isArray(entries) ? (entries as readonly unknown[]) : []).find(
+      (each) => fieldOf(fieldOf(fieldOf(each, 'fieldsV1'), 'f:status'), 'f:nominatedNodeName') !== undefined,
+    );
+    const time = fieldOf(writer, 'time');
+    return typeof time === 'string' ? time : undefined;
   };
 }
 

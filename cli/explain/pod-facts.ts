@@ -4,6 +4,13 @@ import {
   PROTECTION_WITHOUT_POLICY,
   protectionByPolicy,
 } from '#shared/api/node-pressure-policy/protection-by-policy.ts';
+import { hasEnded } from '#shared/domain/pod/has-ended.ts';
+import type { Because } from '#shared/domain/model/because.ts';
+import { isPreempted } from '#shared/domain/pod/preempted-pod.ts';
+import { explainHeldRoom } from '#shared/domain/preemption/explain/explain-held-room.ts';
+import { prefilter } from '#shared/domain/preemption/trial/prefilter-state.ts';
+import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
+import { nominatedSince, placementOf } from '#cli/cluster/placement.ts';
 import { selectPolicy, type Selection } from '#shared/api/node-pressure-policy/select-policy.ts';
 import { protectionOf } from '#shared/domain/eviction/protection.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
@@ -43,6 +50,8 @@ export interface PodFacts {
   /** From a preemptor of an ordinary priority class. */
   readonly protectedFromPreemption: string;
   readonly disruptionBudgets: readonly string[];
+  /** Of a pod that waits for a node or was preempted: who holds the room, who still leaves it, what is not known. */
+  readonly room: readonly string[];
   /** Nodes that its owner should stay away from for a while. */
   readonly avoidedNodes: readonly string[];
 }
@@ -63,6 +72,7 @@ export function podFacts(model: ClusterModel, pod: Pod, now: Instant): PodFacts 
     protectedFromEviction: evictionText(model, pod),
     protectedFromPreemption: preemptionText(model, pod),
     disruptionBudgets: budgetsOf(model, pod),
+    room: roomTexts(model, pod, now),
     avoidedNodes: avoidedNodes(model, pod, now),
   };
 }
@@ -113,6 +123,23 @@ function budgetsOf({ budgets }: ClusterModel, pod: Pod): readonly string[] {
   return budgets
     .filter((each) => countsPod(prepareBudget(each, 0), pod))
     .map(({ name, disruptionsAllowed }) => budget(name, disruptionsAllowed));
+}
+
+const ABOUT_ROOM: readonly string[] = ['RoomHeld', 'Terminating', 'OutsideTheModel'];
+
+function roomTexts(model: ClusterModel, pod: Pod, now: Instant): readonly string[] {
+  if (hasEnded(pod)) return [];
+  return reasonsAboutRoom(model, pod, now)
+    .filter(({ code }) => ABOUT_ROOM.includes(code))
+    .map(({ text }) => text);
+}
+
+function reasonsAboutRoom(model: ClusterModel, pod: Pod, now: Instant): readonly Because[] {
+  const { nodeName = '' } = pod.spec;
+  if (nodeName === '') return placementOf(model, pod, { extender: true, budgets: 'BestEffort', now }).explanations;
+  if (!isPreempted(pod)) return [];
+  const state = prefilter(createSnapshot(model), pod);
+  return explainHeldRoom(state, [nodeName], { now, nominatedSince: nominatedSince(model) });
 }
 
 function avoidedNodes({ pressures }: ClusterModel, pod: Pod, now: Instant): readonly string[] {

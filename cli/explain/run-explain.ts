@@ -68,6 +68,7 @@ const POD_LABELS: readonly (readonly [Exclude<keyof PodFacts, 'metadata'>, strin
   ['protectedFromEviction', 'Protected from eviction'],
   ['protectedFromPreemption', 'Protected from preemption'],
   ['disruptionBudgets', 'Disruption budgets'],
+  ['room', 'Room'],
   ['avoidedNodes', 'Avoided nodes'],
 ];
 

@@ -53,7 +53,7 @@ export function preemptView({ pod, state, simulation, otherNodes, explanations }
     priority: state.priority,
     priorityClassName: pod.spec.priorityClassName ?? '',
     outcome: simulation.kind,
-    message: headline(name, simulation),
+    message: headline(name, simulation, needsIn(explanations)),
     because: simulation.because,
     nodes: nodesOf(simulation),
     equalNodes: equals,
@@ -62,6 +62,10 @@ export function preemptView({ pod, state, simulation, otherNodes, explanations }
     explanations,
     notes: [...claimNotes(pod), ...(equals.length > 0 ? [equalNodes(equals)] : []), NOT_SIMULATED],
   };
+}
+
+function needsIn(explanations: Placement['explanations']): string {
+  return String(explanations.find(({ code }) => code === 'OutsideTheModel')?.facts['needs'] ?? '');
 }
 
 function nodesOf(simulation: Simulation): readonly string[] {

@@ -61,6 +61,7 @@ describe('plimsoll explain pod', () => {
         'Protected from eviction:   the pod asked never to be evicted',
         'Protected from preemption: no',
         'Disruption budgets:        <none>',
+        'Room:                      <none>',
         'Avoided nodes:             node-1 until 2026-01-01T12:10:00.000Z: evicted for memory.available',
         '',
       ].join('\n'),
@@ -75,6 +76,47 @@ describe('plimsoll explain pod', () => {
     ['payments/checkout-0', { evictionOrder: 'none; see plimsoll why-not', node: '' }],
   ])('%s: %j', async (pod, expected) => {
     expect(JSON.parse((await explain('pod', pod, '-o', 'json')).stdout)).toMatchObject(expected);
+  });
+});
+
+describe('plimsoll explain pod says who holds the room', () => {
+  const AT = '2026-01-01T11:59:00Z';
+  const managedFields = [
+    { manager: 'kubectl', time: '2026-01-01T08:00:00Z', fieldsV1: { 'f:spec': {} } },
+    { manager: 'kube-scheduler', time: AT, fieldsV1: { 'f:status': { 'f:nominatedNodeName': {} } } },
+  ];
+  const pod = { namespace: 'payments', className: '', cpu: '4' };
+  const preempted = { type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler' };
+  const room = { allocatable: { cpu: '4', memory: '8Gi', pods: '110' } };
+  const items = takenList([
+    { apiVersion: 'v1', kind: 'Node', metadata: { name: 'full' }, status: room },
+    examplePod({
+      ...{ ...pod, name: 'victim-0', priority: 0, node: 'full', status: { conditions: [preempted] } },
+      metadata: { deletionTimestamp: '2026-01-01T12:00:20Z', deletionGracePeriodSeconds: 30 },
+    }),
+    examplePod({
+      ...{ ...pod, name: 'next-0', priority: 9, metadata: { managedFields } },
+      status: { nominatedNodeName: 'full' },
+    }),
+    examplePod({
+      ...{ ...pod, name: 'waiting-0', priority: 5 },
+      spec: {
+        containers: [{ name: 'main', resources: { requests: { cpu: '4' } } }],
+        volumes: [{ name: 'disk', persistentVolumeClaim: { claimName: 'disk' } }],
+      },
+    }),
+  ]);
+  const NOMINATED = `pod payments/next-0 (priority 9) is nominated to full and holds room there, since ${AT} at the latest`;
+  const LEAVING = 'pod payments/victim-0 on full is terminating; its grace period ends in 20 s';
+
+  test.each([
+    ['victim-0', [NOMINATED, LEAVING]],
+    ['waiting-0', ['not known whether it fits: only kube-scheduler checks Volume disk', NOMINATED, LEAVING]],
+  ])('%s', async (name, lines) => {
+    const run = await runPlimsoll(['explain', 'pod', `payments/${name}`, '-f', '-'], items);
+    expect(run.stdout.split('\n').find((line) => line.startsWith('Room:'))).toBe(
+      `Room:                      ${lines.join('; ')}`,
+    );
   });
 });
 

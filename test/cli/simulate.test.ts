@@ -10,11 +10,16 @@ const folder = folderWith({
     'apiVersion: v1\nkind: Pod\nmetadata: { name: huge }\nspec: { containers: [{ name: m, resources: { limits: { cpu: 5 } } }] }\n',
   'lost.yaml':
     'apiVersion: v1\nkind: Pod\nmetadata: { name: lost }\nspec: { priorityClassName: lost, containers: [] }\n',
+  'claiming.yaml':
+    'apiVersion: v1\nkind: Pod\nmetadata: { name: claiming }\nspec: { resourceClaims: [{ name: gpu, resourceClaimName: g }], containers: [{ name: m }] }\n',
   'service.yaml': 'apiVersion: v1\nkind: Service\nmetadata: { name: x }\n',
 });
 const cluster = join(folder, 'cluster.json');
 const NOTE =
   'Note: volumes, dynamic resources and scores are not simulated; kube-scheduler may look at a part of the nodes only\n';
+
+const ROOM = { cpu: '4', memory: '8Gi', pods: '110' };
+const PENDING = { name: 'pending-0', namespace: 'payments', className: '', priority: 0 };
 
 const simulate = (...args: readonly string[]) => runPlimsoll(['simulate', 'preempt', '-f', cluster, ...args]);
 
@@ -75,6 +80,39 @@ describe('plimsoll simulate preempt', () => {
   test('a snapshot may come from standard input', async () => {
     const run = await runPlimsoll(['simulate', 'preempt', '-f', '-', '--pod', 'payments/checkout-0'], clusterFile());
     expect(run.code).toBe(0);
+  });
+
+  test('a fit that only kube-scheduler can check is not called one', async () => {
+    const { code, stdout } = await simulate('--pod-file', join(folder, 'claiming.yaml'));
+    expect(code).toBe(0);
+    const [line] = stdout.split('\n');
+    expect(line).toBe(
+      'not known whether default/claiming fits without preemption on node-1, node-2: only kube-scheduler checks ResourceClaim gpu',
+    );
+  });
+
+  /* The only free room, 1 CPU of node-1, is promised: kube-scheduler counts the nominated pod as placed, then without it. */
+  test.each([
+    ['of equal priority', 0, 'notPlaceable'],
+    ['of higher priority', 5, 'notPlaceable'],
+    ['of lower priority', -1, 'fits'],
+  ])('a nominated pod %s', async (_, priority, outcome) => {
+    const nominated = examplePod({
+      ...{ name: 'next-0', namespace: 'payments', className: '', priority, cpu: '4' },
+      status: { nominatedNodeName: 'free' },
+    });
+    const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'free' }, status: { allocatable: ROOM } };
+    const items = [node, nominated, examplePod({ ...PENDING, cpu: '1' })];
+    const run = await runPlimsoll(
+      ['simulate', 'preempt', '-f', '-', '--pod', 'payments/pending-0', '-o', 'json'],
+      JSON.stringify({ apiVersion: 'v1', kind: 'List', items }),
+    );
+    const answer = JSON.parse(run.stdout) as Answer & { explanations: readonly { text: string }[] };
+    const holding = `pod payments/next-0 (priority ${priority}) is nominated to free and holds room there`;
+    expect({ outcome: answer.outcome, texts: answer.explanations.map(({ text }) => text) }).toEqual({
+      outcome,
+      texts: outcome === 'fits' ? [] : [holding],
+    });
   });
 
   test('budgets that hold take the last node away', async () => {

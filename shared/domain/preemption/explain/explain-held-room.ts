@@ -1,5 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { podKey } from '#shared/domain/snapshot/snapshot-pods.ts';
@@ -11,11 +11,22 @@ import { unmodelledNeeds } from '#shared/domain/preemption/trial/unmodelled-need
  * counts as placed (`RunFilterPluginsWithNominatedPods`), and those that are terminating, with the end of their grace
  * period.
  */
-export function explainHeldRoom(state: PrefilterState, nodes: readonly string[], now: Instant): readonly Because[] {
+export function explainHeldRoom(
+  state: PrefilterState,
+  nodes: readonly string[],
+  { now, nominatedSince = () => undefined }: HeldRoomFacts,
+): readonly Because[] {
   return nodes.flatMap((name) => {
     const entry = state.snapshot.nodes.get(name);
-    return entry === undefined ? [] : [...nominatedTo(entry, state), ...leaving(entry, now)];
+    return entry === undefined ? [] : [...nominatedTo(entry, state, nominatedSince), ...leaving(entry, now)];
   });
+}
+
+/** What the snapshot does not hold. */
+export interface HeldRoomFacts {
+  readonly now: Instant;
+  /** Since when a pod is nominated at the latest, where that is known; an RFC 3339 time. */
+  readonly nominatedSince?: (pod: Pod) => string | undefined;
 }
 
 /** What the pod needs that no filter of the model knows: with it, a fit on a node is not known. */
@@ -27,13 +38,19 @@ export function explainUnmodelledNeeds({ pod, snapshot }: PrefilterState): reado
   return [{ code: 'OutsideTheModel', text, facts: { needs: names } }];
 }
 
-function nominatedTo({ node, occupancy }: NodeEntry, state: PrefilterState): readonly Because[] {
+function nominatedTo(
+  { node, occupancy }: NodeEntry,
+  state: PrefilterState,
+  nominatedSince: (pod: Pod) => string | undefined,
+): readonly Because[] {
   const others = occupancy.nominated.filter(
     ({ pod, priority }) => priority >= state.priority && podKey(pod) !== podKey(state.pod),
   );
   return others.map((each) => {
-    const facts = { node: node.name, pod: nameOf(each), priority: each.priority };
-    const text = `pod ${facts.pod} (priority ${facts.priority}) is nominated to ${facts.node} and holds room there`;
+    const time = nominatedSince(each.pod);
+    const facts = { node: node.name, pod: nameOf(each), priority: each.priority, since: time ?? '' };
+    const since = time === undefined ? '' : `, since ${time} at the latest`;
+    const text = `pod ${facts.pod} (priority ${facts.priority}) is nominated to ${facts.node} and holds room there${since}`;
     return { code: 'RoomHeld', text, facts };
   });
 }

@@ -18,7 +18,7 @@ const snapshot = createSnapshot({ nodes: [buildNode({ name: 'n', allocatable: { 
 
 test('the pods that hold room: nominated with at least the priority, and terminating until when', () => {
   const state = prefilter(snapshot, pod('pending', { priority: 100 }));
-  expect(explainHeldRoom(state, ['n', 'gone'], NOW).map(({ text }) => text)).toEqual([
+  expect(explainHeldRoom(state, ['n', 'gone'], { now: NOW }).map(({ text }) => text)).toEqual([
     'pod default/equal (priority 100) is nominated to n and holds room there',
     'pod default/leaving on n is terminating; its grace period ends in 13 s',
     'pod default/over on n is terminating; its grace period is over',
