@@ -15,6 +15,8 @@ const STAY = { 'plimsoll.dev/evict': 'never' };
 
 /** Limits are not what is compared here. */
 const MANY = 10_000;
+const COUNTED = { evictions: { configMapName: 'plimsoll-evictions' } };
+const CONFIG_MAPS = '/api/v1/configmaps';
 const UNLIMITED = { perMinute: MANY, perTenMinutes: MANY, perNamespacePerTenMinutes: MANY };
 
 const POLICIES: readonly StoredObject[] = [
@@ -78,7 +80,7 @@ describe('the gates', () => {
         metadata: { name: 'fair', annotations: { 'plimsoll.dev/allow-preemption': 'true' } },
         value: 1,
       });
-    });
+    }, COUNTED);
   });
   afterAll(() => webhook.stop());
 
@@ -126,6 +128,8 @@ describe('the gates', () => {
       const selected = selectPolicy(policies, new Map(Object.entries(NODE_LABELS[spec.nodeName ?? ''] ?? {})));
       const policy = selected.kind === 'selected' ? selected.policy.policy : DEFAULT_POLICY;
       byAgent[uid] = lastingProtection(decoded.value, policy, known) === undefined;
+      // Nor is the share of a node in the limit of the cluster.
+      webhook.api.remove(CONFIG_MAPS, 'plimsoll-system/plimsoll-evictions');
       byGate[uid] = (await evict(candidate, AGENT)).allowed;
     }
     expect(byGate).toEqual(byAgent);
