@@ -1,12 +1,6 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import {
-  chooseVictims,
-  type VictimChoice,
-  type VictimRules,
-  withoutUnneeded,
-} from '#shared/domain/eviction/choose-victims.ts';
+import { chooseVictims, type VictimChoice, type VictimRules } from '#shared/domain/eviction/choose-victims.ts';
 import { limitsFor } from '#shared/domain/eviction/eviction-limits.ts';
-import { leastRelief } from '#shared/domain/eviction/least-relief.ts';
 import { heldAboveRequest } from '#shared/domain/eviction/safe-within-request.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
@@ -23,6 +17,7 @@ import { isOwnerLimit, ownerLimit, type OwnerLimitQuery, takesLessThanLimited } 
 import { heldPodIn, safeWithinRequest } from './ranking/safe-within-request.ts';
 import { rankNode } from './ranking/rank-node.ts';
 import type { PressureTrigger, Shortage } from './shortage/pressure-trigger.ts';
+import { tooSmallReason } from './ranking/too-small.ts';
 import { REASONS } from '#agent/messages.ts';
 
 /** What one shortage asks for. */
@@ -119,17 +114,30 @@ function chooseWith(
   const inTime = most * (resourceOf(trigger.signal) === 'memory' ? roundsLeft(state.trend) : Infinity);
   const isSevere = trigger.stage === 'severe' && Number.isFinite(gap) && most > 0;
   const minimum = policy.minimumRelief;
-  const least = isSevere ? leastRelief(ranked, { reasonAgainst, inTime, gap, minimum }) : 0;
+  const tooSmall = isSevere ? tooSmallReason(ranked, { reasonAgainst, inTime, gap, minimum }) : () => undefined;
   const choice = chooseVictims(ranked, {
     protectionOf: (candidate, victims, ineligible) =>
       reasonAgainst(candidate, victims) ??
       tooOften(candidate, victims, ineligible) ??
       isSafe(candidate) ??
-      tooSmall(candidate, least),
+      tooSmall(candidate),
     most: isSevere ? inTime : most,
     gap,
   });
   return { ...choice, victims: (isSevere ? withoutUnneeded(choice, gap) : choice.victims).slice(0, most) };
+}
+
+/** Victims without which the others close the gap stay, those that rank last first. */
+function withoutUnneeded({ victims, freed }: VictimChoice, gap: number): readonly Candidate[] {
+  let spare = freed - gap;
+  return victims
+    .toReversed()
+    .filter(({ usage }) => {
+      if (usage === undefined || usage > spare) return true;
+      spare -= usage;
+      return false;
+    })
+    .toReversed();
 }
 
 /**
@@ -155,12 +163,6 @@ export function eligiblePods(
   const isSafe = safeWithinRequest({ ranked, reasonAgainst, context, snapshot, policy });
   const isHeld = (candidate: Candidate): boolean => heldPodIn(isSafe(candidate)) !== undefined;
   return ranked.filter((candidate) => reasonAgainst(candidate) === undefined && !isHeld(candidate));
-}
-
-/** Evicting one small pod after another uses up windows and time that a larger one needs. */
-function tooSmall({ usage }: Candidate, least: number): Because | undefined {
-  if (usage === undefined || usage >= least) return undefined;
-  return REASONS.tooSmall({}, { usage, least: Math.round(least) });
 }
 
 /** Why no candidate is eligible, counted by reason; the kubelet's own threshold is the backstop then. */

@@ -11,7 +11,7 @@ import { startAgent, warmCompileCache } from '#test/agent/agent-process.ts';
 import { createPodGroups } from '#test/agent/pod-groups.ts';
 import { environment } from './support/environment.ts';
 import { endedPod, everydayPod } from './support/everyday-pod.ts';
-import { type Footprint, footprintOf } from '#test/build/process-footprint.ts';
+import { type Footprint, footprintOf } from '#test/agent/process-footprint.ts';
 
 const SECONDS = Number(process.env['SECONDS'] ?? 60);
 const PODS = (process.env['PODS'] ?? '110,500').split(',').map(Number);

@@ -1,15 +1,8 @@
 import { hasEnded } from '#shared/domain/pod/has-ended.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
-import {
-  chooseVictims,
-  type Ineligible,
-  type VictimRules,
-  withoutUnneeded,
-} from '#shared/domain/eviction/choose-victims.ts';
-import { leastRelief } from '#shared/domain/eviction/least-relief.ts';
+import { chooseVictims, type Ineligible, type VictimRules } from '#shared/domain/eviction/choose-victims.ts';
 import { overageOfLimited } from '#shared/domain/eviction/limited-owner.ts';
 import { protectionOf } from '#shared/domain/eviction/protection.ts';
-import { firstAboveRequest, mayHoldAnything, nameOf } from '#shared/domain/eviction/safe-within-request.ts';
 import { withinRequestProtection } from '#shared/domain/eviction/within-request.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
@@ -23,17 +16,7 @@ import { policyOrder } from '#shared/domain/ranking/ranking-order.ts';
 import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
 import { isMarkedLast } from '#shared/kube/annotations/marked-last.ts';
 import { evictionRules } from '#cli/cluster/eviction-rules.ts';
-import {
-  aboveRequestFirst,
-  aboveRequestHeld,
-  LESS_THAN_LIMITED_OWNER,
-  NO_STATISTICS,
-  namespaceLimit,
-  namespaceUnknown,
-  ownerLimit,
-  TERMINATING,
-  TOO_SMALL,
-} from './messages.ts';
+import { LESS_THAN_LIMITED_OWNER, NO_STATISTICS, namespaceLimit, namespaceUnknown, ownerLimit } from './messages.ts';
 import type { SimulatedSignal } from './signals.ts';
 
 /** What the agent of one node decides on. */
@@ -66,100 +49,25 @@ export interface EvictionOrder {
 
 /** Ranks the pods of a node as its agent does (`rankNode`, `ineligibility` and `choose` in agent/decide), without history. */
 export function evictionOrder(shortage: Shortage, scene: NodeScene, policy: AgentPolicy): EvictionOrder {
-  const { signal, stage } = shortage;
+  const { signal, stage, gap } = shortage;
   const order = policyOrder(policy.ranking, resourceOf(signal), stage === 'severe' ? 'ignored' : 'honoured');
-  const ranked = rankPods(candidatesOf(signal, scene.pods.filter(mayRank), scene, policy), order);
+  const ranked = rankPods(candidatesOf(signal, scene, policy), order);
   const reasonAgainst = ineligibility(stage, scene, policy);
-  const within = withinRequestRule(ranked, reasonAgainst, { signal, scene, policy });
-  const judged = ranked.map((candidate) => {
-    const because = reasonAgainst(candidate, []) ?? within(candidate);
-    return { candidate, because: because?.code === ABOVE_REQUEST_FIRST ? undefined : because };
-  });
+  const judged = ranked.map((candidate) => ({ candidate, because: reasonAgainst(candidate, []) }));
   const eligible = judged.filter(({ because }) => because === undefined).map(({ candidate }) => candidate);
-  const rule = { reasonAgainst, within };
+  const ownerRule = ownerLimitOf(policy);
+  const rule: VictimRules['protectionOf'] = (candidate, victims, ineligible) =>
+    reasonAgainst(candidate, victims) ?? ownerRule(candidate, victims, ineligible);
   return {
     eligible: explainRanking(eligible, order, eligible.length),
     ineligible: judged.filter((each): each is Ineligible => each.because !== undefined),
-    victims: victimsOf(ranked, shortage, rule, policy),
+    victims: chooseVictims(ranked, { protectionOf: rule, most: mostVictims(policy), gap }).victims,
   };
 }
 
-type ReasonAgainst = (candidate: Candidate, victims: readonly Candidate[]) => Because | undefined;
-
-interface Rules {
-  readonly reasonAgainst: ReasonAgainst;
-  /** Why a pod within its request stays. */
-  readonly within: (candidate: Candidate) => Because | undefined;
-}
-
-function victimsOf(
-  ranked: readonly Candidate[],
-  { stage, gap }: Shortage,
-  { reasonAgainst, within }: Rules,
-  policy: AgentPolicy,
-): readonly Candidate[] {
-  const most = mostVictims(policy);
-  const isSevere = stage === 'severe' && most > 0;
-  const ownerRule = ownerLimitOf(policy);
-  const relief = {
-    reasonAgainst: (each: Candidate) => reasonAgainst(each, []),
-    inTime: Infinity,
-    gap,
-    minimum: policy.minimumRelief,
-  };
-  const least = isSevere ? leastRelief(ranked, relief) : 0;
-  const choice = chooseVictims(ranked, {
-    protectionOf: (candidate, victims, ineligible) =>
-      reasonAgainst(candidate, victims) ??
-      ownerRule(candidate, victims, ineligible) ??
-      within(candidate) ??
-      ((candidate.usage ?? least) < least ? TOO_SMALL : undefined),
-    most: isSevere ? Infinity : most,
-    gap,
-  });
-  return (isSevere ? withoutUnneeded(choice, gap) : choice.victims).slice(0, most);
-}
-
-interface Situation {
-  readonly signal: SimulatedSignal;
-  readonly scene: NodeScene;
-  readonly policy: AgentPolicy;
-}
-
-/** `safeWithinRequest` of agent/decide: while another pod holds more than it requested, or may do so, these stay. */
-function withinRequestRule(
-  ranked: readonly Candidate[],
-  reasonAgainst: ReasonAgainst,
-  situation: Situation,
-): Rules['within'] {
-  const { missingStats } = situation.policy.ranking;
-  const because = heldBack(ranked, (each) => reasonAgainst(each, []), situation);
-  return ({ exceedsRequest, usage }) =>
-    exceedsRequest || (usage === undefined && missingStats === 'First') ? undefined : because;
-}
-
-function heldBack(
-  ranked: readonly Candidate[],
-  reasonAgainst: (candidate: Candidate) => Because | undefined,
-  { signal, scene, policy }: Situation,
-): Because | undefined {
-  const first = firstAboveRequest(ranked, reasonAgainst);
-  if (first !== undefined)
-    return first.because === undefined ? aboveRequestFirst(first.pod) : aboveRequestHeld(first.pod, first.because);
-  const terminating = scene.pods.filter((pod) => !hasEnded(pod) && pod.deletion !== undefined);
-  const leaving = candidatesOf(signal, terminating, scene, policy).find(({ exceedsRequest }) => exceedsRequest);
-  if (leaving !== undefined) return aboveRequestHeld(nameOf(leaving), TERMINATING);
-  const unmeasured = ranked.find((each) => mayHoldAnything(each) && reasonAgainst(each)?.code === NO_STATISTICS.code);
-  return unmeasured === undefined ? undefined : aboveRequestHeld(nameOf(unmeasured), NO_STATISTICS);
-}
-
-function candidatesOf(
-  signal: SimulatedSignal,
-  pods: readonly Pod[],
-  { usage, avoided, now }: NodeScene,
-  policy: AgentPolicy,
-): readonly Candidate[] {
-  return pods.map((pod) => {
+function candidatesOf(signal: SimulatedSignal, scene: NodeScene, policy: AgentPolicy): readonly Candidate[] {
+  const { usage, avoided, now } = scene;
+  return scene.pods.filter(mayRank).map((pod) => {
     const owner = ownerOf(pod);
     const isAvoided = owner !== undefined && avoided.has(owner);
     return prepareCandidate(
@@ -183,21 +91,17 @@ function ineligibility(
   stage: Shortage['stage'],
   { namespaces }: NodeScene,
   { protect, ranking, limits }: AgentPolicy,
-): ReasonAgainst {
-  const honoured = evictionRules(protect, namespaces);
-  const overruled = { ...honoured, wantsToStay: () => false };
-  const overrulesOptOut = stage === 'severe' && protect.optOut === 'WithinRequest';
-  const keepsWithinRequest = protect.withinRequest && stage === 'mild';
-  const rulesFor = ({ exceedsRequest }: Candidate) => (overrulesOptOut && exceedsRequest ? overruled : honoured);
+): (candidate: Candidate, victims: readonly Candidate[]) => Because | undefined {
+  const rules = evictionRules(protect, namespaces);
   const known = new Set(namespaces.map(({ name }) => name));
   return (candidate, victims) => {
     const { pod } = candidate.facts;
     const isUnmeasured = candidate.usage === undefined && ranking.missingStats === 'Never';
     return (
-      protectionOf(pod, rulesFor(candidate)) ??
+      protectionOf(pod, rules) ??
       (known.has(pod.namespace) ? undefined : namespaceUnknown(pod.namespace)) ??
       (isUnmeasured ? NO_STATISTICS : undefined) ??
-      (keepsWithinRequest ? withinRequestProtection(candidate) : undefined) ??
+      (protect.withinRequest && stage === 'mild' ? withinRequestProtection(candidate) : undefined) ??
       namespaceRule(pod, victims, limits.perNamespacePerTenMinutes)
     );
   };
@@ -227,4 +131,3 @@ function ownerLimitOf({ perOwnerPerHour: most }: AgentPolicy): VictimRules['prot
 }
 
 const OWNER_LIMIT_CODE = ownerLimit(0).code;
-const ABOVE_REQUEST_FIRST = aboveRequestFirst('').code;

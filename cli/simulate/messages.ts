@@ -84,29 +84,6 @@ export const LIMITS_ALLOW_NONE = 'the limits of the policy allow no eviction';
 
 export const NO_STATISTICS = reason('NoStatistics', () => 'the pod has no statistics')({});
 
-export const TERMINATING = reason('Terminating', () => 'the pod is terminating and has not released its resources')({});
-export const TOO_SMALL = reason('TooSmall', () => 'the pod uses too little to help before the node is exhausted')({});
-
-/** `pod` stays because of `because`, and so do pods that keep to their requests. */
-export function aboveRequestHeld(pod: string, { text }: Because): Because {
-  return ABOVE_REQUEST_HELD({ pod, why: text }, { pod, why: text });
-}
-
-const ABOVE_REQUEST_HELD = reason(
-  'AboveRequestHeld',
-  (f: { readonly pod: string; readonly why: string }) =>
-    `the pod keeps to its request, and ${f.pod}, which may exceed its own, stays: ${f.why}`,
-);
-
-export function aboveRequestFirst(pod: string): Because {
-  return ABOVE_REQUEST_FIRST({ pod }, { pod });
-}
-
-const ABOVE_REQUEST_FIRST = reason(
-  'AboveRequestFirst',
-  (f: { readonly pod: string }) => `the pod keeps to its request; ${f.pod}, which exceeds its own, is evicted first`,
-);
-
 export function namespaceUnknown(namespace: string): Because {
   return NAMESPACE_UNKNOWN({ namespace }, { namespace });
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { footprintOf } from '#test/build/process-footprint.ts';
+import { footprintOf } from './process-footprint.ts';
 import { type AgentProcess, groupPod, startAgent } from './agent-process.ts';
 import type { StoredObject } from '#test/fakes/stored-objects.ts';
 import { fixturePods, nodeRoot } from './observe/node-fixtures.ts';

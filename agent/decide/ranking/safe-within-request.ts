@@ -1,10 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import {
-  firstAboveRequest,
-  type HeldPod,
-  mayHoldAnything,
-  nameOf,
-} from '#shared/domain/eviction/safe-within-request.ts';
+import { type HeldPod, isOwnReason, nameOf } from '#shared/domain/eviction/safe-within-request.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
@@ -51,20 +46,30 @@ function once<T>(make: () => T): () => T {
 }
 
 function aboveRequest({ ranked, reasonAgainst }: NodeRanking): Because | undefined {
-  const first = firstAboveRequest(ranked, reasonAgainst);
-  if (first === undefined) return undefined;
-  const { pod, because } = first;
-  return because === undefined ? REASONS.aboveRequestFirst({ pod }) : held({ pod, because });
+  for (const candidate of ranked) {
+    const because = candidate.exceedsRequest ? reasonAgainst(candidate) : undefined;
+    if (candidate.exceedsRequest && (because === undefined || isOwnReason(because))) {
+      return because === undefined
+        ? REASONS.aboveRequestFirst({ pod: nameOf(candidate) })
+        : held({ pod: nameOf(candidate), because });
+    }
+  }
+  return undefined;
 }
 
 /** Pods that are no candidates and hold more than they requested, or may do so. */
 function heldElsewhere({ ranked, reasonAgainst, context, snapshot, policy }: NodeRanking): Because | undefined {
   const [terminating] = leavingAboveRequest(context, snapshot, policy);
   if (terminating !== undefined) return held({ pod: nameOf(terminating), because: REASONS.terminating({}) });
-  const unmeasured = ranked.find((each) => mayHoldAnything(each) && reasonAgainst(each)?.code === NO_STATISTICS);
+  const unmeasured = ranked.find((each) => isUnmeasured(each) && reasonAgainst(each)?.code === NO_STATISTICS);
   if (unmeasured !== undefined) return held({ pod: nameOf(unmeasured), because: REASONS.noStatistics({}) });
   const [unreadable] = snapshot.pods.unreadable;
   return unreadable === undefined ? undefined : held({ pod: unreadable, because: REASONS.unreadable({}) });
+}
+
+/** A running pod without statistics may hold anything; the kubelet ranks it first. */
+function isUnmeasured({ usage, facts: { pod } }: Candidate): boolean {
+  return usage === undefined && pod.status.phase === 'Running';
 }
 
 function held({ pod, because }: HeldPod): Because {

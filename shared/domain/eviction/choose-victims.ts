@@ -45,16 +45,3 @@ export function chooseVictims(ranked: readonly Candidate[], rules: VictimRules):
   }
   return { victims, ineligible, freed };
 }
-
-/** Of a choice, the victims without those that the others close the gap without; those that rank last are spared first. */
-export function withoutUnneeded({ victims, freed }: VictimChoice, gap: number): readonly Candidate[] {
-  let spare = freed - gap;
-  return victims
-    .toReversed()
-    .filter(({ usage }) => {
-      if (usage === undefined || usage > spare) return true;
-      spare -= usage;
-      return false;
-    })
-    .toReversed();
-}

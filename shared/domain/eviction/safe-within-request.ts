@@ -24,27 +24,6 @@ export function heldAboveRequest(ineligible: readonly Ineligible[]): readonly He
   return byOverage.map(({ candidate, because }) => ({ pod: nameOf(candidate), because }));
 }
 
-/**
- * The first pod above its request, unless the kubelet spares it too; and why it is not evicted now, `undefined` if it may be.
- * Pods within their requests stay for it (law 12, docs/decisions/0044).
- */
-export function firstAboveRequest(
-  ranked: readonly Candidate[],
-  reasonAgainst: (candidate: Candidate) => Because | undefined,
-): { readonly pod: string; readonly because: Because | undefined } | undefined {
-  for (const candidate of ranked) {
-    const because = candidate.exceedsRequest ? reasonAgainst(candidate) : undefined;
-    if (candidate.exceedsRequest && (because === undefined || isOwnReason(because)))
-      return { pod: nameOf(candidate), because };
-  }
-  return undefined;
-}
-
-/** A running pod without statistics may hold anything; the kubelet ranks it first. */
-export function mayHoldAnything({ usage, facts: { pod } }: Candidate): boolean {
-  return usage === undefined && pod.status.phase === 'Running';
-}
-
 /** `namespace/name` of a candidate. */
 export function nameOf({ facts: { pod } }: Candidate): string {
   return `${pod.namespace}/${pod.name}`;

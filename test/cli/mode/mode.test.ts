@@ -24,8 +24,8 @@ const OUT = {
   sideEffects: 'None',
   failurePolicy: 'Fail',
 };
-const STATUS = { resource: NODE_PRESSURES, name: 'batch-1', subresource: 'status' };
 const PRESSURE = {
+  observedAt: new Date(Date.now() + 60_000).toISOString(),
   signals: [
     { name: 'memory.available', available: '100Mi', threshold: '250Mi', state: 'Hard', since: '', observedAt: '' },
   ],
@@ -40,6 +40,8 @@ describe('plimsoll mode', () => {
     await createObject(admin, { resource: NODES }, { metadata: { name: 'web-1', labels: { pool: 'web' } } });
     await createObject(admin, { resource: NODE_PRESSURE_POLICIES }, { metadata: { name: 'batch' }, spec });
     await createObject(admin, { resource: NODE_PRESSURES }, { metadata: { name: 'batch-1' } });
+    const status = { resource: NODE_PRESSURES, name: 'batch-1', subresource: 'status' };
+    await patchObject(admin, status, { status: PRESSURE }, { type: 'merge' });
   });
   const modeOf = async () => at(await getObject(client(), BATCH), 'object.spec.mode') ?? 'DryRun';
   const mode = (...args: readonly string[]) => runPlimsoll(['mode', ...args, '--kubeconfig', kubeconfig]);
@@ -51,8 +53,6 @@ describe('plimsoll mode', () => {
   };
 
   beforeEach(async () => {
-    const observedAt = new Date().toISOString();
-    await patchObject(client(), STATUS, { status: { ...PRESSURE, observedAt } }, { type: 'merge' });
     await patchObject(client(), BATCH, { spec: { mode: 'DryRun' } }, { type: 'merge' });
   });
 

@@ -7,7 +7,6 @@ import { NO_EVICTIONS } from '#agent/decide/eviction/eviction-state.ts';
 import { eligiblePods, planEvictions } from '#agent/decide/plan-evictions.ts';
 import { ineligibility } from '#agent/decide/ranking/ineligibility.ts';
 import { orderFor, rankNode } from '#agent/decide/ranking/rank-node.ts';
-import { safeWithinRequest } from '#agent/decide/ranking/safe-within-request.ts';
 import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 import { evictionOrder, type NodeScene } from '#cli/simulate/eviction-order.ts';
 import { FuzzedNode } from '#test/agent/decide/fuzzed-node.ts';
@@ -38,15 +37,12 @@ function agentsAnswer(stage: 'mild' | 'severe', gap: number, snapshot: NodeSnaps
   const [threshold] = policy.thresholds;
   if (threshold === undefined) throw new Error('the policy has no threshold');
   const trigger = { ...context, mode: 'Enforce', threshold, observed: undefined, gap, isPresent: true } as const;
-  const ranked = rankNode(context, snapshot, policy);
-  const isSafe = safeWithinRequest({ ranked, reasonAgainst, context, snapshot, policy });
   const plan = planEvictions({ ...trigger, because: because('Met') }, { state: FIRST_STATE, snapshot, policy });
   return {
     eligible: explainRanking(eligiblePods(context, snapshot, policy), order, Infinity),
-    ineligible: ranked.flatMap((candidate) => {
-      const reason = reasonAgainst(candidate) ?? isSafe(candidate);
-      const isListed = reason !== undefined && reason.code !== 'AboveRequestFirst';
-      return isListed ? [[candidate.facts.pod.uid, reason.code]] : [];
+    ineligible: rankNode(context, snapshot, policy).flatMap((candidate) => {
+      const reason = reasonAgainst(candidate);
+      return reason === undefined ? [] : [[candidate.facts.pod.uid, reason.code]];
     }),
     victims: plan.evictions.map(({ pod }) => pod.uid),
   };
@@ -80,7 +76,6 @@ describe('evictionOrder', () => {
     expect(seen.victims).toBeGreaterThan(100);
     expect(seen.eligible).toBeGreaterThan(400);
     expect([...seen.codes].toSorted()).toEqual([
-      'AboveRequestHeld',
       'NamespaceLimit',
       'NamespaceUnknown',
       'NoStatistics',

@@ -1,6 +1,6 @@
 import { decodePodStats } from '#shared/kube/decode/decode-summary.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import { compareCandidates } from '#test/shared/domain/ranking/compare-candidates.ts';
+import { compareCandidates } from '#test/build/compare-candidates.ts';
 import { diskLayout } from '#test/conformance/kubelet/disk-layout.ts';
 import { isKubeletSignal, resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';

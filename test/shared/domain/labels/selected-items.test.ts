@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { selectAlike, selectItems, selectsAny } from '#shared/domain/labels/selected-items.ts';
-import { finish } from '#shared/domain/model/steps.ts';
+import { finish } from '#test/build/finish.ts';
 
 const SEED = 20_261_122;
 const LABELLED = new Map([['a', 'b']]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
-import { finish } from '#shared/domain/model/steps.ts';
+import { finish } from '#test/build/finish.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import { reviewPolicies } from '#shared/domain/priority/review-policies.ts';
 import { buildClass, buildPolicy } from '#test/build/admission.ts';

@@ -4,7 +4,7 @@ import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import { rankPods } from '#shared/domain/ranking/rank-pods.ts';
 import type { PolicyKeyName, RankingOrder, RankingPolicy } from '#shared/domain/ranking/ranking-order.ts';
 import { kubeletOrder, POLICY_KEYS, policyOrder } from '#shared/domain/ranking/ranking-order.ts';
-import { compareCandidates } from './compare-candidates.ts';
+import { compareCandidates } from '#test/build/compare-candidates.ts';
 import { candidate, names, pod, usage } from './builders.ts';
 
 const MI = 2 ** 20;
