@@ -124,7 +124,7 @@ describe('the gates', () => {
     // Only where the agent may overrule an opt-out does it name an urgency.
     const urgency = stage === 'severe' && exceedsRequest ? { 'plimsoll.dev/eviction-urgency': 'Severe' } : {};
     const answers = await Promise.all(candidates.map((candidate) => evict(candidate, AGENT, urgency)));
-    const byGate = candidates.map(({ metadata }, index) => [metadata.uid, answers[index]?.allowed]);
+    const byGate = candidates.map(({ metadata }, index) => [metadata['uid'], answers[index]?.allowed]);
     const byAgent = candidates.map((candidate) => {
       const decoded = decodePod(candidate);
       if (!decoded.ok) throw new Error(decoded.message);

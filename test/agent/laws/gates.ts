@@ -19,6 +19,11 @@ const CLAIMS: Readonly<Record<string, IsTrue>> = {
   Backoff: (node) => node.refusedAtMs !== undefined && node.nowMs - node.refusedAtMs <= RECENT_MS,
   KubeletActs: (node) => node.events.some(({ kind, atMs }) => kind === 'kubelet' && node.nowMs - atMs <= 31_000),
   Stuck: (node) => leaving(node).some((pod) => pod.usedMiB > 0),
+  AwaitingAnswer: (node) => node.pending > 0,
+  NoCandidate: (node) =>
+    node.pending > 0 ||
+    node.scenario.api.some(({ kind }) => kind === 'watchStalls') ||
+    node.present().every((pod) => isLeaving(pod) || pod.usedMiB === 0),
   EnoughEnding: (node) => node.pods.some((pod) => pod.usedMiB > 0 && isLeaving(pod)),
   AwaitingRelief: (node) => node.pods.some((pod) => pod.askedAtMs !== undefined),
   Ineffective: (node) => node.pods.filter((pod) => pod.askedAtMs !== undefined).length >= 2,
@@ -44,9 +49,10 @@ const WITNESSES: Readonly<Record<string, (pod: LivePod, node: LawNode) => boolea
     asked(node, TEN_MINUTES_MS).filter((each) => each.spec.namespace === spec.namespace).length >=
     node.scenario.policy.perNamespace,
   AboveRequestFirst: isAbove,
+  // Of a pod that cannot be read its priority is unknown, too.
   AboveRequestHeld: (pod) =>
-    !isUntouchable(pod.spec) &&
-    (isAbove(pod) || isLeaving(pod) || !pod.spec.isMeasured || pod.spec.fault === 'unreadable'),
+    pod.spec.fault === 'unreadable' ||
+    (!isUntouchable(pod.spec) && (isAbove(pod) || isLeaving(pod) || !pod.spec.isMeasured)),
   TooSmall: () => true,
 };
 
