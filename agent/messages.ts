@@ -67,7 +67,7 @@ export const REASONS = {
   ),
   enoughTerminating: reason('EnoughEnding', () => 'terminating pods already free enough'),
   awaitingAnswer: reason('AwaitingAnswer', () => 'waiting for the answer to an eviction request'),
-  noCandidate: reason('NoCandidate', () => 'no pod runs on this node that is not terminating'),
+  noCandidate: reason('NoCandidate', () => 'every pod of this node that can be read is terminating'),
 
   // Why a pod is not evicted
   namespaceUnknown: reason(

@@ -1,5 +1,10 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import { chooseVictims, type VictimChoice, type VictimRules } from '#shared/domain/eviction/choose-victims.ts';
+import {
+  chooseVictims,
+  type VictimChoice,
+  type VictimRules,
+  withoutUnneeded,
+} from '#shared/domain/eviction/choose-victims.ts';
 import { limitsFor } from '#shared/domain/eviction/eviction-limits.ts';
 import { heldAboveRequest } from '#shared/domain/eviction/safe-within-request.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
@@ -132,19 +137,6 @@ function chooseWith(
   });
   const victims = (isSevere ? withoutUnneeded(choice, gap) : choice.victims).slice(0, most);
   return { victims, ineligible: choice.ineligible, candidates: ranked.length };
-}
-
-/** Victims without which the others close the gap stay, those that rank last first. */
-function withoutUnneeded({ victims, freed }: VictimChoice, gap: number): readonly Candidate[] {
-  let spare = freed - gap;
-  return victims
-    .toReversed()
-    .filter(({ usage }) => {
-      if (usage === undefined || usage > spare) return true;
-      spare -= usage;
-      return false;
-    })
-    .toReversed();
 }
 
 /**

@@ -23,12 +23,12 @@ const CLAIMS: Readonly<Record<string, IsTrue>> = {
   NoCandidate: (node) =>
     node.pending > 0 ||
     node.scenario.api.some(({ kind }) => kind === 'watchStalls') ||
-    node.present().every((pod) => isLeaving(pod) || pod.usedMiB === 0),
+    node.present().every((pod) => isLeaving(pod) || pod.usedMiB === 0 || pod.spec.fault === 'unreadable'),
   EnoughEnding: (node) => node.pods.some((pod) => pod.usedMiB > 0 && isLeaving(pod)),
   AwaitingRelief: (node) => node.pods.some((pod) => pod.askedAtMs !== undefined),
   Ineffective: (node) => node.pods.filter((pod) => pod.askedAtMs !== undefined).length >= 2,
   NobodyMayGo: (node, { facts }) =>
-    Object.keys(facts).every((code) => hasWitness(node, code)) && freePod(node) === undefined,
+    Object.keys(facts).every((code) => hasWitness(node, code)) && ('TooSmall' in facts || freePod(node) === undefined),
 };
 
 /** Why pods may not go, as `NobodyMayGo` counts them, each with a pod that shows it. */
@@ -125,5 +125,9 @@ function ownerLosses(node: LawNode, name: string): number {
 
 function areWindowsUsed(node: LawNode): boolean {
   const { perMinute, perTenMinutes } = node.scenario.policy;
-  return asked(node, RECENT_MS).length >= perMinute || asked(node, TEN_MINUTES_MS).length >= perTenMinutes;
+  const { pending } = node;
+  return (
+    asked(node, RECENT_MS).length + pending >= perMinute ||
+    asked(node, TEN_MINUTES_MS).length + pending >= perTenMinutes
+  );
 }
