@@ -9,7 +9,7 @@ import {
 import { isOwnReason, nameOf } from '#shared/domain/eviction/safe-within-request.ts';
 import { leastRelief } from '#shared/domain/eviction/least-relief.ts';
 import { overageOfLimited } from '#shared/domain/eviction/limited-owner.ts';
-import { protectionOf } from '#shared/domain/eviction/protection.ts';
+import { protectionOf, type ProtectionRules } from '#shared/domain/eviction/protection.ts';
 import { withinRequestProtection } from '#shared/domain/eviction/within-request.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
@@ -124,14 +124,14 @@ function ineligibility(
   { protect, ranking, limits }: AgentPolicy,
 ): (candidate: Candidate, victims: readonly Candidate[]) => Because | undefined {
   const rules = evictionRules(protect, namespaces);
-  const isOverruled = ({ exceedsRequest }: Candidate): boolean =>
-    stage === 'severe' && exceedsRequest && protect.optOut === 'WithinRequest';
+  const overruled = stage === 'severe' && protect.optOut === 'WithinRequest' ? withoutOptOut(rules) : rules;
+  const rulesFor = ({ exceedsRequest }: Candidate): ProtectionRules => (exceedsRequest ? overruled : rules);
   const known = new Set(namespaces.map(({ name }) => name));
   return (candidate, victims) => {
     const { pod } = candidate.facts;
     const isUnmeasured = candidate.usage === undefined && ranking.missingStats === 'Never';
     return (
-      protectionOf(pod, isOverruled(candidate) ? withoutOptOut(rules) : rules) ??
+      protectionOf(pod, rulesFor(candidate)) ??
       (known.has(pod.namespace) ? undefined : namespaceUnknown(pod.namespace)) ??
       (isUnmeasured ? NO_STATISTICS : undefined) ??
       (protect.withinRequest && stage === 'mild' ? withinRequestProtection(candidate) : undefined) ??
