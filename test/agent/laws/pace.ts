@@ -1,5 +1,4 @@
 import type { Eviction } from '#agent/decide/eviction.ts';
-import type { Law } from './laws.ts';
 import type { LawNode } from './node.ts';
 
 const MINUTE_MS = 60_000;
@@ -12,7 +11,7 @@ const STAND_BACK_MS = { mild: 30_000, severe: 2000 } as const;
 /** What the watch shows, the next pass knows; and the wait begins with that pass. */
 const SEEN_MS = 300;
 
-type Fault = readonly [law: Law, cause: string];
+type Fault = readonly [law: 'limits' | 'standBack', cause: string];
 
 /** The window that an eviction exceeds, counted by what the API server has accepted. */
 export function limitFault({ pod, urgency, mode }: Eviction, node: LawNode): Fault | undefined {
